@@ -1,0 +1,352 @@
+//! The catalogue: a closed enum over all controllers, generated from one list.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::param::{Param, ParamError, Parameters};
+use crate::schemes::*;
+use crate::{Controller, Decision, Engine, Event, Path, Signals, Table, View};
+
+/// What the catalogue says of one controller.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What a user types.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// The document it is built from.
+    pub source: &'static str,
+    /// What its documented fallback does, if it has one.
+    pub fallback: Option<&'static str>,
+    /// The size of one flow's state, bytes.
+    pub state_size: usize,
+    /// The controller with default parameters.
+    pub default: fn() -> Algorithm,
+}
+
+/// Why the text of an algorithm could not be read.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ParseError<'a> {
+    /// There is no controller of that name.
+    UnknownController(&'a str),
+    /// The controller has no such parameter.
+    UnknownParameter {
+        /// The controller.
+        controller: &'static str,
+        /// What was given.
+        parameter: &'a str,
+    },
+    /// A parameter does not take that value.
+    BadValue {
+        /// The controller.
+        controller: &'static str,
+        /// The parameter.
+        parameter: &'a str,
+        /// What was given.
+        value: &'a str,
+        /// What it takes.
+        expected: crate::param::Range,
+    },
+    /// A part of the text is not `parameter=value`.
+    NotAnAssignment(&'a str),
+}
+
+impl fmt::Display for ParseError<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseError::UnknownController(name) => {
+                write!(f, "unknown controller {name:?}; the catalogue has ")?;
+                for (i, entry) in Algorithm::ALL.iter().enumerate() {
+                    write!(f, "{}{}", if i > 0 { ", " } else { "" }, entry.name)?;
+                }
+                Ok(())
+            }
+            ParseError::UnknownParameter { controller, parameter } => {
+                write!(f, "{controller} has no parameter {parameter:?}; it has profile")?;
+                let mut result = Ok(());
+                if let Some(algorithm) = Algorithm::named(controller) {
+                    algorithm.describe(&mut |param| {
+                        result = result.and_then(|()| write!(f, ", {}", param.name));
+                    });
+                }
+                result
+            }
+            ParseError::BadValue { controller, parameter, value, expected } => {
+                write!(f, "{controller}: {parameter} is {value:?}; expected {expected}")
+            }
+            ParseError::NotAnAssignment(text) => {
+                write!(f, "{text:?} is not of the form parameter=value")
+            }
+        }
+    }
+}
+
+impl core::error::Error for ParseError<'_> {}
+
+/// An owned, allocation-free form of [`ParseError`] is not possible; `FromStr` has no
+/// lifetime to borrow from, so it only tells what kind of mistake it was.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct NotAnAlgorithm;
+
+impl fmt::Display for NotAnAlgorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("not a controller of the catalogue with valid parameters")
+    }
+}
+
+impl core::error::Error for NotAnAlgorithm {}
+
+const PROFILES: crate::param::Range = crate::param::Range::Words(&["quic", "paper"]);
+
+macro_rules! catalogue {
+    ($($variant:ident => $module:ident :: $controller:ident,)+) => {
+        /// A controller of the catalogue with its parameters.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[non_exhaustive]
+        pub enum Algorithm {
+            $(#[doc = concat!("[`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
+            $variant(<$module::$controller as Controller>::Params),)+
+        }
+
+        /// The state of one flow of any controller of the catalogue.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[non_exhaustive]
+        pub enum AnyState {
+            $(#[doc = concat!("Of [`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
+            $variant(<$module::$controller as Controller>::State),)+
+        }
+
+        /// The shared facts of a group of any controller of the catalogue.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        #[non_exhaustive]
+        pub enum AnyGroup {
+            $(#[doc = concat!("Of [`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
+            $variant(<$module::$controller as Controller>::Group),)+
+        }
+
+        impl Algorithm {
+            /// Every controller, in the order they are listed.
+            pub const ALL: &'static [Entry] = &[$(Entry {
+                name: <$module::$controller as Controller>::NAME,
+                summary: <$module::$controller as Controller>::SUMMARY,
+                source: <$module::$controller as Controller>::SOURCE,
+                fallback: <$module::$controller as Controller>::FALLBACK,
+                state_size: size_of::<<$module::$controller as Controller>::State>(),
+                default: || Algorithm::$variant(Default::default()),
+            },)+];
+
+            fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+                match self {
+                    $(Algorithm::$variant(params) => {
+                        if name == "profile" {
+                            *params = match value {
+                                "quic" => Default::default(),
+                                "paper" => Parameters::paper(),
+                                _ => return Err(ParamError::Expected(PROFILES)),
+                            };
+                            return Ok(());
+                        }
+                        params.set(name, value)
+                    })+
+                }
+            }
+
+            /// Names every parameter with its current value.
+            pub fn describe(&self, visit: &mut dyn FnMut(&Param)) {
+                match self {
+                    $(Algorithm::$variant(params) => params.describe(visit),)+
+                }
+            }
+
+            /// One line on what it is.
+            #[must_use]
+            pub fn summary(&self) -> &'static str {
+                match self {
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::SUMMARY,)+
+                }
+            }
+
+            /// What it cannot work without, with these parameters.
+            #[must_use]
+            pub fn needs(&self) -> Signals {
+                match self {
+                    $(Algorithm::$variant(params) => <$module::$controller as Controller>::needs(params),)+
+                }
+            }
+
+            /// Shared facts of a new group.
+            #[must_use]
+            pub fn group(&self) -> AnyGroup {
+                match self {
+                    $(Algorithm::$variant(params) => AnyGroup::$variant(<$module::$controller as Controller>::group(params)),)+
+                }
+            }
+
+            /// A new flow.
+            #[must_use]
+            pub fn start(&self, path: &Path) -> AnyState {
+                match self {
+                    $(Algorithm::$variant(params) => AnyState::$variant(<$module::$controller as Controller>::start(params, path)),)+
+                }
+            }
+
+            /// The flow after `event`. A state or group of another controller is returned
+            /// as it came.
+            #[must_use]
+            pub fn step(&self, mut state: AnyState, group: Table<'_, AnyGroup>, event: &Event) -> AnyState {
+                self.advance(&mut state, group, event);
+                state
+            }
+
+            /// [`step`](Self::step) in place.
+            #[inline]
+            pub fn advance(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
+                match (self, state, group.shared) {
+                    $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
+                        let table = Table { shared, members: group.members, me: group.me };
+                        *state = <$module::$controller as Controller>::step(params, *state, table, event);
+                    })+
+                    #[allow(unreachable_patterns)]
+                    _ => debug_assert!(false, "state and group belong to another controller"),
+                }
+            }
+
+            /// What the flow may do now. A state or group of another controller gives the
+            /// decision of a new flow.
+            #[must_use]
+            #[inline]
+            pub fn decide(&self, state: &AnyState, group: View<'_, AnyGroup>) -> Decision {
+                match (self, state, group.shared) {
+                    $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
+                        let view = View { shared, members: group.members, me: group.me };
+                        <$module::$controller as Controller>::decide(params, state, view)
+                    })+
+                    #[allow(unreachable_patterns)]
+                    _ => {
+                        debug_assert!(false, "state and group belong to another controller");
+                        let path = Path { now: crate::Time::ZERO, mtu: 1200, seed: 0 };
+                        self.decide(&self.start(&path), View::solo(&self.group()))
+                    }
+                }
+            }
+
+            /// Names the private facts worth logging; see [`Controller::inspect`].
+            pub fn inspect(&self, state: &AnyState, group: View<'_, AnyGroup>, visit: &mut dyn FnMut(&'static str, f64)) {
+                match (self, state, group.shared) {
+                    $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
+                        let view = View { shared, members: group.members, me: group.me };
+                        <$module::$controller as Controller>::inspect(params, state, view, visit);
+                    })+
+                    #[allow(unreachable_patterns)]
+                    _ => debug_assert!(false, "state and group belong to another controller"),
+                }
+            }
+        }
+
+        impl Engine for Algorithm {
+            type State = AnyState;
+            type Group = AnyGroup;
+
+            fn name(&self) -> &'static str {
+                match self {
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::NAME,)+
+                }
+            }
+            fn needs(&self) -> Signals {
+                Algorithm::needs(self)
+            }
+            fn fallback(&self) -> Option<&'static str> {
+                match self {
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::FALLBACK,)+
+                }
+            }
+            fn heeds_sent(&self) -> bool {
+                match self {
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::HEEDS_SENT,)+
+                }
+            }
+            fn group(&self) -> AnyGroup {
+                Algorithm::group(self)
+            }
+            fn start(&self, path: &Path) -> AnyState {
+                Algorithm::start(self, path)
+            }
+            #[inline]
+            fn advance(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
+                Algorithm::advance(self, state, group, event);
+            }
+            #[inline]
+            fn decide(&self, state: &AnyState, group: View<'_, AnyGroup>) -> Decision {
+                Algorithm::decide(self, state, group)
+            }
+            fn inspect(&self, state: &AnyState, group: View<'_, AnyGroup>, visit: &mut dyn FnMut(&'static str, f64)) {
+                Algorithm::inspect(self, state, group, visit);
+            }
+        }
+    };
+}
+
+// To add a controller: its file in `schemes/`, its line here.
+catalogue! {
+    Reno => reno::Reno,
+}
+
+impl Algorithm {
+    /// The controller called `name`, with default parameters.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Algorithm> {
+        Algorithm::ALL.iter().find(|entry| entry.name == name).map(|entry| (entry.default)())
+    }
+
+    /// Reads `name` or `name:parameter=value,…`. `profile=paper` takes the document's
+    /// parameter values, `profile=quic` the defaults; parameters after it change it.
+    ///
+    /// # Errors
+    /// What is wrong with the text, and what was expected.
+    pub fn read(text: &str) -> Result<Algorithm, ParseError<'_>> {
+        let (name, assignments) = match text.split_once(':') {
+            Some((name, rest)) => (name, rest),
+            None => (text, ""),
+        };
+        let mut algorithm = Algorithm::named(name).ok_or(ParseError::UnknownController(name))?;
+        let controller = Engine::name(&algorithm);
+        for assignment in assignments.split(',').filter(|a| !a.is_empty()) {
+            let (parameter, value) = assignment.split_once('=').ok_or(ParseError::NotAnAssignment(assignment))?;
+            algorithm.set(parameter, value).map_err(|error| match error {
+                ParamError::Unknown => ParseError::UnknownParameter { controller, parameter },
+                ParamError::Expected(expected) => ParseError::BadValue { controller, parameter, value, expected },
+            })?;
+        }
+        Ok(algorithm)
+    }
+}
+
+impl FromStr for Algorithm {
+    type Err = NotAnAlgorithm;
+
+    /// As [`Algorithm::read`], with an error that does not tell where.
+    fn from_str(text: &str) -> Result<Algorithm, NotAnAlgorithm> {
+        Algorithm::read(text).map_err(|_| NotAnAlgorithm)
+    }
+}
+
+/// What a user would type to get this algorithm: the name and every parameter that
+/// differs from its default.
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = Engine::name(self);
+        f.write_str(name)?;
+        let Some(default) = Algorithm::named(name) else { return Ok(()) };
+        let mut separator = ':';
+        let mut result = Ok(());
+        self.describe(&mut |param| {
+            default.describe(&mut |other| {
+                if other.name == param.name && other.value != param.value {
+                    result = result.and_then(|()| write!(f, "{separator}{}={}", param.name, param.value));
+                    separator = ',';
+                }
+            });
+        });
+        result
+    }
+}

@@ -1,0 +1,141 @@
+//! The contract: a controller is three pure functions over plain data.
+
+use core::fmt::Debug;
+
+use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
+
+/// What is known of a path when a flow starts on it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Path {
+    /// Now.
+    pub now: Time,
+    /// Maximum datagram size, bytes; what one packet of window is worth.
+    pub mtu: u32,
+    /// Seed for a controller that needs randomness; equal seeds, equal runs.
+    pub seed: u64,
+}
+
+/// A congestion control algorithm.
+///
+/// The functions are pure: no clock, no I/O, no global, no hidden randomness.
+/// Equal inputs give bit-equal outputs on every platform. Windows are packets
+/// inside and bytes in [`Decision`].
+pub trait Controller {
+    /// What a user types.
+    const NAME: &'static str;
+    /// One line on what it is.
+    const SUMMARY: &'static str;
+    /// The document it is built from.
+    const SOURCE: &'static str;
+    /// What the documented fallback does when a needed signal is missing, for
+    /// controllers that have a `fallback` parameter.
+    const FALLBACK: Option<&'static str> = None;
+    /// Whether it needs to hear of every packet sent.
+    const HEEDS_SENT: bool = false;
+    /// Every constant of the document, with its default.
+    type Params: Parameters;
+    /// One flow.
+    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+    /// What flows of one group share besides their windows; `()` without groups.
+    type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// What it cannot work without, under these parameters.
+    fn needs(params: &Self::Params) -> Signals;
+
+    /// Shared facts of a new group.
+    fn group(params: &Self::Params) -> Self::Group;
+
+    /// A new flow.
+    fn start(params: &Self::Params, path: &Path) -> Self::State;
+
+    /// The flow after `event`.
+    fn step(params: &Self::Params, state: Self::State, group: Table<'_, Self::Group>, event: &Event) -> Self::State;
+
+    /// What the flow may do now. Changes nothing.
+    fn decide(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
+
+    /// Names the private facts worth logging, each with its value. Units are part of
+    /// the name (`base_rtt_ms`); a name without one is packets, a count or a flag.
+    fn inspect(
+        params: &Self::Params,
+        state: &Self::State,
+        group: View<'_, Self::Group>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        let _ = (params, state, group, visit);
+    }
+}
+
+/// An algorithm together with its parameters: what the generic side of an adapter is
+/// built over. [`Algorithm`](crate::Algorithm) is the engine of the catalogue,
+/// [`Fixed`] that of one [`Controller`] known when compiling.
+pub trait Engine: Clone + Debug + Send + Sync + 'static {
+    /// One flow.
+    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+    /// Shared facts of a group.
+    type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// What a user types.
+    fn name(&self) -> &'static str;
+    /// What it cannot work without.
+    fn needs(&self) -> Signals;
+    /// What its documented fallback does, if it has one.
+    fn fallback(&self) -> Option<&'static str>;
+    /// Whether it needs to hear of every packet sent.
+    fn heeds_sent(&self) -> bool;
+    /// Shared facts of a new group.
+    fn group(&self) -> Self::Group;
+    /// A new flow.
+    fn start(&self, path: &Path) -> Self::State;
+    /// Replaces the flow by the flow after `event`.
+    fn advance(&self, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event);
+    /// What the flow may do now.
+    fn decide(&self, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
+    /// See [`Controller::inspect`].
+    fn inspect(&self, state: &Self::State, group: View<'_, Self::Group>, visit: &mut dyn FnMut(&'static str, f64));
+}
+
+/// One controller known when compiling, with its parameters.
+#[derive(Debug)]
+pub struct Fixed<C: Controller>(pub C::Params);
+
+impl<C: Controller> Clone for Fixed<C> {
+    fn clone(&self) -> Self {
+        Fixed(self.0)
+    }
+}
+
+impl<C: Controller + Debug + 'static> Engine for Fixed<C> {
+    type State = C::State;
+    type Group = C::Group;
+
+    fn name(&self) -> &'static str {
+        C::NAME
+    }
+    fn needs(&self) -> Signals {
+        C::needs(&self.0)
+    }
+    fn fallback(&self) -> Option<&'static str> {
+        C::FALLBACK
+    }
+    fn heeds_sent(&self) -> bool {
+        C::HEEDS_SENT
+    }
+    fn group(&self) -> C::Group {
+        C::group(&self.0)
+    }
+    fn start(&self, path: &Path) -> C::State {
+        C::start(&self.0, path)
+    }
+    #[inline]
+    fn advance(&self, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
+        *state = C::step(&self.0, *state, group, event);
+    }
+    #[inline]
+    fn decide(&self, state: &C::State, group: View<'_, C::Group>) -> Decision {
+        C::decide(&self.0, state, group)
+    }
+    fn inspect(&self, state: &C::State, group: View<'_, C::Group>, visit: &mut dyn FnMut(&'static str, f64)) {
+        C::inspect(&self.0, state, group, visit);
+    }
+}

@@ -1,0 +1,100 @@
+//! What to do: the one decision type all adapters carry out.
+
+use crate::{Span, Time};
+
+/// What the sender may do from now on, until the next decision.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Decision {
+    /// Congestion window, bytes; never below two datagrams (`RFC 9002 §7.2`) unless
+    /// the scheme's own profile goes to one after a timeout.
+    pub cwnd: u64,
+    /// Slow start threshold, bytes; `None` while it is infinite.
+    pub ssthresh: Option<u64>,
+    /// Pacing rate, bit/s; `None` leaves pacing to the stack.
+    pub pacing_rate: Option<u64>,
+    /// Call back with [`What::Tick`](crate::What::Tick) at this time.
+    pub wake_at: Option<Time>,
+    /// ECN codepoint for data packets.
+    pub ecn: Ecn,
+    /// Differentiated services codepoint for data packets (6 bits).
+    pub dscp: u8,
+    /// Probe train to send. A train is sent once: when its id is one the adapter
+    /// has not seen on this flow.
+    pub train: Option<TrainPlan>,
+    /// What the controller is doing, for logs.
+    pub phase: Phase,
+    /// Start of the latest recovery period; see
+    /// [`Acked::fresh_bytes`](crate::event::Acked::fresh_bytes).
+    pub recovery_start: Option<Time>,
+}
+
+/// ECN codepoint to set on outgoing packets (`RFC 3168 §5`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ecn {
+    /// Whatever the stack does by itself.
+    #[default]
+    Unspecified,
+    /// Not ECN-capable.
+    NotEct,
+    /// ECT(0).
+    Ect0,
+    /// ECT(1), the L4S identifier (`RFC 9331 §4.1`).
+    Ect1,
+}
+
+/// States of congestion control as qlog names them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Phase {
+    /// Exponential growth.
+    #[default]
+    SlowStart,
+    /// Everything else outside recovery.
+    CongestionAvoidance,
+    /// From a congestion response to the first ACK of a packet sent after it.
+    Recovery,
+}
+
+impl Phase {
+    /// The name in qlog's `congestion_state_updated`.
+    #[must_use]
+    pub const fn qlog_name(self) -> &'static str {
+        match self {
+            Phase::SlowStart => "slow_start",
+            Phase::CongestionAvoidance => "congestion_avoidance",
+            Phase::Recovery => "recovery",
+        }
+    }
+}
+
+/// A train of probe packets whose spacing shrinks geometrically
+/// (`spec: arumaithurai §3.6`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct TrainPlan {
+    /// Distinguishes trains of one flow.
+    pub id: u32,
+    /// Number of packets.
+    pub packets: u32,
+    /// Size of each packet on the wire, bytes.
+    pub bytes: u32,
+    /// Rate over the first gap, bit/s.
+    pub min_rate: f64,
+    /// Ratio of consecutive gaps' rates.
+    pub spread: f64,
+    /// Differentiated services codepoint of the probes.
+    pub dscp: u8,
+}
+
+impl TrainPlan {
+    /// When packet `index` (from 0) leaves, after the first
+    /// (`spec: arumaithurai §3.6`: `o_{i+1} = o_i + 8·size/(MinRate·SF^{i−1})`).
+    #[must_use]
+    pub fn offset(&self, index: u32) -> Span {
+        let mut gap = 8.0 * f64::from(self.bytes) / self.min_rate;
+        let mut offset = 0.0;
+        for _ in 0..index.min(self.packets) {
+            offset += gap;
+            gap /= self.spread;
+        }
+        Span::from_secs_f64(offset)
+    }
+}

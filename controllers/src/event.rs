@@ -1,0 +1,229 @@
+//! What happened: the one event type all stacks translate into.
+//!
+//! # Order inside one ACK frame
+//!
+//! A frame that brings nothing but acknowledgements is one [`What::Acked`] with
+//! the RTT sample inside. A frame that also marks or loses packets is delivered
+//! as `Sampled`, then `Marked`, then `Lost` (or `PersistentCongestion`), then
+//! `Acked` with `rtt: None`: estimators first, then congestion, then growth
+//! (`RFC 9002 §A.7`, `spec: cho §1.7`, `spec: arumaithurai §1.3`). A stack that
+//! cannot keep that order says so in its adapter's documentation.
+
+use crate::{Span, Time};
+
+/// Something a QUIC sender learned or did at `now`.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Event {
+    /// When; never before the previous event of the same flow.
+    pub now: Time,
+    /// What.
+    pub what: What,
+}
+
+/// The kinds of [`Event`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum What {
+    /// A packet left. Delivered only to controllers with
+    /// [`HEEDS_SENT`](crate::Controller::HEEDS_SENT).
+    Sent(Sent),
+    /// An RTT sample whose frame also brings marks or losses.
+    Sampled(Rtt),
+    /// Packets were newly acknowledged.
+    Acked(Acked),
+    /// The receiver reported new ECN-CE marks.
+    Marked(Marked),
+    /// Packets were declared lost.
+    Lost(Lost),
+    /// Losses span the persistent-congestion period (`RFC 9002 §7.6`). Replaces the
+    /// `Lost` of the batch that established it.
+    PersistentCongestion(Lost),
+    /// Everything in the latest recovery period was lost only in appearance.
+    SpuriousLoss(SpuriousLoss),
+    /// The maximum datagram size changed; bytes.
+    Mtu(u32),
+    /// Sending resumes after nothing was in flight.
+    Idle(Idle),
+    /// The time asked for in [`Decision::wake_at`](crate::Decision::wake_at) has come.
+    Tick,
+    /// One probe of a train was received by the peer.
+    Probed(Probed),
+    /// This flow became a member of its group.
+    Joined,
+    /// This flow is about to leave its group.
+    Left,
+}
+
+impl Event {
+    /// The RTT sample the event carries, wherever it rides.
+    #[must_use]
+    #[inline]
+    pub fn rtt(&self) -> Option<Rtt> {
+        match self.what {
+            What::Acked(ref acked) => acked.rtt,
+            What::Sampled(rtt) => Some(rtt),
+            _ => None,
+        }
+    }
+}
+
+/// A packet that left.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sent {
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// Its packet number, where the stack tells.
+    pub pn: Option<u64>,
+    /// Bytes in flight, this packet included.
+    pub in_flight: u64,
+    /// Whether the application had nothing more to send after it.
+    pub app_limited: bool,
+}
+
+/// An RTT sample with the stack's own estimates.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rtt {
+    /// The sample: ACK arrival minus send time of the newest acknowledged packet.
+    pub latest: Span,
+    /// The stack's smoothed RTT, this sample included (`RFC 9002 §5.3`).
+    pub smoothed: Span,
+    /// The stack's RTT variation.
+    pub variation: Span,
+    /// The stack's minimum RTT.
+    pub min: Span,
+    /// The delay the receiver says it held the ACK; zero where unknown.
+    pub ack_delay: Span,
+}
+
+/// Newly acknowledged packets. Counts cover packets that were in flight; an ACK of
+/// a packet already declared lost is not among them.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Acked {
+    /// Bytes newly acknowledged.
+    pub bytes: u64,
+    /// Packets newly acknowledged.
+    pub packets: u32,
+    /// Of `bytes`, those sent after the start of the latest recovery period as the
+    /// last [`Decision::recovery_start`](crate::Decision::recovery_start) told it;
+    /// all of them if there was none.
+    pub fresh_bytes: u64,
+    /// When the newest of them was sent.
+    pub newest_sent_at: Time,
+    /// The largest packet number among them, where the stack tells.
+    pub newest_pn: Option<u64>,
+    /// Bytes in flight just after the newest of them was sent, where the stack tells.
+    pub newest_in_flight: Option<u64>,
+    /// Bytes in flight before these packets were taken out.
+    pub in_flight_before: u64,
+    /// Bytes in flight after.
+    pub in_flight: u64,
+    /// Bytes acknowledged on this path since it started, these included.
+    pub delivered: u64,
+    /// The sender did not use its window: it had nothing to send or was held back
+    /// by flow control.
+    pub app_limited: bool,
+    /// RTT sample of this frame, unless a `Sampled` came before.
+    pub rtt: Option<Rtt>,
+    /// One-way delays of the newest packet and of this ACK.
+    pub one_way: Option<OneWay>,
+    /// Router queueing times met by the newest packet and by this ACK (AQT).
+    pub queueing: Option<Queueing>,
+    /// Whether the ACK echoes a congestion-indication mark; `None` on a path
+    /// without such marking.
+    pub congestion_indication: Option<bool>,
+}
+
+/// Relative one-way delays, nanoseconds. Each is measured across two clocks, so it
+/// carries an unknown constant offset and may be negative: only differences of the
+/// same field mean anything. Their sum is the RTT without the receiver's ACK delay.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct OneWay {
+    /// Data packet: reception at the peer minus departure here.
+    pub forward: i64,
+    /// ACK: reception here minus departure at the peer.
+    pub backward: i64,
+}
+
+/// Time spent waiting in instrumented router queues (`spec: chan §4.2`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Queueing {
+    /// By the data packet (AQT-Echo).
+    pub forward: Span,
+    /// By the ACK (AQT).
+    pub backward: Span,
+}
+
+/// New ECN-CE marks reported by an ACK frame.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Marked {
+    /// How many packets; 1 where the stack only tells that there were some.
+    pub packets: u32,
+    /// Send time of the newest packet acknowledged by the frame.
+    pub newest_sent_at: Time,
+    /// Largest packet number acknowledged by the frame, where the stack tells.
+    pub newest_pn: Option<u64>,
+    /// Bytes in flight when the frame arrived.
+    pub in_flight: u64,
+}
+
+/// Why packets were declared lost (`RFC 9002 §6.1`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossTrigger {
+    /// A packet sent `kPacketThreshold` later was acknowledged.
+    PacketThreshold,
+    /// A later packet was acknowledged and enough time passed.
+    TimeThreshold,
+    /// The stack does not tell.
+    Unknown,
+}
+
+/// Packets declared lost together.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Lost {
+    /// Bytes lost.
+    pub bytes: u64,
+    /// Packets lost.
+    pub packets: u32,
+    /// When the newest of them was sent.
+    pub newest_sent_at: Time,
+    /// The largest packet number among them, where the stack tells.
+    pub newest_pn: Option<u64>,
+    /// Bytes in flight before they were taken out.
+    pub in_flight_before: u64,
+    /// Bytes in flight after.
+    pub in_flight: u64,
+    /// Which rule found them.
+    pub trigger: LossTrigger,
+    /// How often the data of the newest was transmitted, this transmission
+    /// included; 1 where the stack does not track it.
+    pub transmissions: u32,
+}
+
+/// A congestion response that a late ACK showed to be unfounded.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct SpuriousLoss {
+    /// When the newest of the packets wrongly declared lost was sent.
+    pub newest_sent_at: Time,
+}
+
+/// A period without anything in flight that ends now.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Idle {
+    /// How long.
+    pub idle: Span,
+    /// The sender's probe timeout (`RFC 9002 §6.2.1`).
+    pub pto: Span,
+}
+
+/// A probe packet that reached the peer; probes are reported in the order the peer
+/// received them. A probe that never arrives is never reported.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Probed {
+    /// [`TrainPlan::id`](crate::TrainPlan::id) of its train.
+    pub train: u32,
+    /// Its place in the train, from 0.
+    pub index: u32,
+    /// Whether it arrived CE-marked.
+    pub ce: bool,
+    /// Its relative forward one-way delay, nanoseconds, where known.
+    pub one_way: Option<i64>,
+}

@@ -1,0 +1,42 @@
+//! Congestion controllers for QUIC as pure functions over plain data.
+//!
+//! A controller is three functions: [`start`](Controller::start) makes a flow's
+//! state, [`step`](Controller::step) turns a state and an [`Event`] into the next
+//! state, [`decide`](Controller::decide) reads a [`Decision`] off a state. States are
+//! `Copy`; there is no clock, no I/O, no allocation, no `unsafe`, and every
+//! transcendental function comes from `libm`, so equal inputs give bit-equal outputs
+//! on every platform.
+//!
+//! ```
+//! use windlass_controllers::{Algorithm, Path, Time};
+//!
+//! let algorithm: Algorithm = "reno:iw=4".parse().unwrap();
+//! let state = algorithm.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
+//! let group = algorithm.group();
+//! let decision = algorithm.decide(&state, windlass_controllers::View::solo(&group));
+//! assert_eq!(decision.cwnd, 4 * 1200);
+//! ```
+#![no_std]
+#![forbid(unsafe_code)]
+
+mod catalogue;
+mod controller;
+mod decision;
+pub mod event;
+pub mod group;
+pub mod param;
+pub mod parts;
+pub mod schemes;
+mod signals;
+#[cfg(test)]
+mod testkit;
+mod time;
+
+pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry, ParseError};
+pub use controller::{Controller, Engine, Fixed, Path};
+pub use decision::{Decision, Ecn, Phase, TrainPlan};
+pub use event::{Event, What};
+pub use group::{Member, Table, View};
+pub use param::Parameters;
+pub use signals::Signals;
+pub use time::{Span, Time};

@@ -1,0 +1,267 @@
+//! Parameters that can be named, set, listed and printed.
+
+use core::fmt;
+
+/// A parameter set: every constant of a document as a field.
+pub trait Parameters: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 'static {
+    /// The document's own values; [`Default`] are those for QUIC stacks.
+    #[must_use]
+    fn paper() -> Self;
+    /// Sets the parameter called `name`.
+    ///
+    /// # Errors
+    /// The name is unknown, or the value is not of its kind or out of its range.
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError>;
+    /// Names every parameter with its current value.
+    fn describe(&self, visit: &mut dyn FnMut(&Param));
+}
+
+impl Parameters for () {
+    fn paper() -> Self {}
+    fn set(&mut self, _: &str, _: &str) -> Result<(), ParamError> {
+        Err(ParamError::Unknown)
+    }
+    fn describe(&self, _: &mut dyn FnMut(&Param)) {}
+}
+
+/// One parameter, for lists.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Param {
+    /// What a user types.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+    /// Its unit; empty for a pure number, a flag or a choice.
+    pub unit: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What values it takes.
+    pub range: Range,
+    /// Its value in this set.
+    pub value: Value,
+}
+
+/// The values a parameter takes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Range {
+    /// A number between two others, both included.
+    Numbers(f64, f64),
+    /// One of these words.
+    Words(&'static [&'static str]),
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Numbers(low, high) => write!(f, "{low} to {high}"),
+            Range::Words(words) => {
+                for (i, word) in words.iter().enumerate() {
+                    if i > 0 {
+                        f.write_str(" or ")?;
+                    }
+                    f.write_str(word)?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// A parameter's value.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Value {
+    /// A number.
+    Number(f64),
+    /// A word.
+    Word(&'static str),
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Number(n) => write!(f, "{n}"),
+            Value::Word(w) => f.write_str(w),
+        }
+    }
+}
+
+/// Why a parameter could not be set.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum ParamError {
+    /// There is none of that name.
+    Unknown,
+    /// The value is not one it takes.
+    Expected(Range),
+}
+
+/// A type a parameter can have.
+pub trait ParamValue: Copy {
+    /// Reads a value; `None` if it is not of this kind.
+    fn read(text: &str) -> Option<Self>;
+    /// The value, for printing.
+    fn value(self) -> Value;
+    /// Whether the value lies in `range`.
+    fn within(self, range: Range) -> bool;
+    /// The range when the declaration gives none.
+    const RANGE: Range;
+}
+
+impl ParamValue for f64 {
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok().filter(|x: &f64| !x.is_nan())
+    }
+    fn value(self) -> Value {
+        Value::Number(self)
+    }
+    fn within(self, range: Range) -> bool {
+        matches!(range, Range::Numbers(low, high) if low <= self && self <= high)
+    }
+    const RANGE: Range = Range::Numbers(0.0, f64::INFINITY);
+}
+
+impl ParamValue for u32 {
+    fn read(text: &str) -> Option<Self> {
+        text.parse().ok()
+    }
+    fn value(self) -> Value {
+        Value::Number(f64::from(self))
+    }
+    fn within(self, range: Range) -> bool {
+        f64::from(self).within(range)
+    }
+    const RANGE: Range = Range::Numbers(0.0, u32::MAX as f64);
+}
+
+impl ParamValue for bool {
+    fn read(text: &str) -> Option<Self> {
+        match text {
+            "on" | "true" | "yes" | "1" => Some(true),
+            "off" | "false" | "no" | "0" => Some(false),
+            _ => None,
+        }
+    }
+    fn value(self) -> Value {
+        Value::Word(if self { "on" } else { "off" })
+    }
+    fn within(self, _: Range) -> bool {
+        true
+    }
+    const RANGE: Range = Range::Words(&["on", "off"]);
+}
+
+/// Reads `text` as a value in `range`; what the `set` of a parameter set is made of.
+///
+/// # Errors
+/// [`ParamError::Expected`] with the range.
+pub fn read<T: ParamValue>(text: &str, range: Range) -> Result<T, ParamError> {
+    T::read(text).filter(|v| v.within(range)).ok_or(ParamError::Expected(range))
+}
+
+/// Declares an enum a parameter can have, one word per variant.
+#[macro_export]
+macro_rules! choice {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($(#[$vmeta:meta])* $variant:ident = $word:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis enum $name { $($(#[$vmeta])* $variant,)+ }
+
+        impl $crate::param::ParamValue for $name {
+            fn read(text: &str) -> Option<Self> {
+                match text { $($word => Some($name::$variant),)+ _ => None }
+            }
+            fn value(self) -> $crate::param::Value {
+                $crate::param::Value::Word(match self { $($name::$variant => $word,)+ })
+            }
+            fn within(self, _: $crate::param::Range) -> bool {
+                true
+            }
+            const RANGE: $crate::param::Range = $crate::param::Range::Words(&[$($word),+]);
+        }
+    };
+}
+
+/// Declares a parameter set.
+///
+/// ```
+/// windlass_controllers::parameters! {
+///     /// Parameters of a scheme.
+///     pub struct Params {
+///         @base windlass_controllers::parts::base::Base, paper windlass_controllers::parts::base::Base::sharma();
+///         /// Packets added per window.
+///         a: f64 = 1.0, paper 2.0, in 0.1, 100.0, unit "packets", source "spec: sharma §2";
+///         /// Whether it does something.
+///         eager: bool = false, source "choice";
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! parameters {
+    (
+        $(#[$meta:meta])* $vis:vis struct $name:ident {
+            $(@base $base:ty, paper $bpaper:expr;)?
+            $(
+                $(#[doc = $doc:literal])+
+                $field:ident : $ty:ty = $default:expr $(, paper $paper:expr)? $(, in $low:expr, $high:expr)? $(, unit $unit:literal)?, source $source:literal;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        $vis struct $name {
+            $(/// What every window scheme shares.
+            pub base: $base,)?
+            $($(#[doc = $doc])+ pub $field: $ty,)*
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                $name { $(base: <$base>::default(),)? $($field: $default,)* }
+            }
+        }
+
+        impl $crate::param::Parameters for $name {
+            fn paper() -> Self {
+                #[allow(unused_mut)]
+                let mut params = $name { $(base: $bpaper,)? ..Default::default() };
+                $($(params.$field = $paper;)?)*
+                params
+            }
+
+            fn set(&mut self, name: &str, value: &str) -> Result<(), $crate::param::ParamError> {
+                match name {
+                    $(stringify!($field) => {
+                        #[allow(unused_mut, unused_assignments)]
+                        let mut range = <$ty as $crate::param::ParamValue>::RANGE;
+                        $(range = $crate::param::Range::Numbers($low as f64, $high as f64);)?
+                        self.$field = $crate::param::read(value, range)?;
+                        Ok(())
+                    })*
+                    _ => {
+                        $(if let done @ (Ok(()) | Err($crate::param::ParamError::Expected(_))) =
+                            <$base as $crate::param::Parameters>::set(&mut self.base, name, value) { return done; })?
+                        let _ = value;
+                        Err($crate::param::ParamError::Unknown)
+                    }
+                }
+            }
+
+            fn describe(&self, visit: &mut dyn FnMut(&$crate::param::Param)) {
+                $(<$base as $crate::param::Parameters>::describe(&self.base, visit);)?
+                $({
+                    #[allow(unused_mut, unused_assignments)]
+                    let mut range = <$ty as $crate::param::ParamValue>::RANGE;
+                    $(range = $crate::param::Range::Numbers($low as f64, $high as f64);)?
+                    visit(&$crate::param::Param {
+                        name: stringify!($field),
+                        doc: concat!($($doc),+).trim_ascii(),
+                        unit: concat!($($unit)?),
+                        source: $source,
+                        range,
+                        value: $crate::param::ParamValue::value(self.$field),
+                    });
+                })*
+                let _ = visit;
+            }
+        }
+    };
+}

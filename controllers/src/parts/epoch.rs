@@ -1,0 +1,78 @@
+//! At most one congestion response per round trip.
+
+use crate::Time;
+
+/// The latest recovery period (`RFC 9002 §7.3.2`; `spec: cho §1.4`; `spec: arumaithurai
+/// §1.5`). Kept by send time, which every stack knows, not by packet number: a packet
+/// sent at the very instant of the response counts as sent before it.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Epoch {
+    start: Option<Time>,
+    open: bool,
+}
+
+impl Epoch {
+    /// When the latest recovery period started.
+    #[must_use]
+    #[inline]
+    pub fn start(&self) -> Option<Time> {
+        self.start
+    }
+
+    /// Whether no packet sent after the response has been acknowledged yet.
+    #[must_use]
+    #[inline]
+    pub fn in_recovery(&self) -> bool {
+        self.open
+    }
+
+    /// Whether a packet sent at `sent_at` left after the latest response, so that its
+    /// loss or mark deserves a response of its own.
+    #[must_use]
+    #[inline]
+    pub fn accepts(&self, sent_at: Time) -> bool {
+        self.start.is_none_or(|start| sent_at > start)
+    }
+
+    /// A response is taken at `now`.
+    pub fn begin(&mut self, now: Time) {
+        *self = Epoch { start: Some(now), open: true };
+    }
+
+    /// A packet sent at `newest_sent_at` was acknowledged. Returns whether that ends
+    /// the recovery period.
+    #[inline]
+    pub fn acked(&mut self, newest_sent_at: Time) -> bool {
+        let ends = self.open && self.accepts(newest_sent_at);
+        self.open &= !ends;
+        ends
+    }
+
+    /// Leaves recovery without an acknowledgement: the response was undone.
+    pub fn close(&mut self) {
+        self.open = false;
+    }
+
+    /// Forgets the period: persistent congestion starts over (`RFC 9002 §7.6.2`).
+    pub fn reset(&mut self) {
+        *self = Epoch::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_response_per_flight_and_exit_on_a_later_packet() {
+        let mut epoch = Epoch::default();
+        assert!(epoch.accepts(Time(5)));
+        epoch.begin(Time(10));
+        assert!(!epoch.accepts(Time(10)));
+        assert!(!epoch.acked(Time(10)));
+        assert!(epoch.in_recovery());
+        assert!(epoch.acked(Time(11)));
+        assert!(!epoch.acked(Time(12)), "ends once");
+        assert!(!epoch.accepts(Time(9)), "still remembers the period");
+    }
+}

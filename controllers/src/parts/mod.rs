@@ -1,0 +1,6 @@
+//! What controllers are composed of. Each file is one idea, used by several schemes.
+
+pub mod base;
+pub mod epoch;
+pub mod loss_based;
+pub mod window;

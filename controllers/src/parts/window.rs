@@ -1,0 +1,178 @@
+//! The congestion window with what surrounds it in every window scheme: threshold,
+//! recovery period, limits, undo.
+
+use crate::decision::{Decision, Ecn, Phase};
+use crate::event::{Acked, Idle};
+use crate::parts::base::{Base, Growth};
+use crate::parts::epoch::Epoch;
+use crate::{Path, Time};
+
+/// Window and threshold after a reduction, packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Cut {
+    /// The new window.
+    pub cwnd: f64,
+    /// The new slow start threshold.
+    pub ssthresh: f64,
+}
+
+impl Cut {
+    /// Keeps `factor` of `cwnd` and puts the threshold there too (`spec: sharma §1.5 B-CONG`).
+    #[must_use]
+    pub fn to(factor: f64, cwnd: f64) -> Cut {
+        Cut { cwnd: factor * cwnd, ssthresh: factor * cwnd }
+    }
+}
+
+/// A congestion window, in packets.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Window {
+    /// The window, fraction included.
+    pub cwnd: f64,
+    /// Slow start threshold.
+    pub ssthresh: f64,
+    /// Maximum datagram size, bytes: what one packet is worth.
+    pub mtu: f64,
+    /// The latest recovery period.
+    pub epoch: Epoch,
+    /// A response other than to a timeout happened since the start or the last timeout.
+    pub reduced: bool,
+    /// Any response happened yet.
+    pub ever_reduced: bool,
+    undo: Option<Cut>,
+}
+
+impl Window {
+    /// A new flow's window.
+    #[must_use]
+    pub fn start(base: &Base, path: &Path) -> Window {
+        Window {
+            cwnd: base.iw.min(base.max_window),
+            ssthresh: base.ssthresh.min(base.max_window.max(base.ssthresh)),
+            mtu: datagram(path.mtu),
+            epoch: Epoch::default(),
+            reduced: false,
+            ever_reduced: false,
+            undo: None,
+        }
+    }
+
+    /// Below the threshold; exactly at it is congestion avoidance.
+    #[must_use]
+    #[inline]
+    pub fn in_slow_start(&self) -> bool {
+        self.cwnd < self.ssthresh
+    }
+
+    /// Units of growth this ACK is worth; none when the sender did not use its window
+    /// or everything acknowledged was sent before the latest response. Ends the
+    /// recovery period where it is due.
+    #[inline]
+    pub fn credit(&mut self, base: &Base, acked: &Acked) -> f64 {
+        let ends = self.epoch.acked(acked.newest_sent_at);
+        if acked.app_limited || self.epoch.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
+            return 0.0;
+        }
+        match base.growth {
+            Growth::Bytes => acked.fresh_bytes as f64 / self.mtu,
+            Growth::Acks => 1.0,
+            Growth::Packets if acked.fresh_bytes >= acked.bytes => f64::from(acked.packets),
+            Growth::Packets => f64::from(acked.packets) * (acked.fresh_bytes as f64 / acked.bytes as f64),
+        }
+    }
+
+    /// Adds `packets`, within the limit.
+    #[inline]
+    pub fn grow(&mut self, base: &Base, packets: f64) {
+        self.cwnd = (self.cwnd + packets).min(base.max_window);
+    }
+
+    /// Takes a congestion response at `now`.
+    pub fn cut(&mut self, base: &Base, now: Time, cut: Cut) {
+        self.undo = Some(Cut { cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.cwnd = cut.cwnd.max(base.min_window).min(base.max_window);
+        self.ssthresh = cut.ssthresh.max(2.0);
+        self.epoch.begin(now);
+        self.reduced = true;
+        self.ever_reduced = true;
+    }
+
+    /// Starts over after persistent congestion, with the threshold at `factor` of the
+    /// window (`spec: sharma §1.5 B-RTO`, `spec: cho §1.6 STD-RTO`).
+    pub fn timeout(&mut self, base: &Base, factor: f64) {
+        self.ssthresh = (factor * self.cwnd).max(2.0);
+        self.cwnd = base.timeout_window;
+        self.epoch.reset();
+        self.reduced = false;
+        self.ever_reduced = true;
+        self.undo = None;
+    }
+
+    /// Takes the latest response back: what it answered was not lost
+    /// (`RFC 9438 §4.9`). Returns whether there was one to take back.
+    pub fn undo(&mut self) -> bool {
+        let Some(before) = self.undo.take() else { return false };
+        self.cwnd = self.cwnd.max(before.cwnd);
+        self.ssthresh = self.ssthresh.max(before.ssthresh);
+        self.epoch.close();
+        true
+    }
+
+    /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`).
+    pub fn idle(&mut self, base: &Base, idle: &Idle) {
+        if base.idle_restart && idle.idle > idle.pto {
+            self.cwnd = self.cwnd.min(base.iw);
+        }
+    }
+
+    /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`).
+    pub fn resize(&mut self, base: &Base, mtu: u32) {
+        let ratio = self.mtu / datagram(mtu);
+        self.mtu = datagram(mtu);
+        self.cwnd = (self.cwnd * ratio).max(base.min_window.min(base.timeout_window)).min(base.max_window);
+        self.ssthresh = (self.ssthresh * ratio).max(2.0);
+        self.undo = None;
+    }
+
+    /// A number of packets in bytes, rounded down.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self, packets: f64) -> u64 {
+        (packets * self.mtu) as u64
+    }
+
+    /// What the flow is doing.
+    #[must_use]
+    pub fn phase(&self) -> Phase {
+        if self.epoch.in_recovery() {
+            Phase::Recovery
+        } else if self.in_slow_start() {
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        }
+    }
+
+    /// The decision of a scheme that decides nothing but its window.
+    #[must_use]
+    #[inline]
+    pub fn decision(&self) -> Decision {
+        Decision {
+            cwnd: self.bytes(self.cwnd),
+            ssthresh: (self.ssthresh < f64::INFINITY).then(|| self.bytes(self.ssthresh)),
+            pacing_rate: None,
+            wake_at: None,
+            ecn: Ecn::Unspecified,
+            dscp: 0,
+            train: None,
+            phase: self.phase(),
+            recovery_start: self.epoch.start(),
+        }
+    }
+}
+
+/// A datagram size as a divisor: QUIC's are at least 1200 bytes (`RFC 9000 §14`), a
+/// caller's mistake is not worth a division by zero.
+fn datagram(mtu: u32) -> f64 {
+    f64::from(mtu.clamp(1, 65_527))
+}

@@ -1,0 +1,3 @@
+//! The controllers, one file each.
+
+pub mod reno;

@@ -1,0 +1,55 @@
+//! Reno: add one packet per round trip, halve on congestion.
+//!
+//! The reference every other scheme is compared with, and the low-window mode of
+//! several. Loss detection and recovery are the transport's, so "NewReno" and "SACK"
+//! of the documents are this same controller (`spec: sharma §2`).
+
+use crate::parameters;
+use crate::parts::base::Base;
+use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::window::{Cut, Window};
+use crate::{Path, Time};
+
+parameters! {
+    /// Parameters of [`Reno`].
+    pub struct Params {
+        @base Base, paper Base::sharma_limited();
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+/// Reno's two rules.
+#[derive(Debug)]
+pub struct RenoRules;
+
+/// Reno (`spec: sharma §2`; `spec: cho §1.6`; `RFC 9002 §7`).
+pub type Reno = LossBased<RenoRules>;
+
+impl Rules for RenoRules {
+    const NAME: &'static str = "reno";
+    const SUMMARY: &'static str = "adds one packet per round trip, halves on congestion";
+    const SOURCE: &'static str = "RFC 9002 §7; spec: sharma §2, cho §1.6";
+    type Params = Params;
+    type Memory = ();
+
+    fn start(_: &Params, _: &Path) {}
+
+    /// `spec: sharma §2 T-1b`: one packet per window.
+    #[inline]
+    fn increase(_: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
+        units / window.cwnd
+    }
+
+    /// `spec: sharma §2 T-2`.
+    fn decrease(_: &Params, (): &mut (), window: &Window, _: Time) -> Cut {
+        Cut::to(0.5, window.cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! `spec: sharma §1, §2`; `spec: cho §1.6`.
+
+use super::*;
+use crate::parts::loss_based::limited_divisor;
+use crate::testkit::{self, PATH, acked, assert_close};
+use crate::{Controller, Parameters, What};
+
+type State = <Reno as Controller>::State;
+
+fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
+    let mut state = Reno::start(params, &PATH);
+    state.window.cwnd = cwnd;
+    state.window.ssthresh = ssthresh;
+    state
+}
+
+fn ack(params: &Params, state: State, packets: u32) -> State {
+    testkit::step::<Reno>(params, state, Time(1000), What::Acked(acked(packets, Time(900))))
+}
+
+fn lose(params: &Params, state: State, sent_at: u64, now: u64) -> State {
+    testkit::step::<Reno>(params, state, Time(now), What::Lost(testkit::lost(Time(sent_at))))
+}
+
+#[test]
+fn slow_start_adds_a_packet_per_packet_and_stops_at_the_threshold() {
+    let params = Params::default();
+    assert_eq!(ack(&params, state(&params, 10.0, 20.0), 2).window.cwnd, 12.0);
+    // Exactly at the threshold is congestion avoidance (`spec: sharma §2`, corner cases).
+    assert_eq!(ack(&params, state(&params, 20.0, 20.0), 1).window.cwnd, 20.05);
+}
+
+#[test]
+fn packet_by_packet_growth_crosses_the_threshold_inside_one_ack() {
+    let params = Params { base: Base { growth: crate::parts::base::Growth::Packets, ..Base::default() } };
+    let after = ack(&params, state(&params, 9.0, 10.0), 3).window.cwnd;
+    let expected = 10.0 + 1.0 / 10.0;
+    assert_eq!(after, expected + 1.0 / expected);
+}
+
+#[test]
+fn halves_once_per_flight() {
+    let params = Params::default();
+    let cut = lose(&params, state(&params, 40.0, 20.0), 500, 1000);
+    assert_eq!((cut.window.cwnd, cut.window.ssthresh), (20.0, 20.0));
+    assert_eq!(lose(&params, cut, 1000, 1100), cut, "sent before the response");
+    assert_eq!(lose(&params, cut, 1001, 1100).window.cwnd, 10.0);
+}
+
+/// `spec: sharma §1.7`, test vector.
+#[test]
+fn limited_slow_start_vector() {
+    for (cwnd, increment) in [(100.0, 0.5), (149.9, 0.5), (150.0, 1.0 / 3.0), (1000.0, 0.05), (7000.0, 1.0 / 140.0)] {
+        assert_eq!(limited_divisor(100.0, cwnd).map(|r| 1.0 / r), Some(increment));
+        let params = Params::paper();
+        let grown = ack(&params, state(&params, cwnd, 100.0), 1).window.cwnd;
+        assert_close(grown - cwnd, increment, 1e-9);
+    }
+}
+
+#[test]
+fn limited_slow_start_ends_with_the_first_reduction() {
+    let params = Params::paper();
+    let mut state = state(&params, 400.0, 100.0);
+    state = lose(&params, state, 500, 600);
+    assert_eq!(state.window.cwnd, 200.0);
+    state = ack(&params, state, 1); // ends recovery, does not grow (spec: sharma §1.3.3)
+    assert_eq!(state.window.cwnd, 200.0);
+    state = ack(&params, state, 1);
+    assert_eq!(state.window.cwnd, 200.0 + 1.0 / 200.0);
+}

@@ -1,0 +1,68 @@
+//! What the schemes' unit tests are written with.
+
+use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
+use crate::{Controller, Event, Path, Span, Table, Time, What};
+
+/// Datagram size of the tests, bytes.
+pub const MTU: u32 = 1000;
+
+/// A path at the origin of time.
+pub const PATH: Path = Path { now: Time::ZERO, mtu: MTU, seed: 1 };
+
+/// `packets` full datagrams newly acknowledged, the newest sent at `sent_at`; fill in
+/// the rest with struct update syntax.
+pub fn acked(packets: u32, sent_at: Time) -> Acked {
+    let bytes = u64::from(packets) * u64::from(MTU);
+    Acked {
+        bytes,
+        packets,
+        fresh_bytes: bytes,
+        newest_sent_at: sent_at,
+        newest_pn: None,
+        newest_in_flight: None,
+        in_flight_before: bytes,
+        in_flight: 0,
+        delivered: bytes,
+        app_limited: false,
+        rtt: None,
+        one_way: None,
+        queueing: None,
+        congestion_indication: None,
+    }
+}
+
+/// One datagram lost, sent at `sent_at`.
+pub fn lost(sent_at: Time) -> Lost {
+    Lost {
+        bytes: u64::from(MTU),
+        packets: 1,
+        newest_sent_at: sent_at,
+        newest_pn: None,
+        in_flight_before: 10 * u64::from(MTU),
+        in_flight: 9 * u64::from(MTU),
+        trigger: LossTrigger::PacketThreshold,
+        transmissions: 1,
+    }
+}
+
+/// One CE mark on a frame whose newest packet was sent at `sent_at`.
+pub fn marked(sent_at: Time) -> Marked {
+    Marked { packets: 1, newest_sent_at: sent_at, newest_pn: None, in_flight: 10 * u64::from(MTU) }
+}
+
+/// A sample of `latest`, which is also the smoothed and the minimum RTT.
+pub fn rtt(latest: Span) -> Rtt {
+    Rtt { latest, smoothed: latest, variation: Span(latest.0 / 4), min: latest, ack_delay: Span::ZERO }
+}
+
+/// One step of a controller outside any group.
+pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now: Time, what: What) -> C::State {
+    C::step(params, state, Table::solo(&mut ()), &Event { now, what })
+}
+
+/// Panics unless `a` and `b` differ by less than `tolerance`, relatively where they
+/// are above 1.
+#[track_caller]
+pub fn assert_close(a: f64, b: f64, tolerance: f64) {
+    assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b} within {tolerance}");
+}

@@ -1,0 +1,109 @@
+//! Instants and durations as plain integers.
+
+use core::ops::{Add, AddAssign, Sub};
+
+/// An instant, in nanoseconds since an origin the caller chose once and keeps.
+///
+/// Controllers never read a clock: every `Time` they see arrived in an
+/// [`Event`](crate::Event). Only differences carry meaning.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Time(pub u64);
+
+/// A duration in nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Span(pub u64);
+
+impl Time {
+    /// The origin.
+    pub const ZERO: Time = Time(0);
+
+    /// An instant `us` microseconds after the origin.
+    #[must_use]
+    pub const fn from_micros(us: u64) -> Time {
+        Time(us.saturating_mul(1_000))
+    }
+
+    /// Time passed since `earlier`; zero if `earlier` is later.
+    #[must_use]
+    #[inline]
+    pub const fn since(self, earlier: Time) -> Span {
+        Span(self.0.saturating_sub(earlier.0))
+    }
+}
+
+impl Span {
+    /// No time at all.
+    pub const ZERO: Span = Span(0);
+
+    /// A duration of `us` microseconds.
+    #[must_use]
+    pub const fn from_micros(us: u64) -> Span {
+        Span(us.saturating_mul(1_000))
+    }
+
+    /// A duration of `ms` milliseconds.
+    #[must_use]
+    pub const fn from_millis(ms: u64) -> Span {
+        Span(ms.saturating_mul(1_000_000))
+    }
+
+    /// A duration of `s` seconds, rounded down to the nanosecond; negative and
+    /// NaN give zero, too large a value saturates.
+    #[must_use]
+    #[inline]
+    pub fn from_secs_f64(s: f64) -> Span {
+        Span((s * 1e9) as u64)
+    }
+
+    /// In seconds.
+    #[must_use]
+    #[inline]
+    pub fn secs(self) -> f64 {
+        self.0 as f64 / 1e9
+    }
+
+    /// In milliseconds.
+    #[must_use]
+    #[inline]
+    pub fn millis(self) -> f64 {
+        self.0 as f64 / 1e6
+    }
+
+    /// In microseconds.
+    #[must_use]
+    #[inline]
+    pub fn micros(self) -> f64 {
+        self.0 as f64 / 1e3
+    }
+}
+
+impl Add<Span> for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, span: Span) -> Time {
+        Time(self.0.saturating_add(span.0))
+    }
+}
+
+impl AddAssign<Span> for Time {
+    #[inline]
+    fn add_assign(&mut self, span: Span) {
+        *self = *self + span;
+    }
+}
+
+impl Add for Span {
+    type Output = Span;
+    #[inline]
+    fn add(self, other: Span) -> Span {
+        Span(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sub for Span {
+    type Output = Span;
+    #[inline]
+    fn sub(self, other: Span) -> Span {
+        Span(self.0.saturating_sub(other.0))
+    }
+}
