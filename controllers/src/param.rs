@@ -221,7 +221,7 @@ macro_rules! parameters {
 
         impl $crate::param::Parameters for $name {
             fn paper() -> Self {
-                #[allow(unused_mut)]
+                #[allow(unused_mut, clippy::needless_update)]
                 let mut params = $name { $(base: $bpaper,)? ..Default::default() };
                 $($(params.$field = $paper;)?)*
                 params
