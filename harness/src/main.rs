@@ -1,2 +1,3 @@
-//! x
+//! The `windlass` binary.
+
 fn main() {}

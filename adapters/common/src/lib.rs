@@ -1,1 +1,18 @@
-//! x
+//! What every adapter needs and no controller should: a flow with its group, the
+//! bookkeeping stacks lack, the check that a stack's signals suffice.
+//!
+//! An adapter translates its stack's callbacks into [`Event`](windlass_controllers::Event)s,
+//! hands them to a [`Flow`], and carries out the [`Decision`](windlass_controllers::Decision)
+//! it gets back. It holds no congestion rule.
+
+mod ack_batch;
+mod choice;
+mod flow;
+mod group;
+mod recorder;
+
+pub use ack_batch::AckBatch;
+pub use choice::{ChoiceError, choose, require};
+pub use flow::Flow;
+pub use group::{Group, Groups};
+pub use recorder::{Facts, Recorder};

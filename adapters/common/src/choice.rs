@@ -1,0 +1,78 @@
+//! From what a user typed to a controller the stack can run.
+
+use windlass_controllers::{Algorithm, Engine, Signals};
+
+/// Why a controller cannot be used.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ChoiceError {
+    /// The text is not a controller of the catalogue with valid parameters.
+    #[error("{0}")]
+    Unreadable(String),
+    /// The stack does not provide what the controller needs.
+    #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback))]
+    MissingSignals {
+        /// What the user typed.
+        controller: String,
+        /// What is missing.
+        missing: Signals,
+        /// The stack.
+        stack: &'static str,
+        /// What the controller's documented fallback does, if it has one.
+        fallback: Option<&'static str>,
+    },
+}
+
+fn remedy(controller: &str, fallback: Option<&str>) -> String {
+    match fallback {
+        Some(does) => {
+            let separator = if controller.contains(':') { ',' } else { ':' };
+            format!(
+                "ask for its fallback by name, \"{controller}{separator}fallback=on\" ({does}), or run it in the simulator"
+            )
+        }
+        None => "run it in the simulator".to_owned(),
+    }
+}
+
+/// Reads a controller of the catalogue and checks that `stack` can run it.
+///
+/// # Errors
+/// The text cannot be read, or a needed signal is not among `provides`.
+pub fn choose(text: &str, stack: &'static str, provides: Signals) -> Result<Algorithm, ChoiceError> {
+    let algorithm = Algorithm::read(text).map_err(|error| ChoiceError::Unreadable(error.to_string()))?;
+    require(&algorithm, text, stack, provides)?;
+    Ok(algorithm)
+}
+
+/// Checks that `stack`, which reports `provides`, can run `engine`, which the user
+/// called `text`.
+///
+/// # Errors
+/// A needed signal is not among `provides`.
+pub fn require<E: Engine>(engine: &E, text: &str, stack: &'static str, provides: Signals) -> Result<(), ChoiceError> {
+    let missing = engine.needs().without(provides);
+    if missing.is_empty() {
+        return Ok(());
+    }
+    Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback: engine.fallback() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_what_is_missing() {
+        let error = choose("reno", "a stack", Signals::ACKS).unwrap_err();
+        assert_eq!(error.to_string(), "reno needs loss; a stack does not report it; run it in the simulator");
+    }
+
+    #[test]
+    fn says_what_is_wrong_with_a_parameter() {
+        let error = choose("reno:iw=0", "a stack", Signals::ALL).unwrap_err();
+        assert_eq!(error.to_string(), "reno: iw is \"0\"; expected 1 to 10000");
+        assert!(
+            choose("renoo", "a stack", Signals::ALL).unwrap_err().to_string().contains("unknown controller \"renoo\"")
+        );
+    }
+}

@@ -1,0 +1,227 @@
+//! One flow: an algorithm, its state, its seat in a group, the decision in force.
+
+use std::fmt;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use windlass_controllers::{Algorithm, Decision, Engine, Event, Path, Table, Time, View, What};
+
+use crate::group::Seat;
+use crate::{Groups, Recorder};
+
+/// One flow of an algorithm.
+///
+/// A clone of a flow (a path that moved) starts from the same state and shares its
+/// seat: it is no second member. A clone has no recorder.
+pub struct Flow<E: Engine = Algorithm> {
+    engine: E,
+    state: E::State,
+    place: Place<E>,
+    decision: Decision,
+    last: Time,
+    recorder: Option<Box<dyn Recorder>>,
+}
+
+enum Place<E: Engine> {
+    Alone(E::Group),
+    Grouped(Arc<Seat<E>>),
+}
+
+impl<E: Engine> Flow<E> {
+    /// A flow outside any group.
+    pub fn alone(engine: E, path: &Path) -> Self {
+        let place = Place::Alone(engine.group());
+        Self::start(engine, path, place)
+    }
+
+    /// A flow that joins the group of `key`.
+    pub fn grouped<K: Hash + Eq>(engine: E, path: &Path, groups: &Groups<E, K>, key: K) -> Self {
+        let place = Place::Grouped(groups.join(&engine, key));
+        let mut flow = Self::start(engine, path, place);
+        flow.on(&Event { now: path.now, what: What::Joined });
+        flow
+    }
+
+    fn start(engine: E, path: &Path, place: Place<E>) -> Self {
+        let state = engine.start(path);
+        let decision = match &place {
+            Place::Alone(group) => engine.decide(&state, View::solo(group)),
+            Place::Grouped(_) => engine.decide(&state, View::solo(&engine.group())),
+        };
+        Flow { engine, state, place, decision, last: path.now, recorder: None }
+    }
+
+    /// Sends every event and decision from now on to `recorder` too.
+    pub fn record(&mut self, recorder: Box<dyn Recorder>) {
+        self.recorder = Some(recorder);
+    }
+
+    /// Takes an event and returns the decision that now holds.
+    #[inline]
+    pub fn on(&mut self, event: &Event) -> &Decision {
+        self.last = event.now;
+        match &mut self.place {
+            Place::Alone(group) => {
+                self.engine.advance(&mut self.state, Table::solo(group), event);
+                self.decision = self.engine.decide(&self.state, View::solo(group));
+            }
+            Place::Grouped(seat) => {
+                let mut group = seat.lock();
+                self.engine.advance(&mut self.state, group.table(seat.id()), event);
+                self.decision = self.engine.decide(&self.state, group.view(seat.id()));
+            }
+        }
+        if self.recorder.is_some() {
+            self.tell(event);
+        }
+        &self.decision
+    }
+
+    #[cold]
+    fn tell(&mut self, event: &Event) {
+        if let Some(mut recorder) = self.recorder.take() {
+            recorder.record(event, &self.decision, &|visit| self.inspect(visit));
+            self.recorder = Some(recorder);
+        }
+    }
+
+    /// The decision in force. A sibling may have lowered a grouped flow's window since
+    /// the last event, so ask again before sending.
+    #[must_use]
+    #[inline]
+    pub fn decision(&self) -> Decision {
+        match &self.place {
+            Place::Alone(_) => self.decision,
+            Place::Grouped(seat) => self.engine.decide(&self.state, seat.lock().view(seat.id())),
+        }
+    }
+
+    /// Start of the latest recovery period; what [`AckBatch::add`](crate::AckBatch::add) asks for.
+    #[must_use]
+    #[inline]
+    pub fn recovery_start(&self) -> Option<Time> {
+        self.decision.recovery_start
+    }
+
+    /// Whether events of packets sent have to be delivered.
+    #[must_use]
+    pub fn heeds_sent(&self) -> bool {
+        self.engine.heeds_sent()
+    }
+
+    /// The algorithm.
+    #[must_use]
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// The controller's state.
+    #[must_use]
+    pub fn state(&self) -> &E::State {
+        &self.state
+    }
+
+    /// Names the private facts of the controller's state.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        match &self.place {
+            Place::Alone(group) => self.engine.inspect(&self.state, View::solo(group), visit),
+            Place::Grouped(seat) => {
+                let group = seat.lock();
+                self.engine.inspect(&self.state, group.view(seat.id()), visit);
+            }
+        }
+    }
+}
+
+impl<E: Engine> Clone for Flow<E> {
+    fn clone(&self) -> Self {
+        let place = match &self.place {
+            Place::Alone(group) => Place::Alone(*group),
+            Place::Grouped(seat) => Place::Grouped(Arc::clone(seat)),
+        };
+        Flow {
+            engine: self.engine.clone(),
+            state: self.state,
+            place,
+            decision: self.decision,
+            last: self.last,
+            recorder: None,
+        }
+    }
+}
+
+/// The last holder of a seat tells the controller before giving it up.
+impl<E: Engine> Drop for Flow<E> {
+    fn drop(&mut self) {
+        if matches!(&self.place, Place::Grouped(seat) if Arc::strong_count(seat) == 1) {
+            self.on(&Event { now: self.last, what: What::Left });
+        }
+    }
+}
+
+impl<E: Engine> fmt::Debug for Flow<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Flow")
+            .field("engine", &self.engine)
+            .field("state", &self.state)
+            .field("decision", &self.decision)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_controllers::event::{LossTrigger, Lost};
+
+    const PATH: Path = Path { now: Time::ZERO, mtu: 1200, seed: 1 };
+
+    fn loss(now: u64) -> Event {
+        let lost = Lost {
+            bytes: 1200,
+            packets: 1,
+            newest_sent_at: Time(now - 1),
+            newest_pn: None,
+            in_flight_before: 12_000,
+            in_flight: 10_800,
+            trigger: LossTrigger::Unknown,
+            transmissions: 1,
+        };
+        Event { now: Time(now), what: What::Lost(lost) }
+    }
+
+    #[test]
+    fn a_group_lives_as_long_as_its_members() {
+        let groups = Groups::<Algorithm, u8>::default();
+        let reno = Algorithm::named("reno").unwrap();
+        let first = Flow::grouped(reno, &PATH, &groups, 1);
+        let second = Flow::grouped(reno, &PATH, &groups, 1);
+        let clone = second.clone();
+        assert_eq!(groups.with(&1, |group| group.members().len()), Some(2));
+        drop(second);
+        assert_eq!(groups.with(&1, |group| group.members().len()), Some(2), "the clone keeps the seat");
+        drop(clone);
+        assert_eq!(groups.with(&1, |group| group.members().len()), Some(1));
+        drop(first);
+        assert!(groups.is_empty());
+    }
+
+    #[test]
+    fn a_recorder_hears_every_step() {
+        struct Count(std::sync::mpsc::Sender<u64>);
+        impl Recorder for Count {
+            fn record(&mut self, _: &Event, decision: &Decision, facts: &crate::Facts<'_>) {
+                let mut seen = 0;
+                facts(&mut |_, _| seen += 1);
+                assert!(seen > 0);
+                self.0.send(decision.cwnd).unwrap();
+            }
+        }
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let mut flow = Flow::alone(Algorithm::named("reno").unwrap(), &PATH);
+        flow.record(Box::new(Count(sender)));
+        let cwnd = flow.on(&loss(5)).cwnd;
+        assert_eq!(cwnd, 6000);
+        assert_eq!(receiver.recv().unwrap(), cwnd);
+    }
+}

@@ -1,0 +1,130 @@
+//! Groups of flows to one peer: who owns the table the controllers share.
+
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use windlass_controllers::{Engine, Member, Table, View};
+
+/// The table of one group.
+#[derive(Debug)]
+pub struct Group<E: Engine> {
+    /// Facts common to the group.
+    pub shared: E::Group,
+    members: Vec<Member>,
+    next_id: u64,
+}
+
+impl<E: Engine> Group<E> {
+    fn new(engine: &E) -> Self {
+        Group { shared: engine.group(), members: Vec::new(), next_id: 0 }
+    }
+
+    /// The members, ascending by id.
+    #[must_use]
+    pub fn members(&self) -> &[Member] {
+        &self.members
+    }
+
+    fn join(&mut self) -> u64 {
+        let id = self.next_id;
+        self.next_id += 1;
+        self.members.push(Member::new(id));
+        id
+    }
+
+    fn index(&self, id: u64) -> usize {
+        self.members.binary_search_by_key(&id, |member| member.id).unwrap_or(0)
+    }
+
+    pub(crate) fn table(&mut self, id: u64) -> Table<'_, E::Group> {
+        let me = self.index(id);
+        Table { shared: &mut self.shared, members: &mut self.members, me }
+    }
+
+    pub(crate) fn view(&self, id: u64) -> View<'_, E::Group> {
+        View { shared: &self.shared, members: &self.members, me: self.index(id) }
+    }
+}
+
+/// The groups of one endpoint, by key: usually the peer's address without its port
+/// (`spec: cho §2.1`). A group exists while it has members.
+#[derive(Debug)]
+pub struct Groups<E: Engine, K> {
+    by_key: Arc<Mutex<HashMap<K, Weak<Mutex<Group<E>>>>>>,
+}
+
+impl<E: Engine, K> Clone for Groups<E, K> {
+    fn clone(&self) -> Self {
+        Groups { by_key: Arc::clone(&self.by_key) }
+    }
+}
+
+impl<E: Engine, K> Default for Groups<E, K> {
+    fn default() -> Self {
+        Groups { by_key: Arc::default() }
+    }
+}
+
+impl<E: Engine, K: Hash + Eq> Groups<E, K> {
+    /// A seat in the group of `key`, which is created if this is its first member.
+    pub(crate) fn join(&self, engine: &E, key: K) -> Arc<Seat<E>> {
+        let mut by_key = lock(&self.by_key);
+        by_key.retain(|_, group| group.strong_count() > 0);
+        let group = by_key.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let group = Arc::new(Mutex::new(Group::new(engine)));
+            by_key.insert(key, Arc::downgrade(&group));
+            group
+        });
+        let id = lock(&group).join();
+        Arc::new(Seat { group, id })
+    }
+
+    /// How many groups have members.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        lock(&self.by_key).values().filter(|group| group.strong_count() > 0).count()
+    }
+
+    /// Whether no group has members.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Reads or changes the group of `key`: its strength, say. `None` if it has no members.
+    pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<E>) -> R) -> Option<R> {
+        let group = lock(&self.by_key).get(key).and_then(Weak::upgrade)?;
+        let mut group = lock(&group);
+        Some(change(&mut group))
+    }
+}
+
+/// A flow's place in its group; given up when dropped, however the flow ends.
+#[derive(Debug)]
+pub(crate) struct Seat<E: Engine> {
+    group: Arc<Mutex<Group<E>>>,
+    id: u64,
+}
+
+impl<E: Engine> Seat<E> {
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Group<E>> {
+        lock(&self.group)
+    }
+}
+
+impl<E: Engine> Drop for Seat<E> {
+    fn drop(&mut self) {
+        let mut group = lock(&self.group);
+        group.members.retain(|member| member.id != self.id);
+    }
+}
+
+/// A poisoned table is still a table: steps leave it whole or do not touch it.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

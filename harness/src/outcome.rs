@@ -1,0 +1,104 @@
+//! What a run yields, whichever stack ran it: numbers per flow and per queue, and
+//! series to plot.
+
+use serde::{Deserialize, Serialize};
+
+/// The result of one run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// What ran it: `sim` or the name of a real stack.
+    pub stack: String,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Simulated duration, s.
+    pub duration_s: f64,
+    /// The flows, in the scenario's order.
+    pub flows: Vec<FlowOutcome>,
+    /// The queues worth looking at, in the scenario's order.
+    pub queues: Vec<QueueOutcome>,
+}
+
+/// One flow's result. Means are over the time the flow was active.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowOutcome {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Controller as a user types it; empty for uncontrolled traffic.
+    pub controller: String,
+    /// When it started, s.
+    pub start_s: f64,
+    /// When it stopped or the run ended, s.
+    pub stop_s: f64,
+    /// Application bytes delivered in order or not, each once, Mbit/s.
+    pub goodput_mbps: f64,
+    /// Packets sent, probes and retransmissions included.
+    pub packets_sent: u64,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Packets the receiver saw with a CE mark.
+    pub packets_marked: u64,
+    /// Congestion responses: entries into recovery.
+    pub congestion_events: u64,
+    /// Mean of the RTT samples, ms; `None` without any.
+    pub rtt_mean_ms: Option<f64>,
+    /// 95th percentile of the RTT samples, ms.
+    pub rtt_p95_ms: Option<f64>,
+    /// Smallest RTT sample, ms.
+    pub rtt_min_ms: Option<f64>,
+    /// Time-weighted mean of the congestion window, packets.
+    pub cwnd_mean_packets: f64,
+    /// SHA-256 of the application bytes the receiver got, hex; stacks that move real
+    /// bytes only. The run fails unless it equals the sender's.
+    pub sha256: Option<String>,
+    /// Series over time.
+    pub series: FlowSeries,
+}
+
+/// A flow over time: columns of equal length, sampled at equal distances.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowSeries {
+    /// Time, s.
+    pub time_s: Vec<f64>,
+    /// Congestion window, packets.
+    pub cwnd_packets: Vec<f64>,
+    /// Mean RTT sample since the previous point, ms; `None` without any.
+    pub rtt_ms: Vec<Option<f64>>,
+    /// Goodput since the previous point, Mbit/s.
+    pub goodput_mbps: Vec<f64>,
+}
+
+/// One queue's result.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueOutcome {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Capacity at the end of the run, packets of the scenario's datagram size.
+    pub limit_packets: f64,
+    /// Packets that left it.
+    pub packets_forwarded: u64,
+    /// Packets dropped for lack of room or by active queue management.
+    pub packets_dropped: u64,
+    /// Packets lost at random on its link.
+    pub packets_lost_at_random: u64,
+    /// Packets CE-marked.
+    pub packets_marked: u64,
+    /// Bits sent over bits that could have been sent, 0 to 1.
+    pub utilisation: f64,
+    /// Time-weighted mean of waiting packets.
+    pub mean_packets: f64,
+    /// Most packets that ever waited.
+    pub max_packets: f64,
+    /// Waiting packets over time.
+    pub series: QueueSeries,
+}
+
+/// A queue over time: columns of equal length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct QueueSeries {
+    /// Time, s.
+    pub time_s: Vec<f64>,
+    /// Waiting packets.
+    pub packets: Vec<f64>,
+}
