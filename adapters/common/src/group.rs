@@ -51,8 +51,10 @@ impl<E: Engine> Group<E> {
 /// (`spec: cho §2.1`). A group exists while it has members.
 #[derive(Debug)]
 pub struct Groups<E: Engine, K> {
-    by_key: Arc<Mutex<HashMap<K, Weak<Mutex<Group<E>>>>>>,
+    by_key: Arc<Mutex<HashMap<K, WeakGroup<E>>>>,
 }
+
+type WeakGroup<E> = Weak<Mutex<Group<E>>>;
 
 impl<E: Engine, K> Clone for Groups<E, K> {
     fn clone(&self) -> Self {

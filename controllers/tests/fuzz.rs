@@ -1,0 +1,168 @@
+//! Every controller of the catalogue survives long random sequences of plausible and
+//! hostile events: no panic, no NaN or infinity, the window within its limits, and a
+//! decision that is a function of the state alone.
+//!
+//! `WINDLASS_FUZZ_STEPS` sets the number of steps per controller (default 10⁷ when
+//! optimised, 2·10⁵ otherwise), `WINDLASS_FUZZ_SEED` the first seed.
+
+mod sender;
+
+use sender::Sender;
+use windlass_controllers::{Algorithm, AnyGroup, AnyState, Decision, Event, Member, Path, Table, Time, View, What};
+
+/// A group of up to four flows; an ungrouped controller ignores the table.
+struct Flows {
+    algorithm: Algorithm,
+    shared: AnyGroup,
+    members: Vec<Member>,
+    states: Vec<AnyState>,
+    next_id: u64,
+}
+
+impl Flows {
+    fn new(algorithm: Algorithm) -> Flows {
+        Flows { algorithm, shared: algorithm.group(), members: Vec::new(), states: Vec::new(), next_id: 0 }
+    }
+
+    fn join(&mut self, path: &Path) {
+        self.members.push(Member::new(self.next_id));
+        self.states.push(self.algorithm.start(path));
+        self.next_id += 1;
+        self.step(self.states.len() - 1, &Event { now: path.now, what: What::Joined });
+    }
+
+    fn leave(&mut self, me: usize, now: Time, says_so: bool) {
+        if says_so {
+            self.step(me, &Event { now, what: What::Left });
+        }
+        self.states.remove(me);
+        self.members.remove(me);
+    }
+
+    fn step(&mut self, me: usize, event: &Event) {
+        let table = Table { shared: &mut self.shared, members: &mut self.members, me };
+        self.algorithm.advance(&mut self.states[me], table, event);
+    }
+
+    fn view(&self, me: usize) -> View<'_, AnyGroup> {
+        View { shared: &self.shared, members: &self.members, me }
+    }
+
+    fn decide(&self, me: usize) -> Decision {
+        self.algorithm.decide(&self.states[me], self.view(me))
+    }
+}
+
+/// 1 048 576 packets of at most 65 527 bytes.
+const CAP: u64 = 1_048_576 * 65_527;
+
+/// A window of at least one packet (documents' profiles go to one after a timeout,
+/// where the datagram may have shrunk to one byte) and at most the cap.
+fn within_limits(decision: &Decision) -> bool {
+    (1..=CAP).contains(&decision.cwnd)
+}
+
+fn check(flows: &Flows, me: usize) -> Result<(), &'static str> {
+    let before = flows.states[me];
+    let decision = flows.decide(me);
+    if decision != flows.decide(me) {
+        return Err("decide is not pure, or decides a NaN");
+    }
+    // `PartialEq` of a state that holds a NaN is false.
+    if before != flows.states[me] {
+        return Err("there is a NaN in the state");
+    }
+    if let Some(plan) = decision.train {
+        if !(plan.min_rate.is_finite() && plan.min_rate > 0.0 && (2..=1000).contains(&plan.packets)) {
+            return Err("a train that cannot be sent");
+        }
+    }
+    let mut nan = false;
+    flows.algorithm.inspect(&flows.states[me], flows.view(me), &mut |_, value| nan |= value.is_nan());
+    if nan { Err("a fact is NaN") } else { Ok(()) }
+}
+
+fn run(text: &str, steps: u64, seed: u64) {
+    let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut done = 0;
+    let mut round = seed;
+    while done < steps {
+        round += 1;
+        let length = 20_000.min(steps - done);
+        let mut sender = Sender::new(round, round % 2 == 0);
+        let mut flows = Flows::new(algorithm);
+        flows.join(&sender.path());
+        let mut decision = flows.decide(0);
+        for i in 0..length {
+            if flows.states.len() < 4 && sender.dice.one_in(2000) {
+                flows.join(&sender.path());
+            } else if flows.states.len() > 1 && sender.dice.one_in(4000) {
+                let me = sender.dice.below(flows.states.len() as u64) as usize;
+                flows.leave(me, sender.now, i % 2 == 0);
+            }
+            let me = sender.dice.below(flows.states.len() as u64) as usize;
+            let event = sender.event(&decision);
+            flows.step(me, &event);
+            decision = flows.decide(me);
+            let whole = if i % 16 == 0 { check(&flows, me) } else { Ok(()) };
+            assert!(within_limits(&decision), "cwnd {}: {text}, seed {round}, step {i}, {event:?}", decision.cwnd);
+            if let Err(what) = whole {
+                panic!("{what}: {text}, seed {round}, step {i}, {event:?}, {:?}", flows.states[me]);
+            }
+        }
+        done += length;
+    }
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    match std::env::var(name) {
+        Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} is {text:?}; expected a whole number")),
+        Err(_) => default,
+    }
+}
+
+#[test]
+fn every_controller_survives() {
+    let steps = setting("WINDLASS_FUZZ_STEPS", if cfg!(debug_assertions) { 200_000 } else { 10_000_000 });
+    let seed = setting("WINDLASS_FUZZ_SEED", 1);
+    let texts: Vec<(String, u64)> = Algorithm::ALL
+        .iter()
+        .flat_map(|entry| {
+            let plain = [(entry.name.to_owned(), steps), (format!("{}:profile=paper", entry.name), steps / 4)];
+            let fallback = entry.fallback.map(|_| (format!("{}:fallback=on", entry.name), steps / 4));
+            plain.into_iter().chain(fallback)
+        })
+        .collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let workers = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some((text, steps)) = texts.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    run(text, *steps, seed);
+                }
+            });
+        }
+    });
+}
+
+#[test]
+fn equal_inputs_give_equal_outputs() {
+    for entry in Algorithm::ALL {
+        let trajectory = || {
+            let mut sender = Sender::new(7, true);
+            let mut flows = Flows::new((entry.default)());
+            flows.join(&sender.path());
+            let mut decision = flows.decide(0);
+            let mut taken = Vec::new();
+            for _ in 0..5_000 {
+                let event = sender.event(&decision);
+                flows.step(0, &event);
+                decision = flows.decide(0);
+                taken.push((flows.states[0], decision));
+            }
+            taken
+        };
+        assert!(trajectory() == trajectory(), "{}", entry.name);
+    }
+}

@@ -1,0 +1,220 @@
+//! A random sender: keeps books well enough for its events to be plausible, and on
+//! request mixes in what only a broken stack would say.
+
+use windlass_controllers::event::{
+    Acked, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+};
+use windlass_controllers::{Decision, Event, Path, Span, Time, What};
+
+/// SplitMix64: enough randomness for choosing events, and repeatable.
+pub struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    /// Log-uniform over all of `u64`, the extremes included.
+    fn hostile(&mut self) -> u64 {
+        match self.below(8) {
+            0 => 0,
+            1 => u64::MAX,
+            _ => {
+                let bits = self.below(64);
+                self.next() >> bits
+            }
+        }
+    }
+
+    fn pick<T: Copy>(&mut self, of: &[T]) -> T {
+        of[self.below(of.len() as u64) as usize]
+    }
+}
+
+pub struct Sender {
+    pub dice: Dice,
+    pub now: Time,
+    seed: u64,
+    pn: u64,
+    in_flight: u64,
+    delivered: u64,
+    base_rtt: Span,
+    queue: Span,
+    mtu: u64,
+    hostile: bool,
+}
+
+impl Sender {
+    pub fn new(seed: u64, hostile: bool) -> Sender {
+        let mut dice = Dice(seed);
+        let base_rtt = Span::from_micros(100 + dice.below(300_000));
+        let mtu = dice.pick(&[1200, 1350, 1452]);
+        Sender {
+            dice,
+            now: Time::ZERO,
+            seed,
+            pn: 0,
+            in_flight: 0,
+            delivered: 0,
+            base_rtt,
+            queue: Span::ZERO,
+            mtu,
+            hostile,
+        }
+    }
+
+    pub fn path(&self) -> Path {
+        Path { now: self.now, mtu: self.mtu as u32, seed: self.seed }
+    }
+
+    fn number(&mut self, plausible: u64) -> u64 {
+        if self.hostile && self.dice.one_in(4) { self.dice.hostile() } else { plausible }
+    }
+
+    fn span(&mut self, plausible: Span) -> Span {
+        Span(self.number(plausible.0))
+    }
+
+    fn sent_at(&mut self, rtt: Span) -> Time {
+        Time(self.number(self.now.0.saturating_sub(rtt.0)))
+    }
+
+    fn rtt(&mut self) -> Rtt {
+        let latest = self.base_rtt + self.queue;
+        Rtt {
+            latest: self.span(latest),
+            smoothed: self.span(latest),
+            variation: self.span(Span(latest.0 / 8)),
+            min: self.span(self.base_rtt),
+            ack_delay: self.span(Span::ZERO),
+        }
+    }
+
+    /// The next event of a sender that lives by `decision`.
+    pub fn event(&mut self, decision: &Decision) -> Event {
+        self.pass_time();
+        let room = decision.cwnd.saturating_sub(self.in_flight);
+        let sending = self.dice.below(room / 2 + 2).min(200 * self.mtu);
+        self.in_flight = self.in_flight.saturating_add(sending);
+        self.pn += sending / self.mtu;
+        let rtt = self.base_rtt + self.queue;
+        let what = match self.dice.below(100) {
+            0..=69 => What::Acked(self.acked(rtt)),
+            70..=74 => What::Lost(self.lost(rtt)),
+            75..=78 => What::Marked(Marked {
+                packets: self.number(1 + self.pn % 3) as u32,
+                newest_sent_at: self.sent_at(rtt),
+                newest_pn: Some(self.pn),
+                in_flight: self.in_flight,
+            }),
+            79 => What::PersistentCongestion(self.lost(rtt)),
+            80..=81 => What::SpuriousLoss(SpuriousLoss { newest_sent_at: self.sent_at(rtt) }),
+            82 => What::Mtu(self.resize()),
+            83 => What::Idle(Idle { idle: self.span(Span(rtt.0 * 4)), pto: self.span(Span(rtt.0 * 2)) }),
+            84..=88 => What::Tick,
+            89..=92 => What::Sampled(self.rtt()),
+            93 => {
+                What::Sent(Sent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false })
+            }
+            _ => What::Probed(self.probed(decision)),
+        };
+        Event { now: self.now, what }
+    }
+
+    /// Queueing drifts like a random walk between nothing and three base RTTs.
+    fn pass_time(&mut self) {
+        let drift = Span(self.dice.below(self.base_rtt.0 / 8 + 1));
+        self.queue = if self.dice.one_in(2) { self.queue + drift } else { self.queue - drift };
+        self.queue.0 = self.queue.0.min(3 * self.base_rtt.0);
+        let step = match self.dice.below(16) {
+            0 => 0,
+            1 => self.base_rtt.0,
+            _ => self.dice.below(self.base_rtt.0 / 4 + 1),
+        };
+        self.now += Span(step);
+        if self.hostile && self.dice.one_in(1000) {
+            self.now += Span(self.dice.hostile() >> 8);
+        }
+    }
+
+    fn resize(&mut self) -> u32 {
+        self.mtu = self.dice.pick(&[1200, 1350, 1452, 9000]);
+        let plausible = self.mtu;
+        self.number(plausible) as u32
+    }
+
+    fn acked(&mut self, rtt: Span) -> Acked {
+        let packets = 1 + self.dice.below(12);
+        let before = self.in_flight;
+        let plausible = (packets * self.mtu).min(before);
+        self.in_flight -= plausible;
+        self.delivered = self.delivered.saturating_add(plausible);
+        let bytes = self.number(plausible);
+        let fresh = if self.dice.one_in(5) { self.dice.below(bytes.max(1)) } else { bytes };
+        let offset = self.dice.pick(&[0, -5_000_000_000, 1 << 40]);
+        let one_way = OneWay {
+            forward: (self.number(rtt.0 / 2) as i64).wrapping_add(offset),
+            backward: (self.number(rtt.0 / 2) as i64).wrapping_sub(offset),
+        };
+        Acked {
+            bytes,
+            packets: self.number(packets) as u32,
+            fresh_bytes: self.number(fresh),
+            newest_sent_at: self.sent_at(rtt),
+            newest_pn: (!self.dice.one_in(10)).then_some(self.pn),
+            newest_in_flight: (!self.dice.one_in(10)).then_some(before),
+            in_flight_before: self.number(before),
+            in_flight: self.in_flight,
+            delivered: self.delivered,
+            app_limited: self.dice.one_in(8),
+            rtt: if self.dice.one_in(6) { None } else { Some(self.rtt()) },
+            one_way: (!self.dice.one_in(4)).then_some(one_way),
+            queueing: if self.dice.one_in(2) {
+                Some(Queueing { forward: self.span(self.queue), backward: self.span(Span(1000)) })
+            } else {
+                None
+            },
+            congestion_indication: self.dice.pick(&[None, Some(false), Some(true)]),
+        }
+    }
+
+    fn lost(&mut self, rtt: Span) -> Lost {
+        let packets = 1 + self.dice.below(3);
+        let before = self.in_flight;
+        let bytes = (packets * self.mtu).min(before);
+        self.in_flight -= bytes;
+        Lost {
+            bytes: self.number(bytes),
+            packets: self.number(packets) as u32,
+            newest_sent_at: self.sent_at(rtt),
+            newest_pn: Some(self.pn),
+            in_flight_before: self.number(before),
+            in_flight: self.in_flight,
+            trigger: self.dice.pick(&[LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Unknown]),
+            transmissions: self.number(1) as u32,
+        }
+    }
+
+    fn probed(&mut self, decision: &Decision) -> Probed {
+        let (train, packets) = decision.train.map_or((0, 15), |plan| (plan.id, plan.packets));
+        let index = self.dice.below(u64::from(packets) + 1);
+        Probed {
+            train: self.number(u64::from(train)) as u32,
+            index: self.number(index) as u32,
+            ce: self.dice.one_in(3),
+            one_way: if self.dice.one_in(3) { None } else { Some(self.number(self.queue.0) as i64) },
+        }
+    }
+}
