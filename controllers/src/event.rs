@@ -64,6 +64,19 @@ impl Event {
             _ => None,
         }
     }
+
+    /// Bytes in flight after the event, where it tells.
+    #[must_use]
+    #[inline]
+    pub fn in_flight(&self) -> Option<u64> {
+        match &self.what {
+            What::Sent(sent) => Some(sent.in_flight),
+            What::Acked(acked) => Some(acked.in_flight),
+            What::Marked(marked) => Some(marked.in_flight),
+            What::Lost(lost) | What::PersistentCongestion(lost) => Some(lost.in_flight),
+            _ => None,
+        }
+    }
 }
 
 /// A packet that left.

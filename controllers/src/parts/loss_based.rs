@@ -5,24 +5,23 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::{Idle, Rtt};
-use crate::parts::base::{Base, Growth};
+use crate::event::Rtt;
+use crate::parts::base::Base;
+use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::window::{Cut, Window};
-use crate::{Controller, Decision, Event, Parameters, Path, Signals, Span, Table, Time, View, What};
+use crate::{Event, Parameters, Path, Signals, Span, Time, View};
 
-/// Packet-by-packet growth handles at most this many packets one by one; the rest of
-/// an ACK that large counts as one.
-const MAX_STEPS: u32 = 1024;
+pub use crate::parts::grouped::{State, limited_divisor};
 
 /// What distinguishes one loss-based scheme from another.
 pub trait Rules: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`].
+    /// See [`Controller::NAME`](crate::Controller::NAME).
     const NAME: &'static str;
-    /// See [`Controller::SUMMARY`].
+    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
     const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`].
+    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
     const SOURCE: &'static str;
-    /// See [`Controller::needs`].
+    /// See [`Controller::needs`](crate::Controller::needs).
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
     /// Parameters; `()` beside the shared ones is not possible, see [`Params`](Self::Params).
     type Params: Parameters + AsRef<Base>;
@@ -31,6 +30,11 @@ pub trait Rules: Debug + Send + Sync + 'static {
 
     /// Memory of a new flow.
     fn start(params: &Self::Params, path: &Path) -> Self::Memory;
+
+    /// Any event, before anything is made of it.
+    fn heard(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) {
+        let _ = (params, memory, window, event);
+    }
 
     /// An RTT sample arrived, in recovery or not.
     fn sampled(params: &Self::Params, memory: &mut Self::Memory, now: Time, rtt: &Rtt) {
@@ -71,7 +75,7 @@ pub trait Rules: Debug + Send + Sync + 'static {
         let _ = (memory, ratio);
     }
 
-    /// See [`Controller::inspect`].
+    /// See [`Controller::inspect`](crate::Controller::inspect).
     fn inspect(
         params: &Self::Params,
         memory: &Self::Memory,
@@ -83,143 +87,73 @@ pub trait Rules: Debug + Send + Sync + 'static {
 }
 
 /// A loss-based controller made of `R`.
+pub type LossBased<R> = Grouped<Alone<R>>;
+
+/// The rules of a scheme that knows no group.
 #[derive(Debug)]
-pub struct LossBased<R>(PhantomData<R>);
+pub struct Alone<R>(PhantomData<R>);
 
-/// State of a loss-based flow.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct State<M> {
-    /// The window.
-    pub window: Window,
-    /// What the scheme remembers besides.
-    pub memory: M,
-}
-
-/// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
-/// (`RFC 3742 §2`; `spec: sharma §1.7`).
-#[must_use]
-pub fn limited_divisor(lss: f64, cwnd: f64) -> Option<f64> {
-    if lss <= 0.0 {
-        return None;
-    }
-    let r = libm::floor(cwnd / (lss / 2.0));
-    (r >= 1.0).then_some(r)
-}
-
-impl<R: Rules> LossBased<R> {
-    #[inline]
-    fn grow(params: &R::Params, state: &mut State<R::Memory>, now: Time, units: f64) {
-        let base = params.as_ref();
-        let State { window, memory } = state;
-        let added = if window.in_slow_start() {
-            match limited_divisor(base.lss, window.cwnd) {
-                Some(r) if window.cwnd >= base.lss => units / r,
-                _ => R::slow_start(params, memory, window, now, units),
-            }
-        } else {
-            let added = R::increase(params, memory, window, now, units);
-            // A floor under the scheme's own increment until its first reduction.
-            match limited_divisor(base.lss, window.cwnd) {
-                Some(r) if !window.reduced => added.max(units / r),
-                _ => added,
-            }
-        };
-        window.grow(base, added);
-    }
-
-    fn congestion(params: &R::Params, state: &mut State<R::Memory>, now: Time, sent_at: Time) {
-        let base = params.as_ref();
-        if !state.window.epoch.accepts(sent_at) {
-            return;
-        }
-        let mut cut = R::decrease(params, &mut state.memory, &state.window, now);
-        // spec: sharma §1.6: the platform's own first reduction is a halving.
-        if base.first_halving && (!state.window.ever_reduced || state.window.in_slow_start()) {
-            cut = Cut::to(0.5, state.window.cwnd);
-        }
-        state.window.cut(base, now, cut);
-    }
-
-    fn idle(params: &R::Params, state: &mut State<R::Memory>, idle: &Idle) {
-        state.window.idle(params.as_ref(), idle);
-        R::paused(params, &mut state.memory, idle.idle);
-    }
-}
-
-impl<R: Rules> Controller for LossBased<R> {
+impl<R: Rules> GroupRules for Alone<R> {
     const NAME: &'static str = R::NAME;
     const SUMMARY: &'static str = R::SUMMARY;
     const SOURCE: &'static str = R::SOURCE;
+    const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
-    type State = State<R::Memory>;
-    type Group = ();
+    type Memory = R::Memory;
+    type Shared = ();
 
-    fn needs(_: &R::Params) -> Signals {
-        R::NEEDS
-    }
+    fn shared(_: &R::Params) {}
 
-    fn group(_: &R::Params) {}
-
-    fn start(params: &R::Params, path: &Path) -> State<R::Memory> {
-        State { window: Window::start(params.as_ref(), path), memory: R::start(params, path) }
+    fn start(params: &R::Params, path: &Path) -> R::Memory {
+        R::start(params, path)
     }
 
     #[inline]
-    fn step(params: &R::Params, mut state: State<R::Memory>, _: Table<'_, ()>, event: &Event) -> State<R::Memory> {
-        let base = params.as_ref();
-        let now = event.now;
+    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
+        R::heard(flow.params, flow.memory, flow.window, event);
         if let Some(rtt) = event.rtt() {
-            R::sampled(params, &mut state.memory, now, &rtt);
+            R::sampled(flow.params, flow.memory, flow.now, &rtt);
         }
-        match &event.what {
-            What::Acked(acked) => {
-                let mut units = state.window.credit(base, acked);
-                if base.growth == Growth::Packets {
-                    let mut steps = 0;
-                    while units > 1.0 && steps < MAX_STEPS {
-                        Self::grow(params, &mut state, now, 1.0);
-                        units -= 1.0;
-                        steps += 1;
-                    }
-                }
-                if units > 0.0 {
-                    Self::grow(params, &mut state, now, units);
-                }
-            }
-            What::Marked(marked) => Self::congestion(params, &mut state, now, marked.newest_sent_at),
-            What::Lost(lost) => Self::congestion(params, &mut state, now, lost.newest_sent_at),
-            What::PersistentCongestion(_) => {
-                let keep = R::timeout(params, &mut state.memory, &state.window, now);
-                state.window.timeout(base, keep);
-            }
-            What::SpuriousLoss(_) => {
-                if state.window.undo() {
-                    R::undone(params, &mut state.memory, &state.window);
-                }
-            }
-            What::Mtu(mtu) => {
-                let before = state.window.mtu;
-                state.window.resize(base, *mtu);
-                R::resized(&mut state.memory, before / state.window.mtu);
-            }
-            What::Idle(idle) => Self::idle(params, &mut state, idle),
-            _ => {}
-        }
-        state
     }
 
     #[inline]
-    fn decide(_: &R::Params, state: &State<R::Memory>, _: View<'_, ()>) -> Decision {
-        state.window.decision()
+    fn slow_start(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
+        R::slow_start(flow.params, flow.memory, flow.window, flow.now, units)
+    }
+
+    #[inline]
+    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
+        R::increase(flow.params, flow.memory, flow.window, flow.now, units)
+    }
+
+    fn congestion(flow: &mut Flow<'_, Self>) {
+        let cut = R::decrease(flow.params, flow.memory, flow.window, flow.now);
+        flow.respond(cut);
+    }
+
+    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
+        R::timeout(flow.params, flow.memory, flow.window, flow.now)
+    }
+
+    fn undone(flow: &mut Flow<'_, Self>) {
+        R::undone(flow.params, flow.memory, flow.window);
+    }
+
+    fn paused(flow: &mut Flow<'_, Self>, span: Span) {
+        R::paused(flow.params, flow.memory, span);
+    }
+
+    fn resized(flow: &mut Flow<'_, Self>, ratio: f64) {
+        R::resized(flow.memory, ratio);
     }
 
     fn inspect(
         params: &R::Params,
-        state: &State<R::Memory>,
+        memory: &R::Memory,
+        window: &Window,
         _: View<'_, ()>,
         visit: &mut dyn FnMut(&'static str, f64),
     ) {
-        visit("window", state.window.cwnd);
-        R::inspect(params, &state.memory, &state.window, visit);
+        R::inspect(params, memory, window, visit);
     }
 }

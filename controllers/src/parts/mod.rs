@@ -2,5 +2,6 @@
 
 pub mod base;
 pub mod epoch;
+pub mod grouped;
 pub mod loss_based;
 pub mod window;

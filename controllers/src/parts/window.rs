@@ -89,12 +89,23 @@ impl Window {
 
     /// Takes a congestion response at `now`.
     pub fn cut(&mut self, base: &Base, now: Time, cut: Cut) {
-        self.undo = Some(Cut { cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.hold(now, cut.ssthresh);
         self.cwnd = cut.cwnd.max(base.min_window).min(base.max_window);
-        self.ssthresh = cut.ssthresh.max(2.0);
+    }
+
+    /// Takes a congestion response at `now` that moves the threshold and leaves the
+    /// window.
+    pub fn hold(&mut self, now: Time, ssthresh: f64) {
+        self.undo = Some(Cut { cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.ssthresh = ssthresh.max(2.0);
         self.epoch.begin(now);
         self.reduced = true;
         self.ever_reduced = true;
+    }
+
+    /// Makes the latest response final: it can no longer be taken back.
+    pub fn settle(&mut self) {
+        self.undo = None;
     }
 
     /// Starts over after persistent congestion, with the threshold at `factor` of the
