@@ -1,5 +1,7 @@
 //! What the schemes' unit tests are written with.
 
+use proptest::test_runner::{Config, RngSeed};
+
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
 use crate::{Controller, Event, Path, Span, Table, Time, What};
 
@@ -65,4 +67,9 @@ pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now:
 #[track_caller]
 pub fn assert_close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b} within {tolerance}");
+}
+
+/// `n` cases of a property, the same ones in every run.
+pub fn cases(n: u32) -> Config {
+    Config { cases: n, rng_seed: RngSeed::Fixed(0x5eed), failure_persistence: None, ..Config::default() }
 }

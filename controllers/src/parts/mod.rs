@@ -5,3 +5,4 @@ pub mod epoch;
 pub mod grouped;
 pub mod loss_based;
 pub mod window;
+pub mod windowed_min;

@@ -1,0 +1,72 @@
+//! The smallest delay of late: a minimum that forgets.
+
+use crate::{Span, Time};
+
+/// The minimum over a sliding window, kept as the minima of `N` stretches of equal
+/// length. A value leaves between `(N−1)/N` of the window and the whole window after
+/// it came, so the result is the exact minimum over some period of such a length.
+///
+/// Delays are nanoseconds, signed because relative one-way delays are
+/// (`spec: chan §5.4`, 30 s; `spec: arumaithurai §9`, 10 min for the base RTT, and
+/// LEDBAT's ten one-minute minima, `RFC 6817 §2.4.2`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct WindowedMin<const N: usize> {
+    /// Minima of the stretches, the current one first; `i64::MAX` where nothing came.
+    slots: [i64; N],
+    /// When the current stretch started; `None` before the first value.
+    since: Option<Time>,
+}
+
+impl<const N: usize> Default for WindowedMin<N> {
+    fn default() -> Self {
+        const { assert!(N > 0, "a window needs a stretch") };
+        WindowedMin { slots: [i64::MAX; N], since: None }
+    }
+}
+
+impl<const N: usize> WindowedMin<N> {
+    /// Takes `value` in at `now` and returns the minimum. Nothing is ever forgotten
+    /// when `window` is `None`.
+    #[inline]
+    pub fn update(&mut self, now: Time, window: Option<Span>, value: i64) -> i64 {
+        let since = *self.since.get_or_insert(now);
+        if let Some(window) = window {
+            let stretch = (window.0 / N as u64).max(1);
+            let passed = now.since(since).0 / stretch;
+            if passed > 0 {
+                self.slots.rotate_right((passed % N as u64) as usize);
+                self.slots[..passed.min(N as u64) as usize].fill(i64::MAX);
+                self.since = Some(since + Span(passed.saturating_mul(stretch)));
+            }
+        }
+        self.slots[0] = self.slots[0].min(value);
+        self.min()
+    }
+
+    /// The minimum as of the latest update; `None` before the first.
+    #[must_use]
+    #[inline]
+    pub fn get(&self) -> Option<i64> {
+        self.since.map(|_| self.min())
+    }
+
+    /// Adds `by` to everything remembered: the clock the values were read off was found
+    /// to run fast or slow (`spec: chan §5.4 O6`).
+    pub fn shift(&mut self, by: i64) {
+        for slot in self.slots.iter_mut().filter(|slot| **slot != i64::MAX) {
+            *slot = slot.saturating_add(by);
+        }
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    fn min(&self) -> i64 {
+        self.slots.iter().fold(i64::MAX, |least, slot| least.min(*slot))
+    }
+}
+
+#[cfg(test)]
+mod tests;
