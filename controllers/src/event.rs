@@ -227,6 +227,15 @@ pub struct Idle {
     pub pto: Span,
 }
 
+impl Idle {
+    /// Whether it lasted longer than the probe timeout, so that what was known of the
+    /// path has aged (`spec: sharma §1.5 B-IDLE`; `spec: arumaithurai §3.5 F7`).
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        self.idle > self.pto
+    }
+}
+
 /// A probe packet that reached the peer; probes are reported in the order the peer
 /// received them. A probe that never arrives is never reported.
 #[derive(Clone, Copy, PartialEq, Debug)]

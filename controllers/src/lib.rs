@@ -19,6 +19,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate std;
+
 mod catalogue;
 mod controller;
 mod decision;

@@ -10,7 +10,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::Idle;
+use crate::event::{Idle, Lost, Marked};
 use crate::parts::base::{Base, Growth};
 use crate::parts::window::{Cut, Window};
 use crate::{Controller, Decision, Event, Member, Parameters, Path, Signals, Span, Table, Time, View, What};
@@ -192,9 +192,14 @@ impl<R: GroupRules> Flow<'_, R> {
         self.window.grow(base, added);
     }
 
-    fn congestion(&mut self, sent_at: Time) {
-        if self.window.epoch.accepts(sent_at) {
-            R::congestion(self);
+    /// Whether the event brings congestion that deserves a response of its own.
+    #[inline]
+    fn is_news(&self, event: &Event) -> bool {
+        match event.what {
+            What::Marked(Marked { newest_sent_at, .. }) | What::Lost(Lost { newest_sent_at, .. }) => {
+                self.window.epoch.accepts(newest_sent_at)
+            }
+            _ => false,
         }
     }
 
@@ -209,10 +214,21 @@ impl<R: GroupRules> Flow<'_, R> {
         R::paused(self, idle.idle);
     }
 
+    /// One event; `verdict` is somebody else's on whether it brings new congestion.
+    #[inline]
+    fn take(&mut self, event: &Event, verdict: Option<bool>) {
+        R::heard(self, event);
+        if verdict.unwrap_or_else(|| self.is_news(event)) {
+            R::congestion(self);
+        } else {
+            self.advance(event);
+        }
+    }
+
+    /// Everything an event means apart from congestion.
     #[inline]
     fn advance(&mut self, event: &Event) {
         let base = self.params.as_ref();
-        R::heard(self, event);
         match &event.what {
             What::Acked(acked) => {
                 let mut units = self.window.credit(base, acked);
@@ -228,8 +244,6 @@ impl<R: GroupRules> Flow<'_, R> {
                     self.grow(units);
                 }
             }
-            What::Marked(marked) => self.congestion(marked.newest_sent_at),
-            What::Lost(lost) => self.congestion(lost.newest_sent_at),
             What::PersistentCongestion(_) => {
                 let keep = R::timeout(self);
                 self.window.timeout(base, keep);
@@ -291,6 +305,18 @@ impl<R: GroupRules> Grouped<R> {
     }
 }
 
+impl<R: GroupRules<Shared = ()>> Grouped<R> {
+    /// One step of a flow outside any group whose verdict on congestion is not the
+    /// skeleton's but a detector's.
+    #[inline]
+    pub fn judged(params: &R::Params, state: &mut State<R::Memory>, event: &Event, congested: bool) {
+        let State { window, memory } = state;
+        let mut shared = ();
+        let group = Table::solo(&mut shared);
+        Flow::<R> { params, window, memory, group, now: event.now }.take(event, Some(congested));
+    }
+}
+
 impl<R: GroupRules> Controller for Grouped<R> {
     const NAME: &'static str = R::NAME;
     const SUMMARY: &'static str = R::SUMMARY;
@@ -325,7 +351,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
         }
         let State { window, memory } = &mut state;
         let group = Table { shared, members: &mut *members, me };
-        Flow::<R> { params, window, memory, group, now: event.now }.advance(event);
+        Flow::<R> { params, window, memory, group, now: event.now }.take(event, None);
         if let Some(member) = members.get_mut(me) {
             Self::leave(&state, member, event);
         }

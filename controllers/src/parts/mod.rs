@@ -1,8 +1,10 @@
 //! What controllers are composed of. Each file is one idea, used by several schemes.
 
+pub mod aimd;
 pub mod base;
 pub mod epoch;
 pub mod grouped;
 pub mod loss_based;
+pub mod splitmix;
 pub mod window;
 pub mod windowed_min;

@@ -131,7 +131,7 @@ impl Window {
 
     /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`).
     pub fn idle(&mut self, base: &Base, idle: &Idle) {
-        if base.idle_restart && idle.idle > idle.pto {
+        if base.idle_restart && idle.is_long() {
             self.cwnd = self.cwnd.min(base.iw);
         }
     }

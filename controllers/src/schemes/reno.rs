@@ -5,6 +5,7 @@
 //! of the documents are this same controller (`spec: sharma §2`).
 
 use crate::parameters;
+use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
@@ -42,12 +43,12 @@ impl Rules for RenoRules {
     /// `spec: sharma §2 T-1b`: one packet per window.
     #[inline]
     fn increase(_: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
-        units / window.cwnd
+        aimd::increase(1.0, window, units)
     }
 
     /// `spec: sharma §2 T-2`.
     fn decrease(_: &Params, (): &mut (), window: &Window, _: Time) -> Cut {
-        Cut::to(0.5, window.cwnd)
+        aimd::decrease(0.5, window)
     }
 }
 
