@@ -204,7 +204,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        *state = <$module::$controller as Controller>::step(params, *state, table, event);
+                        <$module::$controller as Controller>::advance(params, state, table, event);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),

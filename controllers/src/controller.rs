@@ -51,6 +51,13 @@ pub trait Controller {
     /// The flow after `event`.
     fn step(params: &Self::Params, state: Self::State, group: Table<'_, Self::Group>, event: &Event) -> Self::State;
 
+    /// [`step`](Self::step) in place: the same result without moving the state about,
+    /// for controllers where that is worth writing down.
+    #[inline]
+    fn advance(params: &Self::Params, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event) {
+        *state = Self::step(params, *state, group, event);
+    }
+
     /// What the flow may do now. Changes nothing.
     fn decide(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
 
@@ -129,7 +136,7 @@ impl<C: Controller + Debug + 'static> Engine for Fixed<C> {
     }
     #[inline]
     fn advance(&self, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
-        *state = C::step(&self.0, *state, group, event);
+        C::advance(&self.0, state, group, event);
     }
     #[inline]
     fn decide(&self, state: &C::State, group: View<'_, C::Group>) -> Decision {
