@@ -77,6 +77,18 @@ impl Event {
             _ => None,
         }
     }
+
+    /// Bytes in flight when the event came, what it acknowledges or loses included,
+    /// where it tells: TCP's flight size (`RFC 5681 §2`).
+    #[must_use]
+    #[inline]
+    pub fn flight(&self) -> Option<u64> {
+        match &self.what {
+            What::Acked(acked) => Some(acked.in_flight_before),
+            What::Lost(lost) | What::PersistentCongestion(lost) => Some(lost.in_flight_before),
+            _ => self.in_flight(),
+        }
+    }
 }
 
 /// A packet that left.

@@ -1,4 +1,5 @@
 //! What the schemes' unit tests are written with.
+#![allow(dead_code, reason = "each test uses what it needs")]
 
 use proptest::test_runner::{Config, RngSeed};
 

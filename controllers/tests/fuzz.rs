@@ -72,10 +72,10 @@ fn check(flows: &Flows, me: usize) -> Result<(), &'static str> {
     if before != flows.states[me] {
         return Err("there is a NaN in the state");
     }
-    if let Some(plan) = decision.train {
-        if !(plan.min_rate.is_finite() && plan.min_rate > 0.0 && (2..=1000).contains(&plan.packets)) {
-            return Err("a train that cannot be sent");
-        }
+    if let Some(plan) = decision.train
+        && !(plan.min_rate.is_finite() && plan.min_rate > 0.0 && (2..=1000).contains(&plan.packets))
+    {
+        return Err("a train that cannot be sent");
     }
     let mut nan = false;
     flows.algorithm.inspect(&flows.states[me], flows.view(me), &mut |_, value| nan |= value.is_nan());
@@ -89,7 +89,7 @@ fn run(text: &str, steps: u64, seed: u64) {
     while done < steps {
         round += 1;
         let length = 20_000.min(steps - done);
-        let mut sender = Sender::new(round, round % 2 == 0);
+        let mut sender = Sender::new(round, round.is_multiple_of(2));
         let mut flows = Flows::new(algorithm);
         flows.join(&sender.path());
         let mut decision = flows.decide(0);

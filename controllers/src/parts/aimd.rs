@@ -5,7 +5,7 @@ use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Path, Time};
+use crate::{Event, Path, Time};
 
 /// Packets to add for `units` acknowledged when a window of them is worth `a` packets
 /// (`spec: sharma §2 T-1b`; `spec: arumaithurai §3.5 F2.5`).
@@ -58,12 +58,12 @@ impl Rules for AimdRules {
         increase(1.0, window, units)
     }
 
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: Time) -> Cut {
+    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
         decrease(params.b, window)
     }
 
     /// `spec: arumaithurai §3.5 F5`.
-    fn timeout(params: &Params, (): &mut (), _: &Window, _: Time) -> f64 {
+    fn timeout(params: &Params, (): &mut (), _: &Window, _: &Event) -> f64 {
         1.0 - params.b
     }
 }

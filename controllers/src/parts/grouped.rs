@@ -10,7 +10,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::{Idle, Lost, Marked};
+use crate::event::{Acked, Idle, Lost, Marked};
 use crate::parts::base::{Base, Growth};
 use crate::parts::window::{Cut, Window};
 use crate::{Controller, Decision, Event, Member, Parameters, Path, Signals, Span, Table, Time, View, What};
@@ -72,9 +72,15 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
         let _ = flow;
     }
 
-    /// Time passed (`span`) in which the flow could not grow.
+    /// The `span` before now is time in which the flow could not grow: it was idle or
+    /// limited by the application.
     fn paused(flow: &mut Flow<'_, Self>, span: Span) {
         let _ = (flow, span);
+    }
+
+    /// The window fell back to the initial one because the flow was idle.
+    fn restarted(flow: &mut Flow<'_, Self>) {
+        let _ = flow;
     }
 
     /// The datagram size changed; window-valued memory is multiplied by `ratio`.
@@ -105,6 +111,8 @@ pub struct State<M> {
     pub window: Window,
     /// What the scheme remembers besides.
     pub memory: M,
+    /// When the latest ACK or the end of the latest idle period was heard of.
+    pub heard: Time,
 }
 
 /// One flow during one event.
@@ -120,17 +128,21 @@ pub struct Flow<'a, R: GroupRules> {
     pub group: Table<'a, R::Shared>,
     /// Now.
     pub now: Time,
+    /// The event.
+    pub event: &'a Event,
+    heard: &'a mut Time,
 }
 
 /// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
 /// (`RFC 3742 §2`; `spec: sharma §1.7`).
 #[must_use]
+#[inline]
 pub fn limited_divisor(lss: f64, cwnd: f64) -> Option<f64> {
     if lss <= 0.0 {
         return None;
     }
-    let r = libm::floor(cwnd / (lss / 2.0));
-    (r >= 1.0).then_some(r)
+    let r = (cwnd / (0.5 * lss)) as u32;
+    (r >= 1).then(|| f64::from(r))
 }
 
 impl<R: GroupRules> Flow<'_, R> {
@@ -176,31 +188,56 @@ impl<R: GroupRules> Flow<'_, R> {
     #[inline]
     fn grow(&mut self, units: f64) {
         let base = self.params.as_ref();
+        let limit = if self.window.reduced { None } else { limited_divisor(base.lss, self.window.cwnd) };
         let added = if self.window.in_slow_start() {
-            match limited_divisor(base.lss, self.window.cwnd) {
-                Some(r) if self.window.cwnd >= base.lss => units / r,
-                _ => R::slow_start(self, units),
+            let added = R::slow_start(self, units);
+            match limit {
+                Some(r) if self.window.cwnd >= base.lss => added.min(units / r),
+                _ => added,
             }
         } else {
             let added = R::increase(self, units);
             // A floor under the scheme's own increment until its first reduction.
-            match limited_divisor(base.lss, self.window.cwnd) {
-                Some(r) if !self.window.reduced => added.max(units / r),
-                _ => added,
-            }
+            limit.map_or(added, |r| added.max(units / r))
         };
         self.window.grow(base, added);
     }
 
+    #[inline]
+    fn acknowledged(&mut self, acked: &Acked) {
+        let base = self.params.as_ref();
+        if acked.app_limited {
+            R::paused(self, self.now.since(*self.heard));
+        }
+        *self.heard = self.now;
+        let mut units = self.window.credit(base, acked);
+        if base.growth == Growth::Packets {
+            let mut steps = 0;
+            while units > 1.0 && steps < MAX_STEPS {
+                self.grow(1.0);
+                units -= 1.0;
+                steps += 1;
+            }
+        }
+        if units > 0.0 {
+            self.grow(units);
+        }
+    }
+
     /// Whether the event brings congestion that deserves a response of its own.
     #[inline]
-    fn is_news(&self, event: &Event) -> bool {
-        match event.what {
+    fn is_news(&self) -> bool {
+        match self.event.what {
             What::Marked(Marked { newest_sent_at, .. }) | What::Lost(Lost { newest_sent_at, .. }) => {
                 self.window.epoch.accepts(newest_sent_at)
             }
             _ => false,
         }
+    }
+
+    fn timeout(&mut self) {
+        let keep = R::timeout(self);
+        self.window.timeout(self.params.as_ref(), keep);
     }
 
     fn undo(&mut self) {
@@ -209,51 +246,39 @@ impl<R: GroupRules> Flow<'_, R> {
         }
     }
 
+    fn resize(&mut self, mtu: u32) {
+        let before = self.window.mtu;
+        self.window.resize(self.params.as_ref(), mtu);
+        R::resized(self, before / self.window.mtu);
+    }
+
     fn idle(&mut self, idle: &Idle) {
-        self.window.idle(self.params.as_ref(), idle);
         R::paused(self, idle.idle);
+        *self.heard = self.now;
+        if self.window.idle(self.params.as_ref(), idle) {
+            R::restarted(self);
+        }
     }
 
     /// One event; `verdict` is somebody else's on whether it brings new congestion.
     #[inline]
-    fn take(&mut self, event: &Event, verdict: Option<bool>) {
-        R::heard(self, event);
-        if verdict.unwrap_or_else(|| self.is_news(event)) {
+    fn take(&mut self, verdict: Option<bool>) {
+        R::heard(self, self.event);
+        if verdict.unwrap_or_else(|| self.is_news()) {
             R::congestion(self);
         } else {
-            self.advance(event);
+            self.advance();
         }
     }
 
     /// Everything an event means apart from congestion.
     #[inline]
-    fn advance(&mut self, event: &Event) {
-        let base = self.params.as_ref();
-        match &event.what {
-            What::Acked(acked) => {
-                let mut units = self.window.credit(base, acked);
-                if base.growth == Growth::Packets {
-                    let mut steps = 0;
-                    while units > 1.0 && steps < MAX_STEPS {
-                        self.grow(1.0);
-                        units -= 1.0;
-                        steps += 1;
-                    }
-                }
-                if units > 0.0 {
-                    self.grow(units);
-                }
-            }
-            What::PersistentCongestion(_) => {
-                let keep = R::timeout(self);
-                self.window.timeout(base, keep);
-            }
+    fn advance(&mut self) {
+        match &self.event.what {
+            What::Acked(acked) => self.acknowledged(acked),
+            What::PersistentCongestion(_) => self.timeout(),
             What::SpuriousLoss(_) => self.undo(),
-            What::Mtu(mtu) => {
-                let before = self.window.mtu;
-                self.window.resize(base, *mtu);
-                R::resized(self, before / self.window.mtu);
-            }
+            What::Mtu(mtu) => self.resize(*mtu),
             What::Idle(idle) => self.idle(idle),
             _ => {}
         }
@@ -310,10 +335,10 @@ impl<R: GroupRules<Shared = ()>> Grouped<R> {
     /// skeleton's but a detector's.
     #[inline]
     pub fn judged(params: &R::Params, state: &mut State<R::Memory>, event: &Event, congested: bool) {
-        let State { window, memory } = state;
+        let State { window, memory, heard } = state;
         let mut shared = ();
         let group = Table::solo(&mut shared);
-        Flow::<R> { params, window, memory, group, now: event.now }.take(event, Some(congested));
+        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(Some(congested));
     }
 }
 
@@ -334,7 +359,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
     }
 
     fn start(params: &R::Params, path: &Path) -> State<R::Memory> {
-        State { window: Window::start(params.as_ref(), path), memory: R::start(params, path) }
+        State { window: Window::start(params.as_ref(), path), memory: R::start(params, path), heard: path.now }
     }
 
     #[inline]
@@ -344,18 +369,23 @@ impl<R: GroupRules> Controller for Grouped<R> {
         group: Table<'_, R::Shared>,
         event: &Event,
     ) -> State<R::Memory> {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
+    #[inline]
+    fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
         let Table { shared, members, me } = group;
         let members = if Self::SHARES { members } else { &mut [] };
         if let Some(member) = members.get_mut(me) {
-            Self::enter(&mut state, member, event);
+            Self::enter(state, member, event);
         }
-        let State { window, memory } = &mut state;
+        let State { window, memory, heard } = state;
         let group = Table { shared, members: &mut *members, me };
-        Flow::<R> { params, window, memory, group, now: event.now }.take(event, None);
+        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(None);
         if let Some(member) = members.get_mut(me) {
-            Self::leave(&state, member, event);
+            Self::leave(state, member, event);
         }
-        state
     }
 
     #[inline]

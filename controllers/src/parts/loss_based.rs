@@ -50,12 +50,12 @@ pub trait Rules: Debug + Send + Sync + 'static {
         units
     }
 
-    /// The response to a congestion event at window `window`.
-    fn decrease(params: &Self::Params, memory: &mut Self::Memory, window: &Window, now: Time) -> Cut;
+    /// The response to the congestion `event` brings, at window `window`.
+    fn decrease(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Cut;
 
     /// Persistent congestion; returns the fraction of the window the threshold keeps.
-    fn timeout(params: &Self::Params, memory: &mut Self::Memory, window: &Window, now: Time) -> f64 {
-        let _ = (params, memory, window, now);
+    fn timeout(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> f64 {
+        let _ = (params, memory, window, event);
         0.5
     }
 
@@ -64,10 +64,15 @@ pub trait Rules: Debug + Send + Sync + 'static {
         let _ = (params, memory, window);
     }
 
-    /// Time passed (`span`) in which the flow could not grow: it was idle or limited by
-    /// the application.
-    fn paused(params: &Self::Params, memory: &mut Self::Memory, span: Span) {
-        let _ = (params, memory, span);
+    /// The `span` before `now` is time in which the flow could not grow: it was idle or
+    /// limited by the application.
+    fn paused(params: &Self::Params, memory: &mut Self::Memory, now: Time, span: Span) {
+        let _ = (params, memory, now, span);
+    }
+
+    /// The window fell back to the initial one because the flow was idle.
+    fn restarted(params: &Self::Params, memory: &mut Self::Memory, window: &Window) {
+        let _ = (params, memory, window);
     }
 
     /// The datagram size changed; window-valued memory is multiplied by `ratio`.
@@ -127,12 +132,12 @@ impl<R: Rules> GroupRules for Alone<R> {
     }
 
     fn congestion(flow: &mut Flow<'_, Self>) {
-        let cut = R::decrease(flow.params, flow.memory, flow.window, flow.now);
+        let cut = R::decrease(flow.params, flow.memory, flow.window, flow.event);
         flow.respond(cut);
     }
 
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        R::timeout(flow.params, flow.memory, flow.window, flow.now)
+        R::timeout(flow.params, flow.memory, flow.window, flow.event)
     }
 
     fn undone(flow: &mut Flow<'_, Self>) {
@@ -140,7 +145,11 @@ impl<R: Rules> GroupRules for Alone<R> {
     }
 
     fn paused(flow: &mut Flow<'_, Self>, span: Span) {
-        R::paused(flow.params, flow.memory, span);
+        R::paused(flow.params, flow.memory, flow.now, span);
+    }
+
+    fn restarted(flow: &mut Flow<'_, Self>) {
+        R::restarted(flow.params, flow.memory, flow.window);
     }
 
     fn resized(flow: &mut Flow<'_, Self>, ratio: f64) {
@@ -157,3 +166,6 @@ impl<R: Rules> GroupRules for Alone<R> {
         R::inspect(params, memory, window, visit);
     }
 }
+
+#[cfg(test)]
+mod tests;

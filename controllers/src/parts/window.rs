@@ -39,7 +39,18 @@ pub struct Window {
     pub reduced: bool,
     /// Any response happened yet.
     pub ever_reduced: bool,
-    undo: Option<Cut>,
+    undo: Option<Undo>,
+}
+
+/// What a response changed, kept until it can no longer be taken back.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Undo {
+    cwnd: f64,
+    ssthresh: f64,
+    reduced: bool,
+    ever_reduced: bool,
+    /// The response left the window.
+    held: bool,
 }
 
 impl Window {
@@ -48,7 +59,7 @@ impl Window {
     pub fn start(base: &Base, path: &Path) -> Window {
         Window {
             cwnd: base.iw.min(base.max_window),
-            ssthresh: base.ssthresh.min(base.max_window.max(base.ssthresh)),
+            ssthresh: base.ssthresh,
             mtu: datagram(path.mtu),
             epoch: Epoch::default(),
             reduced: false,
@@ -89,14 +100,24 @@ impl Window {
 
     /// Takes a congestion response at `now`.
     pub fn cut(&mut self, base: &Base, now: Time, cut: Cut) {
-        self.hold(now, cut.ssthresh);
+        self.respond(now, cut.ssthresh, false);
         self.cwnd = cut.cwnd.max(base.min_window).min(base.max_window);
     }
 
     /// Takes a congestion response at `now` that moves the threshold and leaves the
     /// window.
     pub fn hold(&mut self, now: Time, ssthresh: f64) {
-        self.undo = Some(Cut { cwnd: self.cwnd, ssthresh: self.ssthresh });
+        self.respond(now, ssthresh, true);
+    }
+
+    fn respond(&mut self, now: Time, ssthresh: f64, held: bool) {
+        self.undo = Some(Undo {
+            cwnd: self.cwnd,
+            ssthresh: self.ssthresh,
+            reduced: self.reduced,
+            ever_reduced: self.ever_reduced,
+            held,
+        });
         self.ssthresh = ssthresh.max(2.0);
         self.epoch.begin(now);
         self.reduced = true;
@@ -112,28 +133,37 @@ impl Window {
     /// window (`spec: sharma §1.5 B-RTO`, `spec: cho §1.6 STD-RTO`).
     pub fn timeout(&mut self, base: &Base, factor: f64) {
         self.ssthresh = (factor * self.cwnd).max(2.0);
-        self.cwnd = base.timeout_window;
+        self.cwnd = base.timeout_window.min(base.max_window);
         self.epoch.reset();
         self.reduced = false;
         self.ever_reduced = true;
         self.undo = None;
     }
 
-    /// Takes the latest response back: what it answered was not lost
-    /// (`RFC 9438 §4.9`). Returns whether there was one to take back.
+    /// Takes the latest response back: what it answered was not lost. A window that has
+    /// outgrown the one a response lowered stays as it is (`RFC 9438 §4.9.2`). Returns
+    /// whether anything was restored.
     pub fn undo(&mut self) -> bool {
         let Some(before) = self.undo.take() else { return false };
-        self.cwnd = self.cwnd.max(before.cwnd);
-        self.ssthresh = self.ssthresh.max(before.ssthresh);
         self.epoch.close();
+        if self.cwnd > before.cwnd && !before.held {
+            return false;
+        }
+        self.cwnd = self.cwnd.max(before.cwnd);
+        self.ssthresh = before.ssthresh;
+        self.reduced = before.reduced;
+        self.ever_reduced = before.ever_reduced;
         true
     }
 
-    /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`).
-    pub fn idle(&mut self, base: &Base, idle: &Idle) {
-        if base.idle_restart && idle.is_long() {
-            self.cwnd = self.cwnd.min(base.iw);
+    /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). Returns whether
+    /// that lowered the window.
+    pub fn idle(&mut self, base: &Base, idle: &Idle) -> bool {
+        let restarts = base.idle_restart && idle.is_long() && self.cwnd > base.iw;
+        if restarts {
+            self.cwnd = base.iw;
         }
+        restarts
     }
 
     /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`).

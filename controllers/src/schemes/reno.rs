@@ -9,7 +9,7 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Path, Time};
+use crate::{Event, Path, Time};
 
 parameters! {
     /// Parameters of [`Reno`].
@@ -47,7 +47,7 @@ impl Rules for RenoRules {
     }
 
     /// `spec: sharma §2 T-2`.
-    fn decrease(_: &Params, (): &mut (), window: &Window, _: Time) -> Cut {
+    fn decrease(_: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
         aimd::decrease(0.5, window)
     }
 }
