@@ -1,0 +1,168 @@
+//! Packets and their frames.
+
+/// Type of a QUIC packet.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+pub enum PacketType {
+    /// Initial.
+    Initial,
+    /// Handshake.
+    Handshake,
+    /// 0-RTT.
+    ZeroRtt,
+    /// 1-RTT.
+    #[default]
+    OneRtt,
+}
+
+impl PacketType {
+    /// The name in qlog; the same in both profiles.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PacketType::Initial => "initial",
+            PacketType::Handshake => "handshake",
+            PacketType::ZeroRtt => "0RTT",
+            PacketType::OneRtt => "1RTT",
+        }
+    }
+}
+
+/// A packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// Its type, which also names its packet number space.
+    pub kind: PacketType,
+    /// Its packet number.
+    pub number: u64,
+    /// Its size, bytes, header and authentication tag included.
+    pub bytes: u64,
+    /// Why it was sent, if not simply because there was something to send.
+    pub trigger: Option<SendTrigger>,
+}
+
+impl Packet {
+    /// A 1-RTT packet sent for no special reason.
+    #[must_use]
+    pub const fn one_rtt(number: u64, bytes: u64) -> Packet {
+        Packet { kind: PacketType::OneRtt, number, bytes, trigger: None }
+    }
+}
+
+/// Why a packet was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendTrigger {
+    /// Retransmission of what the packet threshold found lost (`RFC 9002 §6.1.1`).
+    RetransmitReordered,
+    /// Retransmission of what the time threshold found lost (`RFC 9002 §6.1.2`).
+    RetransmitTimeout,
+    /// Probe timeout (`RFC 9002 §6.2.4`).
+    PtoProbe,
+    /// Probe of a congestion controller, such as a train.
+    CcBandwidthProbe,
+}
+
+impl SendTrigger {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            SendTrigger::RetransmitReordered => "retransmit_reordered",
+            SendTrigger::RetransmitTimeout => "retransmit_timeout",
+            SendTrigger::PtoProbe => "pto_probe",
+            SendTrigger::CcBandwidthProbe => "cc_bandwidth_probe",
+        }
+    }
+}
+
+/// Why a packet was declared lost (`RFC 9002 §6.1`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossTrigger {
+    /// Enough later packets were acknowledged.
+    ReorderingThreshold,
+    /// A later packet was acknowledged and enough time passed.
+    TimeThreshold,
+    /// A probe timeout took it for lost.
+    PtoExpired,
+}
+
+impl LossTrigger {
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            LossTrigger::ReorderingThreshold => "reordering_threshold",
+            LossTrigger::TimeThreshold => "time_threshold",
+            LossTrigger::PtoExpired => "pto_expired",
+        }
+    }
+}
+
+/// A frame in a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Frame<'a> {
+    /// PADDING.
+    Padding {
+        /// How many bytes of it.
+        length: u64,
+    },
+    /// PING.
+    Ping,
+    /// ACK.
+    Ack(Ack<'a>),
+    /// CRYPTO.
+    Crypto {
+        /// Offset in the crypto stream, bytes.
+        offset: u64,
+        /// Bytes of data.
+        length: u64,
+    },
+    /// STREAM.
+    Stream {
+        /// The stream.
+        id: u64,
+        /// Offset in the stream, bytes.
+        offset: u64,
+        /// Bytes of data.
+        length: u64,
+        /// Whether the stream ends with it.
+        fin: bool,
+    },
+    /// MAX_DATA.
+    MaxData {
+        /// Bytes the peer may send on the connection.
+        maximum: u64,
+    },
+    /// MAX_STREAM_DATA.
+    MaxStreamData {
+        /// The stream.
+        id: u64,
+        /// Bytes the peer may send on the stream.
+        maximum: u64,
+    },
+    /// DATAGRAM (`RFC 9221`).
+    Datagram {
+        /// Bytes of data.
+        length: u64,
+    },
+    /// HANDSHAKE_DONE.
+    HandshakeDone,
+}
+
+/// An ACK frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Ack<'a> {
+    /// How long the receiver says it held the ACK, ns.
+    pub delay_ns: u64,
+    /// Packet numbers acknowledged: lowest and highest of each range, both included,
+    /// in any order.
+    pub ranges: &'a [(u64, u64)],
+    /// Packets received so far by ECN codepoint, if the frame tells.
+    pub ecn: Option<EcnCounts>,
+}
+
+/// Packets received so far by ECN codepoint (`RFC 9000 §19.3.2`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct EcnCounts {
+    /// ECT(0).
+    pub ect0: u64,
+    /// ECT(1).
+    pub ect1: u64,
+    /// CE.
+    pub ce: u64,
+}
