@@ -1,4 +1,5 @@
 //! The harness: one network model, a packet simulator and real QUIC stacks under
 //! virtual time over it, scenarios, evaluation and reports.
 
+pub mod net;
 pub mod outcome;

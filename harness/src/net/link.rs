@@ -1,0 +1,366 @@
+//! One direction of a link at work.
+//!
+//! The whole life of a packet on a FIFO link is known when it arrives: when its
+//! transmission starts, when it reaches the far end. So a packet is written down once,
+//! in a ring, and only the head of the ring is an event.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use windlass_controllers::{Span, Time};
+
+use super::packet::Packet;
+use super::random::Stream;
+use super::stats::LinkStats;
+use super::topology::{Limit, LinkSpec, Set};
+
+/// Transmission times are kept in 1/1024 ns, so that rounding never adds up to anything.
+const FINE: u64 = 1024;
+
+/// A packet on a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Entry {
+    /// The packet.
+    pub packet: Packet,
+    /// When its transmission starts.
+    start: u64,
+    /// When it reaches the far end.
+    deliver: u64,
+    /// Where on its route it is.
+    pub hop: u32,
+    /// Whether it is lost on the way.
+    pub lost: bool,
+}
+
+/// What became of a packet that arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Verdict {
+    /// It is on the link.
+    Accepted,
+    /// It was dropped.
+    Dropped,
+}
+
+pub(super) struct Link {
+    /// Fine time units per byte; 0 without a rate limit.
+    fine_per_byte: f64,
+    rate: f64,
+    delay: u64,
+    loss: f64,
+    jitter: u64,
+    reorders: bool,
+    limit: Limit,
+    instrumented: bool,
+    ci_marking: bool,
+    drop_arrivals: VecDeque<u64>,
+    random: Stream,
+    /// When the last accepted packet's transmission ends, fine units.
+    busy_until: u64,
+    /// When the last accepted packet reaches the far end.
+    last_deliver: u64,
+    ring: VecDeque<Entry>,
+    /// Index in `ring` of the first packet not known to have started.
+    first_waiting: usize,
+    waiting_bytes: u64,
+    /// Transmitted packets of a link that reorders, by arrival at the far end.
+    flying: BinaryHeap<Reverse<Flying>>,
+    flown: u64,
+    /// `forwarded_bytes` counts everything accepted; see [`stats`](Link::stats).
+    totals: LinkStats,
+    /// Sum of the waiting times of all accepted packets, ns.
+    waited: u128,
+    /// Since when `rate` holds; the capacity before is in `totals`.
+    rate_since: u64,
+}
+
+impl Link {
+    pub fn new(spec: &LinkSpec, seed: u64) -> Link {
+        let mut link = Link {
+            fine_per_byte: 0.0,
+            rate: spec.rate,
+            delay: spec.delay.0,
+            loss: spec.loss,
+            jitter: spec.jitter.max.0,
+            reorders: spec.jitter.reorders && spec.jitter.max.0 > 0,
+            limit: spec.limit,
+            instrumented: spec.instrumented,
+            ci_marking: spec.ci_marking,
+            drop_arrivals: spec.drop_arrivals.iter().copied().collect(),
+            random: Stream::new(seed, &format!("link {}", spec.name)),
+            busy_until: 0,
+            last_deliver: 0,
+            ring: VecDeque::new(),
+            first_waiting: 0,
+            waiting_bytes: 0,
+            flying: BinaryHeap::new(),
+            flown: 0,
+            totals: LinkStats::default(),
+            waited: 0,
+            rate_since: 0,
+        };
+        link.set_rate(spec.rate);
+        link
+    }
+
+    fn set_rate(&mut self, rate: f64) {
+        self.rate = rate;
+        self.fine_per_byte = if rate.is_finite() { 8e9 * FINE as f64 / rate } else { 0.0 };
+    }
+
+    /// Transmission time, fine units.
+    #[inline]
+    fn transmission(&self, bytes: u32) -> u64 {
+        (f64::from(bytes) * self.fine_per_byte + 0.5) as u64
+    }
+
+    /// When the transmission of `entry` ends, ns.
+    fn departs(&self, entry: &Entry) -> u64 {
+        entry.start.saturating_add(self.transmission(entry.packet.bytes).div_ceil(FINE))
+    }
+
+    /// Takes note of transmissions that started until `now`.
+    #[inline]
+    fn advance(&mut self, now: u64) {
+        while let Some(entry) = self.ring.get(self.first_waiting)
+            && entry.start <= now
+        {
+            self.waiting_bytes -= u64::from(entry.packet.bytes);
+            self.first_waiting += 1;
+        }
+    }
+
+    /// Packets and bytes waiting at `now`.
+    pub fn waiting(&mut self, now: Time) -> (u64, u64) {
+        self.advance(now.0);
+        ((self.ring.len() - self.first_waiting) as u64, self.waiting_bytes)
+    }
+
+    /// Packets queued, in transmission or under way.
+    pub fn holds(&self) -> usize {
+        self.ring.len() + self.flying.len()
+    }
+
+    /// Packets dropped or lost so far.
+    pub fn gone(&self) -> u64 {
+        self.totals.dropped() + self.totals.lost
+    }
+
+    /// A packet arrives. A dropped one keeps whatever marks it had.
+    #[inline]
+    pub fn arrive(&mut self, now: Time, mut packet: Packet, hop: u32) -> Verdict {
+        let now = now.0;
+        let arrival = self.totals.arrived;
+        self.totals.arrived += 1;
+        self.advance(now);
+        let waiting = (self.ring.len() - self.first_waiting) as u64;
+        if !self.drop_arrivals.is_empty() && self.drop_arrivals[0] == arrival {
+            self.drop_arrivals.pop_front();
+            self.totals.dropped_forced += 1;
+            return Verdict::Dropped;
+        }
+        let start_fine = self.busy_until.max(now.saturating_mul(FINE));
+        let start = start_fine.div_ceil(FINE);
+        if start > now && self.is_full(waiting, packet.bytes) {
+            self.totals.dropped_full += 1;
+            if self.ci_marking {
+                self.mark_waiting();
+            }
+            return Verdict::Dropped;
+        }
+        let depart_fine = start_fine.saturating_add(self.transmission(packet.bytes));
+        self.busy_until = depart_fine;
+        let mut deliver = depart_fine.div_ceil(FINE).saturating_add(self.delay);
+        if self.jitter > 0 {
+            deliver = deliver.saturating_add((self.random.uniform() * (self.jitter + 1) as f64) as u64);
+        }
+        if !self.reorders {
+            deliver = deliver.max(self.last_deliver);
+            self.last_deliver = deliver;
+        }
+        let wait = start - now;
+        if wait > 0 {
+            self.waited += u128::from(wait);
+            if self.instrumented {
+                packet.waited = packet.waited + Span(wait);
+            }
+            self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
+        }
+        let lost = self.random.chance(self.loss);
+        self.totals.forwarded_bytes += u64::from(packet.bytes);
+        // One that starts at once is taken out again when the queue is next looked at.
+        self.waiting_bytes += u64::from(packet.bytes);
+        self.ring.push_back(Entry { packet, start, deliver, hop, lost });
+        Verdict::Accepted
+    }
+
+    #[inline]
+    fn is_full(&self, waiting: u64, bytes: u32) -> bool {
+        match self.limit {
+            Limit::Unlimited => false,
+            Limit::Packets(limit) => waiting >= limit,
+            Limit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) > limit,
+        }
+    }
+
+    #[cold]
+    fn mark_waiting(&mut self) {
+        for entry in self.ring.range_mut(self.first_waiting..) {
+            if entry.packet.ci_capable && !entry.packet.ci_marked {
+                entry.packet.ci_marked = true;
+                self.totals.ci_marked += 1;
+            }
+        }
+    }
+
+    /// When the next packet reaches the far end (or, on a link that reorders, ends its
+    /// transmission); `u64::MAX` if there is none.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        if self.reorders {
+            let departs = self.ring.front().map_or(u64::MAX, |entry| self.departs(entry));
+            return self.flying.peek().map_or(u64::MAX, |Reverse(flying)| flying.entry.deliver).min(departs);
+        }
+        self.ring.front().map_or(u64::MAX, |entry| entry.deliver)
+    }
+
+    /// Takes the packet that reaches the far end at `now`. On a link that reorders there
+    /// may be none: a transmission ended.
+    #[inline]
+    pub fn take(&mut self, now: Time) -> Option<Entry> {
+        let entry = if self.reorders { self.take_reordered(now.0) } else { self.pop_front() }?;
+        if entry.lost {
+            self.totals.lost += 1;
+        }
+        Some(entry)
+    }
+
+    #[inline]
+    fn pop_front(&mut self) -> Option<Entry> {
+        let entry = self.ring.pop_front()?;
+        if self.first_waiting > 0 {
+            self.first_waiting -= 1;
+        } else {
+            self.waiting_bytes -= u64::from(entry.packet.bytes);
+        }
+        Some(entry)
+    }
+
+    fn take_reordered(&mut self, now: u64) -> Option<Entry> {
+        if self.flying.peek().is_some_and(|Reverse(flying)| flying.entry.deliver <= now) {
+            return self.flying.pop().map(|Reverse(flying)| flying.entry);
+        }
+        let entry = self.pop_front()?;
+        self.flown += 1;
+        self.flying.push(Reverse(Flying { entry, order: self.flown }));
+        None
+    }
+
+    /// Changes the link at `now`; what waits or is in transmission is timed anew.
+    pub fn change(&mut self, now: Time, set: &Set) {
+        let now = now.0;
+        if let Some(loss) = set.loss {
+            self.loss = loss;
+        }
+        let old_per_byte = self.fine_per_byte;
+        let old_delay = self.delay;
+        self.totals.capacity_bytes += self.capacity_since_change(now);
+        self.rate_since = now;
+        self.set_rate(set.rate.unwrap_or(self.rate));
+        self.delay = set.delay.map_or(old_delay, |delay| delay.0);
+
+        let fine_now = now.saturating_mul(FINE);
+        let mut free = fine_now;
+        let mut last_deliver = 0;
+        for i in 0..self.ring.len() {
+            let entry = self.ring[i];
+            let old_tx = (f64::from(entry.packet.bytes) * old_per_byte + 0.5) as u64;
+            let old_depart = entry.start.saturating_mul(FINE).saturating_add(old_tx);
+            if old_depart > fine_now {
+                let tx = self.transmission(entry.packet.bytes);
+                let (start, depart) = if entry.start <= now {
+                    // In transmission: what remains goes at the new rate.
+                    let remains = (old_depart - fine_now) as f64 / old_tx.max(1) as f64;
+                    (entry.start, fine_now.saturating_add((remains * tx as f64) as u64))
+                } else {
+                    (free.div_ceil(FINE), free.saturating_add(tx))
+                };
+                free = depart;
+                let later = depart.div_ceil(FINE).saturating_add(self.delay);
+                let before = old_depart.div_ceil(FINE).saturating_add(old_delay);
+                let deliver = later.saturating_add(entry.deliver.saturating_sub(before));
+                self.retime(i, start, if self.reorders { deliver } else { deliver.max(last_deliver) });
+            }
+            last_deliver = self.ring[i].deliver;
+        }
+        if self.busy_until > fine_now {
+            self.busy_until = free;
+        }
+        self.last_deliver = last_deliver;
+    }
+
+    fn retime(&mut self, i: usize, start: u64, deliver: u64) {
+        let instrumented = self.instrumented;
+        let entry = &mut self.ring[i];
+        self.waited = (self.waited + u128::from(start)).saturating_sub(u128::from(entry.start));
+        if instrumented {
+            entry.packet.waited = Span((entry.packet.waited + Span(start)).0.saturating_sub(entry.start));
+        }
+        entry.start = start;
+        entry.deliver = deliver;
+    }
+
+    fn capacity_since_change(&self, now: u64) -> f64 {
+        if self.rate.is_finite() { self.rate / 8.0 * now.saturating_sub(self.rate_since) as f64 / 1e9 } else { 0.0 }
+    }
+
+    /// Totals as of `now`.
+    pub fn stats(&self, now: Time) -> LinkStats {
+        let now = now.0;
+        let mut stats = self.totals;
+        let mut waited = self.waited;
+        stats.forwarded = stats.arrived - stats.dropped();
+        for entry in self.ring.iter().rev().take_while(|entry| self.departs(entry) > now) {
+            stats.forwarded -= 1;
+            stats.forwarded_bytes -= u64::from(entry.packet.bytes);
+            waited -= u128::from(entry.start.saturating_sub(now));
+        }
+        stats.waiting_packet_seconds = waited as f64 / 1e9;
+        stats.capacity_bytes += self.capacity_since_change(now);
+        stats
+    }
+}
+
+/// A packet between the two ends of a link that reorders.
+struct Flying {
+    entry: Entry,
+    order: u64,
+}
+
+impl Flying {
+    fn key(&self) -> (u64, u64) {
+        (self.entry.deliver, self.order)
+    }
+}
+
+impl PartialEq for Flying {
+    fn eq(&self, other: &Flying) -> bool {
+        self.key() == other.key()
+    }
+}
+
+impl Eq for Flying {}
+
+impl PartialOrd for Flying {
+    fn partial_cmp(&self, other: &Flying) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Flying {
+    fn cmp(&self, other: &Flying) -> std::cmp::Ordering {
+        self.key().cmp(&other.key())
+    }
+}
+
+#[cfg(test)]
+mod tests;

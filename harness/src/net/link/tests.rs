@@ -1,0 +1,174 @@
+use super::*;
+use crate::net::Jitter;
+
+fn us(micros: u64) -> Time {
+    Time::from_micros(micros)
+}
+
+/// 8 Mbit/s: 1000 bytes take 1 ms.
+fn slow(limit: Limit) -> LinkSpec {
+    LinkSpec::new("slow", 8e6, Span::from_micros(500)).with_limit(limit)
+}
+
+fn offer(link: &mut Link, at: Time, id: u64) -> Verdict {
+    link.arrive(at, Packet::new(0, id, 1000), 0)
+}
+
+fn drain(link: &mut Link) -> Vec<(u64, Time)> {
+    let mut out = Vec::new();
+    while link.next() < u64::MAX {
+        let at = Time(link.next());
+        out.extend(link.take(at).map(|entry| (entry.packet.id, at)));
+    }
+    out
+}
+
+#[test]
+fn transmission_then_propagation_in_order() {
+    let mut link = Link::new(&slow(Limit::Unlimited), 1);
+    for id in 0..3 {
+        offer(&mut link, us(0), id);
+    }
+    assert_eq!(link.waiting(us(0)), (2, 2000), "the one in transmission does not wait");
+    assert_eq!(link.waiting(us(1000)), (1, 1000), "a transmission that ends lets the next start at the same instant");
+    assert_eq!(drain(&mut link), [(0, us(1500)), (1, us(2500)), (2, us(3500))]);
+}
+
+#[test]
+fn odd_transmission_times_do_not_drift() {
+    // 1050 bytes at 622 Mbit/s take 13504.823… ns.
+    let mut link = Link::new(&LinkSpec::new("oc12", 622e6, Span::ZERO), 1);
+    for id in 0..1_000_000 {
+        link.arrive(Time::ZERO, Packet::new(0, id, 1050), 0);
+    }
+    let (_, last) = drain(&mut link)[999_999];
+    let exact = 1e6 * 1050.0 * 8e9 / 622e6;
+    assert!((last.0 as f64 - exact).abs() < 1000.0, "{last:?} {exact}");
+}
+
+#[test]
+fn the_limit_counts_waiting_packets_only() {
+    let mut link = Link::new(&slow(Limit::Packets(2)), 1);
+    let verdicts: Vec<_> = (0..4).map(|id| offer(&mut link, us(0), id)).collect();
+    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Accepted, Verdict::Dropped]);
+    assert_eq!(offer(&mut link, us(1000), 4), Verdict::Accepted, "one started at that instant");
+    let stats = link.stats(us(1000));
+    assert_eq!((stats.arrived, stats.dropped_full, stats.forwarded, stats.max_waiting), (5, 1, 1, 2));
+}
+
+#[test]
+fn a_limit_in_bytes_counts_what_the_packet_needs() {
+    let mut link = Link::new(&slow(Limit::Bytes(1500)), 1);
+    let sizes = [1000, 1000, 600, 500];
+    let verdicts = sizes.map(|bytes| link.arrive(us(0), Packet::new(0, 0, bytes), 0));
+    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Dropped, Verdict::Accepted]);
+}
+
+#[test]
+fn nothing_waits_on_an_idle_link_without_buffer() {
+    let mut link = Link::new(&slow(Limit::Packets(0)), 1);
+    assert_eq!(offer(&mut link, us(0), 0), Verdict::Accepted);
+    assert_eq!(offer(&mut link, us(999), 1), Verdict::Dropped);
+    assert_eq!(offer(&mut link, us(1000), 2), Verdict::Accepted);
+}
+
+#[test]
+fn mean_and_maximum_of_the_queue_are_exact() {
+    let mut link = Link::new(&slow(Limit::Unlimited), 1);
+    for id in 0..3 {
+        offer(&mut link, us(0), id);
+    }
+    // Two wait during the first millisecond, one during the second.
+    assert!((link.stats(us(500)).waiting_packet_seconds - 0.001).abs() < 1e-12);
+    assert!((link.stats(us(9000)).waiting_packet_seconds - 0.003).abs() < 1e-12);
+    let stats = link.stats(us(6000));
+    assert_eq!((stats.forwarded_bytes, stats.capacity_bytes), (3000, 6000.0));
+    assert_eq!(stats.utilisation(), 0.5);
+}
+
+#[test]
+fn an_instrumented_queue_adds_waiting_only() {
+    let mut link = Link::new(&slow(Limit::Unlimited), 1);
+    offer(&mut link, us(0), 0);
+    offer(&mut link, us(250), 1);
+    assert_eq!(link.take(us(1500)).unwrap().packet.waited, Span::ZERO);
+    assert_eq!(link.take(us(2500)).unwrap().packet.waited, Span::from_micros(750));
+}
+
+#[test]
+fn a_drop_marks_capable_packets_that_wait() {
+    let mut link = Link::new(&LinkSpec { ci_marking: true, ..slow(Limit::Packets(2)) }, 1);
+    for (id, ci_capable) in [(0, true), (1, true), (2, false), (3, true)] {
+        link.arrive(us(0), Packet { ci_capable, ..Packet::new(0, id, 1000) }, 0);
+    }
+    let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|entry| entry.packet.ci_marked).collect();
+    assert_eq!(marked, [false, true, false], "in transmission: no; waiting: yes; not capable: no");
+    assert_eq!(link.stats(us(9000)).ci_marked, 1);
+}
+
+#[test]
+fn arrivals_named_by_number_are_dropped() {
+    let mut link = Link::new(&LinkSpec { drop_arrivals: vec![1, 3], ..slow(Limit::Unlimited) }, 1);
+    for id in 0..5 {
+        offer(&mut link, us(0), id);
+    }
+    assert_eq!(drain(&mut link).iter().map(|(id, _)| *id).collect::<Vec<_>>(), [0, 2, 4]);
+    assert_eq!(link.stats(us(9000)).dropped_forced, 2);
+}
+
+#[test]
+fn halving_the_rate_stretches_what_remains() {
+    let mut link = Link::new(&slow(Limit::Unlimited), 1);
+    for id in 0..3 {
+        offer(&mut link, us(0), id);
+    }
+    link.change(us(1500), &Set { rate: Some(4e6), ..Set::default() });
+    offer(&mut link, us(1500), 3);
+    // The first is through; half of the second remains: 1 ms; then 2 ms each.
+    assert_eq!(drain(&mut link), [(0, us(1500)), (1, us(3000)), (2, us(5000)), (3, us(7000))]);
+    let stats = link.stats(us(6500));
+    assert!((stats.capacity_bytes - (1500.0 + 2500.0)).abs() < 1e-9);
+    assert!((stats.waiting_packet_seconds - (0.001 + 0.0025 + 0.003)).abs() < 1e-9, "{stats:?}");
+}
+
+#[test]
+fn a_shorter_delay_overtakes_nobody() {
+    let mut link = Link::new(&slow(Limit::Unlimited), 1);
+    for id in 0..2 {
+        offer(&mut link, us(0), id);
+    }
+    // The first has left at 1 ms and arrives at 1.5 ms; the second would arrive earlier
+    // than the first only if it overtook it.
+    link.change(us(1200), &Set { delay: Some(Span::ZERO), ..Set::default() });
+    assert_eq!(drain(&mut link), [(0, us(1500)), (1, us(2000))]);
+}
+
+#[test]
+fn jitter_keeps_order_unless_asked_otherwise() {
+    let jitter =
+        |reorders| LinkSpec { jitter: Jitter { max: Span::from_millis(10), reorders }, ..slow(Limit::Unlimited) };
+    let ids = |spec: &LinkSpec| {
+        let mut link = Link::new(spec, 1);
+        for id in 0..100 {
+            offer(&mut link, us(0), id);
+        }
+        drain(&mut link)
+    };
+    let kept = ids(&jitter(false));
+    assert!(kept.is_sorted_by(|a, b| a.0 < b.0 && a.1 <= b.1));
+    let mixed = ids(&jitter(true));
+    assert!(mixed.is_sorted_by_key(|(_, at)| *at) && !mixed.is_sorted_by_key(|(id, _)| *id));
+    for (id, at) in mixed {
+        let earliest = us(1000 * (id + 1) + 500);
+        assert!(at >= earliest && at <= earliest + Span::from_millis(10), "{id} {at:?}");
+    }
+}
+
+#[test]
+fn a_pure_delay_never_queues() {
+    let mut link = Link::new(&LinkSpec::pipe("pipe", Span::from_micros(70)).with_limit(Limit::Packets(0)), 1);
+    for id in 0..3 {
+        assert_eq!(offer(&mut link, us(5), id), Verdict::Accepted);
+    }
+    assert_eq!(drain(&mut link), [(0, us(75)), (1, us(75)), (2, us(75))]);
+}

@@ -1,0 +1,120 @@
+//! What travels, and what became of it.
+
+use windlass_controllers::{Span, Time};
+
+use super::RouteId;
+
+/// A packet on the wire. The network reads its size, codepoint and class and writes
+/// its marks; everything else is the caller's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// The caller's handle; the network never looks at it.
+    pub id: u64,
+    /// When it entered the network; written by [`Network::send`](super::Network::send).
+    pub sent_at: Time,
+    /// Time it waited in instrumented queues so far (AQT, `spec: chan §8.1`).
+    pub waited: Span,
+    /// The caller's flow.
+    pub flow: u32,
+    /// Size on the wire, headers included, bytes.
+    pub bytes: u32,
+    /// ECN codepoint.
+    pub ecn: Codepoint,
+    /// Class, for queues that know classes.
+    pub class: Class,
+    /// Whether a congestion-indication queue may mark it (CICT, `spec: chan §8.2`).
+    pub ci_capable: bool,
+    /// Whether one did.
+    pub ci_marked: bool,
+}
+
+impl Packet {
+    /// A packet that is not ECN-capable and of the normal class.
+    #[must_use]
+    pub const fn new(flow: u32, id: u64, bytes: u32) -> Packet {
+        Packet {
+            id,
+            sent_at: Time::ZERO,
+            waited: Span::ZERO,
+            flow,
+            bytes,
+            ecn: Codepoint::NotEct,
+            class: Class::Normal,
+            ci_capable: false,
+            ci_marked: false,
+        }
+    }
+}
+
+/// The two ECN bits (`RFC 3168 §5`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Codepoint {
+    /// Not ECN-capable.
+    #[default]
+    NotEct = 0b00,
+    /// ECT(1).
+    Ect1 = 0b01,
+    /// ECT(0).
+    Ect0 = 0b10,
+    /// Congestion experienced.
+    Ce = 0b11,
+}
+
+impl Codepoint {
+    /// Whether a queue may mark it instead of dropping it.
+    #[must_use]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Codepoint::NotEct)
+    }
+}
+
+/// What a queue that knows classes takes a packet for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Class {
+    /// Everything that is not one of the others (class T of `spec: arumaithurai §4.2`).
+    #[default]
+    Normal,
+    /// Network friendly, less than best effort (class N).
+    LowPriority,
+    /// A probe of a train (`spec: arumaithurai §4.3`).
+    Probe,
+}
+
+impl Class {
+    /// The class a differentiated services codepoint stands for: CS1 (8, `RFC 4594 §4.10`)
+    /// and LE (1, `RFC 8622`) are low priority, everything else is normal. Probes are
+    /// classed by their sender.
+    #[must_use]
+    pub const fn of_dscp(dscp: u8) -> Class {
+        match dscp {
+            1 | 8 => Class::LowPriority,
+            _ => Class::Normal,
+        }
+    }
+}
+
+/// A packet that left the network.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Delivery {
+    /// When.
+    pub at: Time,
+    /// The route it was sent on.
+    pub route: RouteId,
+    /// The packet, with the marks it got.
+    pub packet: Packet,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// It reached the end of its route.
+    Delivered,
+    /// A queue dropped it, for lack of room or by active queue management; told only
+    /// if [asked for](super::Network::tell_losses).
+    Dropped(super::LinkId),
+    /// It was lost at random on a link; told only if [asked for](super::Network::tell_losses).
+    Lost(super::LinkId),
+}

@@ -1,0 +1,232 @@
+//! Plain data a network is built from.
+
+use windlass_controllers::{Span, Time};
+
+/// Index of a link in [`Topology::links`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// Index of a route in [`Topology::routes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RouteId(pub u32);
+
+/// Links and the routes over them. Nodes are implied.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Topology {
+    /// The links; each is one direction.
+    pub links: Vec<LinkSpec>,
+    /// The routes: the links a packet passes, in order. An empty route delivers at once.
+    pub routes: Vec<Vec<LinkId>>,
+}
+
+impl Topology {
+    /// Adds a link.
+    pub fn link(&mut self, spec: LinkSpec) -> LinkId {
+        self.links.push(spec);
+        LinkId((self.links.len() - 1) as u32)
+    }
+
+    /// Adds a route.
+    pub fn route(&mut self, links: Vec<LinkId>) -> RouteId {
+        self.routes.push(links);
+        RouteId((self.routes.len() - 1) as u32)
+    }
+
+    /// Sum of the propagation delays along `route` at the start of the run.
+    #[must_use]
+    pub fn delay(&self, route: RouteId) -> Span {
+        self.routes[route.0 as usize].iter().fold(Span::ZERO, |sum, link| sum + self.links[link.0 as usize].delay)
+    }
+
+    /// Checks everything [`Network::new`](super::Network::new) relies on.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn check(&self) -> Result<(), TopologyError> {
+        for (i, link) in self.links.iter().enumerate() {
+            if self.links[..i].iter().any(|other| other.name == link.name) {
+                return Err(TopologyError::TwoLinksCalled(link.name.clone()));
+            }
+            link.check()?;
+        }
+        for route in &self.routes {
+            if let Some(link) = route.iter().find(|link| link.0 as usize >= self.links.len()) {
+                return Err(TopologyError::NoSuchLink { link: link.0, links: self.links.len() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// One direction of a link, and the queue in front of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LinkSpec {
+    /// Unique name; its random numbers depend on it.
+    pub name: String,
+    /// Rate, bit/s; infinite for a pure delay, which never queues.
+    pub rate: f64,
+    /// Propagation delay.
+    pub delay: Span,
+    /// Probability that a packet is lost after transmission, 0 to 1.
+    pub loss: f64,
+    /// Additional random delay.
+    pub jitter: Jitter,
+    /// How much may wait.
+    pub limit: Limit,
+    /// How the queue is managed.
+    pub queue: Queue,
+    /// Whether packets add the time they wait here to [`Packet::waited`](super::Packet::waited)
+    /// (`spec: chan §8.1`).
+    pub instrumented: bool,
+    /// Whether a drop for lack of room puts a congestion-indication mark on every
+    /// capable packet waiting (`spec: chan §8.2`).
+    pub ci_marking: bool,
+    /// Arrivals at the queue to drop, counted from 0 over all flows, ascending.
+    pub drop_arrivals: Vec<u64>,
+    /// Changes over time, ascending.
+    pub changes: Vec<Change>,
+}
+
+impl LinkSpec {
+    /// A link without loss, jitter, limit or changes.
+    #[must_use]
+    pub fn new(name: &str, rate: f64, delay: Span) -> LinkSpec {
+        LinkSpec {
+            name: name.to_owned(),
+            rate,
+            delay,
+            loss: 0.0,
+            jitter: Jitter::default(),
+            limit: Limit::Unlimited,
+            queue: Queue::DropTail,
+            instrumented: true,
+            ci_marking: false,
+            drop_arrivals: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// A pure delay.
+    #[must_use]
+    pub fn pipe(name: &str, delay: Span) -> LinkSpec {
+        LinkSpec::new(name, f64::INFINITY, delay)
+    }
+
+    /// The same link with a drop-tail queue of `packets`.
+    #[must_use]
+    pub fn with_limit(self, limit: Limit) -> LinkSpec {
+        LinkSpec { limit, ..self }
+    }
+
+    fn check(&self) -> Result<(), TopologyError> {
+        let wrong = |what: &'static str, value: f64, expected: &'static str| {
+            Err(TopologyError::BadValue { link: self.name.clone(), what, value, expected })
+        };
+        let rates = self.changes.iter().filter_map(|change| change.set.rate);
+        if let Some(rate) = std::iter::once(self.rate).chain(rates).find(|rate| rate.is_nan() || *rate < 1.0) {
+            return wrong("rate", rate, "at least 1 bit/s");
+        }
+        let losses = self.changes.iter().filter_map(|change| change.set.loss);
+        if let Some(loss) = std::iter::once(self.loss).chain(losses).find(|loss| !(0.0..=1.0).contains(loss)) {
+            return wrong("loss", loss, "0 to 1");
+        }
+        if let Some(pair) = self.changes.windows(2).find(|pair| pair[0].at > pair[1].at) {
+            return wrong(
+                "change at",
+                pair[1].at.0 as f64 / 1e9,
+                "a time not before that of the change listed before it",
+            );
+        }
+        if let Some(pair) = self.drop_arrivals.windows(2).find(|pair| pair[0] >= pair[1]) {
+            return wrong("arrival to drop", pair[1] as f64, "ascending numbers");
+        }
+        self.queue.check(&wrong)
+    }
+}
+
+/// Random delay added to each packet after its transmission, uniform in `[0, max]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Jitter {
+    /// Largest additional delay.
+    pub max: Span,
+    /// Whether a packet may overtake those before it; otherwise it waits for them.
+    pub reorders: bool,
+}
+
+/// How much may wait, the packet in transmission not counted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Limit {
+    /// Anything.
+    Unlimited,
+    /// So many packets.
+    Packets(u64),
+    /// So many bytes.
+    Bytes(u64),
+}
+
+/// How a queue is managed. All of them drop what finds no room.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Queue {
+    /// Not at all.
+    DropTail,
+}
+
+impl Queue {
+    fn check(
+        &self,
+        _: &dyn Fn(&'static str, f64, &'static str) -> Result<(), TopologyError>,
+    ) -> Result<(), TopologyError> {
+        match self {
+            Queue::DropTail => Ok(()),
+        }
+    }
+}
+
+/// A change of a link.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Change {
+    /// When.
+    pub at: Time,
+    /// What.
+    pub set: Set,
+}
+
+/// New values; `None` leaves one as it is.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Set {
+    /// Rate, bit/s. What is in transmission continues at the new rate.
+    pub rate: Option<f64>,
+    /// Propagation delay of packets whose transmission has not ended. Packets already
+    /// under way are not overtaken.
+    pub delay: Option<Span>,
+    /// Probability of random loss of packets that arrive from now on.
+    pub loss: Option<f64>,
+}
+
+/// Why a network cannot be built.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum TopologyError {
+    /// Names tell links apart.
+    #[error("two links are called {0:?}; names must be unique")]
+    TwoLinksCalled(String),
+    /// A route leads over a link that is not there.
+    #[error("a route leads over link number {link}, but there are only {links}")]
+    NoSuchLink {
+        /// Its number.
+        link: u32,
+        /// How many there are.
+        links: usize,
+    },
+    /// A number is out of its range.
+    #[error("link {link:?}: {what} is {value}; expected {expected}")]
+    BadValue {
+        /// The link.
+        link: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
+    },
+}
