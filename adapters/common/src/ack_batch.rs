@@ -42,6 +42,13 @@ impl AckBatch {
         self.app_limited |= limited;
     }
 
+    /// When the newest packet added was sent; the origin of time if there is none.
+    #[must_use]
+    #[inline]
+    pub fn newest_sent_at(&self) -> Time {
+        self.newest_sent_at
+    }
+
     /// Whether nothing was added.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -9,10 +9,12 @@ mod ack_batch;
 mod choice;
 mod flow;
 mod group;
+mod in_flight;
 mod recorder;
 
 pub use ack_batch::AckBatch;
 pub use choice::{ChoiceError, choose, require};
 pub use flow::Flow;
 pub use group::{Group, Groups};
+pub use in_flight::InFlight;
 pub use recorder::{Facts, Recorder};
