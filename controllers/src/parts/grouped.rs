@@ -188,19 +188,42 @@ impl<R: GroupRules> Flow<'_, R> {
     #[inline]
     fn grow(&mut self, units: f64) {
         let base = self.params.as_ref();
-        let limit = if self.window.reduced { None } else { limited_divisor(base.lss, self.window.cwnd) };
+        if base.lss > 0.0 && !self.window.reduced {
+            return self.grow_limited(units);
+        }
+        let added = if self.window.in_slow_start() { R::slow_start(self, units) } else { R::increase(self, units) };
+        self.window.grow(base, added);
+    }
+
+    /// Growth under limited slow start (`RFC 3742`; `spec: sharma §1.7`).
+    #[inline(never)]
+    fn grow_limited(&mut self, units: f64) {
+        let base = self.params.as_ref();
+        let divisor = limited_divisor(base.lss, self.window.cwnd);
         let added = if self.window.in_slow_start() {
             let added = R::slow_start(self, units);
-            match limit {
+            match divisor {
                 Some(r) if self.window.cwnd >= base.lss => added.min(units / r),
                 _ => added,
             }
         } else {
             let added = R::increase(self, units);
             // A floor under the scheme's own increment until its first reduction.
-            limit.map_or(added, |r| added.max(units / r))
+            divisor.map_or(added, |r| added.max(units / r))
         };
         self.window.grow(base, added);
+    }
+
+    /// Packet-by-packet growth; returns what is left for one last step.
+    #[inline(never)]
+    fn grow_by_packets(&mut self, mut units: f64) -> f64 {
+        let mut steps = 0;
+        while units > 1.0 && steps < MAX_STEPS {
+            self.grow(1.0);
+            units -= 1.0;
+            steps += 1;
+        }
+        units
     }
 
     #[inline]
@@ -212,12 +235,7 @@ impl<R: GroupRules> Flow<'_, R> {
         *self.heard = self.now;
         let mut units = self.window.credit(base, acked);
         if base.growth == Growth::Packets {
-            let mut steps = 0;
-            while units > 1.0 && steps < MAX_STEPS {
-                self.grow(1.0);
-                units -= 1.0;
-                steps += 1;
-            }
+            units = self.grow_by_packets(units);
         }
         if units > 0.0 {
             self.grow(units);
@@ -276,6 +294,14 @@ impl<R: GroupRules> Flow<'_, R> {
     fn advance(&mut self) {
         match &self.event.what {
             What::Acked(acked) => self.acknowledged(acked),
+            _ => self.turn(),
+        }
+    }
+
+    /// What comes rarely, kept out of the way of acknowledgements.
+    #[cold]
+    fn turn(&mut self) {
+        match &self.event.what {
             What::PersistentCongestion(_) => self.timeout(),
             What::SpuriousLoss(_) => self.undo(),
             What::Mtu(mtu) => self.resize(*mtu),

@@ -1,0 +1,203 @@
+//! Cost of one ACK frame that acknowledges two packets: quinn's own controllers beside
+//! ours, as bare functions, through the catalogue's `match`, and through the adapter.
+//!
+//! The candidates take turns in short rounds and each is compared with its baseline in
+//! the same round, so that a noisy machine disturbs both sides alike; the table gives the
+//! median over the rounds. `cargo bench -p windlass-quinn --bench per_ack`.
+
+mod estimator;
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use quinn_proto::RttEstimator;
+use quinn_proto::congestion::{self, ControllerFactory};
+use windlass_controllers::event::{Acked, LossTrigger, Lost, Rtt};
+use windlass_controllers::schemes::{cubic, reno};
+use windlass_controllers::{Algorithm, Controller, Engine, Event, Fixed, Path, Span, Table, Time, View, What};
+
+const MTU: u64 = 1200;
+const ROUNDS: usize = 41;
+/// ACK frames per round, in blocks whose times are worked out before the clock starts:
+/// in a stack they are at hand.
+const BLOCKS: usize = 400;
+const BLOCK: usize = 256;
+/// A loss every so many ACKs keeps the window near a steady state.
+const LOSS_EVERY: u64 = 5_000;
+const RTT: Duration = Duration::from_millis(40);
+const BETWEEN_ACKS: Duration = Duration::from_micros(200);
+
+/// quinn's calls for one ACK frame, on a boxed controller as quinn holds it.
+struct Quinn {
+    controller: Box<dyn congestion::Controller>,
+    now: Instant,
+    pn: u64,
+    rtt: RttEstimator,
+}
+
+impl Quinn {
+    fn new(factory: Arc<dyn ControllerFactory>, rtt: RttEstimator) -> Quinn {
+        let now = Instant::now();
+        Quinn { controller: factory.build(now, MTU as u16), now: now + RTT, pn: 0, rtt }
+    }
+
+    fn block(&mut self) -> Duration {
+        let start = self.now;
+        let times: [(Instant, Instant); BLOCK] = std::array::from_fn(|i| {
+            let now = start + BETWEEN_ACKS * i as u32;
+            (now, now - RTT)
+        });
+        self.now = start + BETWEEN_ACKS * BLOCK as u32;
+        let clock = Instant::now();
+        for (now, sent) in times {
+            self.pn += 2;
+            let controller = black_box(&mut self.controller);
+            controller.on_ack(now, sent, MTU, false, &self.rtt);
+            controller.on_ack(now, sent, MTU, false, &self.rtt);
+            controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
+            if self.pn % (2 * LOSS_EVERY) == 0 {
+                controller.on_congestion_event(now, sent, false, MTU);
+            }
+            black_box(controller.window());
+        }
+        clock.elapsed()
+    }
+}
+
+/// The same frame as one event for an engine.
+struct Ours<E: Engine> {
+    engine: E,
+    state: E::State,
+    group: E::Group,
+    now: Time,
+    pn: u64,
+}
+
+impl<E: Engine> Ours<E> {
+    fn new(engine: E) -> Ours<E> {
+        let now = Time(1_000_000_000);
+        let state = engine.start(&Path { now, mtu: MTU as u32, seed: 1 });
+        let group = engine.group();
+        Ours { engine, state, group, now, pn: 0 }
+    }
+
+    fn block(&mut self) -> Duration {
+        let rtt_span = Span(RTT.as_nanos() as u64);
+        let between = BETWEEN_ACKS.as_nanos() as u64;
+        let start = self.now;
+        let times: [(Time, Time); BLOCK] = std::array::from_fn(|i| {
+            let now = start + Span(between * i as u64);
+            (now, Time(now.0 - rtt_span.0))
+        });
+        self.now = start + Span(between * BLOCK as u64);
+        let clock = Instant::now();
+        for (now, newest_sent_at) in times {
+            self.pn += 2;
+            let rtt =
+                Rtt { latest: rtt_span, smoothed: rtt_span, variation: Span(0), min: rtt_span, ack_delay: Span::ZERO };
+            let acked = Acked {
+                bytes: 2 * MTU,
+                packets: 2,
+                fresh_bytes: 2 * MTU,
+                newest_sent_at,
+                newest_pn: Some(self.pn),
+                newest_in_flight: None,
+                in_flight_before: 102 * MTU,
+                in_flight: 100 * MTU,
+                delivered: self.pn * MTU,
+                app_limited: false,
+                rtt: Some(rtt),
+                one_way: None,
+                queueing: None,
+                congestion_indication: None,
+            };
+            let event = Event { now, what: What::Acked(acked) };
+            self.step(&event);
+            if self.pn % (2 * LOSS_EVERY) == 0 {
+                let lost = Lost {
+                    bytes: MTU,
+                    packets: 1,
+                    newest_sent_at,
+                    newest_pn: None,
+                    in_flight_before: 100 * MTU,
+                    in_flight: 99 * MTU,
+                    trigger: LossTrigger::PacketThreshold,
+                    transmissions: 1,
+                };
+                self.step(&Event { now, what: What::Lost(lost) });
+            }
+            black_box(self.engine.decide(&self.state, View::solo(&self.group)).cwnd);
+        }
+        clock.elapsed()
+    }
+
+    #[inline]
+    fn step(&mut self, event: &Event) {
+        let engine = black_box(&self.engine);
+        engine.advance(&mut self.state, Table::solo(&mut self.group), event);
+    }
+}
+
+struct Candidate<'a> {
+    name: &'a str,
+    baseline: usize,
+    run: Box<dyn FnMut() -> Duration + 'a>,
+    nanos: Vec<f64>,
+}
+
+impl<'a> Candidate<'a> {
+    fn new(name: &'a str, baseline: usize, run: impl FnMut() -> Duration + 'a) -> Candidate<'a> {
+        Candidate { name, baseline, run: Box::new(run), nanos: Vec::new() }
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn fixed<C: Controller + std::fmt::Debug + 'static>() -> Ours<Fixed<C>> {
+    Ours::new(Fixed(C::Params::default()))
+}
+
+fn main() {
+    let rtt = estimator::settled(RTT);
+    let quinn = |factory: Arc<dyn ControllerFactory>| Quinn::new(factory, rtt);
+    let adapter = |name: &str| quinn(Arc::new(windlass_quinn::Factory::named(name).expect("runs on quinn")));
+    let mut quinn_reno = quinn(Arc::new(congestion::NewRenoConfig::default()));
+    let mut quinn_cubic = quinn(Arc::new(congestion::CubicConfig::default()));
+    let (mut core_reno, mut core_cubic) = (fixed::<reno::Reno>(), fixed::<cubic::Cubic>());
+    let named = |name: &str| Ours::new(Algorithm::named(name).expect("in the catalogue"));
+    let mut catalogue: Vec<(String, Ours<Algorithm>)> =
+        Algorithm::ALL.iter().map(|entry| (format!("{}, by name", entry.name), named(entry.name))).collect();
+    let (mut adapter_reno, mut adapter_cubic) = (adapter("reno"), adapter("cubic"));
+
+    let mut candidates = vec![
+        Candidate::new("quinn NewReno", 0, || quinn_reno.block()),
+        Candidate::new("quinn Cubic", 1, || quinn_cubic.block()),
+        Candidate::new("reno, bare functions", 0, || core_reno.block()),
+        Candidate::new("cubic, bare functions", 1, || core_cubic.block()),
+        Candidate::new("reno, through the quinn adapter", 0, || adapter_reno.block()),
+        Candidate::new("cubic, through the quinn adapter", 1, || adapter_cubic.block()),
+    ];
+    for (name, ours) in &mut catalogue {
+        let baseline = usize::from(!name.starts_with("reno"));
+        candidates.push(Candidate::new(name, baseline, || ours.block()));
+    }
+    for _ in 0..ROUNDS {
+        for candidate in &mut candidates {
+            let elapsed: Duration = (0..BLOCKS).map(|_| (candidate.run)()).sum();
+            candidate.nanos.push(elapsed.as_nanos() as f64 / (BLOCKS * BLOCK) as f64);
+        }
+    }
+
+    println!("| per ACK frame of two packets | ns | beside | ratio |");
+    println!("|---|---|---|---|");
+    for candidate in &candidates {
+        let baseline = &candidates[candidate.baseline];
+        let ratios = candidate.nanos.iter().zip(&baseline.nanos).map(|(own, other)| own / other).collect();
+        let (nanos, ratio) = (median(candidate.nanos.clone()), median(ratios));
+        println!("| {} | {nanos:.1} | {} | {ratio:.2} |", candidate.name, baseline.name);
+    }
+}
