@@ -23,14 +23,17 @@ const ROUNDS: usize = 41;
 /// in a stack they are at hand.
 const BLOCKS: usize = 400;
 const BLOCK: usize = 256;
-/// A loss every so many ACKs keeps the window near a steady state.
-const LOSS_EVERY: u64 = 5_000;
+/// Connections taking turns, as on a server: the next ACK is not this one's.
+const FLOWS: usize = 16;
+/// A loss every so many ACKs keeps the windows near a steady state; odd, so that every
+/// flow gets its turn.
+const LOSS_EVERY: u64 = 501;
 const RTT: Duration = Duration::from_millis(40);
 const BETWEEN_ACKS: Duration = Duration::from_micros(200);
 
 /// quinn's calls for one ACK frame, on a boxed controller as quinn holds it.
 struct Quinn {
-    controller: Box<dyn congestion::Controller>,
+    flows: Vec<Box<dyn congestion::Controller>>,
     now: Instant,
     pn: u64,
     rtt: RttEstimator,
@@ -39,7 +42,8 @@ struct Quinn {
 impl Quinn {
     fn new(factory: Arc<dyn ControllerFactory>, rtt: RttEstimator) -> Quinn {
         let now = Instant::now();
-        Quinn { controller: factory.build(now, MTU as u16), now: now + RTT, pn: 0, rtt }
+        let flows = (0..FLOWS).map(|_| factory.clone().build(now, MTU as u16)).collect();
+        Quinn { flows, now: now + RTT, pn: 0, rtt }
     }
 
     fn block(&mut self) -> Duration {
@@ -50,9 +54,9 @@ impl Quinn {
         });
         self.now = start + BETWEEN_ACKS * BLOCK as u32;
         let clock = Instant::now();
-        for (now, sent) in times {
+        for (i, &(now, sent)) in times.iter().enumerate() {
             self.pn += 2;
-            let controller = black_box(&mut self.controller);
+            let controller = black_box(&mut self.flows[i % FLOWS]);
             controller.on_ack(now, sent, MTU, false, &self.rtt);
             controller.on_ack(now, sent, MTU, false, &self.rtt);
             controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
@@ -68,8 +72,7 @@ impl Quinn {
 /// The same frame as one event for an engine.
 struct Ours<E: Engine> {
     engine: E,
-    state: E::State,
-    group: E::Group,
+    flows: Vec<(E::State, E::Group)>,
     now: Time,
     pn: u64,
 }
@@ -77,9 +80,9 @@ struct Ours<E: Engine> {
 impl<E: Engine> Ours<E> {
     fn new(engine: E) -> Ours<E> {
         let now = Time(1_000_000_000);
-        let state = engine.start(&Path { now, mtu: MTU as u32, seed: 1 });
-        let group = engine.group();
-        Ours { engine, state, group, now, pn: 0 }
+        let path = Path { now, mtu: MTU as u32, seed: 1 };
+        let flows = (0..FLOWS).map(|_| (engine.start(&path), engine.group())).collect();
+        Ours { engine, flows, now, pn: 0 }
     }
 
     fn block(&mut self) -> Duration {
@@ -92,8 +95,9 @@ impl<E: Engine> Ours<E> {
         });
         self.now = start + Span(between * BLOCK as u64);
         let clock = Instant::now();
-        for (now, newest_sent_at) in times {
+        for (i, &(now, newest_sent_at)) in times.iter().enumerate() {
             self.pn += 2;
+            let i = i % FLOWS;
             let rtt =
                 Rtt { latest: rtt_span, smoothed: rtt_span, variation: Span(0), min: rtt_span, ack_delay: Span::ZERO };
             let acked = Acked {
@@ -113,7 +117,7 @@ impl<E: Engine> Ours<E> {
                 congestion_indication: None,
             };
             let event = Event { now, what: What::Acked(acked) };
-            self.step(&event);
+            self.step(i, &event);
             if self.pn % (2 * LOSS_EVERY) == 0 {
                 let lost = Lost {
                     bytes: MTU,
@@ -125,17 +129,19 @@ impl<E: Engine> Ours<E> {
                     trigger: LossTrigger::PacketThreshold,
                     transmissions: 1,
                 };
-                self.step(&Event { now, what: What::Lost(lost) });
+                self.step(i, &Event { now, what: What::Lost(lost) });
             }
-            black_box(self.engine.decide(&self.state, View::solo(&self.group)).cwnd);
+            let (state, group) = &self.flows[i];
+            black_box(self.engine.decide(state, View::solo(group)).cwnd);
         }
         clock.elapsed()
     }
 
     #[inline]
-    fn step(&mut self, event: &Event) {
+    fn step(&mut self, i: usize, event: &Event) {
         let engine = black_box(&self.engine);
-        engine.advance(&mut self.state, Table::solo(&mut self.group), event);
+        let (state, group) = &mut self.flows[i];
+        engine.advance(state, Table::solo(group), event);
     }
 }
 

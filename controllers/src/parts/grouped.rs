@@ -136,7 +136,6 @@ pub struct Flow<'a, R: GroupRules> {
 /// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
 /// (`RFC 3742 §2`; `spec: sharma §1.7`).
 #[must_use]
-#[inline]
 pub fn limited_divisor(lss: f64, cwnd: f64) -> Option<f64> {
     if lss <= 0.0 {
         return None;
@@ -196,7 +195,7 @@ impl<R: GroupRules> Flow<'_, R> {
     }
 
     /// Growth under limited slow start (`RFC 3742`; `spec: sharma §1.7`).
-    #[inline(never)]
+    #[inline]
     fn grow_limited(&mut self, units: f64) {
         let base = self.params.as_ref();
         let divisor = limited_divisor(base.lss, self.window.cwnd);
@@ -215,7 +214,7 @@ impl<R: GroupRules> Flow<'_, R> {
     }
 
     /// Packet-by-packet growth; returns what is left for one last step.
-    #[inline(never)]
+    #[inline]
     fn grow_by_packets(&mut self, mut units: f64) -> f64 {
         let mut steps = 0;
         while units > 1.0 && steps < MAX_STEPS {
@@ -294,14 +293,6 @@ impl<R: GroupRules> Flow<'_, R> {
     fn advance(&mut self) {
         match &self.event.what {
             What::Acked(acked) => self.acknowledged(acked),
-            _ => self.turn(),
-        }
-    }
-
-    /// What comes rarely, kept out of the way of acknowledgements.
-    #[cold]
-    fn turn(&mut self) {
-        match &self.event.what {
             What::PersistentCongestion(_) => self.timeout(),
             What::SpuriousLoss(_) => self.undo(),
             What::Mtu(mtu) => self.resize(*mtu),
@@ -347,6 +338,27 @@ impl<R: GroupRules> Grouped<R> {
             *member = Member::new(member.id);
         }
         follow(&mut state.window, Some(member));
+    }
+
+    /// What comes rarely, kept out of the way of acknowledgements.
+    #[cold]
+    fn turn(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
+        Self::take(params, state, group, event);
+    }
+
+    #[inline]
+    fn take(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
+        let Table { shared, members, me } = group;
+        let members = if Self::SHARES { members } else { &mut [] };
+        if let Some(member) = members.get_mut(me) {
+            Self::enter(state, member, event);
+        }
+        let State { window, memory, heard } = state;
+        let group = Table { shared, members: &mut *members, me };
+        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(None);
+        if let Some(member) = members.get_mut(me) {
+            Self::leave(state, member, event);
+        }
     }
 
     fn leave(state: &State<R::Memory>, member: &mut Member, event: &Event) {
@@ -401,16 +413,10 @@ impl<R: GroupRules> Controller for Grouped<R> {
 
     #[inline]
     fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
-        let Table { shared, members, me } = group;
-        let members = if Self::SHARES { members } else { &mut [] };
-        if let Some(member) = members.get_mut(me) {
-            Self::enter(state, member, event);
-        }
-        let State { window, memory, heard } = state;
-        let group = Table { shared, members: &mut *members, me };
-        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(None);
-        if let Some(member) = members.get_mut(me) {
-            Self::leave(state, member, event);
+        if matches!(event.what, What::Acked(_)) {
+            Self::take(params, state, group, event);
+        } else {
+            Self::turn(params, state, group, event);
         }
     }
 

@@ -95,9 +95,16 @@ impl Window {
     /// Adds `packets`, within the limit.
     #[inline]
     pub fn grow(&mut self, base: &Base, packets: f64) {
-        let grown = self.cwnd + packets;
-        // Not `min`: the limit is rarely met, and every later step waits for this one.
-        self.cwnd = if grown > base.max_window { base.max_window } else { grown };
+        self.cwnd += packets;
+        // A branch, not `min`: the limit is rarely met, and every later step would wait.
+        if self.cwnd > base.max_window {
+            self.limit(base);
+        }
+    }
+
+    #[cold]
+    fn limit(&mut self, base: &Base) {
+        self.cwnd = base.max_window;
     }
 
     /// Takes a congestion response at `now`.
