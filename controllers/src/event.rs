@@ -119,6 +119,17 @@ pub struct Rtt {
     pub ack_delay: Span,
 }
 
+impl Rtt {
+    /// The sample less the time the receiver says it held the ACK, which cannot bring
+    /// it below the minimum RTT (`RFC 9002 §5.3`; `spec: cho §11`).
+    #[must_use]
+    #[inline]
+    pub fn adjusted(&self) -> Span {
+        let floor = self.min.min(self.latest);
+        (self.latest - self.ack_delay).max(floor)
+    }
+}
+
 /// Newly acknowledged packets. Counts cover packets that were in flight; an ACK of
 /// a packet already declared lost is not among them.
 #[derive(Clone, Copy, PartialEq, Debug)]

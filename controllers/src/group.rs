@@ -31,6 +31,15 @@ impl Member {
     }
 }
 
+impl Member {
+    /// A sibling scales the window to `cwnd` packets: never up, and not below `floor`
+    /// (`spec: cho §2.3`).
+    pub fn scale(&mut self, cwnd: f64, floor: f64, now: Time) {
+        self.cwnd = cwnd.max(floor).min(self.cwnd);
+        self.scaled_by_other = Some(now);
+    }
+}
+
 /// A group's table as a step sees it.
 #[derive(Debug)]
 pub struct Table<'a, G> {

@@ -19,6 +19,9 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+// So that unit tests can share `tests/flows` with the integration tests.
+#[cfg(test)]
+extern crate self as windlass_controllers;
 #[cfg(test)]
 extern crate std;
 

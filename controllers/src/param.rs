@@ -180,13 +180,15 @@ macro_rules! choice {
     };
 }
 
-/// Declares a parameter set.
+/// Declares a parameter set. `@base` brings in what every window scheme shares, `@with`
+/// the parameters of a part; a user sets them like the scheme's own.
 ///
 /// ```
 /// windlass_controllers::parameters! {
 ///     /// Parameters of a scheme.
 ///     pub struct Params {
 ///         @base windlass_controllers::parts::base::Base, paper windlass_controllers::parts::base::Base::sharma();
+///         @with detector: windlass_controllers::parts::competition::Settings, "The competition detector's.";
 ///         /// Packets added per window.
 ///         a: f64 = 1.0, paper 2.0, in 0.1, 100.0, unit "packets", source "spec: sharma §2";
 ///         /// Whether it does something.
@@ -199,6 +201,7 @@ macro_rules! parameters {
     (
         $(#[$meta:meta])* $vis:vis struct $name:ident {
             $(@base $base:ty, paper $bpaper:expr;)?
+            $(@with $part:ident : $pty:ty, $pdoc:literal;)*
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident : $ty:ty = $default:expr $(, paper $paper:expr)? $(, in $low:expr, $high:expr)? $(, unit $unit:literal)?, source $source:literal;
@@ -210,12 +213,13 @@ macro_rules! parameters {
         $vis struct $name {
             $(/// What every window scheme shares.
             pub base: $base,)?
+            $(#[doc = $pdoc] pub $part: $pty,)*
             $($(#[doc = $doc])+ pub $field: $ty,)*
         }
 
         impl Default for $name {
             fn default() -> Self {
-                $name { $(base: <$base>::default(),)? $($field: $default,)* }
+                $name { $(base: <$base>::default(),)? $($part: <$pty>::default(),)* $($field: $default,)* }
             }
         }
 
@@ -223,6 +227,7 @@ macro_rules! parameters {
             fn paper() -> Self {
                 #[allow(unused_mut, clippy::needless_update)]
                 let mut params = $name { $(base: $bpaper,)? ..Default::default() };
+                $(params.$part = <$pty as $crate::param::Parameters>::paper();)*
                 $($(params.$field = $paper;)?)*
                 params
             }
@@ -239,6 +244,8 @@ macro_rules! parameters {
                     _ => {
                         $(if let done @ (Ok(()) | Err($crate::param::ParamError::Expected(_))) =
                             <$base as $crate::param::Parameters>::set(&mut self.base, name, value) { return done; })?
+                        $(if let done @ (Ok(()) | Err($crate::param::ParamError::Expected(_))) =
+                            <$pty as $crate::param::Parameters>::set(&mut self.$part, name, value) { return done; })*
                         let _ = value;
                         Err($crate::param::ParamError::Unknown)
                     }
@@ -247,6 +254,7 @@ macro_rules! parameters {
 
             fn describe(&self, visit: &mut dyn FnMut(&$crate::param::Param)) {
                 $(<$base as $crate::param::Parameters>::describe(&self.base, visit);)?
+                $(<$pty as $crate::param::Parameters>::describe(&self.$part, visit);)*
                 $({
                     #[allow(unused_mut, unused_assignments)]
                     let mut range = <$ty as $crate::param::ParamValue>::RANGE;

@@ -4,7 +4,12 @@
 use proptest::test_runner::{Config, RngSeed};
 
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
+use crate::parts::base::Base;
+use crate::parts::window::Window;
 use crate::{Controller, Event, Path, Span, Table, Time, What};
+
+#[path = "../tests/flows/mod.rs"]
+pub mod flows;
 
 /// Datagram size of the tests, bytes.
 pub const MTU: u32 = 1000;
@@ -56,6 +61,14 @@ pub fn marked(sent_at: Time) -> Marked {
 /// A sample of `latest`, which is also the smoothed and the minimum RTT.
 pub fn rtt(latest: Span) -> Rtt {
     Rtt { latest, smoothed: latest, variation: Span(latest.0 / 4), min: latest, ack_delay: Span::ZERO }
+}
+
+/// A window of `cwnd` packets in congestion avoidance.
+pub fn window(cwnd: f64) -> Window {
+    let mut window = Window::start(&Base::default(), &PATH);
+    window.cwnd = cwnd;
+    window.ssthresh = 2.0;
+    window
 }
 
 /// One step of a controller outside any group.

@@ -5,53 +5,12 @@
 //! `WINDLASS_FUZZ_STEPS` sets the number of steps per controller (default 10⁷ when
 //! optimised, 2·10⁵ otherwise), `WINDLASS_FUZZ_SEED` the first seed.
 
+mod flows;
 mod sender;
 
+use flows::Flows;
 use sender::Sender;
-use windlass_controllers::{Algorithm, AnyGroup, AnyState, Decision, Event, Member, Path, Table, Time, View, What};
-
-/// A group of up to four flows; an ungrouped controller ignores the table.
-struct Flows {
-    algorithm: Algorithm,
-    shared: AnyGroup,
-    members: Vec<Member>,
-    states: Vec<AnyState>,
-    next_id: u64,
-}
-
-impl Flows {
-    fn new(algorithm: Algorithm) -> Flows {
-        Flows { algorithm, shared: algorithm.group(), members: Vec::new(), states: Vec::new(), next_id: 0 }
-    }
-
-    fn join(&mut self, path: &Path) {
-        self.members.push(Member::new(self.next_id));
-        self.states.push(self.algorithm.start(path));
-        self.next_id += 1;
-        self.step(self.states.len() - 1, &Event { now: path.now, what: What::Joined });
-    }
-
-    fn leave(&mut self, me: usize, now: Time, says_so: bool) {
-        if says_so {
-            self.step(me, &Event { now, what: What::Left });
-        }
-        self.states.remove(me);
-        self.members.remove(me);
-    }
-
-    fn step(&mut self, me: usize, event: &Event) {
-        let table = Table { shared: &mut self.shared, members: &mut self.members, me };
-        self.algorithm.advance(&mut self.states[me], table, event);
-    }
-
-    fn view(&self, me: usize) -> View<'_, AnyGroup> {
-        View { shared: &self.shared, members: &self.members, me }
-    }
-
-    fn decide(&self, me: usize) -> Decision {
-        self.algorithm.decide(&self.states[me], self.view(me))
-    }
-}
+use windlass_controllers::{Algorithm, Decision};
 
 /// 1 048 576 packets of at most 65 527 bytes.
 const CAP: u64 = 1_048_576 * 65_527;
@@ -62,7 +21,7 @@ fn within_limits(decision: &Decision) -> bool {
     (1..=CAP).contains(&decision.cwnd)
 }
 
-fn check(flows: &Flows, me: usize) -> Result<(), &'static str> {
+fn check(flows: &Flows<Algorithm>, me: usize) -> Result<(), &'static str> {
     let before = flows.states[me];
     let decision = flows.decide(me);
     if decision != flows.decide(me) {
@@ -78,7 +37,7 @@ fn check(flows: &Flows, me: usize) -> Result<(), &'static str> {
         return Err("a train that cannot be sent");
     }
     let mut nan = false;
-    flows.algorithm.inspect(&flows.states[me], flows.view(me), &mut |_, value| nan |= value.is_nan());
+    flows.engine.inspect(&flows.states[me], flows.view(me), &mut |_, value| nan |= value.is_nan());
     if nan { Err("a fact is NaN") } else { Ok(()) }
 }
 

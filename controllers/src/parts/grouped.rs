@@ -61,10 +61,9 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
     /// [`Flow::hold`], and what siblings have to give.
     fn congestion(flow: &mut Flow<'_, Self>);
 
-    /// Persistent congestion; returns the fraction of the window the threshold keeps.
+    /// Persistent congestion; returns the new threshold.
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        let _ = flow;
-        0.5
+        0.5 * flow.window.cwnd
     }
 
     /// The latest response was taken back; the window is the restored one.
@@ -253,8 +252,8 @@ impl<R: GroupRules> Flow<'_, R> {
     }
 
     fn timeout(&mut self) {
-        let keep = R::timeout(self);
-        self.window.timeout(self.params.as_ref(), keep);
+        let ssthresh = R::timeout(self);
+        self.window.start_over(self.params.as_ref(), ssthresh);
     }
 
     fn undo(&mut self) {
@@ -304,7 +303,7 @@ impl<R: GroupRules> Flow<'_, R> {
 
 /// Sum of the group's windows in the order of the table, with `own` for the flow's own.
 fn total<G>(group: &View<'_, G>, own: f64) -> f64 {
-    if group.members.get(group.me).is_none() {
+    if group.members.is_empty() {
         return own;
     }
     group.members.iter().enumerate().fold(0.0, |sum, (i, member)| sum + if i == group.me { own } else { member.cwnd })
@@ -322,19 +321,25 @@ fn follow(window: &mut Window, member: Option<&Member>) {
 }
 
 impl<R: GroupRules> Grouped<R> {
-    const SHARES: bool = R::NEEDS.contains(Signals::GROUPS);
+    /// Whether the flow's window is in the table.
+    #[inline]
+    fn is_member(members: &[Member], me: usize) -> bool {
+        R::NEEDS.contains(Signals::GROUPS) && me < members.len()
+    }
 
-    /// The window in force.
-    fn window(state: &State<R::Memory>, group: &View<'_, R::Shared>) -> Window {
+    /// The window in force, and the group it is in.
+    #[inline]
+    fn look<'a>(state: &State<R::Memory>, group: View<'a, R::Shared>) -> (Window, View<'a, R::Shared>) {
         let mut window = state.window;
-        if Self::SHARES {
-            follow(&mut window, group.members.get(group.me));
+        if !Self::is_member(group.members, group.me) {
+            return (window, View::solo(group.shared));
         }
-        window
+        follow(&mut window, group.members.get(group.me));
+        (window, group)
     }
 
     fn enter(state: &mut State<R::Memory>, member: &mut Member, event: &Event) {
-        if event.what == What::Joined {
+        if matches!(event.what, What::Joined) {
             *member = Member::new(member.id);
         }
         follow(&mut state.window, Some(member));
@@ -349,7 +354,7 @@ impl<R: GroupRules> Grouped<R> {
     #[inline]
     fn take(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
         let Table { shared, members, me } = group;
-        let members = if Self::SHARES { members } else { &mut [] };
+        let members = if Self::is_member(members, me) { members } else { &mut [] };
         if let Some(member) = members.get_mut(me) {
             Self::enter(state, member, event);
         }
@@ -422,7 +427,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
 
     #[inline]
     fn decide(_: &R::Params, state: &State<R::Memory>, group: View<'_, R::Shared>) -> Decision {
-        Self::window(state, &group).decision()
+        Self::look(state, group).0.decision()
     }
 
     fn inspect(
@@ -431,10 +436,10 @@ impl<R: GroupRules> Controller for Grouped<R> {
         group: View<'_, R::Shared>,
         visit: &mut dyn FnMut(&'static str, f64),
     ) {
-        let window = Self::window(state, &group);
+        let (window, group) = Self::look(state, group);
         visit("window", window.cwnd);
-        if Self::SHARES {
-            visit("group_size", group.members.len().max(1) as f64);
+        if !group.members.is_empty() {
+            visit("group_size", group.members.len() as f64);
             visit("group_window", total(&group, window.cwnd));
         }
         R::inspect(params, &state.memory, &window, group, visit);

@@ -137,7 +137,7 @@ impl<R: Rules> GroupRules for Alone<R> {
     }
 
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        R::timeout(flow.params, flow.memory, flow.window, flow.event)
+        R::timeout(flow.params, flow.memory, flow.window, flow.event) * flow.window.cwnd
     }
 
     fn undone(flow: &mut Flow<'_, Self>) {

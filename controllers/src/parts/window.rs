@@ -141,7 +141,12 @@ impl Window {
     /// Starts over after persistent congestion, with the threshold at `factor` of the
     /// window (`spec: sharma §1.5 B-RTO`, `spec: cho §1.6 STD-RTO`).
     pub fn timeout(&mut self, base: &Base, factor: f64) {
-        self.ssthresh = (factor * self.cwnd).max(2.0);
+        self.start_over(base, factor * self.cwnd);
+    }
+
+    /// Starts over after persistent congestion, with the threshold at `ssthresh`.
+    pub fn start_over(&mut self, base: &Base, ssthresh: f64) {
+        self.ssthresh = ssthresh.max(2.0);
         self.cwnd = base.timeout_window.min(base.max_window);
         self.epoch.reset();
         self.reduced = false;
