@@ -289,6 +289,9 @@ macro_rules! catalogue {
 // To add a controller: its file in `schemes/`, its line here.
 catalogue! {
     Reno => reno::Reno,
+    TcpK => tcp_k::TcpK,
+    ATcp => a_tcp::ATcp,
+    TcpP => tcp_p::TcpP,
 }
 
 impl Algorithm {
