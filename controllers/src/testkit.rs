@@ -6,7 +6,8 @@ use proptest::test_runner::{Config, RngSeed};
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
 use crate::parts::base::Base;
 use crate::parts::window::Window;
-use crate::{Controller, Event, Path, Span, Table, Time, What};
+use crate::parts::loss_based::{LossBased, Rules, State};
+use crate::{Controller, Event, Path, Span, Table, Time, View, What};
 
 #[path = "../tests/flows/mod.rs"]
 pub mod flows;
@@ -74,6 +75,41 @@ pub fn window(cwnd: f64) -> Window {
 /// One step of a controller outside any group.
 pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now: Time, what: What) -> C::State {
     C::step(params, state, Table::solo(&mut ()), &Event { now, what })
+}
+
+/// A loss-based flow from `from` to `until` on a path whose RTT stays `rtt`: every packet
+/// is acknowledged by itself, evenly spaced over the round trip, with an RTT sample, and
+/// the window is always used.
+pub fn clocked<R: Rules>(
+    params: &R::Params,
+    mut state: State<R::Memory>,
+    from: Time,
+    until: Time,
+    rtt: Span,
+) -> State<R::Memory> {
+    let mut now = from.0 as f64;
+    loop {
+        now += rtt.0 as f64 / state.window.cwnd;
+        let at = Time(now as u64);
+        if at > until {
+            return state;
+        }
+        let sent_at = Time(at.0.saturating_sub(rtt.0));
+        let what = What::Acked(Acked { rtt: Some(self::rtt(rtt)), ..acked(1, sent_at) });
+        state = step::<LossBased<R>>(params, state, at, what);
+    }
+}
+
+/// The value a controller outside any group shows under `name`.
+#[track_caller]
+pub fn fact<C: Controller<Group = ()>>(params: &C::Params, state: &C::State, name: &str) -> f64 {
+    let mut found = None;
+    C::inspect(params, state, View::solo(&()), &mut |n, value| {
+        if n == name {
+            found = Some(value);
+        }
+    });
+    found.unwrap_or_else(|| panic!("{} shows no {name:?}", C::NAME))
 }
 
 /// Panics unless `a` and `b` differ by less than `tolerance`, relatively where they

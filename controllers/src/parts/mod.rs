@@ -3,11 +3,13 @@
 pub mod aimd;
 pub mod base;
 pub mod competition;
+pub mod cubic_curve;
 pub mod epoch;
 pub mod grouped;
 pub mod loss_based;
 pub mod parallel;
 pub mod smooth_rtt;
 pub mod splitmix;
+pub mod utilization;
 pub mod window;
 pub mod windowed_min;
