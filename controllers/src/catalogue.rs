@@ -292,6 +292,9 @@ catalogue! {
     TcpK => tcp_k::TcpK,
     ATcp => a_tcp::ATcp,
     TcpP => tcp_p::TcpP,
+    Cubic => cubic::Cubic,
+    Cubic2005 => cubic_2005::Cubic2005,
+    HighSpeed => highspeed::HighSpeed,
 }
 
 impl Algorithm {

@@ -5,8 +5,8 @@ use proptest::test_runner::{Config, RngSeed};
 
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
 use crate::parts::base::Base;
-use crate::parts::window::Window;
 use crate::parts::loss_based::{LossBased, Rules, State};
+use crate::parts::window::Window;
 use crate::{Controller, Event, Path, Span, Table, Time, View, What};
 
 #[path = "../tests/flows/mod.rs"]

@@ -1,6 +1,9 @@
 //! The controllers, one file each.
 
 pub mod a_tcp;
+pub mod cubic;
+pub mod cubic_2005;
+pub mod highspeed;
 pub mod reno;
 pub mod tcp_k;
 pub mod tcp_p;

@@ -1,0 +1,199 @@
+//! CUBIC (RFC 9438): the window follows a cubic of the time since the last congestion
+//! event, so that growth does not depend on the RTT, and never falls behind Reno's.
+//!
+//! The window used for the response is `cwnd`; growth stops while the sender does not
+//! use it, as §4.6 then demands. `flight_size=on` takes the flight size instead. The
+//! least window is RFC 9002's two packets for losses and marks alike. Slow start is
+//! Reno's, as §4.10 allows.
+
+use crate::event::Rtt;
+use crate::parameters;
+use crate::parts::base::Base;
+use crate::parts::cubic_curve::{Stage, friendly_increase, next_maximum, pause};
+use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::window::{Cut, Window};
+use crate::{Event, Path, Signals, Span, Time};
+
+parameters! {
+    /// Parameters of [`Cubic`].
+    pub struct Params {
+        @base Base, paper Base::arumaithurai();
+        /// Steepness of the cubic.
+        c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "RFC 9438 §5.1";
+        /// Fraction of the window kept on congestion.
+        beta: f64 = 0.7, in 0.1, 0.99, source "RFC 9438 §4.6";
+        /// Whether a flow whose maximum shrinks gives up more.
+        fast_convergence: bool = true, source "RFC 9438 §4.7";
+        /// Whether the response starts from the bytes in flight where they are fewer than the window.
+        flight_size: bool = false, source "RFC 9438 §4.6";
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+/// What CUBIC knows of the path's capacity; all that §4.9.2 saves and restores.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Track {
+    /// The stage of congestion avoidance; none outside one.
+    stage: Option<Stage>,
+    /// `W_max`, packets; 0 while there is none.
+    w_max: f64,
+    /// `cwnd_prior`, packets; 0 while there is none.
+    prior: f64,
+    /// The next stage starts on its plateau: no congestion event or a timeout went before.
+    flat: bool,
+}
+
+/// What CUBIC remembers besides its window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Memory {
+    track: Track,
+    /// `track` as the latest response found it.
+    before: Track,
+    /// Smoothed RTT, s; 0 before the first sample.
+    srtt: f64,
+}
+
+/// CUBIC's rules.
+#[derive(Debug)]
+pub struct CubicRules;
+
+/// CUBIC (`RFC 9438`; `spec: arumaithurai §6.5`).
+pub type Cubic = LossBased<CubicRules>;
+
+impl Params {
+    /// What the response keeps of the window, packets, before the floor (`RFC 9438 §4.6
+    /// fig. 5`).
+    fn kept(&self, window: &Window, event: &Event) -> f64 {
+        let flight = event.flight().filter(|_| self.flight_size);
+        self.beta * flight.map_or(window.cwnd, |bytes| (bytes as f64 / window.mtu).min(window.cwnd))
+    }
+}
+
+impl Track {
+    /// Congestion avoidance begins (`RFC 9438 §4.2`; after a timeout §4.8; after a first
+    /// slow start without congestion §4.10).
+    #[cold]
+    fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
+        if self.flat {
+            self.flat = false;
+            self.w_max = window.cwnd;
+        }
+        if self.prior <= 0.0 {
+            self.prior = window.cwnd;
+        }
+        let stage = Stage::begin(params.c, now, window.cwnd, self.w_max, friendly_increase(params.beta));
+        self.stage = Some(stage);
+        stage
+    }
+}
+
+impl Rules for CubicRules {
+    const NAME: &'static str = "cubic";
+    const SUMMARY: &'static str = "grows along a cubic of the time since the last congestion event";
+    const SOURCE: &'static str = "RFC 9438; spec: arumaithurai §6.5";
+    const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
+    type Params = Params;
+    type Memory = Memory;
+
+    fn start(_: &Params, _: &Path) -> Memory {
+        let track = Track { stage: None, w_max: 0.0, prior: 0.0, flat: true };
+        Memory { track, before: track, srtt: 0.0 }
+    }
+
+    #[inline]
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+        memory.srtt = rtt.smoothed.secs();
+    }
+
+    /// Slow start ends a stage: what follows begins anew.
+    #[inline]
+    fn slow_start(_: &Params, memory: &mut Memory, _: &Window, _: Time, units: f64) -> f64 {
+        memory.track.stage = None;
+        units
+    }
+
+    /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
+    #[inline]
+    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
+        let Memory { track, srtt, .. } = memory;
+        let cwnd = window.cwnd;
+        let windows = (units / cwnd).min(1.0);
+        if track.stage.is_none() {
+            track.begin(params, window, now);
+        }
+        let Some(stage) = &mut track.stage else { return 0.0 };
+        if stage.reno >= track.prior {
+            stage.reno_increase = 1.0;
+        }
+        stage.count(windows);
+        let t = stage.elapsed(now);
+        if stage.at(params.c, t) < stage.reno {
+            // Reno-friendly region, §4.3; never a step back.
+            return (stage.reno - cwnd).max(0.0);
+        }
+        let target = stage.at(params.c, t + *srtt).max(cwnd).min(1.5 * cwnd);
+        (target - cwnd) * windows
+    }
+
+    /// `RFC 9438 §4.6, §4.7`.
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Cut {
+        memory.before = memory.track;
+        let track = &mut memory.track;
+        track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
+        track.prior = window.cwnd;
+        track.stage = None;
+        track.flat = false;
+        Cut::to(1.0, params.kept(window, event))
+    }
+
+    /// `RFC 9438 §4.8`.
+    fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
+        let track = &mut memory.track;
+        track.prior = window.cwnd;
+        track.stage = None;
+        track.flat = true;
+        params.kept(window, event) / window.cwnd
+    }
+
+    /// `RFC 9438 §4.9.2`.
+    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
+        memory.track = memory.before;
+    }
+
+    /// `RFC 9438 §4.2, §5.8`: time the flow did not use its window is not part of `t`.
+    fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
+        pause(&mut memory.track.stage, now, span);
+        pause(&mut memory.before.stage, now, span);
+    }
+
+    /// The stage ended with the window it was about.
+    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
+        memory.track.stage = None;
+    }
+
+    /// The next ACK begins a stage at the resized window; below the plateau that is the
+    /// same curve, beyond it the probing starts over.
+    fn resized(memory: &mut Memory, ratio: f64) {
+        let track = &mut memory.track;
+        track.w_max *= ratio;
+        track.prior *= ratio;
+        track.stage = None;
+    }
+
+    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("w_max", memory.track.w_max);
+        visit("cwnd_prior", memory.track.prior);
+        visit("srtt_ms", 1e3 * memory.srtt);
+        if let Some(stage) = &memory.track.stage {
+            stage.inspect(visit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

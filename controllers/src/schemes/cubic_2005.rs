@@ -1,0 +1,216 @@
+//! CUBIC as first published (2005) and as Sharma's thesis ran it: a cubic of the time
+//! since the last loss, rate-limited far from its plateau, with a TCP-friendly floor.
+//!
+//! It keeps 0.8 of the window where RFC 9438 keeps 0.7, looks one minimum RTT ahead
+//! instead of a smoothed one, caps growth at `smax` packets per second and halves the
+//! threshold after a timeout as its platform does. The printed `K = (W_max·β/C)^⅓` is
+//! right only for a β that means the fraction removed; like every implementation this
+//! one takes the distance itself, `(W_max − cwnd)/C`.
+
+use crate::event::Rtt;
+use crate::parts::base::Base;
+use crate::parts::cubic_curve::{Stage, friendly_increase, next_maximum, pause};
+use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::utilization::Utilization;
+use crate::parts::window::{Cut, Window};
+use crate::{Event, Path, Signals, Span, Time, choice, parameters};
+
+choice! {
+    /// When growth is limited to `smax` packets per second.
+    pub enum Limited {
+        /// Always (the authors' paper).
+        Always = "always",
+        /// From the first loss on (`spec: sharma A-7`).
+        AfterLoss = "after-loss",
+    }
+}
+
+parameters! {
+    /// Parameters of [`Cubic2005`].
+    pub struct Params {
+        @base Base, paper Base::sharma();
+        /// Steepness of the cubic.
+        c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "spec: sharma §6";
+        /// Fraction of the window kept on congestion.
+        beta: f64 = 0.8, in 0.1, 0.99, source "spec: sharma §6 T-10";
+        /// Largest growth per second.
+        smax: f64 = 160.0, in 1.0, 1_000_000.0, unit "packets/s", source "spec: sharma §6, A-6, A-7";
+        /// When growth is limited.
+        limited: Limited = Limited::Always, paper Limited::AfterLoss, source "spec: sharma A-7, §9.1";
+        /// Whether a flow whose maximum shrinks gives up more.
+        fast_convergence: bool = true, source "spec: sharma §6";
+        /// Whether the window never falls behind that of an AIMD with the same decrease.
+        friendly: bool = true, source "spec: sharma §6";
+        /// Whether a timeout forgets the maximum.
+        forget: bool = false, paper true, source "spec: sharma §6 rule 3, A-37";
+        /// Share of the largest queueing delay below which the limit is lifted beyond the plateau; 0 is off.
+        low_utilization: f64 = 0.0, in 0.0, 1.0, source "spec: sharma §6, A-9";
+        /// How often utilisation is judged.
+        utilization_period: f64 = 2.0, in 0.001, 1000.0, unit "s", source "spec: sharma §6";
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+/// What a congestion response changes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Track {
+    /// The stage of congestion avoidance; none outside one.
+    stage: Option<Stage>,
+    /// `W_max`, packets; 0 while there is none.
+    last_max: f64,
+    /// A loss happened since the start or since a timeout that forgets.
+    loss_ever: bool,
+    /// The next stage starts on its plateau: a timeout went before.
+    flat: bool,
+}
+
+/// What it remembers besides its window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Memory {
+    track: Track,
+    /// `track` as the latest response found it.
+    before: Track,
+    /// Smallest RTT sample.
+    d_min: Option<Span>,
+    utilization: Utilization,
+}
+
+/// The rules of [`Cubic2005`].
+#[derive(Debug)]
+pub struct Cubic2005Rules;
+
+/// CUBIC of 2005 (`spec: sharma §6`).
+pub type Cubic2005 = LossBased<Cubic2005Rules>;
+
+impl Track {
+    /// Congestion avoidance begins (`spec: sharma §6 rule 1.1`, A-8).
+    #[cold]
+    fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
+        let w_max = if self.flat { 0.0 } else { self.last_max };
+        self.flat = false;
+        let stage = Stage::begin(params.c, now, window.cwnd, w_max, friendly_increase(params.beta));
+        self.stage = Some(stage);
+        stage
+    }
+}
+
+impl Rules for Cubic2005Rules {
+    const NAME: &'static str = "cubic-2005";
+    const SUMMARY: &'static str =
+        "the first CUBIC: a cubic of the time since the last loss, with a limit on its growth";
+    const SOURCE: &'static str = "spec: sharma §6";
+    const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
+    type Params = Params;
+    type Memory = Memory;
+
+    fn start(_: &Params, path: &Path) -> Memory {
+        let track = Track { stage: None, last_max: 0.0, loss_ever: false, flat: false };
+        Memory { track, before: track, d_min: None, utilization: Utilization::start(path.now) }
+    }
+
+    #[inline]
+    fn sampled(params: &Params, memory: &mut Memory, now: Time, rtt: &Rtt) {
+        if rtt.latest == Span::ZERO {
+            return;
+        }
+        let d_min = memory.d_min.map_or(rtt.latest, |d| d.min(rtt.latest));
+        memory.d_min = Some(d_min);
+        if params.low_utilization > 0.0 {
+            let period = Span::from_secs_f64(params.utilization_period);
+            memory.utilization.sample(now, rtt.latest, d_min, period, params.low_utilization);
+        }
+    }
+
+    /// Slow start ends a stage: what follows begins anew.
+    #[inline]
+    fn slow_start(_: &Params, memory: &mut Memory, _: &Window, _: Time, units: f64) -> f64 {
+        memory.track.stage = None;
+        units
+    }
+
+    /// `spec: sharma §6 rule 1`, with the window's worth of increments, `inc·cwnd`, in
+    /// place of the single one. One ACK is worth a window at most.
+    #[inline]
+    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
+        let Memory { track, d_min, utilization, .. } = memory;
+        let cwnd = window.cwnd;
+        let windows = (units / cwnd).min(1.0);
+        if track.stage.is_none() {
+            track.begin(params, window, now);
+        }
+        let Some(stage) = &mut track.stage else { return 0.0 };
+        let ahead = d_min.map_or(0.0, Span::secs);
+        let t = stage.elapsed(now) + ahead;
+        let target = stage.at(params.c, t);
+        let mut gap = if target > cwnd { target - cwnd } else { 0.01 };
+        let limited = params.limited == Limited::Always || track.loss_ever;
+        if limited && ahead > 0.0 && !(utilization.is_low() && t > stage.k) {
+            gap = gap.min(params.smax * ahead);
+        }
+        if params.friendly {
+            stage.count(windows);
+            gap = gap.max(stage.reno - cwnd);
+        }
+        gap.min(cwnd) * windows
+    }
+
+    /// `spec: sharma §6 rule 2, T-10`.
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+        memory.before = memory.track;
+        let track = &mut memory.track;
+        track.last_max = next_maximum(window.cwnd, track.last_max, params.beta, params.fast_convergence);
+        track.stage = None;
+        track.loss_ever = true;
+        track.flat = false;
+        Cut::to(params.beta, window.cwnd)
+    }
+
+    /// `spec: sharma §6 rule 3`, `B-RTO`.
+    fn timeout(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> f64 {
+        let track = &mut memory.track;
+        track.stage = None;
+        track.flat = true;
+        track.last_max = if params.forget { 0.0 } else { window.cwnd };
+        track.loss_ever &= !params.forget;
+        0.5
+    }
+
+    /// Not in the document; as `RFC 9438 §4.9.2` has it.
+    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
+        memory.track = memory.before;
+    }
+
+    /// `spec: sharma §6 rule 4`.
+    fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
+        pause(&mut memory.track.stage, now, span);
+        pause(&mut memory.before.stage, now, span);
+    }
+
+    /// The stage ended with the window it was about.
+    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
+        memory.track.stage = None;
+    }
+
+    /// The next ACK begins a stage at the resized window.
+    fn resized(memory: &mut Memory, ratio: f64) {
+        memory.track.last_max *= ratio;
+        memory.track.stage = None;
+    }
+
+    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("w_max", memory.track.last_max);
+        visit("d_min_ms", memory.d_min.map_or(0.0, Span::millis));
+        visit("low_utilization", f64::from(u8::from(memory.utilization.is_low())));
+        if let Some(stage) = &memory.track.stage {
+            stage.inspect(visit);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

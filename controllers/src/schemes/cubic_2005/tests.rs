@@ -1,0 +1,318 @@
+//! `spec: sharma §6`, ambiguities.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::event::{Acked, Idle, SpuriousLoss};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::{Controller, Parameters, What};
+
+type State = <Cubic2005 as Controller>::State;
+
+const MS: u64 = 1_000_000;
+
+fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
+    let mut state = Cubic2005::start(params, &PATH);
+    state.window.cwnd = cwnd;
+    state.window.ssthresh = ssthresh;
+    state
+}
+
+fn at(params: &Params, state: State, ms: u64, what: What) -> State {
+    testkit::step::<Cubic2005>(params, state, Time(ms * MS), what)
+}
+
+fn one(ms: u64, rtt_ms: u64) -> Acked {
+    Acked { rtt: Some(testkit::rtt(Span::from_millis(rtt_ms))), ..acked(1, Time((ms - 100) * MS)) }
+}
+
+/// One packet acknowledged, RTT 100 ms.
+fn ack(params: &Params, state: State, ms: u64) -> State {
+    at(params, state, ms, What::Acked(one(ms, 100)))
+}
+
+fn lose(params: &Params, state: State, ms: u64) -> State {
+    at(params, state, ms, What::Lost(lost(Time((ms - 1) * MS))))
+}
+
+fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
+    let rtt = Span::from_millis(rtt_ms);
+    testkit::clocked::<Cubic2005Rules>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
+}
+
+fn shows(params: &Params, state: &State, name: &str) -> f64 {
+    fact::<Cubic2005>(params, state, name)
+}
+
+/// Lost at 1000 packets at 1 s; the first ACK in avoidance comes at 2 s.
+fn after_loss(params: &Params) -> State {
+    let mut flow = lose(params, state(params, 1000.0, 100.0), 1000);
+    // The ACK that ends recovery does not grow the window in the document.
+    flow = ack(params, flow, 1200);
+    flow.memory.track.stage = None;
+    flow.window.cwnd = 800.0;
+    ack(params, flow, 2000)
+}
+
+#[test]
+fn profiles_are_those_of_the_document() {
+    let paper = Params::paper();
+    assert_eq!((paper.base.iw, paper.base.ssthresh, paper.base.max_window), (2.0, 100.0, 67_000.0));
+    assert!(!paper.base.first_halving && paper.base.lss == 0.0, "spec: sharma §1.6, §1.7");
+    assert_eq!((paper.c, paper.beta, paper.smax, paper.limited), (0.4, 0.8, 160.0, Limited::AfterLoss));
+    let quic = Params::default();
+    assert_eq!((quic.base.iw, quic.limited, quic.forget), (10.0, Limited::Always, false));
+}
+
+/// `spec: sharma §6`, check values; T-10.
+#[test]
+fn a_loss_keeps_eight_tenths_and_plans_the_way_back() {
+    let params = Params::paper();
+    let cut = lose(&params, state(&params, 1000.0, 100.0), 1000);
+    assert_eq!((cut.window.cwnd, cut.window.ssthresh), (800.0, 800.0));
+    let flow = after_loss(&params);
+    assert_close(shows(&params, &flow, "k_s"), 7.937_005, 1e-7);
+    assert_eq!((shows(&params, &flow, "plateau"), shows(&params, &flow, "w_max")), (1000.0, 1000.0));
+    // One minimum RTT ahead: W(0.1) − 800 = 7.465 packets, less than the limit of 16.
+    let ahead = 1000.0 + 0.4 * libm::pow(0.1 - 7.937_005_259_840_998, 3.0);
+    assert_close(flow.window.cwnd, 800.0 + (ahead - 800.0) / 800.0, 1e-9);
+}
+
+/// `spec: sharma §6 rule 2`: the comparison is with the maximum remembered before.
+#[test]
+fn a_shrinking_maximum_is_given_up_faster() {
+    let mut params = Params::paper();
+    for (remembered, w_max) in [(1100.0, 900.0), (900.0, 1000.0), (1000.0, 1000.0)] {
+        let mut flow = state(&params, 1000.0, 100.0);
+        flow.memory.track.last_max = remembered;
+        assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), w_max);
+    }
+    params.fast_convergence = false;
+    let mut flow = state(&params, 1000.0, 100.0);
+    flow.memory.track.last_max = 1100.0;
+    assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), 1000.0);
+}
+
+/// from the end of slow start a cubic with K = 0.
+#[test]
+fn avoidance_without_a_loss_before_begins_on_its_plateau() {
+    let params = Params::paper();
+    let flow = ack(&params, state(&params, 100.0, 100.0), 1000);
+    assert_eq!((shows(&params, &flow, "k_s"), shows(&params, &flow, "plateau")), (0.0, 100.0));
+}
+
+/// `spec: sharma §6 rule 1.3`: beyond its target the window creeps.
+#[test]
+fn a_window_above_its_target_creeps() {
+    let params = Params { friendly: false, ..Params::paper() };
+    let mut flow = after_loss(&params);
+    flow.window.cwnd = 900.0;
+    assert_close(ack(&params, flow, 2010).window.cwnd - 900.0, 0.01 / 900.0, 1e-12);
+}
+
+/// `spec: sharma §6 rule 1.4`, A-6, A-7.
+#[test]
+fn growth_is_limited_from_the_first_loss_on_or_always() {
+    let added = |limited: Limited, after: bool| {
+        let params = Params { limited, ..Params::paper() };
+        let mut flow = ack(&params, state(&params, 1000.0, 100.0), 1000);
+        flow.memory.track.loss_ever = after;
+        let before = flow.window.cwnd;
+        before * (ack(&params, flow, 31_000).window.cwnd - before)
+    };
+    // 160 packets/s at 100 ms are 16 packets per window.
+    assert_close(added(Limited::AfterLoss, true), 16.0, 1e-9);
+    assert_close(added(Limited::Always, false), 16.0, 1e-9);
+    // Unlimited, 30 s into the convex part: as much as one packet per ACK.
+    assert_close(added(Limited::AfterLoss, false), 1000.0, 1e-3);
+}
+
+/// `spec: sharma §6 rule 1.5`: a third of a packet per round trip at the least.
+#[test]
+fn a_small_pipe_is_filled_as_an_aimd_with_that_decrease_would() {
+    let params = Params::paper();
+    let cut = lose(&params, state(&params, 30.0, 10.0), 1000);
+    let flow = clocked(&params, cut, 1010, 1250, 5);
+    // The window approaches the estimate by its own increments: a round trip behind.
+    assert!((shows(&params, &flow, "w_est") - flow.window.cwnd - 1.0 / 3.0).abs() < 0.02);
+    let next = clocked(&params, flow, 1250, 1255, 5);
+    assert!((next.window.cwnd - flow.window.cwnd - 1.0 / 3.0).abs() < 0.02);
+    let plain = Params { friendly: false, ..params };
+    assert!(clocked(&plain, cut, 1010, 1250, 5).window.cwnd < flow.window.cwnd);
+}
+
+/// beyond the plateau the limit is lifted while the path looks little used.
+#[test]
+fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
+    let added = |threshold: f64, late_rtt: u64, after: u64| {
+        let params = Params { low_utilization: threshold, ..Params::paper() };
+        let mut flow =
+            at(&params, state(&params, 1000.0, 100.0), 900, What::Sampled(testkit::rtt(Span::from_millis(200))));
+        flow = ack(&params, lose(&params, flow, 1000), 1200);
+        // Two periods of 2 s of their own samples.
+        for ms in [1300, 2950, 3100, 5200] {
+            flow = at(&params, flow, ms, What::Sampled(testkit::rtt(Span::from_millis(late_rtt))));
+        }
+        flow.memory.d_min = Some(Span::from_millis(100));
+        let end = flow.memory.track.stage.map_or(5300, |_| 5300) + after;
+        flow.memory.track.stage = Some(Stage::begin(0.4, Time(5300 * MS), 800.0, 1000.0, 0.3));
+        let before = flow.window.cwnd;
+        let grown = at(&params, flow, end, What::Acked(acked(1, Time((end - 100) * MS))));
+        before * (grown.window.cwnd - before)
+    };
+    let beyond = 30_000;
+    assert!(added(0.1, 105, beyond) > 100.0);
+    assert_close(added(0.1, 115, beyond), 16.0, 1e-9);
+    assert_close(added(0.0, 105, beyond), 16.0, 1e-9);
+    // Still on the way up the limit holds.
+    let up = added(0.1, 105, 1000);
+    assert!(up <= 16.0 + 1e-9, "{up}");
+}
+
+/// `spec: sharma §6 rule 3`, `B-RTO`, A-37.
+#[test]
+fn a_timeout_forgets_the_search_or_keeps_the_maximum() {
+    let timeout =
+        |params: &Params| at(params, after_loss(params), 3000, What::PersistentCongestion(lost(Time(2999 * MS))));
+    let paper = Params::paper();
+    let before = after_loss(&paper).window.cwnd;
+    let flow = timeout(&paper);
+    assert_eq!((flow.window.cwnd, flow.window.ssthresh), (1.0, 0.5 * before));
+    assert_eq!((flow.memory.track.last_max, flow.memory.track.loss_ever), (0.0, false));
+
+    let quic = Params::default();
+    let before = after_loss(&quic).window.cwnd;
+    let mut flow = timeout(&quic);
+    assert_eq!((flow.window.cwnd, flow.memory.track.last_max, flow.memory.track.loss_ever), (2.0, before, true));
+    flow.window.cwnd = flow.window.ssthresh;
+    flow = ack(&quic, flow, 4000);
+    assert_eq!((shows(&quic, &flow, "k_s"), shows(&quic, &flow, "w_max")), (0.0, before));
+    flow = ack(&quic, lose(&quic, flow, 5000), 6000);
+    assert!(shows(&quic, &flow, "k_s") > 4.0, "only the first stage after it");
+}
+
+/// `spec: sharma §6`, corner cases: the smallest sample, zero ones aside; none at all.
+#[test]
+fn the_minimum_rtt_is_that_of_the_samples() {
+    let params = Params::paper();
+    let mut flow = state(&params, 200.0, 100.0);
+    assert!(ack(&params, at(&params, flow, 1000, What::Acked(acked(1, Time(1)))), 1100).window.cwnd > 200.0);
+    for rtt in [30, 20, 0, 25] {
+        flow = at(&params, flow, 1000, What::Sampled(testkit::rtt(Span::from_millis(rtt))));
+    }
+    assert_eq!(shows(&params, &flow, "d_min_ms"), 20.0);
+    assert_eq!(shows(&params, &at(&params, flow, 1100, What::Acked(acked(1, Time(1)))), "d_min_ms"), 20.0);
+}
+
+#[test]
+fn an_unfounded_response_leaves_no_trace() {
+    let params = Params::default();
+    let before = clocked(&params, after_loss(&params), 2000, 6000, 100);
+    let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
+    let back = at(&params, ack(&params, lose(&params, before, 6001), 6200), 6250, spurious);
+    assert_eq!(back.memory.track, before.memory.track);
+    assert_eq!(back.window.cwnd, before.window.cwnd);
+}
+
+#[test]
+fn a_restart_or_a_new_datagram_size_begins_a_new_stage() {
+    let params = Params::default();
+    let idle = Idle { idle: Span::from_millis(5000), pto: Span::from_millis(100) };
+    let flow = at(&params, after_loss(&params), 8000, What::Idle(idle));
+    assert_eq!((flow.window.cwnd, flow.memory.track.stage), (10.0, None));
+    let flow = at(&params, after_loss(&params), 8000, What::Mtu(2 * MTU));
+    assert_eq!((shows(&params, &flow, "w_max"), flow.memory.track.stage), (500.0, None));
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    /// `spec: sharma §6`, invariants: real time alone decides, whatever the RTT, to
+    /// within the round trips the window lags behind.
+    #[test]
+    fn the_window_does_not_depend_on_the_rtt(
+        w_max in 500.0..2000.0f64, rtt_ms in 40..160u64, share in 0.3..1.2f64,
+    ) {
+        let params = Params { smax: 1e6, friendly: false, ..Params::default() };
+        let k = libm::cbrt(0.2 * w_max / 0.4);
+        let end = 1000.0 + 1e3 * share * k;
+        let window_with = |rtt_ms: u64| {
+            let mut flow = lose(&params, state(&params, w_max, 100.0), 1000);
+            let mut now = 1000.0;
+            while now < end {
+                now += rtt_ms as f64 / 6.0;
+                let bytes = (flow.window.cwnd / 6.0 * f64::from(MTU)) as u64;
+                let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
+                let sent_at = Time(((now - 0.5) * 1e6) as u64);
+                let what = What::Acked(Acked { bytes, fresh_bytes: bytes, rtt, ..acked(1, sent_at) });
+                flow = testkit::step::<Cubic2005>(&params, flow, Time((now * 1e6) as u64), what);
+            }
+            flow.window.cwnd
+        };
+        let curve = |t: f64| w_max + 0.4 * libm::pow(t - k, 3.0);
+        let (t, lag) = (share * k, 2e-3 * rtt_ms as f64);
+        let window = window_with(rtt_ms);
+        prop_assert!((curve((t - lag).max(0.0)) - 1.0..=curve(t + lag) + 1.0).contains(&window), "{window} at {t}");
+    }
+
+    /// `spec: sharma §6`, invariants: after the first loss at most `smax` packets/s, as
+    /// long as the friendly floor (a third of a packet per round trip) asks for less.
+    #[test]
+    fn growth_keeps_to_the_limit(w in 50.0..500.0f64, age in 0..20_000u64, rtt_ms in 5..100u64, half: bool) {
+        let params = Params { smax: if half { 80.0 } else { 160.0 }, ..Params::paper() };
+        let mut flow = lose(&params, state(&params, w, 10.0), 1000);
+        flow = at(&params, flow, 1200, What::Acked(one(1201, rtt_ms)));
+        flow = at(&params, flow, 1201, What::Acked(one(1202, rtt_ms)));
+        let from = 1201 + age;
+        let after = clocked(&params, flow, from, from + 4 * rtt_ms, rtt_ms);
+        let seconds = 4e-3 * rtt_ms as f64;
+        // The last packet of the period may be one more than its share.
+        let allowed = params.smax * seconds * (1.0 + 1e-6) + 1.0;
+        prop_assert!(after.window.cwnd - flow.window.cwnd <= allowed);
+    }
+
+    /// `spec: sharma §6`, invariants.
+    #[test]
+    fn a_response_keeps_beta(w in 1.0..67_000.0f64, remembered in 0.0..67_000.0f64, paper: bool) {
+        let params = if paper { Params::paper() } else { Params::default() };
+        let mut flow = state(&params, w, 1.0);
+        flow.memory.track.last_max = remembered;
+        let cut = lose(&params, flow, 1000);
+        prop_assert_eq!(cut.window.cwnd, (0.8 * w).max(params.base.min_window));
+        prop_assert!(shows(&params, &cut, "w_max") <= w);
+    }
+
+    /// `spec: sharma §6 rule 1.6`, A-36: at most a packet per packet, never a step back.
+    #[test]
+    fn a_packet_adds_at_most_a_packet(
+        w in 1.0..67_000.0f64, above in 0.0..67_000.0f64, elapsed in 0..u64::MAX, paper: bool,
+    ) {
+        let params = if paper { Params::paper() } else { Params::default() };
+        let mut flow = lose(&params, state(&params, w + above, 1.0), 1000);
+        flow = ack(&params, ack(&params, flow, 2000), 2000);
+        (flow.window.cwnd, flow.window.ssthresh) = (w, 1.0);
+        let now = Time((2000 * MS).saturating_add(elapsed));
+        let after = testkit::step::<Cubic2005>(&params, flow, now, What::Acked(acked(1, Time(1001 * MS))));
+        prop_assert!((0.0..=1.0 + 1e-9).contains(&(after.window.cwnd - w)));
+    }
+
+    /// `spec: sharma §6 rule 4`: a pause changes nothing but the date.
+    #[test]
+    fn a_pause_only_shifts_the_trajectory(
+        w in 20.0..2000.0f64, before in 0..3000u64, pause in 1..10_000u64, after in 1..1000u64, idle: bool,
+    ) {
+        let params = Params { base: Base { idle_restart: false, ..Base::default() }, ..Params::default() };
+        let flow = lose(&params, state(&params, w, 10.0), 1000);
+        let here = ack(&params, ack(&params, flow, 2000), 2000 + before);
+        let end = 2000 + before + pause;
+        let what = if idle {
+            What::Idle(Idle { idle: Span::from_millis(pause), pto: Span::from_millis(10) })
+        } else {
+            What::Acked(Acked { app_limited: true, ..one(end, 100) })
+        };
+        let resumed = at(&params, here, end, what);
+        prop_assert_eq!(resumed.window.cwnd, here.window.cwnd);
+        let late = ack(&params, resumed, end + after).window.cwnd;
+        assert_close(late, ack(&params, here, 2000 + before + after).window.cwnd, 1e-9);
+    }
+}
