@@ -3,7 +3,7 @@
 //! A [`Trace`] writes one flow as a JSON text sequence, in the IETF form or in the
 //! form qvis reads ([`Profile`]). Times and delays are whole nanoseconds here and
 //! decimal milliseconds in the file, so that equal runs give equal bytes: there is no
-//! wall clock in it.
+//! wall clock in it. [`Records`] splits any such file into its records again.
 //!
 //! ```
 //! use windlass_qlog::{Ack, Detail, Frame, Header, LossTrigger, Metrics, Packet, PacketType, Profile, Trace};
@@ -24,12 +24,14 @@ mod acked;
 mod json;
 mod number;
 mod packet;
+mod records;
 mod recovery;
 mod schema;
 mod trace;
 
 pub use number::MAX_SAFE_INTEGER;
 pub use packet::{Ack, EcnCounts, Frame, LossTrigger, Packet, PacketType, SendTrigger};
+pub use records::{Framing, Record, Records};
 pub use recovery::{Metrics, RecoveryParameters, Side, TransportParameters};
 pub use schema::{
     EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, Profile, QUIC_EVENTS,

@@ -47,6 +47,8 @@ pub struct Trace<W: Write> {
     names: &'static Names,
     profile: Profile,
     detail: Detail,
+    origin: u64,
+    /// Time of the latest record, before the origin is subtracted.
     now: u64,
     late: u64,
     records: u64,
@@ -74,7 +76,8 @@ impl<W: Write> Trace<W> {
             names: profile.names(),
             profile,
             detail,
-            now: 0,
+            origin: header.origin_ns,
+            now: header.origin_ns,
             late: 0,
             records: 0,
             written: Metrics::default(),
@@ -122,13 +125,8 @@ impl<W: Write> Trace<W> {
     /// The first error the writer returned.
     pub fn finish(mut self) -> io::Result<W> {
         self.flush_metrics(self.now);
-        self.flush();
-        let writer = self.writer.take();
-        match (self.error.take(), writer) {
-            (None, Some(writer)) => Ok(writer),
-            (Some(error), _) => Err(error),
-            (None, None) => Err(io::Error::other("the trace has no writer")),
-        }
+        self.flush()?;
+        self.writer.take().ok_or_else(|| io::Error::other("the trace has no writer"))
     }
 
     #[inline]
@@ -145,7 +143,7 @@ impl<W: Write> Trace<W> {
             self.now = now_ns;
         }
         self.json.raw("\u{1e}{\"time\":");
-        push_millis(&mut self.json.bytes, self.now);
+        push_millis(&mut self.json.bytes, self.now - self.origin);
         self.json.raw(",\"name\":\"");
         self.json.raw(name);
         self.json.raw("\"");
@@ -172,12 +170,18 @@ impl<W: Write> Trace<W> {
         self.json.bytes.clear();
     }
 
-    /// Hands everything written so far to the writer and flushes it. An error is
-    /// returned by [`Trace::finish`].
-    pub fn flush(&mut self) {
+    /// Hands everything written so far to the writer and flushes it.
+    ///
+    /// # Errors
+    /// The first error the writer returned; nothing is written after it.
+    pub fn flush(&mut self) -> io::Result<()> {
         self.write_out();
         if let (None, Some(writer)) = (&self.error, &mut self.writer) {
             self.error = writer.flush().err();
+        }
+        match &self.error {
+            Some(error) => Err(io::Error::new(error.kind(), error.to_string())),
+            None => Ok(()),
         }
     }
 }
@@ -187,7 +191,7 @@ impl<W: Write> Drop for Trace<W> {
     fn drop(&mut self) {
         if self.writer.is_some() {
             self.flush_metrics(self.now);
-            self.flush();
+            let _ = self.flush();
         }
     }
 }

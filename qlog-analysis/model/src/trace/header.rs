@@ -31,6 +31,8 @@ pub struct Header<'a> {
     pub name: &'a str,
     /// Identifies the connection among traces; may be empty.
     pub group_id: &'a str,
+    /// Subtracted from every time, so that the trace begins near zero; ns.
+    pub origin_ns: u64,
 }
 
 impl<W: Write> Trace<W> {
