@@ -7,7 +7,7 @@ use std::sync::Arc;
 use windlass_controllers::{Algorithm, Decision, Engine, Event, Path, Table, Time, View, What};
 
 use crate::group::Seat;
-use crate::{Groups, Recorder};
+use crate::{Groups, Recorder, Turn};
 
 /// One flow of an algorithm.
 ///
@@ -36,8 +36,21 @@ impl<E: Engine> Flow<E> {
 
     /// A flow that joins the group of `key`.
     pub fn grouped<K: Hash + Eq>(engine: E, path: &Path, groups: &Groups<E, K>, key: K) -> Self {
+        Self::grouped_with(engine, path, groups, key, None)
+    }
+
+    /// A flow that joins the group of `key` and sends every event and decision to
+    /// `recorder`, the joining among them.
+    pub fn grouped_with<K: Hash + Eq>(
+        engine: E,
+        path: &Path,
+        groups: &Groups<E, K>,
+        key: K,
+        recorder: Option<Box<dyn Recorder>>,
+    ) -> Self {
         let place = Place::Grouped(groups.join(&engine, key));
         let mut flow = Self::start(engine, path, place);
+        flow.recorder = recorder;
         flow.on(&Event { now: path.now, what: What::Joined });
         flow
     }
@@ -51,7 +64,8 @@ impl<E: Engine> Flow<E> {
         Flow { engine, state, place, decision, last: path.now, recorder: None }
     }
 
-    /// Sends every event and decision from now on to `recorder` too.
+    /// Sends every event and decision from now on to `recorder` too. A grouped flow that
+    /// is to be replayed needs [`grouped_with`](Self::grouped_with).
     pub fn record(&mut self, recorder: Box<dyn Recorder>) {
         self.recorder = Some(recorder);
     }
@@ -60,26 +74,31 @@ impl<E: Engine> Flow<E> {
     #[inline]
     pub fn on(&mut self, event: &Event) -> &Decision {
         self.last = event.now;
-        match &mut self.place {
+        let turn = match &mut self.place {
             Place::Alone(group) => {
                 self.engine.advance(&mut self.state, Table::solo(group), event);
                 self.decision = self.engine.decide(&self.state, View::solo(group));
+                None
             }
             Place::Grouped(seat) => {
                 let mut group = seat.lock();
                 self.engine.advance(&mut self.state, group.table(seat.id()), event);
                 self.decision = self.engine.decide(&self.state, group.view(seat.id()));
+                Some(group.turn(seat.id()))
             }
-        }
+        };
         if self.recorder.is_some() {
-            self.tell(event);
+            self.tell(event, turn);
         }
         &self.decision
     }
 
     #[cold]
-    fn tell(&mut self, event: &Event) {
+    fn tell(&mut self, event: &Event, turn: Option<Turn>) {
         if let Some(mut recorder) = self.recorder.take() {
+            if let Some(turn) = turn {
+                recorder.turn(turn);
+            }
             recorder.record(event, &self.decision, &|visit| self.inspect(visit));
             self.recorder = Some(recorder);
         }

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use windlass_controllers::{Engine, Member, Table, View};
 
+use crate::Turn;
+
 /// The table of one group.
 #[derive(Debug)]
 pub struct Group<E: Engine> {
@@ -13,11 +15,13 @@ pub struct Group<E: Engine> {
     pub shared: E::Group,
     members: Vec<Member>,
     next_id: u64,
+    number: u64,
+    steps: u64,
 }
 
 impl<E: Engine> Group<E> {
-    fn new(engine: &E) -> Self {
-        Group { shared: engine.group(), members: Vec::new(), next_id: 0 }
+    fn new(engine: &E, number: u64) -> Self {
+        Group { shared: engine.group(), members: Vec::new(), next_id: 0, number, steps: 0 }
     }
 
     /// The members, ascending by id.
@@ -37,6 +41,13 @@ impl<E: Engine> Group<E> {
         self.members.binary_search_by_key(&id, |member| member.id).unwrap_or(0)
     }
 
+    /// The turn of a step that member `id` takes now.
+    pub(crate) fn turn(&mut self, id: u64) -> Turn {
+        let turn = Turn { group: self.number, step: self.steps, member: id };
+        self.steps += 1;
+        turn
+    }
+
     pub(crate) fn table(&mut self, id: u64) -> Table<'_, E::Group> {
         let me = self.index(id);
         Table { shared: &mut self.shared, members: &mut self.members, me }
@@ -51,10 +62,16 @@ impl<E: Engine> Group<E> {
 /// (`spec: cho §2.1`). A group exists while it has members.
 #[derive(Debug)]
 pub struct Groups<E: Engine, K> {
-    by_key: Arc<Mutex<HashMap<K, WeakGroup<E>>>>,
+    by_key: Arc<Mutex<Keys<E, K>>>,
 }
 
 type WeakGroup<E> = Weak<Mutex<Group<E>>>;
+
+#[derive(Debug)]
+struct Keys<E: Engine, K> {
+    groups: HashMap<K, WeakGroup<E>>,
+    created: u64,
+}
 
 impl<E: Engine, K> Clone for Groups<E, K> {
     fn clone(&self) -> Self {
@@ -64,7 +81,7 @@ impl<E: Engine, K> Clone for Groups<E, K> {
 
 impl<E: Engine, K> Default for Groups<E, K> {
     fn default() -> Self {
-        Groups { by_key: Arc::default() }
+        Groups { by_key: Arc::new(Mutex::new(Keys { groups: HashMap::new(), created: 0 })) }
     }
 }
 
@@ -72,10 +89,11 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
     /// A seat in the group of `key`, which is created if this is its first member.
     pub(crate) fn join(&self, engine: &E, key: K) -> Arc<Seat<E>> {
         let mut by_key = lock(&self.by_key);
-        by_key.retain(|_, group| group.strong_count() > 0);
-        let group = by_key.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let group = Arc::new(Mutex::new(Group::new(engine)));
-            by_key.insert(key, Arc::downgrade(&group));
+        by_key.groups.retain(|_, group| group.strong_count() > 0);
+        let group = by_key.groups.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
+            let group = Arc::new(Mutex::new(Group::new(engine, by_key.created)));
+            by_key.created += 1;
+            by_key.groups.insert(key, Arc::downgrade(&group));
             group
         });
         let id = lock(&group).join();
@@ -85,7 +103,7 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
     /// How many groups have members.
     #[must_use]
     pub fn len(&self) -> usize {
-        lock(&self.by_key).values().filter(|group| group.strong_count() > 0).count()
+        lock(&self.by_key).groups.values().filter(|group| group.strong_count() > 0).count()
     }
 
     /// Whether no group has members.
@@ -96,7 +114,7 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
 
     /// Reads or changes the group of `key`: its strength, say. `None` if it has no members.
     pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<E>) -> R) -> Option<R> {
-        let group = lock(&self.by_key).get(key).and_then(Weak::upgrade)?;
+        let group = lock(&self.by_key).groups.get(key).and_then(Weak::upgrade)?;
         let mut group = lock(&group);
         Some(change(&mut group))
     }

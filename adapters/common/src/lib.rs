@@ -10,11 +10,14 @@ mod choice;
 mod flow;
 mod group;
 mod in_flight;
+pub mod qlog;
 mod recorder;
+pub mod step;
 
 pub use ack_batch::AckBatch;
 pub use choice::{ChoiceError, choose, require};
 pub use flow::Flow;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
-pub use recorder::{Facts, Recorder};
+pub use qlog::{QlogRecorder, SharedTrace};
+pub use recorder::{Facts, Recorder, Turn};

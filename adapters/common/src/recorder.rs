@@ -1,13 +1,32 @@
 //! Listening to a flow's decisions.
 
+use serde::{Deserialize, Serialize};
 use windlass_controllers::{Decision, Event};
 
 /// Gives every private fact of a controller's state to a visitor; see
 /// [`Controller::inspect`](windlass_controllers::Controller::inspect).
 pub type Facts<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
 
+/// When in the life of its group a flow took a step: the result of a grouped flow
+/// depends on the order of the whole group's steps.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Turn {
+    /// Tells groups of one [`Groups`](crate::Groups) apart, in the order they were created.
+    pub group: u64,
+    /// How many steps the group's flows took before this one.
+    pub step: u64,
+    /// The flow's [`Member::id`](windlass_controllers::Member::id).
+    pub member: u64,
+}
+
 /// Hears of every event of a flow and the decision it led to.
 pub trait Recorder: Send + Sync {
+    /// The event that [`record`](Self::record) tells next was a grouped flow's, and its
+    /// turn was `turn`.
+    fn turn(&mut self, turn: Turn) {
+        let _ = turn;
+    }
+
     /// `event` was taken and `decision` holds from now on. `facts` reads the
     /// controller's private state; it costs nothing unless called.
     fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>);

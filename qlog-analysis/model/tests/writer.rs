@@ -118,6 +118,21 @@ fn time_never_goes_back() {
 }
 
 #[test]
+fn the_origin_is_subtracted() {
+    let header = Header { origin_ns: 5 * MS, ..Header::default() };
+    let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &header);
+    trace.mtu_updated(7 * MS, None, 1200);
+    trace.mtu_updated(u64::MAX, None, 1300);
+    let file = String::from_utf8(trace.finish().unwrap()).unwrap();
+    assert!(file.contains("{\"time\":2,") && file.contains("{\"time\":18446744073704.551615,"), "{file}");
+    let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &header);
+    trace.mtu_updated(MS, None, 1200);
+    assert_eq!(trace.late(), 1);
+    let file = String::from_utf8(trace.finish().unwrap()).unwrap();
+    assert!(file.contains("{\"time\":0,"), "a time before the origin is the origin: {file}");
+}
+
+#[test]
 fn integers_beyond_2_to_the_53_are_strings() {
     let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &Header::default());
     trace.recovery_metrics(0, &Metrics { ssthresh: Some(u64::MAX), ..metrics(1 << 53, (1 << 53) - 1) });

@@ -1,0 +1,244 @@
+//! Recording a flow as qlog.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use windlass_controllers::event::LossTrigger;
+use windlass_controllers::{Decision, Engine, Event, Path, View, What};
+use windlass_qlog::{Metrics, PacketType, Trace};
+
+use crate::step::{Start, Step};
+use crate::{Facts, Recorder, Turn};
+
+/// Name of the event that tells how a flow began.
+pub const STARTED: &str = "windlass:started";
+/// Name of the event that tells a step a flow took.
+pub const STEPPED: &str = "windlass:stepped";
+/// Name of the event that tells a loss as the controller heard of it.
+pub const LOST: &str = "windlass:lost";
+/// Name of the event that tells of CE marks as the controller heard of them.
+pub const MARKED: &str = "windlass:marked";
+/// Name of the event that tells that a loss was spurious.
+pub const SPURIOUS_LOSS: &str = "windlass:spurious_loss";
+
+/// What a [`QlogRecorder`] writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Level {
+    /// Metrics, congestion states, losses and marks.
+    #[default]
+    Recovery,
+    /// The same, and every step with the controller's private facts: enough to replay
+    /// the flow.
+    Steps,
+    /// The steps alone, for stacks that write recovery events themselves.
+    StepsOnly,
+}
+
+/// A trace that the recorder and the stack both write to.
+#[derive(Debug)]
+pub struct SharedTrace<W: Write>(Arc<Mutex<Trace<W>>>);
+
+impl<W: Write> Clone for SharedTrace<W> {
+    fn clone(&self) -> Self {
+        SharedTrace(Arc::clone(&self.0))
+    }
+}
+
+impl<W: Write> From<Trace<W>> for SharedTrace<W> {
+    fn from(trace: Trace<W>) -> Self {
+        SharedTrace(Arc::new(Mutex::new(trace)))
+    }
+}
+
+impl<W: Write> SharedTrace<W> {
+    /// The trace, to write to.
+    pub fn lock(&self) -> MutexGuard<'_, Trace<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends the file and gives the writer back; `None` while others still hold the
+    /// trace, who then end it by dropping it.
+    ///
+    /// # Errors
+    /// The first error the writer returned.
+    pub fn finish(self) -> io::Result<Option<W>> {
+        match Arc::try_unwrap(self.0) {
+            Ok(mutex) => mutex.into_inner().unwrap_or_else(PoisonError::into_inner).finish().map(Some),
+            Err(shared) => SharedTrace(shared).lock().flush().map(|()| None),
+        }
+    }
+}
+
+/// Writes what a flow hears and decides to a qlog trace.
+///
+/// An event's time is written as it is; a trace that should begin near zero has its
+/// [`origin_ns`](windlass_qlog::Header::origin_ns) set to the start of the path.
+#[derive(Debug)]
+pub struct QlogRecorder<W: Write> {
+    trace: SharedTrace<W>,
+    level: Level,
+    turn: Option<Turn>,
+}
+
+impl<W: Write> QlogRecorder<W> {
+    /// Records a flow of `engine` on `path`; `controller` is the engine as a user types
+    /// it. Pass the recorder to [`Flow`](crate::Flow) before its first event.
+    pub fn new<E: Engine>(
+        trace: impl Into<SharedTrace<W>>,
+        level: Level,
+        engine: &E,
+        controller: &str,
+        path: &Path,
+    ) -> Self {
+        let recorder = QlogRecorder { trace: trace.into(), level, turn: None };
+        let decision = engine.decide(&engine.start(path), View::solo(&engine.group()));
+        let mut trace = recorder.trace.lock();
+        if level != Level::Recovery {
+            let start = Start { controller: controller.to_owned(), path: *path, decision };
+            trace.private(path.now.0, STARTED, &start);
+        }
+        if level != Level::StepsOnly {
+            tell_decision(&mut trace, path.now.0, &decision, Metrics::default(), None);
+        }
+        drop(trace);
+        recorder
+    }
+
+    /// The trace, for whoever writes packets to it.
+    #[must_use]
+    pub fn trace(&self) -> SharedTrace<W> {
+        self.trace.clone()
+    }
+}
+
+impl<W: Write + Send> Recorder for QlogRecorder<W> {
+    fn turn(&mut self, turn: Turn) {
+        self.turn = Some(turn);
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+        let turn = self.turn.take();
+        let mut trace = self.trace.lock();
+        if self.level != Level::StepsOnly {
+            tell_event(&mut trace, event);
+            let (metrics, trigger) = seen(event);
+            tell_decision(&mut trace, event.now.0, decision, metrics, trigger);
+        }
+        if self.level != Level::Recovery {
+            let step = Step { event: *event, decision: *decision, turn };
+            trace.private(event.now.0, STEPPED, &Stepped { step, facts: FactMap(facts) });
+        }
+    }
+}
+
+/// Standard metrics and state of a decision, together with those `seen` in the event.
+fn tell_decision<W: Write>(
+    trace: &mut Trace<W>,
+    now: u64,
+    decision: &Decision,
+    seen: Metrics,
+    trigger: Option<&'static str>,
+) {
+    trace.congestion_state(now, decision.phase.qlog_name(), trigger);
+    let metrics =
+        Metrics { cwnd: Some(decision.cwnd), ssthresh: decision.ssthresh, pacing_rate: decision.pacing_rate, ..seen };
+    trace.recovery_metrics(now, &metrics);
+}
+
+/// The metrics an event brings, and what to call it where it changes the state.
+fn seen(event: &Event) -> (Metrics, Option<&'static str>) {
+    let trigger = match event.what {
+        What::Lost(_) => Some("loss"),
+        What::PersistentCongestion(_) => Some("persistent_congestion"),
+        What::Marked(_) => Some("ecn"),
+        What::SpuriousLoss(_) => Some("spurious_loss"),
+        What::Idle(_) => Some("idle"),
+        _ => None,
+    };
+    let rtt = event.rtt();
+    let metrics = Metrics {
+        bytes_in_flight: event.in_flight(),
+        latest_rtt: rtt.map(|rtt| rtt.latest.0),
+        smoothed_rtt: rtt.map(|rtt| rtt.smoothed.0),
+        min_rtt: rtt.map(|rtt| rtt.min.0),
+        rtt_variance: rtt.map(|rtt| rtt.variation.0),
+        ..Metrics::default()
+    };
+    (metrics, trigger)
+}
+
+#[derive(Serialize)]
+struct Loss {
+    packets: u32,
+    bytes: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    newest_packet_number: Option<u64>,
+    persistent_congestion: bool,
+}
+
+#[derive(Serialize)]
+struct Marks {
+    packets: u32,
+}
+
+#[derive(Serialize)]
+struct Nothing {}
+
+/// Losses, marks and changes of the datagram size.
+fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event) {
+    let now = event.now.0;
+    match event.what {
+        What::Lost(lost) | What::PersistentCongestion(lost) => {
+            // Only of a single packet is the number known.
+            if let (1, Some(number)) = (lost.packets, lost.newest_pn) {
+                let trigger = match lost.trigger {
+                    LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
+                    LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
+                    LossTrigger::Unknown => None,
+                };
+                trace.packet_lost(now, PacketType::OneRtt, number, trigger);
+            }
+            let loss = Loss {
+                packets: lost.packets,
+                bytes: lost.bytes,
+                newest_packet_number: lost.newest_pn,
+                persistent_congestion: matches!(event.what, What::PersistentCongestion(_)),
+            };
+            trace.private(now, LOST, &loss);
+        }
+        What::Marked(marked) => trace.private(now, MARKED, &Marks { packets: marked.packets }),
+        What::SpuriousLoss(_) => trace.private(now, SPURIOUS_LOSS, &Nothing {}),
+        What::Mtu(new) => trace.mtu_updated(now, None, new),
+        _ => {}
+    }
+}
+
+/// A step and, last in the same object, the private facts after it.
+#[derive(Serialize)]
+struct Stepped<'a> {
+    #[serde(flatten)]
+    step: Step,
+    facts: FactMap<'a>,
+}
+
+/// The facts as an object; a fact that is not finite is `null`.
+struct FactMap<'a>(&'a Facts<'a>);
+
+impl Serialize for FactMap<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        let mut result = Ok(());
+        (self.0)(&mut |name, value| {
+            if result.is_ok() {
+                result = map.serialize_entry(name, &value);
+            }
+        });
+        result?;
+        map.end()
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests;

@@ -1,0 +1,205 @@
+use windlass_controllers::event::{Acked, Idle, Lost, Marked, Rtt, SpuriousLoss};
+use windlass_controllers::{Algorithm, Ecn, Phase, Span, Table, Time};
+use windlass_qlog::{Detail, Frame, Header, Packet, Profile};
+
+use super::*;
+use crate::step::{Entry, Steps};
+use crate::{Flow, Groups};
+
+const PATH: Path = Path { now: Time(1_000_000_000), mtu: 1200, seed: 7 };
+
+pub(crate) fn decision() -> Decision {
+    Decision {
+        cwnd: 12_000,
+        ssthresh: None,
+        pacing_rate: None,
+        wake_at: None,
+        ecn: Ecn::Unspecified,
+        dscp: 0,
+        train: None,
+        phase: Phase::SlowStart,
+        recovery_start: None,
+    }
+}
+
+fn trace(profile: Profile) -> Trace<Vec<u8>> {
+    let header = Header { title: "flow", origin_ns: PATH.now.0, ..Header::default() };
+    Trace::new(Vec::new(), profile, Detail::Packets, &header)
+}
+
+fn at(ms: u64) -> Time {
+    PATH.now + Span::from_millis(ms)
+}
+
+/// A plausible history with one event of nearly every kind.
+fn history() -> Vec<Event> {
+    let ms = Span::from_millis;
+    let rtt = Rtt { latest: ms(40), smoothed: Span(40_000_001), variation: ms(5), min: ms(39), ack_delay: Span::ZERO };
+    let acked = Acked {
+        bytes: 2400,
+        packets: 2,
+        fresh_bytes: 2400,
+        newest_sent_at: at(0),
+        newest_pn: Some(1),
+        newest_in_flight: Some(12_000),
+        in_flight_before: 12_000,
+        in_flight: 9600,
+        delivered: 2400,
+        app_limited: false,
+        rtt: Some(rtt),
+        one_way: None,
+        queueing: None,
+        congestion_indication: None,
+    };
+    let lost = Lost {
+        bytes: 1200,
+        packets: 1,
+        newest_sent_at: at(30),
+        newest_pn: Some(5),
+        in_flight_before: 9600,
+        in_flight: 8400,
+        trigger: LossTrigger::TimeThreshold,
+        transmissions: 1,
+    };
+    let many = Lost { packets: 3, bytes: 3600, newest_sent_at: at(95), newest_pn: Some(9), ..lost };
+    let marked = Marked { packets: 4, newest_sent_at: at(120), newest_pn: None, in_flight: 4800 };
+    let later = Acked { newest_sent_at: at(70), rtt: None, ..acked };
+    [
+        (40, What::Acked(acked)),
+        (60, What::Sampled(rtt)),
+        (60, What::Lost(lost)),
+        (80, What::Acked(later)),
+        (130, What::Lost(many)),
+        (150, What::SpuriousLoss(SpuriousLoss { newest_sent_at: at(95) })),
+        (200, What::Marked(marked)),
+        (300, What::Mtu(1400)),
+        (900, What::Idle(Idle { idle: ms(500), pto: ms(100) })),
+        (950, What::PersistentCongestion(Lost { newest_sent_at: at(940), ..many })),
+    ]
+    .map(|(ms, what)| Event { now: at(ms), what })
+    .into()
+}
+
+fn record(level: Level, profile: Profile) -> String {
+    let reno: Algorithm = "reno:iw=10".parse().unwrap();
+    let mut flow = Flow::alone(reno, &PATH);
+    let recorder = QlogRecorder::new(trace(profile), level, &reno, "reno:iw=10", &PATH);
+    let shared = recorder.trace();
+    flow.record(Box::new(recorder));
+    for event in history() {
+        flow.on(&event);
+    }
+    drop(flow);
+    String::from_utf8(shared.finish().unwrap().unwrap()).unwrap()
+}
+
+#[test]
+fn the_recovery_level_tells_metrics_states_losses_and_marks() {
+    let file = record(Level::Recovery, Profile::Ietf);
+    for expected in [
+        r#"{"time":0,"name":"quic:congestion_state_updated","data":{"new":"slow_start"}}"#,
+        r#"{"time":0,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000}}"#,
+        r#""latest_rtt":40,"smoothed_rtt":40.000001,"min_rtt":39,"rtt_variance":5}"#,
+        r#"{"time":60,"name":"quic:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":5},"trigger":"time_threshold"}}"#,
+        r#"{"time":60,"name":"quic:congestion_state_updated","data":{"old":"slow_start","new":"recovery","trigger":"loss"}}"#,
+        r#"{"time":60,"name":"windlass:lost","data":{"packets":1,"bytes":1200,"newest_packet_number":5,"persistent_congestion":false}}"#,
+        r#"{"time":130,"name":"windlass:lost","data":{"packets":3,"bytes":3600,"newest_packet_number":9,"persistent_congestion":false}}"#,
+        r#"{"time":150,"name":"windlass:spurious_loss","data":{}}"#,
+        r#"{"time":200,"name":"windlass:marked","data":{"packets":4}}"#,
+        r#"{"time":300,"name":"quic:mtu_updated","data":{"new":1400}}"#,
+        r#""persistent_congestion":true}}"#,
+    ] {
+        assert!(file.contains(expected), "{expected} is missing from\n{file}");
+    }
+    assert_eq!(file.matches("packet_lost").count(), 1, "of several packets only the newest number is known");
+    assert!(!file.contains(STEPPED) && !file.contains(STARTED));
+}
+
+#[test]
+fn the_steps_alone_leave_recovery_events_to_the_stack() {
+    let file = record(Level::StepsOnly, Profile::Ietf);
+    assert!(file.lines().skip(1).all(|line| line.contains("windlass:st")), "{file}");
+    assert_eq!(file.lines().count(), 1 + 1 + history().len());
+}
+
+#[test]
+fn a_recorded_flow_replays_to_the_same_decisions() {
+    for profile in [Profile::Ietf, Profile::Qvis] {
+        let file = record(Level::Steps, profile);
+        let mut entries = Steps::new(file.as_bytes()).map(Result::unwrap);
+        let Some(Entry::Start(start)) = entries.next() else { panic!("no start") };
+        assert_eq!(start.path, PATH);
+        let engine: Algorithm = start.controller.parse().unwrap();
+        let (mut state, mut group) = (engine.start(&start.path), engine.group());
+        assert_eq!(engine.decide(&state, View::solo(&group)), start.decision);
+        let mut events = history().into_iter();
+        for entry in entries {
+            let Entry::Step(step, facts) = entry else { panic!("a second start") };
+            assert_eq!(Some(step.event), events.next());
+            engine.advance(&mut state, Table::solo(&mut group), &step.event);
+            assert_eq!(engine.decide(&state, View::solo(&group)), step.decision);
+            let mut inspected = std::collections::BTreeMap::new();
+            engine.inspect(&state, View::solo(&group), &mut |name, value| {
+                inspected.insert(name.to_owned(), value);
+            });
+            inspected.retain(|_, value| value.is_finite());
+            assert_eq!(facts, inspected);
+        }
+        assert_eq!(events.next(), None);
+    }
+}
+
+#[test]
+fn the_steps_of_a_group_tell_their_order() {
+    let reno: Algorithm = "reno".parse().unwrap();
+    let groups = Groups::<Algorithm, u8>::default();
+    let flow = |key| {
+        let recorder = QlogRecorder::new(trace(Profile::Ietf), Level::Steps, &reno, "reno", &PATH);
+        let shared = recorder.trace();
+        (Flow::grouped_with(reno, &PATH, &groups, key, Some(Box::new(recorder))), shared)
+    };
+    let (mut first, first_trace) = flow(1);
+    let (mut second, second_trace) = flow(1);
+    let (other, other_trace) = flow(2);
+    for event in history() {
+        second.on(&event);
+        first.on(&event);
+    }
+    drop((second, first, other));
+    let turns = |shared: SharedTrace<Vec<u8>>| -> Vec<(Turn, What)> {
+        let file = shared.finish().unwrap().unwrap();
+        Steps::new(&file[..])
+            .filter_map(|entry| match entry.unwrap() {
+                Entry::Step(step, _) => Some((step.turn.unwrap(), step.event.what)),
+                Entry::Start(_) => None,
+            })
+            .collect()
+    };
+    let mut all = turns(first_trace);
+    assert_eq!(all[0], (Turn { group: 0, step: 0, member: 0 }, What::Joined));
+    assert_eq!(all[1].0, Turn { group: 0, step: 3, member: 0 });
+    all.extend(turns(second_trace));
+    all.sort_by_key(|(turn, _)| *turn);
+    let steps: Vec<u64> = all.iter().map(|(turn, _)| turn.step).collect();
+    assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no turn is missing or told twice");
+    assert_eq!(all[steps.len() - 2].1, What::Left);
+    let other = turns(other_trace);
+    assert_eq!(other[0], (Turn { group: 1, step: 0, member: 0 }, What::Joined));
+    assert_eq!(other[1], (Turn { group: 1, step: 1, member: 0 }, What::Left));
+}
+
+#[test]
+fn a_stack_writes_packets_to_the_same_file() {
+    let reno: Algorithm = "reno".parse().unwrap();
+    let mut flow = Flow::alone(reno, &PATH);
+    let shared = SharedTrace::from(trace(Profile::Qvis));
+    flow.record(Box::new(QlogRecorder::new(shared.clone(), Level::Recovery, &reno, "reno", &PATH)));
+    shared.lock().packet_sent(at(10).0, &Packet::one_rtt(0, 1200), &[Frame::Ping]);
+    flow.on(&history()[0]);
+    assert!(shared.clone().finish().unwrap().is_none(), "the recorder still holds it");
+    drop(flow);
+    let file = String::from_utf8(shared.finish().unwrap().unwrap()).unwrap();
+    let sent = file.find("transport:packet_sent").unwrap();
+    assert!(file.rfind("recovery:metrics_updated").unwrap() > sent);
+    assert!(file.find("recovery:metrics_updated").unwrap() < sent);
+}

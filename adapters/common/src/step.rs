@@ -1,0 +1,54 @@
+//! What a recorded step of a flow is, as data that survives a file bit for bit.
+//!
+//! JSON keeps integers exact only below 2^53 and knows no infinities, so larger integers
+//! are strings and non-finite floats are the bits of the float as a string. Times and
+//! spans are nanoseconds.
+
+use serde::{Deserialize, Serialize};
+use windlass_controllers::{Decision, Event, Path, Time};
+
+use crate::Turn;
+
+mod mirror;
+mod number;
+mod read;
+
+pub use read::{Entry, ReadError, Steps};
+
+/// How a recorded flow began: what a replay starts from.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Start {
+    /// The controller with its parameters, as a user types it.
+    pub controller: String,
+    /// The path.
+    #[serde(with = "mirror::PathDef")]
+    pub path: Path,
+    /// The decision before the first event.
+    #[serde(with = "mirror::DecisionDef")]
+    pub decision: Decision,
+}
+
+/// An event and the decision it led to.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Step {
+    /// What the controller was told.
+    #[serde(with = "mirror::EventDef")]
+    pub event: Event,
+    /// What held from then on.
+    #[serde(with = "mirror::DecisionDef")]
+    pub decision: Decision,
+    /// When in its group's life it happened; `None` for a flow outside any group.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<Turn>,
+}
+
+impl Step {
+    /// When.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.event.now
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+use proptest::option::of;
+use proptest::prelude::*;
+use windlass_controllers::event::{
+    Acked, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+};
+use windlass_controllers::{Ecn, Phase, Span, TrainPlan, What};
+
+use super::*;
+
+fn integer() -> impl Strategy<Value = u64> + Clone {
+    let edges = prop::sample::select(vec![0, 1, (1 << 53) - 1, 1 << 53, (1 << 53) + 1, u64::MAX - 1, u64::MAX]);
+    prop_oneof![edges, any::<u64>(), 0..10_000_000u64]
+}
+
+fn signed() -> impl Strategy<Value = i64> + Clone {
+    let edges = prop::sample::select(vec![0, -1, i64::MIN, i64::MAX, 1 << 53, -(1 << 53), 1 - (1 << 53)]);
+    prop_oneof![edges, any::<i64>(), -10_000_000..10_000_000i64]
+}
+
+fn float() -> impl Strategy<Value = f64> {
+    let edges =
+        prop::sample::select(vec![0.0, -0.0, f64::MIN_POSITIVE, 5e-324, f64::MAX, f64::INFINITY, f64::NEG_INFINITY]);
+    prop_oneof![edges, any::<u64>().prop_map(f64::from_bits), 0.0..1e12]
+}
+
+fn time() -> impl Strategy<Value = Time> + Clone {
+    integer().prop_map(Time)
+}
+
+fn span() -> impl Strategy<Value = Span> + Clone {
+    integer().prop_map(Span)
+}
+
+fn rtt() -> impl Strategy<Value = Rtt> {
+    (span(), span(), span(), span(), span()).prop_map(|(latest, smoothed, variation, min, ack_delay)| Rtt {
+        latest,
+        smoothed,
+        variation,
+        min,
+        ack_delay,
+    })
+}
+
+fn acked() -> impl Strategy<Value = Acked> {
+    let counts = (integer(), any::<u32>(), integer(), time(), of(integer()), of(integer()));
+    let totals = (integer(), integer(), integer(), any::<bool>());
+    let one_way = (signed(), signed()).prop_map(|(forward, backward)| OneWay { forward, backward });
+    let queueing = (span(), span()).prop_map(|(forward, backward)| Queueing { forward, backward });
+    let rare = (of(rtt()), of(one_way), of(queueing), of(any::<bool>()));
+    (counts, totals, rare).prop_map(
+        |(
+            (bytes, packets, fresh_bytes, newest_sent_at, newest_pn, newest_in_flight),
+            (in_flight_before, in_flight, delivered, app_limited),
+            (rtt, one_way, queueing, congestion_indication),
+        )| Acked {
+            bytes,
+            packets,
+            fresh_bytes,
+            newest_sent_at,
+            newest_pn,
+            newest_in_flight,
+            in_flight_before,
+            in_flight,
+            delivered,
+            app_limited,
+            rtt,
+            one_way,
+            queueing,
+            congestion_indication,
+        },
+    )
+}
+
+fn lost() -> impl Strategy<Value = Lost> {
+    let trigger =
+        prop::sample::select(vec![LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Unknown]);
+    (integer(), any::<u32>(), time(), of(integer()), integer(), integer(), trigger, any::<u32>()).prop_map(
+        |(bytes, packets, newest_sent_at, newest_pn, in_flight_before, in_flight, trigger, transmissions)| Lost {
+            bytes,
+            packets,
+            newest_sent_at,
+            newest_pn,
+            in_flight_before,
+            in_flight,
+            trigger,
+            transmissions,
+        },
+    )
+}
+
+fn what() -> impl Strategy<Value = What> {
+    let sent = (integer(), of(integer()), integer(), any::<bool>())
+        .prop_map(|(bytes, pn, in_flight, app_limited)| Sent { bytes, pn, in_flight, app_limited });
+    let marked =
+        (any::<u32>(), time(), of(integer()), integer()).prop_map(|(packets, newest_sent_at, newest_pn, in_flight)| {
+            Marked { packets, newest_sent_at, newest_pn, in_flight }
+        });
+    let probed = (any::<u32>(), any::<u32>(), any::<bool>(), of(signed()))
+        .prop_map(|(train, index, ce, one_way)| Probed { train, index, ce, one_way });
+    prop_oneof![
+        sent.prop_map(What::Sent),
+        rtt().prop_map(What::Sampled),
+        acked().prop_map(What::Acked),
+        marked.prop_map(What::Marked),
+        lost().prop_map(What::Lost),
+        lost().prop_map(What::PersistentCongestion),
+        time().prop_map(|newest_sent_at| What::SpuriousLoss(SpuriousLoss { newest_sent_at })),
+        any::<u32>().prop_map(What::Mtu),
+        (span(), span()).prop_map(|(idle, pto)| What::Idle(Idle { idle, pto })),
+        Just(What::Tick),
+        probed.prop_map(What::Probed),
+        Just(What::Joined),
+        Just(What::Left),
+    ]
+}
+
+fn decision() -> impl Strategy<Value = Decision> {
+    let train = (any::<u32>(), any::<u32>(), any::<u32>(), float(), float(), any::<u8>()).prop_map(
+        |(id, packets, bytes, min_rate, spread, dscp)| TrainPlan { id, packets, bytes, min_rate, spread, dscp },
+    );
+    let ecn = prop::sample::select(vec![Ecn::Unspecified, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1]);
+    let phase = prop::sample::select(vec![Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery]);
+    (integer(), of(integer()), of(integer()), of(time()), ecn, any::<u8>(), of(train), phase, of(time())).prop_map(
+        |(cwnd, ssthresh, pacing_rate, wake_at, ecn, dscp, train, phase, recovery_start)| Decision {
+            cwnd,
+            ssthresh,
+            pacing_rate,
+            wake_at,
+            ecn,
+            dscp,
+            train,
+            phase,
+            recovery_start,
+        },
+    )
+}
+
+/// The bits of a decision's floats, which `==` would not tell apart, or not find equal.
+fn bits(decision: &Decision) -> Option<(u64, u64)> {
+    decision.train.map(|train| (train.min_rate.to_bits(), train.spread.to_bits()))
+}
+
+/// The decision without floats that differ from themselves.
+fn comparable(mut decision: Decision) -> Decision {
+    if let Some(train) = &mut decision.train {
+        (train.min_rate, train.spread) = (0.0, 0.0);
+    }
+    decision
+}
+
+proptest! {
+    #[test]
+    fn a_step_survives_json_bit_for_bit(
+        now in time(),
+        what in what(),
+        decision in decision(),
+        turn in of((any::<u64>(), any::<u64>(), any::<u64>())),
+    ) {
+        let turn = turn.map(|(group, step, member)| Turn { group, step, member });
+        let step = Step { event: Event { now, what }, decision, turn };
+        let text = serde_json::to_string(&step).unwrap();
+        let read: Step = serde_json::from_str(&text).unwrap();
+        prop_assert_eq!(read.event, step.event);
+        prop_assert_eq!(read.turn, step.turn);
+        prop_assert_eq!(bits(&read.decision), bits(&step.decision), "{}", text);
+        prop_assert_eq!(comparable(read.decision), comparable(step.decision));
+    }
+
+    #[test]
+    fn a_start_survives_json(now in time(), mtu in any::<u32>(), seed in integer(), decision in decision()) {
+        let start = Start { controller: "reno:iw=4".to_owned(), path: Path { now, mtu, seed }, decision };
+        let read: Start = serde_json::from_str(&serde_json::to_string(&start).unwrap()).unwrap();
+        prop_assert_eq!(read.path, start.path);
+        prop_assert_eq!(read.controller, start.controller);
+        prop_assert_eq!(comparable(read.decision), comparable(start.decision));
+    }
+
+    #[test]
+    fn reading_damaged_text_never_panics(text in "\\PC{0,80}", cut in 0..400usize, what in what()) {
+        let event = Event { now: Time(1), what };
+        let step = Step { event, decision: crate::qlog::tests::decision(), turn: None };
+        let mut file = format!("\u{1e}{{\"name\":\"windlass:stepped\",\"data\":{}", serde_json::to_string(&step).unwrap());
+        let cut = (0..=cut.min(file.len())).rev().find(|&cut| file.is_char_boundary(cut)).unwrap_or(0);
+        file.truncate(cut);
+        file.push_str(&text);
+        prop_assert!(Steps::new(file.as_bytes()).count() <= 1);
+    }
+}
+
+#[test]
+fn a_step_reads_as_documented() {
+    let what = What::Marked(Marked { packets: 2, newest_sent_at: Time(5), newest_pn: None, in_flight: 2400 });
+    let step = Step {
+        event: Event { now: Time(u64::MAX), what },
+        decision: crate::qlog::tests::decision(),
+        turn: Some(Turn { group: 0, step: 7, member: 1 }),
+    };
+    assert_eq!(
+        serde_json::to_string(&step).unwrap(),
+        concat!(
+            r#"{"event":{"now":"18446744073709551615","what":{"marked":{"packets":2,"newest_sent_at":5,"in_flight":2400}}},"#,
+            r#""decision":{"cwnd":12000,"ecn":"unspecified","dscp":0,"phase":"slow_start"},"#,
+            r#""turn":{"group":0,"step":7,"member":1}}"#,
+        )
+    );
+}
+
+#[test]
+fn floats_that_are_no_numbers_keep_their_bits() {
+    let train = TrainPlan { id: 1, packets: 2, bytes: 3, min_rate: f64::NAN, spread: f64::NEG_INFINITY, dscp: 0 };
+    let decision = Decision { train: Some(train), ..crate::qlog::tests::decision() };
+    let step = Step { event: Event { now: Time(0), what: What::Tick }, decision, turn: None };
+    let text = serde_json::to_string(&step).unwrap();
+    assert!(text.contains(r#""min_rate":"0x7ff8000000000000","spread":"0xfff0000000000000""#), "{text}");
+}
+
+#[test]
+fn what_cannot_be_read_says_where_and_why() {
+    let file = concat!(
+        "\u{1e}{\"file_schema\":\"x\"}\n",
+        "\u{1e}{\"time\":0,\"name\":\"quic:packet_sent\",\"data\":{}}\n",
+        "\u{1e}{\"time\":0,\"name\":\"windlass:stepped\",\"data\":{\"event\":{\"now\":-1}}}\n",
+    );
+    let error = Steps::new(file.as_bytes()).next().unwrap().unwrap_err().to_string();
+    let expected = "record 3 (line 3): windlass:stepped: invalid type: integer `-1`, expected an integer from 0";
+    assert!(error.starts_with(expected), "{error}");
+}
