@@ -12,7 +12,7 @@ use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
 
 use crate::{Controller, PROVIDES, STACK};
 
-type Join<E> = Arc<dyn Fn(E, &Path) -> Flow<E> + Send + Sync>;
+type Join<E> = Arc<dyn Fn(E, &Path, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync>;
 type Record = Arc<dyn Fn(&Path) -> Box<dyn Recorder> + Send + Sync>;
 
 /// Makes a controller for every connection of a transport configuration.
@@ -74,7 +74,9 @@ impl<E: Engine> Factory<E> {
         K: Hash + Eq + Clone + Send + Sync + 'static,
     {
         let groups = groups.clone();
-        self.join = Some(Arc::new(move |engine, path| Flow::grouped(engine, path, &groups, key.clone())));
+        self.join = Some(Arc::new(move |engine, path, recorder| {
+            Flow::grouped_with(engine, path, &groups, key.clone(), recorder)
+        }));
         self
     }
 
@@ -116,13 +118,17 @@ impl<E: Engine> Factory<E> {
         let start = Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
         let nth = self.built.fetch_add(1, Ordering::Relaxed);
         let path = Path { now: start, mtu: u32::from(mtu), seed: self.seed.wrapping_add(nth) };
-        let mut flow = match &self.join {
-            Some(join) => join(self.engine.clone(), &path),
-            None => Flow::alone(self.engine.clone(), &path),
+        let recorder = self.record.as_ref().map(|make| make(&path));
+        let flow = match &self.join {
+            Some(join) => join(self.engine.clone(), &path, recorder),
+            None => {
+                let mut flow = Flow::alone(self.engine.clone(), &path);
+                if let Some(recorder) = recorder {
+                    flow.record(recorder);
+                }
+                flow
+            }
         };
-        if let Some(make) = &self.record {
-            flow.record(make(&path));
-        }
         Controller::new(flow, origin, start, mtu)
     }
 }
