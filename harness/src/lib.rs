@@ -1,5 +1,9 @@
 //! The harness: one network model, a packet simulator and real QUIC stacks under
 //! virtual time over it, scenarios, evaluation and reports.
 
+pub mod cli;
+pub mod evaluation;
 pub mod net;
 pub mod outcome;
+pub mod report;
+pub mod results;

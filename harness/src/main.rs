@@ -1,3 +1,5 @@
 //! The `windlass` binary.
 
-fn main() {}
+fn main() -> std::process::ExitCode {
+    windlass::cli::main()
+}

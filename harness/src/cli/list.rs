@@ -1,0 +1,183 @@
+//! `windlass list`: the controllers and their parameters.
+
+use serde_json::{Value, json};
+use windlass_controllers::param::Param;
+use windlass_controllers::{Algorithm, Engine, Entry, Signals};
+
+use super::error::print;
+use super::text::{Align, aligned, width, wrapped};
+use super::{CliError, choice};
+use crate::evaluation::Stack;
+
+/// List the controllers, or everything about one of them
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// A controller whose parameters to list, as NAME or NAME:parameter=value,…
+    name: Option<String>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let text = match (&self.name, self.json) {
+            (None, false) => all_as_text(),
+            (None, true) => pretty(&Value::Array(Algorithm::ALL.iter().map(entry_as_json).collect())),
+            (Some(name), json) => {
+                let algorithm = choice::controller(name)?;
+                if json { pretty(&one_as_json(&algorithm)) } else { one_as_text(&algorithm) }
+            }
+        };
+        print(&text)
+    }
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}\n")
+}
+
+fn stacks(needs: Signals) -> Vec<&'static str> {
+    Stack::ALL.iter().filter(|stack| stack.provides().contains(needs)).map(|stack| stack.name()).collect()
+}
+
+fn all_as_text() -> String {
+    const INDENT: usize = 4;
+    let width = width();
+    let mut text = String::new();
+    for entry in Algorithm::ALL {
+        let needs = (entry.default)().needs();
+        text.push_str(&format!("{}\n", entry.name));
+        text.push_str(&wrapped(entry.summary, INDENT, width));
+        text.push_str(&wrapped(&format!("source: {}", entry.source), INDENT, width));
+        text.push_str(&wrapped(&format!("needs: {needs}"), INDENT, width));
+        text.push_str(&wrapped(&format!("runs on: {}", stacks(needs).join(", ")), INDENT, width));
+    }
+    text.push_str(&format!(
+        "\n{} controllers. `windlass list NAME` lists a controller's parameters.\n",
+        Algorithm::ALL.len()
+    ));
+    text
+}
+
+fn one_as_text(algorithm: &Algorithm) -> String {
+    let width = width();
+    let entry = entry_of(algorithm);
+    let needs = algorithm.needs();
+    let mut text = format!("{}\n", entry.name);
+    for line in [
+        entry.summary.to_owned(),
+        format!("source: {}", entry.source),
+        format!("needs: {needs}"),
+        format!("runs on: {}", stacks(needs).join(", ")),
+    ] {
+        text.push_str(&wrapped(&line, 4, width));
+    }
+    if let Some(does) = entry.fallback {
+        text.push_str(&wrapped(&format!("with fallback=on: {does}"), 4, width));
+    }
+    text.push_str(&wrapped(&format!("state of a flow: {} bytes", entry.state_size), 4, width));
+    text.push('\n');
+    text.push_str(&parameters_as_text(algorithm, width));
+    text
+}
+
+fn parameters_as_text(algorithm: &Algorithm, width: usize) -> String {
+    let [quic, paper] = profiles(algorithm);
+    let given = params(algorithm);
+    if given.is_empty() {
+        return "It has no parameters.\n".to_owned();
+    }
+    let changed = given != quic;
+    let mut heads = vec![("parameter", Align::Left), ("quic", Align::Right), ("paper", Align::Right)];
+    if changed {
+        heads.push(("given", Align::Right));
+    }
+    heads.extend([("unit", Align::Left), ("takes", Align::Left)]);
+    let rows: Vec<Vec<String>> = given
+        .iter()
+        .zip(quic.iter().zip(&paper))
+        .map(|(given, (quic, paper))| {
+            let mut row = vec![given.name.to_owned(), quic.value.to_string(), paper.value.to_string()];
+            if changed {
+                row.push(given.value.to_string());
+            }
+            row.extend([given.unit.to_owned(), given.range.to_string()]);
+            row
+        })
+        .collect();
+    let mut lines = aligned(&heads, &rows).into_iter();
+    let mut text = lines.next().map(|head| head + "\n").unwrap_or_default();
+    for (line, param) in lines.zip(&given) {
+        text.push_str(&line);
+        text.push('\n');
+        text.push_str(&wrapped(&format!("{} [{}]", param.doc, param.source), 4, width));
+    }
+    text.push_str("\nColumns: the values of profile=quic (the default) and of profile=paper.\n");
+    text
+}
+
+fn entry_of(algorithm: &Algorithm) -> &'static Entry {
+    let name = Engine::name(algorithm);
+    Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
+}
+
+fn params(algorithm: &Algorithm) -> Vec<Param> {
+    let mut all = Vec::new();
+    algorithm.describe(&mut |param| all.push(*param));
+    all
+}
+
+/// The parameters under both profiles.
+fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
+    ["quic", "paper"].map(|profile| {
+        let text = format!("{}:profile={profile}", Engine::name(algorithm));
+        Algorithm::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
+    })
+}
+
+fn entry_as_json(entry: &Entry) -> Value {
+    let needs = (entry.default)().needs();
+    json!({
+        "name": entry.name,
+        "summary": entry.summary,
+        "source": entry.source,
+        "needs": needs.names().collect::<Vec<_>>(),
+        "runs_on": stacks(needs),
+        "fallback": entry.fallback,
+        "state_bytes": entry.state_size,
+    })
+}
+
+fn one_as_json(algorithm: &Algorithm) -> Value {
+    use windlass_controllers::param::{Range, Value as Setting};
+    // JSON has no infinity: it is the word "inf" there, as in text.
+    let number = |x: f64| if x.is_finite() { json!(x) } else { json!(x.to_string()) };
+    let setting = |value: Setting| match value {
+        Setting::Number(x) => number(x),
+        Setting::Word(word) => json!(word),
+    };
+    let range = |range: Range| match range {
+        Range::Numbers(low, high) => json!({ "from": number(low), "to": number(high) }),
+        Range::Words(words) => json!({ "one_of": words }),
+    };
+    let [quic, paper] = profiles(algorithm);
+    let rows = params(algorithm).into_iter().zip(quic.iter().zip(&paper)).map(|(param, (quic, paper))| {
+        json!({
+            "name": param.name,
+            "value": setting(param.value),
+            "quic": setting(quic.value),
+            "paper": setting(paper.value),
+            "unit": param.unit,
+            "range": range(param.range),
+            "source": param.source,
+            "doc": param.doc,
+        })
+    });
+    let rows: Vec<Value> = rows.collect();
+    let mut value = entry_as_json(entry_of(algorithm));
+    value["needs"] = json!(algorithm.needs().names().collect::<Vec<_>>());
+    value["runs_on"] = json!(stacks(algorithm.needs()));
+    value["parameters"] = json!(rows);
+    value
+}

@@ -1,0 +1,5 @@
+//! Running controllers through scenarios on stacks.
+
+mod stack;
+
+pub use stack::Stack;

@@ -1,0 +1,76 @@
+// The results, as the page contains them, and how numbers are shown.
+
+const results = JSON.parse(document.getElementById("results").textContent);
+
+/** Every metric a table can show: how it is called, explained, shown and sorted. */
+const METRICS = {
+  score: { label: "Score", digits: 1, better: "high", bar: 100,
+    help: "100 × utilisation × (1 − loss) × fairness × base RTT ÷ mean RTT, from 0 to 100" },
+  goodput_mbps: { label: "Goodput", unit: "Mbit/s", digits: 2, better: "high",
+    help: "Application bytes delivered, each once" },
+  utilisation: { label: "Utilisation", unit: "%", scale: 100, digits: 1, better: "high",
+    help: "Bits the busiest link sent over bits it could have sent" },
+  rtt_mean_ms: { label: "RTT mean", unit: "ms", digits: 1, better: "low", help: "Mean of the RTT samples" },
+  rtt_p95_ms: { label: "RTT p95", unit: "ms", digits: 1, better: "low", help: "95th percentile of the RTT samples" },
+  rtt_min_ms: { label: "RTT min", unit: "ms", digits: 1, better: "low", help: "Smallest RTT sample" },
+  rtt_ratio: { label: "RTT ÷ base", digits: 2, better: "low",
+    help: "Mean RTT over the RTT of the empty path: 1 means no queueing" },
+  rtt_p95_ratio: { label: "p95 ÷ base", digits: 2, better: "low",
+    help: "95th percentile of the RTT over the RTT of the empty path" },
+  loss: { label: "Loss", unit: "%", scale: 100, digits: 2, better: "low", help: "Packets declared lost over packets sent" },
+  fairness: { label: "Fairness", digits: 3, better: "high",
+    help: "Jain's index of the flows' goodput while all were active: 1 is an even split, 1/n is one flow taking all" },
+  cwnd_mean_packets: { label: "Window", unit: "packets", digits: 1, better: "high",
+    help: "Time-weighted mean of the congestion window" },
+  packets_sent: { label: "Sent", unit: "packets", digits: 0, better: "high", help: "Packets sent" },
+  packets_marked: { label: "Marked", unit: "packets", digits: 0, better: "low", help: "Packets that arrived with an ECN-CE mark" },
+  congestion_events: { label: "Responses", digits: 0, better: "low", help: "Congestion responses: entries into recovery" },
+  limit_packets: { label: "Limit", unit: "packets", digits: 0, better: "low", help: "Capacity of the queue at the end of the run" },
+  packets_forwarded: { label: "Forwarded", unit: "packets", digits: 0, better: "high", help: "Packets that left the queue" },
+  packets_dropped: { label: "Dropped", unit: "packets", digits: 0, better: "low", help: "Packets dropped by the queue" },
+  packets_lost_at_random: { label: "Lost on link", unit: "packets", digits: 0, better: "low", help: "Packets lost at random on the link" },
+  mean_packets: { label: "Queue mean", unit: "packets", digits: 1, better: "low", help: "Time-weighted mean of waiting packets" },
+  max_packets: { label: "Queue max", unit: "packets", digits: 0, better: "low", help: "Most packets that ever waited" },
+};
+
+/** The text of a metric's value; a dash for a missing one. */
+function shown(metric, value) {
+  if (value === null || value === undefined) return "–";
+  const { scale = 1, digits } = METRICS[metric];
+  return numberFormat(digits).format(value * scale);
+}
+
+const formats = new Map();
+
+/** A format of so many decimals; making one is slow, so each is made once. */
+function numberFormat(digits) {
+  if (!formats.has(digits)) {
+    formats.set(digits, new Intl.NumberFormat("en", {
+      minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: digits === 0,
+    }));
+  }
+  return formats.get(digits);
+}
+
+/** What a controller is called on the page; scenarios may bring their own. */
+const called = (controller) => controller || "as the scenario says";
+
+/** The runs of a scenario that have results. */
+const doneRuns = (scenario) => results.runs.filter((run) => run.scenario === scenario && run.status === "done");
+
+/** An element with attributes and children; `on…` attributes are listeners. */
+function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Tells users of screen readers what just changed. */
+function announce(text) {
+  document.getElementById("announce").textContent = text;
+}

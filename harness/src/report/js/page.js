@@ -1,0 +1,146 @@
+// The page: what was run, the ranking, a section per scenario.
+
+const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+const manyRuns = results.controllers.length * results.stacks.length > 1;
+
+function facts() {
+  const count = (status) => results.runs.filter((run) => run.status === status).length;
+  const [done, unsupported, failed] = ["done", "unsupported", "failed"].map(count);
+  return [
+    plural(results.controllers.length, "controller"), plural(results.scenarios.length, "scenario"),
+    `on ${results.stacks.join(" and ")}`, `${plural(done, "run")}`,
+    ...(unsupported ? [`${unsupported} not possible`] : []), ...(failed ? [`${failed} failed`] : []),
+    `seed ${results.seed}`, `windlass ${results.windlass}`,
+  ].join(" · ");
+}
+
+const plotColumn = (where) => ({
+  name: "Plotted", className: "pick", make: (row) => plotBox(row.controller, where),
+});
+const controllerColumn = wordColumn("Controller", (row) => called(row.controller), { header: true, className: "who" });
+const stackColumn = wordColumn("Stack", (row) => row.stack);
+
+function rankingSection() {
+  const metrics = ["score", "utilisation", "rtt_ratio", "rtt_p95_ratio", "loss", "fairness"];
+  const columns = [
+    plotColumn(""),
+    { label: "Rank", value: (row) => row.rank, text: (row) => row.rank ?? "–", numeric: true, better: "low",
+      help: "Place among the controllers of the same stack" },
+    controllerColumn, stackColumn,
+    { label: "Runs", value: (row) => row.runs_done, text: (row) => `${row.runs_done} of ${row.runs_planned}`, numeric: true, better: "high",
+      help: "Runs done, of those asked for" },
+    ...metrics.map((metric) => metricColumn(metric)),
+  ];
+  const partly = results.ranking.filter((row) => row.runs_done > 0 && row.reasons.length > 0);
+  const map = el("div", { class: "plot map", role: "img", "aria-label":
+    "Map of all controllers: mean round-trip time over base against mean utilisation. The table holds the same numbers." });
+  plots.add(map, mapFigure);
+  return el("section", { id: "ranking", "aria-labelledby": "ranking-title" },
+    el("h2", { id: "ranking-title" }, "Ranking"),
+    el("p", {}, "The score of a run is ", el("strong", {}, "100 × utilisation × (1 − loss) × fairness × base RTT ÷ mean RTT"),
+      ": a sender that fills the link, adds no delay, loses nothing and shares evenly gets 100. A row is the mean over all scenarios; ",
+      "ranks are among controllers of the same stack, and only for those that ran every scenario."),
+    sortableTable({ caption: "Ranking", columns, rows: results.ranking, sortBy: "Score",
+      note: (row) => (row.runs_done === 0 ? row.reasons.join("; ") : null) }),
+    ...(partly.length ? [el("p", { class: "hint" }, "Runs that are missing: ", partly.map((row) =>
+      `${called(row.controller)} on ${row.stack}: ${row.reasons.join("; ")}`).join(". "))] : []),
+    el("h3", {}, "Delay against utilisation"),
+    el("p", { class: "hint" }, "Means over all scenarios. Up and to the left is better. Coloured points are the plotted controllers."),
+    map);
+}
+
+function flowsTable(scene) {
+  const rows = results.runs.filter((run) => run.scenario === scene.name).flatMap((run) =>
+    run.flows.length ? run.flows.map((flow) => ({ controller: run.controller, stack: run.stack, run, flow })) :
+      [{ controller: run.controller, stack: run.stack, run, flow: null }]);
+  const several = rows.some((row) => row.run.flows.length > 1);
+  const of = (metric) => metricColumn(metric, (row) => row.flow?.[metric] ?? null);
+  const ofRun = (metric) => metricColumn(metric, (row) => row.run.metrics?.[metric] ?? null);
+  const loss = metricColumn("loss", (row) => (row.flow?.packets_sent ? row.flow.packets_lost / row.flow.packets_sent : null));
+  const columns = [
+    plotColumn(` in ${scene.name}`), controllerColumn, stackColumn,
+    ...(several ? [wordColumn("Flow", (row) => (row.flow ? flowName(row) : ""))] : []),
+    ofRun("score"), of("goodput_mbps"), of("rtt_mean_ms"), of("rtt_p95_ms"), loss,
+    ...(rows.some((row) => row.flow?.packets_marked) ? [of("packets_marked")] : []),
+    of("cwnd_mean_packets"), of("congestion_events"), ofRun("utilisation"),
+    ...(several ? [ofRun("fairness")] : []),
+  ];
+  return sortableTable({ caption: `Flows of ${scene.name}`, columns, rows, sortBy: manyRuns ? "Score" : undefined,
+    note: (row) => row.run.reason });
+}
+
+function flowName({ run, flow }) {
+  const other = flow.controller !== run.controller;
+  return other ? `${flow.name} (${flow.controller || "uncontrolled"})` : flow.name;
+}
+
+function queuesTable(scene) {
+  const rows = doneRuns(scene.name).flatMap((run) =>
+    run.queues.map((queue) => ({ controller: run.controller, stack: run.stack, queue })));
+  const metrics = ["limit_packets", "packets_forwarded", "packets_dropped", "packets_lost_at_random", "packets_marked",
+    "utilisation", "mean_packets", "max_packets"];
+  const columns = [controllerColumn, stackColumn, wordColumn("Queue", (row) => row.queue.name),
+    ...metrics.map((metric) => metricColumn(metric, (row) => row.queue[metric]))];
+  return el("details", { class: "more" }, el("summary", {}, "Queues"),
+    sortableTable({ caption: `Queues of ${scene.name}`, columns, rows, sortBy: undefined }));
+}
+
+/** What the colours and dashes of a scenario's plots mean. */
+function fillLegend(legend, scene) {
+  const runs = shownRuns(scene.name);
+  const several = runs.some((run) => run.flows.length > 1);
+  legend.replaceChildren(...runs.map((run) => {
+    const sample = el("span", { class: `sample stack-${results.stacks.indexOf(run.stack) % DASHES.length}` });
+    sample.style.borderTopColor = selection.colour(run.controller);
+    return el("li", {}, sample, [called(run.controller), ...(results.stacks.length > 1 ? [run.stack] : [])].join(" · "));
+  }), ...(several ? [el("li", { class: "hint" }, "thin: further flows")] : []));
+  if (!runs.length) legend.append(el("li", { class: "hint" }, "Nothing is plotted: tick controllers in a table or in “Plots show”."));
+}
+
+function scenarioSection(scene) {
+  const title = `scenario-${scene.name}`;
+  const holder = el("div", { class: "plot", role: "img", "aria-label":
+    `Window, round-trip time, goodput and queue over time in ${scene.name}. The table above holds their means.` });
+  holder.style.minHeight = `${PANELS.length * PANEL_HEIGHT + MARGIN.t + MARGIN.b}px`;
+  const legend = el("ul", { class: "legend", "aria-label": "Lines" });
+  selection.listeners.push(() => fillLegend(legend, scene));
+  theme.listeners.push(() => fillLegend(legend, scene));
+  plots.add(holder, () => scenarioFigure(scene));
+  return el("section", { id: scene.name, "aria-labelledby": title },
+    el("h2", { id: title }, scene.name.replaceAll("-", " ")),
+    el("p", {}, scene.summary),
+    flowsTable(scene), queuesTable(scene),
+    el("div", { class: "tools" }, legend, timeRange(holder, scene)),
+    holder);
+}
+
+function start() {
+  selection.start();
+  document.getElementById("facts").textContent = facts();
+  const content = document.getElementById("content");
+  if (manyRuns) content.append(selectionPanel(), rankingSection());
+  else content.append(el("div", { hidden: true }, selectionPanel()));
+  results.scenarios.forEach((scene) => content.append(scenarioSection(scene)));
+  document.getElementById("contents").append(
+    ...(manyRuns ? [el("a", { href: "#ranking" }, "Ranking")] : []),
+    ...results.scenarios.map((scene) => el("a", { href: `#${scene.name}` }, scene.name.replaceAll("-", " "))));
+  selection.listeners.push(showSelection, plots.refresh);
+  theme.listeners.push(showSelection, plots.refresh);
+  theme.start();
+  addEventListener("load", plots.start);
+}
+
+/** Paper is light, has a width of its own, and shows every plot. */
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light";
+  theme.read();
+  plots.printing = true;
+  plots.all.forEach((plot) => { plot.stale = true; });
+  if (window.Plotly) plots.drawAll();
+});
+addEventListener("afterprint", () => {
+  plots.printing = false;
+  theme.apply(theme.choice);
+});
+
+start();

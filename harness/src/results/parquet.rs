@@ -1,0 +1,40 @@
+//! Tables as Parquet files.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Float64Array, StringArray, UInt64Array};
+use arrow::error::ArrowError;
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::errors::ParquetError;
+
+use super::{Table, Values};
+
+/// Writes `table` to `path`: one row group, Snappy-compressed, every column nullable;
+/// words are UTF-8, counts `UINT_64`, numbers `DOUBLE`.
+///
+/// # Errors
+/// The file cannot be written.
+pub(super) fn save(table: &Table, path: &Path) -> Result<(), ParquetError> {
+    let batch = batch(table)?;
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_compression(parquet::basic::Compression::SNAPPY)
+        .build();
+    let mut writer = ArrowWriter::try_new(std::fs::File::create(path)?, batch.schema(), Some(properties))?;
+    writer.write(&batch)?;
+    writer.close()?;
+    Ok(())
+}
+
+fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
+    let columns = table.columns.iter().map(|column| {
+        let array: ArrayRef = match &column.values {
+            Values::Text(cells) => Arc::new(StringArray::from(cells.clone())),
+            Values::Count(cells) => Arc::new(UInt64Array::from(cells.clone())),
+            Values::Number(cells) => Arc::new(Float64Array::from(cells.clone())),
+        };
+        (column.name, array, true)
+    });
+    RecordBatch::try_from_iter_with_nullable(columns)
+}

@@ -1,0 +1,109 @@
+//! A table: named columns of equal length, and its CSV form.
+
+/// A table of results.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name, and stem of its file.
+    pub name: &'static str,
+    /// The columns.
+    pub columns: Vec<Column>,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// Name; ends in its unit where it has one.
+    pub name: &'static str,
+    /// The cells.
+    pub values: Values,
+}
+
+/// The cells of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Words.
+    Text(Vec<Option<String>>),
+    /// Counts.
+    Count(Vec<Option<u64>>),
+    /// Numbers.
+    Number(Vec<Option<f64>>),
+}
+
+impl Values {
+    /// Number of cells.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Text(cells) => cells.len(),
+            Values::Count(cells) => cells.len(),
+            Values::Number(cells) => cells.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn cell(&self, row: usize) -> String {
+        match self {
+            Values::Text(cells) => cells[row].clone(),
+            Values::Count(cells) => cells[row].map(|x| x.to_string()),
+            Values::Number(cells) => cells[row].map(|x| x.to_string()),
+        }
+        .unwrap_or_default()
+    }
+}
+
+impl Table {
+    /// An empty table.
+    #[must_use]
+    pub fn new(name: &'static str) -> Table {
+        Table { name, columns: Vec::new() }
+    }
+
+    /// Adds a column of words.
+    #[must_use]
+    pub fn text(self, name: &'static str, cells: impl Iterator<Item = Option<String>>) -> Table {
+        self.with(name, Values::Text(cells.collect()))
+    }
+
+    /// Adds a column of counts.
+    #[must_use]
+    pub fn count(self, name: &'static str, cells: impl Iterator<Item = Option<u64>>) -> Table {
+        self.with(name, Values::Count(cells.collect()))
+    }
+
+    /// Adds a column of numbers.
+    #[must_use]
+    pub fn number(self, name: &'static str, cells: impl Iterator<Item = Option<f64>>) -> Table {
+        self.with(name, Values::Number(cells.collect()))
+    }
+
+    fn with(mut self, name: &'static str, values: Values) -> Table {
+        self.columns.push(Column { name, values });
+        self
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+
+    /// The table as CSV (`RFC 4180`): a header, then the rows; a missing value is an
+    /// empty cell.
+    ///
+    /// # Errors
+    /// `out` cannot be written to.
+    pub fn write_csv(&self, out: impl std::io::Write) -> Result<(), csv::Error> {
+        let mut csv = csv::Writer::from_writer(out);
+        csv.write_record(self.columns.iter().map(|column| column.name))?;
+        for row in 0..self.rows() {
+            csv.write_record(self.columns.iter().map(|column| column.values.cell(row)))?;
+        }
+        csv.flush()?;
+        Ok(())
+    }
+}
