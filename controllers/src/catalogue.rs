@@ -295,6 +295,9 @@ catalogue! {
     Cubic => cubic::Cubic,
     Cubic2005 => cubic_2005::Cubic2005,
     HighSpeed => highspeed::HighSpeed,
+    Vegas => vegas::Vegas,
+    QuickVegas => quick_vegas::QuickVegas,
+    EnhancedVegas => enhanced_vegas::EnhancedVegas,
 }
 
 impl Algorithm {

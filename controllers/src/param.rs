@@ -181,7 +181,8 @@ macro_rules! choice {
 }
 
 /// Declares a parameter set. `@base` brings in what every window scheme shares, `@with`
-/// the parameters of a part; a user sets them like the scheme's own.
+/// the parameters of a part; a user sets them like the scheme's own. A base may be given
+/// a default of its own: `@base Type = default, paper value;`.
 ///
 /// ```
 /// windlass_controllers::parameters! {
@@ -200,7 +201,7 @@ macro_rules! choice {
 macro_rules! parameters {
     (
         $(#[$meta:meta])* $vis:vis struct $name:ident {
-            $(@base $base:ty, paper $bpaper:expr;)?
+            $(@base $base:ty $(= $bdefault:expr)?, paper $bpaper:expr;)?
             $(@with $part:ident : $pty:ty, $pdoc:literal;)*
             $(
                 $(#[doc = $doc:literal])+
@@ -219,7 +220,11 @@ macro_rules! parameters {
 
         impl Default for $name {
             fn default() -> Self {
-                $name { $(base: <$base>::default(),)? $($part: <$pty>::default(),)* $($field: $default,)* }
+                $name {
+                    $(base: $crate::parameters!(@first $($bdefault,)? <$base>::default()),)?
+                    $($part: <$pty>::default(),)*
+                    $($field: $default,)*
+                }
             }
         }
 
@@ -272,4 +277,5 @@ macro_rules! parameters {
             }
         }
     };
+    (@first $first:expr $(, $other:expr)?) => { $first };
 }

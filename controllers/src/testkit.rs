@@ -1,6 +1,9 @@
 //! What the schemes' unit tests are written with.
 #![allow(dead_code, reason = "each test uses what it needs")]
 
+pub mod driven;
+pub mod pipe;
+
 use proptest::test_runner::{Config, RngSeed};
 
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};

@@ -11,5 +11,6 @@ pub mod parallel;
 pub mod smooth_rtt;
 pub mod splitmix;
 pub mod utilization;
+pub mod vegas;
 pub mod window;
 pub mod windowed_min;

@@ -3,7 +3,10 @@
 pub mod a_tcp;
 pub mod cubic;
 pub mod cubic_2005;
+pub mod enhanced_vegas;
 pub mod highspeed;
+pub mod quick_vegas;
 pub mod reno;
 pub mod tcp_k;
 pub mod tcp_p;
+pub mod vegas;

@@ -1,7 +1,5 @@
 //! A value is seen for at least `(N−1)/N` of the window and never after all of it.
 
-extern crate std;
-
 use std::vec::Vec;
 
 use proptest::prelude::*;

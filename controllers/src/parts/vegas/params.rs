@@ -1,0 +1,99 @@
+//! What the Vegas schemes let one set.
+
+use super::{GrowthGate, LossArith, Rounding};
+use crate::param::{Param, ParamError, Parameters};
+use crate::parts::base::Base;
+use crate::{choice, parameters};
+
+/// Start-up and limits, without what a slow start that listens to delay has no use for:
+/// `lss` and `first_halving`. An idle flow keeps its window (`spec: chan §1.7`) unless
+/// `idle_restart` says otherwise.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Limits(pub Base);
+
+impl Limits {
+    const UNUSED: [&str; 2] = ["lss", "first_halving"];
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits(Base { idle_restart: false, ..Base::default() })
+    }
+}
+
+impl Parameters for Limits {
+    fn paper() -> Self {
+        Limits(Base::chan())
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+        if Limits::UNUSED.contains(&name) { Err(ParamError::Unknown) } else { self.0.set(name, value) }
+    }
+
+    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
+        self.0.describe(&mut |param| {
+            if !Limits::UNUSED.contains(&param.name) {
+                visit(param);
+            }
+        });
+    }
+}
+
+choice! {
+    /// Which window the backlog is estimated from (`spec: chan §1.3, §13 A2`).
+    pub enum DeltaWindow {
+        /// The congestion window.
+        Cwnd = "cwnd",
+        /// The most that was in flight during the round, if that is less.
+        InFlight = "in-flight",
+    }
+}
+
+parameters! {
+    /// What every Vegas scheme shares: the constants of the document and the knobs in
+    /// which its simulations and a QUIC stack differ.
+    pub struct Common {
+        @base Limits, paper Limits::paper();
+        /// Backlog below which the window grows; not above `beta`.
+        alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
+        /// Backlog above which the window shrinks.
+        beta: f64 = 3.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
+        /// Backlog above which slow start ends.
+        gamma: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4, §13 A13";
+        /// What the window is multiplied by when slow start ends.
+        exit_factor: f64 = 0.875, in 0.1, 1.0, source "spec: chan §3.4";
+        /// What the window is multiplied by when a first transmission is lost or marked.
+        first_loss: f64 = 0.75, in 0.1, 1.0, source "spec: chan §3.4";
+        /// What the window is multiplied by when a retransmission is lost.
+        repeated_loss: f64 = 0.5, in 0.1, 1.0, source "spec: chan §3.4";
+        /// How a loss reduces the window: by whole packets of its whole part, or as it is.
+        loss_arith: LossArith = LossArith::Real, paper LossArith::Integer, source "spec: chan §1.3";
+        /// When an ACK may grow the window: the flow filled its window before the ACK, after it, or whatever the flow did.
+        growth_gate: GrowthGate = GrowthGate::PreAck, paper GrowthGate::PostAck, source "spec: chan §1.3, §13 A5";
+        /// How much of the window may be unused for `growth_gate` to let it grow.
+        max_gap: f64 = 2.0, in 0.0, 1_048_576.0, unit "packets", source "spec: chan §1.3, §3.4";
+        /// Whether the backlog is rounded to whole packets.
+        delta_rounding: Rounding = Rounding::None, paper Rounding::Nearest, source "spec: chan §1.3, §13 A3";
+        /// Which window the backlog is estimated from.
+        delta_window: DeltaWindow = DeltaWindow::InFlight, paper DeltaWindow::Cwnd, source "spec: chan §1.3, §13 A2";
+        /// Most of the receiver's ACK delay that is taken off an RTT sample.
+        max_ack_delay: f64 = 25.0, paper 0.0, in 0.0, 16_384.0, unit "ms", source "spec: chan §1.3; RFC 9000 §18.2";
+        /// Whether packets sent before the latest reduction still tell of the backlog after it.
+        stale_samples: bool = false, paper true, source "spec: chan §3.7 Q1, for samples still to come";
+    }
+}
+
+impl AsRef<Common> for Common {
+    fn as_ref(&self) -> &Common {
+        self
+    }
+}
+
+impl Common {
+    /// Start-up and limits.
+    #[must_use]
+    #[inline]
+    pub fn limits(&self) -> &Base {
+        &self.base.0
+    }
+}

@@ -1,0 +1,98 @@
+//! Where the delays of a round come from: the first of the three choices.
+
+use core::fmt::Debug;
+
+use super::{Delays, Mean};
+use crate::event::{Acked, Rtt};
+use crate::{Signals, Span, Time};
+
+/// What one ACK frame measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Frame<'a> {
+    /// When it arrived.
+    pub now: Time,
+    /// Its RTT sample, less the receiver's ACK delay.
+    pub rtt: Option<Span>,
+    /// What it acknowledged.
+    pub acked: Option<&'a Acked>,
+    /// Whether it tells of the flow's present window, so that it belongs to the round's
+    /// mean, or only of the path.
+    pub counts: bool,
+}
+
+/// Measures the path, under parameters `P`.
+pub trait Source<P>: Debug + Send + Sync + 'static {
+    /// What it cannot work without.
+    const NEEDS: Signals;
+    /// What it remembers.
+    type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
+
+    /// An ACK frame arrived. Called after the round decision the frame may have set off:
+    /// its samples belong to the next round (`spec: chan §1.4 T2`).
+    fn heard(params: &P, memory: &mut Self::Memory, frame: &Frame<'_>);
+
+    /// A round is over: what it told, none without valid samples. The next one starts
+    /// without any.
+    fn round(params: &P, memory: &mut Self::Memory) -> Option<Delays>;
+
+    /// Drops the samples of the round in progress.
+    fn clear(memory: &mut Self::Memory);
+
+    /// See [`Controller::inspect`](crate::Controller::inspect).
+    fn inspect(memory: &Self::Memory, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (memory, visit);
+    }
+}
+
+/// The sample less what the receiver held the ACK back, at most `max_ack_delay` of it and
+/// not below the stack's minimum RTT (`spec: chan §1.3`; `RFC 9002 §5.3`).
+#[must_use]
+pub(super) fn without_ack_delay(rtt: &Rtt, max_ack_delay: Span) -> Span {
+    (rtt.latest - rtt.ack_delay.min(max_ack_delay)).max(rtt.min).min(rtt.latest)
+}
+
+/// A span as a signed number of nanoseconds.
+#[must_use]
+pub(super) fn signed(span: Span) -> i64 {
+    i64::try_from(span.0).unwrap_or(i64::MAX)
+}
+
+/// Round-trip times, nothing else: BaseRTT is the least ever measured
+/// (`spec: chan §3.3`).
+#[derive(Debug)]
+pub struct RoundTrip;
+
+/// What [`RoundTrip`] remembers.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct RoundTripMemory {
+    base: Option<Span>,
+    mean: Mean,
+}
+
+impl<P> Source<P> for RoundTrip {
+    const NEEDS: Signals = Signals::RTT;
+    type Memory = RoundTripMemory;
+
+    /// `spec: chan §3.6 I2, E4, E5`. BaseRTT is never raised, however little is in
+    /// flight (`§3.8`, `§13 A10`).
+    #[inline]
+    fn heard(_: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
+        let Some(rtt) = frame.rtt else { return };
+        if frame.counts {
+            memory.mean.add(signed(rtt));
+        }
+        memory.base = Some(memory.base.map_or(rtt, |base| base.min(rtt)));
+    }
+
+    fn round(_: &P, memory: &mut RoundTripMemory) -> Option<Delays> {
+        let mean = core::mem::take(&mut memory.mean);
+        Some(Delays::new(memory.base?.0 as f64, mean.get()?))
+    }
+
+    fn clear(memory: &mut RoundTripMemory) {
+        memory.mean = Mean::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

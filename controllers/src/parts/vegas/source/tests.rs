@@ -1,0 +1,59 @@
+//! `spec: chan §1.3` (RTT of a round), `§3.6 E4, E5`, `§3.8`.
+
+use super::*;
+use crate::testkit::rtt;
+
+const MS: fn(u64) -> Span = Span::from_millis;
+
+fn held(latest: u64, min: u64, ack_delay: u64) -> Rtt {
+    Rtt { min: MS(min), ack_delay: MS(ack_delay), ..rtt(MS(latest)) }
+}
+
+#[test]
+fn the_receivers_delay_is_taken_off_within_limits() {
+    assert_eq!(without_ack_delay(&held(120, 100, 15), MS(25)), MS(105));
+    assert_eq!(without_ack_delay(&held(160, 100, 40), MS(25)), MS(135), "no more than it may hold an ACK");
+    assert_eq!(without_ack_delay(&held(110, 100, 15), MS(25)), MS(100), "not below the minimum RTT");
+    assert_eq!(without_ack_delay(&held(110, 100, 15), Span::ZERO), MS(110), "as the document");
+    assert_eq!(without_ack_delay(&held(110, 400, 15), MS(25)), MS(110), "a nonsensical minimum");
+    assert_eq!(without_ack_delay(&held(5, 0, 15), MS(25)), Span::ZERO);
+}
+
+fn frame(ms: u64, counts: bool) -> Frame<'static> {
+    Frame { now: Time(0), rtt: Some(MS(ms)), acked: None, counts }
+}
+
+fn round(memory: &mut RoundTripMemory) -> Option<(f64, f64)> {
+    RoundTrip::round(&(), memory).map(|delays| (delays.base / 1e6, delays.rtt / 1e6))
+}
+
+#[test]
+fn a_round_is_the_mean_of_its_samples_over_the_least_ever() {
+    let mut memory = RoundTripMemory::default();
+    assert_eq!(round(&mut memory), None);
+    for ms in [100, 130, 160] {
+        RoundTrip::heard(&(), &mut memory, &frame(ms, true));
+    }
+    assert_eq!(round(&mut memory), Some((100.0, 130.0)));
+    assert_eq!(round(&mut memory), None, "no samples left");
+    RoundTrip::heard(&(), &mut memory, &frame(200, true));
+    assert_eq!(round(&mut memory), Some((100.0, 200.0)), "the base is never raised");
+}
+
+#[test]
+fn a_sample_that_does_not_count_still_tells_of_the_path() {
+    let mut memory = RoundTripMemory::default();
+    RoundTrip::heard(&(), &mut memory, &frame(120, true));
+    RoundTrip::heard(&(), &mut memory, &frame(90, false));
+    assert_eq!(round(&mut memory), Some((90.0, 120.0)));
+}
+
+#[test]
+fn dropped_samples_leave_the_base() {
+    let mut memory = RoundTripMemory::default();
+    RoundTrip::heard(&(), &mut memory, &frame(100, true));
+    <RoundTrip as Source<()>>::clear(&mut memory);
+    assert_eq!(round(&mut memory), None);
+    RoundTrip::heard(&(), &mut memory, &frame(150, true));
+    assert_eq!(round(&mut memory), Some((100.0, 150.0)));
+}

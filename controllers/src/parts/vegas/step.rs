@@ -1,0 +1,54 @@
+//! How the window follows the backlog in congestion avoidance: the second of the three
+//! choices.
+
+use core::fmt::Debug;
+
+use super::Common;
+
+/// What to do with the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Step {
+    /// Leave it.
+    Hold,
+    /// Add this many packets over the next round, evenly over its ACKs; at most double.
+    Grow(f64),
+    /// Take this many packets off at once.
+    Shrink(f64),
+}
+
+/// Turns a backlog into a step, under parameters `P`.
+pub trait StepRule<P>: Debug + Send + Sync + 'static {
+    /// Whether it acts only every other round, holding in between, as slow start does
+    /// (`spec: chan §6.3 V0, §13 A8`).
+    const EVERY_OTHER: bool = false;
+    /// What it remembers.
+    type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
+
+    /// The step for a backlog of `delta` packets.
+    fn step(params: &P, memory: &mut Self::Memory, delta: f64) -> Step;
+
+    /// See [`Controller::inspect`](crate::Controller::inspect).
+    fn inspect(memory: &Self::Memory, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (memory, visit);
+    }
+}
+
+/// One packet per round trip, up or down: Vegas' own rule.
+#[derive(Debug)]
+pub struct ByOne;
+
+impl<P: AsRef<Common>> StepRule<P> for ByOne {
+    type Memory = ();
+
+    /// `spec: chan §3.6 P3` (Eq. 2.2).
+    fn step(params: &P, (): &mut (), delta: f64) -> Step {
+        let Common { alpha, beta, .. } = *params.as_ref();
+        if delta > beta {
+            Step::Shrink(1.0)
+        } else if delta < alpha {
+            Step::Grow(1.0)
+        } else {
+            Step::Hold
+        }
+    }
+}

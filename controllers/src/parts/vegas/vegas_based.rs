@@ -1,0 +1,366 @@
+//! One algorithm, three choices: what every Vegas scheme does once they are made.
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use super::source::without_ack_delay;
+use super::{Common, Delays, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, backlog};
+use crate::event::{Acked, Idle, Lost, Marked, Rtt};
+use crate::parts::window::{Cut, Window};
+use crate::{Controller, Decision, Event, Parameters, Path, Signals, Span, Table, Time, View, What};
+
+/// What distinguishes one Vegas scheme from another.
+pub trait Scheme: Debug + Send + Sync + 'static {
+    /// See [`Controller::NAME`].
+    const NAME: &'static str;
+    /// See [`Controller::SUMMARY`].
+    const SUMMARY: &'static str;
+    /// See [`Controller::SOURCE`].
+    const SOURCE: &'static str;
+    /// See [`Controller::FALLBACK`].
+    const FALLBACK: Option<&'static str> = None;
+    /// See [`Controller::Params`].
+    type Params: Parameters + AsRef<Common>;
+    /// Where the delays come from.
+    type Source: Source<Self::Params>;
+    /// How the window follows the backlog.
+    type Step: StepRule<Self::Params>;
+    /// Which losses are answered.
+    type Loss: LossRule<Self::Params>;
+
+    /// See [`Controller::needs`].
+    fn needs(params: &Self::Params) -> Signals {
+        let _ = params;
+        NEEDS.and(<Self::Source as Source<Self::Params>>::NEEDS)
+    }
+}
+
+/// What every Vegas scheme needs.
+pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
+
+type SourceMemory<S> = <<S as Scheme>::Source as Source<<S as Scheme>::Params>>::Memory;
+type StepMemory<S> = <<S as Scheme>::Step as StepRule<<S as Scheme>::Params>>::Memory;
+type LossMemory<S> = <<S as Scheme>::Loss as LossRule<<S as Scheme>::Params>>::Memory;
+type StateOf<S> = State<SourceMemory<S>, StepMemory<S>, LossMemory<S>>;
+
+/// A Vegas controller made of `S`.
+#[derive(Debug)]
+pub struct VegasBased<S>(PhantomData<S>);
+
+/// State of a Vegas flow (`spec: chan §3.3`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State<B, T, L> {
+    /// The window; a reduction's time is [`Epoch::start`](crate::parts::epoch::Epoch::start)
+    /// of its epoch (CWNDCT).
+    pub window: Window,
+    /// The round in progress.
+    pub round: Round,
+    /// Packets added per packet acknowledged in this round (IncrAmt).
+    pub incr: f64,
+    /// Whether `incr` is slow start's.
+    pub doubling: bool,
+    /// Whether the latest round was one to act on; slow start, and some step rules, act
+    /// every other round (IncrFlag).
+    pub acting: bool,
+    /// The latest backlog Δ, packets, and what it was estimated from.
+    pub delta: Option<(f64, Delays)>,
+    /// What the source remembers.
+    pub source: B,
+    /// What the step rule remembers.
+    pub step: T,
+    /// What the loss rule remembers.
+    pub loss: L,
+    /// The step rule's memory before the latest reduction.
+    saved: T,
+    /// The RTT sample of a frame whose acknowledgements are still to come.
+    sampled: Option<Span>,
+}
+
+impl<S: Scheme> VegasBased<S> {
+    /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.
+    #[inline]
+    fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &Acked) {
+        let units = state.window.credit(params.as_ref().limits(), acked);
+        if state.round.ends(acked.newest_sent_at) {
+            Self::decide_round(params, state);
+            state.round.begin(now);
+        }
+        Self::grow(params, state, acked, units);
+        let own = acked.rtt.map(|rtt| Self::sample(params, &rtt));
+        if own.is_some() {
+            Self::flush(params, state, now);
+        }
+        Self::hear(params, state, now, own.or(state.sampled), Some(acked));
+        state.sampled = None;
+        state.round.saw(acked.in_flight_before);
+        S::Loss::acked(params, &mut state.loss, acked);
+    }
+
+    /// The sample's frame brings losses or marks first and acknowledgements last; like
+    /// any other it is taken in after the latter.
+    fn sampled(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: &Rtt) {
+        Self::flush(params, state, now);
+        state.sampled = Some(Self::sample(params, rtt));
+    }
+
+    /// Takes in a sample whose frame turned out to acknowledge nothing new.
+    fn flush(params: &S::Params, state: &mut StateOf<S>, now: Time) {
+        if let Some(rtt) = state.sampled.take() {
+            Self::hear(params, state, now, Some(rtt), None);
+        }
+    }
+
+    fn sample(params: &S::Params, rtt: &Rtt) -> Span {
+        without_ack_delay(rtt, Span::from_secs_f64(params.as_ref().max_ack_delay / 1e3))
+    }
+
+    #[inline]
+    fn hear(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&Acked>) {
+        let counts = params.as_ref().stale_samples || !state.window.epoch.in_recovery();
+        S::Source::heard(params, &mut state.source, &Frame { now, rtt, acked, counts });
+    }
+
+    /// A round is over (`spec: chan §3.6 I3, P1–P3`). A round without samples changes
+    /// nothing but stops growth (`§1.4`).
+    fn decide_round(params: &S::Params, state: &mut StateOf<S>) {
+        let common = params.as_ref();
+        Self::hold(state);
+        if state.round.is_first() {
+            state.acting = !state.window.in_slow_start();
+            return;
+        }
+        let Some(delays) = S::Source::round(params, &mut state.source) else { return };
+        if !state.round.was_filled() {
+            // A flow that did not use its window is no evidence that it is too small.
+            state.step = StepMemory::<S>::default();
+        }
+        let delta = common.delta_rounding.apply(backlog(Self::delta_window(common, state), delays));
+        state.delta = Some((delta, delays));
+        if state.window.in_slow_start() {
+            Self::slow_start(common, state, delta);
+        } else {
+            Self::avoid(params, state, delta);
+        }
+    }
+
+    fn delta_window(common: &Common, state: &StateOf<S>) -> f64 {
+        let cwnd = state.window.cwnd;
+        match (common.delta_window, state.round.most_in_flight()) {
+            (DeltaWindow::InFlight, Some(bytes)) => cwnd.min(bytes as f64 / state.window.mtu),
+            _ => cwnd,
+        }
+    }
+
+    /// `spec: chan §3.6 P2`: double every other round until a backlog builds up.
+    fn slow_start(common: &Common, state: &mut StateOf<S>, delta: f64) {
+        state.acting = !state.acting;
+        if !state.acting {
+            return;
+        }
+        if delta > common.gamma {
+            let to = state.window.cwnd * common.exit_factor;
+            Self::lower(common, state, to);
+            state.window.ssthresh = 2.0;
+            state.step = StepMemory::<S>::default();
+        } else {
+            state.incr = 1.0;
+            state.doubling = true;
+        }
+    }
+
+    /// `spec: chan §3.6 P3, §6.3`.
+    fn avoid(params: &S::Params, state: &mut StateOf<S>, delta: f64) {
+        if S::Step::EVERY_OTHER {
+            state.acting = !state.acting;
+            if !state.acting {
+                return;
+            }
+        }
+        let cwnd = state.window.cwnd;
+        match S::Step::step(params, &mut state.step, delta) {
+            Step::Hold => {}
+            Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
+            Step::Shrink(packets) => Self::lower(params.as_ref(), state, cwnd - packets),
+        }
+    }
+
+    /// Lowers the window, not below the smallest one.
+    fn lower(common: &Common, state: &mut StateOf<S>, to: f64) {
+        let cwnd = state.window.cwnd;
+        state.window.cwnd = to.max(common.limits().min_window).min(cwnd);
+    }
+
+    /// `spec: chan §1.5`.
+    #[inline]
+    fn grow(params: &S::Params, state: &mut StateOf<S>, acked: &Acked, units: f64) {
+        let common = params.as_ref();
+        let window = &mut state.window;
+        if units <= 0.0 || !common.growth_gate.open(common.max_gap, window.cwnd, window.mtu, acked) {
+            return;
+        }
+        state.round.filled();
+        let units = if state.doubling {
+            // G1, as if packet by packet.
+            units.min(libm::ceil(window.ssthresh - window.cwnd)).max(0.0)
+        } else {
+            units
+        };
+        window.grow(common.limits(), state.incr * units);
+    }
+
+    fn hold(state: &mut StateOf<S>) {
+        state.incr = 0.0;
+        state.doubling = false;
+    }
+
+    /// Nothing learnt so far applies to what comes now.
+    fn unlearn(state: &mut StateOf<S>) {
+        Self::hold(state);
+        S::Source::clear(&mut state.source);
+        state.step = StepMemory::<S>::default();
+    }
+
+    fn lost(params: &S::Params, state: &mut StateOf<S>, now: Time, lost: &Lost) {
+        let delta = state.delta.map(|(delta, _)| delta);
+        if S::Loss::lost(params, &mut state.loss, lost, delta) {
+            Self::reduce(params, state, now, lost.newest_sent_at, lost.transmissions);
+        }
+    }
+
+    /// A mark is the loss of a first transmission (`spec: chan §1.7`).
+    fn marked(params: &S::Params, state: &mut StateOf<S>, now: Time, marked: &Marked) {
+        if S::Loss::marked(params, &mut state.loss, marked) {
+            Self::reduce(params, state, now, marked.newest_sent_at, 1);
+        }
+    }
+
+    /// `spec: chan §3.7 Q1`, once for what was sent before it.
+    fn reduce(params: &S::Params, state: &mut StateOf<S>, now: Time, sent_at: Time, transmissions: u32) {
+        if !state.window.epoch.accepts(sent_at) {
+            return;
+        }
+        let common = params.as_ref();
+        let cwnd = common.loss_arith.reduced(common, state.window.cwnd, transmissions);
+        state.saved = state.step;
+        Self::unlearn(state);
+        state.window.cut(common.limits(), now, Cut { cwnd, ssthresh: 2.0 });
+    }
+
+    /// `spec: chan §3.7 L5, Q2`. The reduction counts as one for what was sent before it.
+    fn timeout(params: &S::Params, state: &mut StateOf<S>, now: Time) {
+        Self::unlearn(state);
+        state.window.timeout(params.as_ref().limits(), 0.5);
+        state.window.epoch.begin(now);
+        state.window.epoch.close();
+    }
+
+    /// `spec: chan §1.7`: back to what was before the reduction.
+    fn undo(state: &mut StateOf<S>) {
+        if state.window.undo() {
+            state.step = state.saved;
+        }
+    }
+
+    /// `spec: chan §1.7`: a new round, nothing kept but window and BaseRTT.
+    fn idle(params: &S::Params, state: &mut StateOf<S>, now: Time, idle: &Idle) {
+        state.window.idle(params.as_ref().limits(), idle);
+        if idle.is_long() {
+            Self::unlearn(state);
+            state.sampled = None;
+            state.round.restart(now);
+        }
+    }
+
+    /// What comes rarely, kept out of the way of acknowledgements.
+    #[cold]
+    fn turn(params: &S::Params, state: &mut StateOf<S>, event: &Event) {
+        let now = event.now;
+        match &event.what {
+            What::Sampled(rtt) => Self::sampled(params, state, now, rtt),
+            What::Marked(marked) => Self::marked(params, state, now, marked),
+            What::Lost(lost) => Self::lost(params, state, now, lost),
+            What::PersistentCongestion(_) => Self::timeout(params, state, now),
+            What::SpuriousLoss(_) => Self::undo(state),
+            What::Mtu(mtu) => Self::resize(params, state, *mtu),
+            What::Idle(idle) => Self::idle(params, state, now, idle),
+            What::Acked(_) | What::Sent(_) | What::Tick | What::Probed(_) | What::Joined | What::Left => {}
+        }
+    }
+
+    /// The round's growth stays as many packets as it was to be; a packet is another now.
+    fn resize(params: &S::Params, state: &mut StateOf<S>, mtu: u32) {
+        let before = state.window.mtu;
+        state.window.resize(params.as_ref().limits(), mtu);
+        if !state.doubling {
+            state.incr = (state.incr * (state.window.mtu / before)).min(1.0);
+        }
+    }
+}
+
+impl<S: Scheme> Controller for VegasBased<S> {
+    const NAME: &'static str = S::NAME;
+    const SUMMARY: &'static str = S::SUMMARY;
+    const SOURCE: &'static str = S::SOURCE;
+    const FALLBACK: Option<&'static str> = S::FALLBACK;
+    type Params = S::Params;
+    type State = StateOf<S>;
+    type Group = ();
+
+    fn needs(params: &S::Params) -> Signals {
+        S::needs(params)
+    }
+
+    fn group(_: &S::Params) {}
+
+    fn start(params: &S::Params, path: &Path) -> StateOf<S> {
+        State {
+            window: Window::start(params.as_ref().limits(), path),
+            round: Round::default(),
+            incr: 0.0,
+            doubling: false,
+            acting: true,
+            delta: None,
+            source: Default::default(),
+            step: Default::default(),
+            loss: Default::default(),
+            saved: Default::default(),
+            sampled: None,
+        }
+    }
+
+    #[inline]
+    fn step(params: &S::Params, mut state: StateOf<S>, group: Table<'_, ()>, event: &Event) -> StateOf<S> {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
+    #[inline]
+    fn advance(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
+        match &event.what {
+            What::Acked(acked) => Self::acknowledged(params, state, event.now, acked),
+            _ => Self::turn(params, state, event),
+        }
+    }
+
+    #[inline]
+    fn decide(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
+        state.window.decision()
+    }
+
+    fn inspect(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("window", state.window.cwnd);
+        visit("incr", state.incr);
+        visit("acting", f64::from(u8::from(state.acting)));
+        if let Some((delta, delays)) = state.delta {
+            visit("delta", delta);
+            visit("base_rtt_ms", delays.base / 1e6);
+            visit("round_rtt_ms", delays.rtt / 1e6);
+        }
+        S::Source::inspect(&state.source, visit);
+        S::Step::inspect(&state.step, visit);
+        S::Loss::inspect(&state.loss, visit);
+    }
+}
+
+#[cfg(test)]
+mod tests;

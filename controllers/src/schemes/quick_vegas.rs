@@ -1,0 +1,81 @@
+//! Quick Vegas: Vegas whose window follows the backlog faster. It grows by more the
+//! longer growth keeps being called for, and sheds a measured excess at once.
+
+use crate::parameters;
+use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, VegasBased};
+
+parameters! {
+    /// Parameters of [`QuickVegas`].
+    pub struct Params {
+        @base Common = Common { alpha: 2.0, beta: 4.0, ..Common::default() },
+            paper Common { alpha: 2.0, beta: 4.0, ..Common::paper() };
+        /// How far from the middle between `alpha` and `beta` the backlog may be for the window to rest.
+        mid_band: f64 = 0.5, paper 0.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §6.4";
+    }
+}
+
+impl AsRef<Common> for Params {
+    fn as_ref(&self) -> &Common {
+        &self.base
+    }
+}
+
+/// Quick Vegas' steps.
+#[derive(Debug)]
+pub struct Quick;
+
+/// What [`Quick`] remembers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Succession {
+    /// How many decisions in a row found a backlog below α.
+    pub succ: u32,
+}
+
+impl StepRule<Params> for Quick {
+    const EVERY_OTHER: bool = true;
+    type Memory = Succession;
+
+    /// `spec: chan §6.3 V2–V6` (Eqs. 5.1 and 5.2).
+    fn step(params: &Params, memory: &mut Succession, delta: f64) -> Step {
+        let Common { alpha, beta, .. } = params.base;
+        let excess = delta - (alpha + beta) / 2.0;
+        if delta < alpha && delta <= beta {
+            memory.succ = memory.succ.saturating_add(1);
+            return Step::Grow((beta - delta) * f64::from(memory.succ));
+        }
+        memory.succ = 0;
+        if delta > beta {
+            Step::Shrink(excess)
+        } else if excess.abs() <= params.mid_band {
+            Step::Hold
+        } else if excess > 0.0 {
+            Step::Shrink(1.0)
+        } else {
+            Step::Grow(1.0)
+        }
+    }
+
+    fn inspect(memory: &Succession, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("succ", f64::from(memory.succ));
+    }
+}
+
+/// Quick Vegas' choices.
+#[derive(Debug)]
+pub struct Choices;
+
+/// Quick Vegas (`spec: chan §6`).
+pub type QuickVegas = VegasBased<Choices>;
+
+impl Scheme for Choices {
+    const NAME: &'static str = "quick-vegas";
+    const SUMMARY: &'static str = "Vegas in larger steps: grows faster the longer it may, sheds an excess at once";
+    const SOURCE: &'static str = "spec: chan §6";
+    type Params = Params;
+    type Source = RoundTrip;
+    type Step = Quick;
+    type Loss = Every;
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,227 @@
+//! Flows driven round by round, for the tests of the Vegas schemes.
+
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{MTU, PATH, acked, lost, marked, rtt, step};
+use crate::event::{Acked, Idle, Lost, OneWay, Rtt, SpuriousLoss};
+use crate::parts::vegas::{Scheme, VegasBased};
+use crate::{Controller, Span, Time, What};
+
+/// A millisecond in nanoseconds.
+pub const MS: u64 = 1_000_000;
+
+/// What an ACK of one packet measures.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// The RTT, nanoseconds.
+    pub rtt: u64,
+    /// One-way delays, where there are any.
+    pub one_way: Option<OneWay>,
+}
+
+/// A round-trip time, nothing else.
+pub fn trip(rtt: u64) -> Measured {
+    Measured { rtt, one_way: None }
+}
+
+/// A flow that keeps its window full and whose receiver acknowledges every packet.
+#[derive(Debug)]
+pub struct Driven<S: Scheme> {
+    pub params: S::Params,
+    pub state: <VegasBased<S> as Controller>::State,
+    pub now: u64,
+}
+
+impl<S: Scheme> Clone for Driven<S> {
+    fn clone(&self) -> Self {
+        Driven { params: self.params, state: self.state, now: self.now }
+    }
+}
+
+impl<S: Scheme> Driven<S> {
+    /// A new flow.
+    pub fn new(params: S::Params) -> Self {
+        Driven { params, state: VegasBased::<S>::start(&params, &PATH), now: 1 }
+    }
+
+    /// A flow at `cwnd` packets with threshold `ssthresh` whose round in progress has
+    /// measured `measured`, and which knows `base`.
+    pub fn measured(params: S::Params, cwnd: f64, ssthresh: f64, base: Measured, measured: Measured) -> Self {
+        let mut driven = Driven::new(params);
+        let force = |driven: &mut Self| {
+            driven.state.window.cwnd = cwnd;
+            driven.state.window.ssthresh = ssthresh;
+        };
+        for one in [base, measured] {
+            force(&mut driven);
+            driven.round(&[one]);
+        }
+        force(&mut driven);
+        driven
+    }
+
+    /// The decision of such a flow, if it is its turn to act.
+    pub fn judged(params: S::Params, cwnd: f64, ssthresh: f64, base: u64, rtt: u64) -> Self {
+        let mut driven = Driven::measured(params, cwnd, ssthresh, trip(base), trip(rtt));
+        driven.decide();
+        driven
+    }
+
+    /// A flow in congestion avoidance at `cwnd` packets that knows `base`.
+    pub fn avoiding(params: S::Params, cwnd: f64, base: u64) -> Self {
+        Driven::measured(params, cwnd, 2.0, trip(base), trip(base))
+    }
+
+    pub fn apply(&mut self, what: What) {
+        self.now += 10;
+        self.state = step::<VegasBased<S>>(&self.params, self.state, Time(self.now), what);
+    }
+
+    /// The ACK of one packet sent just after the latest event.
+    pub fn ack(&self, measured: Measured) -> Acked {
+        let in_flight = self.state.window.cwnd as u64 * u64::from(MTU);
+        Acked {
+            in_flight_before: in_flight,
+            in_flight: in_flight.saturating_sub(u64::from(MTU)),
+            rtt: Some(Rtt { min: Span::ZERO, ..rtt(Span(measured.rtt)) }),
+            one_way: measured.one_way,
+            ..acked(1, Time(self.now + 5))
+        }
+    }
+
+    /// One ACK per entry, the first of which ends the round before; all acknowledge
+    /// packets sent before the first.
+    pub fn round(&mut self, measured: &[Measured]) {
+        let sent_at = Time(self.now + 5);
+        for one in measured {
+            let ack = Acked { newest_sent_at: sent_at, ..self.ack(*one) };
+            self.apply(What::Acked(ack));
+        }
+    }
+
+    /// A round of as many ACKs as the window has packets, all of `measured`.
+    pub fn full_round(&mut self, measured: Measured) {
+        let sent_at = Time(self.now + 5);
+        for _ in 0..self.state.window.cwnd as u32 {
+            let ack = Acked { newest_sent_at: sent_at, ..self.ack(measured) };
+            self.apply(What::Acked(ack));
+        }
+    }
+
+    /// ACKs of packets sent before the round in progress.
+    pub fn rest(&mut self, acks: u32, measured: Measured) {
+        for _ in 0..acks {
+            let ack = Acked { newest_sent_at: Time(1), ..self.ack(measured) };
+            self.apply(What::Acked(ack));
+        }
+    }
+
+    /// An ACK that ends the round, has no sample, and grows nothing. Makes it a round to
+    /// act on.
+    pub fn decide(&mut self) {
+        self.state.acting = false;
+        let ack = Acked { app_limited: true, rtt: None, ..self.ack(trip(0)) };
+        self.apply(What::Acked(ack));
+    }
+
+    /// Loses a packet sent at `sent_at` of data transmitted `transmissions` times.
+    pub fn lose(&mut self, sent_at: u64, transmissions: u32) {
+        self.apply(What::Lost(Lost { transmissions, ..lost(Time(sent_at)) }));
+    }
+
+    /// Loses a packet sent just now.
+    pub fn lose_one(&mut self, transmissions: u32) {
+        self.lose(self.now + 5, transmissions);
+    }
+
+    pub fn cwnd(&self) -> f64 {
+        self.state.window.cwnd
+    }
+
+    pub fn delta(&self) -> Option<f64> {
+        self.state.delta.map(|(delta, _)| delta)
+    }
+}
+
+/// Something that happens to a flow.
+#[derive(Clone, Debug)]
+pub enum Happening {
+    /// A round of ACKs with these delays over the base, nanoseconds, forward and backward.
+    Round(Vec<(u64, u64)>),
+    /// Data transmitted so many times is lost; sent so long ago.
+    Loss(u32, u64),
+    Mark(u64),
+    Timeout,
+    Undo,
+    Idle(u64),
+    Mtu(u32),
+}
+
+/// Rounds with and without trouble.
+pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+    let delays = prop::collection::vec((0..300 * MS, 0..300 * MS), 1..24);
+    let short = prop::collection::vec((0..3 * MS, 0..3 * MS), 1..24);
+    prop::collection::vec(
+        prop_oneof![
+            8 => delays.prop_map(Happening::Round),
+            8 => short.prop_map(Happening::Round),
+            2 => (1u32..4, 0u64..400).prop_map(|(transmissions, age)| Happening::Loss(transmissions, age)),
+            1 => (0u64..400).prop_map(Happening::Mark),
+            1 => Just(Happening::Timeout),
+            1 => Just(Happening::Undo),
+            1 => (0..600 * MS).prop_map(Happening::Idle),
+            1 => (1200u32..9000).prop_map(Happening::Mtu),
+        ],
+        1..40,
+    )
+}
+
+/// Delays of 60 ms forward and 40 ms back with `queued` on top, read off clocks `offset`
+/// apart.
+pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
+    Measured {
+        rtt: 100 * MS + forward + backward,
+        one_way: Some(OneWay {
+            forward: (60 * MS + forward) as i64 + offset,
+            backward: (40 * MS + backward) as i64 - offset,
+        }),
+    }
+}
+
+impl<S: Scheme> Driven<S> {
+    /// Lets something happen.
+    pub fn happen(&mut self, what: &Happening) {
+        let ago = |age: u64| Time(self.now.saturating_sub(age));
+        match what {
+            Happening::Round(delays) => {
+                let measured: Vec<_> = delays.iter().map(|delay| both_ways(*delay, 0)).collect();
+                self.round(&measured);
+            }
+            Happening::Loss(transmissions, age) => self.lose(ago(*age).0, *transmissions),
+            Happening::Mark(age) => self.apply(What::Marked(marked(ago(*age)))),
+            Happening::Timeout => self.apply(What::PersistentCongestion(lost(ago(0)))),
+            Happening::Undo => self.apply(What::SpuriousLoss(SpuriousLoss { newest_sent_at: ago(0) })),
+            Happening::Idle(idle) => {
+                self.apply(What::Idle(Idle { idle: Span(*idle), pto: Span(300 * MS) }));
+            }
+            Happening::Mtu(mtu) => self.apply(What::Mtu(*mtu)),
+        }
+    }
+
+    /// P1: whatever happens, the window stays finite and, once it has reached two
+    /// packets, at two or more; and it happens the same way twice.
+    pub fn survives(&mut self, happenings: &[Happening]) -> Result<(), TestCaseError> {
+        let mut twin = self.clone();
+        let mut grown = false;
+        for what in happenings {
+            self.happen(what);
+            twin.happen(what);
+            grown |= self.cwnd() >= 2.0;
+            prop_assert!(self.cwnd().is_finite() && self.cwnd() >= if grown { 2.0 } else { 1.0 }, "{}", self.cwnd());
+            prop_assert!(self.state == twin.state);
+        }
+        Ok(())
+    }
+}
