@@ -27,9 +27,9 @@ function rankingSection() {
     { label: "Rank", value: (row) => row.rank, text: (row) => row.rank ?? "–", numeric: true, better: "low",
       help: "Place among the controllers of the same stack" },
     controllerColumn, stackColumn,
+    ...metrics.map((metric) => metricColumn(metric)),
     { label: "Runs", value: (row) => row.runs_done, text: (row) => `${row.runs_done} of ${row.runs_planned}`, numeric: true, better: "high",
       help: "Runs done, of those asked for" },
-    ...metrics.map((metric) => metricColumn(metric)),
   ];
   const partly = results.ranking.filter((row) => row.runs_done > 0 && row.reasons.length > 0);
   const map = el("div", { class: "plot map", role: "img", "aria-label":

@@ -78,9 +78,12 @@ function filterField(caption, columns, lines) {
 
 function tableRow(columns, row, note) {
   if (!note) return el("tr", {}, ...columns.map((column) => cell(column, row)));
-  const head = columns.filter((column) => !column.metric);
-  return el("tr", {}, ...head.map((column) => cell(column, row)),
-    el("td", { class: "reason", colspan: columns.length - head.length }, note));
+  const first = columns.findIndex((column) => column.metric);
+  const metrics = columns.filter((column) => column.metric).length;
+  return el("tr", {},
+    ...columns.slice(0, first).map((column) => cell(column, row)),
+    el("td", { class: "reason", colspan: metrics }, note),
+    ...columns.slice(first + metrics).map((column) => cell(column, row)));
 }
 
 function cell(column, row) {

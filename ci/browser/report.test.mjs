@@ -1,0 +1,335 @@
+// What a reader must be able to rely on in a report, checked in headless Chromium.
+//
+// REPORT is the page, with its results.json beside it; SHOTS, if set, a directory for
+// screenshots.
+
+import assert from "node:assert/strict";
+import { mkdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { after, before, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const report = process.env.REPORT;
+const results = JSON.parse(readFileSync(join(dirname(report), "results.json"), "utf8"));
+const scene = results.scenarios[0];
+const DESKTOP = { width: 1200, height: 1000 };
+const PHONE = { width: 380, height: 800 };
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"],
+  });
+});
+after(() => browser?.close());
+
+/** Opens the report, hands the page to `body`, and fails on anything it complains of or asks for. */
+async function opened(options, body) {
+  const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
+  const complaints = [];
+  const address = pathToFileURL(report).href;
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (request.url() !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+  });
+  try {
+    await page.goto(address, { waitUntil: "load" });
+    await page.waitForSelector("#ranking tbody tr");
+    await body(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await page.close();
+  }
+}
+
+/** Scrolls a scenario's plot into view and waits until it is drawn. */
+async function plotOf(page, name) {
+  const plot = page.locator(`#${name} .plot`);
+  await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  await page.waitForSelector(`#${name} .plot .main-svg`);
+  await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).layout?.xaxis, name);
+  return plot;
+}
+
+async function shot(page, name) {
+  if (!process.env.SHOTS) return;
+  mkdirSync(process.env.SHOTS, { recursive: true });
+  await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
+}
+
+const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** A table's rows: the words, and of each metric the value and what is shown. */
+const readTable = (page, caption) => page.locator(`[role=region][aria-label="${caption}"] tbody tr`).evaluateAll((rows) =>
+  rows.map((row) => ({
+    words: [...row.querySelectorAll(":scope > :is(th, td):not([data-metric], .pick, .reason)")].map((cell) => cell.textContent),
+    note: row.querySelector(":scope > .reason")?.textContent ?? null,
+    metrics: Object.fromEntries([...row.querySelectorAll("[data-metric]")].map((cell) =>
+      [cell.dataset.metric, [cell.dataset.value === undefined ? null : Number(cell.dataset.value), cell.textContent]])),
+  })));
+
+/** That a cell shows `value`, to the digits it shows. */
+function assertShown(cell, value, scale, where) {
+  assert.ok(cell, `${where}: no such cell`);
+  assert.equal(cell[0], value, where);
+  if (value === null) return assert.equal(cell[1], "–", where);
+  const decimals = cell[1].split(".")[1]?.length ?? 0;
+  const shown = Number(cell[1].replaceAll(",", ""));
+  assert.ok(Math.abs(shown - value * scale) <= 0.5000001 * 10 ** -decimals, `${where}: shows ${cell[1]} for ${value * scale}`);
+}
+
+const SCALES = { utilisation: 100, loss: 100 };
+
+test("loads without complaint and holds results.json unchanged", () => opened({}, async (page) => {
+  const embedded = await page.evaluate(() => document.getElementById("results").textContent);
+  assert.deepEqual(JSON.parse(embedded), results);
+  assert.equal(await page.title(), `${results.title} – windlass`);
+  assert.equal(await page.locator("h1").count(), 1);
+  assert.equal(await page.locator("main section").count(), results.scenarios.length + 1);
+}));
+
+test("the ranking shows the numbers of results.json", () => opened({}, async (page) => {
+  const rows = await readTable(page, "Ranking");
+  assert.equal(rows.length, results.ranking.length);
+  for (const standing of results.ranking) {
+    const row = rows.find(({ words }) => words[1] === standing.controller && words[2] === standing.stack);
+    assert.ok(row, `${standing.controller} on ${standing.stack}`);
+    if (standing.runs_done === 0) {
+      assert.equal(row.note, standing.reasons.join("; "));
+      continue;
+    }
+    assert.equal(row.words[0], String(standing.rank ?? "–"));
+    for (const metric of ["score", "utilisation", "rtt_ratio", "rtt_p95_ratio", "loss", "fairness"]) {
+      assertShown(row.metrics[metric], standing[metric], SCALES[metric] ?? 1, `${standing.controller} ${metric}`);
+    }
+  }
+}));
+
+test("every scenario's tables show the numbers of results.json", () => opened({}, async (page) => {
+  for (const { name } of results.scenarios) {
+    const runs = results.runs.filter((run) => run.scenario === name);
+    const flows = await readTable(page, `Flows of ${name}`);
+    assert.equal(flows.length, runs.reduce((n, run) => n + Math.max(1, run.flows.length), 0), name);
+    const taken = new Set();
+    for (const run of runs) {
+      const own = (row, flow) => !taken.has(row) && row.words[0] === run.controller && row.words[1] === run.stack
+        && (run.flows.length < 2 || row.words[2].startsWith(flow.name));
+      if (run.status !== "done") {
+        assert.ok(flows.some((row) => own(row, null) && row.note === run.reason), `${name}: ${run.reason}`);
+        continue;
+      }
+      for (const flow of run.flows) {
+        const where = `${name}, ${run.controller} on ${run.stack}, ${flow.name}`;
+        const row = flows.find((candidate) => own(candidate, flow));
+        assert.ok(row, where);
+        taken.add(row);
+        for (const metric of ["goodput_mbps", "rtt_mean_ms", "rtt_p95_ms", "cwnd_mean_packets", "congestion_events"]) {
+          assertShown(row.metrics[metric], flow[metric], 1, `${where}, ${metric}`);
+        }
+        for (const metric of ["score", "utilisation"]) {
+          assertShown(row.metrics[metric], run.metrics[metric], SCALES[metric] ?? 1, `${where}, ${metric}`);
+        }
+        const loss = flow.packets_sent ? flow.packets_lost / flow.packets_sent : null;
+        assertShown(row.metrics.loss, loss, 100, `${where}, loss`);
+      }
+    }
+    const queues = await readTable(page, `Queues of ${name}`);
+    for (const run of runs) {
+      for (const queue of run.queues) {
+        const row = queues.find(({ words }) => words[0] === run.controller && words[1] === run.stack && words[2] === queue.name);
+        assert.ok(row, `${name}: queue ${queue.name}`);
+        for (const metric of Object.keys(row.metrics)) {
+          assertShown(row.metrics[metric], queue[metric], SCALES[metric] ?? 1, `${name}, ${run.controller}, ${queue.name}, ${metric}`);
+        }
+      }
+    }
+  }
+}));
+
+test("plots draw the series of results.json", () => opened({}, async (page) => {
+  for (const { name } of results.scenarios) {
+    await plotOf(page, name);
+    const drawn = await page.evaluate((id) => {
+      const plot = document.querySelector(`#${id} .plot`);
+      return plot.data.map(({ name, yaxis, x, y }) => ({ name, yaxis, x: [...x], y: [...y] }));
+    }, name);
+    assert.ok(drawn.length >= 4, `${name}: ${drawn.length} lines`);
+    const columns = { "y": "cwnd_packets", "y2": "rtt_ms", "y3": "goodput_mbps", "y4": "packets" };
+    for (const line of drawn) {
+      const [controller, ...rest] = line.name.split(" · ");
+      const stack = results.stacks.length > 1 ? rest.shift() : results.stacks[0];
+      const run = results.runs.find((r) => r.scenario === name && r.controller === controller && r.stack === stack);
+      const source = line.yaxis === "y4" ? run.queues[0] : run.flows.find((flow) => rest.length === 0 || flow.name === rest[0]);
+      assert.deepEqual(line.x, source.series.time_s, `${name}, ${line.name}: times`);
+      assert.deepEqual(line.y, source.series[columns[line.yaxis]], `${name}, ${line.name}: ${columns[line.yaxis]}`);
+    }
+  }
+}));
+
+test("plots wait until they come into view", () => opened({}, async (page) => {
+  const drawn = () => page.locator(".plot .main-svg").evaluateAll((all) => new Set(all.map((svg) => svg.closest("section").id)).size);
+  await page.waitForSelector("#ranking .plot .main-svg");
+  assert.ok(await drawn() < results.scenarios.length + 1 || results.scenarios.length < 3);
+}));
+
+test("hovering shows the values of all lines there", () => opened({}, async (page) => {
+  const plot = await plotOf(page, scene.name);
+  const box = await plot.locator(".nsewdrag").first().boundingBox();
+  await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
+  await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 4 });
+  const label = page.locator(`#${scene.name} .hoverlayer .legend`);
+  await label.waitFor({ timeout: 5000 });
+  const text = await label.textContent();
+  const shown = await page.locator(`#${scene.name} .legend > li`).first().textContent();
+  assert.ok(text.includes(shown.split(" · ")[0]), text);
+  assert.match(text, /\d/);
+  await shot(page, "hover");
+}));
+
+test("zooming changes the time range of all panels, and back", () => opened({}, async (page) => {
+  const plot = await plotOf(page, scene.name);
+  const range = () => plot.evaluate((element) => element.layout.xaxis.range.map(Number));
+  const fields = () => page.locator(`#${scene.name} .range input`).evaluateAll((inputs) => inputs.map((input) => Number(input.value)));
+  const whole = await range();
+  assert.deepEqual(whole, [0, scene.duration_s]);
+  const box = await plot.locator(".nsewdrag").first().boundingBox();
+  const y = box.y + box.height / 2;
+  await page.mouse.move(box.x + box.width * 0.25, y);
+  await page.mouse.down();
+  await page.mouse.move(box.x + box.width * 0.5, y, { steps: 8 });
+  await page.mouse.up();
+  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).layout.xaxis.range[1] < end, [scene.name, scene.duration_s]);
+  const [low, high] = await range();
+  assert.ok(Math.abs(low / scene.duration_s - 0.25) < 0.03 && Math.abs(high / scene.duration_s - 0.5) < 0.03, `${low} to ${high}`);
+  const [from, to] = await fields();
+  assert.ok(Math.abs(from - low) < 0.002 && Math.abs(to - high) < 0.002);
+  // One axis for all panels: nothing else holds a time range.
+  assert.equal(await plot.evaluate((element) => Object.keys(element.layout).filter((key) => /^xaxis/.test(key)).length), 1);
+  await page.getByRole("button", { name: "Whole run" }).first().click();
+  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).layout.xaxis.range[1] === end, [scene.name, scene.duration_s]);
+  // The same with the keyboard alone.
+  await page.locator(`#${scene.name} .range input`).first().fill("1");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).layout.xaxis.range[0] === 1, scene.name);
+}));
+
+test("tables sort by mouse and by keyboard", () => opened({}, async (page) => {
+  const values = () => page.locator("#ranking td[data-metric=loss]").evaluateAll((cells) =>
+    cells.map((cell) => cell.dataset.value).filter((value) => value !== undefined).map(Number));
+  const head = page.locator("#ranking th", { hasText: "Loss" });
+  assert.equal(await page.locator("#ranking th[aria-sort]").count(), 1, "sorted by score at first");
+  await head.getByRole("button").click();
+  assert.equal(await head.getAttribute("aria-sort"), "ascending", "low loss is better, so it comes first");
+  const rising = await values();
+  assert.deepEqual(rising, [...rising].sort((a, b) => a - b));
+  await head.getByRole("button").focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await head.getAttribute("aria-sort"), "descending");
+  assert.deepEqual(await values(), [...rising].sort((a, b) => b - a));
+  assert.match(await page.locator("#announce").textContent(), /sorted by Loss, descending/);
+  assert.equal(await page.locator("#ranking th[aria-sort]").count(), 1);
+}));
+
+test("ticking a controller anywhere plots it everywhere", () => opened({}, async (page) => {
+  await plotOf(page, scene.name);
+  const lines = () => page.evaluate((id) => document.querySelector(`#${id} .plot`).data.length, scene.name);
+  const first = await lines();
+  const run = results.runs.find((r) => r.scenario === scene.name && r.status === "done" && r.stack === results.stacks[0]);
+  const boxes = page.locator(`input[data-controller="${run.controller}"]`);
+  const was = await boxes.first().isChecked();
+  await page.locator(`#${scene.name} input[data-controller="${run.controller}"]`).first().setChecked(!was);
+  await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).data.length !== n, [scene.name, first]);
+  const states = await boxes.evaluateAll((all) => all.map((box) => box.checked));
+  assert.ok(states.length > 2 && states.every((state) => state === !was));
+  if (results.stacks.length > 1) {
+    const before = await lines();
+    await page.locator("#selection summary").click();
+    await page.locator(`input[data-stack="${results.stacks[1]}"]`).check();
+    await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).data.length > n, [scene.name, before]);
+  }
+}));
+
+test("the filter leaves the rows that match", { skip: results.ranking.length < 13 }, () => opened({}, async (page) => {
+  const name = results.ranking.at(-1).controller;
+  await page.locator("#ranking input[type=search]").fill(name);
+  const left = await page.locator("#ranking tbody tr:visible").evaluateAll((rows) => rows.map((row) => row.textContent));
+  assert.ok(left.length > 0 && left.every((text) => text.includes(name)));
+}));
+
+/** Relative luminance of a colour of the page. */
+const luminance = (page, property) => page.evaluate((name) => {
+  const [r, g, b] = getComputedStyle(document.body)[name].match(/\d+/g).map((x) => {
+    const c = x / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}, property);
+
+for (const [device, options] of Object.entries({
+  desktop: {},
+  phone: { viewport: PHONE, isMobile: true, hasTouch: true },
+})) {
+  test(`${device}: readable in light and dark, no sideways scrolling`, () => opened(options, async (page) => {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.emulateMedia({ colorScheme });
+      const [paper, ink] = [await luminance(page, "backgroundColor"), await luminance(page, "color")];
+      assert.ok(colorScheme === "dark" ? paper < 0.05 : paper > 0.85, `background ${paper}`);
+      assert.ok((Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05) > 7, "contrast");
+      await page.evaluate(() => scrollTo(0, 0));
+      assert.ok(await overflow(page) <= 0, "top");
+      await shot(page, `${device}-${colorScheme}-top`);
+      await plotOf(page, scene.name);
+      await page.waitForTimeout(300);
+      await shot(page, `${device}-${colorScheme}-plots`);
+    }
+    for (const { name } of results.scenarios) {
+      await plotOf(page, name);
+      assert.ok(await overflow(page) <= 0, name);
+    }
+    await page.locator("#selection summary").click();
+    assert.ok(await overflow(page) <= 0, "panel");
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.waitForTimeout(300);
+    assert.ok(await overflow(page) <= 0, "360 pixels");
+  }));
+}
+
+test("the theme can be chosen, and plots follow", () => opened({}, async (page) => {
+  const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await paper();
+  await plotOf(page, scene.name);
+  const grid = () => page.evaluate((id) => document.querySelector(`#${id} .plot`).layout.yaxis.gridcolor, scene.name);
+  const lightGrid = await grid();
+  const button = page.locator("#theme");
+  await button.click();
+  await button.click();
+  assert.match(await button.getAttribute("aria-label"), /dark/);
+  assert.notEqual(await paper(), light);
+  await page.waitForFunction(([id, old]) => document.querySelector(`#${id} .plot`).layout.yaxis.gridcolor !== old, [scene.name, lightGrid]);
+}));
+
+test("every control has a name and every plot a description", () => opened({}, async (page) => {
+  const nameless = await page.locator("button, input, select, [role=img], [role=region], a, summary").evaluateAll((all) =>
+    all.filter((element) => {
+      const label = element.getAttribute("aria-label") ?? "";
+      const text = element.tagName === "INPUT" ? (element.labels?.[0]?.textContent ?? "") : element.textContent;
+      return !(label.trim() || (element.getAttribute("role") === null && text.trim()));
+    }).filter((element) => !element.closest(".modebar")).map((element) => element.outerHTML.slice(0, 120)));
+  assert.deepEqual(nameless, []);
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+  assert.equal(await page.locator("th:not([scope])").count(), 0);
+  // The first stop of the keyboard leads past the header.
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#main");
+}));
+
+test("printing draws every plot, on white", () => opened({ colorScheme: "dark" }, async (page) => {
+  const pdf = await page.pdf({ format: "A4" });
+  assert.ok(pdf.length > 50_000);
+  const undrawn = await page.locator(".plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".main-svg")).length);
+  assert.equal(undrawn, 0);
+}));
