@@ -228,6 +228,12 @@ macro_rules! parameters {
             }
         }
 
+        $(impl AsRef<$pty> for $name {
+            fn as_ref(&self) -> &$pty {
+                &self.$part
+            }
+        })*
+
         impl $crate::param::Parameters for $name {
             fn paper() -> Self {
                 #[allow(unused_mut, clippy::needless_update)]
@@ -279,3 +285,6 @@ macro_rules! parameters {
     };
     (@first $first:expr $(, $other:expr)?) => { $first };
 }
+
+#[cfg(test)]
+mod tests;
