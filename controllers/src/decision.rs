@@ -1,5 +1,6 @@
 //! What to do: the one decision type all adapters carry out.
 
+use crate::parts::chirp::Chirp;
 use crate::{Span, Time};
 
 /// What the sender may do from now on, until the next decision.
@@ -85,16 +86,16 @@ pub struct TrainPlan {
 }
 
 impl TrainPlan {
+    /// The spacing of the train.
+    #[must_use]
+    pub const fn chirp(&self) -> Chirp {
+        Chirp { packets: self.packets, bytes: self.bytes, min_rate: self.min_rate, spread: self.spread }
+    }
+
     /// When packet `index` (from 0) leaves, after the first
     /// (`spec: arumaithurai §3.6`: `o_{i+1} = o_i + 8·size/(MinRate·SF^{i−1})`).
     #[must_use]
     pub fn offset(&self, index: u32) -> Span {
-        let mut gap = 8.0 * f64::from(self.bytes) / self.min_rate;
-        let mut offset = 0.0;
-        for _ in 0..index.min(self.packets) {
-            offset += gap;
-            gap /= self.spread;
-        }
-        Span::from_secs_f64(offset)
+        Span::from_secs_f64(self.chirp().offset(index))
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod aimd;
 pub mod base;
+pub mod chirp;
 pub mod competition;
 pub mod cubic_curve;
 pub mod epoch;
