@@ -109,6 +109,8 @@ macro_rules! catalogue {
         }
 
         /// The state of one flow of any controller of the catalogue.
+        // States are plain data that may be copied; a box would allocate.
+        #[allow(clippy::large_enum_variant)]
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyState {
@@ -298,6 +300,8 @@ catalogue! {
     Vegas => vegas::Vegas,
     QuickVegas => quick_vegas::QuickVegas,
     EnhancedVegas => enhanced_vegas::EnhancedVegas,
+    NfTcp => nf_tcp::NfTcp,
+    NfTcpPrime => nf_tcp_prime::NfTcpPrime,
 }
 
 impl Algorithm {

@@ -3,6 +3,7 @@
 
 pub mod driven;
 pub mod pipe;
+pub mod trace;
 
 use proptest::test_runner::{Config, RngSeed};
 

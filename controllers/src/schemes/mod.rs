@@ -5,6 +5,8 @@ pub mod cubic;
 pub mod cubic_2005;
 pub mod enhanced_vegas;
 pub mod highspeed;
+pub mod nf_tcp;
+pub mod nf_tcp_prime;
 pub mod quick_vegas;
 pub mod reno;
 pub mod tcp_k;

@@ -1,0 +1,172 @@
+//! A controller as three modules that can be exchanged one by one: congestion
+//! detection, bandwidth estimation, flow control (`spec: arumaithurai §2`).
+//!
+//! Each is a pure function over plain data. One event runs through them in that order,
+//! after the path's own measurements have taken its RTT sample in:
+//!
+//! * a [`Detector`] sees events alone, never a window, and says whether they mean
+//!   congestion that deserves a response;
+//! * an [`Estimator`] also hears that verdict, and may ask for probe trains and for
+//!   being woken; now and then it has a new [`Estimate`];
+//! * a [`FlowControl`] is the only one that owns a window, and works without an
+//!   estimate too.
+//!
+//! What may not happen cannot be written: a detector has no way to read a window, and
+//! neither it nor an estimator has one to change.
+
+mod composed;
+mod flow;
+pub mod measured;
+
+use core::fmt::Debug;
+
+pub use composed::{Composed, Scheme, State};
+pub use measured::Measured;
+
+use crate::parts::window::Window;
+use crate::{Ecn, Event, Parameters, Path, Signals, Time, TrainPlan};
+
+/// What a detector says of an event; the worst of what it found.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Signal {
+    /// Nothing that calls for a response.
+    #[default]
+    Clear,
+    /// Marks or other early indications.
+    Mild,
+    /// Lost packets.
+    Strong,
+    /// Persistent congestion: start over.
+    TimedOut,
+}
+
+impl Signal {
+    /// Whether the window has to be reduced, short of starting over.
+    #[must_use]
+    pub const fn is_congestion(self) -> bool {
+        matches!(self, Signal::Mild | Signal::Strong)
+    }
+}
+
+/// What an estimator found out.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Estimate {
+    /// Available bandwidth, bit/s; 0 when there is none to spare.
+    pub available: f64,
+    /// The fraction of it that growth and probing may go for (α).
+    pub share: f64,
+}
+
+/// What an estimator wants done.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Wants {
+    /// See [`Decision::train`](crate::Decision::train).
+    pub train: Option<TrainPlan>,
+    /// See [`Decision::wake_at`](crate::Decision::wake_at).
+    pub wake_at: Option<Time>,
+}
+
+/// An event with what has been measured of the path, the event's own sample included.
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    /// What happened.
+    pub event: &'a Event,
+    /// The path.
+    pub path: &'a Measured,
+}
+
+/// C1: tells congestion that deserves a response from everything else
+/// (`spec: arumaithurai §2.1`).
+pub trait Detector: Debug + Send + Sync + 'static {
+    /// Its constants.
+    type Params: Parameters;
+    /// One flow.
+    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// What it cannot work without.
+    fn needs(params: &Self::Params) -> Signals;
+    /// How data packets have to be sent for it to hear of marks.
+    fn ecn(params: &Self::Params) -> Ecn;
+    /// A new flow.
+    fn start(params: &Self::Params, path: &Path) -> Self::State;
+    /// The verdict on an event.
+    fn update(params: &Self::Params, state: Self::State, event: &Event) -> (Self::State, Signal);
+    /// See [`Controller::inspect`](crate::Controller::inspect).
+    fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (params, state, visit);
+    }
+}
+
+/// C3: finds out how much bandwidth the path has to spare (`spec: arumaithurai §2.1`).
+pub trait Estimator: Debug + Send + Sync + 'static {
+    /// Its constants.
+    type Params: Parameters;
+    /// One flow.
+    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// What it cannot work without.
+    fn needs(params: &Self::Params) -> Signals;
+    /// A new flow.
+    fn start(params: &Self::Params, path: &Path) -> Self::State;
+    /// The state after an event, and the estimate if the event brought a new one.
+    fn update(
+        params: &Self::Params,
+        state: Self::State,
+        input: Input<'_>,
+        signal: Signal,
+    ) -> (Self::State, Option<Estimate>);
+    /// What it wants done.
+    fn wants(params: &Self::Params, state: &Self::State) -> Wants;
+    /// See [`Controller::inspect`](crate::Controller::inspect).
+    fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (params, state, visit);
+    }
+}
+
+/// C2: decides the window (`spec: arumaithurai §2.1`).
+pub trait FlowControl: Debug + Send + Sync + 'static {
+    /// Its constants.
+    type Params: Parameters;
+    /// One flow.
+    type State: Copy + PartialEq + Debug + Send + Sync + 'static;
+
+    /// What it cannot work without.
+    fn needs(params: &Self::Params) -> Signals;
+    /// A new flow.
+    fn start(params: &Self::Params, path: &Path) -> Self::State;
+    /// The state after an event on which the detector's verdict is `signal`, with the
+    /// estimate it brought, if any.
+    fn update(
+        params: &Self::Params,
+        state: Self::State,
+        input: Input<'_>,
+        signal: Signal,
+        estimate: Option<Estimate>,
+    ) -> Self::State;
+    /// The window in force.
+    fn window(state: &Self::State) -> &Window;
+    /// See [`Controller::inspect`](crate::Controller::inspect).
+    fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        let _ = (params, state, visit);
+    }
+}
+
+/// No estimation at all: flow control finds out by growing.
+#[derive(Debug)]
+pub struct NoEstimate;
+
+impl Estimator for NoEstimate {
+    type Params = ();
+    type State = ();
+
+    fn needs((): &()) -> Signals {
+        Signals::NONE
+    }
+    fn start((): &(), _: &Path) {}
+    fn update((): &(), (): (), _: Input<'_>, _: Signal) -> ((), Option<Estimate>) {
+        ((), None)
+    }
+    fn wants((): &(), (): &()) -> Wants {
+        Wants::default()
+    }
+}

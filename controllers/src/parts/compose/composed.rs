@@ -1,0 +1,128 @@
+//! Three modules put together into a controller.
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use super::{Detector, Estimator, FlowControl, Input, Measured, Signal, measured};
+use crate::{Controller, Decision, Event, Parameters, Path, Signals, Table, View};
+
+type Detecting<S> = <S as Scheme>::Detector;
+type Estimating<S> = <S as Scheme>::Estimator;
+type Controlling<S> = <S as Scheme>::FlowControl;
+
+/// Names a composition and its modules.
+pub trait Scheme: Debug + Send + Sync + 'static {
+    /// See [`Controller::NAME`].
+    const NAME: &'static str;
+    /// See [`Controller::SUMMARY`].
+    const SUMMARY: &'static str;
+    /// See [`Controller::SOURCE`].
+    const SOURCE: &'static str;
+    /// See [`Controller::FALLBACK`].
+    const FALLBACK: Option<&'static str> = None;
+    /// Detects congestion.
+    type Detector: Detector;
+    /// Estimates bandwidth.
+    type Estimator: Estimator;
+    /// Decides the window.
+    type FlowControl: FlowControl;
+    /// The modules' constants in one set.
+    type Params: Parameters
+        + AsRef<measured::Params>
+        + AsRef<<Self::Detector as Detector>::Params>
+        + AsRef<<Self::Estimator as Estimator>::Params>
+        + AsRef<<Self::FlowControl as FlowControl>::Params>;
+
+    /// Says of a decision what no module has a say in: codepoints, pacing.
+    fn finish(params: &Self::Params, path: &Measured, decision: &mut Decision) {
+        let _ = (params, path, decision);
+    }
+}
+
+/// The controller made of the modules of `S`.
+#[derive(Debug)]
+pub struct Composed<S>(PhantomData<S>);
+
+/// One flow of a composition.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State<D, E, F> {
+    /// Its path.
+    pub path: Measured,
+    /// The state of its detector.
+    pub detector: D,
+    /// The state of its estimator.
+    pub estimator: E,
+    /// The state of its flow control.
+    pub flow: F,
+}
+
+/// The parameters of one module out of those of all.
+#[inline]
+fn of<T>(params: &impl AsRef<T>) -> &T {
+    params.as_ref()
+}
+
+impl<S: Scheme> Controller for Composed<S> {
+    const NAME: &'static str = S::NAME;
+    const SUMMARY: &'static str = S::SUMMARY;
+    const SOURCE: &'static str = S::SOURCE;
+    const FALLBACK: Option<&'static str> = S::FALLBACK;
+    type Params = S::Params;
+    type State = State<
+        <S::Detector as Detector>::State,
+        <S::Estimator as Estimator>::State,
+        <S::FlowControl as FlowControl>::State,
+    >;
+    type Group = ();
+
+    fn needs(params: &S::Params) -> Signals {
+        Detecting::<S>::needs(of(params)) | Estimating::<S>::needs(of(params)) | Controlling::<S>::needs(of(params))
+    }
+
+    fn group(_: &S::Params) {}
+
+    fn start(params: &S::Params, path: &Path) -> Self::State {
+        State {
+            path: Measured::default(),
+            detector: Detecting::<S>::start(of(params), path),
+            estimator: Estimating::<S>::start(of(params), path),
+            flow: Controlling::<S>::start(of(params), path),
+        }
+    }
+
+    /// Samples, then detection, estimation, flow control (`spec: arumaithurai §1.3,
+    /// §2.3`).
+    #[inline]
+    fn step(params: &S::Params, mut state: Self::State, _: Table<'_, ()>, event: &Event) -> Self::State {
+        if let Some(rtt) = event.rtt() {
+            state.path.sampled(of(params), event.now, &rtt);
+        }
+        let (detector, signal): (_, Signal) = Detecting::<S>::update(of(params), state.detector, event);
+        let input = Input { event, path: &state.path };
+        let (estimator, estimate) = Estimating::<S>::update(of(params), state.estimator, input, signal);
+        let flow = Controlling::<S>::update(of(params), state.flow, input, signal, estimate);
+        State { path: state.path, detector, estimator, flow }
+    }
+
+    #[inline]
+    fn decide(params: &S::Params, state: &Self::State, _: View<'_, ()>) -> Decision {
+        let wants = Estimating::<S>::wants(of(params), &state.estimator);
+        let mut decision = Decision {
+            ecn: Detecting::<S>::ecn(of(params)),
+            train: wants.train,
+            wake_at: wants.wake_at,
+            ..Controlling::<S>::window(&state.flow).decision()
+        };
+        S::finish(params, &state.path, &mut decision);
+        decision
+    }
+
+    fn inspect(params: &S::Params, state: &Self::State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        Controlling::<S>::inspect(of(params), &state.flow, visit);
+        if let Some(base_rtt) = state.path.base_rtt() {
+            visit("base_rtt_ms", base_rtt.millis());
+        }
+        Detecting::<S>::inspect(of(params), &state.detector, visit);
+        Estimating::<S>::inspect(of(params), &state.estimator, visit);
+    }
+}

@@ -1,0 +1,223 @@
+//! The prober's phases and timers.
+
+use super::Params;
+use crate::event::{Acked, Probed};
+use crate::parts::chirp::{self, analyser::Analyser};
+use crate::parts::compose::{Estimate, Measured, Signal, Wants};
+use crate::parts::epoch::Epoch;
+use crate::parts::splitmix::SplitMix64;
+use crate::{Path, Span, Time, TrainPlan};
+
+/// What a prober is doing (`spec: arumaithurai §3.4`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Phase {
+    /// Waiting for the first round trip to end.
+    NotStarted = 0,
+    /// Sending trains of growing size.
+    SlowProbe = 1,
+    /// Sending full trains around the latest estimate.
+    Dynamic = 2,
+    /// Switched off after too many saturated trains.
+    Off = 3,
+}
+
+/// One flow of [`ProEcn`](super::ProEcn).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State {
+    /// What it is doing.
+    pub phase: Phase,
+    /// Packets of the next train.
+    pub packets: u32,
+    /// Rate over the next train's first gap, bit/s.
+    pub min_rate: f64,
+    /// Id of the latest train.
+    pub last_id: u32,
+    /// Saturated trains in a row.
+    pub zero_streak: u32,
+    /// The train under way.
+    pub outstanding: Option<Outstanding>,
+    /// Maximum datagram size, bytes.
+    pub(super) mtu: u32,
+    /// When the next train is due.
+    due: Option<Time>,
+    /// When the round trip before the first train began.
+    first_round: Epoch,
+    /// It met congestion.
+    congested_start: bool,
+    /// Data was acknowledged since the latest train began.
+    active: bool,
+    rng: SplitMix64,
+}
+
+/// A train under way.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Outstanding {
+    /// The train.
+    pub plan: TrainPlan,
+    /// When to stop waiting for it (PcTimeout).
+    pub timeout: Time,
+    /// It repeats one that got no answer.
+    pub is_retry: bool,
+    /// Data met congestion while it was under way.
+    pub is_stale: bool,
+    analyser: Analyser,
+}
+
+/// What became of a train.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Outcome {
+    train: Outstanding,
+    /// Bit/s.
+    available: f64,
+    saturated: bool,
+}
+
+impl State {
+    pub(super) fn start(params: &Params, path: &Path) -> State {
+        State {
+            phase: Phase::NotStarted,
+            packets: params.n0,
+            min_rate: params.rate_floor,
+            last_id: 0,
+            zero_streak: 0,
+            outstanding: None,
+            mtu: path.mtu,
+            due: None,
+            first_round: Epoch::default(),
+            congested_start: false,
+            active: false,
+            rng: SplitMix64::new(path.seed),
+        }
+    }
+
+    /// What a detector's verdict means to probing: a train that data congestion overlaps
+    /// is void (`spec: arumaithurai §3.6 P3.1`), and a timeout starts over (F5).
+    pub(super) fn heed(&mut self, signal: Signal, now: Time) {
+        if signal.is_congestion() {
+            self.congested_start = true;
+            if let Some(train) = &mut self.outstanding {
+                train.is_stale = true;
+            }
+        } else if signal == Signal::TimedOut {
+            self.cancel(now);
+            self.zero_streak = 0;
+        }
+    }
+
+    /// Stops, until data sent after `now` has been acknowledged (F5, F7).
+    pub(super) fn cancel(&mut self, now: Time) {
+        self.phase = Phase::NotStarted;
+        self.outstanding = None;
+        self.due = None;
+        self.first_round.begin(now);
+        self.congested_start = false;
+    }
+
+    /// P1: probing begins when the first data has been acknowledged and the base RTT is
+    /// known, carefully where the first round trip met congestion.
+    pub(super) fn acked(&mut self, params: &Params, path: &Measured, now: Time, acked: &Acked) {
+        self.active = true;
+        if self.phase != Phase::NotStarted || !self.first_round.accepts(acked.newest_sent_at) {
+            return;
+        }
+        let Some(base_rtt) = path.base_rtt() else { return };
+        self.min_rate = params.rate_floor;
+        if self.congested_start {
+            self.phase = Phase::Dynamic;
+            self.packets = params.n;
+            self.due = Some(now + base_rtt);
+        } else {
+            self.phase = Phase::SlowProbe;
+            self.packets = params.n0.min(params.n);
+            self.due = Some(now);
+        }
+    }
+
+    /// A probe of the train under way arrived; of any other it means nothing.
+    pub(super) fn probed(&mut self, params: &Params, probed: &Probed) -> Option<Outcome> {
+        let train = self.outstanding.as_mut().filter(|train| train.plan.id == probed.train)?;
+        let finding = train.analyser.arrived(&params.reading(), probed)?;
+        let available = train.plan.chirp().estimate(finding.index);
+        Some(Outcome { train: self.outstanding.take()?, available, saturated: finding.saturated })
+    }
+
+    /// P4: a train that got no answer in time is sent again once; the second time it
+    /// counts as saturated.
+    pub(super) fn give_up(&mut self, params: &Params, path: &Measured, now: Time) -> Option<Outcome> {
+        let train = self.outstanding.take_if(|train| train.timeout <= now)?;
+        if train.is_retry {
+            return Some(Outcome { train, available: 0.0, saturated: true });
+        }
+        self.send(params, path, now, train.plan, true);
+        None
+    }
+
+    /// P3: what the train means for the next, and when that is due.
+    pub(super) fn conclude(&mut self, params: &Params, path: &Measured, now: Time, outcome: Outcome) -> Estimate {
+        let Outcome { train, saturated, .. } = outcome;
+        let available = if train.is_stale { 0.0 } else { outcome.available };
+        if self.phase == Phase::SlowProbe {
+            if train.plan.packets >= params.n || available < train.plan.chirp().max_rate() {
+                self.phase = Phase::Dynamic;
+            } else {
+                self.packets = (2 * train.plan.packets).min(params.n);
+            }
+        }
+        if self.phase != Phase::SlowProbe {
+            self.packets = params.n;
+            let rate = chirp::k(params.n, params.sf) * params.alpha * available;
+            self.min_rate = rate.min(params.rate_ceiling).max(params.rate_floor);
+        }
+        self.zero_streak = if saturated { self.zero_streak.saturating_add(1) } else { 0 };
+        let pause = if self.zero_streak >= params.zero_off {
+            self.phase = Phase::Off;
+            params.probefreq
+        } else {
+            self.rng.uniform() * params.wait * path.base_rtt().unwrap_or_default().secs()
+        };
+        self.due = Some(now + Span::from_secs_f64(pause));
+        Estimate { available, share: params.alpha }
+    }
+
+    /// P2: the next train, where it is due and the flow is alive.
+    pub(super) fn begin_due(&mut self, params: &Params, path: &Measured, now: Time) {
+        if self.outstanding.is_some() || !self.active || self.due.is_none_or(|due| now < due) {
+            return;
+        }
+        self.due = None;
+        if self.phase == Phase::Off {
+            self.phase = Phase::Dynamic;
+        }
+        let size = if params.probe_size == 0 { self.mtu } else { params.probe_size.min(self.mtu) };
+        let plan = TrainPlan {
+            id: 0,
+            packets: self.packets,
+            bytes: size.clamp(1, 65_527),
+            min_rate: self.min_rate,
+            spread: params.sf,
+            dscp: params.probe_dscp.min(63) as u8,
+        };
+        self.send(params, path, now, plan, false);
+    }
+
+    fn send(&mut self, params: &Params, path: &Measured, now: Time, plan: TrainPlan, is_retry: bool) {
+        self.last_id = self.last_id.wrapping_add(1);
+        self.active = false;
+        let held_back = Span::from_secs_f64(params.max_ack_delay / 1e3);
+        self.outstanding = Some(Outstanding {
+            plan: TrainPlan { id: self.last_id, ..plan },
+            timeout: now + plan.chirp().duration() + path.patience() + held_back,
+            is_retry,
+            is_stale: false,
+            analyser: Analyser::new(plan.packets),
+        });
+    }
+
+    pub(super) fn wants(&self) -> Wants {
+        match &self.outstanding {
+            Some(train) => Wants { train: Some(train.plan), wake_at: Some(train.timeout) },
+            None => Wants { train: None, wake_at: self.due.filter(|_| self.active) },
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! NF-TCP′: NF-TCP without bandwidth estimation, a Reno flow that routers mark early.
+
+use crate::parts::aimd::Aimd;
+use crate::parts::compose::{Composed, Measured, NoEstimate, Scheme, measured};
+use crate::parts::early::EarlyEcn;
+use crate::parts::{aimd, early, labels};
+use crate::{Decision, parameters};
+
+parameters! {
+    /// Parameters of [`NfTcpPrime`].
+    pub struct Params {
+        @with flow: aimd::Params, "Flow control.";
+        @with detection: early::Params, "Congestion detection.";
+        @with path: measured::Params, "Measuring the path.";
+        @with labels: labels::Params, "Codepoint and pacing.";
+    }
+}
+
+impl AsRef<()> for Params {
+    fn as_ref(&self) -> &() {
+        &()
+    }
+}
+
+/// Names the modules of [`NfTcpPrime`].
+#[derive(Debug)]
+pub struct NfTcpPrimeScheme;
+
+/// NF-TCP′: early detection, no estimation, AIMD flow control
+/// (`spec: arumaithurai §3.8`). `b=0.125` makes it NF-TCP without its estimator in the
+/// literal reading (A48).
+pub type NfTcpPrime = Composed<NfTcpPrimeScheme>;
+
+impl Scheme for NfTcpPrimeScheme {
+    const NAME: &'static str = "nf-tcp-prime";
+    const SUMMARY: &'static str = "nf-tcp without bandwidth estimation: Reno that yields to early marks";
+    const SOURCE: &'static str = "spec: arumaithurai §3.8";
+    type Detector = EarlyEcn;
+    type Estimator = NoEstimate;
+    type FlowControl = Aimd;
+    type Params = Params;
+
+    fn finish(params: &Params, path: &Measured, decision: &mut Decision) {
+        params.labels.label(path, decision);
+    }
+}

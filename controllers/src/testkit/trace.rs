@@ -1,0 +1,113 @@
+//! Random traces of a flow: what happens, and the events a sender makes of it.
+
+use std::vec;
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::{MTU, acked, lost, marked, rtt};
+use crate::event::{Acked, Idle, Probed, SpuriousLoss};
+use crate::{Decision, Event, Span, Time, What};
+
+/// Something that happens to a flow. Ages are how long ago, in microseconds, the newest
+/// packet concerned was sent.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Act {
+    /// An ACK.
+    Ack { packets: u32, age: u64, app_limited: bool },
+    /// A CE mark.
+    Mark { age: u64 },
+    /// A loss.
+    Loss { age: u64 },
+    /// Persistent congestion.
+    Timeout,
+    /// The latest losses were spurious.
+    Spurious { age: u64 },
+    /// Another datagram size.
+    Mtu(u32),
+    /// An idle period ends, as long or not as the probe timeout of 300 ms.
+    Idle { ms: u64 },
+    /// A wake-up call, wanted or not.
+    Tick,
+    /// The train under way is answered. A bit per probe says which were marked and
+    /// which were lost.
+    Train { marked: u64, lost: u64 },
+}
+
+/// An act and how many microseconds after the one before.
+pub type Script = Vec<(u64, Act)>;
+
+/// Scripts of up to `length` acts.
+pub fn scripts(length: usize) -> impl Strategy<Value = Script> {
+    let age = 0u64..250_000;
+    let ack = (1u32..40, age.clone(), prop::bool::weighted(0.1));
+    let act = prop_oneof![
+        12 => ack.prop_map(|(packets, age, app_limited)| Act::Ack { packets, age, app_limited }),
+        2 => age.clone().prop_map(|age| Act::Mark { age }),
+        2 => age.clone().prop_map(|age| Act::Loss { age }),
+        1 => Just(Act::Timeout),
+        1 => age.prop_map(|age| Act::Spurious { age }),
+        1 => prop::sample::select(vec![1000, 1200, 1452, 9000]).prop_map(Act::Mtu),
+        1 => (0u64..600).prop_map(|ms| Act::Idle { ms }),
+        4 => Just(Act::Tick),
+        4 => Just(Act::Train { marked: 0, lost: 0 }),
+        3 => any::<u64>().prop_map(|marked| Act::Train { marked, lost: 0 }),
+        2 => (0u32..15).prop_map(|clean| Act::Train { marked: u64::MAX << clean, lost: 0 }),
+        2 => (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(marked, a, b)| Act::Train { marked, lost: a & b }),
+    ];
+    prop::collection::vec((0u64..120_000, act), 1..length)
+}
+
+impl Act {
+    /// The events that tell it to a flow that lives by `decision`.
+    pub fn events(&self, now: Time, decision: &Decision) -> Vec<Event> {
+        let sent = |age: u64| Time(now.0.saturating_sub(Span::from_micros(age).0));
+        let sample = |age: u64| Some(rtt(Span::from_micros(age.max(1))));
+        let one = |what| vec![Event { now, what }];
+        match *self {
+            Act::Ack { packets, age, app_limited } => {
+                let acked = acked(packets, sent(age));
+                let fresh = decision.recovery_start.is_none_or(|start| acked.newest_sent_at > start);
+                let fresh_bytes = if fresh { acked.bytes } else { 0 };
+                one(What::Acked(Acked { app_limited, fresh_bytes, rtt: sample(age), ..acked }))
+            }
+            Act::Mark { age } => one(What::Marked(marked(sent(age)))),
+            Act::Loss { age } => one(What::Lost(lost(sent(age)))),
+            Act::Timeout => one(What::PersistentCongestion(lost(sent(0)))),
+            Act::Spurious { age } => one(What::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(age) })),
+            Act::Mtu(mtu) => one(What::Mtu(mtu)),
+            Act::Idle { ms } => one(What::Idle(Idle { idle: Span::from_millis(ms), pto: Span::from_millis(300) })),
+            Act::Tick => one(What::Tick),
+            Act::Train { marked, lost } => {
+                let (train, packets) = decision.train.map_or((0, 0), |plan| (plan.id, plan.packets));
+                let bit = |bits: u64, index: u32| bits >> index.min(63) & 1 == 1;
+                (0..packets)
+                    .filter(|&index| !bit(lost, index))
+                    .map(|index| Probed { train, index, ce: bit(marked, index), one_way: None })
+                    .map(|probed| Event { now, what: What::Probed(probed) })
+                    .collect()
+            }
+        }
+    }
+}
+
+/// Runs `script` on a flow that starts at the origin of time with datagrams of
+/// [`MTU`](super::MTU) bytes. `heard` sees the state before and after each event.
+pub fn run<C: crate::Controller<Group = ()>>(
+    params: &C::Params,
+    seed: u64,
+    script: &[(u64, Act)],
+    mut heard: impl FnMut(&C::State, &Event, &C::State),
+) -> C::State {
+    let mut state = C::start(params, &crate::Path { now: Time::ZERO, mtu: MTU, seed });
+    let mut now = Time::ZERO;
+    for (passed, act) in script {
+        now += Span::from_micros(*passed);
+        for event in act.events(now, &C::decide(params, &state, crate::View::solo(&()))) {
+            let after = super::step::<C>(params, state, event.now, event.what);
+            heard(&state, &event, &after);
+            state = after;
+        }
+    }
+    state
+}
