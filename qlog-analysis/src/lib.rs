@@ -1,1 +1,3 @@
-//! x
+//! Reads qlog, says what is wrong with it, measures it.
+
+pub mod lint;
