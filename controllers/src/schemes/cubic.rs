@@ -110,13 +110,6 @@ impl Rules for CubicRules {
         memory.srtt = rtt.smoothed.secs();
     }
 
-    /// Slow start ends a stage: what follows begins anew.
-    #[inline]
-    fn slow_start(_: &Params, memory: &mut Memory, _: &Window, _: Time, units: f64) -> f64 {
-        memory.track.stage = None;
-        units
-    }
-
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
     #[inline]
     fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {

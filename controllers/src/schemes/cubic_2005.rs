@@ -126,13 +126,6 @@ impl Rules for Cubic2005Rules {
         }
     }
 
-    /// Slow start ends a stage: what follows begins anew.
-    #[inline]
-    fn slow_start(_: &Params, memory: &mut Memory, _: &Window, _: Time, units: f64) -> f64 {
-        memory.track.stage = None;
-        units
-    }
-
     /// `spec: sharma §6 rule 1`, with the window's worth of increments, `inc·cwnd`, in
     /// place of the single one. One ACK is worth a window at most.
     #[inline]

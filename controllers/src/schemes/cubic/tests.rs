@@ -185,6 +185,17 @@ fn an_unfounded_response_leaves_no_trace() {
     assert_close(shows(&params, &back, "epoch_s"), 4.3, 1e-12);
 }
 
+/// `RFC 9438 §4.2`: nor does it count what was paused before it was found unfounded.
+#[test]
+fn a_pause_counts_for_a_stage_that_comes_back() {
+    let params = Params::default();
+    let mut flow = lose(&params, after_loss(&params), 2500);
+    let idle = Idle { idle: Span::from_millis(300), pto: Span::from_millis(1000) };
+    flow = at(&params, flow, 3000, What::Idle(idle));
+    flow = at(&params, flow, 3100, What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(2499 * MS) }));
+    assert_close(shows(&params, &ack(&params, flow, 3200), "epoch_s"), 0.9, 1e-12);
+}
+
 /// `RFC 9438 §4.9.2`: a window that has outgrown the one before keeps what it has now.
 #[test]
 fn an_outgrown_response_stands() {

@@ -212,6 +212,11 @@ fn an_unfounded_response_leaves_no_trace() {
     let back = at(&params, ack(&params, lose(&params, before, 6001), 6200), 6250, spurious);
     assert_eq!(back.memory.track, before.memory.track);
     assert_eq!(back.window.cwnd, before.window.cwnd);
+    // Nor does a pause count that came before it was found out.
+    let idle = Idle { idle: Span::from_millis(50), pto: Span::from_millis(1000) };
+    let paused = at(&params, lose(&params, before, 6001), 6100, What::Idle(idle));
+    let back = ack(&params, at(&params, paused, 6250, spurious), 6300);
+    assert_close(shows(&params, &back, "epoch_s"), 4.25, 1e-12);
 }
 
 #[test]

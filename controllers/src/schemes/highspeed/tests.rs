@@ -1,7 +1,5 @@
 //! `spec: sharma §3`; `spec: arumaithurai §10`; `RFC 3649`.
 
-extern crate std;
-
 use std::vec::Vec;
 
 use proptest::prelude::*;
@@ -139,6 +137,11 @@ fn the_window_given_up_depends_on_the_window() {
     assert_eq!(lose(&params, state(&params, 38.0)), 19.0);
     assert_close(lose(&params, state(&params, 1058.0)), 1058.0 * (1.0 - 0.326_945_2), 1e-6);
     assert_close(lose(&params, state(&params, 83_000.0)), 74_700.0, 1e-9);
+    // Reno up to the low window, whatever the anchors say of it.
+    let steep = Params { low_p: 0.1, ..params };
+    let ack = What::Acked(acked(1, Time(1)));
+    assert!(steep.unclamped(37.0) > 1.0);
+    assert_eq!(testkit::step::<HighSpeed>(&steep, state(&steep, 37.0), Time(9), ack).window.cwnd, 37.0 + 1.0 / 37.0);
     // Far above the upper anchor b stops at its least value.
     assert_eq!(params.b(1e6), LEAST_DECREASE);
 }

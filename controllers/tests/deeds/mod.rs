@@ -1,0 +1,163 @@
+//! Scripts of what happens to one sender, and a flow that lives through them.
+
+use crate::flows::Flows;
+use proptest::prelude::*;
+use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Rtt, SpuriousLoss};
+use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
+
+/// Datagram size, bytes.
+pub const MTU: u64 = 1200;
+
+/// Something that happens to a sender; times in µs, `ago` back from now.
+#[derive(Clone, Debug)]
+pub enum Deed {
+    Ack { packets: u32, ago: u64, limited: bool, rtt: Option<u64> },
+    Lose { ago: u64 },
+    Mark { ago: u64 },
+    Persist,
+    Regret,
+    Rest { idle: u64, pto: u64 },
+    Sample { rtt: u64 },
+}
+
+/// Deeds, each with how long after the one before it comes, µs.
+pub type Script = Vec<(u64, Deed)>;
+
+fn rtt(us: u64) -> Rtt {
+    let latest = Span::from_micros(us);
+    Rtt { latest, smoothed: latest, variation: Span(latest.0 / 8), min: latest, ack_delay: Span::ZERO }
+}
+
+fn lost(newest_sent_at: Time) -> Lost {
+    let in_flight_before = 10 * MTU;
+    let in_flight = in_flight_before - MTU;
+    let trigger = LossTrigger::PacketThreshold;
+    Lost {
+        bytes: MTU,
+        packets: 1,
+        newest_sent_at,
+        newest_pn: None,
+        in_flight_before,
+        in_flight,
+        trigger,
+        transmissions: 1,
+    }
+}
+
+fn acked(packets: u32, newest_sent_at: Time) -> Acked {
+    let bytes = u64::from(packets) * MTU;
+    Acked {
+        bytes,
+        packets,
+        fresh_bytes: bytes,
+        newest_sent_at,
+        newest_pn: None,
+        newest_in_flight: None,
+        in_flight_before: bytes,
+        in_flight: 0,
+        delivered: bytes,
+        app_limited: false,
+        rtt: None,
+        one_way: None,
+        queueing: None,
+        congestion_indication: None,
+    }
+}
+
+impl Deed {
+    /// The event, with all times `stretch` times as long.
+    fn event(&self, now: Time, stretch: u64) -> Event {
+        let sent = |ago: u64| Time(now.0.saturating_sub(1000 * stretch * ago));
+        let what = match *self {
+            Deed::Ack { packets, ago, limited, rtt: sample } => {
+                let rtt = sample.map(|us| rtt(us * stretch));
+                What::Acked(Acked { app_limited: limited, rtt, ..acked(packets, sent(ago)) })
+            }
+            Deed::Lose { ago } => What::Lost(lost(sent(ago))),
+            Deed::Mark { ago } => {
+                What::Marked(Marked { packets: 1, newest_sent_at: sent(ago), newest_pn: None, in_flight: 10 * MTU })
+            }
+            Deed::Persist => What::PersistentCongestion(lost(sent(1))),
+            Deed::Regret => What::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
+            Deed::Rest { idle, pto } => {
+                What::Idle(Idle { idle: Span::from_micros(idle * stretch), pto: Span::from_micros(pto * stretch) })
+            }
+            Deed::Sample { rtt: us } => What::Sampled(rtt(us * stretch)),
+        };
+        Event { now, what }
+    }
+}
+
+fn deed() -> impl Strategy<Value = Deed> {
+    let ago = 0..60_000u64;
+    let sample = prop_oneof![Just(None), (1000..200_000u64).prop_map(Some)];
+    prop_oneof![
+        30 => (1..9u32, ago.clone(), prop::bool::weighted(0.1), sample)
+            .prop_map(|(packets, ago, limited, rtt)| Deed::Ack { packets, ago, limited, rtt }),
+        3 => ago.clone().prop_map(|ago| Deed::Lose { ago }),
+        2 => ago.prop_map(|ago| Deed::Mark { ago }),
+        1 => Just(Deed::Persist),
+        1 => Just(Deed::Regret),
+        1 => (0..10_000_000u64, 1000..1_000_000u64).prop_map(|(idle, pto)| Deed::Rest { idle, pto }),
+        1 => (1000..200_000u64).prop_map(|rtt| Deed::Sample { rtt }),
+    ]
+}
+
+pub fn script() -> impl Strategy<Value = Script> {
+    prop::collection::vec((0..40_000u64, deed()), 1..60)
+}
+
+/// One flow of one controller, on a clock that may run `stretch` times as fast.
+pub struct Flow {
+    pub flows: Flows<Algorithm>,
+    pub now: Time,
+    pub stretch: u64,
+}
+
+impl Flow {
+    pub fn new(algorithm: Algorithm, stretch: u64) -> Flow {
+        let mut flows = Flows::new(algorithm);
+        let now = Time(1_000_000_000 * stretch);
+        flows.join(&Path { now, mtu: MTU as u32, seed: 1 });
+        Flow { flows, now, stretch }
+    }
+
+    pub fn take(&mut self, after: u64, deed: &Deed) -> Event {
+        self.now += Span::from_micros(after * self.stretch);
+        let event = deed.event(self.now, self.stretch);
+        self.flows.step(0, &event);
+        event
+    }
+
+    pub fn fork(&self) -> Flow {
+        let mut flow = Flow::new(self.flows.engine, self.stretch);
+        flow.flows.shared = self.flows.shared;
+        flow.flows.members.clone_from(&self.flows.members);
+        flow.flows.states.clone_from(&self.flows.states);
+        flow.now = self.now;
+        flow
+    }
+
+    pub fn decision(&self) -> Decision {
+        self.flows.decide(0)
+    }
+
+    pub fn fact(&self, wanted: impl Fn(&str) -> bool) -> Option<f64> {
+        let mut found = None;
+        self.flows.engine.inspect(&self.flows.states[0], self.flows.view(0), &mut |name, value| {
+            if found.is_none() && wanted(name) {
+                found = Some(value);
+            }
+        });
+        found
+    }
+
+    pub fn window(&self) -> f64 {
+        self.fact(|name| name == "window").expect("every window scheme shows its window")
+    }
+
+    /// A smoothed or smallest RTT, for schemes that keep one.
+    pub fn rtt(&self) -> Option<f64> {
+        self.fact(|name| name.contains("rtt") || name.contains("d_min"))
+    }
+}

@@ -1,0 +1,220 @@
+//! What every loss-based controller owes whatever its increase and decrease
+//! (`spec: sharma §2, §10`; `spec: arumaithurai §1.5, §1.6, §8`). To hold another one to
+//! it: its line in [`SCHEMES`].
+
+mod deeds;
+mod flows;
+
+use deeds::{Deed, Flow, MTU, script};
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use windlass_controllers::param::Value;
+use windlass_controllers::{Algorithm, Event, Phase, Time};
+
+/// A controller, and the laws that hold of some only.
+struct Scheme {
+    name: &'static str,
+    /// Stretching all times leaves the windows as they are.
+    timeless: bool,
+    /// A further congestion event never leads to a larger window.
+    monotone: bool,
+    /// Up to this window it is Reno.
+    low_window: Option<&'static str>,
+}
+
+const SCHEMES: &[Scheme] = &[
+    Scheme { name: "reno", timeless: true, monotone: true, low_window: None },
+    Scheme { name: "cubic", timeless: false, monotone: false, low_window: None },
+    Scheme { name: "cubic-2005", timeless: false, monotone: false, low_window: None },
+    Scheme { name: "highspeed", timeless: true, monotone: true, low_window: Some("38") },
+    Scheme { name: "highspeed:form=formula", timeless: true, monotone: true, low_window: Some("38") },
+    Scheme { name: "highspeed:form=table", timeless: true, monotone: true, low_window: Some("38") },
+];
+
+fn read(text: &str, more: &str) -> Algorithm {
+    let separator = if text.contains(':') { ',' } else { ':' };
+    let text = format!("{text}{separator}{more}");
+    Algorithm::read(&text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Each scheme as QUIC stacks run it, as its document did, and packet by packet.
+fn variants(scheme: &Scheme) -> [Algorithm; 3] {
+    [read(scheme.name, ""), read(scheme.name, "profile=paper"), read(scheme.name, "growth=packets,ssthresh=20")]
+}
+
+fn parameter(algorithm: &Algorithm, name: &str) -> f64 {
+    let mut found = None;
+    algorithm.describe(&mut |param| {
+        if let (true, Value::Number(value)) = (param.name == name, param.value) {
+            found = Some(value);
+        }
+    });
+    found.unwrap_or_else(|| panic!("no parameter {name}"))
+}
+
+/// What may come of `deed`.
+fn judge(before: &Flow, after: &Flow, deed: &Deed, event: &Event) -> Result<(), TestCaseError> {
+    let (old, new) = (before.window(), after.window());
+    let (was, is) = (before.decision(), after.decision());
+    let engine = &after.flows.engine;
+    let floor = parameter(engine, "min_window").min(parameter(engine, "timeout_window"));
+    prop_assert!(new.is_finite() && floor <= new && new <= parameter(engine, "max_window"), "the window is {new}");
+    let state = after.flows.states[0];
+    prop_assert!(state == after.flows.states[0], "there is a NaN in {state:?}");
+    prop_assert_eq!(is.cwnd, (new * MTU as f64) as u64);
+    match *deed {
+        Deed::Ack { limited, .. } => {
+            prop_assert!(new >= old, "an ACK took {} packets", old - new);
+            prop_assert!(!limited || new == old, "grew while limited by the application");
+            prop_assert!(is.phase != Phase::Recovery || new == old, "grew in recovery");
+        }
+        Deed::Lose { ago } | Deed::Mark { ago } => {
+            let sent_at = Time(event.now.0.saturating_sub(1000 * after.stretch * ago));
+            if was.recovery_start.is_some_and(|start| sent_at <= start) {
+                prop_assert_eq!(is, was, "a second response in one recovery period");
+            } else {
+                prop_assert!(new <= old.max(parameter(engine, "min_window")), "congestion gave {} packets", new - old);
+                prop_assert_eq!((is.recovery_start, is.phase), (Some(event.now), Phase::Recovery));
+                prop_assert!(is.ssthresh.is_some_and(|bytes| bytes >= 2 * MTU));
+            }
+        }
+        Deed::Persist => {
+            prop_assert_eq!(new, parameter(engine, "timeout_window"));
+            prop_assert!(is.ssthresh.is_some_and(|bytes| bytes >= 2 * MTU));
+            prop_assert_eq!(is.recovery_start, None);
+        }
+        Deed::Regret => prop_assert!(new >= old && is.phase != Phase::Recovery),
+        Deed::Rest { idle, pto } => {
+            prop_assert!(new == old || idle > pto && new == parameter(engine, "iw"), "idling led to {new}");
+        }
+        Deed::Sample { .. } => prop_assert_eq!(is, was),
+    }
+    prop_assert!(event.rtt().is_some() || after.rtt() == before.rtt(), "an RTT out of nowhere");
+    Ok(())
+}
+
+fn cases(n: u32) -> Config {
+    Config { cases: n, rng_seed: RngSeed::Fixed(0x5eed), failure_persistence: None, ..Config::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    /// `spec: sharma §10.1–3, 5, 9`.
+    #[test]
+    fn windows_are_bounded_and_move_only_when_they_may(script in script(), which in 0..3usize) {
+        for scheme in SCHEMES {
+            let algorithm = variants(scheme)[which];
+            let mut flow = Flow::new(algorithm, 1);
+            for (after, deed) in &script {
+                let before = flow.fork();
+                let event = flow.take(*after, deed);
+                judge(&before, &flow, deed, &event)
+                    .map_err(|error| TestCaseError::fail(format!("{algorithm}: {deed:?}: {error}")))?;
+            }
+            // Replaying the script gives the same state, to the bit.
+            let mut again = Flow::new(algorithm, 1);
+            for (after, deed) in &script {
+                again.take(*after, deed);
+            }
+            prop_assert_eq!(again.flows.states[0], flow.flows.states[0]);
+        }
+    }
+
+    /// `spec: sharma §10.4`: an ACK of n packets is n ACKs of one. The one that ends a
+    /// recovery period is left out: in the document it alone does not grow (§1.3).
+    #[test]
+    fn an_ack_of_many_packets_is_as_many_acks_of_one(script in script(), packets in 2..64u32, paper: bool) {
+        for scheme in SCHEMES {
+            let algorithm = variants(scheme)[if paper { 1 } else { 2 }];
+            if paper && !algorithm.to_string().contains("growth=packets") {
+                continue;
+            }
+            let mut flow = Flow::new(algorithm, 1);
+            for (after, deed) in &script {
+                flow.take(*after, deed);
+            }
+            if flow.decision().phase == Phase::Recovery {
+                continue;
+            }
+            let (mut at_once, mut one_by_one) = (flow.fork(), flow);
+            at_once.take(50, &Deed::Ack { packets, ago: 10, limited: false, rtt: Some(50_000) });
+            for i in 0..packets {
+                let single = Deed::Ack { packets: 1, ago: 10, limited: false, rtt: Some(50_000) };
+                one_by_one.take(if i == 0 { 50 } else { 0 }, &single);
+            }
+            let (a, b) = (at_once.window(), one_by_one.window());
+            prop_assert!((a - b).abs() <= 1e-9 * b, "{algorithm}: {a} at once, {b} one by one");
+        }
+    }
+
+    /// `spec: sharma §10.6`.
+    #[test]
+    fn stretched_times_leave_timeless_windows_alone(script in script(), stretch in 2..20u64, which in 0..3usize) {
+        for scheme in SCHEMES.iter().filter(|scheme| scheme.timeless) {
+            let algorithm = variants(scheme)[which];
+            let (mut plain, mut stretched) = (Flow::new(algorithm, 1), Flow::new(algorithm, stretch));
+            for (after, deed) in &script {
+                plain.take(*after, deed);
+                stretched.take(*after, deed);
+                prop_assert_eq!(plain.window(), stretched.window(), "{}: {:?}", algorithm, deed);
+            }
+        }
+    }
+
+    /// `spec: sharma §10.7`: rounds of ACKs, each closed or not by a congestion event.
+    #[test]
+    fn more_congestion_never_leads_to_a_larger_window(
+        rounds in prop::collection::vec((1..40u32, prop::bool::weighted(0.2), prop::bool::weighted(0.2)), 1..20),
+    ) {
+        for scheme in SCHEMES.iter().filter(|scheme| scheme.monotone) {
+            let algorithm = read(scheme.name, "");
+            let (mut fewer, mut more) = (Flow::new(algorithm, 1), Flow::new(algorithm, 1));
+            for &(acks, both, further) in &rounds {
+                for flow in [&mut fewer, &mut more] {
+                    for _ in 0..acks {
+                        flow.take(1000, &Deed::Ack { packets: 1, ago: 500, limited: false, rtt: None });
+                    }
+                }
+                more.take(1000, if both || further { &Deed::Lose { ago: 0 } } else { &Deed::Sample { rtt: 1000 } });
+                fewer.take(1000, if both { &Deed::Lose { ago: 0 } } else { &Deed::Sample { rtt: 1000 } });
+                prop_assert!(more.window() <= fewer.window(), "{algorithm}: {} after more", more.window());
+            }
+        }
+    }
+
+    /// `spec: sharma §10.8`.
+    #[test]
+    fn below_its_low_window_a_scheme_is_reno(script in script(), which in 0..3usize) {
+        for scheme in SCHEMES {
+            let Some(low) = scheme.low_window else { continue };
+            let within = ["", "profile=paper,", "growth=packets,ssthresh=20,"][which];
+            let more = format!("{within}max_window={low}");
+            let (mut own, mut reno) = (Flow::new(read(scheme.name, &more), 1), Flow::new(read("reno", &more), 1));
+            for (after, deed) in &script {
+                own.take(*after, deed);
+                reno.take(*after, deed);
+                prop_assert_eq!(own.decision(), reno.decision());
+                prop_assert_eq!(own.window(), reno.window());
+            }
+        }
+    }
+}
+
+/// `spec: sharma §10.6`: where real time matters, the law above must not hold.
+#[test]
+fn stretched_times_change_windows_that_follow_real_time() {
+    for scheme in SCHEMES.iter().filter(|scheme| !scheme.timeless) {
+        let algorithm = read(scheme.name, "");
+        let window = |stretch| {
+            let mut flow = Flow::new(algorithm, stretch);
+            flow.take(0, &Deed::Ack { packets: 990, ago: 500, limited: false, rtt: Some(40_000) });
+            flow.take(1000, &Deed::Lose { ago: 0 });
+            for _ in 0..500 {
+                flow.take(1000, &Deed::Ack { packets: 8, ago: 500, limited: false, rtt: Some(40_000) });
+            }
+            flow.window()
+        };
+        assert!(window(2) > window(1), "{algorithm}: {} and {}", window(2), window(1));
+    }
+}
