@@ -9,10 +9,11 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use windlass_controllers::{Span, Time};
 
-use super::packet::Packet;
+use super::packet::{Codepoint, Packet};
 use super::random::Stream;
+use super::red::{Arrival, Red};
 use super::stats::LinkStats;
-use super::topology::{Limit, LinkSpec, Set};
+use super::topology::{Limit, LinkSpec, Queue, Set};
 
 /// Transmission times are kept in 1/1024 ns, so that rounding never adds up to anything.
 const FINE: u64 = 1024;
@@ -41,6 +42,13 @@ pub(super) enum Verdict {
     Dropped,
 }
 
+enum Discipline {
+    DropTail,
+    Red(Box<Red>),
+    Step { threshold: u64 },
+}
+
+/// One direction of a link.
 pub(super) struct Link {
     /// Fine time units per byte; 0 without a rate limit.
     fine_per_byte: f64,
@@ -50,6 +58,7 @@ pub(super) struct Link {
     jitter: u64,
     reorders: bool,
     limit: Limit,
+    discipline: Discipline,
     instrumented: bool,
     ci_marking: bool,
     drop_arrivals: VecDeque<u64>,
@@ -83,6 +92,11 @@ impl Link {
             jitter: spec.jitter.max.0,
             reorders: spec.jitter.reorders && spec.jitter.max.0 > 0,
             limit: spec.limit,
+            discipline: match &spec.queue {
+                Queue::DropTail => Discipline::DropTail,
+                Queue::Red(spec) => Discipline::Red(Box::new(Red::new(spec.clone()))),
+                Queue::Step { threshold } => Discipline::Step { threshold: *threshold },
+            },
             instrumented: spec.instrumented,
             ci_marking: spec.ci_marking,
             drop_arrivals: spec.drop_arrivals.iter().copied().collect(),
@@ -160,6 +174,12 @@ impl Link {
         }
         let start_fine = self.busy_until.max(now.saturating_mul(FINE));
         let start = start_fine.div_ceil(FINE);
+        if !matches!(self.discipline, Discipline::DropTail)
+            && self.manage(now, waiting, &mut packet) == Verdict::Dropped
+        {
+            self.totals.dropped_early += 1;
+            return Verdict::Dropped;
+        }
         if start > now && self.is_full(waiting, packet.bytes) {
             self.totals.dropped_full += 1;
             if self.ci_marking {
@@ -190,6 +210,29 @@ impl Link {
         // One that starts at once is taken out again when the queue is next looked at.
         self.waiting_bytes += u64::from(packet.bytes);
         self.ring.push_back(Entry { packet, start, deliver, hop, lost });
+        Verdict::Accepted
+    }
+
+    /// What active queue management does with a packet.
+    fn manage(&mut self, now: u64, waiting: u64, packet: &mut Packet) -> Verdict {
+        let (hit, marks) = match &mut self.discipline {
+            Discipline::DropTail => return Verdict::Accepted,
+            Discipline::Step { threshold } => (waiting > *threshold && packet.ecn.is_capable(), true),
+            Discipline::Red(red) => {
+                let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
+                (red.hits(Arrival { waiting, idle, rate: self.rate }, packet, &mut self.random), red.marks())
+            }
+        };
+        if !hit {
+            return Verdict::Accepted;
+        }
+        if !(marks && packet.ecn.is_capable()) {
+            return Verdict::Dropped;
+        }
+        if packet.ecn != Codepoint::Ce {
+            packet.ecn = Codepoint::Ce;
+            self.totals.marked += 1;
+        }
         Verdict::Accepted
     }
 

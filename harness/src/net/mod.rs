@@ -24,7 +24,7 @@
 //! each delivery; run the timers that are due; hand what they send to
 //! [`send`](Network::send). Everything the network does happens inside `send` and
 //! `poll`; events of one instant are handled in a fixed order (changes of links, then
-//! links in the topology's order), so a run is repeatable to the bit.
+//! links in the topology's order, then cross traffic), so a run is repeatable to the bit.
 //!
 //! # Model of a link
 //!
@@ -39,12 +39,16 @@ mod link;
 mod network;
 mod packet;
 mod random;
+mod red;
 mod stats;
 mod topology;
+mod traffic;
 
 pub use agenda::Agenda;
 pub use network::Network;
 pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
 pub use random::Stream;
+pub use red::{Ramp, RedSpec};
 pub use stats::LinkStats;
 pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, Topology, TopologyError};
+pub use traffic::{Pattern, TrafficSpec};

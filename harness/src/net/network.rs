@@ -9,11 +9,17 @@ use super::link::{Link, Verdict};
 use super::packet::{Delivery, Fate, Packet};
 use super::stats::LinkStats;
 use super::topology::{Change, LinkId, RouteId, Topology, TopologyError};
+use super::traffic::Traffic;
 
 /// In `Network::hops`: the route ends here; the rest of the bits are its number.
 const END: u32 = 1 << 31;
 
-/// Source of the agenda for changes of links; link `i` is source `1 + i`.
+/// In `Network::hops`, beside `END`: what ends here is cross traffic; the rest of the
+/// bits are the number of its source.
+const SINK: u32 = 1 << 30;
+
+/// Source of the agenda for changes of links; link `i` is source `1 + i`, and traffic
+/// sources follow.
 const CHANGES: usize = 0;
 
 /// A network carrying packets.
@@ -29,6 +35,9 @@ pub struct Network {
     /// Where each route starts in `hops`.
     routes: Vec<u32>,
     agenda: Agenda,
+    traffic: Vec<Traffic>,
+    /// Where the route of each traffic source starts in `hops`.
+    traffic_routes: Vec<u32>,
     changes: VecDeque<(LinkId, Change)>,
     now: Time,
     /// Deliveries to report before anything else: of empty routes, and fates other than
@@ -54,12 +63,22 @@ impl Network {
             hops.extend(route.iter().map(|link| link.0));
             hops.push(END | number as u32);
         }
+        let mut traffic_routes = Vec::new();
+        for (number, traffic) in topology.traffic.iter().enumerate() {
+            traffic_routes.push(hops.len() as u32);
+            hops.extend(topology.routes[traffic.route.0 as usize].iter().map(|link| link.0));
+            hops.push(END | SINK | number as u32);
+        }
+        let traffic: Vec<Traffic> = topology.traffic.iter().map(|spec| Traffic::new(spec, seed)).collect();
         let mut changes: Vec<(LinkId, Change)> = (0u32..)
             .zip(&topology.links)
             .flat_map(|(id, link)| link.changes.iter().map(move |change| (LinkId(id), *change)))
             .collect();
         changes.sort_by_key(|(id, change)| (change.at, *id));
-        let mut agenda = Agenda::new(1 + topology.links.len());
+        let mut agenda = Agenda::new(1 + topology.links.len() + traffic.len());
+        for (i, traffic) in traffic.iter().enumerate() {
+            agenda.set(1 + topology.links.len() + i, traffic.next());
+        }
         agenda.set(CHANGES, changes.first().map_or(u64::MAX, |(_, change)| change.at.0));
         Ok(Network {
             names: topology.links.iter().map(|link| link.name.clone()).collect(),
@@ -67,6 +86,8 @@ impl Network {
             hops,
             routes,
             agenda,
+            traffic,
+            traffic_routes,
             changes: changes.into(),
             now: Time::ZERO,
             pending: VecDeque::new(),
@@ -77,7 +98,7 @@ impl Network {
     }
 
     /// Whether [`poll`](Self::poll) also returns packets that were dropped or lost, with
-    /// their [`Fate`], at the instant it happens. Off at first.
+    /// their [`Fate`], at the instant it happens; cross traffic is never told of. Off at first.
     pub fn tell_losses(&mut self, tell: bool) {
         self.tell_losses = tell;
     }
@@ -128,6 +149,10 @@ impl Network {
                 continue;
             }
             let id = source - 1;
+            if id >= self.links.len() {
+                self.generate(id - self.links.len());
+                continue;
+            }
             let link = &mut self.links[id];
             let taken = link.take(Time(at));
             self.agenda.set(source, link.next());
@@ -148,6 +173,10 @@ impl Network {
         let target = self.hops[hop as usize];
         if target & END != 0 {
             self.delivered += 1;
+            if target & SINK != 0 {
+                self.traffic[(target & !(END | SINK)) as usize].delivered += 1;
+                return None;
+            }
             return Some(Delivery { at: self.now, route: RouteId(target & !END), packet, fate: Fate::Delivered });
         }
         let link = &mut self.links[target as usize];
@@ -160,11 +189,22 @@ impl Network {
         None
     }
 
+    /// Sends the packet of a traffic source that is due.
+    fn generate(&mut self, number: usize) {
+        let traffic = &mut self.traffic[number];
+        let packet = Packet { sent_at: self.now, ..Packet::new(u32::MAX, traffic.sent, traffic.spec.bytes) };
+        traffic.sent();
+        self.agenda.set(1 + self.links.len() + number, traffic.next());
+        self.sent += 1;
+        self.forward(self.traffic_routes[number], packet);
+    }
+
     fn tell(&mut self, hop: u32, packet: Packet, fate: Fate) {
         if self.tell_losses {
             let end = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
-            let route = RouteId(end.map_or(0, |end| end & !END));
-            self.pending.push_back(Delivery { at: self.now, route, packet, fate });
+            if let Some(end) = end.filter(|end| **end & SINK == 0) {
+                self.pending.push_back(Delivery { at: self.now, route: RouteId(end & !END), packet, fate });
+            }
         }
     }
 
@@ -201,7 +241,13 @@ impl Network {
         self.links[link.0 as usize].waiting(now)
     }
 
-    /// Packets put on routes so far.
+    /// Packets a traffic source, by its number in the topology, sent and got delivered so far.
+    #[must_use]
+    pub fn traffic(&self, number: usize) -> (u64, u64) {
+        self.traffic.get(number).map_or((0, 0), |traffic| (traffic.sent, traffic.delivered))
+    }
+
+    /// Packets put on routes so far, cross traffic included.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent

@@ -2,6 +2,9 @@
 
 use windlass_controllers::{Span, Time};
 
+use super::red::RedSpec;
+use super::traffic::TrafficSpec;
+
 /// Index of a link in [`Topology::links`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct LinkId(pub u32);
@@ -17,6 +20,8 @@ pub struct Topology {
     pub links: Vec<LinkSpec>,
     /// The routes: the links a packet passes, in order. An empty route delivers at once.
     pub routes: Vec<Vec<LinkId>>,
+    /// Traffic nobody controls; the network sends it by itself.
+    pub traffic: Vec<TrafficSpec>,
 }
 
 impl Topology {
@@ -53,6 +58,15 @@ impl Topology {
             if let Some(link) = route.iter().find(|link| link.0 as usize >= self.links.len()) {
                 return Err(TopologyError::NoSuchLink { link: link.0, links: self.links.len() });
             }
+        }
+        for (i, traffic) in self.traffic.iter().enumerate() {
+            if self.traffic[..i].iter().any(|other| other.name == traffic.name) {
+                return Err(TopologyError::TwoTrafficsCalled(traffic.name.clone()));
+            }
+            if traffic.route.0 as usize >= self.routes.len() {
+                return Err(TopologyError::NoSuchRoute { route: traffic.route.0, routes: self.routes.len() });
+            }
+            traffic.check()?;
         }
         Ok(())
     }
@@ -119,28 +133,29 @@ impl LinkSpec {
     }
 
     fn check(&self) -> Result<(), TopologyError> {
-        let wrong = |what: &'static str, value: f64, expected: &'static str| {
-            Err(TopologyError::BadValue { link: self.name.clone(), what, value, expected })
-        };
+        let wrong = |what, value, expected| TopologyError::BadValue { link: self.name.clone(), what, value, expected };
         let rates = self.changes.iter().filter_map(|change| change.set.rate);
         if let Some(rate) = std::iter::once(self.rate).chain(rates).find(|rate| rate.is_nan() || *rate < 1.0) {
-            return wrong("rate", rate, "at least 1 bit/s");
+            return Err(wrong("rate", rate, "at least 1 bit/s"));
         }
         let losses = self.changes.iter().filter_map(|change| change.set.loss);
         if let Some(loss) = std::iter::once(self.loss).chain(losses).find(|loss| !(0.0..=1.0).contains(loss)) {
-            return wrong("loss", loss, "0 to 1");
+            return Err(wrong("loss", loss, "0 to 1"));
         }
         if let Some(pair) = self.changes.windows(2).find(|pair| pair[0].at > pair[1].at) {
-            return wrong(
-                "change at",
+            return Err(wrong(
+                "time of a change",
                 pair[1].at.0 as f64 / 1e9,
-                "a time not before that of the change listed before it",
-            );
+                "one not before that of the change listed before it",
+            ));
         }
         if let Some(pair) = self.drop_arrivals.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return wrong("arrival to drop", pair[1] as f64, "ascending numbers");
+            return Err(wrong("arrival to drop", pair[1] as f64, "ascending numbers"));
         }
-        self.queue.check(&wrong)
+        match &self.queue {
+            Queue::Red(red) => red.check(&wrong),
+            Queue::DropTail | Queue::Step { .. } => Ok(()),
+        }
     }
 }
 
@@ -169,17 +184,14 @@ pub enum Limit {
 pub enum Queue {
     /// Not at all.
     DropTail,
-}
-
-impl Queue {
-    fn check(
-        &self,
-        _: &dyn Fn(&'static str, f64, &'static str) -> Result<(), TopologyError>,
-    ) -> Result<(), TopologyError> {
-        match self {
-            Queue::DropTail => Ok(()),
-        }
-    }
+    /// By random early detection, for one class or two.
+    Red(RedSpec),
+    /// Every packet that finds more than `threshold` packets waiting is marked if it is
+    /// ECN-capable (`spec: arumaithurai §4.5`).
+    Step {
+        /// Packets.
+        threshold: u64,
+    },
 }
 
 /// A change of a link.
@@ -216,6 +228,29 @@ pub enum TopologyError {
         link: u32,
         /// How many there are.
         links: usize,
+    },
+    /// Names tell traffic sources apart.
+    #[error("two traffic sources are called {0:?}; names must be unique")]
+    TwoTrafficsCalled(String),
+    /// A traffic source uses a route that is not there.
+    #[error("a traffic source uses route number {route}, but there are only {routes}")]
+    NoSuchRoute {
+        /// Its number.
+        route: u32,
+        /// How many there are.
+        routes: usize,
+    },
+    /// A number of a traffic source is out of its range.
+    #[error("traffic {traffic:?}: {what} is {value}; expected {expected}")]
+    BadTraffic {
+        /// The source.
+        traffic: String,
+        /// Which number.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What it should be.
+        expected: &'static str,
     },
     /// A number is out of its range.
     #[error("link {link:?}: {what} is {value}; expected {expected}")]

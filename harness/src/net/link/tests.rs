@@ -1,5 +1,5 @@
 use super::*;
-use crate::net::Jitter;
+use crate::net::{Jitter, RedSpec};
 
 fn us(micros: u64) -> Time {
     Time::from_micros(micros)
@@ -171,4 +171,37 @@ fn a_pure_delay_never_queues() {
         assert_eq!(offer(&mut link, us(5), id), Verdict::Accepted);
     }
     assert_eq!(drain(&mut link), [(0, us(75)), (1, us(75)), (2, us(75))]);
+}
+
+/// I23: order is kept and CE appears on ECN-capable packets only; the others are dropped.
+#[test]
+fn a_hit_marks_what_is_capable_and_drops_what_is_not() {
+    for queue in [Queue::Red(RedSpec { weight: 1.0, ..RedSpec::new(1.0, 2.0, 1.0, 1000.0) })] {
+        let mut link = Link::new(&LinkSpec { queue, ..slow(Limit::Packets(4)) }, 1);
+        let mut verdicts = Vec::new();
+        for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::NotEct), (3, Codepoint::NotEct)] {
+            verdicts.push(link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+        }
+        for (id, ecn) in [(4, Codepoint::NotEct), (5, Codepoint::Ect1), (6, Codepoint::Ce), (7, Codepoint::Ect0)] {
+            verdicts.push(link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+        }
+        use Verdict::{Accepted, Dropped};
+        assert_eq!(verdicts, [Accepted, Accepted, Accepted, Dropped, Dropped, Accepted, Accepted, Dropped]);
+        let seen: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| (e.packet.id, e.packet.ecn)).collect();
+        let ce = Codepoint::Ce;
+        assert_eq!(seen, [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::NotEct), (5, ce), (6, ce)]);
+        let stats = link.stats(us(9000));
+        assert_eq!((stats.marked, stats.dropped_early, stats.dropped_full), (2, 2, 1), "marked, then no room");
+    }
+}
+
+#[test]
+fn a_step_marks_above_its_threshold_and_drops_nothing() {
+    let mut link = Link::new(&LinkSpec { queue: Queue::Step { threshold: 1 }, ..slow(Limit::Unlimited) }, 1);
+    for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::Ect0), (3, Codepoint::Ect0)] {
+        link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
+    }
+    assert_eq!(link.arrive(us(0), Packet::new(0, 4, 1000), 0), Verdict::Accepted);
+    let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| e.packet.ecn == Codepoint::Ce).collect();
+    assert_eq!(marked, [false, false, false, true, false]);
 }

@@ -35,7 +35,11 @@ fn topology() -> impl Strategy<Value = Topology> {
             link.name = format!("link{i}");
         }
         let route = proptest::collection::vec((0..links.len() as u32).prop_map(LinkId), 0..4);
-        proptest::collection::vec(route, 1..4).prop_map(move |routes| Topology { links: links.clone(), routes })
+        proptest::collection::vec(route, 1..4).prop_map(move |routes| Topology {
+            links: links.clone(),
+            routes,
+            traffic: Vec::new(),
+        })
     })
 }
 

@@ -1,0 +1,203 @@
+//! Cross traffic nobody controls.
+//!
+//! Source: `spec: chan §8.5`; constant rate with random gaps and periods,
+//! `spec: cho §14.3`.
+
+use windlass_controllers::Time;
+
+use super::random::Stream;
+use super::topology::{RouteId, TopologyError};
+
+/// A source of packets that nobody acknowledges.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TrafficSpec {
+    /// Unique name; its random numbers depend on it.
+    pub name: String,
+    /// Where its packets go.
+    pub route: RouteId,
+    /// Size of a packet on the wire, bytes.
+    pub bytes: u32,
+    /// When they are sent.
+    pub pattern: Pattern,
+    /// Sends nothing before this.
+    pub start: Time,
+    /// Sends nothing from here on.
+    pub stop: Time,
+}
+
+/// When a traffic source sends.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pattern {
+    /// At a constant rate, bit/s. Each gap is multiplied by `1 + U[−jitter, jitter]`. With
+    /// `period`, silent for the first and sending for the second of its times, s, in turn.
+    Constant {
+        /// Bit/s.
+        rate: f64,
+        /// 0 to 1.
+        jitter: f64,
+        /// (Off, on), s.
+        period: Option<(f64, f64)>,
+    },
+    /// With exponential gaps, at a mean rate in bit/s.
+    Poisson {
+        /// Bit/s.
+        rate: f64,
+    },
+    /// Bursts at `peak` of exponential length (mean `on`, s), with exponential silences
+    /// such that the mean rate is `mean`. Starts with a silence.
+    ExponentialOnOff {
+        /// Bit/s.
+        peak: f64,
+        /// Bit/s.
+        mean: f64,
+        /// s.
+        on: f64,
+    },
+    /// The same with Pareto lengths of shape `shape`.
+    ParetoOnOff {
+        /// Bit/s.
+        peak: f64,
+        /// Bit/s.
+        mean: f64,
+        /// s.
+        on: f64,
+        /// More than 1.
+        shape: f64,
+    },
+}
+
+impl TrafficSpec {
+    pub(super) fn check(&self) -> Result<(), TopologyError> {
+        let wrong = |what, value, expected| {
+            Err(TopologyError::BadTraffic { traffic: self.name.clone(), what, value, expected })
+        };
+        let (rate, mean, on) = match self.pattern {
+            Pattern::Constant { rate, jitter, period } => {
+                if !(0.0..=1.0).contains(&jitter) {
+                    return wrong("jitter", jitter, "0 to 1");
+                }
+                if let Some((off, on)) = period {
+                    if !(off >= 0.0 && off.is_finite()) {
+                        return wrong("silent time", off, "0 s or more");
+                    }
+                    if !(on > 0.0 && on.is_finite()) {
+                        return wrong("sending time", on, "more than 0 s");
+                    }
+                }
+                (rate, rate, 1.0)
+            }
+            Pattern::Poisson { rate } => (rate, rate, 1.0),
+            Pattern::ExponentialOnOff { peak, mean, on } => (peak, mean, on),
+            Pattern::ParetoOnOff { peak, mean, on, shape } => {
+                if !(shape > 1.0 && shape.is_finite()) {
+                    return wrong("shape", shape, "more than 1");
+                }
+                (peak, mean, on)
+            }
+        };
+        if !(rate >= 1.0 && rate.is_finite()) {
+            return wrong("rate", rate, "at least 1 bit/s");
+        }
+        if !(mean >= 1.0 && mean <= rate) {
+            return wrong("mean rate", mean, "at least 1 bit/s and at most the peak rate");
+        }
+        if !(on > 0.0 && on.is_finite()) {
+            return wrong("mean sending time", on, "more than 0 s");
+        }
+        Ok(())
+    }
+}
+
+/// A source at work.
+pub(super) struct Traffic {
+    pub spec: TrafficSpec,
+    random: Stream,
+    /// Gap between packets at the (peak) rate, s.
+    interval: f64,
+    /// Packets left of a burst, the one due next included.
+    burst: u64,
+    /// When the next packet is due, s since the start of the source.
+    due: f64,
+    pub sent: u64,
+    pub delivered: u64,
+}
+
+impl Traffic {
+    pub fn new(spec: &TrafficSpec, seed: u64) -> Traffic {
+        let rate = match spec.pattern {
+            Pattern::Constant { rate, .. } | Pattern::Poisson { rate } => rate,
+            Pattern::ExponentialOnOff { peak, .. } | Pattern::ParetoOnOff { peak, .. } => peak,
+        };
+        let mut traffic = Traffic {
+            spec: spec.clone(),
+            random: Stream::new(seed, &format!("traffic {}", spec.name)),
+            interval: 8.0 * f64::from(spec.bytes) / rate,
+            burst: 0,
+            due: 0.0,
+            sent: 0,
+            delivered: 0,
+        };
+        traffic.due = match spec.pattern {
+            Pattern::Constant { period, .. } => period.map_or(0.0, |(off, _)| off),
+            Pattern::Poisson { .. } => traffic.random.exponential(traffic.interval),
+            _ => traffic.start_burst(),
+        };
+        traffic
+    }
+
+    /// When it sends next; `u64::MAX` for never.
+    pub fn next(&self) -> u64 {
+        // Saturates: a source can be slower than time lasts.
+        let at = self.spec.start.0.saturating_add((self.due * 1e9 + 0.5) as u64);
+        if at < self.spec.stop.0 { at } else { u64::MAX }
+    }
+
+    /// Takes note that a packet was sent when it was due.
+    pub fn sent(&mut self) {
+        self.sent += 1;
+        let gap = match self.spec.pattern {
+            Pattern::Constant { jitter, period, .. } => {
+                let gap = self.interval * (1.0 + jitter * (2.0 * self.random.uniform() - 1.0));
+                self.due = next_in_period(self.due + gap, period);
+                return;
+            }
+            Pattern::Poisson { .. } => self.random.exponential(self.interval),
+            _ if self.burst > 1 => {
+                self.burst -= 1;
+                self.interval
+            }
+            _ => self.interval + self.start_burst(),
+        };
+        self.due += gap;
+    }
+
+    /// Draws the length of the next burst; returns the silence before it, s. The first
+    /// packet of the burst is the one that ends the silence.
+    fn start_burst(&mut self) -> f64 {
+        let (length, silence) = match self.spec.pattern {
+            Pattern::ExponentialOnOff { peak, mean, on } => {
+                let length = self.random.exponential(on / self.interval);
+                (length, self.random.exponential(on * (peak / mean - 1.0)))
+            }
+            Pattern::ParetoOnOff { peak, mean, on, shape } => {
+                let scale = |mean: f64| mean * (shape - 1.0) / shape;
+                let length = self.random.pareto(scale(on / self.interval), shape);
+                (length, self.random.pareto(scale(on * (peak / mean - 1.0)), shape))
+            }
+            _ => (1.0, 0.0),
+        };
+        self.burst = ((length + 0.5).floor() as u64).max(1);
+        silence
+    }
+}
+
+/// `due`, or the start of the next sending time if that falls into a silent one.
+fn next_in_period(due: f64, period: Option<(f64, f64)>) -> f64 {
+    let Some((off, on)) = period else { return due };
+    // Gaps add up to a whole period only nearly; times are nanoseconds anyway.
+    let round = ((due + 1e-9) / (off + on)).floor();
+    due.max(round * (off + on) + off)
+}
+
+#[cfg(test)]
+mod tests;
