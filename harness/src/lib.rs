@@ -7,3 +7,4 @@ pub mod net;
 pub mod outcome;
 pub mod report;
 pub mod results;
+pub mod scenario;

@@ -1,0 +1,151 @@
+//! The keys of `[[flow]]`.
+
+use std::ops::Range;
+
+use windlass_adapter::{ChoiceError, choose};
+use windlass_controllers::{Algorithm, Signals, Span, Time};
+
+use super::fields::{Found, Section, above_zero, within};
+use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
+use super::model::{AckPolicy, FlowSpec};
+use super::problem::nearest;
+use super::traffic::stops_after_start;
+use crate::net::RouteId;
+
+/// What a file writes where the controller is to be chosen when it is run.
+pub(super) const UNDER_TEST: &str = "under-test";
+
+/// The controller for flows under test, if one was given, and where it came from.
+pub(super) enum UnderTest<'a> {
+    Given(&'a str),
+    InFile(&'a Found<String>),
+    Open,
+}
+
+/// Values flows take from the top level.
+pub(super) struct Defaults {
+    pub packet_bytes: u32,
+    pub overhead_bytes: u32,
+    pub ack_bytes: u32,
+    pub end: Time,
+}
+
+/// Reads packet sizes, with those of `defaults` for what is missing.
+pub(super) fn sizes(section: &Section<'_>, defaults: (u32, u32, u32)) -> (u32, u32, u32) {
+    let size = |key, low, default| section.whole(key, low, 65_535, "bytes").map_or(default, |found| found.value as u32);
+    (size("packet_bytes", 1, defaults.0), size("overhead_bytes", 0, defaults.1), size("ack_bytes", 1, defaults.2))
+}
+
+/// Reads a flow, without its routes; those and `count` are the caller's.
+pub(super) fn read(
+    section: &Section<'_>,
+    name: &str,
+    defaults: &Defaults,
+    under_test: &UnderTest<'_>,
+) -> Option<FlowSpec> {
+    let controller = controller(section, under_test);
+    let (packet_bytes, overhead_bytes, ack_bytes) =
+        sizes(section, (defaults.packet_bytes, defaults.overhead_bytes, defaults.ack_bytes));
+    let start = section.number_or("start_s", within(0.0, MAX_TIME, "s"), 0.0);
+    let stop = section.number("stop_s", within(0.0, MAX_TIME, "s"));
+    stops_after_start(section, start, stop.as_ref());
+    let clock_offset = section.number_or("clock_offset_ms", within(-1e9, 1e9, "ms"), 0.0);
+    let start_jitter = section.number_or("start_jitter_s", within(0.0, MAX_TIME, "s"), 0.0);
+    let group = section.text("group").map(|found| found.value);
+    let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
+    let ack = ack(section);
+    let ecn = section.flag("ecn");
+    let pacing = section.flag("pacing").unwrap_or(true);
+    let drop_packets = section.ascending("drop_packets");
+    let (controller, algorithm, is_under_test) = controller?;
+    Some(FlowSpec {
+        name: name.to_owned(),
+        controller,
+        algorithm,
+        under_test: is_under_test,
+        start: at_s(start),
+        start_jitter: Span(at_s(start_jitter).0),
+        stop: stop.map_or(defaults.end, |stop| at_s(stop.value)),
+        group,
+        transfer_bytes,
+        packet_bytes,
+        overhead_bytes,
+        ack_wire_bytes: ack_bytes + overhead_bytes,
+        ack,
+        ecn,
+        pacing,
+        clock_offset: (clock_offset * 1e6) as i64,
+        drop_packets,
+        forward: RouteId(0),
+        backward: RouteId(0),
+    })
+}
+
+fn ack(section: &Section<'_>) -> AckPolicy {
+    let policy = section.word("ack", &["per-packet", "delayed"]);
+    let base = if policy == "delayed" { AckPolicy::DELAYED } else { AckPolicy::PER_PACKET };
+    let max_ranges =
+        section.whole("ack_ranges", 1, 1 << 20, "ranges").map_or(base.max_ranges, |found| found.value as u32);
+    if policy != "delayed" {
+        for key in ["ack_every_packets", "max_ack_delay_ms"] {
+            if section.has(key) {
+                section.lacks(
+                    format!("{} has {key}, but acknowledges every packet", section.name),
+                    Some("add ack = \"delayed\"".to_owned()),
+                );
+            }
+        }
+        return AckPolicy { max_ranges, ..base };
+    }
+    let every = section.whole("ack_every_packets", 1, 10_000, "packets").map_or(base.every, |found| found.value as u32);
+    let max_delay = section.number("max_ack_delay_ms", above_zero(16_383.0, "ms"));
+    AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
+}
+
+fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Algorithm, bool)> {
+    if !section.has("controller") {
+        let help = format!("add controller = {UNDER_TEST:?}, or one of {}", names().join(", "));
+        section.lacks(format!("{} has no controller", section.name), Some(help));
+        return None;
+    }
+    let typed = section.text("controller")?;
+    if typed.value != UNDER_TEST {
+        return resolve(section, &typed.value, &typed.span, "").map(|(text, algorithm)| (text, algorithm, false));
+    }
+    let resolved = match under_test {
+        UnderTest::Given(text) => resolve(section, text, &typed.span, "given for flows under test: "),
+        UnderTest::InFile(found) => resolve(section, &found.value, &found.span, "under_test: "),
+        UnderTest::Open => {
+            let help = "give one when running (--controller NAME), or a default in the file: under_test = \"NAME\"";
+            let message = format!("{} is under test, but no controller was given", section.name);
+            section.problem(&typed.span, "which one?", message, Some(help.to_owned()));
+            None
+        }
+    };
+    resolved.map(|(text, algorithm)| (text, algorithm, true))
+}
+
+fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str) -> Option<(String, Algorithm)> {
+    // A stack checks for itself what it provides; the simulator provides everything.
+    match choose(text, "the simulator", Signals::ALL) {
+        Ok(algorithm) => Some((text.to_owned(), algorithm)),
+        Err(error) => {
+            let name = text.split(':').next().unwrap_or_default();
+            let help = match nearest(name, names()).filter(|near| *near != name) {
+                Some(near) if matches!(error, ChoiceError::Unreadable(_)) => Some(format!("did you mean {near:?}?")),
+                _ => None,
+            };
+            section.problem(span, "not usable", format!("{whence}{error}"), help);
+            None
+        }
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    Algorithm::ALL.iter().map(|entry| entry.name).collect()
+}
+
+/// The flow's base RTT in a dumbbell, if it has one of its own.
+pub(super) fn rtt(section: &Section<'_>) -> Option<Span> {
+    section.number("rtt_ms", above_zero(MAX_DELAY, "ms")).map(|found| ms(found.value))
+}

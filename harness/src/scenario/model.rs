@@ -1,0 +1,109 @@
+//! A scenario, checked and resolved.
+
+use windlass_controllers::{Algorithm, Span, Time};
+
+use crate::net::{LinkId, RouteId, Stream, Topology};
+
+/// What to run. Made by [`Scenario::load`] or [`Scenario::read`]; everything in it is
+/// consistent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// One line on what it shows; may be empty.
+    pub description: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Distance between points of series.
+    pub sample: Span,
+    /// Size of the packets queue limits are told in: a flow's packet on the wire, bytes.
+    pub wire_bytes: u32,
+    /// Links, routes and cross traffic.
+    pub topology: Topology,
+    /// The links whose queues are worth looking at: those with a rate.
+    pub queues: Vec<LinkId>,
+    /// The flows; `count` is resolved.
+    pub flows: Vec<FlowSpec>,
+}
+
+/// One flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSpec {
+    /// Unique name.
+    pub name: String,
+    /// Its controller as a user types it.
+    pub controller: String,
+    /// The controller.
+    pub algorithm: Algorithm,
+    /// Whether the file leaves the controller open (`controller = "under-test"`).
+    pub under_test: bool,
+    /// When it starts, before [`start_jitter`](Self::start_jitter).
+    pub start: Time,
+    /// Largest random addition to `start`; see [`starts`](Self::starts).
+    pub start_jitter: Span,
+    /// When it stops; [`Scenario::duration`] if never.
+    pub stop: Time,
+    /// Flows of one group see each other's windows.
+    pub group: Option<String>,
+    /// Application bytes to transfer; `None` for as many as fit.
+    pub transfer_bytes: Option<u64>,
+    /// Size of a packet as the window counts it: the UDP payload, bytes.
+    pub packet_bytes: u32,
+    /// What the wire adds to each packet: IP, UDP and lower headers, bytes.
+    pub overhead_bytes: u32,
+    /// Size of an ACK packet on the wire, bytes.
+    pub ack_wire_bytes: u32,
+    /// When the receiver acknowledges.
+    pub ack: AckPolicy,
+    /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
+    /// ECN-capable; `None`: as the controller decides.
+    pub ecn: Option<bool>,
+    /// Whether packets are paced when the controller does not decide a rate.
+    pub pacing: bool,
+    /// What the receiver's clock is ahead of the sender's, ns.
+    pub clock_offset: i64,
+    /// Data packets, counted from 0, lost at the sender's own interface; ascending.
+    pub drop_packets: Vec<u64>,
+    /// Route of its data.
+    pub forward: RouteId,
+    /// Route of its ACKs.
+    pub backward: RouteId,
+}
+
+impl FlowSpec {
+    /// When it starts in the run with `seed`.
+    #[must_use]
+    pub fn starts(&self, seed: u64) -> Time {
+        if self.start_jitter == Span::ZERO {
+            return self.start;
+        }
+        let share = Stream::new(seed, &format!("start {}", self.name)).uniform();
+        self.start + Span((share * self.start_jitter.0 as f64) as u64)
+    }
+
+    /// Size of a full data packet on the wire, bytes.
+    #[must_use]
+    pub fn wire_bytes(&self) -> u32 {
+        self.packet_bytes + self.overhead_bytes
+    }
+}
+
+/// When a receiver acknowledges (`RFC 9000 §13.2`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckPolicy {
+    /// After so many ack-eliciting packets; 1 is per-packet.
+    pub every: u32,
+    /// Or after this time, whichever is first.
+    pub max_delay: Span,
+    /// How many ranges of packet numbers an ACK can carry; older ones are forgotten.
+    pub max_ranges: u32,
+}
+
+impl AckPolicy {
+    /// An ACK for every packet.
+    pub const PER_PACKET: AckPolicy = AckPolicy { every: 1, max_delay: Span::ZERO, max_ranges: 64 };
+    /// An ACK for every second packet or after 25 ms; at once after a gap or a CE mark.
+    pub const DELAYED: AckPolicy = AckPolicy { every: 2, max_delay: Span::from_millis(25), max_ranges: 64 };
+}

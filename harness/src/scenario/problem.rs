@@ -1,0 +1,125 @@
+//! What is wrong with a scenario file, and where.
+
+use std::fmt;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use miette::{Diagnostic, NamedSource, SourceSpan};
+
+/// Why a scenario cannot be used.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+pub enum ScenarioError {
+    /// The file cannot be read.
+    #[error("cannot read the scenario {path}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The file has mistakes.
+    #[error("{}", summary(.problems))]
+    Wrong {
+        /// All of them, in the file's order.
+        #[related]
+        problems: Vec<Problem>,
+    },
+}
+
+fn summary(problems: &[Problem]) -> String {
+    let lines: Vec<String> = problems.iter().map(Problem::line).collect();
+    lines.join("\n")
+}
+
+/// One mistake in a scenario file.
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{message}")]
+pub struct Problem {
+    /// What is wrong, with the value and what was expected.
+    pub message: String,
+    #[source_code]
+    text: NamedSource<Arc<str>>,
+    #[label("{label}")]
+    span: SourceSpan,
+    label: String,
+    /// What could be done.
+    #[help]
+    pub help: Option<String>,
+    /// The file's name.
+    pub file: String,
+    /// Line, from 1.
+    pub at_line: usize,
+    /// Column, from 1, in characters.
+    pub at_column: usize,
+}
+
+impl Problem {
+    /// The problem in one line: `file:line:column: message (help)`.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let help = self.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        format!("{}:{}:{}: {}{help}", self.file, self.at_line, self.at_column, self.message)
+    }
+}
+
+/// Collects the problems of one file.
+pub(super) struct Problems {
+    file: String,
+    text: Arc<str>,
+    list: Vec<Problem>,
+    /// Every key anybody asked for, to compare with what is documented.
+    pub asked: std::collections::BTreeSet<&'static str>,
+}
+
+impl fmt::Debug for Problems {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.list.fmt(f)
+    }
+}
+
+impl Problems {
+    pub fn new(file: &str, text: &str) -> Problems {
+        Problems { file: file.to_owned(), text: text.into(), list: Vec::new(), asked: Default::default() }
+    }
+
+    /// Adds one. A span outside the text is moved into it.
+    pub fn add(&mut self, span: Range<usize>, label: &str, message: String, help: Option<String>) {
+        let mut start = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
+            start -= 1;
+        }
+        let end = span.end.clamp(start, self.text.len());
+        let before = &self.text[..start];
+        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
+        self.list.push(Problem {
+            message,
+            text: NamedSource::new(&self.file, Arc::clone(&self.text)).with_language("toml"),
+            span: (start..end).into(),
+            label: label.to_owned(),
+            help,
+            file: self.file.clone(),
+            at_line: before.matches('\n').count() + 1,
+            at_column: before[line_start..].chars().count() + 1,
+        });
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    pub fn into_error(mut self) -> ScenarioError {
+        self.list.sort_by_key(|problem| (problem.at_line, problem.at_column));
+        ScenarioError::Wrong { problems: self.list }
+    }
+}
+
+/// The word of `known` a person may have meant by `typed`.
+pub(super) fn nearest<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    known
+        .into_iter()
+        .map(|word| (strsim::jaro_winkler(typed, word), word))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, word)| word)
+}
