@@ -3,6 +3,7 @@
 mod choice;
 mod error;
 mod list;
+mod qlog;
 mod report;
 mod suggest;
 mod text;
@@ -27,6 +28,7 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::List),
+    Qlog(qlog::Qlog),
     Report(report::Rebuild),
 }
 
@@ -35,6 +37,7 @@ enum Command {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::List(command) => command.run(),
+        Command::Qlog(command) => command.run(),
         Command::Report(command) => command.run(),
     };
     match done {
