@@ -294,6 +294,7 @@ catalogue! {
     TcpK => tcp_k::TcpK,
     ATcp => a_tcp::ATcp,
     TcpP => tcp_p::TcpP,
+    ATcpP => a_tcp_p::ATcpP,
     Cubic => cubic::Cubic,
     Cubic2005 => cubic_2005::Cubic2005,
     HighSpeed => highspeed::HighSpeed,

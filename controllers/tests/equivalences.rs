@@ -9,13 +9,14 @@ use std::fmt::Debug;
 use flows::Flows;
 use sender::Sender;
 use windlass_controllers::parts::base::{Base, Growth};
-use windlass_controllers::parts::competition::Settings;
+use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::grouped::State;
 use windlass_controllers::schemes::a_tcp::{self, ATcp};
+use windlass_controllers::schemes::a_tcp_p::ATcpP;
 use windlass_controllers::schemes::reno::{self, Reno};
 use windlass_controllers::schemes::tcp_k::{self, TcpK};
 use windlass_controllers::schemes::tcp_p::{self, TcpP};
-use windlass_controllers::{Controller, Fixed};
+use windlass_controllers::{Controller, Fixed, Time, What};
 
 /// Sequences per pair of schemes.
 const CASES: u64 = 10_000;
@@ -94,5 +95,57 @@ fn a_tcp_held_at_one_is_reno() {
         let detector = Settings { k_max: 1, ..Default::default() };
         let a = a_tcp::Params { base, detector, ..Default::default() };
         same::<ATcp, Reno, _, _>(seed, 1, sender, a, reno::Params { base });
+    }
+}
+
+#[test]
+fn an_adaptive_group_of_one_is_a_tcp() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
+        let freeze_app_limited = seed.is_multiple_of(4);
+        // Short waits: every sequence sees many checks.
+        let detector = Settings { freeze_app_limited, check_wait: 1.0, loss_wait: 0.5, ..Default::default() };
+        let params = a_tcp::Params { base, detector, slow_start_cap };
+        same::<ATcpP, ATcp, _, _>(seed, 1, sender, params, params);
+    }
+}
+
+/// A detector that never checks and whose verdict on every loss is `k`.
+fn held_at(k: u32) -> Detector {
+    Detector { k, knee_k: k * k, first: false, ..Detector::open(Time(u64::MAX)) }
+}
+
+#[test]
+fn an_adaptive_group_held_at_k_is_tcp_p() {
+    for seed in 0..CASES {
+        let (mut sender, base) = case(seed);
+        let (size, k) = (1 + seed % 5, 1 + (seed / 5 % 7) as u32);
+        let mut a = Flows::new(Fixed::<ATcpP>(a_tcp::Params { base, ..Default::default() }));
+        let mut p = Flows::new(Fixed::<TcpP>(tcp_p::Params { base, k, ..Default::default() }));
+        for _ in 0..size {
+            a.join(&sender.path());
+            p.join(&sender.path());
+        }
+        let mut decision = p.decide(0);
+        for i in 0..EVENTS {
+            let me = sender.dice.below(size) as usize;
+            let event = sender.event(&decision);
+            // A timeout sets the strength to 1 and does not ask the detector.
+            if k > 1 && matches!(event.what, What::PersistentCongestion(_)) {
+                continue;
+            }
+            a.shared.detector = Some(held_at(k));
+            a.step(me, &event);
+            p.step(me, &event);
+            for flow in 0..size as usize {
+                assert_eq!(
+                    a.states[flow].window, p.states[flow].window,
+                    "seed {seed}, event {i}, flow {flow}: {event:?}"
+                );
+            }
+            assert_eq!(a.members, p.members, "seed {seed}, event {i}: {event:?}");
+            decision = p.decide(me);
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The controllers, one file each.
 
 pub mod a_tcp;
+pub mod a_tcp_p;
 pub mod cubic;
 pub mod cubic_2005;
 pub mod enhanced_vegas;
