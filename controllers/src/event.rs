@@ -120,13 +120,19 @@ pub struct Rtt {
 }
 
 impl Rtt {
-    /// The sample less the time the receiver says it held the ACK, which cannot bring
-    /// it below the minimum RTT (`RFC 9002 §5.3`; `spec: cho §11`).
+    /// The sample less the time the receiver says it held the ACK, at most `most` of it,
+    /// which cannot bring it below the minimum RTT (`RFC 9002 §5.3`; `spec: chan §1.3`).
+    #[must_use]
+    #[inline]
+    pub fn without_ack_delay(&self, most: Span) -> Span {
+        (self.latest - self.ack_delay.min(most)).max(self.min).min(self.latest)
+    }
+
+    /// The sample less all the time the receiver says it held the ACK (`spec: cho §11`).
     #[must_use]
     #[inline]
     pub fn adjusted(&self) -> Span {
-        let floor = self.min.min(self.latest);
-        (self.latest - self.ack_delay).max(floor)
+        self.without_ack_delay(Span(u64::MAX))
     }
 }
 
@@ -271,4 +277,26 @@ pub struct Probed {
     pub ce: bool,
     /// Its relative forward one-way delay, nanoseconds, where known.
     pub one_way: Option<i64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testkit;
+
+    fn held(latest: u64, min: u64, ack_delay: u64) -> Rtt {
+        Rtt { min: Span(min), ack_delay: Span(ack_delay), ..testkit::rtt(Span(latest)) }
+    }
+
+    #[test]
+    fn the_receivers_delay_is_taken_off_within_limits() {
+        assert_eq!(held(120, 100, 15).without_ack_delay(Span(25)), Span(105));
+        assert_eq!(held(160, 100, 40).without_ack_delay(Span(25)), Span(135), "no more than asked for");
+        assert_eq!(held(110, 100, 15).without_ack_delay(Span(25)), Span(100), "not below the minimum RTT");
+        assert_eq!(held(110, 100, 15).without_ack_delay(Span::ZERO), Span(110), "as it came");
+        assert_eq!(held(110, 400, 15).without_ack_delay(Span(25)), Span(110), "a nonsensical minimum");
+        assert_eq!(held(5, 0, 15).without_ack_delay(Span(25)), Span::ZERO);
+        assert_eq!(held(160, 100, 40).adjusted(), Span(120));
+        assert_eq!(held(160, 100, u64::MAX).adjusted(), Span(100));
+    }
 }

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use super::{Delays, Mean};
-use crate::event::{Acked, Rtt};
+use crate::event::Acked;
 use crate::{Signals, Span, Time};
 
 /// What one ACK frame measured.
@@ -42,13 +42,6 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
     fn inspect(memory: &Self::Memory, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (memory, visit);
     }
-}
-
-/// The sample less what the receiver held the ACK back, at most `max_ack_delay` of it and
-/// not below the stack's minimum RTT (`spec: chan §1.3`; `RFC 9002 §5.3`).
-#[must_use]
-pub(super) fn without_ack_delay(rtt: &Rtt, max_ack_delay: Span) -> Span {
-    (rtt.latest - rtt.ack_delay.min(max_ack_delay)).max(rtt.min).min(rtt.latest)
 }
 
 /// A span as a signed number of nanoseconds.

@@ -3,7 +3,6 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::source::without_ack_delay;
 use super::{Common, Delays, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, backlog};
 use crate::event::{Acked, Idle, Lost, Marked, Rtt};
 use crate::parts::window::{Cut, Window};
@@ -111,7 +110,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     fn sample(params: &S::Params, rtt: &Rtt) -> Span {
-        without_ack_delay(rtt, Span::from_secs_f64(params.as_ref().max_ack_delay / 1e3))
+        rtt.without_ack_delay(Span::from_secs_f64(params.as_ref().max_ack_delay / 1e3))
     }
 
     #[inline]

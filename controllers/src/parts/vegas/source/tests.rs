@@ -1,23 +1,8 @@
 //! `spec: chan §1.3` (RTT of a round), `§3.6 E4, E5`, `§3.8`.
 
 use super::*;
-use crate::testkit::rtt;
 
 const MS: fn(u64) -> Span = Span::from_millis;
-
-fn held(latest: u64, min: u64, ack_delay: u64) -> Rtt {
-    Rtt { min: MS(min), ack_delay: MS(ack_delay), ..rtt(MS(latest)) }
-}
-
-#[test]
-fn the_receivers_delay_is_taken_off_within_limits() {
-    assert_eq!(without_ack_delay(&held(120, 100, 15), MS(25)), MS(105));
-    assert_eq!(without_ack_delay(&held(160, 100, 40), MS(25)), MS(135), "no more than it may hold an ACK");
-    assert_eq!(without_ack_delay(&held(110, 100, 15), MS(25)), MS(100), "not below the minimum RTT");
-    assert_eq!(without_ack_delay(&held(110, 100, 15), Span::ZERO), MS(110), "as the document");
-    assert_eq!(without_ack_delay(&held(110, 400, 15), MS(25)), MS(110), "a nonsensical minimum");
-    assert_eq!(without_ack_delay(&held(5, 0, 15), MS(25)), Span::ZERO);
-}
 
 fn frame(ms: u64, counts: bool) -> Frame<'static> {
     Frame { now: Time(0), rtt: Some(MS(ms)), acked: None, counts }
