@@ -149,6 +149,29 @@ fn margin_is_inclusive() {
     }
 }
 
+/// `spec: cho §6.2 4.1 c, §6.4`: only the first knee after a loss records the strength, and
+/// after it the strength stays 1 though the queue drains again.
+#[test]
+fn the_first_knee_of_an_epoch_counts() {
+    let mut detector = Detector::open(Time::ZERO);
+    detector.acked(&settings(), US(1), sample(50_000), 10.0, false);
+    detector.lost(&settings(), US(2));
+    let check = |detector: &mut Detector, number: u64, rtt: u64, w: f64| {
+        // While the check waits, samples enough for the average to get there.
+        for i in 1..60 {
+            detector.acked(&settings(), US((number - 1) * 1_000_000 + i), sample(rtt), w, false);
+        }
+        detector.acked(&settings(), US(number * 1_000_000), sample(rtt), w, false);
+    };
+    let mut strengths = Vec::new();
+    for (number, rtt) in [(1, 50_000), (2, 50_000), (3, 90_000), (4, 50_000), (5, 90_000), (6, 50_000)] {
+        check(&mut detector, number, rtt, 100.0 + number as f64);
+        strengths.push((detector.k, detector.knee_k, detector.knee));
+    }
+    let first = (1, 3, 103.0);
+    assert_eq!(strengths, [(2, 1, 0.0), (3, 1, 0.0), first, first, (1, 3, 105.0), (1, 3, 105.0)]);
+}
+
 /// `spec: cho §6.3`: the root is rounded down; without a counted knee it is 1.
 #[test]
 fn an_aggressive_loss_takes_the_root_of_the_strength_at_the_knee() {

@@ -165,3 +165,18 @@ fn limited_slow_start_returns_with_a_timeout() {
     (state.window.cwnd, state.window.ssthresh) = (200.0, 1000.0);
     assert_eq!(grown(state), 200.25);
 }
+
+/// Flows of one seat (a path that moved) would otherwise share a window.
+#[test]
+fn a_scheme_without_groups_leaves_the_table_alone() {
+    let params = Params::default();
+    let mut members = [crate::Member { cwnd: 3.0, ..crate::Member::new(0) }; 2];
+    let before = members;
+    let state = flow(&params, 20.0, 10.0);
+    let event = Event { now: Time(9), what: What::Lost(lost(Time(8))) };
+    let table = crate::Table { shared: &mut (), members: &mut members, me: 1 };
+    assert_eq!(LossBased::<Witness>::step(&params, state, table, &event).window.cwnd, 15.0);
+    assert_eq!(members, before);
+    let view = View { shared: &(), members: &members, me: 1 };
+    assert_eq!(LossBased::<Witness>::decide(&params, &state, view).cwnd, 20 * u64::from(MTU));
+}

@@ -233,6 +233,16 @@ fn members_come_and_go() {
     assert_eq!(group.members[1].scaled_by_other, None);
 }
 
+/// Whatever a seat held, who takes it brings the own window.
+#[test]
+fn joining_fills_the_entry() {
+    let mut group = group(1, &[40.0, 40.0]);
+    lose(&mut group, 0, 1000);
+    group.members[1].in_flight = 7;
+    on(&mut group, 1, 1001, What::Joined);
+    assert_eq!(group.members[1], crate::Member { cwnd: 10.0, ssthresh: f64::INFINITY, ..crate::Member::new(1) });
+}
+
 /// `spec: cho §4.1`: the strength may change while flows run.
 #[test]
 fn strength_changes_at_run_time() {
