@@ -203,3 +203,39 @@ fn a_stack_writes_packets_to_the_same_file() {
     assert!(file.rfind("recovery:metrics_updated").unwrap() > sent);
     assert!(file.find("recovery:metrics_updated").unwrap() < sent);
 }
+
+/// `cargo test --release -p windlass-adapter -- --ignored --nocapture speed`
+#[test]
+#[ignore = "prints a speed, asserts none"]
+fn speed_of_steps() {
+    struct Count(usize);
+    impl Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 += bytes.len();
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let reno: Algorithm = "reno".parse().unwrap();
+    let steps = 500_000u64;
+    for level in [Level::Recovery, Level::Steps] {
+        let trace = Trace::new(Count(0), Profile::Ietf, Detail::Packets, &Header::default());
+        let recorder = QlogRecorder::new(trace, level, &reno, "reno", &PATH);
+        let shared = recorder.trace();
+        let mut flow = Flow::alone(reno, &PATH);
+        flow.record(Box::new(recorder));
+        let start = std::time::Instant::now();
+        for step in 0..steps {
+            let mut event = history()[0];
+            event.now = at(40) + Span(step * 1_234_567);
+            flow.on(&event);
+        }
+        let seconds = start.elapsed().as_secs_f64();
+        drop(flow);
+        let bytes = shared.finish().unwrap().unwrap().0;
+        let nanos = seconds * 1e9 / steps as f64;
+        println!("{level:?}: {nanos:.0} ns a step, {:.0} MB/s", bytes as f64 / 1e6 / seconds);
+    }
+}
