@@ -1,0 +1,208 @@
+//! One flow during one event: what a scheme's rules work on, and the order in which they
+//! are asked.
+
+use super::GroupRules;
+use crate::event::{Acked, Idle, Lost, Marked};
+use crate::parts::base::Growth;
+use crate::parts::window::{Cut, Window};
+use crate::{Event, Member, Table, Time, View, What};
+
+/// Packet-by-packet growth handles at most this many packets one by one; the rest of
+/// an ACK that large counts as one.
+const MAX_STEPS: u32 = 1024;
+
+/// One flow during one event.
+#[derive(Debug)]
+pub struct Flow<'a, R: GroupRules> {
+    /// The scheme's parameters.
+    pub params: &'a R::Params,
+    /// The flow's window.
+    pub window: &'a mut Window,
+    /// What it remembers besides.
+    pub memory: &'a mut R::Memory,
+    /// Its group. Its own entry is put right after the event.
+    pub group: Table<'a, R::Shared>,
+    /// Now.
+    pub now: Time,
+    /// The event.
+    pub event: &'a Event,
+    /// When the latest ACK or the end of the latest idle period was heard of.
+    pub(super) heard: &'a mut Time,
+}
+
+/// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
+/// (`RFC 3742 §2`; `spec: sharma §1.7`).
+#[must_use]
+pub fn limited_divisor(lss: f64, cwnd: f64) -> Option<f64> {
+    if lss <= 0.0 {
+        return None;
+    }
+    let r = (cwnd / (0.5 * lss)) as u32;
+    (r >= 1).then(|| f64::from(r))
+}
+
+impl<R: GroupRules> Flow<'_, R> {
+    /// How many flows the group has; 1 outside a group.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.group.members.len().max(1)
+    }
+
+    /// The flow's own entry; none outside a group.
+    #[must_use]
+    pub fn member(&self) -> Option<&Member> {
+        self.group.members.get(self.group.me)
+    }
+
+    /// Sum of the group's windows, in the order of the table (`spec: cho §2.3 g_cwnd`).
+    #[must_use]
+    pub fn total(&self) -> f64 {
+        total(&self.group.view(), self.window.cwnd)
+    }
+
+    /// The members other than this flow, in the order of the table.
+    pub fn siblings(&mut self) -> impl Iterator<Item = &mut Member> {
+        let me = self.group.me;
+        self.group.members.iter_mut().enumerate().filter(move |(i, _)| *i != me).map(|(_, member)| member)
+    }
+
+    /// Takes a congestion response.
+    pub fn respond(&mut self, mut cut: Cut) {
+        let base = self.params.as_ref();
+        // spec: sharma §1.6: the platform's own first reduction is a halving.
+        if base.first_halving && (!self.window.ever_reduced || self.window.in_slow_start()) {
+            cut = Cut::to(0.5, self.window.cwnd);
+        }
+        self.window.cut(base, self.now, cut);
+    }
+
+    /// Takes a congestion response that moves the threshold and leaves the window.
+    pub fn hold(&mut self, ssthresh: f64) {
+        self.window.hold(self.now, ssthresh);
+    }
+
+    #[inline]
+    fn grow(&mut self, units: f64) {
+        let base = self.params.as_ref();
+        if base.lss > 0.0 && !self.window.reduced {
+            return self.grow_limited(units);
+        }
+        let added = if self.window.in_slow_start() { R::slow_start(self, units) } else { R::increase(self, units) };
+        self.window.grow(base, added);
+    }
+
+    /// Growth under limited slow start (`RFC 3742`; `spec: sharma §1.7`).
+    #[inline]
+    fn grow_limited(&mut self, units: f64) {
+        let base = self.params.as_ref();
+        let divisor = limited_divisor(base.lss, self.window.cwnd);
+        let added = if self.window.in_slow_start() {
+            let added = R::slow_start(self, units);
+            match divisor {
+                Some(r) if self.window.cwnd >= base.lss => added.min(units / r),
+                _ => added,
+            }
+        } else {
+            let added = R::increase(self, units);
+            // A floor under the scheme's own increment until its first reduction.
+            divisor.map_or(added, |r| added.max(units / r))
+        };
+        self.window.grow(base, added);
+    }
+
+    /// Packet-by-packet growth; returns what is left for one last step.
+    #[inline]
+    fn grow_by_packets(&mut self, mut units: f64) -> f64 {
+        let mut steps = 0;
+        while units > 1.0 && steps < MAX_STEPS {
+            self.grow(1.0);
+            units -= 1.0;
+            steps += 1;
+        }
+        units
+    }
+
+    #[inline]
+    fn acknowledged(&mut self, acked: &Acked) {
+        let base = self.params.as_ref();
+        if acked.app_limited {
+            R::paused(self, self.now.since(*self.heard));
+        }
+        *self.heard = self.now;
+        let mut units = self.window.credit(base, acked);
+        if base.growth == Growth::Packets {
+            units = self.grow_by_packets(units);
+        }
+        if units > 0.0 {
+            self.grow(units);
+        }
+    }
+
+    /// Whether the event brings congestion that deserves a response of its own.
+    #[inline]
+    fn is_news(&self) -> bool {
+        match self.event.what {
+            What::Marked(Marked { newest_sent_at, .. }) | What::Lost(Lost { newest_sent_at, .. }) => {
+                self.window.epoch.accepts(newest_sent_at)
+            }
+            _ => false,
+        }
+    }
+
+    fn timeout(&mut self) {
+        let ssthresh = R::timeout(self);
+        self.window.start_over(self.params.as_ref(), ssthresh);
+    }
+
+    fn undo(&mut self) {
+        if self.window.undo() {
+            R::undone(self);
+        }
+    }
+
+    fn resize(&mut self, mtu: u32) {
+        let before = self.window.mtu;
+        self.window.resize(self.params.as_ref(), mtu);
+        R::resized(self, before / self.window.mtu);
+    }
+
+    fn idle(&mut self, idle: &Idle) {
+        R::paused(self, idle.idle);
+        *self.heard = self.now;
+        if self.window.idle(self.params.as_ref(), idle) {
+            R::restarted(self);
+        }
+    }
+
+    /// One event; `verdict` is somebody else's on whether it brings new congestion.
+    #[inline]
+    pub(super) fn take(&mut self, verdict: Option<bool>) {
+        R::heard(self, self.event);
+        if verdict.unwrap_or_else(|| self.is_news()) {
+            R::congestion(self);
+        } else {
+            self.advance();
+        }
+    }
+
+    /// Everything an event means apart from congestion.
+    #[inline]
+    fn advance(&mut self) {
+        match &self.event.what {
+            What::Acked(acked) => self.acknowledged(acked),
+            What::PersistentCongestion(_) => self.timeout(),
+            What::SpuriousLoss(_) => self.undo(),
+            What::Mtu(mtu) => self.resize(*mtu),
+            What::Idle(idle) => self.idle(idle),
+            _ => {}
+        }
+    }
+}
+
+/// Sum of the group's windows in the order of the table, with `own` for the flow's own.
+pub(super) fn total<G>(group: &View<'_, G>, own: f64) -> f64 {
+    if group.members.is_empty() {
+        return own;
+    }
+    group.members.iter().enumerate().fold(0.0, |sum, (i, member)| sum + if i == group.me { own } else { member.cwnd })
+}
