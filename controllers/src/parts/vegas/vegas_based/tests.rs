@@ -52,10 +52,10 @@ fn a_sample_that_comes_before_its_frames_losses_waits_for_the_acknowledgements()
     assert_eq!(flow.delta(), Some(8.0));
     // One that nothing follows is not lost either.
     flow.state.window.cwnd = 10.0;
-    flow.apply(What::Sampled(testkit::rtt(Span(500 * MS))));
     flow.apply(What::Sampled(testkit::rtt(Span(200 * MS))));
+    flow.apply(What::Sampled(testkit::rtt(Span(500 * MS))));
     flow.decide();
-    assert_eq!(flow.delta(), Some(8.0));
+    assert_eq!(flow.delta(), Some(5.0));
 }
 
 #[test]
@@ -151,6 +151,14 @@ fn an_estimate_uses_no_more_than_was_in_flight() {
     document.params = paper();
     document.decide();
     assert_eq!(document.delta(), Some(8.0));
+}
+
+#[test]
+fn what_is_in_flight_above_the_window_is_not_its_backlog() {
+    let mut flow = Flow::measured(Common::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
+    flow.state.window.cwnd = 20.0;
+    flow.decide();
+    assert_eq!(flow.delta(), Some(4.0));
 }
 
 #[test]

@@ -131,6 +131,19 @@ proptest! {
     }
 }
 
+/// From the very first packet, with slow start, and with a receiver that acknowledges
+/// every other packet, as QUIC's do.
+#[test]
+fn p5_a_new_flow_settles_between_alpha_and_beta() {
+    for (params, every) in [(paper(), 1), (Common::default(), 1), (Common::default(), 2)] {
+        for capacity in [3, 17, 60, 150] {
+            let pipe = Pipe { service: MS, base: capacity * MS, every };
+            let state = Vegas::start(&params, &crate::testkit::PATH);
+            settles(&pipe, &params, state, 2 * capacity as u32 + 40).unwrap();
+        }
+    }
+}
+
 /// Runs a flow until it must have settled, at one packet per round, and checks the rounds
 /// after.
 fn settles(
