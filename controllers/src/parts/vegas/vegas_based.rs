@@ -1,79 +1,16 @@
 //! One algorithm, three choices: what every Vegas scheme does once they are made.
 
-use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::{Common, Delays, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, backlog};
+use super::scheme::{Scheme, State, StateOf, StepMemory};
+use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, backlog};
 use crate::event::{Acked, Idle, Lost, Marked, Rtt};
 use crate::parts::window::{Cut, Window};
-use crate::{Controller, Decision, Event, Parameters, Path, Signals, Span, Table, Time, View, What};
-
-/// What distinguishes one Vegas scheme from another.
-pub trait Scheme: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`].
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`].
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`].
-    const SOURCE: &'static str;
-    /// See [`Controller::FALLBACK`].
-    const FALLBACK: Option<&'static str> = None;
-    /// See [`Controller::Params`].
-    type Params: Parameters + AsRef<Common>;
-    /// Where the delays come from.
-    type Source: Source<Self::Params>;
-    /// How the window follows the backlog.
-    type Step: StepRule<Self::Params>;
-    /// Which losses are answered.
-    type Loss: LossRule<Self::Params>;
-
-    /// See [`Controller::needs`].
-    fn needs(params: &Self::Params) -> Signals {
-        let _ = params;
-        NEEDS.and(<Self::Source as Source<Self::Params>>::NEEDS)
-    }
-}
-
-/// What every Vegas scheme needs.
-pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
-
-type SourceMemory<S> = <<S as Scheme>::Source as Source<<S as Scheme>::Params>>::Memory;
-type StepMemory<S> = <<S as Scheme>::Step as StepRule<<S as Scheme>::Params>>::Memory;
-type LossMemory<S> = <<S as Scheme>::Loss as LossRule<<S as Scheme>::Params>>::Memory;
-type StateOf<S> = State<SourceMemory<S>, StepMemory<S>, LossMemory<S>>;
+use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What};
 
 /// A Vegas controller made of `S`.
 #[derive(Debug)]
 pub struct VegasBased<S>(PhantomData<S>);
-
-/// State of a Vegas flow (`spec: chan §3.3`).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct State<B, T, L> {
-    /// The window; a reduction's time is [`Epoch::start`](crate::parts::epoch::Epoch::start)
-    /// of its epoch (CWNDCT).
-    pub window: Window,
-    /// The round in progress.
-    pub round: Round,
-    /// Packets added per packet acknowledged in this round (IncrAmt).
-    pub incr: f64,
-    /// Whether `incr` is slow start's.
-    pub doubling: bool,
-    /// Whether the latest round was one to act on; slow start, and some step rules, act
-    /// every other round (IncrFlag).
-    pub acting: bool,
-    /// The latest backlog Δ, packets, and what it was estimated from.
-    pub delta: Option<(f64, Delays)>,
-    /// What the source remembers.
-    pub source: B,
-    /// What the step rule remembers.
-    pub step: T,
-    /// What the loss rule remembers.
-    pub loss: L,
-    /// The step rule's memory before the latest reduction.
-    saved: T,
-    /// The RTT sample of a frame whose acknowledgements are still to come.
-    sampled: Option<Span>,
-}
 
 impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.

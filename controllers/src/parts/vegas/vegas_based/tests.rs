@@ -1,6 +1,7 @@
 //! `spec: chan §1.4, §1.5, §1.7, §3.6, §3.7, §3.8`, on plain Vegas.
 
 use super::*;
+use crate::Parameters;
 use crate::event::SpuriousLoss;
 use crate::parts::vegas::{GrowthGate, LossArith};
 use crate::schemes::vegas::Choices;

@@ -1,0 +1,70 @@
+//! What a Vegas scheme chooses, and what a flow of it remembers.
+
+use core::fmt::Debug;
+
+use super::{Common, Delays, LossRule, Round, Source, StepRule};
+use crate::parts::window::Window;
+use crate::{Parameters, Signals, Span};
+
+/// What distinguishes one Vegas scheme from another.
+pub trait Scheme: Debug + Send + Sync + 'static {
+    /// See [`Controller::NAME`](crate::Controller::NAME).
+    const NAME: &'static str;
+    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
+    const SUMMARY: &'static str;
+    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
+    const SOURCE: &'static str;
+    /// See [`Controller::FALLBACK`](crate::Controller::FALLBACK).
+    const FALLBACK: Option<&'static str> = None;
+    /// See [`Controller::Params`](crate::Controller::Params).
+    type Params: Parameters + AsRef<Common>;
+    /// Where the delays come from.
+    type Source: Source<Self::Params>;
+    /// How the window follows the backlog.
+    type Step: StepRule<Self::Params>;
+    /// Which losses are answered.
+    type Loss: LossRule<Self::Params>;
+
+    /// See [`Controller::needs`](crate::Controller::needs).
+    fn needs(params: &Self::Params) -> Signals {
+        let _ = params;
+        NEEDS.and(<Self::Source as Source<Self::Params>>::NEEDS)
+    }
+}
+
+/// What every Vegas scheme needs.
+pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
+
+pub(super) type SourceMemory<S> = <<S as Scheme>::Source as Source<<S as Scheme>::Params>>::Memory;
+pub(super) type StepMemory<S> = <<S as Scheme>::Step as StepRule<<S as Scheme>::Params>>::Memory;
+pub(super) type LossMemory<S> = <<S as Scheme>::Loss as LossRule<<S as Scheme>::Params>>::Memory;
+pub(super) type StateOf<S> = State<SourceMemory<S>, StepMemory<S>, LossMemory<S>>;
+
+/// State of a Vegas flow (`spec: chan §3.3`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State<B, T, L> {
+    /// The window; a reduction's time is [`Epoch::start`](crate::parts::epoch::Epoch::start)
+    /// of its epoch (CWNDCT).
+    pub window: Window,
+    /// The round in progress.
+    pub round: Round,
+    /// Packets added per packet acknowledged in this round (IncrAmt).
+    pub incr: f64,
+    /// Whether `incr` is slow start's.
+    pub doubling: bool,
+    /// Whether the latest round was one to act on; slow start, and some step rules, act
+    /// every other round (IncrFlag).
+    pub acting: bool,
+    /// The latest backlog Δ, packets, and what it was estimated from.
+    pub delta: Option<(f64, Delays)>,
+    /// What the source remembers.
+    pub source: B,
+    /// What the step rule remembers.
+    pub step: T,
+    /// What the loss rule remembers.
+    pub loss: L,
+    /// The step rule's memory before the latest reduction.
+    pub(super) saved: T,
+    /// The RTT sample of a frame whose acknowledgements are still to come.
+    pub(super) sampled: Option<Span>,
+}
