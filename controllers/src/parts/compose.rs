@@ -1,8 +1,9 @@
 //! A controller as three modules that can be exchanged one by one: congestion
 //! detection, bandwidth estimation, flow control (`spec: arumaithurai §2`).
 //!
-//! Each is a pure function over plain data. One event runs through them in that order,
-//! after the path's own measurements have taken its RTT sample in:
+//! Each is pure: what `update` makes of a state depends on its arguments alone. One event
+//! runs through them in that order, after the path's own measurements have taken its RTT
+//! sample in:
 //!
 //! * a [`Detector`] sees events alone, never a window, and says whether they mean
 //!   congestion that deserves a response;
@@ -89,8 +90,8 @@ pub trait Detector: Debug + Send + Sync + 'static {
     fn ecn(params: &Self::Params) -> Ecn;
     /// A new flow.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
-    /// The verdict on an event.
-    fn update(params: &Self::Params, state: Self::State, event: &Event) -> (Self::State, Signal);
+    /// Takes an event in and gives the verdict on it.
+    fn update(params: &Self::Params, state: &mut Self::State, event: &Event) -> Signal;
     /// See [`Controller::inspect`](crate::Controller::inspect).
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (params, state, visit);
@@ -108,13 +109,8 @@ pub trait Estimator: Debug + Send + Sync + 'static {
     fn needs(params: &Self::Params) -> Signals;
     /// A new flow.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
-    /// The state after an event, and the estimate if the event brought a new one.
-    fn update(
-        params: &Self::Params,
-        state: Self::State,
-        input: Input<'_>,
-        signal: Signal,
-    ) -> (Self::State, Option<Estimate>);
+    /// Takes an event and the verdict on it in; gives the estimate if it brought a new one.
+    fn update(params: &Self::Params, state: &mut Self::State, input: Input<'_>, signal: Signal) -> Option<Estimate>;
     /// What it wants done.
     fn wants(params: &Self::Params, state: &Self::State) -> Wants;
     /// See [`Controller::inspect`](crate::Controller::inspect).
@@ -134,15 +130,15 @@ pub trait FlowControl: Debug + Send + Sync + 'static {
     fn needs(params: &Self::Params) -> Signals;
     /// A new flow.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
-    /// The state after an event on which the detector's verdict is `signal`, with the
-    /// estimate it brought, if any.
+    /// Takes an event in on which the detector's verdict is `signal`, with the estimate it
+    /// brought, if any.
     fn update(
         params: &Self::Params,
-        state: Self::State,
+        state: &mut Self::State,
         input: Input<'_>,
         signal: Signal,
         estimate: Option<Estimate>,
-    ) -> Self::State;
+    );
     /// The window in force.
     fn window(state: &Self::State) -> &Window;
     /// See [`Controller::inspect`](crate::Controller::inspect).
@@ -163,8 +159,9 @@ impl Estimator for NoEstimate {
         Signals::NONE
     }
     fn start((): &(), _: &Path) {}
-    fn update((): &(), (): (), _: Input<'_>, _: Signal) -> ((), Option<Estimate>) {
-        ((), None)
+    #[inline]
+    fn update((): &(), (): &mut (), _: Input<'_>, _: Signal) -> Option<Estimate> {
+        None
     }
     fn wants((): &(), (): &()) -> Wants {
         Wants::default()

@@ -63,7 +63,8 @@ impl Detector for EarlyEcn {
         State::default()
     }
 
-    fn update(params: &Params, mut state: State, event: &Event) -> (State, Signal) {
+    #[inline]
+    fn update(params: &Params, state: &mut State, event: &Event) -> Signal {
         let (packets, weight, sent_at, signal) = match event.what {
             What::Marked(Marked { packets, newest_sent_at, .. }) => (packets, params.w2, newest_sent_at, Signal::Mild),
             What::Lost(Lost { packets, newest_sent_at, .. }) => (packets, params.w1, newest_sent_at, Signal::Strong),
@@ -73,23 +74,26 @@ impl Detector for EarlyEcn {
                     state.score = 0.0;
                 }
                 if acked.congestion_indication != Some(true) {
-                    return (state, Signal::Clear);
+                    return Signal::Clear;
                 }
                 (1, params.w3, acked.newest_sent_at, Signal::Mild)
             }
-            What::PersistentCongestion(_) => return (State::default(), Signal::TimedOut),
-            _ => return (state, Signal::Clear),
+            What::PersistentCongestion(_) => {
+                *state = State::default();
+                return Signal::TimedOut;
+            }
+            _ => return Signal::Clear,
         };
         if !state.signalled.accepts(sent_at) {
-            return (state, Signal::Clear);
+            return Signal::Clear;
         }
         state.score += weight * f64::from(packets.max(1));
         if state.score < params.theta {
-            return (state, Signal::Clear);
+            return Signal::Clear;
         }
         state.signalled.begin(event.now);
         state.score = 0.0;
-        (state, signal)
+        signal
     }
 
     fn inspect(_: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {

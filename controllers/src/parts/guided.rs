@@ -44,8 +44,10 @@ impl Guide {
     /// The available bandwidth in packets per base RTT (`spec: arumaithurai §3.5 F2.5a`,
     /// A2).
     fn spare(&self, window: &Window) -> f64 {
-        let (Some(available), Some(base_rtt)) = (self.available, self.base_rtt) else { return 0.0 };
-        available * base_rtt.secs() / (8.0 * window.mtu)
+        match (self.available, self.base_rtt) {
+            (Some(available), Some(base_rtt)) if available > 0.0 => available * base_rtt.secs() / (8.0 * window.mtu),
+            _ => 0.0,
+        }
     }
 }
 
@@ -75,8 +77,11 @@ impl Rules for GuidedRules {
     fn increase(params: &Params, guide: &mut Guide, window: &Window, _: Time, units: f64) -> f64 {
         let linear = aimd::increase(1.0, window, units);
         let spare = guide.spare(window);
+        if spare <= 0.0 {
+            return linear;
+        }
         let target = guide.reference + spare;
-        if spare <= 0.0 || (params.cap_to_target && window.cwnd >= target) {
+        if params.cap_to_target && window.cwnd >= target {
             return linear;
         }
         let guided = aimd::increase((guide.share * spare).max(1.0), window, units);
@@ -128,24 +133,18 @@ impl FlowControl for Guided {
         <Inner as FlowControl>::start(params, path)
     }
 
-    fn update(
-        params: &Params,
-        mut state: State<Guide>,
-        input: Input<'_>,
-        signal: Signal,
-        estimate: Option<Estimate>,
-    ) -> State<Guide> {
+    #[inline]
+    fn update(params: &Params, state: &mut State<Guide>, input: Input<'_>, signal: Signal, estimate: Option<Estimate>) {
         state.memory.base_rtt = input.path.base_rtt();
         if let Some(Estimate { available, share }) = estimate {
             // F6.
             state.memory = Guide { available: Some(available), share, reference: state.window.cwnd, ..state.memory };
             state.window.ssthresh = state.window.ssthresh.min(state.window.cwnd);
         }
-        let mut state = <Inner as FlowControl>::update(params, state, input, signal, estimate);
+        <Inner as FlowControl>::update(params, state, input, signal, estimate);
         if signal != Signal::Clear {
             state.memory.reference = state.window.cwnd;
         }
-        state
     }
 
     fn window(state: &State<Guide>) -> &Window {

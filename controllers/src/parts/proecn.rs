@@ -84,24 +84,25 @@ impl Estimator for ProEcn {
         State::start(params, path)
     }
 
-    fn update(params: &Params, mut state: State, input: Input<'_>, signal: Signal) -> (State, Option<Estimate>) {
+    #[inline]
+    fn update(params: &Params, state: &mut State, input: Input<'_>, signal: Signal) -> Option<Estimate> {
         if params.fallback {
-            return (state, None);
+            return None;
         }
         let now = input.event.now;
         state.heed(signal, now);
-        let mut result = None;
+        let mut outcome = None;
         match &input.event.what {
             What::Acked(acked) => state.acked(params, input.path, now, acked),
-            What::Probed(probed) => result = state.probed(params, probed),
+            What::Probed(probed) => outcome = state.probed(params, probed),
             What::Idle(idle) if idle.is_long() => state.cancel(now),
             What::Mtu(mtu) => state.mtu = *mtu,
             _ => {}
         }
-        let result = result.or_else(|| state.give_up(params, input.path, now));
-        let estimate = result.map(|result| state.conclude(params, input.path, now, result));
-        state.begin_due(params, input.path, now);
-        (state, estimate)
+        if outcome.is_none() && !state.is_due(now) {
+            return None;
+        }
+        state.proceed(params, input.path, now, outcome)
     }
 
     fn wants(_: &Params, state: &State) -> Wants {

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::{Detector, Estimator, FlowControl, Input, Measured, Signal, measured};
+use super::{Detector, Estimator, FlowControl, Input, Measured, measured};
 use crate::{Controller, Decision, Event, Parameters, Path, Signals, Table, View};
 
 type Detecting<S> = <S as Scheme>::Detector;
@@ -90,18 +90,23 @@ impl<S: Scheme> Controller for Composed<S> {
         }
     }
 
+    fn step(params: &S::Params, mut state: Self::State, group: Table<'_, ()>, event: &Event) -> Self::State {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
     /// Samples, then detection, estimation, flow control (`spec: arumaithurai §1.3,
     /// §2.3`).
     #[inline]
-    fn step(params: &S::Params, mut state: Self::State, _: Table<'_, ()>, event: &Event) -> Self::State {
+    fn advance(params: &S::Params, state: &mut Self::State, _: Table<'_, ()>, event: &Event) {
+        let State { path, detector, estimator, flow } = state;
         if let Some(rtt) = event.rtt() {
-            state.path.sampled(of(params), event.now, &rtt);
+            path.sampled(of(params), event.now, &rtt);
         }
-        let (detector, signal): (_, Signal) = Detecting::<S>::update(of(params), state.detector, event);
-        let input = Input { event, path: &state.path };
-        let (estimator, estimate) = Estimating::<S>::update(of(params), state.estimator, input, signal);
-        let flow = Controlling::<S>::update(of(params), state.flow, input, signal, estimate);
-        State { path: state.path, detector, estimator, flow }
+        let signal = Detecting::<S>::update(of(params), detector, event);
+        let input = Input { event, path };
+        let estimate = Estimating::<S>::update(of(params), estimator, input, signal);
+        Controlling::<S>::update(of(params), flow, input, signal, estimate);
     }
 
     #[inline]

@@ -19,15 +19,8 @@ impl<R: Rules> FlowControl for LossBased<R> {
     }
 
     #[inline]
-    fn update(
-        params: &R::Params,
-        mut state: Self::State,
-        input: Input<'_>,
-        signal: Signal,
-        _: Option<Estimate>,
-    ) -> Self::State {
-        Self::judged(params, &mut state, input.event, signal.is_congestion());
-        state
+    fn update(params: &R::Params, state: &mut Self::State, input: Input<'_>, signal: Signal, _: Option<Estimate>) {
+        Self::judged(params, state, input.event, signal.is_congestion());
     }
 
     #[inline]

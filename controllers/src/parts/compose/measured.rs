@@ -16,7 +16,8 @@ parameters! {
 /// A path's round trip times. Smoothing is the stack's (`RFC 9002 §5.3`).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Measured {
-    base: WindowedMin<10>,
+    recent: WindowedMin<10>,
+    base: Option<Span>,
     smoothed: Span,
     variation: Span,
 }
@@ -26,7 +27,8 @@ impl Measured {
     pub fn sampled(&mut self, params: &Params, now: Time, rtt: &Rtt) {
         if rtt.latest > Span::ZERO {
             let latest = i64::try_from(rtt.latest.0).unwrap_or(i64::MAX);
-            self.base.update(now, Some(Span::from_secs_f64(params.base_rtt_window)), latest);
+            let window = Span::from_secs_f64(params.base_rtt_window);
+            self.base = Some(Span(self.recent.update(now, Some(window), latest).unsigned_abs()));
         }
         self.smoothed = rtt.smoothed;
         self.variation = rtt.variation;
@@ -34,8 +36,8 @@ impl Measured {
 
     /// The smallest RTT of late (`spec: arumaithurai §3.4`, A22).
     #[must_use]
-    pub fn base_rtt(&self) -> Option<Span> {
-        self.base.get().map(|least| Span(least.unsigned_abs()))
+    pub const fn base_rtt(&self) -> Option<Span> {
+        self.base
     }
 
     /// The smoothed RTT; zero before the first sample.

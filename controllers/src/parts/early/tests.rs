@@ -7,11 +7,7 @@ use crate::testkit::{PATH, acked, lost, marked};
 /// Runs events given as (time, what) and returns the verdicts.
 fn verdicts<const N: usize>(params: &Params, events: [(u64, What); N]) -> [Signal; N] {
     let mut state = EarlyEcn::start(params, &PATH);
-    events.map(|(now, what)| {
-        let signal;
-        (state, signal) = EarlyEcn::update(params, state, &Event { now: Time(now), what });
-        signal
-    })
+    events.map(|(now, what)| EarlyEcn::update(params, &mut state, &Event { now: Time(now), what }))
 }
 
 fn mark(sent_at: u64) -> What {

@@ -37,7 +37,7 @@ impl Bench {
         let event = Event { now: self.now, what };
         let estimate = available.map(|available| Estimate { available, share: 0.5 });
         let input = Input { event: &event, path: &self.path };
-        self.state = Guided::update(&self.params, self.state, input, signal, estimate);
+        Guided::update(&self.params, &mut self.state, input, signal, estimate);
         self.state.window.cwnd
     }
 

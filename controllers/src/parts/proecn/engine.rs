@@ -93,6 +93,7 @@ impl State {
 
     /// What a detector's verdict means to probing: a train that data congestion overlaps
     /// is void (`spec: arumaithurai §3.6 P3.1`), and a timeout starts over (F5).
+    #[inline]
     pub(super) fn heed(&mut self, signal: Signal, now: Time) {
         if signal.is_congestion() {
             self.congested_start = true;
@@ -116,6 +117,7 @@ impl State {
 
     /// P1: probing begins when the first data has been acknowledged and the base RTT is
     /// known, carefully where the first round trip met congestion.
+    #[inline]
     pub(super) fn acked(&mut self, params: &Params, path: &Measured, now: Time, acked: &Acked) {
         self.active = true;
         if self.phase != Phase::NotStarted || !self.first_round.accepts(acked.newest_sent_at) {
@@ -142,9 +144,32 @@ impl State {
         Some(Outcome { train: self.outstanding.take()?, available, saturated: finding.saturated })
     }
 
+    /// Whether the time has come to give a train up or to begin the next.
+    #[inline]
+    pub(super) fn is_due(&self, now: Time) -> bool {
+        self.wake_at().is_some_and(|due| due <= now)
+    }
+
+    /// What follows from a train's outcome, or from the time: P4, P3, P2 in turn.
+    #[cold]
+    pub(super) fn proceed(
+        &mut self,
+        params: &Params,
+        path: &Measured,
+        now: Time,
+        outcome: Option<Outcome>,
+    ) -> Option<Estimate> {
+        let outcome = outcome.or_else(|| self.give_up(params, path, now));
+        let estimate = outcome.map(|outcome| self.conclude(params, path, now, outcome));
+        if self.outstanding.is_none() && self.is_due(now) {
+            self.begin(params, path, now);
+        }
+        estimate
+    }
+
     /// P4: a train that got no answer in time is sent again once; the second time it
     /// counts as saturated.
-    pub(super) fn give_up(&mut self, params: &Params, path: &Measured, now: Time) -> Option<Outcome> {
+    fn give_up(&mut self, params: &Params, path: &Measured, now: Time) -> Option<Outcome> {
         let train = self.outstanding.take_if(|train| train.timeout <= now)?;
         if train.is_retry {
             return Some(Outcome { train, available: 0.0, saturated: true });
@@ -154,7 +179,7 @@ impl State {
     }
 
     /// P3: what the train means for the next, and when that is due.
-    pub(super) fn conclude(&mut self, params: &Params, path: &Measured, now: Time, outcome: Outcome) -> Estimate {
+    fn conclude(&mut self, params: &Params, path: &Measured, now: Time, outcome: Outcome) -> Estimate {
         let Outcome { train, saturated, .. } = outcome;
         let available = if train.is_stale { 0.0 } else { outcome.available };
         if self.phase == Phase::SlowProbe {
@@ -180,11 +205,8 @@ impl State {
         Estimate { available, share: params.alpha }
     }
 
-    /// P2: the next train, where it is due and the flow is alive.
-    pub(super) fn begin_due(&mut self, params: &Params, path: &Measured, now: Time) {
-        if self.outstanding.is_some() || !self.active || self.due.is_none_or(|due| now < due) {
-            return;
-        }
+    /// P2: the next train.
+    fn begin(&mut self, params: &Params, path: &Measured, now: Time) {
         self.due = None;
         if self.phase == Phase::Off {
             self.phase = Phase::Dynamic;
@@ -214,10 +236,17 @@ impl State {
         });
     }
 
-    pub(super) fn wants(&self) -> Wants {
+    /// When the train under way is given up, or the next is due: while nothing has been
+    /// acknowledged since the latest train, none is.
+    #[inline]
+    fn wake_at(&self) -> Option<Time> {
         match &self.outstanding {
-            Some(train) => Wants { train: Some(train.plan), wake_at: Some(train.timeout) },
-            None => Wants { train: None, wake_at: self.due.filter(|_| self.active) },
+            Some(train) => Some(train.timeout),
+            None => self.due.filter(|_| self.active),
         }
+    }
+
+    pub(super) fn wants(&self) -> Wants {
+        Wants { train: self.outstanding.map(|train| train.plan), wake_at: self.wake_at() }
     }
 }

@@ -44,10 +44,8 @@ impl Bench {
 
     fn tell(&mut self, what: What, signal: Signal) -> Option<f64> {
         let event = Event { now: self.now, what };
-        let (state, estimate) =
-            ProEcn::update(&self.params, self.state, Input { event: &event, path: &self.path }, signal);
-        self.state = state;
-        estimate.map(|estimate| estimate.available)
+        let input = Input { event: &event, path: &self.path };
+        ProEcn::update(&self.params, &mut self.state, input, signal).map(|estimate| estimate.available)
     }
 
     fn pass(&mut self, span: Span) -> &mut Bench {
@@ -326,6 +324,43 @@ fn rates_are_bounded() {
         bench.next_train();
     }
     assert_eq!(bench.plan().unwrap().min_rate, 1e11);
+}
+
+/// Which probes a router marks that has `spare` bit/s left for them and marks above two
+/// waiting packets, as fluid (`spec: arumaithurai §4.3`).
+fn marked_at(plan: &TrainPlan, spare: f64) -> u64 {
+    let packet = 8.0 * f64::from(plan.bytes);
+    let (mut marked, mut backlog, mut last) = (0, 0.0, 0.0);
+    for index in 0..plan.packets {
+        let offset = plan.chirp().offset(index);
+        backlog = f64::max(backlog - spare * (offset - last), 0.0);
+        last = offset;
+        if backlog >= 2.0 * packet {
+            marked |= 1 << index;
+        }
+        backlog += packet;
+    }
+    marked
+}
+
+/// What the estimates are for: whatever is to spare is found within a few trains, and
+/// found again when it changes. A queue of probes alone takes five or six gaps above the spare
+/// bandwidth to grow to two packets, so the estimate exceeds it by SF⁴ to SF⁷.
+#[test]
+fn estimates_follow_the_spare_bandwidth() {
+    let mut bench = Bench::begun();
+    let mut train = |spare: f64| {
+        let marked = marked_at(&bench.plan().unwrap(), spare);
+        let available = bench.answer(marked, CLEAN).unwrap();
+        bench.next_train();
+        let excess = available / spare;
+        (chirp::power(1.2, 4)..chirp::power(1.2, 7)).contains(&excess)
+    };
+    for spare in [100e6, 25e6, 600e6, 75e6, 2e6, 50e6] {
+        let trains = (1..=8).find(|_| train(spare));
+        assert!(trains.is_some(), "{spare} not found in eight trains");
+        assert!((0..20).all(|_| train(spare)), "{spare} lost again");
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

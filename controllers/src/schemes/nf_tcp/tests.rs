@@ -9,7 +9,7 @@ use super::*;
 use crate::event::Probed;
 use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::compose::{Detector, FlowControl};
+use crate::parts::compose::{Detector, Estimator, FlowControl, Input};
 use crate::parts::proecn::Phase;
 use crate::schemes::nf_tcp_prime::{self, NfTcpPrime};
 use crate::schemes::reno::{self, Reno};
@@ -236,12 +236,11 @@ proptest! {
             if !heard_by_flow && before.flow.window.cwnd != after.flow.window.cwnd {
                 failure = Some("a probe or a timer moved the window");
             }
-            let signal;
-            (detector, signal) = early::EarlyEcn::update(&params.detection, detector, event);
-            let input = crate::parts::compose::Input { event, path: &after.path };
-            let (estimator, estimate) =
-                <proecn::ProEcn as crate::parts::compose::Estimator>::update(&params.probing, before.estimator, input, signal);
-            flow = guided::Guided::update(&params.flow, flow, input, signal, estimate);
+            let signal = early::EarlyEcn::update(&params.detection, &mut detector, event);
+            let input = Input { event, path: &after.path };
+            let mut estimator = before.estimator;
+            let estimate = proecn::ProEcn::update(&params.probing, &mut estimator, input, signal);
+            guided::Guided::update(&params.flow, &mut flow, input, signal, estimate);
             if (detector, estimator, flow) != (after.detector, after.estimator, after.flow) {
                 failure = Some("the composition is not detection, estimation, flow control");
             }
