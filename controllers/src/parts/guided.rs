@@ -80,12 +80,9 @@ impl Rules for GuidedRules {
         if spare <= 0.0 {
             return linear;
         }
-        let target = guide.reference + spare;
-        if params.cap_to_target && window.cwnd >= target {
-            return linear;
-        }
         let guided = aimd::increase((guide.share * spare).max(1.0), window, units);
-        if params.cap_to_target { guided.min((target - window.cwnd).max(linear)) } else { guided }
+        let room = guide.reference + spare - window.cwnd;
+        if params.cap_to_target { guided.min(room.max(linear)) } else { guided }
     }
 
     /// F3, Eq. 4.9. Marks and losses weigh the same (A8).

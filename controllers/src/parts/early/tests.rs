@@ -42,6 +42,10 @@ fn indications_add_up_over_a_round_trip() {
     let three = What::Marked(Marked { packets: 3, ..marked(Time(1)) });
     assert_eq!(verdicts(&params, [(10, mark(1)), (11, three)]), [Clear, Mild]);
     assert_eq!(verdicts(&params, [(10, three), (11, loss(2))]), [Clear, Strong]);
+    let none = What::Marked(Marked { packets: 0, ..marked(Time(1)) });
+    assert_eq!(verdicts(&params, [(10, three), (11, none)]), [Clear, Mild], "a report of marks is one at least");
+    // The ACK of a packet sent when the round began does not end it.
+    assert_eq!(verdicts(&params, [(10, ack(1)), (20, three), (21, ack(10)), (22, mark(12))])[3], Mild);
     // The ACK of a packet sent after the round began ends it, and what it had counted.
     let events = [(10, ack(1)), (20, three), (21, ack(11)), (22, mark(12)), (30, ack(15)), (31, three), (32, mark(14))];
     assert_eq!(verdicts(&params, events), [Clear, Clear, Clear, Clear, Clear, Mild, Clear]);

@@ -134,6 +134,14 @@ fn growth_limits_itself() {
     assert_close(bench.state.window.cwnd, fluid, 0.25);
 }
 
+/// F2.5b: an estimate of next to nothing is no worse than none.
+#[test]
+fn a_small_estimate_leaves_growth_linear() {
+    let mut bench = Bench::at(Params::paper(), 100.0);
+    bench.estimate(80_000.0); // one packet per base RTT
+    assert_eq!(bench.ack(1), 100.01);
+}
+
 /// A11: growth stops being guided at the window of the estimate plus the estimate.
 #[test]
 fn growth_is_guided_up_to_the_target() {

@@ -277,6 +277,7 @@ fn a_timeout_or_a_long_silence_starts_over() {
         bench.answer(marks_from(2), CLEAN);
         bench.next_train();
     }
+    bench.congest();
     let mut unchanged = bench;
     unchanged.tell(idle(300), Signal::Clear);
     assert_eq!(unchanged.state, bench.state);
