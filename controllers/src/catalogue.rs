@@ -295,6 +295,8 @@ catalogue! {
     ATcp => a_tcp::ATcp,
     TcpP => tcp_p::TcpP,
     ATcpP => a_tcp_p::ATcpP,
+    DcaC => dca_c::DcaC,
+    DcaS => dca_s::DcaS,
     Cubic => cubic::Cubic,
     Cubic2005 => cubic_2005::Cubic2005,
     HighSpeed => highspeed::HighSpeed,

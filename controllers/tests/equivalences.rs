@@ -13,6 +13,8 @@ use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::grouped::State;
 use windlass_controllers::schemes::a_tcp::{self, ATcp};
 use windlass_controllers::schemes::a_tcp_p::ATcpP;
+use windlass_controllers::schemes::dca_c::{self, DcaC};
+use windlass_controllers::schemes::dca_s::DcaS;
 use windlass_controllers::schemes::reno::{self, Reno};
 use windlass_controllers::schemes::tcp_k::{self, TcpK};
 use windlass_controllers::schemes::tcp_p::{self, TcpP};
@@ -108,6 +110,28 @@ fn an_adaptive_group_of_one_is_a_tcp() {
         let detector = Settings { freeze_app_limited, check_wait: 1.0, loss_wait: 0.5, ..Default::default() };
         let params = a_tcp::Params { base, detector, slow_start_cap };
         same::<ATcpP, ATcp, _, _>(seed, 1, sender, params, params);
+    }
+}
+
+/// `spec: cho §3.4` D6.
+#[test]
+fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let params = dca_c::Params { base, gamma: 0.1 * (seed % 10) as f64, ..Default::default() };
+        same::<DcaC, DcaS, _, _>(seed, 1, sender, params, params);
+    }
+}
+
+/// `spec: cho §3.4` D6: no sample is beyond all of its range.
+#[test]
+fn a_flow_that_never_yields_to_delay_is_reno() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let params = dca_c::Params { base, gamma: 1.0, ..Default::default() };
+        same::<DcaS, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
+        let (sender, base) = case(seed);
+        same::<DcaC, Reno, _, _>(seed, 1 + seed % 6, sender, params, reno::Params { base });
     }
 }
 

@@ -6,6 +6,7 @@ pub mod chirp;
 pub mod competition;
 pub mod compose;
 pub mod cubic_curve;
+pub mod dca;
 pub mod early;
 pub mod epoch;
 pub mod grouped;

@@ -107,6 +107,13 @@ impl Window {
         self.cwnd = base.max_window;
     }
 
+    /// Lowers the window to `to` packets, not below the smallest one; no congestion
+    /// response.
+    #[inline]
+    pub fn lower(&mut self, base: &Base, to: f64) {
+        self.cwnd = to.max(base.min_window).min(self.cwnd);
+    }
+
     /// Takes a congestion response at `now`.
     pub fn cut(&mut self, base: &Base, now: Time, cut: Cut) {
         self.respond(now, cut.ssthresh, false);

@@ -4,6 +4,8 @@ pub mod a_tcp;
 pub mod a_tcp_p;
 pub mod cubic;
 pub mod cubic_2005;
+pub mod dca_c;
+pub mod dca_s;
 pub mod enhanced_vegas;
 pub mod highspeed;
 pub mod nf_tcp;

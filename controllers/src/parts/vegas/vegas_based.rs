@@ -95,7 +95,7 @@ impl<S: Scheme> VegasBased<S> {
         }
         if delta > common.gamma {
             let to = state.window.cwnd * common.exit_factor;
-            Self::lower(common, state, to);
+            state.window.lower(common.limits(), to);
             state.window.ssthresh = 2.0;
             state.step = StepMemory::<S>::default();
         } else {
@@ -116,14 +116,8 @@ impl<S: Scheme> VegasBased<S> {
         match S::Step::step(params, &mut state.step, delta) {
             Step::Hold => {}
             Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
-            Step::Shrink(packets) => Self::lower(params.as_ref(), state, cwnd - packets),
+            Step::Shrink(packets) => state.window.lower(params.as_ref().limits(), cwnd - packets),
         }
-    }
-
-    /// Lowers the window, not below the smallest one.
-    fn lower(common: &Common, state: &mut StateOf<S>, to: f64) {
-        let cwnd = state.window.cwnd;
-        state.window.cwnd = to.max(common.limits().min_window).min(cwnd);
     }
 
     /// `spec: chan §1.5`.

@@ -1,0 +1,179 @@
+//! Reno that also yields to delay: a mild cut once the RTT passes a point within the range
+//! it has had, alone or with the siblings that have larger windows (`spec: cho §3`).
+
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use crate::parts::aimd;
+use crate::parts::base::Base;
+use crate::parts::grouped::{Flow, GroupRules};
+use crate::parts::window::Window;
+use crate::{Event, Path, Signals, Span, Time, View, What, parameters};
+
+parameters! {
+    /// What both DCA schemes let one set.
+    pub struct Params {
+        @base Base, paper Base { ssthresh: 200.0, max_window: 200.0, ..Base::cho() };
+        /// Where between the least and the largest RTT a sample begins to be a sign of congestion.
+        gamma: f64 = 0.5, in 0.0, 1.0, source "spec: cho §3.1";
+        /// Fraction of its window a flow gives up on such a sign; its siblings share out as much.
+        alpha: f64 = 0.125, in 0.0, 0.499, source "spec: cho §3.1";
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+/// The range RTT samples have had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Range {
+    /// The least.
+    pub min: Span,
+    /// The largest.
+    pub max: Span,
+}
+
+impl Range {
+    /// Whether `rtt`, which is in the range, is beyond the fraction `gamma` of it
+    /// (`spec: cho §3.2 rule 3, eq. 2.1`). Both sides are differences from the minimum, so
+    /// that nothing is beyond all of the range, however large the numbers.
+    #[must_use]
+    pub fn passed(&self, gamma: f64, rtt: Span) -> bool {
+        (rtt - self.min).0 as f64 > gamma * (self.max - self.min).0 as f64
+    }
+
+    /// The threshold T, milliseconds (`spec: cho eq. 2.1`).
+    #[must_use]
+    pub fn threshold(&self, gamma: f64) -> f64 {
+        self.min.millis() + gamma * (self.max - self.min).millis()
+    }
+}
+
+/// What a flow remembers besides its window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Memory {
+    /// The RTTs it has had; none before the first.
+    pub range: Option<Range>,
+    /// The next sample that counts is of a packet sent no earlier.
+    pub next: Time,
+}
+
+impl Memory {
+    /// Takes the sample of a packet sent at `sent_at`, one per round trip, and tells
+    /// whether it is a sign of congestion (`spec: cho §3.2 rules 1–3`).
+    fn sampled(&mut self, gamma: f64, now: Time, sent_at: Time, rtt: Span) -> bool {
+        if sent_at < self.next {
+            return false;
+        }
+        self.next = now;
+        let range = self.range.get_or_insert(Range { min: rtt, max: rtt });
+        range.min = range.min.min(rtt);
+        range.max = range.max.max(rtt);
+        range.passed(gamma, rtt)
+    }
+}
+
+/// Whom a sign of congestion concerns.
+pub trait Reach: Debug + Send + Sync + 'static {
+    /// See [`Controller::NAME`](crate::Controller::NAME).
+    const NAME: &'static str;
+    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
+    const SUMMARY: &'static str;
+    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
+    const SOURCE: &'static str;
+    /// With [`GROUPS`](Signals::GROUPS) or without: a flow that keeps its window out of
+    /// the group's table has no siblings.
+    const NEEDS: Signals;
+}
+
+/// What a DCA flow needs to hear by itself.
+pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
+
+/// DCA's rules, for flows whose signs reach as far as `R` says.
+#[derive(Debug)]
+pub struct Dca<R>(PhantomData<R>);
+
+/// Siblings with larger windows give up their part (`spec: cho §3.2 rules 4, 5`).
+fn warn<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
+    let (params, now, own) = (flow.params, flow.now, flow.window.cwnd);
+    let others = (flow.size() - 1) as f64;
+    for member in flow.siblings().filter(|member| member.cwnd > own) {
+        member.scale(member.cwnd - params.alpha * member.cwnd / others, params.base.min_window, now);
+    }
+}
+
+/// The flow's own part (`spec: cho §3.2 rule 6`). A loss response that came before it
+/// stands.
+fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
+    let Window { cwnd, ssthresh, .. } = *flow.window;
+    if cwnd > ssthresh {
+        flow.window.lower(&flow.params.base, cwnd - flow.params.alpha * cwnd);
+        flow.window.settle();
+    }
+}
+
+impl<R: Reach> GroupRules for Dca<R> {
+    const NAME: &'static str = R::NAME;
+    const SUMMARY: &'static str = R::SUMMARY;
+    const SOURCE: &'static str = R::SOURCE;
+    const NEEDS: Signals = R::NEEDS;
+    type Params = Params;
+    type Memory = Memory;
+    type Shared = ();
+
+    fn shared(_: &Params) {}
+
+    fn start(_: &Params, _: &Path) -> Memory {
+        Memory::default()
+    }
+
+    /// `spec: cho §3.2 Ack, rules 1–6`.
+    #[inline]
+    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
+        let Some(rtt) = event.rtt() else { return };
+        let sent_at = match event.what {
+            What::Acked(ref acked) => acked.newest_sent_at,
+            _ => Time(flow.now.0.saturating_sub(rtt.latest.0)),
+        };
+        if flow.memory.sampled(flow.params.gamma, flow.now, sent_at, rtt.adjusted()) {
+            warn(flow);
+            yield_to_delay(flow);
+        }
+    }
+
+    /// `spec: cho §1.6 STD-ACK`.
+    #[inline]
+    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
+        aimd::increase(1.0, flow.window, units)
+    }
+
+    /// `spec: cho §3.2 Congestion`.
+    fn congestion(flow: &mut Flow<'_, Self>) {
+        flow.memory.next = flow.now;
+        let cut = aimd::decrease(0.5, flow.window);
+        flow.respond(cut);
+    }
+
+    /// `spec: cho §3.2 Timeout`.
+    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.memory.next = flow.now;
+        0.5 * flow.window.cwnd
+    }
+
+    fn inspect(
+        params: &Params,
+        memory: &Memory,
+        _: &Window,
+        _: View<'_, ()>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        if let Some(range) = memory.range {
+            visit("rtt_min_ms", range.min.millis());
+            visit("rtt_max_ms", range.max.millis());
+            visit("rtt_threshold_ms", range.threshold(params.gamma));
+        }
+    }
+}
