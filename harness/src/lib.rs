@@ -8,3 +8,4 @@ pub mod outcome;
 pub mod report;
 pub mod results;
 pub mod scenario;
+pub mod sim;

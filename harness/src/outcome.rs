@@ -74,7 +74,7 @@ pub struct FlowSeries {
 pub struct QueueOutcome {
     /// Name, unique in the run.
     pub name: String,
-    /// Capacity at the end of the run, packets of the scenario's datagram size.
+    /// Capacity at the end of the run, packets of the scenario's datagram size; 0 without a limit.
     pub limit_packets: f64,
     /// Packets that left it.
     pub packets_forwarded: u64,

@@ -83,12 +83,13 @@ pub enum Class {
 
 impl Class {
     /// The class a differentiated services codepoint stands for: CS1 (8, `RFC 4594 §4.10`)
-    /// and LE (1, `RFC 8622`) are low priority, everything else is normal. Probes are
-    /// classed by their sender.
+    /// and LE (1, `RFC 8622`) are low priority, 11 of the pool for local use
+    /// (`RFC 2474 §6`) is a probe, everything else is normal.
     #[must_use]
     pub const fn of_dscp(dscp: u8) -> Class {
         match dscp {
             1 | 8 => Class::LowPriority,
+            11 => Class::Probe,
             _ => Class::Normal,
         }
     }

@@ -1,0 +1,140 @@
+//! The application's data: what to send next, what has arrived, when it is complete.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::sent::Sent;
+
+/// A piece of data as large as a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Chunk {
+    pub number: u64,
+    pub bytes: u32,
+    /// How often it will have been sent with this packet.
+    pub transmissions: u16,
+}
+
+/// A transfer of a given size, or one without end.
+#[derive(Clone, Debug)]
+pub(super) struct Data {
+    chunk_bytes: u32,
+    total: Option<u64>,
+    /// How many chunks there are.
+    chunks: u64,
+    /// The first chunk never sent.
+    fresh: u64,
+    /// Lost chunks to send again, with how often they were sent.
+    again: VecDeque<(u64, u16)>,
+    /// Chunks sent more than once, or about to be, and not yet acknowledged: whether
+    /// they have arrived.
+    repeats: BTreeMap<u64, bool>,
+    acked: u64,
+    /// Bytes that arrived, each counted once.
+    pub arrived_bytes: u64,
+}
+
+impl Data {
+    pub fn new(chunk_bytes: u32, total: Option<u64>) -> Data {
+        Data {
+            chunk_bytes,
+            total,
+            chunks: total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes))),
+            fresh: 0,
+            again: VecDeque::new(),
+            repeats: BTreeMap::new(),
+            acked: 0,
+            arrived_bytes: 0,
+        }
+    }
+
+    fn size(&self, chunk: u64) -> u32 {
+        match self.total {
+            Some(total) if chunk + 1 == self.chunks => (total - chunk * u64::from(self.chunk_bytes)) as u32,
+            _ => self.chunk_bytes,
+        }
+    }
+
+    /// Where a chunk lies in the application's data, bytes.
+    pub fn offset(&self, chunk: Chunk) -> u64 {
+        chunk.number.saturating_mul(u64::from(self.chunk_bytes))
+    }
+
+    /// What would be sent next: what was lost, then what is new. `None` if there is nothing.
+    #[inline]
+    pub fn peek(&mut self) -> Option<Chunk> {
+        while let Some(&(number, transmissions)) = self.again.front() {
+            if self.repeats.contains_key(&number) {
+                return Some(Chunk {
+                    number,
+                    bytes: self.size(number),
+                    transmissions: transmissions.saturating_add(1),
+                });
+            }
+            // It was acknowledged after all.
+            self.again.pop_front();
+        }
+        (self.fresh < self.chunks).then(|| Chunk { number: self.fresh, bytes: self.size(self.fresh), transmissions: 1 })
+    }
+
+    /// The chunk `peek` returned is sent.
+    #[inline]
+    pub fn take(&mut self, chunk: Chunk) {
+        if chunk.transmissions > 1 {
+            self.again.pop_front();
+        } else {
+            self.fresh += 1;
+        }
+    }
+
+    /// The data of `packet`, which is still in flight, is sent once more to provoke an ACK.
+    pub fn duplicate(&mut self, packet: &mut Sent) -> Chunk {
+        self.repeats.entry(packet.chunk).or_insert(packet.arrived);
+        packet.repeated = true;
+        let transmissions = packet.transmissions.saturating_add(1);
+        Chunk { number: packet.chunk, bytes: packet.bytes, transmissions }
+    }
+
+    /// A packet arrived at the receiver. Returns the bytes that are new there.
+    #[inline]
+    pub fn arrived(&mut self, packet: &mut Sent, lost: bool) -> u64 {
+        if packet.arrived {
+            return 0;
+        }
+        packet.arrived = true;
+        if packet.repeated || lost {
+            match self.repeats.get_mut(&packet.chunk) {
+                Some(arrived) if !*arrived => *arrived = true,
+                _ => return 0,
+            }
+        }
+        self.arrived_bytes += u64::from(packet.bytes);
+        u64::from(packet.bytes)
+    }
+
+    /// A packet was acknowledged; `late` if it had been declared lost.
+    #[inline]
+    pub fn acked(&mut self, packet: &Sent, late: bool) {
+        if !(packet.repeated || late) || self.repeats.remove(&packet.chunk).is_some() {
+            self.acked += 1;
+        }
+    }
+
+    /// A packet was declared lost: its data goes out again, unless another packet with it
+    /// was acknowledged.
+    pub fn lost(&mut self, packet: &Sent) {
+        if !packet.repeated {
+            self.repeats.insert(packet.chunk, packet.arrived);
+        } else if !self.repeats.contains_key(&packet.chunk) {
+            return;
+        }
+        self.again.push_back((packet.chunk, packet.transmissions));
+    }
+
+    /// Whether everything was acknowledged.
+    #[inline]
+    pub fn is_complete(&self) -> bool {
+        self.acked == self.chunks
+    }
+}
+
+#[cfg(test)]
+mod tests;

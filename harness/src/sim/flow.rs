@@ -1,0 +1,237 @@
+//! One flow of a run: both its ends, its timers and its measurements.
+
+use windlass_adapter::{Flow, Groups, Recorder};
+use windlass_controllers::{Engine, Path, Span, Time};
+
+use super::measure::Meter;
+use super::observer::FlowObserver;
+use super::receiver::{Receiver, Reply};
+use super::sender::{Around, Departure, Sender};
+use super::timers::{NEVER, Timer, Timers};
+use super::train::PROBE;
+use crate::net::{Network, Packet, Stream};
+use crate::outcome::FlowOutcome;
+use crate::scenario::FlowSpec;
+
+/// The handle of an ACK has this bit; below it is the position in the receiver's log.
+const ACK: u64 = 1 << 63;
+
+/// A flow.
+pub(super) struct FlowRun<E: Engine> {
+    pub spec: FlowSpec,
+    number: u32,
+    engine: E,
+    pub observer: Option<Box<dyn FlowObserver>>,
+    pub recorder: Option<Box<dyn Recorder>>,
+    ci_path: bool,
+    sender: Option<Sender<E>>,
+    receiver: Receiver,
+    pub timers: Timers,
+    /// The time on the simulation's agenda.
+    pub armed: u64,
+    meter: Meter,
+    arrived_bytes: u64,
+    started: Option<u64>,
+    stopped: Option<u64>,
+    seed: u64,
+    drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
+}
+
+impl<E: Engine> FlowRun<E> {
+    /// A flow that has not started. `ci_path` says whether its route gives
+    /// congestion-indication marks.
+    pub fn new(spec: &FlowSpec, number: u32, engine: E, seed: u64, ci_path: bool) -> FlowRun<E> {
+        let mut timers = Timers::new();
+        let start = spec.starts(seed);
+        if start < spec.stop {
+            timers.set(Timer::Start, start.0);
+            timers.set(Timer::Stop, spec.stop.0);
+        }
+        FlowRun {
+            number,
+            engine,
+            observer: None,
+            recorder: None,
+            ci_path,
+            sender: None,
+            receiver: Receiver::new(spec.ack),
+            timers,
+            armed: NEVER,
+            meter: Meter::new(spec.packet_bytes),
+            arrived_bytes: 0,
+            started: None,
+            stopped: None,
+            seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
+            drop_packets: spec.drop_packets.clone().into_iter().peekable(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// A packet of the flow leaves the network.
+    #[inline]
+    pub fn delivered(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        if packet.id & ACK == 0 {
+            self.data_arrives(now, packet, network);
+        } else {
+            self.ack_arrives(now, packet, network);
+        }
+    }
+
+    #[inline]
+    fn data_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        let Some(sender) = &mut self.sender else { return };
+        if packet.id & PROBE == 0 {
+            self.arrived_bytes += sender.arrived(packet.id);
+        }
+        match self.receiver.packet(now, packet) {
+            Reply::Now => self.acknowledge(now, network),
+            Reply::By(at) => self.timers.set(Timer::Ack, at),
+            Reply::Pending => {}
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, now: u64, network: &mut Network) {
+        if self.spec.ack.every > 1 {
+            self.timers.set(Timer::Ack, NEVER);
+        }
+        if let Some(position) = self.receiver.acknowledge() {
+            let ack = Packet::new(self.number, ACK | position, self.spec.ack_wire_bytes);
+            network.send(Time(now), self.spec.backward, ack);
+        }
+    }
+
+    #[inline]
+    fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        let Some(sender) = &mut self.sender else { return };
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.acknowledged(now, packet.id & !ACK, packet, &mut self.receiver, &mut around);
+        if sender.data.is_complete() {
+            self.stop(now);
+        } else {
+            self.send(now, network);
+        }
+    }
+
+    /// Sends what may leave now and sets the recovery timer.
+    #[inline]
+    fn send(&mut self, now: u64, network: &mut Network) {
+        let Some(sender) = &mut self.sender else { return };
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        while let Some(departure) = sender.next_departure(now, &mut around) {
+            put(&departure, now, &mut self.drop_packets, &self.spec, network);
+        }
+        sender.rearm(&mut self.timers);
+    }
+
+    /// Handles the timers due at `now`.
+    pub fn due(&mut self, now: u64, network: &mut Network, groups: &Groups<E, String>) {
+        while let Some(timer) = self.timers.due(now) {
+            if timer == Timer::Start {
+                self.start(now, groups);
+            } else if timer == Timer::Stop {
+                self.stop(now);
+            } else if timer == Timer::Ack {
+                self.acknowledge(now, network);
+            }
+            let Some(sender) = &mut self.sender else { continue };
+            let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+            match timer {
+                Timer::Recovery => {
+                    if let Some(departure) = sender.recovery_due(now, &mut around) {
+                        put(&departure, now, &mut self.drop_packets, &self.spec, network);
+                    }
+                }
+                Timer::Wake => sender.wake(now, &mut around),
+                Timer::Train => {
+                    while let Some((plan, index)) = sender.trains.pop(now) {
+                        let probe = sender.probe(&plan, index, &mut around);
+                        network.send(Time(now), self.spec.forward, probe);
+                    }
+                    around.timers.set(Timer::Train, sender.trains.next());
+                }
+                Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace => {}
+            }
+            if timer != Timer::Ack && timer != Timer::Train {
+                self.send(now, network);
+            }
+        }
+    }
+
+    fn start(&mut self, now: u64, groups: &Groups<E, String>) {
+        let path = Path { now: Time(now), mtu: self.spec.packet_bytes, seed: self.seed };
+        let recorder = self.recorder.take();
+        let engine = self.engine.clone();
+        let host = match &self.spec.group {
+            Some(group) => Flow::grouped_with(engine, &path, groups, group.clone(), recorder),
+            None => {
+                let mut host = Flow::alone(engine, &path);
+                if let Some(recorder) = recorder {
+                    host.record(recorder);
+                }
+                host
+            }
+        };
+        let mut sender = Sender::new(&self.spec, self.number, host, self.ci_path);
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.begin(now, &mut around);
+        self.sender = Some(sender);
+        self.started = Some(now);
+    }
+
+    /// The flow is over: its controller leaves, and what is still under way means nothing.
+    fn stop(&mut self, now: u64) {
+        if self.sender.take().is_some() {
+            self.stopped = Some(now);
+            // The last stretch of the series belongs to the flow.
+            self.meter.sample(now, self.arrived_bytes);
+        }
+        self.timers.clear();
+    }
+
+    /// A point of the series.
+    pub fn sample(&mut self, now: u64) {
+        if self.sender.is_some() {
+            self.meter.sample(now, self.arrived_bytes);
+        }
+    }
+
+    /// The result, at the end of the run.
+    pub fn outcome(mut self, end: u64) -> FlowOutcome {
+        let start = self.started.unwrap_or(end);
+        let stop = self.stopped.unwrap_or(end);
+        let active = stop - start;
+        let ms = |ns: f64| ns / 1e6;
+        FlowOutcome {
+            name: self.spec.name,
+            controller: self.spec.controller,
+            start_s: start as f64 / 1e9,
+            stop_s: stop as f64 / 1e9,
+            goodput_mbps: if active == 0 { 0.0 } else { self.arrived_bytes as f64 * 8e3 / active as f64 },
+            packets_sent: self.meter.packets_sent,
+            packets_lost: self.meter.packets_lost,
+            packets_marked: self.receiver.marked,
+            congestion_events: self.meter.congestion_events,
+            rtt_mean_ms: self.meter.rtt.mean().map(ms),
+            rtt_p95_ms: self.meter.rtt.quantile(0.95).map(ms),
+            rtt_min_ms: self.meter.rtt.min().map(|ns| Span(ns).millis()),
+            cwnd_mean_packets: self.meter.mean_window(stop, active),
+            sha256: None,
+            series: self.meter.take_series(),
+        }
+    }
+}
+
+/// Puts a data packet on the network, unless the scenario has it lost before.
+#[inline]
+fn put(
+    departure: &Departure,
+    now: u64,
+    drop_packets: &mut std::iter::Peekable<std::vec::IntoIter<u64>>,
+    spec: &FlowSpec,
+    network: &mut Network,
+) {
+    if drop_packets.next_if_eq(&departure.number).is_none() {
+        network.send(Time(now), spec.forward, departure.packet);
+    }
+}

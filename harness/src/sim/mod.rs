@@ -1,0 +1,50 @@
+//! The packet simulator: a lean QUIC-like sender per flow over the [network
+//! model](crate::net).
+//!
+//! Each flow hosts its controller exactly as an adapter does, in a
+//! [`Flow`](windlass_adapter::Flow), and gives it every signal there is. Loss detection,
+//! probe timeouts and persistent congestion are those of RFC 9002; ACKs carry exactly
+//! what the receiver knows when it sends them. There is no handshake, no packet header
+//! and no flow control: a flow may send from its first instant.
+//!
+//! ```
+//! use windlass::{scenario::Scenario, sim};
+//!
+//! let text = "
+//!     duration_s = 5
+//!     [dumbbell]
+//!     rate_mbps = 10
+//!     rtt_ms = 20
+//!     buffer_bdp = 1
+//!     [[flow]]
+//!     controller = \"reno\"
+//! ";
+//! let outcome = sim::run(&Scenario::read("inline", text, None).unwrap()).unwrap();
+//! assert!(outcome.queues[0].utilisation > 0.9);
+//! ```
+//!
+//! # Where speed comes from
+//!
+//! A data packet costs two events, its arrival and that of its ACK, and none of them is
+//! an entry in a heap: FIFO links put only their heads on the [agenda](crate::net::Agenda),
+//! a flow only its earliest timer, and a timer that moves later is not touched until its
+//! old time comes. Packets sent and packets received are rings that grow to a window and
+//! stay; nothing is allocated per packet.
+
+mod data;
+mod flow;
+mod measure;
+mod observer;
+mod pacer;
+mod receiver;
+mod recovery;
+mod ring;
+mod rtt;
+mod sender;
+mod sent;
+mod simulation;
+mod timers;
+mod train;
+
+pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+pub use simulation::{Simulation, run};

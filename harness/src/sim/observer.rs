@@ -1,0 +1,64 @@
+//! Watching a flow, packet by packet.
+
+use windlass_controllers::event::LossTrigger;
+use windlass_controllers::{Span, Time};
+
+/// Why a packet was sent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SendReason {
+    /// There was something to send.
+    Data,
+    /// Its data was declared lost before.
+    Retransmission,
+    /// A probe timeout.
+    ProbeTimeout,
+}
+
+/// A data packet that leaves.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PacketSeen {
+    /// Its number.
+    pub number: u64,
+    /// Its size as the window counts it, bytes.
+    pub bytes: u32,
+    /// Offset of its data in the application's, bytes.
+    pub offset: u64,
+    /// Why it is sent.
+    pub reason: SendReason,
+}
+
+/// An ACK that arrives.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AckSeen<'a> {
+    /// Packets newly acknowledged: lowest and highest of each range.
+    pub ranges: &'a [(u64, u64)],
+    /// How long the receiver held it.
+    pub delay: Span,
+    /// Data packets received so far with ECT(0), ECT(1), CE; `None` without any.
+    pub ecn: Option<[u64; 3]>,
+    /// Its size on the wire less what the wire adds, bytes.
+    pub bytes: u32,
+}
+
+/// A packet declared lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LossSeen {
+    /// Its number.
+    pub number: u64,
+    /// The rule that found it.
+    pub trigger: LossTrigger,
+    /// How many were declared lost together with it, itself included.
+    pub together: u32,
+}
+
+/// Sees what a flow sends, hears and gives up. Called before the controller hears of it;
+/// the controller's side is for a [`Recorder`](windlass_adapter::Recorder). A flow nobody
+/// watches pays nothing.
+pub trait FlowObserver {
+    /// A data packet leaves. Probes of trains are not told of.
+    fn sent(&mut self, now: Time, packet: &PacketSeen);
+    /// An ACK arrives that acknowledges something new.
+    fn acked(&mut self, now: Time, ack: &AckSeen<'_>);
+    /// A packet is declared lost.
+    fn lost(&mut self, now: Time, loss: &LossSeen);
+}
