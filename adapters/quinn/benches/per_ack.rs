@@ -60,7 +60,7 @@ impl Quinn {
             controller.on_ack(now, sent, MTU, false, &self.rtt);
             controller.on_ack(now, sent, MTU, false, &self.rtt);
             controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
-            if self.pn % (2 * LOSS_EVERY) == 0 {
+            if self.pn.is_multiple_of(2 * LOSS_EVERY) {
                 controller.on_congestion_event(now, sent, false, MTU);
             }
             black_box(controller.window());
@@ -118,7 +118,7 @@ impl<E: Engine> Ours<E> {
             };
             let event = Event { now, what: What::Acked(acked) };
             self.step(i, &event);
-            if self.pn % (2 * LOSS_EVERY) == 0 {
+            if self.pn.is_multiple_of(2 * LOSS_EVERY) {
                 let lost = Lost {
                     bytes: MTU,
                     packets: 1,

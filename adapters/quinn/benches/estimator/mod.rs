@@ -117,6 +117,5 @@ pub fn settled(rtt: Duration) -> RttEstimator {
         }
         now += rtt / 2;
     }
-    let estimator = kept.lock().unwrap().take().expect("the handshake acknowledged something");
-    estimator
+    kept.lock().unwrap().take().expect("the handshake acknowledged something")
 }
