@@ -1,0 +1,150 @@
+//! What tests of the simulator share.
+#![allow(dead_code)]
+
+use std::sync::{Arc, Mutex};
+
+use windlass::scenario::Scenario;
+use windlass::sim::{AckSeen, FlowObserver, LossSeen, PacketSeen, Simulation};
+use windlass_adapter::{Facts, Recorder};
+use windlass_controllers::{
+    Controller, Decision, Ecn, Engine, Event, Fixed, Path, Phase, Signals, Span, Table, Time, View, What,
+};
+
+windlass_controllers::parameters! {
+    /// Of [`Constant`].
+    pub struct Window {
+        /// The window.
+        packets: u32 = 10, in 1, 100_000, unit "packets", source "test";
+    }
+}
+
+/// A controller that never changes its window.
+#[derive(Debug)]
+pub struct Constant;
+
+impl Controller for Constant {
+    const NAME: &'static str = "constant";
+    const SUMMARY: &'static str = "never changes its window";
+    const SOURCE: &'static str = "test";
+    type Params = Window;
+    type State = u32;
+    type Group = ();
+
+    fn needs(_: &Window) -> Signals {
+        Signals::NONE
+    }
+    fn group(_: &Window) {}
+    fn start(_: &Window, path: &Path) -> u32 {
+        path.mtu
+    }
+    fn step(_: &Window, state: u32, _: Table<'_, ()>, _: &Event) -> u32 {
+        state
+    }
+    fn decide(params: &Window, state: &u32, _: View<'_, ()>) -> Decision {
+        Decision {
+            cwnd: u64::from(params.packets) * u64::from(*state),
+            ssthresh: None,
+            pacing_rate: None,
+            wake_at: None,
+            ecn: Ecn::Unspecified,
+            dscp: 0,
+            train: None,
+            phase: Phase::CongestionAvoidance,
+            recovery_start: None,
+        }
+    }
+}
+
+/// A window of `packets`.
+pub fn constant(packets: u32) -> Fixed<Constant> {
+    Fixed(Window { packets })
+}
+
+/// Reads a scenario in which flows under test run `controller`.
+pub fn scenario(text: &str, controller: &str) -> Scenario {
+    Scenario::read("test", text, Some(controller)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Something a flow did or heard.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Seen {
+    Sent(PacketSeen),
+    Acked { ranges: Vec<(u64, u64)>, delay: Span, ecn: Option<[u64; 3]> },
+    Lost(LossSeen),
+    Event(Event, Decision),
+}
+
+/// Everything a flow did and heard, with times.
+#[derive(Clone, Default)]
+pub struct Log(Arc<Mutex<Vec<(Time, Seen)>>>);
+
+impl Log {
+    fn push(&self, now: Time, seen: Seen) {
+        self.0.lock().unwrap().push((now, seen));
+    }
+
+    /// All of it.
+    pub fn all(&self) -> Vec<(Time, Seen)> {
+        self.0.lock().unwrap().clone()
+    }
+
+    /// The controller's events.
+    pub fn events(&self) -> Vec<Event> {
+        let event = |(_, seen)| if let Seen::Event(event, _) = seen { Some(event) } else { None };
+        self.all().into_iter().filter_map(event).collect()
+    }
+
+    /// The packets sent.
+    pub fn sent(&self) -> Vec<(Time, PacketSeen)> {
+        let sent = |(at, seen)| if let Seen::Sent(packet) = seen { Some((at, packet)) } else { None };
+        self.all().into_iter().filter_map(sent).collect()
+    }
+}
+
+impl FlowObserver for Log {
+    fn sent(&mut self, now: Time, packet: &PacketSeen) {
+        self.push(now, Seen::Sent(*packet));
+    }
+    fn acked(&mut self, now: Time, ack: &AckSeen<'_>) {
+        self.push(now, Seen::Acked { ranges: ack.ranges.to_vec(), delay: ack.delay, ecn: ack.ecn });
+    }
+    fn lost(&mut self, now: Time, loss: &LossSeen) {
+        self.push(now, Seen::Lost(*loss));
+    }
+}
+
+impl Recorder for Log {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+        self.push(event.now, Seen::Event(*event, *decision));
+    }
+}
+
+/// A simulation with a constant window of `packets` in every flow, and flow 0's log.
+pub fn with_constant(text: &str, packets: u32) -> (Simulation<Fixed<Constant>>, Log) {
+    watched(Simulation::with(&scenario(text, "reno"), |_| constant(packets)).unwrap())
+}
+
+/// The same simulation with flow 0 watched.
+pub fn watched<E: Engine>(mut simulation: Simulation<E>) -> (Simulation<E>, Log) {
+    let log = Log::default();
+    simulation.watch(0, Some(Box::new(log.clone())), Some(Box::new(log.clone())));
+    (simulation, log)
+}
+
+/// What kind of event, in a word.
+pub fn kind(event: &Event) -> &'static str {
+    match event.what {
+        What::Sent(_) => "sent",
+        What::Sampled(_) => "sampled",
+        What::Acked(_) => "acked",
+        What::Marked(_) => "marked",
+        What::Lost(_) => "lost",
+        What::PersistentCongestion(_) => "persistent",
+        What::SpuriousLoss(_) => "spurious",
+        What::Tick => "tick",
+        What::Probed(_) => "probed",
+        What::Joined => "joined",
+        What::Left => "left",
+        _ => "other",
+    }
+}
