@@ -303,6 +303,7 @@ catalogue! {
     Vegas => vegas::Vegas,
     QuickVegas => quick_vegas::QuickVegas,
     EnhancedVegas => enhanced_vegas::EnhancedVegas,
+    RoVegas => rovegas::RoVegas,
     NfTcp => nf_tcp::NfTcp,
     NfTcpPrime => nf_tcp_prime::NfTcpPrime,
 }

@@ -37,6 +37,7 @@ pub use loss::{Every, LossArith, LossRule};
 pub use params::{Common, DeltaWindow, Limits};
 pub use round::{Mean, Round};
 pub use scheme::{NEEDS, Scheme, State};
+pub(crate) use source::signed;
 pub use source::{Frame, RoundTrip, RoundTripMemory, Source};
 pub use step::{ByOne, Step, StepRule};
 pub use vegas_based::VegasBased;

@@ -12,6 +12,7 @@ pub mod nf_tcp;
 pub mod nf_tcp_prime;
 pub mod quick_vegas;
 pub mod reno;
+pub mod rovegas;
 pub mod tcp_k;
 pub mod tcp_p;
 pub mod vegas;

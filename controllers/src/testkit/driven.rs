@@ -5,7 +5,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
-use crate::event::{Acked, Idle, Lost, OneWay, Rtt, SpuriousLoss};
+use crate::event::{Acked, Idle, Lost, OneWay, Queueing, Rtt, SpuriousLoss};
 use crate::parts::vegas::{Scheme, VegasBased};
 use crate::{Controller, Span, Time, What};
 
@@ -19,11 +19,13 @@ pub struct Measured {
     pub rtt: u64,
     /// One-way delays, where there are any.
     pub one_way: Option<OneWay>,
+    /// Router queueing times, where there are any.
+    pub queueing: Option<Queueing>,
 }
 
 /// A round-trip time, nothing else.
 pub fn trip(rtt: u64) -> Measured {
-    Measured { rtt, one_way: None }
+    Measured { rtt, one_way: None, queueing: None }
 }
 
 /// A flow that keeps its window full and whose receiver acknowledges every packet.
@@ -87,6 +89,7 @@ impl<S: Scheme> Driven<S> {
             in_flight: in_flight.saturating_sub(u64::from(MTU)),
             rtt: Some(Rtt { min: Span::ZERO, ..rtt(Span(measured.rtt)) }),
             one_way: measured.one_way,
+            queueing: measured.queueing,
             ..acked(1, Time(self.now + 5))
         }
     }
@@ -179,7 +182,7 @@ pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 }
 
 /// Delays of 60 ms forward and 40 ms back with `queued` on top, read off clocks `offset`
-/// apart.
+/// apart, and reported by the routers.
 pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
     Measured {
         rtt: 100 * MS + forward + backward,
@@ -187,6 +190,7 @@ pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
             forward: (60 * MS + forward) as i64 + offset,
             backward: (40 * MS + backward) as i64 - offset,
         }),
+        queueing: Some(Queueing { forward: Span(forward), backward: Span(backward) }),
     }
 }
 

@@ -46,7 +46,7 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
 
 /// A span as a signed number of nanoseconds.
 #[must_use]
-pub(super) fn signed(span: Span) -> i64 {
+pub(crate) fn signed(span: Span) -> i64 {
     i64::try_from(span.0).unwrap_or(i64::MAX)
 }
 

@@ -1,0 +1,290 @@
+//! `spec: chan §4.5, §4.6, §4.9` and the invariants P1, P2, P6–P8 of `§12`.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::schemes::vegas;
+use crate::testkit::driven::{Driven, MS, Measured, both_ways, happenings, trip};
+use crate::testkit::{acked, assert_close, cases};
+use crate::{Controller, Parameters, What};
+
+type Flow = Driven<Choices>;
+type Plain = Driven<vegas::Choices>;
+
+/// An RTT, of which so much was waiting, forward and backward; milliseconds.
+fn reported(rtt: u64, forward: u64, backward: u64) -> Measured {
+    let queueing = Queueing { forward: Span(forward * MS), backward: Span(backward * MS) };
+    Measured { queueing: Some(queueing), ..trip(rtt * MS) }
+}
+
+fn hear(params: &Params, memory: &mut Memory, measured: Measured) {
+    let ack = crate::event::Acked { queueing: measured.queueing, ..acked(1, Time(0)) };
+    let frame = Frame { now: Time(0), rtt: Some(Span(measured.rtt)), acked: Some(&ack), counts: true };
+    RouterTimes::heard(params, memory, &frame);
+}
+
+fn judged(params: Params, base: Measured, measured: Measured) -> (f64, f64, f64) {
+    let mut flow = Flow::measured(params, 12.0, 2.0, base, measured);
+    flow.decide();
+    (flow.delta().unwrap(), flow.cwnd(), flow.state.incr)
+}
+
+/// `spec: chan §4.9`.
+#[test]
+fn vectors() {
+    for base_policy in [BasePolicy::Min, BasePolicy::Latest, BasePolicy::Windowed] {
+        let paper = Params { base_policy, ..Params::paper() };
+        let quic = Params { base_policy, ..Params::default() };
+        let queued = reported(200, 20, 60);
+        assert_eq!(judged(paper, queued, queued), (2.0, 12.0, 0.0));
+        assert_close(judged(quic, queued, queued).0, 12.0 * 20.0 / 140.0, 1e-12);
+        // Without the report, from the base it had.
+        assert_eq!(judged(paper, queued, trip(200 * MS)), (5.0, 11.0, 0.0));
+        assert_close(judged(quic, queued, trip(200 * MS)).0, 4.8, 1e-12);
+        // 5 ms more than there was.
+        assert_eq!(judged(paper, reported(120, 0, 0), reported(200, 0, 85)), (0.0, 12.0, 1.0 / 12.0));
+    }
+}
+
+/// The clamp of `spec: chan §4.6` by itself: the round waited less than nothing.
+#[test]
+fn an_over_reported_round_has_no_backlog() {
+    let mut memory = Memory::default();
+    hear(&Params::paper(), &mut memory, reported(120, 0, 0));
+    memory.mean = Mean::default();
+    memory.mean.add(signed(Span(115 * MS)));
+    let delays = RouterTimes::round(&Params::paper(), &mut memory).unwrap();
+    assert_eq!(delays, Delays { base: 120.0 * MS as f64, rtt: 120.0 * MS as f64 });
+}
+
+fn base(memory: &Memory) -> i64 {
+    memory.base.get().unwrap() / MS as i64
+}
+
+#[test]
+fn the_base_follows_its_policy() {
+    for (base_policy, expected) in [
+        (BasePolicy::Min, [100, 100, 100, 100, 90]),
+        (BasePolicy::Latest, [100, 150, 150, 160, 90]),
+        (BasePolicy::Windowed, [100, 100, 100, 160, 90]),
+    ] {
+        let params = Params { base_policy, base_rounds: 3, ..Params::default() };
+        let mut memory = Memory::default();
+        let mut bases = expected;
+        hear(&params, &mut memory, reported(120, 15, 5));
+        bases[0] = base(&memory);
+        // A longer route.
+        hear(&params, &mut memory, reported(170, 10, 10));
+        bases[1] = base(&memory);
+        // No report: a plain minimum.
+        hear(&params, &mut memory, trip(200 * MS));
+        bases[2] = base(&memory);
+        for _ in 0..3 {
+            RouterTimes::round(&params, &mut memory);
+        }
+        hear(&params, &mut memory, reported(180, 10, 10));
+        bases[3] = base(&memory);
+        hear(&params, &mut memory, trip(90 * MS));
+        bases[4] = base(&memory);
+        assert_eq!(bases, expected, "{base_policy:?}");
+    }
+}
+
+#[test]
+fn a_windowed_base_is_remembered_for_so_many_rounds() {
+    for rounds in [1, 5, 10, 20, 100] {
+        let params = Params { base_policy: BasePolicy::Windowed, base_rounds: rounds, ..Params::default() };
+        let mut memory = Memory::default();
+        hear(&params, &mut memory, reported(100, 0, 0));
+        let mut lasted = 0;
+        while {
+            RouterTimes::round(&params, &mut memory);
+            hear(&params, &mut memory, reported(150, 0, 0));
+            base(&memory) == 100
+        } {
+            lasted += 1;
+        }
+        assert_eq!(lasted + 1, rounds);
+    }
+}
+
+#[test]
+fn a_report_of_more_than_the_rtt_is_not_believed() {
+    let mut memory = Memory::default();
+    let params = Params::default();
+    let forever = Queueing { forward: Span(u64::MAX), backward: Span(1) };
+    for measured in
+        [reported(100, 50, 50), reported(100, 0, 101), Measured { queueing: Some(forever), ..trip(100 * MS) }]
+    {
+        hear(&params, &mut memory, measured);
+        assert_eq!((base(&memory), memory.queued), (100, None));
+    }
+    hear(&params, &mut memory, reported(100, 50, 49));
+    assert_eq!(base(&memory), 1);
+}
+
+#[test]
+fn an_ack_without_a_report_does_not_blur_a_round_that_has_some() {
+    let mut flow = Flow::measured(Params::default(), 20.0, 2.0, reported(100, 0, 0), reported(140, 10, 30));
+    flow.rest(1, trip(900 * MS));
+    flow.state.window.cwnd = 20.0;
+    flow.decide();
+    assert_close(flow.delta().unwrap(), 20.0 * 10.0 / 110.0, 1e-12);
+    // A round without any is judged by its RTTs.
+    flow.state.window.cwnd = 20.0;
+    flow.round(&[trip(125 * MS)]);
+    flow.state.window.cwnd = 20.0;
+    flow.decide();
+    assert_eq!(flow.delta(), Some(4.0));
+}
+
+#[test]
+fn a_loss_drops_both_means() {
+    let mut flow = Flow::measured(Params::default(), 20.0, 2.0, reported(100, 0, 0), reported(140, 10, 30));
+    flow.lose_one(1);
+    assert_eq!(
+        (flow.cwnd(), flow.state.source.mean, flow.state.source.plain),
+        (15.0, Mean::default(), Mean::default())
+    );
+    assert_eq!(base(&flow.state.source), 100);
+}
+
+/// A late sample comes before the losses of its frame, its report after.
+#[test]
+fn a_report_that_comes_after_its_frames_losses_counts() {
+    let mut flow = Flow::avoiding(Params::default(), 20.0, 100 * MS);
+    flow.apply(What::Sampled(crate::testkit::rtt(Span(140 * MS))));
+    flow.lose_one(1);
+    let late = Measured { rtt: 0, ..reported(0, 20, 30) };
+    flow.apply(What::Acked(crate::event::Acked { rtt: None, ..flow.ack(late) }));
+    assert_eq!(base(&flow.state.source), 90);
+    assert_eq!(flow.state.source.queued, late.queueing);
+}
+
+#[test]
+fn it_needs_reports_unless_told_otherwise() {
+    let needs = |fallback| RoVegas::needs(&Params { fallback, ..Params::default() });
+    assert!(needs(false).contains(Signals::QUEUEING_TIME | Signals::RTT));
+    assert!(!needs(true).contains(Signals::QUEUEING_TIME));
+    assert!(needs(true).contains(Signals::RTT));
+    assert!(RoVegas::FALLBACK.is_some());
+}
+
+#[test]
+fn it_shows_both_queues() {
+    let mut memory = Memory::default();
+    hear(&Params::default(), &mut memory, reported(100, 4, 40));
+    let mut shown = std::vec::Vec::new();
+    RouterTimes::inspect(&memory, &mut |name, value| shown.push((name, value)));
+    assert_eq!(shown, [("q_f_ms", 4.0), ("q_b_ms", 40.0)]);
+}
+
+fn policies() -> impl Strategy<Value = BasePolicy> {
+    prop_oneof![Just(BasePolicy::Min), Just(BasePolicy::Latest), Just(BasePolicy::Windowed)]
+}
+
+fn profiles() -> impl Strategy<Value = Params> {
+    (prop::bool::ANY, policies(), 1u32..15).prop_map(|(document, base_policy, base_rounds)| {
+        let params = if document { Params::paper() } else { Params::default() };
+        Params { base_policy, base_rounds, ..params }
+    })
+}
+
+/// Rounds of queueing delays, forward and backward.
+fn rounds(backward: u64) -> impl Strategy<Value = std::vec::Vec<std::vec::Vec<(u64, u64)>>> {
+    let queued = (prop_oneof![0..2 * MS, 0..100 * MS], 0..=backward);
+    prop::collection::vec(prop::collection::vec(queued, 1..16), 1..20)
+}
+
+/// Everything a flow decides by.
+fn outcome<S: Scheme>(flow: &Driven<S>) -> (f64, f64, f64, bool, Option<f64>) {
+    let window = flow.state.window;
+    (window.cwnd, window.ssthresh, flow.state.incr, flow.state.acting, flow.delta())
+}
+
+fn measured(round: &[(u64, u64)], to: impl Fn((u64, u64)) -> Measured) -> std::vec::Vec<Measured> {
+    round.iter().map(|queued| to(*queued)).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    #[test]
+    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
+        Flow::new(params).survives(&happenings)?;
+    }
+
+    #[test]
+    fn p2_moves_by_at_most_one_packet_per_round(
+        params in profiles(),
+        cwnd in 2.0..60.0f64,
+        queued in prop::collection::vec((0..200 * MS, 0..200 * MS), 1..20),
+    ) {
+        let idle = both_ways((0, 0), 0);
+        let mut flow = Flow::measured(params, cwnd, 2.0, idle, idle);
+        for queue in queued {
+            let before = flow.cwnd();
+            flow.full_round(both_ways(queue, 0));
+            let moved = flow.cwnd() - before;
+            prop_assert!((-1.0..=1.0 + 1e-9).contains(&moved), "{moved}");
+        }
+    }
+
+    /// P6: "with exact base", so Vegas has to meet the empty path once.
+    #[test]
+    fn p6_without_queueing_on_the_way_back_it_is_vegas(params in profiles(), rounds in rounds(0)) {
+        let mut flow = Flow::new(params);
+        let mut plain = Plain::new(params.base);
+        flow.round(&[both_ways((0, 0), 0)]);
+        plain.round(&[both_ways((0, 0), 0)]);
+        for round in rounds {
+            let round = measured(&round, |queued| both_ways(queued, 0));
+            flow.round(&round);
+            plain.round(&round);
+            prop_assert_eq!(outcome(&flow), outcome(&plain));
+        }
+    }
+
+    /// `spec: chan §4.2`, whatever the policy.
+    #[test]
+    fn without_reports_it_is_vegas(params in profiles(), rounds in rounds(100 * MS), lossy in 0usize..20) {
+        let mut flow = Flow::new(params);
+        let mut plain = Plain::new(params.base);
+        for (i, round) in rounds.iter().enumerate() {
+            if i == lossy {
+                flow.lose_one(1);
+                plain.lose_one(1);
+            }
+            let round = measured(round, |queued| Measured { queueing: None, ..both_ways(queued, 0) });
+            flow.round(&round);
+            plain.round(&round);
+            prop_assert_eq!(outcome(&flow), outcome(&plain));
+        }
+    }
+
+    #[test]
+    fn p7_delay_on_the_way_back_changes_no_decision(
+        params in profiles(),
+        rounds in rounds(20 * MS),
+        added in prop::collection::vec(0..500 * MS, 16),
+    ) {
+        let mut flows = [Flow::new(params), Flow::new(params)];
+        for round in rounds {
+            let more: std::vec::Vec<_> = round.iter().zip(&added).map(|((f, b), d)| (*f, b + d)).collect();
+            flows[0].round(&measured(&round, |queued| both_ways(queued, 0)));
+            flows[1].round(&measured(&more, |queued| both_ways(queued, 0)));
+            prop_assert_eq!(outcome(&flows[0]), outcome(&flows[1]));
+        }
+    }
+
+    /// P8: the base is that of the empty path from the first ACK on, queues or not.
+    #[test]
+    fn p8_the_base_is_exact(params in profiles(), rounds in rounds(200 * MS)) {
+        let mut flow = Flow::new(params);
+        for round in rounds {
+            flow.round(&measured(&round, |queued| both_ways(queued, 0)));
+            prop_assert_eq!(base(&flow.state.source), 100);
+            prop_assert_eq!(flow.state.source.base.get(), Some(100 * MS as i64));
+        }
+    }
+}
