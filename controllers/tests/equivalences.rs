@@ -13,6 +13,7 @@ use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::grouped::State;
 use windlass_controllers::schemes::a_tcp::{self, ATcp};
 use windlass_controllers::schemes::a_tcp_p::ATcpP;
+use windlass_controllers::schemes::aimd::{self, Aimd};
 use windlass_controllers::schemes::dca_c::{self, DcaC};
 use windlass_controllers::schemes::dca_s::DcaS;
 use windlass_controllers::schemes::reno::{self, Reno};
@@ -67,6 +68,14 @@ fn tcp_k_of_one_is_reno() {
         let (sender, base) = case(seed);
         let k = tcp_k::Params { base, k: 1, slow_start_cap: 1.0 + (seed % 3) as f64 };
         same::<TcpK, Reno, _, _>(seed, 1, sender, k, reno::Params { base });
+    }
+}
+
+#[test]
+fn aimd_of_one_and_a_half_is_reno() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        same::<Aimd, Reno, _, _>(seed, 1, sender, aimd::Params { base, a: 1.0, b: 0.5 }, reno::Params { base });
     }
 }
 

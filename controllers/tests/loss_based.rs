@@ -29,6 +29,14 @@ const SCHEMES: &[Scheme] = &[
     Scheme { name: "highspeed", timeless: true, monotone: true, low_window: Some("38") },
     Scheme { name: "highspeed:form=formula", timeless: true, monotone: true, low_window: Some("38") },
     Scheme { name: "highspeed:form=table", timeless: true, monotone: true, low_window: Some("38") },
+    // Where it turns from Reno's mode to its own a smaller window may come out ahead.
+    Scheme { name: "scalable", timeless: true, monotone: false, low_window: Some("16") },
+    Scheme { name: "scalable:low_window=1", timeless: true, monotone: true, low_window: None },
+    // So may a window below √a.
+    Scheme { name: "aimd", timeless: true, monotone: false, low_window: None },
+    Scheme { name: "aimd:a=1,b=0.5", timeless: true, monotone: true, low_window: None },
+    Scheme { name: "bic", timeless: true, monotone: false, low_window: Some("14") },
+    Scheme { name: "bic:form=divided", timeless: true, monotone: false, low_window: Some("14") },
 ];
 
 fn read(text: &str, more: &str) -> Algorithm {

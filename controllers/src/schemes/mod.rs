@@ -2,6 +2,8 @@
 
 pub mod a_tcp;
 pub mod a_tcp_p;
+pub mod aimd;
+pub mod bic;
 pub mod cubic;
 pub mod cubic_2005;
 pub mod dca_c;
@@ -13,6 +15,7 @@ pub mod nf_tcp_prime;
 pub mod quick_vegas;
 pub mod reno;
 pub mod rovegas;
+pub mod scalable;
 pub mod tcp_k;
 pub mod tcp_p;
 pub mod vegas;
