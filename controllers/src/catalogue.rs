@@ -98,6 +98,19 @@ impl core::error::Error for NotAnAlgorithm {}
 
 const PROFILES: crate::param::Range = crate::param::Range::Words(&["quic", "paper"]);
 
+/// A step of one controller as a function of its own: inlined, the largest controller's
+/// stack frame would be every controller's.
+#[inline(never)]
+fn advance<C: Controller>(params: &C::Params, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
+    C::advance(params, state, group, event);
+}
+
+/// As [`advance`].
+#[inline(never)]
+fn decide<C: Controller>(params: &C::Params, state: &C::State, group: View<'_, C::Group>) -> Decision {
+    C::decide(params, state, group)
+}
+
 macro_rules! catalogue {
     ($($variant:ident => $module:ident :: $controller:ident,)+) => {
         /// A controller of the catalogue with its parameters.
@@ -206,7 +219,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        <$module::$controller as Controller>::advance(params, state, table, event);
+                        advance::<$module::$controller>(params, state, table, event);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -221,7 +234,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let view = View { shared, members: group.members, me: group.me };
-                        <$module::$controller as Controller>::decide(params, state, view)
+                        decide::<$module::$controller>(params, state, view)
                     })+
                     #[allow(unreachable_patterns)]
                     _ => {
