@@ -156,7 +156,7 @@ impl<R: GroupRules> Grouped<R> {
         Self::take(params, state, group, event);
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
         let Table { shared, members, me } = group;
         let members = if Self::is_member(members, me) { members } else { &mut [] };
