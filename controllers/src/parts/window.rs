@@ -85,11 +85,18 @@ impl Window {
             return 0.0;
         }
         match base.growth {
-            Growth::Bytes => float(acked.fresh_bytes) / self.mtu,
+            Growth::Bytes => self.datagrams(acked),
             Growth::Acks => 1.0,
             Growth::Packets if acked.fresh_bytes >= acked.bytes => f64::from(acked.packets),
             Growth::Packets => f64::from(acked.packets) * (acked.fresh_bytes as f64 / acked.bytes as f64),
         }
+    }
+
+    /// What was acknowledged, in datagrams. Full ones, the usual case, need no division.
+    #[inline]
+    fn datagrams(&self, acked: &Acked) -> f64 {
+        let (packets, bytes) = (f64::from(acked.packets), float(acked.fresh_bytes));
+        if packets * self.mtu == bytes { packets } else { bytes / self.mtu }
     }
 
     /// Adds `packets`, within the limit.
