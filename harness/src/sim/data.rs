@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use windlass_controllers::event::LossTrigger;
+
 use super::sent::Sent;
 
 /// A piece of data as large as a packet.
@@ -11,6 +13,8 @@ pub(super) struct Chunk {
     pub bytes: u32,
     /// How often it will have been sent with this packet.
     pub transmissions: u16,
+    /// The rule by which it was lost.
+    pub lost_by: Option<LossTrigger>,
 }
 
 /// A transfer of a given size, or one without end.
@@ -22,8 +26,9 @@ pub(super) struct Data {
     chunks: u64,
     /// The first chunk never sent.
     fresh: u64,
-    /// Lost chunks to send again, with how often they were sent.
-    again: VecDeque<(u64, u16)>,
+    /// Lost chunks to send again, with how often they were sent and the rule by which they
+    /// were lost.
+    again: VecDeque<(u64, u16, LossTrigger)>,
     /// Chunks sent more than once, or about to be, and not yet acknowledged: whether
     /// they have arrived.
     repeats: BTreeMap<u64, bool>,
@@ -53,6 +58,11 @@ impl Data {
         }
     }
 
+    /// Whether a chunk is the last one.
+    pub fn is_last(&self, chunk: Chunk) -> bool {
+        chunk.number + 1 == self.chunks
+    }
+
     /// Where a chunk lies in the application's data, bytes.
     pub fn offset(&self, chunk: Chunk) -> u64 {
         chunk.number.saturating_mul(u64::from(self.chunk_bytes))
@@ -61,18 +71,20 @@ impl Data {
     /// What would be sent next: what was lost, then what is new. `None` if there is nothing.
     #[inline]
     pub fn peek(&mut self) -> Option<Chunk> {
-        while let Some(&(number, transmissions)) = self.again.front() {
+        while let Some(&(number, sent, by)) = self.again.front() {
             if self.repeats.contains_key(&number) {
-                return Some(Chunk {
-                    number,
-                    bytes: self.size(number),
-                    transmissions: transmissions.saturating_add(1),
-                });
+                let transmissions = sent.saturating_add(1);
+                return Some(Chunk { number, bytes: self.size(number), transmissions, lost_by: Some(by) });
             }
             // It was acknowledged after all.
             self.again.pop_front();
         }
-        (self.fresh < self.chunks).then(|| Chunk { number: self.fresh, bytes: self.size(self.fresh), transmissions: 1 })
+        (self.fresh < self.chunks).then(|| Chunk {
+            number: self.fresh,
+            bytes: self.size(self.fresh),
+            transmissions: 1,
+            lost_by: None,
+        })
     }
 
     /// The chunk `peek` returned is sent.
@@ -90,7 +102,7 @@ impl Data {
         self.repeats.entry(packet.chunk).or_insert(packet.arrived);
         packet.repeated = true;
         let transmissions = packet.transmissions.saturating_add(1);
-        Chunk { number: packet.chunk, bytes: packet.bytes, transmissions }
+        Chunk { number: packet.chunk, bytes: packet.bytes, transmissions, lost_by: None }
     }
 
     /// A packet arrived at the receiver. Returns the bytes that are new there.
@@ -120,13 +132,13 @@ impl Data {
 
     /// A packet was declared lost: its data goes out again, unless another packet with it
     /// was acknowledged.
-    pub fn lost(&mut self, packet: &Sent) {
+    pub fn lost(&mut self, packet: &Sent, by: LossTrigger) {
         if !packet.repeated {
             self.repeats.insert(packet.chunk, packet.arrived);
         } else if !self.repeats.contains_key(&packet.chunk) {
             return;
         }
-        self.again.push_back((packet.chunk, packet.transmissions));
+        self.again.push_back((packet.chunk, packet.transmissions, by));
     }
 
     /// Whether everything was acknowledged.

@@ -33,6 +33,7 @@ pub(super) struct FlowRun<E: Engine> {
     arrived_bytes: u64,
     started: Option<u64>,
     stopped: Option<u64>,
+    start: Time,
     seed: u64,
     drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
 }
@@ -61,10 +62,21 @@ impl<E: Engine> FlowRun<E> {
             arrived_bytes: 0,
             started: None,
             stopped: None,
+            start,
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
             drop_packets: spec.drop_packets.clone().into_iter().peekable(),
             spec: spec.clone(),
         }
+    }
+
+    /// What its controller is told of its path when it starts.
+    pub fn path(&self) -> Path {
+        Path { now: self.start, mtu: self.spec.packet_bytes, seed: self.seed }
+    }
+
+    /// Its engine.
+    pub fn engine(&self) -> &E {
+        &self.engine
     }
 
     /// A packet of the flow leaves the network.
@@ -159,7 +171,7 @@ impl<E: Engine> FlowRun<E> {
     }
 
     fn start(&mut self, now: u64, groups: &Groups<E, String>) {
-        let path = Path { now: Time(now), mtu: self.spec.packet_bytes, seed: self.seed };
+        let path = self.path();
         let recorder = self.recorder.take();
         let engine = self.engine.clone();
         let host = match &self.spec.group {

@@ -36,6 +36,7 @@ mod flow;
 mod measure;
 mod observer;
 mod pacer;
+mod qlog;
 mod receiver;
 mod recovery;
 mod ring;
@@ -47,4 +48,5 @@ mod timers;
 mod train;
 
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+pub use qlog::QlogSettings;
 pub use simulation::{Simulation, run};

@@ -8,8 +8,8 @@ use windlass_controllers::{Span, Time};
 pub enum SendReason {
     /// There was something to send.
     Data,
-    /// Its data was declared lost before.
-    Retransmission,
+    /// Its data was declared lost before, by this rule.
+    Retransmission(LossTrigger),
     /// A probe timeout.
     ProbeTimeout,
 }
@@ -23,6 +23,8 @@ pub struct PacketSeen {
     pub bytes: u32,
     /// Offset of its data in the application's, bytes.
     pub offset: u64,
+    /// Whether the data ends with it.
+    pub last: bool,
     /// Why it is sent.
     pub reason: SendReason,
 }
@@ -30,6 +32,8 @@ pub struct PacketSeen {
 /// An ACK that arrives.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AckSeen<'a> {
+    /// How many came before it.
+    pub number: u64,
     /// Packets newly acknowledged: lowest and highest of each range.
     pub ranges: &'a [(u64, u64)],
     /// How long the receiver held it.

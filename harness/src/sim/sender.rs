@@ -89,6 +89,7 @@ pub(super) struct Sender<E: Engine> {
     /// For the observer: packets an ACK tells of, and the counts by codepoint.
     told: Vec<u64>,
     told_ecn: [u64; 3],
+    told_acks: u64,
 }
 
 /// What the sender needs of the rest of its flow.
@@ -129,6 +130,7 @@ impl<E: Engine> Sender<E> {
             app_limited: false,
             told: Vec::new(),
             told_ecn: [0; 3],
+            told_acks: 0,
         };
         let decision = sender.host.decision();
         sender.orders = sender.read(&decision);
@@ -208,7 +210,7 @@ impl<E: Engine> Sender<E> {
             return None;
         }
         self.data.take(chunk);
-        let reason = if chunk.transmissions > 1 { SendReason::Retransmission } else { SendReason::Data };
+        let reason = chunk.lost_by.map_or(SendReason::Data, SendReason::Retransmission);
         Some(self.depart(now, chunk, reason, around))
     }
 
@@ -227,8 +229,8 @@ impl<E: Engine> Sender<E> {
         self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate, spread);
         around.meter.packets_sent += 1;
         if let Some(observer) = around.observer {
-            let offset = self.data.offset(chunk);
-            observer.sent(Time(now), &PacketSeen { number, bytes: chunk.bytes, offset, reason });
+            let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
+            observer.sent(Time(now), &PacketSeen { number, bytes: chunk.bytes, offset, last, reason });
         }
         if self.heeds_sent {
             let app_limited = self.data.peek().is_none();
@@ -447,12 +449,14 @@ impl<E: Engine> Sender<E> {
         }
         if !ranges.is_empty() {
             let ack = AckSeen {
+                number: self.told_acks,
                 ranges: &ranges,
                 delay: ack.sent_at.since(last_arrival),
                 ecn: (self.told_ecn != [0; 3]).then_some(self.told_ecn),
                 bytes: ack.bytes.saturating_sub(self.overhead),
             };
             observer.acked(Time(now), &ack);
+            self.told_acks += 1;
         }
     }
 
@@ -462,7 +466,7 @@ impl<E: Engine> Sender<E> {
         let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
         let watched = around.observer.is_some();
         let lost = self.recovery.detect(now, &self.rtt, self.max_ack_delay, |packet, number, trigger| {
-            data.lost(packet);
+            data.lost(packet, trigger);
             if watched {
                 gone.push((number, trigger));
             }

@@ -94,6 +94,16 @@ impl<E: Engine> Simulation<E> {
         self.flows[number].recorder = recorder;
     }
 
+    pub(super) fn flow(&self, number: usize) -> &FlowRun<E> {
+        &self.flows[number]
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
     /// How far the run is.
     #[must_use]
     pub fn now(&self) -> Time {

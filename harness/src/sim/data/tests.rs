@@ -37,7 +37,7 @@ fn a_transfer_ends_with_what_is_left() {
 fn lost_data_goes_first_and_counts_once() {
     let mut data = Data::new(1000, None);
     let first = send(&mut data).unwrap();
-    data.lost(&first);
+    data.lost(&first, LossTrigger::PacketThreshold);
     let mut again = send(&mut data).unwrap();
     assert_eq!((again.chunk, again.transmissions), (0, 2));
     assert_eq!(data.arrived(&mut again, false), 1000);
@@ -51,7 +51,7 @@ fn lost_data_goes_first_and_counts_once() {
 fn an_original_that_arrives_late_makes_the_copy_a_duplicate() {
     let mut data = Data::new(1000, Some(1000));
     let mut first = send(&mut data).unwrap();
-    data.lost(&first);
+    data.lost(&first, LossTrigger::PacketThreshold);
     assert_eq!(data.arrived(&mut first, true), 1000);
     let mut again = send(&mut data).unwrap();
     assert_eq!(data.arrived(&mut again, false), 0);
@@ -67,7 +67,7 @@ fn data_acknowledged_before_it_goes_out_again_does_not() {
     let mut data = Data::new(1000, Some(2000));
     let mut first = send(&mut data).unwrap();
     data.arrived(&mut first, false);
-    data.lost(&first);
+    data.lost(&first, LossTrigger::PacketThreshold);
     data.acked(&first, true);
     assert_eq!(send(&mut data).unwrap().chunk, 1);
 }
@@ -87,7 +87,7 @@ fn a_probe_timeout_copy_and_its_original_count_once_whoever_comes_first() {
         data.acked(earlier, false);
         assert!(data.is_complete());
         assert_eq!(data.arrived(later, false), 0);
-        data.lost(later);
+        data.lost(later, LossTrigger::PacketThreshold);
         assert_eq!(data.peek(), None, "what is acknowledged is not sent again");
     }
 }

@@ -1,0 +1,93 @@
+//! Writing a simulated flow as qlog: its packets, its ACKs, its losses, and what its
+//! controller makes of them.
+
+use std::io::Write;
+
+use windlass_adapter::qlog::Level;
+use windlass_adapter::{QlogRecorder, SharedTrace};
+use windlass_controllers::event::LossTrigger;
+use windlass_controllers::{Engine, Time};
+use windlass_qlog::{
+    Ack, Detail, EcnCounts, Frame, Header, Packet, PacketType, Profile, RecoveryParameters, SendTrigger, Trace,
+};
+
+use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+use super::simulation::Simulation;
+
+/// How a flow is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QlogSettings {
+    /// The form.
+    pub profile: Profile,
+    /// How much of the packets and metrics.
+    pub detail: Detail,
+    /// How much of the controller.
+    pub level: Level,
+}
+
+impl<E: Engine> Simulation<E> {
+    /// Writes flow `number` to `writer` as qlog. Only before the run has begun. When the
+    /// simulation is finished, the trace is the caller's alone to
+    /// [`finish`](SharedTrace::finish).
+    pub fn qlog<W: Write + Send + 'static>(
+        &mut self,
+        number: usize,
+        writer: W,
+        settings: QlogSettings,
+    ) -> SharedTrace<W> {
+        let flow = self.flow(number);
+        let (spec, path) = (&flow.spec, flow.path());
+        let description = format!("{} on {}, seed {}", spec.controller, self.scenario().name, self.scenario().seed);
+        let header = Header { title: &spec.name, description: &description, name: "sim", ..Header::default() };
+        let mut trace = Trace::new(writer, settings.profile, settings.detail, &header);
+        trace.recovery_parameters_set(path.now.0, &RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes));
+        let trace = SharedTrace::from(trace);
+        let recorder = QlogRecorder::new(trace.clone(), settings.level, flow.engine(), &spec.controller, &path);
+        let observer = QlogObserver { trace: trace.clone(), all_losses: settings.level == Level::StepsOnly };
+        self.watch(number, Some(Box::new(observer)), Some(Box::new(recorder)));
+        trace
+    }
+}
+
+/// Writes what a flow sends and hears.
+struct QlogObserver<W: Write> {
+    trace: SharedTrace<W>,
+    /// The recorder does not write losses of a single packet.
+    all_losses: bool,
+}
+
+impl<W: Write> FlowObserver for QlogObserver<W> {
+    fn sent(&mut self, now: Time, packet: &PacketSeen) {
+        let trigger = match packet.reason {
+            SendReason::Data => None,
+            SendReason::Retransmission(LossTrigger::TimeThreshold) => Some(SendTrigger::RetransmitTimeout),
+            SendReason::Retransmission(_) => Some(SendTrigger::RetransmitReordered),
+            SendReason::ProbeTimeout => Some(SendTrigger::PtoProbe),
+        };
+        let bytes = u64::from(packet.bytes);
+        let frame = Frame::Stream { id: 0, offset: packet.offset, length: bytes, fin: packet.last };
+        let packet = Packet { trigger, ..Packet::one_rtt(packet.number, bytes) };
+        self.trace.lock().packet_sent(now.0, &packet, &[frame]);
+    }
+
+    fn acked(&mut self, now: Time, ack: &AckSeen<'_>) {
+        let ecn = ack.ecn.map(|[ect0, ect1, ce]| EcnCounts { ect0, ect1, ce });
+        let frame = Frame::Ack(Ack { delay_ns: ack.delay.0, ranges: ack.ranges, ecn });
+        let packet = Packet::one_rtt(ack.number, u64::from(ack.bytes));
+        self.trace.lock().packet_received(now.0, &packet, &[frame]);
+    }
+
+    fn lost(&mut self, now: Time, loss: &LossSeen) {
+        if loss.together > 1 || self.all_losses {
+            let trigger = match loss.trigger {
+                LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
+                LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
+                LossTrigger::Unknown => None,
+            };
+            self.trace.lock().packet_lost(now.0, PacketType::OneRtt, loss.number, trigger);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
