@@ -316,6 +316,8 @@ catalogue! {
     Scalable => scalable::Scalable,
     Aimd => aimd::Aimd,
     Bic => bic::Bic,
+    HTcp => h_tcp::HTcp,
+    Fast => fast::Fast,
     Vegas => vegas::Vegas,
     QuickVegas => quick_vegas::QuickVegas,
     EnhancedVegas => enhanced_vegas::EnhancedVegas,

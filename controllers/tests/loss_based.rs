@@ -35,6 +35,7 @@ const SCHEMES: &[Scheme] = &[
     // So may a window below √a.
     Scheme { name: "aimd", timeless: true, monotone: false, low_window: None },
     Scheme { name: "aimd:a=1,b=0.5", timeless: true, monotone: true, low_window: None },
+    Scheme { name: "h-tcp", timeless: false, monotone: false, low_window: None },
     Scheme { name: "bic", timeless: true, monotone: false, low_window: Some("14") },
     Scheme { name: "bic:form=divided", timeless: true, monotone: false, low_window: Some("14") },
 ];
@@ -218,7 +219,7 @@ fn stretched_times_change_windows_that_follow_real_time() {
             let mut flow = Flow::new(algorithm, stretch);
             flow.take(0, &Deed::Ack { packets: 990, ago: 500, limited: false, rtt: Some(40_000) });
             flow.take(1000, &Deed::Lose { ago: 0 });
-            for _ in 0..500 {
+            for _ in 0..2000 {
                 flow.take(1000, &Deed::Ack { packets: 8, ago: 500, limited: false, rtt: Some(40_000) });
             }
             flow.window()

@@ -36,6 +36,11 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
     /// What the group shares besides its members' windows.
     type Shared: Copy + PartialEq + Debug + Send + Sync + 'static;
 
+    /// See [`Controller::needs`], for schemes where it depends on the parameters.
+    fn needs(_: &Self::Params) -> Signals {
+        Self::NEEDS
+    }
+
     /// Shared facts of a new group.
     fn shared(params: &Self::Params) -> Self::Shared;
 
@@ -198,8 +203,8 @@ impl<R: GroupRules> Controller for Grouped<R> {
     type State = State<R::Memory>;
     type Group = R::Shared;
 
-    fn needs(_: &R::Params) -> Signals {
-        R::NEEDS
+    fn needs(params: &R::Params) -> Signals {
+        R::needs(params)
     }
 
     fn group(params: &R::Params) -> R::Shared {

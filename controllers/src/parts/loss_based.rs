@@ -28,6 +28,12 @@ pub trait Rules: Debug + Send + Sync + 'static {
     /// What the scheme remembers besides its window.
     type Memory: Copy + PartialEq + Debug + Send + Sync + 'static;
 
+    /// See [`Controller::needs`](crate::Controller::needs), for schemes where it depends on
+    /// the parameters.
+    fn needs(_: &Self::Params) -> Signals {
+        Self::NEEDS
+    }
+
     /// Memory of a new flow.
     fn start(params: &Self::Params, path: &Path) -> Self::Memory;
 
@@ -106,6 +112,10 @@ impl<R: Rules> GroupRules for Alone<R> {
     type Params = R::Params;
     type Memory = R::Memory;
     type Shared = ();
+
+    fn needs(params: &R::Params) -> Signals {
+        R::needs(params)
+    }
 
     fn shared(_: &R::Params) {}
 

@@ -75,6 +75,13 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// Whether the response to come is the platform's own halving: the first of the
+    /// flow, or in slow start (`spec: sharma §1.6`).
+    #[must_use]
+    pub fn halves_first(&self, base: &Base) -> bool {
+        base.first_halving && (!self.ever_reduced || self.in_slow_start())
+    }
+
     /// Units of growth this ACK is worth; none when the sender did not use its window
     /// or everything acknowledged was sent before the latest response. Ends the
     /// recovery period where it is due.

@@ -9,6 +9,8 @@ pub mod cubic_2005;
 pub mod dca_c;
 pub mod dca_s;
 pub mod enhanced_vegas;
+pub mod fast;
+pub mod h_tcp;
 pub mod highspeed;
 pub mod nf_tcp;
 pub mod nf_tcp_prime;

@@ -45,20 +45,21 @@ impl Pipe {
         let mut now = 0;
         let mut least = u64::MAX;
         let mut free_at = 0;
-        let mut flying: VecDeque<(u64, u64)> = VecDeque::new();
+        let mut flying: VecDeque<(u64, u64, u64)> = VecDeque::new();
         let mut unacknowledged = 0;
         let mut delivered = 0;
         for _ in 0..acks {
             let room = C::decide(params, &state, View::solo(&())).cwnd / u64::from(MTU);
             while (flying.len() as u64) < room {
                 free_at = (now + self.base).max(free_at + self.service);
-                flying.push_back((now, free_at));
+                let in_flight = (flying.len() as u64 + 1) * u64::from(MTU);
+                flying.push_back((now, free_at, in_flight));
             }
             observe(&Moment { state: &state, in_flight: flying.len() as f64 });
             let before = flying.len() as u64;
-            let mut sent = now;
-            while let Some((sent_at, back_at)) = flying.pop_front() {
-                (now, sent) = (back_at, sent_at);
+            let (mut sent, mut with) = (now, None);
+            while let Some((sent_at, back_at, in_flight)) = flying.pop_front() {
+                (now, sent, with) = (back_at, sent_at, Some(in_flight));
                 unacknowledged += 1;
                 if unacknowledged == self.every {
                     break;
@@ -70,6 +71,7 @@ impl Pipe {
                 in_flight_before: before * u64::from(MTU),
                 in_flight: flying.len() as u64 * u64::from(MTU),
                 delivered,
+                newest_in_flight: with,
                 rtt: Some(crate::event::Rtt { min: Span(least), ..rtt(Span(now - sent)) }),
                 one_way: Some(OneWay { forward: (now - sent) as i64, backward: 0 }),
                 ..acked(unacknowledged, Time(sent))

@@ -10,8 +10,8 @@ impl<R: Rules> FlowControl for LossBased<R> {
     type Params = R::Params;
     type State = State<R::Memory>;
 
-    fn needs(_: &R::Params) -> Signals {
-        R::NEEDS
+    fn needs(params: &R::Params) -> Signals {
+        R::needs(params)
     }
 
     fn start(params: &R::Params, path: &Path) -> Self::State {

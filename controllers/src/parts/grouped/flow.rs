@@ -70,7 +70,7 @@ impl<R: GroupRules> Flow<'_, R> {
     pub fn respond(&mut self, mut cut: Cut) {
         let base = self.params.as_ref();
         // spec: sharma §1.6: the platform's own first reduction is a halving.
-        if base.first_halving && (!self.window.ever_reduced || self.window.in_slow_start()) {
+        if self.window.halves_first(base) {
             cut = Cut::to(0.5, self.window.cwnd);
         }
         self.window.cut(base, self.now, cut);

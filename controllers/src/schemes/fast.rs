@@ -1,0 +1,234 @@
+//! FAST TCP: keep α packets of one's own queued, by moving the window towards what the
+//! ratio of the smallest to the average RTT says, far from there by large steps.
+//!
+//! Two variants. `paper` is the published equation once per round trip. `ns2` is the
+//! module the document ran: it adds a packet per packet while there is hardly any queue,
+//! recomputes the window on a timer, and multiplies the ratio not with the window but
+//! with what was in flight when the acknowledged packet was sent.
+//!
+//! There are no wake-ups: a window recomputed without an ACK would only repeat what the
+//! latest one said, so the timer is looked at when ACKs come. Nor is there a slow start:
+//! the threshold is of no use, kept at the smallest window, and the phase is congestion
+//! avoidance from the start. RTTs are taken without the time the receiver says it held
+//! its ACKs.
+
+use crate::event::Rtt;
+use crate::parts::base::Base;
+use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::window::{Cut, Window};
+use crate::{Event, Path, Signals, Span, Time, What, choice, parameters};
+
+/// Smallest window, packets (`spec: sharma §7`, corner cases).
+const LEAST: f64 = 2.0;
+
+choice! {
+    /// Which FAST.
+    pub enum Variant {
+        /// T-11 once per round trip (`spec: sharma §7`, Variant Paper).
+        Paper = "paper",
+        /// The ns-2 module (`spec: sharma §7`, Variant Ns2).
+        Ns2 = "ns2",
+    }
+}
+
+parameters! {
+    /// Parameters of [`Fast`].
+    pub struct Params {
+        @base Base = Base { ssthresh: LEAST, ..Base::default() },
+            paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };
+        /// Which FAST.
+        variant: Variant = Variant::Paper, paper Variant::Ns2, source "spec: sharma §7, §9.1, A-10";
+        /// Packets to keep queued; the document's is 4 ms of its 622 Mb/s.
+        alpha: f64 = 312.0, in 0.1, 100_000.0, unit "packets", source "spec: sharma §7, A-12";
+        /// Share of the way to its target a window goes at once.
+        gamma: f64 = 0.5, in 0.001, 1.0, source "spec: sharma §7 T-11";
+        /// Queueing delay below which a packet adds a packet (variant=ns2).
+        mi_threshold: f64 = 0.75, in 0.0, 10_000.0, unit "ms", source "spec: sharma §7, A-11";
+        /// How often the window is recomputed (variant=ns2).
+        update_period: f64 = 10.0, in 0.1, 10_000.0, unit "ms", source "spec: sharma §7, A-10";
+        /// How often the window is recomputed (variant=paper).
+        round_trips: f64 = 1.0, in 0.1, 100.0, unit "average RTTs", source "spec: sharma §7";
+        /// Whether α is a multiple of the window while there is no queue at all (variant=paper).
+        scaled_alpha: bool = false, source "spec: sharma §7 T-11, A-11";
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+impl Params {
+    /// The window to go to from `cwnd` when `flight` packets met an RTT whose queueless
+    /// part is the share `ratio` of it (`spec: sharma §7 T-11`, Ns2 rule 3).
+    #[must_use]
+    #[inline]
+    pub fn target(&self, cwnd: f64, flight: f64, ratio: f64) -> f64 {
+        let scaled = self.scaled_alpha && self.variant == Variant::Paper && ratio >= 1.0;
+        let alpha = if scaled { self.alpha * cwnd } else { self.alpha };
+        let x = (1.0 - self.gamma) * cwnd + self.gamma * (flight * ratio + alpha);
+        x.min(2.0 * cwnd).max(LEAST)
+    }
+
+    /// Weight of a sample in the average RTT: of one packet, with `packets` in flight
+    /// (`spec: sharma §7`, Ns2 rule 1, Variant Paper).
+    #[must_use]
+    #[inline]
+    pub fn weight(&self, packets: f64) -> f64 {
+        match self.variant {
+            Variant::Paper => (3.0 / packets).min(0.25),
+            Variant::Ns2 => 1.0 / (packets / 3.0).max(256.0),
+        }
+    }
+}
+
+/// The round-trip times of a path.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Delays {
+    /// `base_rtt`: the smallest sample.
+    base: Span,
+    /// `avg_rtt`, seconds.
+    average: f64,
+}
+
+impl Delays {
+    /// The queueing delay, seconds.
+    #[inline]
+    fn queueing(&self) -> f64 {
+        (self.average - self.base.secs()).max(0.0)
+    }
+
+    /// The share of the average that is not queueing.
+    #[inline]
+    fn ratio(&self) -> f64 {
+        (self.base.secs() / self.average).min(1.0)
+    }
+
+    /// Takes a sample in, with the weight of one packet for each of `packets`.
+    #[inline]
+    fn sample(&mut self, rtt: Span, weight: f64, packets: u32) {
+        let weight = if packets > 1 { 1.0 - libm::pow(1.0 - weight, f64::from(packets)) } else { weight };
+        self.base = self.base.min(rtt);
+        self.average += weight * (rtt.secs() - self.average);
+    }
+}
+
+/// What it remembers besides its window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Memory {
+    delays: Option<Delays>,
+    /// When the window was last recomputed, or need not be.
+    last_update: Time,
+    /// `F_s`: packets in flight when the newest acknowledged packet was sent.
+    flight: f64,
+}
+
+impl Memory {
+    /// Takes the RTT sample of `packets` in, with `in_flight` left.
+    #[inline]
+    fn sample(&mut self, params: &Params, rtt: &Rtt, packets: u32, in_flight: f64) {
+        let rtt = rtt.adjusted();
+        if rtt == Span::ZERO {
+            return;
+        }
+        match &mut self.delays {
+            Some(delays) => delays.sample(rtt, params.weight(in_flight), packets),
+            unset => *unset = Some(Delays { base: rtt, average: rtt.secs() }),
+        }
+    }
+}
+
+/// FAST's rules.
+#[derive(Debug)]
+pub struct FastRules;
+
+/// FAST TCP (`spec: sharma §7`).
+pub type Fast = LossBased<FastRules>;
+
+impl Rules for FastRules {
+    const NAME: &'static str = "fast";
+    const SUMMARY: &'static str = "keeps a number of its own packets queued, by the average RTT";
+    const SOURCE: &'static str = "spec: sharma §7";
+    const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
+    type Params = Params;
+    type Memory = Memory;
+
+    fn needs(params: &Params) -> Signals {
+        match params.variant {
+            Variant::Paper => Self::NEEDS,
+            Variant::Ns2 => Self::NEEDS | Signals::WINDOW_AT_SEND,
+        }
+    }
+
+    fn start(_: &Params, path: &Path) -> Memory {
+        Memory { delays: None, last_update: path.now, flight: 0.0 }
+    }
+
+    /// `spec: sharma §7` rules 1, 5.
+    #[inline]
+    fn heard(params: &Params, memory: &mut Memory, window: &Window, event: &Event) {
+        let mut packets = 1;
+        let mut in_flight = window.cwnd;
+        if let What::Acked(acked) = &event.what {
+            packets = acked.packets;
+            if params.variant == Variant::Ns2 {
+                in_flight = acked.in_flight as f64 / window.mtu;
+            }
+            memory.flight = acked.newest_in_flight.map_or(window.cwnd, |bytes| bytes as f64 / window.mtu);
+            if window.epoch.in_recovery() {
+                memory.last_update = event.now;
+            }
+        }
+        if let Some(rtt) = event.rtt() {
+            memory.sample(params, &rtt, packets, in_flight);
+        }
+    }
+
+    #[inline]
+    fn slow_start(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
+        Self::increase(params, memory, window, now, units)
+    }
+
+    /// `spec: sharma §7`, Ns2 rules 2 and 3, Variant Paper; below zero where the window
+    /// has to shrink.
+    #[inline]
+    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
+        let Some(delays) = memory.delays else { return 0.0 };
+        let (period, flight) = match params.variant {
+            Variant::Ns2 if 1e3 * delays.queueing() < params.mi_threshold => {
+                memory.last_update = now;
+                return units;
+            }
+            Variant::Ns2 => (1e-3 * params.update_period, memory.flight),
+            Variant::Paper => (params.round_trips * delays.average, window.cwnd),
+        };
+        if now < memory.last_update + Span::from_secs_f64(period) {
+            return 0.0;
+        }
+        memory.last_update = now;
+        let change = params.target(window.cwnd, flight, delays.ratio()) - window.cwnd;
+        // The sum may be rounded to just below the smallest window.
+        if window.cwnd + change < LEAST { change + f64::EPSILON * window.cwnd } else { change }
+    }
+
+    /// `spec: sharma §7` rule 5.
+    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
+        Cut { cwnd: 0.5 * window.cwnd, ssthresh: LEAST }
+    }
+
+    /// `spec: sharma §7` rule 7.
+    fn timeout(_: &Params, _: &mut Memory, _: &Window, _: &Event) -> f64 {
+        0.0
+    }
+
+    fn inspect(_: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        let Some(delays) = memory.delays else { return };
+        visit("base_rtt_ms", delays.base.millis());
+        visit("avg_rtt_ms", 1e3 * delays.average);
+        visit("queued", (1.0 - delays.ratio()) * window.cwnd);
+    }
+}
+
+#[cfg(test)]
+mod tests;
