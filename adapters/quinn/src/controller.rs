@@ -71,11 +71,13 @@ impl<E: Engine> Controller<E> {
     }
 
     /// quinn sends while bytes in flight and the next datagram together are *below* the
-    /// window; a decision lets them reach it. A window below one datagram would stop a
-    /// connection for good.
+    /// window; a decision lets them reach it. A window of one datagram stops a quinn
+    /// server for good: part of its first flight is never acknowledged, the rest of the
+    /// window holds no datagram, and no timer runs. Two datagrams are the least
+    /// `RFC 9002 §7.2` knows anyway.
     #[inline]
     fn window_bytes(&self) -> u64 {
-        self.flow.decision().cwnd.max(u64::from(self.mtu)).saturating_add(1)
+        self.flow.decision().cwnd.max(2 * u64::from(self.mtu)).saturating_add(1)
     }
 
     #[inline]
@@ -156,8 +158,8 @@ impl<E: Engine> congestion::Controller for Controller<E> {
         self.flow.on(&Event { now: self.now, what: What::Mtu(self.mtu) });
     }
 
-    /// The decided window and one byte: quinn keeps bytes in flight *below* what this
-    /// returns.
+    /// The decided window, of two datagrams at least, and one byte: quinn keeps bytes in
+    /// flight *below* what this returns.
     #[inline]
     fn window(&self) -> u64 {
         self.window_bytes()

@@ -34,6 +34,8 @@
 //! * No wake-ups, no probe trains, no one-way delays, no router feedback, no report of
 //!   spurious losses. A controller that needs one of them is refused when its factory is
 //!   made, with the reason.
+//! * **A window below two datagrams is taken for two**: with less, a quinn server deadlocks
+//!   in the handshake.
 //! * **A resumption after idle is seen when its first burst has left.**
 
 mod controller;

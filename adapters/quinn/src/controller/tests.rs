@@ -245,12 +245,12 @@ fn resuming_after_a_silence_is_told() {
 }
 
 #[test]
-fn quinn_may_fill_the_window_and_always_send_one_datagram() {
+fn quinn_may_fill_the_window_and_always_send_two_datagrams() {
     let bench = Bench::new(|_| {});
     assert_eq!(bench.controller.window(), 12_001);
     assert_eq!(bench.controller.initial_window(), 12_001);
     let bench = Bench::new(|spy| spy.decision.cwnd = 0);
-    assert_eq!(bench.controller.window(), 1201);
+    assert_eq!(bench.controller.window(), 2401);
 }
 
 #[test]
