@@ -3,6 +3,7 @@
 
 pub mod cli;
 pub mod evaluation;
+pub mod measure;
 pub mod net;
 pub mod outcome;
 pub mod report;

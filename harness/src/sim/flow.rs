@@ -3,12 +3,12 @@
 use windlass_adapter::{Flow, Groups, Recorder};
 use windlass_controllers::{Engine, Path, Span, Time};
 
-use super::measure::Meter;
 use super::observer::FlowObserver;
 use super::receiver::{Receiver, Reply};
 use super::sender::{Around, Departure, Sender};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
+use crate::measure::Meter;
 use crate::net::{Network, Packet, Stream};
 use crate::outcome::FlowOutcome;
 use crate::scenario::FlowSpec;

@@ -33,7 +33,6 @@
 
 mod data;
 mod flow;
-mod measure;
 mod observer;
 mod pacer;
 mod qlog;

@@ -8,7 +8,6 @@ use windlass_controllers::event::{
 use windlass_controllers::{Decision, Ecn, Engine, Event, Span, Time, TrainPlan, What};
 
 use super::data::{Chunk, Data};
-use super::measure::Meter;
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 use super::pacer::Pacer;
 use super::receiver::{Received, Receiver};
@@ -17,6 +16,7 @@ use super::rtt::RttEstimator;
 use super::sent::{Sent, State};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::{PROBE, Trains, handle, of_handle};
+use crate::measure::Meter;
 use crate::net::{Class, Codepoint, Packet};
 use crate::scenario::FlowSpec;
 

@@ -1,12 +1,13 @@
 //! The run: network, flows and time.
 
 use windlass_adapter::{Groups, Recorder};
-use windlass_controllers::{Algorithm, Engine, Span, Time};
+use windlass_controllers::{Algorithm, Engine, Time};
 
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
-use crate::net::{Agenda, Limit, LinkId, LinkStats, Network, TopologyError};
-use crate::outcome::{FlowOutcome, FlowSeries, Outcome, QueueOutcome, QueueSeries};
+use crate::measure::NetworkMeter;
+use crate::net::{Agenda, Network, TopologyError};
+use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
 
 /// Runs a scenario from beginning to end.
@@ -27,15 +28,7 @@ pub struct Simulation<E: Engine = Algorithm> {
     groups: Groups<E, String>,
     now: Time,
     samples: u64,
-    queues: Vec<QueueSeries>,
-    traffic: Vec<TrafficMeter>,
-}
-
-/// Series of a cross-traffic source.
-#[derive(Default)]
-struct TrafficMeter {
-    delivered: u64,
-    series: FlowSeries,
+    meter: NetworkMeter,
 }
 
 impl Simulation<Algorithm> {
@@ -67,8 +60,7 @@ impl<E: Engine> Simulation<E> {
             .collect();
         let mut simulation = Simulation {
             agenda: Agenda::new(flows.len()),
-            queues: vec![QueueSeries::default(); scenario.queues.len()],
-            traffic: topology.traffic.iter().map(|_| TrafficMeter::default()).collect(),
+            meter: NetworkMeter::new(scenario),
             network,
             flows,
             groups: Groups::default(),
@@ -179,20 +171,7 @@ impl<E: Engine> Simulation<E> {
         for flow in &mut self.flows {
             flow.sample(now.0);
         }
-        for (link, series) in self.scenario.queues.iter().zip(&mut self.queues) {
-            series.time_s.push(now.0 as f64 / 1e9);
-            series.packets.push(self.network.waiting(*link, now).0 as f64);
-        }
-        for (number, meter) in self.traffic.iter_mut().enumerate() {
-            let bytes = u64::from(self.scenario.topology.traffic[number].bytes);
-            let (_, delivered) = self.network.traffic(number);
-            let mbps = ((delivered - meter.delivered) * bytes) as f64 * 8e3 / self.scenario.sample.0 as f64;
-            meter.delivered = delivered;
-            meter.series.time_s.push(now.0 as f64 / 1e9);
-            meter.series.cwnd_packets.push(0.0);
-            meter.series.rtt_ms.push(None);
-            meter.series.goodput_mbps.push(mbps);
-        }
+        self.meter.sample(now, &self.scenario, &mut self.network);
     }
 
     /// Runs to the end of the scenario; the result.
@@ -200,11 +179,7 @@ impl<E: Engine> Simulation<E> {
     pub fn finish(mut self) -> Outcome {
         self.run_until(Time(self.scenario.duration.0));
         let end = self.now;
-        let mut queues = Vec::new();
-        for (link, series) in self.scenario.queues.iter().zip(std::mem::take(&mut self.queues)) {
-            queues.push(self.queue(*link, end, series));
-        }
-        let traffic: Vec<FlowOutcome> = (0..self.traffic.len()).map(|number| self.traffic(number)).collect();
+        let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
         Outcome {
             scenario: self.scenario.name,
             stack: "sim".to_owned(),
@@ -212,60 +187,6 @@ impl<E: Engine> Simulation<E> {
             duration_s: self.scenario.duration.secs(),
             flows: self.flows.into_iter().map(|flow| flow.outcome(end.0)).chain(traffic).collect(),
             queues,
-        }
-    }
-
-    fn queue(&self, link: LinkId, end: Time, series: QueueSeries) -> QueueOutcome {
-        let spec = &self.scenario.topology.links[link.0 as usize];
-        let stats = self.network.stats(link, end);
-        QueueOutcome::new(&spec.name, spec.limit, &stats, Span(end.0), self.scenario.wire_bytes, series)
-    }
-
-    fn traffic(&mut self, number: usize) -> FlowOutcome {
-        let spec = &self.scenario.topology.traffic[number];
-        let (sent, delivered) = self.network.traffic(number);
-        let end = self.now.0.min(spec.stop.0);
-        let active = end.saturating_sub(spec.start.0);
-        let bits = delivered as f64 * f64::from(spec.bytes) * 8.0;
-        FlowOutcome {
-            name: spec.name.clone(),
-            start_s: spec.start.0.min(end) as f64 / 1e9,
-            stop_s: end as f64 / 1e9,
-            goodput_mbps: if active == 0 { 0.0 } else { bits * 1e3 / active as f64 },
-            packets_sent: sent,
-            series: std::mem::take(&mut self.traffic[number].series),
-            ..FlowOutcome::default()
-        }
-    }
-}
-
-impl QueueOutcome {
-    /// The result of the queue called `name` from what its link counted in `duration`.
-    /// Limits are told in packets of `wire_bytes`.
-    #[must_use]
-    pub fn new(
-        name: &str,
-        limit: Limit,
-        stats: &LinkStats,
-        duration: Span,
-        wire_bytes: u32,
-        series: QueueSeries,
-    ) -> QueueOutcome {
-        QueueOutcome {
-            name: name.to_owned(),
-            limit_packets: match limit {
-                Limit::Unlimited => 0.0,
-                Limit::Packets(packets) => packets as f64,
-                Limit::Bytes(bytes) => bytes as f64 / f64::from(wire_bytes.max(1)),
-            },
-            packets_forwarded: stats.forwarded,
-            packets_dropped: stats.dropped(),
-            packets_lost_at_random: stats.lost,
-            packets_marked: stats.marked,
-            utilisation: stats.utilisation(),
-            mean_packets: if duration == Span::ZERO { 0.0 } else { stats.waiting_packet_seconds / duration.secs() },
-            max_packets: stats.max_waiting as f64,
-            series,
         }
     }
 }

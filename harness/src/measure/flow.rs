@@ -8,14 +8,22 @@ const OCTAVES: usize = 64;
 
 /// A histogram of times with buckets that grow with the value.
 #[derive(Clone, Debug)]
-pub(super) struct Histogram {
+pub struct Histogram {
     octaves: Vec<Option<Box<[u64; PER_OCTAVE as usize]>>>,
     count: u64,
     sum: u128,
     min: u64,
 }
 
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram::new()
+    }
+}
+
 impl Histogram {
+    /// An empty one.
+    #[must_use]
     pub fn new() -> Histogram {
         Histogram { octaves: vec![None; OCTAVES], count: 0, sum: 0, min: u64::MAX }
     }
@@ -34,16 +42,19 @@ impl Histogram {
     }
 
     /// The mean; `None` without values.
+    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
     /// The smallest value.
+    #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
     }
 
     /// The value below which `share` of all lie, to 0.8 %.
+    #[must_use]
     pub fn quantile(&self, share: f64) -> Option<f64> {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;
@@ -61,6 +72,7 @@ impl Histogram {
     }
 
     /// Number of values and their sum.
+    #[must_use]
     pub fn totals(&self) -> (u64, u128) {
         (self.count, self.sum)
     }
@@ -86,10 +98,14 @@ fn bounds(octave: usize, bucket: usize) -> (f64, f64) {
 
 /// What is measured of one flow.
 #[derive(Clone, Debug)]
-pub(super) struct Meter {
+pub struct Meter {
+    /// RTT samples, ns.
     pub rtt: Histogram,
+    /// Packets sent.
     pub packets_sent: u64,
+    /// Packets declared lost.
     pub packets_lost: u64,
+    /// Congestion responses.
     pub congestion_events: u64,
     packet_bytes: f64,
     /// Integral of the window over time, byte·ns.
@@ -103,6 +119,8 @@ pub(super) struct Meter {
 }
 
 impl Meter {
+    /// The meter of a flow that has not started, of packets of `packet_bytes`.
+    #[must_use]
     pub fn new(packet_bytes: u32) -> Meter {
         Meter {
             rtt: Histogram::new(),
