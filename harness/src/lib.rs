@@ -10,3 +10,4 @@ pub mod report;
 pub mod results;
 pub mod scenario;
 pub mod sim;
+pub mod stacks;

@@ -23,6 +23,11 @@ impl Stream {
         self.0.next_u64()
     }
 
+    /// Any bytes.
+    pub fn fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill_bytes(bytes);
+    }
+
     /// Uniform in `[0, 1)`.
     #[inline]
     pub fn uniform(&mut self) -> f64 {

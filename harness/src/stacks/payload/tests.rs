@@ -1,0 +1,45 @@
+use super::*;
+
+#[test]
+fn both_ends_agree_whatever_the_order() {
+    let mut source = Source::new(7, "a");
+    let mut sink = Sink::default();
+    let all: Vec<Bytes> = (0..3).map(|_| source.take(u64::MAX)).collect();
+    let last = source.take(10);
+    assert_eq!(source.made(), 3 * CHUNK as u64 + 10);
+    sink.take(2 * CHUNK as u64, all[2].clone());
+    sink.take(0, all[0].slice(..100));
+    assert_eq!((sink.received(), sink.in_order()), (CHUNK as u64 + 100, 100));
+    source.confirm(50);
+    sink.take(CHUNK as u64, all[1].clone());
+    sink.take(100, all[0].slice(100..));
+    sink.take(3 * CHUNK as u64, last);
+    assert_eq!(sink.in_order(), source.made());
+    let length = sink.in_order();
+    assert_eq!(source.finish(length), Some(sink.finish()));
+}
+
+#[test]
+fn a_changed_byte_shows() {
+    let mut source = Source::new(7, "a");
+    let mut bytes = source.take(100).to_vec();
+    bytes[99] ^= 1;
+    let mut sink = Sink::default();
+    sink.take(0, bytes.into());
+    assert_ne!(source.finish(100), Some(sink.finish()));
+}
+
+#[test]
+fn more_than_was_made_has_no_hash() {
+    let mut source = Source::new(7, "a");
+    source.take(100);
+    assert_eq!(source.finish(101), None);
+}
+
+#[test]
+fn streams_differ_by_name_and_seed() {
+    let bytes = |seed, name| Source::new(seed, name).take(32);
+    assert_eq!(bytes(1, "a"), bytes(1, "a"));
+    assert_ne!(bytes(1, "a"), bytes(1, "b"));
+    assert_ne!(bytes(1, "a"), bytes(2, "a"));
+}

@@ -1,0 +1,103 @@
+//! quinn's configuration for a flow: nothing but the controller limits it, and nothing
+//! depends on the day or the machine.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quinn_proto::congestion::{ControllerFactory, NewRenoConfig};
+use quinn_proto::{
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, ServerConfig,
+    TransportConfig, VarInt, crypto,
+};
+
+use super::tls::Tls;
+use crate::scenario::{AckPolicy, FlowSpec};
+
+/// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
+pub const SMALLEST: u32 = 1200;
+/// The largest UDP payload.
+pub const LARGEST: u32 = 65_527;
+
+/// quinn's own receiver: an ACK for every second packet, after 25 ms, at once after a gap.
+const OWN_POLICY: AckPolicy = AckPolicy::DELAYED;
+
+/// The transport configuration of both ends of a flow.
+pub fn transport(flow: &FlowSpec, payload: u16) -> TransportConfig {
+    let mut transport = TransportConfig::default();
+    transport
+        .initial_mtu(payload)
+        .min_mtu(payload)
+        .mtu_discovery_config(None)
+        .max_idle_timeout(None)
+        .receive_window(VarInt::MAX)
+        .stream_receive_window(VarInt::MAX)
+        .send_window(u64::MAX)
+        .datagram_receive_buffer_size(None)
+        .enable_segmentation_offload(false);
+    if (flow.ack.every, flow.ack.max_delay) != (OWN_POLICY.every, OWN_POLICY.max_delay) {
+        transport.ack_frequency_config(Some(ack_frequency(&flow.ack)));
+    }
+    transport
+}
+
+/// The policy as the sender asks for it (`draft-ietf-quic-ack-frequency`).
+fn ack_frequency(policy: &AckPolicy) -> AckFrequencyConfig {
+    let mut config = AckFrequencyConfig::default();
+    config
+        .ack_eliciting_threshold(VarInt::from_u32(policy.every.saturating_sub(1)))
+        // quinn refuses less than its timers' granularity.
+        .max_ack_delay(Some(Duration::from_nanos(policy.max_delay.0).max(Duration::from_millis(1))))
+        .reordering_threshold(VarInt::from_u32(1));
+    config
+}
+
+/// The sending end's endpoint and configuration.
+pub fn sender<C: crypto::ClientConfig + 'static>(
+    seed: [u8; 32],
+    crypto: Arc<C>,
+    mut transport: TransportConfig,
+    factory: Arc<dyn ControllerFactory + Send + Sync>,
+    payload: u16,
+) -> (Endpoint, ClientConfig) {
+    transport.congestion_controller_factory(factory);
+    let mut config = ClientConfig::new(crypto);
+    config.transport_config(Arc::new(transport));
+    config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[0xd5; 8])));
+    (Endpoint::new(endpoint(seed, payload), None, false, None), config)
+}
+
+/// The receiving end's endpoint. Its own controller has nothing to do, but a quinn server
+/// whose window is smaller than two datagrams deadlocks in the handshake, and quinn's
+/// default window does not grow with the datagram size.
+pub fn receiver(seed: [u8; 32], tls: &Tls, mut transport: TransportConfig, payload: u16) -> Endpoint {
+    let mut controller = NewRenoConfig::default();
+    controller.initial_window(10 * u64::from(payload));
+    transport.congestion_controller_factory(Arc::new(controller));
+    let mut config = ServerConfig::with_crypto(tls.server.clone());
+    config.transport_config(Arc::new(transport));
+    Endpoint::new(endpoint(seed, payload), Some(Arc::new(config)), false, None)
+}
+
+fn endpoint(seed: [u8; 32], payload: u16) -> Arc<EndpointConfig> {
+    let mut config = EndpointConfig::default();
+    config.rng_seed(Some(seed)).cid_generator(|| Box::new(Counted(0)));
+    // In its range: a payload is checked before a flow is made.
+    let _ = config.max_udp_payload_size(payload.max(1472));
+    Arc::new(config)
+}
+
+/// Connection IDs that are the same in every run.
+struct Counted(u64);
+
+impl ConnectionIdGenerator for Counted {
+    fn generate_cid(&mut self) -> ConnectionId {
+        self.0 += 1;
+        ConnectionId::new(&self.0.to_be_bytes())
+    }
+    fn cid_len(&self) -> usize {
+        8
+    }
+    fn cid_lifetime(&self) -> Option<Duration> {
+        None
+    }
+}

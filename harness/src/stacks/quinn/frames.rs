@@ -1,0 +1,183 @@
+//! Reading the frames of a packet (`RFC 9000 §19`), as far as a log has use for them.
+
+use windlass_qlog::{Ack, EcnCounts, Frame};
+
+/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise; quinn does
+/// not tell otherwise.
+const ACK_DELAY_EXPONENT: u32 = 3;
+
+/// The frames of one packet. Reused from packet to packet.
+#[derive(Debug, Default)]
+pub struct Frames {
+    seen: Vec<Seen>,
+    ranges: Vec<(u64, u64)>,
+    /// Whether the packet asks for an ACK (`RFC 9002 §2`).
+    pub ack_eliciting: bool,
+    /// Whether it counts as in flight: it asks for an ACK or is padded.
+    pub in_flight: bool,
+    /// Where the furthest stream data of the packet ends, bytes into its stream.
+    pub stream_end: Option<u64>,
+    /// Whether the handshake is confirmed by it.
+    pub handshake_done: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Seen {
+    Frame(Frame<'static>),
+    Ack { delay_ns: u64, ranges: (usize, usize), ecn: Option<EcnCounts> },
+}
+
+impl Frames {
+    /// Reads the frames of `payload`. What does not parse ends the reading: the stack is
+    /// the judge of packets, not this.
+    pub fn read(&mut self, payload: &[u8]) {
+        self.seen.clear();
+        self.ranges.clear();
+        (self.ack_eliciting, self.in_flight, self.stream_end, self.handshake_done) = (false, false, None, false);
+        let mut input = Input(payload);
+        while !input.0.is_empty() && self.frame(&mut input).is_some() {}
+    }
+
+    fn frame(&mut self, input: &mut Input<'_>) -> Option<()> {
+        let kind = input.varint()?;
+        self.in_flight |= !matches!(kind, 0x02 | 0x03 | 0x1c | 0x1d);
+        self.ack_eliciting |= !matches!(kind, 0x00 | 0x02 | 0x03 | 0x1c | 0x1d);
+        let frame = match kind {
+            0x00 => {
+                let more = input.0.iter().take_while(|byte| **byte == 0).count();
+                input.skip(more as u64)?;
+                Frame::Padding { length: more as u64 + 1 }
+            }
+            0x01 => Frame::Ping,
+            0x02 | 0x03 => return self.ack(input, kind == 0x03),
+            0x06 => {
+                let (offset, length) = (input.varint()?, input.varint()?);
+                input.skip(length)?;
+                Frame::Crypto { offset, length }
+            }
+            0x08..=0x0f => {
+                let id = input.varint()?;
+                let offset = if kind & 0x04 != 0 { input.varint()? } else { 0 };
+                let length = if kind & 0x02 != 0 { input.varint()? } else { input.0.len() as u64 };
+                input.skip(length)?;
+                self.stream_end = self.stream_end.max(Some(offset.saturating_add(length)));
+                Frame::Stream { id, offset, length, fin: kind & 0x01 != 0 }
+            }
+            0x10 => Frame::MaxData { maximum: input.varint()? },
+            0x11 => Frame::MaxStreamData { id: input.varint()?, maximum: input.varint()? },
+            0x1e => {
+                self.handshake_done = true;
+                Frame::HandshakeDone
+            }
+            0x30 | 0x31 => {
+                let length = if kind == 0x31 { input.varint()? } else { input.0.len() as u64 };
+                input.skip(length)?;
+                Frame::Datagram { length }
+            }
+            _ => return skip(kind, input),
+        };
+        self.seen.push(Seen::Frame(frame));
+        Some(())
+    }
+
+    fn ack(&mut self, input: &mut Input<'_>, counts: bool) -> Option<()> {
+        let start = self.ranges.len();
+        let largest = input.varint()?;
+        let delay_us = input.varint()? << ACK_DELAY_EXPONENT;
+        let more = input.varint()?;
+        let mut low = largest.checked_sub(input.varint()?)?;
+        self.ranges.push((low, largest));
+        for _ in 0..more {
+            let high = low.checked_sub(input.varint()?.checked_add(2)?)?;
+            low = high.checked_sub(input.varint()?)?;
+            self.ranges.push((low, high));
+        }
+        let ecn = if counts {
+            Some(EcnCounts { ect0: input.varint()?, ect1: input.varint()?, ce: input.varint()? })
+        } else {
+            None
+        };
+        let delay_ns = delay_us.saturating_mul(1000);
+        self.seen.push(Seen::Ack { delay_ns, ranges: (start, self.ranges.len()), ecn });
+        Some(())
+    }
+
+    /// Packet numbers the packet acknowledges: lowest and highest of each range.
+    pub fn acknowledged(&self) -> &[(u64, u64)] {
+        &self.ranges
+    }
+
+    /// The frames as a log has them.
+    pub fn logged(&self) -> impl Iterator<Item = Frame<'_>> {
+        self.seen.iter().map(|seen| match *seen {
+            Seen::Frame(frame) => frame,
+            Seen::Ack { delay_ns, ranges: (from, to), ecn } => {
+                Frame::Ack(Ack { delay_ns, ranges: &self.ranges[from..to], ecn })
+            }
+        })
+    }
+}
+
+/// Passes over a frame a log has no use for; `None` if its kind is unknown.
+fn skip(kind: u64, input: &mut Input<'_>) -> Option<()> {
+    let varints = match kind {
+        0x04 => 3,
+        0x05 | 0x15 => 2,
+        0x12..=0x14 | 0x16 | 0x17 | 0x19 => 1,
+        0xaf => 4,
+        _ => 0,
+    };
+    for _ in 0..varints {
+        input.varint()?;
+    }
+    match kind {
+        0x04 | 0x05 | 0x12..=0x17 | 0x19 | 0x1f | 0xaf => Some(()),
+        0x07 => {
+            let length = input.varint()?;
+            input.skip(length)
+        }
+        0x18 => {
+            input.varint()?;
+            input.varint()?;
+            let length = input.byte()?;
+            input.skip(u64::from(length) + 16)
+        }
+        0x1a | 0x1b => input.skip(8),
+        0x1c | 0x1d => {
+            input.varint()?;
+            if kind == 0x1c {
+                input.varint()?;
+            }
+            let length = input.varint()?;
+            input.skip(length)
+        }
+        _ => None,
+    }
+}
+
+struct Input<'a>(&'a [u8]);
+
+impl Input<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let first = self.byte()?;
+        let mut value = u64::from(first & 0x3f);
+        for _ in 0..(1 << (first >> 6)) - 1 {
+            value = value << 8 | u64::from(self.byte()?);
+        }
+        Some(value)
+    }
+
+    fn skip(&mut self, bytes: u64) -> Option<()> {
+        self.0 = self.0.get(usize::try_from(bytes).ok()?..)?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

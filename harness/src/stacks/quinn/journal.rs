@@ -1,0 +1,140 @@
+//! What the sending end of a flow sees and does, kept while it runs.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex};
+
+use windlass_adapter::{Facts, QlogRecorder, Recorder, SharedTrace, Turn};
+use windlass_controllers::{Decision, Event, Time, What};
+use windlass_qlog::{Packet, PacketType};
+
+use super::frames::Frames;
+use super::ledger::Ledger;
+use super::tap::{Listener, lock};
+use crate::measure::Meter;
+
+/// Where a flow's qlog goes.
+pub type Output = Box<dyn Write + Send>;
+
+/// The sending end of one flow: its numbers and its log.
+pub struct Journal {
+    /// The time of what is heard next.
+    pub now: Time,
+    /// RTT, window, congestion responses.
+    pub meter: Meter,
+    /// Stream bytes sent at least once.
+    pub stream_sent: u64,
+    /// Packets with stream data, retransmissions included.
+    pub data_packets: u64,
+    /// The decision in force.
+    pub decision: Decision,
+    /// Whether the transfer is over and nothing is measured any more.
+    pub over: bool,
+    frames: Frames,
+    log: Option<Log>,
+}
+
+struct Log {
+    trace: SharedTrace<Output>,
+    ledger: Ledger,
+    /// Losses that could not be told packet by packet.
+    unexplained: u64,
+}
+
+impl Journal {
+    /// The journal of a flow that starts with `decision`; with a `trace`, every packet is logged.
+    pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> Journal {
+        Journal {
+            now: Time::ZERO,
+            meter,
+            stream_sent: 0,
+            data_packets: 0,
+            decision,
+            over: false,
+            frames: Frames::default(),
+            log: trace.map(|trace| Log { trace, ledger: Ledger::default(), unexplained: 0 }),
+        }
+    }
+
+    /// Losses of which the log does not name the packets.
+    pub fn unexplained(&self) -> u64 {
+        self.log.as_ref().map_or(0, |log| log.unexplained)
+    }
+
+    fn measure(&mut self, event: &Event, decision: &Decision) {
+        if let Some(rtt) = event.rtt() {
+            self.meter.rtt.add(rtt.latest.0);
+        }
+        let began = decision.recovery_start.is_some() && decision.recovery_start != self.decision.recovery_start;
+        let timeout = matches!(event.what, What::PersistentCongestion(_));
+        self.meter.congestion_events += u64::from(began || timeout);
+        self.meter.window(event.now.0, decision.cwnd);
+    }
+
+    fn heard(&mut self, event: &Event, decision: &Decision) {
+        if !self.over {
+            self.measure(event, decision);
+        }
+        self.decision = *decision;
+        if let (What::Lost(lost) | What::PersistentCongestion(lost), Some(log)) = (&event.what, &mut self.log) {
+            let mut trace = log.trace.lock();
+            let told = log.ledger.lost(lost.bytes, lost.newest_sent_at, |loss| {
+                trace.packet_lost(event.now.0, loss.kind, loss.number, Some(loss.trigger));
+            });
+            log.unexplained += u64::from(!told);
+        }
+    }
+}
+
+impl Listener for Journal {
+    fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        self.frames.read(payload);
+        if let Some(end) = self.frames.stream_end {
+            self.stream_sent = self.stream_sent.max(end);
+            self.data_packets += 1;
+        }
+        let Some(log) = &mut self.log else { return };
+        if kind == PacketType::Handshake {
+            // A client that has handshake keys is done with the initial ones (`RFC 9001 §4.9.1`).
+            log.ledger.discard(PacketType::Initial);
+        }
+        let bytes = bytes as u64;
+        log.ledger.sent(kind, number, self.now, if self.frames.in_flight { bytes } else { 0 });
+        let frames: Vec<_> = self.frames.logged().collect();
+        log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
+    }
+
+    fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        let Some(log) = &mut self.log else { return };
+        self.frames.read(payload);
+        log.ledger.acknowledged(kind, self.frames.acknowledged());
+        if self.frames.handshake_done {
+            log.ledger.discard(PacketType::Handshake);
+        }
+        let packet = Packet { kind, number, bytes: bytes as u64, trigger: None };
+        let frames: Vec<_> = self.frames.logged().collect();
+        log.trace.lock().packet_received(self.now.0, &packet, &frames);
+    }
+}
+
+/// A recorder that writes to a journal, and to a log after it.
+pub struct Listen {
+    /// The journal.
+    pub journal: Arc<Mutex<Journal>>,
+    /// The log.
+    pub qlog: Option<QlogRecorder<Output>>,
+}
+
+impl Recorder for Listen {
+    fn turn(&mut self, turn: Turn) {
+        if let Some(qlog) = &mut self.qlog {
+            qlog.turn(turn);
+        }
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+        lock(&self.journal).heard(event, decision);
+        if let Some(qlog) = &mut self.qlog {
+            qlog.record(event, decision, facts);
+        }
+    }
+}

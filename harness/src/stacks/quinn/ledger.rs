@@ -1,0 +1,111 @@
+//! Which packets were lost. quinn tells a controller how many bytes were lost and when
+//! the newest of them left; what it sent and what was acknowledged is known from the
+//! packets themselves, and losses are always the oldest packets outstanding.
+
+use std::collections::BTreeMap;
+
+use windlass_controllers::Time;
+use windlass_qlog::{LossTrigger, PacketType};
+
+/// Packets numbered so much below an acknowledged one are lost (`RFC 9002 §6.1.1`).
+const PACKET_THRESHOLD: u64 = 3;
+
+/// Packets sent and neither acknowledged nor lost, by packet number space.
+#[derive(Debug, Default)]
+pub struct Ledger {
+    spaces: [Space; 3],
+}
+
+#[derive(Debug, Default)]
+struct Space {
+    outstanding: BTreeMap<u64, Packet>,
+    largest_acknowledged: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Packet {
+    sent_at: Time,
+    /// 0 if it does not count as in flight.
+    bytes: u64,
+}
+
+/// A packet found lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Loss {
+    /// Its type, as far as its space tells.
+    pub kind: PacketType,
+    /// Its number.
+    pub number: u64,
+    /// Which rule found it.
+    pub trigger: LossTrigger,
+}
+
+const KINDS: [PacketType; 3] = [PacketType::Initial, PacketType::Handshake, PacketType::OneRtt];
+
+const fn space(kind: PacketType) -> usize {
+    match kind {
+        PacketType::Initial => 0,
+        PacketType::Handshake => 1,
+        PacketType::ZeroRtt | PacketType::OneRtt => 2,
+    }
+}
+
+impl Ledger {
+    /// A packet left; `bytes` is 0 if it does not count as in flight.
+    pub fn sent(&mut self, kind: PacketType, number: u64, sent_at: Time, bytes: u64) {
+        self.spaces[space(kind)].outstanding.insert(number, Packet { sent_at, bytes });
+    }
+
+    /// The peer has the packets of `ranges` (lowest and highest of each).
+    pub fn acknowledged(&mut self, kind: PacketType, ranges: &[(u64, u64)]) {
+        let space = &mut self.spaces[space(kind)];
+        for &(low, high) in ranges {
+            space.largest_acknowledged = space.largest_acknowledged.max(Some(high));
+            while let Some((&number, _)) = space.outstanding.range(low..=high).next() {
+                space.outstanding.remove(&number);
+            }
+        }
+    }
+
+    /// The keys of a space are gone and its packets forgotten.
+    pub fn discard(&mut self, kind: PacketType) {
+        self.spaces[space(kind)].outstanding.clear();
+    }
+
+    /// `bytes` were lost, the newest of them sent at `newest`: tells `found` each packet
+    /// and returns whether the account adds up.
+    pub fn lost(&mut self, bytes: u64, newest: Time, mut found: impl FnMut(Loss)) -> bool {
+        // Losses happen in one space; nearly always the last.
+        for (kind, space) in KINDS.into_iter().zip(&mut self.spaces).rev() {
+            let Some(count) = space.oldest(bytes, newest) else { continue };
+            for _ in 0..count {
+                let Some((number, _)) = space.outstanding.pop_first() else { break };
+                let overtaken = space.largest_acknowledged.is_some_and(|acked| acked >= number + PACKET_THRESHOLD);
+                let trigger = if overtaken { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
+                found(Loss { kind, number, trigger });
+            }
+            return true;
+        }
+        false
+    }
+}
+
+impl Space {
+    /// How many of the oldest packets make up `bytes` and end with one sent at `newest`.
+    fn oldest(&self, bytes: u64, newest: Time) -> Option<usize> {
+        let (mut sum, mut count, mut last) = (0, 0, None);
+        for (&number, packet) in &self.outstanding {
+            let follows = sum < bytes || (packet.bytes == 0 && packet.sent_at <= newest);
+            if !follows || self.largest_acknowledged.is_none_or(|acked| number >= acked) {
+                break;
+            }
+            sum += packet.bytes;
+            count += 1;
+            last = Some(packet.sent_at);
+        }
+        (sum == bytes && last == Some(newest)).then_some(count)
+    }
+}
+
+#[cfg(test)]
+mod tests;

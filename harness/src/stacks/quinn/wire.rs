@@ -1,0 +1,111 @@
+//! Datagrams on the network model.
+
+use bytes::BytesMut;
+use quinn_proto::EcnCodepoint;
+use windlass_controllers::Time;
+
+use super::end::{Datagram, Role};
+use crate::net::{Class, Codepoint, Fate, Network, Packet, RouteId};
+
+/// The network with what travels on it.
+pub struct Wire {
+    /// The network.
+    pub network: Network,
+    /// Datagrams under way; the network knows them by their place here.
+    datagrams: Vec<Travelling>,
+    free: Vec<usize>,
+}
+
+struct Travelling {
+    to: Role,
+    payload: BytesMut,
+}
+
+/// How the packets of one direction of a flow travel.
+#[derive(Clone, Copy)]
+pub struct Lane {
+    /// The flow's number.
+    pub flow: u32,
+    /// Where they go.
+    pub route: RouteId,
+    /// The end they go to.
+    pub to: Role,
+    /// What the wire adds to each, bytes.
+    pub overhead: u32,
+    /// Whether their ECN codepoint is left as the stack set it.
+    pub ecn: bool,
+    /// Their class.
+    pub class: Class,
+}
+
+/// A datagram that reached an end.
+pub struct Arrival {
+    /// Its flow.
+    pub flow: u32,
+    /// The end.
+    pub role: Role,
+    /// The datagram, unless it was lost on the way.
+    pub payload: Option<BytesMut>,
+    /// Its ECN codepoint.
+    pub ecn: Option<EcnCodepoint>,
+}
+
+impl Wire {
+    /// An empty wire.
+    pub fn new(mut network: Network) -> Wire {
+        network.tell_losses(true);
+        Wire { network, datagrams: Vec::new(), free: Vec::new() }
+    }
+
+    /// Puts a datagram on the wire.
+    pub fn send(&mut self, now: Time, lane: &Lane, datagram: &Datagram<'_>) {
+        let travelling = Travelling { to: lane.to, payload: BytesMut::from(datagram.payload) };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.datagrams[place] = travelling;
+                place
+            }
+            None => {
+                self.datagrams.push(travelling);
+                self.datagrams.len() - 1
+            }
+        };
+        let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX).saturating_add(lane.overhead);
+        let mut packet = Packet::new(lane.flow, place as u64, bytes);
+        packet.class = lane.class;
+        if lane.ecn {
+            packet.ecn = datagram.ecn.map_or(Codepoint::NotEct, codepoint);
+        }
+        self.network.send(now, lane.route, packet);
+    }
+
+    /// The next datagram that leaves the network until `now`, lost ones among them.
+    pub fn poll(&mut self, now: Time) -> Option<Arrival> {
+        let delivery = self.network.poll(now)?;
+        let packet = delivery.packet;
+        let place = packet.id as usize;
+        let travelling = &mut self.datagrams[place];
+        let payload = std::mem::take(&mut travelling.payload);
+        let role = travelling.to;
+        self.free.push(place);
+        let payload = (delivery.fate == Fate::Delivered).then_some(payload);
+        Some(Arrival { flow: packet.flow, role, payload, ecn: received(packet.ecn) })
+    }
+}
+
+fn codepoint(ecn: EcnCodepoint) -> Codepoint {
+    match ecn {
+        EcnCodepoint::Ect0 => Codepoint::Ect0,
+        EcnCodepoint::Ect1 => Codepoint::Ect1,
+        EcnCodepoint::Ce => Codepoint::Ce,
+    }
+}
+
+fn received(codepoint: Codepoint) -> Option<EcnCodepoint> {
+    match codepoint {
+        Codepoint::NotEct => None,
+        Codepoint::Ect0 => Some(EcnCodepoint::Ect0),
+        Codepoint::Ect1 => Some(EcnCodepoint::Ect1),
+        Codepoint::Ce => Some(EcnCodepoint::Ce),
+    }
+}
