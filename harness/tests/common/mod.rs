@@ -1,5 +1,5 @@
 //! What tests of the simulator share.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::large_enum_variant)]
 
 use std::sync::{Arc, Mutex};
 
