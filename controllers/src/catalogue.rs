@@ -322,6 +322,7 @@ catalogue! {
     QuickVegas => quick_vegas::QuickVegas,
     EnhancedVegas => enhanced_vegas::EnhancedVegas,
     RoVegas => rovegas::RoVegas,
+    RedVegas => red_vegas::RedVegas,
     NfTcp => nf_tcp::NfTcp,
     NfTcpPrime => nf_tcp_prime::NfTcpPrime,
 }

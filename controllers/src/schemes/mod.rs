@@ -15,6 +15,7 @@ pub mod highspeed;
 pub mod nf_tcp;
 pub mod nf_tcp_prime;
 pub mod quick_vegas;
+pub mod red_vegas;
 pub mod reno;
 pub mod rovegas;
 pub mod scalable;

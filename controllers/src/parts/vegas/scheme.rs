@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use super::{Common, Delays, LossRule, Round, Source, StepRule};
 use crate::parts::window::Window;
-use crate::{Parameters, Signals, Span};
+use crate::{Ecn, Parameters, Signals, Span};
 
 /// What distinguishes one Vegas scheme from another.
 pub trait Scheme: Debug + Send + Sync + 'static {
@@ -16,6 +16,8 @@ pub trait Scheme: Debug + Send + Sync + 'static {
     const SOURCE: &'static str;
     /// See [`Controller::FALLBACK`](crate::Controller::FALLBACK).
     const FALLBACK: Option<&'static str> = None;
+    /// See [`Decision::ecn`](crate::Decision::ecn).
+    const ECN: Ecn = Ecn::Unspecified;
     /// See [`Controller::Params`](crate::Controller::Params).
     type Params: Parameters + AsRef<Common>;
     /// Where the delays come from.

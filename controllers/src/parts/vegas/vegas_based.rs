@@ -274,7 +274,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
 
     #[inline]
     fn decide(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
-        state.window.decision()
+        Decision { ecn: S::ECN, ..state.window.decision() }
     }
 
     fn inspect(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
