@@ -26,7 +26,8 @@ pub enum Detail {
     #[default]
     Packets,
     /// Metrics, congestion states, losses. Metrics come at most once in this many
-    /// nanoseconds, except after a loss or a change of state. In the qvis profile one
+    /// nanoseconds, except before a change of state, and where the window or the
+    /// threshold answers a loss or a change of state. In the qvis profile one
     /// packet sent per such time is kept, for qvis' time axis ends with the last packet.
     Recovery {
         /// Nanoseconds between two records of metrics.
@@ -58,7 +59,7 @@ pub struct Trace<W: Write> {
     latest: Metrics,
     /// When metrics were last written.
     metrics_at: Option<u64>,
-    /// Whether the next metrics are written at once.
+    /// Whether the next metrics are written at once if the window changes.
     urgent: bool,
     /// When a packet was last written under [`Detail::Recovery`].
     packet_at: Option<u64>,

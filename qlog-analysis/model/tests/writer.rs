@@ -161,7 +161,11 @@ fn thinned_metrics_keep_losses_states_and_the_last_word() {
         trace.recovery_metrics(ms * MS, &metrics(10_000 + ms, 1));
         if ms == 55 {
             trace.packet_lost(ms * MS, PacketType::OneRtt, 7, None);
+            trace.congestion_state(ms * MS, "recovery", Some("loss"));
             trace.recovery_metrics(ms * MS, &metrics(5_000, 1));
+            // A loss that the window does not answer is no reason to write metrics.
+            trace.packet_lost(ms * MS, PacketType::OneRtt, 8, None);
+            trace.recovery_metrics(ms * MS, &metrics(5_000, 2));
         }
     }
     let file = String::from_utf8(trace.finish().unwrap()).unwrap();
@@ -175,8 +179,10 @@ fn thinned_metrics_keep_losses_states_and_the_last_word() {
     assert_eq!(times, expected);
     let lines: Vec<_> = file.lines().collect();
     let loss = lines.iter().position(|line| line.contains("packet_lost")).unwrap();
-    assert!(lines[loss - 1].contains("\"congestion_window\":10055"), "metrics up to the loss come before it");
-    assert!(lines[loss + 1].contains("\"congestion_window\":5000"), "and those after it at once");
+    assert!(lines[loss + 1].contains("\"congestion_window\":10055"), "metrics up to the new state come before it");
+    assert!(lines[loss + 2].contains("congestion_state_updated"));
+    assert!(lines[loss + 3].contains("\"congestion_window\":5000"), "and the window that answers at once");
+    assert!(lines[loss + 4].contains("packet_lost"));
     assert!(lines[lines.len() - 1].contains("\"congestion_window\":10099"));
 }
 

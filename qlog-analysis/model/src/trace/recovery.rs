@@ -8,7 +8,6 @@ use crate::{Detail, LossTrigger, Metrics, PacketType, RecoveryParameters, Side, 
 impl<W: Write> Trace<W> {
     /// A packet was declared lost; `None` where the reason is not known.
     pub fn packet_lost(&mut self, now_ns: u64, kind: PacketType, number: u64, trigger: Option<LossTrigger>) {
-        self.flush_metrics(now_ns);
         self.begin(now_ns, self.names.packet_lost);
         self.packet_header(kind, number);
         if let Some(trigger) = trigger {
@@ -24,12 +23,13 @@ impl<W: Write> Trace<W> {
         let due = match self.detail {
             Detail::Packets => true,
             Detail::Recovery { every_ns } => {
-                self.urgent || self.metrics_at.is_none_or(|at| now_ns >= at.saturating_add(every_ns))
+                let answered = self.latest.cwnd != self.written.cwnd || self.latest.ssthresh != self.written.ssthresh;
+                self.urgent && answered || self.metrics_at.is_none_or(|at| now_ns >= at.saturating_add(every_ns))
             }
         };
+        self.urgent = false;
         if due {
             self.flush_metrics(now_ns);
-            self.urgent = false;
         }
     }
 
