@@ -1,6 +1,7 @@
 // What a reader must be able to rely on in a report, checked in headless Chromium.
 //
-// REPORT is the page, with its results.json beside it; SHOTS, if set, a directory for
+// REPORT is the page of an evaluation, SINGLE that of a single run, each with its
+// results.json beside it; SHOTS, if set, a directory for
 // screenshots.
 
 import assert from "node:assert/strict";
@@ -27,10 +28,10 @@ before(async () => {
 after(() => browser?.close());
 
 /** Opens the report, hands the page to `body`, and fails on anything it complains of or asks for. */
-async function opened(options, body) {
+async function opened({ file = report, ...options }, body) {
   const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
   const complaints = [];
-  const address = pathToFileURL(report).href;
+  const address = pathToFileURL(file).href;
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("request", (request) => {
@@ -38,7 +39,7 @@ async function opened(options, body) {
   });
   try {
     await page.goto(address, { waitUntil: "load" });
-    await page.waitForSelector("#ranking tbody tr");
+    await page.waitForSelector("main tbody tr");
     await body(page);
     assert.deepEqual(complaints, []);
   } finally {
@@ -333,3 +334,20 @@ test("printing draws every plot, on white", () => opened({ colorScheme: "dark" }
   const undrawn = await page.locator(".plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".main-svg")).length);
   assert.equal(undrawn, 0);
 }));
+
+test("the report of a single run shows every flow and queue", { skip: !process.env.SINGLE }, () =>
+  opened({ file: process.env.SINGLE }, async (page) => {
+    const { scenarios: [{ name }], runs: [run] } = JSON.parse(readFileSync(join(dirname(process.env.SINGLE), "results.json"), "utf8"));
+    const rows = await readTable(page, `Flows of ${name}`);
+    assert.deepEqual(rows.map((row) => row.metrics.goodput_mbps[0]), run.flows.map((flow) => flow.goodput_mbps));
+    assert.equal((await readTable(page, `Queues of ${name}`)).length, run.queues.length);
+    await plotOf(page, name);
+    const drawn = await page.evaluate((id) => document.querySelector(`#${id} .plot`).data.map(({ yaxis, y }) => ({ yaxis, y: [...y] })), name);
+    const panel = (axis) => drawn.filter((line) => line.yaxis === axis).map((line) => line.y);
+    const controlled = run.flows.filter((flow) => flow.controller);
+    assert.deepEqual(panel("y"), controlled.map((flow) => flow.series.cwnd_packets));
+    assert.deepEqual(panel("y3"), run.flows.map((flow) => flow.series.goodput_mbps));
+    assert.deepEqual(panel("y4"), run.queues.map((queue) => queue.series.packets));
+    assert.ok(await overflow(page) <= 0);
+    await shot(page, "single-run");
+  }));

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use crate::results::StoreError;
+use crate::scenario::ScenarioError;
 
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
@@ -10,9 +11,9 @@ pub enum CliError {
     /// Something asked for does not exist or cannot work.
     #[error("{0}")]
     Usage(String),
-    /// A file the user gave is wrong, and where.
-    #[error("{0}")]
-    Diagnostic(miette::Report),
+    /// A scenario cannot be used.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
     /// Output could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -30,18 +31,32 @@ pub enum CliError {
 impl CliError {
     /// Prints the error to standard error and gives the exit code.
     #[must_use]
-    pub fn tell(&self) -> ExitCode {
-        match self {
-            CliError::Diagnostic(report) => eprintln!("{report:?}"),
-            CliError::Closed => {}
-            other => eprintln!("error: {other}"),
-        }
-        ExitCode::from(match self {
-            CliError::Usage(_) | CliError::Diagnostic(_) => 2,
+    pub fn tell(self) -> ExitCode {
+        let code = match &self {
+            CliError::Usage(_) | CliError::Scenario(_) => 2,
             CliError::Store(_) | CliError::Failed(_) => 1,
             CliError::Interrupted => 130,
             CliError::Closed => 0,
-        })
+        };
+        match self {
+            CliError::Closed => {}
+            CliError::Scenario(ScenarioError::Wrong { problems }) => {
+                let count = match problems.len() {
+                    1 => "a mistake".to_owned(),
+                    n => format!("{n} mistakes"),
+                };
+                let file = problems.first().map_or_else(String::new, |problem| problem.file.clone());
+                eprintln!("error: {count} in the scenario {file}");
+                for problem in problems {
+                    eprintln!("{:?}", miette::Report::new(problem));
+                }
+            }
+            CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
+                eprintln!("error: cannot read the scenario {}: {source}", path.display());
+            }
+            other => eprintln!("error: {other}"),
+        }
+        ExitCode::from(code)
     }
 }
 

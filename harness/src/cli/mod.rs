@@ -1,11 +1,17 @@
 //! The commands of the `windlass` binary.
 
+mod batch;
 mod choice;
 mod error;
+mod evaluate;
 mod list;
 mod qlog;
+mod qlog_options;
 mod report;
+mod run;
+mod scenarios;
 mod suggest;
+mod summary;
 mod text;
 
 use std::process::ExitCode;
@@ -16,7 +22,7 @@ pub use error::CliError;
 
 /// Congestion controllers for QUIC: try them, compare them, see what they do.
 #[derive(Debug, Parser)]
-#[command(name = "windlass", version, after_help = EXIT_CODES)]
+#[command(name = "windlass", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -29,6 +35,9 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could
 enum Command {
     List(list::List),
     Qlog(qlog::Qlog),
+    Scenarios(scenarios::Scenarios),
+    Run(run::RunScenario),
+    Evaluate(evaluate::Evaluate),
     Report(report::Rebuild),
 }
 
@@ -38,6 +47,9 @@ pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::List(command) => command.run(),
         Command::Qlog(command) => command.run(),
+        Command::Scenarios(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
         Command::Report(command) => command.run(),
     };
     match done {

@@ -11,9 +11,9 @@ pub(super) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>)
         .map(|(_, name)| name)
 }
 
-/// "; did you mean …?", or nothing.
+/// " (did you mean …?)", or nothing.
 pub(super) fn did_you_mean<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(typed, names).map(|name| format!("; did you mean {name:?}?")).unwrap_or_default()
+    nearest(typed, names).map(|name| format!(" (did you mean {name:?}?)")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -27,6 +27,6 @@ mod tests {
         assert_eq!(nearest("CUBIC", names), Some("cubic"));
         assert_eq!(nearest("vegsa", names), Some("vegas"));
         assert_eq!(nearest("xyzzy", names), None);
-        assert_eq!(did_you_mean("vega", names), "; did you mean \"vegas\"?");
+        assert_eq!(did_you_mean("vega", names), " (did you mean \"vegas\"?)");
     }
 }

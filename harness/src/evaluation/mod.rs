@@ -1,5 +1,13 @@
 //! Running controllers through scenarios on stacks.
 
+mod job;
+mod logs;
+mod quinn;
+mod scenarios;
+mod simulated;
 mod stack;
 
+pub use job::{Job, Stopped, execute};
+pub use logs::{LogDetail, LogSettings, Logs};
+pub use scenarios::{BUILTIN, Builtin, Source, scene};
 pub use stack::Stack;

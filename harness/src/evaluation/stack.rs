@@ -2,6 +2,11 @@
 
 use windlass_controllers::Signals;
 
+use super::logs::Logs;
+use super::{quinn, simulated};
+use crate::outcome::Outcome;
+use crate::scenario::Scenario;
+
 /// Something that runs a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stack {
@@ -36,6 +41,33 @@ impl Stack {
         match self {
             Stack::Sim => Signals::ALL,
             Stack::Quinn => windlass_quinn::PROVIDES,
+        }
+    }
+}
+
+/// Why a run ended before its time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// It was asked to.
+    Stopped,
+    /// Something went wrong.
+    Failed(String),
+}
+
+impl Stack {
+    /// Runs `scenario`; `stop` is asked now and then whether to give up.
+    ///
+    /// # Errors
+    /// It was told to stop, or something went wrong.
+    pub fn run(
+        self,
+        scenario: &Scenario,
+        logs: Option<&mut Logs>,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Outcome, RunError> {
+        match self {
+            Stack::Sim => simulated::run(scenario, logs, stop),
+            Stack::Quinn => quinn::run(scenario, logs, stop),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
 pub use metrics::Metrics;
 pub use ranking::{Standing, rank};
-pub use store::{Store, StoreError, replace};
+pub use store::{QLOG_DIR, Store, StoreError, replace};
 pub use table::{Column, Table, Values};
 pub use tables::tables;
 

@@ -38,3 +38,40 @@ fn batch(table: &Table) -> Result<RecordBatch, ArrowError> {
     });
     RecordBatch::try_from_iter_with_nullable(columns)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow::array::{Array, AsArray};
+    use arrow::datatypes::{Float64Type, UInt64Type};
+    use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+    #[test]
+    fn every_table_reads_back() {
+        let dir = tempfile::tempdir().unwrap();
+        for table in super::super::tables(&super::super::tests::sample()) {
+            let path = dir.path().join(table.name);
+            save(&table, &path).unwrap();
+            let reader = ParquetRecordBatchReaderBuilder::try_new(std::fs::File::open(&path).unwrap()).unwrap();
+            let batches: Vec<RecordBatch> = reader.build().unwrap().map(Result::unwrap).collect();
+            assert_eq!(batches.iter().map(RecordBatch::num_rows).sum::<usize>(), table.rows(), "{}", table.name);
+            for column in &table.columns {
+                let array = batches[0].column_by_name(column.name).unwrap();
+                for row in 0..table.rows() {
+                    let there = array.is_valid(row);
+                    match &column.values {
+                        Values::Text(cells) => {
+                            assert_eq!(there.then(|| array.as_string::<i32>().value(row)), cells[row].as_deref());
+                        }
+                        Values::Count(cells) => {
+                            assert_eq!(there.then(|| array.as_primitive::<UInt64Type>().value(row)), cells[row]);
+                        }
+                        Values::Number(cells) => {
+                            assert_eq!(there.then(|| array.as_primitive::<Float64Type>().value(row)), cells[row]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

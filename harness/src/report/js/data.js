@@ -53,7 +53,7 @@ function numberFormat(digits) {
 }
 
 /** What a controller is called on the page; scenarios may bring their own. */
-const called = (controller) => controller || "as the scenario says";
+const called = (controller) => controller || "the scenario’s own";
 
 /** The runs of a scenario that have results. */
 const doneRuns = (scenario) => results.runs.filter((run) => run.scenario === scenario && run.status === "done");

@@ -7,7 +7,7 @@ function facts() {
   const count = (status) => results.runs.filter((run) => run.status === status).length;
   const [done, unsupported, failed] = ["done", "unsupported", "failed"].map(count);
   return [
-    plural(results.controllers.length, "controller"), plural(results.scenarios.length, "scenario"),
+    ...(results.controllers[0]?.name === "" ? [] : [plural(results.controllers.length, "controller")]), plural(results.scenarios.length, "scenario"),
     `on ${results.stacks.join(" and ")}`, `${plural(done, "run")}`,
     ...(unsupported ? [`${unsupported} not possible`] : []), ...(failed ? [`${failed} failed`] : []),
     `seed ${results.seed}`, `windlass ${results.windlass}`,
@@ -54,11 +54,14 @@ function flowsTable(scene) {
     run.flows.length ? run.flows.map((flow) => ({ controller: run.controller, stack: run.stack, run, flow })) :
       [{ controller: run.controller, stack: run.stack, run, flow: null }]);
   const several = rows.some((row) => row.run.flows.length > 1);
-  const of = (metric) => metricColumn(metric, (row) => row.flow?.[metric] ?? null);
+  // Of traffic that nobody controls only the goodput means anything.
+  const measured = (row) => (row.flow?.controller ? row.flow : null);
+  const of = (metric) => metricColumn(metric, (row) => (metric === "goodput_mbps" ? row.flow : measured(row))?.[metric] ?? null);
   const ofRun = (metric) => metricColumn(metric, (row) => row.run.metrics?.[metric] ?? null);
-  const loss = metricColumn("loss", (row) => (row.flow?.packets_sent ? row.flow.packets_lost / row.flow.packets_sent : null));
+  const loss = metricColumn("loss", (row) => (measured(row)?.packets_sent ? row.flow.packets_lost / row.flow.packets_sent : null));
+  const own = wordColumn("Controller", (row) => row.controller || row.flow?.controller || "–", { header: true, className: "who" });
   const columns = [
-    plotColumn(` in ${scene.name}`), controllerColumn, stackColumn,
+    ...(manyRuns ? [plotColumn(` in ${scene.name}`)] : []), own, stackColumn,
     ...(several ? [wordColumn("Flow", (row) => (row.flow ? flowName(row) : ""))] : []),
     ofRun("score"), of("goodput_mbps"), of("rtt_mean_ms"), of("rtt_p95_ms"), loss,
     ...(rows.some((row) => row.flow?.packets_marked) ? [of("packets_marked")] : []),
@@ -70,7 +73,7 @@ function flowsTable(scene) {
 }
 
 function flowName({ run, flow }) {
-  const other = flow.controller !== run.controller;
+  const other = run.controller && flow.controller !== run.controller;
   return other ? `${flow.name} (${flow.controller || "uncontrolled"})` : flow.name;
 }
 
@@ -87,13 +90,20 @@ function queuesTable(scene) {
 
 /** What the colours and dashes of a scenario's plots mean. */
 function fillLegend(legend, scene) {
+  const entry = (name, colour, dash) => {
+    const sample = el("span", { class: `sample stack-${dash}` });
+    sample.style.borderTopColor = colour;
+    return el("li", {}, sample, name);
+  };
   const runs = shownRuns(scene.name);
-  const several = runs.some((run) => run.flows.length > 1);
-  legend.replaceChildren(...runs.map((run) => {
-    const sample = el("span", { class: `sample stack-${results.stacks.indexOf(run.stack) % DASHES.length}` });
-    sample.style.borderTopColor = selection.colour(run.controller);
-    return el("li", {}, sample, [called(run.controller), ...(results.stacks.length > 1 ? [run.stack] : [])].join(" · "));
-  }), ...(several ? [el("li", { class: "hint" }, "thin: further flows")] : []));
+  const [run] = runs;
+  if (runs.length === 1 && run.flows.length > 1) {
+    legend.replaceChildren(...run.flows.map((flow, i) => entry(flowName({ run, flow }), lineColour(i), 0)));
+    return;
+  }
+  legend.replaceChildren(...runs.map((each) =>
+    entry(whose(each), selection.colour(each.controller), results.stacks.indexOf(each.stack) % DASHES.length)));
+  if (runs.some((each) => each.flows.length > 1)) legend.append(el("li", { class: "hint" }, "thin: further flows"));
   if (!runs.length) legend.append(el("li", { class: "hint" }, "Nothing is plotted: tick controllers in a table or in “Plots show”."));
 }
 

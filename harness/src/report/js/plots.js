@@ -2,8 +2,8 @@
 // delay against utilisation. Drawn when they come into view.
 
 const PANELS = [
-  { title: "Congestion window, packets", of: "flow", column: "cwnd_packets", digits: 1 },
-  { title: "Round-trip time, ms", of: "flow", column: "rtt_ms", digits: 1 },
+  { title: "Congestion window, packets", of: "flow", column: "cwnd_packets", digits: 1, controlled: true },
+  { title: "Round-trip time, ms", of: "flow", column: "rtt_ms", digits: 1, controlled: true },
   { title: "Goodput, Mbit/s", of: "flow", column: "goodput_mbps", digits: 2 },
   { title: "Queue, packets", of: "queue", column: "packets", digits: 1 },
 ];
@@ -24,21 +24,39 @@ const CONFIG = {
 /** The runs of a scenario that are plotted, in the order of colours. */
 const shownRuns = (scenario) => doneRuns(scenario).filter(selection.shows).sort(selection.bySlot);
 
+const whose = (run) => [called(run.controller), ...(results.stacks.length > 1 ? [run.stack] : [])].join(" · ");
+
 /** Lines of the scenario's plotted runs: who, how drawn. */
 function plottedLines(scenario) {
-  return shownRuns(scenario).flatMap((run) => {
-    const style = { color: selection.colour(run.controller), dash: DASHES[results.stacks.indexOf(run.stack) % DASHES.length] };
-    const who = [called(run.controller), ...(results.stacks.length > 1 ? [run.stack] : [])].join(" · ");
-    const several = run.flows.length > 1;
-    const flows = run.flows.map((flow, i) => ({
-      of: "flow", name: several ? `${who} · ${flow.name}` : who, series: flow.series,
-      line: { ...style, width: i === 0 ? 1.8 : 1.1 }, opacity: i === 0 ? 1 : 0.75,
-    }));
-    const queues = run.queues.slice(0, 1).map((queue) => ({
-      of: "queue", name: who, series: queue.series, line: { ...style, width: 1.5 }, opacity: 1,
-    }));
-    return [...flows, ...queues];
-  });
+  const runs = shownRuns(scenario);
+  return runs.length === 1 ? linesOfOne(runs[0]) : runs.flatMap(linesAmongMany);
+}
+
+/** One colour per run; further flows are thin, and of the queues the first is drawn. */
+function linesAmongMany(run) {
+  const style = { color: selection.colour(run.controller), dash: DASHES[results.stacks.indexOf(run.stack) % DASHES.length] };
+  const flows = run.flows.map((flow, i) => ({
+    of: "flow", name: run.flows.length > 1 ? `${whose(run)} · ${flow.name}` : whose(run), series: flow.series,
+    controlled: flow.controller !== "", line: { ...style, width: i === 0 ? 1.8 : 1.1 }, opacity: i === 0 ? 1 : 0.75,
+  }));
+  const queues = run.queues.slice(0, 1).map((queue) => ({
+    of: "queue", name: whose(run), series: queue.series, line: { ...style, width: 1.5 }, opacity: 1,
+  }));
+  return [...flows, ...queues];
+}
+
+/** One colour per flow, and all queues. */
+function linesOfOne(run) {
+  const alone = run.flows.length === 1;
+  const flows = run.flows.map((flow, i) => ({
+    of: "flow", name: `${whose(run)} · ${flow.name}`, series: flow.series, controlled: flow.controller !== "",
+    line: { color: alone ? selection.colour(run.controller) : lineColour(i), width: 1.6 }, opacity: 1,
+  }));
+  const queues = run.queues.map((queue, i) => ({
+    of: "queue", name: `${whose(run)} · ${queue.name}`, series: queue.series,
+    line: { color: run.queues.length === 1 ? theme.colours.ink : lineColour(i), width: 1.5 }, opacity: 1,
+  }));
+  return [...flows, ...queues];
 }
 
 /** Axes and fonts in the colours of the theme. */
@@ -76,7 +94,8 @@ function scenarioFigure(scene) {
     layout[`yaxis${id}`] = axis({ domain: [Math.max(0, top - height), top], rangemode: "tozero", nticks: 5, fixedrange: false });
     layout.annotations.push({ text: panel.title, x: 0, y: top, xref: "paper", yref: "paper", xanchor: "left", yanchor: "bottom",
       showarrow: false, font: { size: 12, color: theme.colours.ink } });
-    return lines.filter((line) => line.of === panel.of).map((line) => ({
+    const drawn = lines.filter((line) => line.of === panel.of && (!panel.controlled || line.controlled));
+    return drawn.map((line) => ({
       type: "scatter", mode: "lines", x: line.series.time_s, y: line.series[panel.column], yaxis: `y${id}`, name: line.name,
       line: line.line, opacity: line.opacity, connectgaps: false, hovertemplate: `%{y:.${panel.digits}f}`,
     }));

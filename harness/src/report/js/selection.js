@@ -2,6 +2,7 @@
 // as long as it is plotted.
 
 const SLOTS = 8;
+const lineColour = (slot) => theme.colours[`line-${(slot % SLOTS) + 1}`];
 
 const selection = {
   slots: new Map(),
@@ -12,7 +13,7 @@ const selection = {
   /** In the order of colours. */
   bySlot: (a, b) => selection.slots.get(a.controller) - selection.slots.get(b.controller),
   shows: (run) => selection.has(run.controller) && selection.stacks.has(run.stack),
-  colour: (controller) => theme.colours[`line-${(selection.slots.get(controller) % SLOTS) + 1}`],
+  colour: (controller) => lineColour(selection.slots.get(controller)),
 
   plot(controller, on) {
     if (on && !selection.has(controller)) {
@@ -36,7 +37,9 @@ const selection = {
   /** The best of a stack, and the two that every reader knows. */
   readable(best = 3) {
     const stack = results.stacks[0];
-    const ranked = results.ranking.filter((row) => row.stack === stack && row.rank !== null).map((row) => row.controller);
+    // Equal scores come from equal runs: one of them is enough.
+    const ranked = results.ranking.filter((row) => row.stack === stack && row.rank !== null)
+      .filter((row, i, rows) => i === 0 || row.score !== rows[i - 1].score).map((row) => row.controller);
     const known = ["reno", "cubic"].filter((name) => results.controllers.some((controller) => controller.name === name));
     const chosen = [...new Set([...ranked.slice(0, best), ...known])];
     return chosen.length ? chosen : results.controllers.slice(0, 5).map((controller) => controller.name);

@@ -51,7 +51,7 @@ function sortableTable({ caption, columns, rows, sortBy, note = () => null }) {
     if (aloud) announce(`${caption}: sorted by ${column.label}, ${descending ? "descending" : "ascending"}`);
   }
 
-  const first = columns.findIndex((column) => column.label === sortBy);
+  const first = columns.findIndex((column) => sortBy !== undefined && column.label === sortBy);
   if (first >= 0) sort(columns[first], heads[first], false);
   else body.append(...lines.map((entry) => entry.line));
   const table = el("table", {}, el("caption", { class: "visually-hidden" }, caption),

@@ -15,7 +15,7 @@ mod tls;
 mod wire;
 
 pub use journal::Output;
-pub use run::{Log, RunError, run};
+pub use run::{Log, RunError, run, run_unless};
 
 #[cfg(test)]
 mod tests;

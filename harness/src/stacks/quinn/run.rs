@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{ChoiceError, Groups};
-use windlass_controllers::Time;
+use windlass_controllers::{Span, Time};
 use windlass_qlog::{Detail, Profile};
 use windlass_quinn::STACK;
 
@@ -72,6 +72,9 @@ pub enum RunError {
         /// Why.
         reason: String,
     },
+    /// It was told to stop.
+    #[error("stopped")]
+    Stopped,
     /// A log could not be written.
     #[error("flow {flow:?}: cannot write its log: {error}")]
     Log {
@@ -91,6 +94,18 @@ pub fn run(
     scenario: &Scenario,
     log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
 ) -> Result<Outcome, RunError> {
+    run_unless(scenario, log, &|| false)
+}
+
+/// [`run`], asking `stop` now and then whether to give up.
+///
+/// # Errors
+/// Those of [`run`], and [`RunError::Stopped`].
+pub fn run_unless(
+    scenario: &Scenario,
+    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
+    stop: &dyn Fn() -> bool,
+) -> Result<Outcome, RunError> {
     let tls = tls().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let shared = Shared { seed: scenario.seed, origin: Instant::now(), groups: Groups::default(), tls };
@@ -106,17 +121,17 @@ pub fn run(
             agenda.set(SOURCES * i + CONTROL, start.0);
         }
     }
-    let mut world = World { wire: Wire::new(network), flows, agenda };
+    let mut world = World { wire: Wire::new(network), flows, agenda, now: Time::ZERO };
     let mut meter = NetworkMeter::new(scenario);
     let end = Time(scenario.duration.0);
     let mut point = Time(scenario.sample.0);
     while point <= end {
-        world.advance(point)?;
+        world.advance_unless(point, stop)?;
         world.flows.iter_mut().for_each(|flow| flow.sample(point));
         meter.sample(point, scenario, &mut world.wire.network);
         point += scenario.sample;
     }
-    world.advance(end)?;
+    world.advance_unless(end, stop)?;
     let (traffic, queues) = meter.finish(end, scenario, &world.wire.network);
     let mut flows = Vec::new();
     for flow in world.flows {
@@ -142,9 +157,28 @@ struct World<'a> {
     wire: Wire,
     flows: Vec<Running<'a>>,
     agenda: Agenda,
+    /// How far it is.
+    now: Time,
 }
 
+/// Virtual time between two looks at whether to stop.
+const LOOK: Span = Span::from_millis(50);
+
 impl World<'_> {
+    /// [`advance`](Self::advance)s in steps, unless told to stop.
+    fn advance_unless(&mut self, end: Time, stop: &dyn Fn() -> bool) -> Result<(), RunError> {
+        loop {
+            if stop() {
+                return Err(RunError::Stopped);
+            }
+            self.now = (self.now + LOOK).min(end);
+            self.advance(self.now)?;
+            if self.now == end {
+                return Ok(());
+            }
+        }
+    }
+
     /// Handles everything until `end`. At one instant the network comes first, then the
     /// flows in order.
     fn advance(&mut self, end: Time) -> Result<(), RunError> {
