@@ -1,14 +1,15 @@
 //! Many runs at once, with progress, until done or interrupted.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use super::CliError;
+use super::progress::Progress;
 use crate::evaluation::{Job, LogSettings, Source, Stack, execute, scene};
 use crate::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
 use crate::scenario::Scenario;
@@ -111,27 +112,24 @@ impl Batch<'_> {
     fn carry_out(&self, logs: Option<(LogSettings, &Path)>) -> Result<Vec<Run>, CliError> {
         let stop = interrupt()?;
         let jobs = self.combinations();
-        let progress = progress_bar(jobs.len());
+        let progress = Progress::new(jobs.len());
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build()
             .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
         let stopping = || stop.load(Ordering::Relaxed);
-        let runs: Option<Vec<Run>> = pool.install(|| {
-            jobs.par_iter()
-                .with_max_len(1)
-                .map(|job| {
-                    if stopping() {
-                        return None;
-                    }
-                    let run = execute(job, logs, &stopping).ok()?;
-                    progress.set_message(format!("{} {} {}", run.scenario, run.controller, run.stack));
-                    progress.inc(1);
-                    Some(run)
-                })
-                .collect()
-        });
-        progress.finish_and_clear();
+        let carry_out = |job: &Job<'_>| {
+            let mut told = Cell::new(0);
+            let watch = |part: f64| {
+                told.set(progress.advance(told.get(), part));
+                stopping()
+            };
+            let run = if stopping() { None } else { execute(job, logs, &watch).ok() };
+            progress.done(*told.get_mut(), job);
+            run
+        };
+        let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
+        progress.finish();
         runs.filter(|_| !stopping()).ok_or(CliError::Interrupted)
     }
 }
@@ -171,10 +169,4 @@ fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
     ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
         .map_err(|error| CliError::Failed(format!("cannot handle interrupts: {error}")))?;
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
-}
-
-/// A bar on standard error; nothing where that is no terminal.
-fn progress_bar(length: usize) -> ProgressBar {
-    let style = ProgressStyle::with_template("{wide_bar:.blue} {pos}/{len} {elapsed} (left {eta})  {msg:40!}");
-    ProgressBar::new(length as u64).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

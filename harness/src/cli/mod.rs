@@ -5,6 +5,7 @@ mod choice;
 mod error;
 mod evaluate;
 mod list;
+mod progress;
 mod qlog;
 mod qlog_options;
 mod report;

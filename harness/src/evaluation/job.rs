@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use windlass_adapter::require;
+use windlass_controllers::Time;
 
 use super::logs::{LogSettings, Logs};
 use super::scenarios::{Source, base_rtt};
@@ -39,11 +40,12 @@ impl Job<'_> {
     }
 }
 
-/// Carries out a job. With `logs`, the qlog of each flow goes into that directory.
+/// Carries out a job. With `logs`, the qlog of each flow goes into that directory. `watch`
+/// is told now and then what part of the run is done, and says whether to give up.
 ///
 /// # Errors
-/// `stop` said so; whatever else goes wrong is part of the [`Run`].
-pub fn execute(job: &Job<'_>, logs: Option<(LogSettings, &Path)>, stop: &dyn Fn() -> bool) -> Result<Run, Stopped> {
+/// `watch` said so; whatever else goes wrong is part of the [`Run`].
+pub fn execute(job: &Job<'_>, logs: Option<(LogSettings, &Path)>, watch: &dyn Fn(f64) -> bool) -> Result<Run, Stopped> {
     let controller = job.controller.unwrap_or_default();
     let without = |scenario: &str, status, reason| {
         Ok(Run::without_results(scenario, controller, job.stack.name(), status, reason))
@@ -63,7 +65,8 @@ pub fn execute(job: &Job<'_>, logs: Option<(LogSettings, &Path)>, stop: &dyn Fn(
         Err(error) => return without(&scenario.name, Status::Failed, format!("cannot write qlog: {error}")),
     };
     scenario.seed = job.seed.unwrap_or(scenario.seed);
-    match job.stack.run(&scenario, logs.as_mut(), stop) {
+    let stop = |now: Time| watch(now.0 as f64 / scenario.duration.0.max(1) as f64);
+    match job.stack.run(&scenario, logs.as_mut(), &stop) {
         Ok(outcome) => {
             let base_rtt = base_rtt(&scenario).map(|rtt| rtt.millis());
             Ok(Run::done(controller, base_rtt, outcome, logs.map(|logs| logs.paths()).unwrap_or_default()))

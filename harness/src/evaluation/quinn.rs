@@ -1,5 +1,7 @@
 //! A scenario with quinn, logged.
 
+use windlass_controllers::Time;
+
 use super::logs::Logs;
 use super::stack::RunError;
 use crate::outcome::Outcome;
@@ -13,7 +15,7 @@ use crate::stacks::quinn::{self, Log};
 pub(super) fn run(
     scenario: &Scenario,
     mut logs: Option<&mut Logs>,
-    stop: &dyn Fn() -> bool,
+    stop: &dyn Fn(Time) -> bool,
 ) -> Result<Outcome, RunError> {
     let mut log = |flow: &FlowSpec| {
         let Some(logs) = logs.as_deref_mut() else { return Ok(None) };

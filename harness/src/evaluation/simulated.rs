@@ -2,7 +2,7 @@
 
 use std::io;
 
-use windlass_controllers::Span;
+use windlass_controllers::{Span, Time};
 
 use super::logs::Logs;
 use super::stack::RunError;
@@ -17,7 +17,11 @@ const LOOK: Span = Span::from_millis(50);
 ///
 /// # Errors
 /// Stopped, or a log could not be written.
-pub(super) fn run(scenario: &Scenario, logs: Option<&mut Logs>, stop: &dyn Fn() -> bool) -> Result<Outcome, RunError> {
+pub(super) fn run(
+    scenario: &Scenario,
+    logs: Option<&mut Logs>,
+    stop: &dyn Fn(Time) -> bool,
+) -> Result<Outcome, RunError> {
     let mut simulation = Simulation::new(scenario).map_err(|error| RunError::Failed(error.to_string()))?;
     let unwritable = |error: io::Error| RunError::Failed(format!("cannot write qlog: {error}"));
     let mut traces = Vec::new();
@@ -31,7 +35,7 @@ pub(super) fn run(scenario: &Scenario, logs: Option<&mut Logs>, stop: &dyn Fn() 
     }
     let mut until = simulation.now();
     while until.0 < scenario.duration.0 {
-        if stop() {
+        if stop(until) {
             return Err(RunError::Stopped);
         }
         until += LOOK;

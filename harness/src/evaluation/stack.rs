@@ -1,6 +1,6 @@
 //! What can run a scenario.
 
-use windlass_controllers::Signals;
+use windlass_controllers::{Signals, Time};
 
 use super::logs::Logs;
 use super::{quinn, simulated};
@@ -55,7 +55,8 @@ pub enum RunError {
 }
 
 impl Stack {
-    /// Runs `scenario`; `stop` is asked now and then whether to give up.
+    /// Runs `scenario`; `stop` is told now and then how far the run is, and says
+    /// whether to give up.
     ///
     /// # Errors
     /// It was told to stop, or something went wrong.
@@ -63,7 +64,7 @@ impl Stack {
         self,
         scenario: &Scenario,
         logs: Option<&mut Logs>,
-        stop: &dyn Fn() -> bool,
+        stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
         match self {
             Stack::Sim => simulated::run(scenario, logs, stop),

@@ -37,20 +37,12 @@ const METRICS = {
 function shown(metric, value) {
   if (value === null || value === undefined) return "–";
   const { scale = 1, digits } = METRICS[metric];
-  return numberFormat(digits).format(value * scale);
+  // As the command line rounds, so that both show the same digits.
+  const text = (value * scale).toFixed(digits);
+  return digits === 0 ? grouped.format(text) : text;
 }
 
-const formats = new Map();
-
-/** A format of so many decimals; making one is slow, so each is made once. */
-function numberFormat(digits) {
-  if (!formats.has(digits)) {
-    formats.set(digits, new Intl.NumberFormat("en", {
-      minimumFractionDigits: digits, maximumFractionDigits: digits, useGrouping: digits === 0,
-    }));
-  }
-  return formats.get(digits);
-}
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
 
 /** What a controller is called on the page; scenarios may bring their own. */
 const called = (controller) => controller || "the scenario’s own";

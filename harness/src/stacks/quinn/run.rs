@@ -94,17 +94,17 @@ pub fn run(
     scenario: &Scenario,
     log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
 ) -> Result<Outcome, RunError> {
-    run_unless(scenario, log, &|| false)
+    run_unless(scenario, log, &|_| false)
 }
 
-/// [`run`], asking `stop` now and then whether to give up.
+/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
 ///
 /// # Errors
 /// Those of [`run`], and [`RunError::Stopped`].
 pub fn run_unless(
     scenario: &Scenario,
     log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn() -> bool,
+    stop: &dyn Fn(Time) -> bool,
 ) -> Result<Outcome, RunError> {
     let tls = tls().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
@@ -166,9 +166,9 @@ const LOOK: Span = Span::from_millis(50);
 
 impl World<'_> {
     /// [`advance`](Self::advance)s in steps, unless told to stop.
-    fn advance_unless(&mut self, end: Time, stop: &dyn Fn() -> bool) -> Result<(), RunError> {
+    fn advance_unless(&mut self, end: Time, stop: &dyn Fn(Time) -> bool) -> Result<(), RunError> {
         loop {
-            if stop() {
+            if stop(self.now) {
                 return Err(RunError::Stopped);
             }
             self.now = (self.now + LOOK).min(end);
