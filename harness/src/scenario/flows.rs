@@ -27,6 +27,8 @@ pub(super) struct Defaults {
     pub packet_bytes: u32,
     pub overhead_bytes: u32,
     pub ack_bytes: u32,
+    pub header_bytes: u32,
+    pub burst_packets: u32,
     pub end: Time,
 }
 
@@ -34,6 +36,17 @@ pub(super) struct Defaults {
 pub(super) fn sizes(section: &Section<'_>, defaults: (u32, u32, u32)) -> (u32, u32, u32) {
     let size = |key, low, default| section.whole(key, low, 65_535, "bytes").map_or(default, |found| found.value as u32);
     (size("packet_bytes", 1, defaults.0), size("overhead_bytes", 0, defaults.1), size("ack_bytes", 1, defaults.2))
+}
+
+/// Reads what of a packet is QUIC's own, which leaves at least a byte for the application.
+pub(super) fn header(section: &Section<'_>, packet_bytes: u32, default: u32) -> u32 {
+    let most = packet_bytes.saturating_sub(1);
+    section.whole("header_bytes", 0, u64::from(most), "bytes").map_or(default.min(most), |found| found.value as u32)
+}
+
+/// Reads how many packets the pacer lets go at once.
+pub(super) fn burst(section: &Section<'_>, default: u32) -> u32 {
+    section.whole("pacing_burst_packets", 1, 1000, "packets").map_or(default, |found| found.value as u32)
 }
 
 /// Reads a flow, without its routes; those and `count` are the caller's.
@@ -46,6 +59,8 @@ pub(super) fn read(
     let controller = controller(section, under_test);
     let (packet_bytes, overhead_bytes, ack_bytes) =
         sizes(section, (defaults.packet_bytes, defaults.overhead_bytes, defaults.ack_bytes));
+    let header_bytes = header(section, packet_bytes, defaults.header_bytes);
+    let burst_packets = burst(section, defaults.burst_packets);
     let start = section.number_or("start_s", within(0.0, MAX_TIME, "s"), 0.0);
     let stop = section.number("stop_s", within(0.0, MAX_TIME, "s"));
     stops_after_start(section, start, stop.as_ref());
@@ -69,6 +84,8 @@ pub(super) fn read(
         group,
         transfer_bytes,
         packet_bytes,
+        header_bytes,
+        burst_packets,
         overhead_bytes,
         ack_wire_bytes: ack_bytes + overhead_bytes,
         ack,

@@ -66,6 +66,8 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     let seed = top.whole("seed", 0, u64::MAX, "").map_or(1, |found| found.value);
     let sample = top.number("sample_ms", above_zero(1e10, "ms"));
     let (packet_bytes, overhead_bytes, ack_bytes) = flows::sizes(top, (1200, 28, 40));
+    let header_bytes = flows::header(top, packet_bytes, 0);
+    let burst_packets = flows::burst(top, 1);
     let in_file = top.text("under_test");
     let under_test = match (controller, &in_file) {
         (Some(text), _) => UnderTest::Given(text),
@@ -73,7 +75,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
         (None, None) => UnderTest::Open,
     };
     let end = duration.unwrap_or(at_s(1.0));
-    let defaults = Defaults { packet_bytes, overhead_bytes, ack_bytes, end };
+    let defaults = Defaults { packet_bytes, overhead_bytes, ack_bytes, header_bytes, burst_packets, end };
 
     let mut plan = Plan { wire_bytes: packet_bytes + overhead_bytes, ..Plan::default() };
     let dumbbell = top.table("dumbbell", "[dumbbell]");

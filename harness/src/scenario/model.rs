@@ -51,6 +51,11 @@ pub struct FlowSpec {
     pub transfer_bytes: Option<u64>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
     pub packet_bytes: u32,
+    /// What of a packet is QUIC's own (headers, authentication tag, frame headers) and not
+    /// the application's data, in the simulator; bytes.
+    pub header_bytes: u32,
+    /// How many packets the simulator's pacer lets go at once.
+    pub burst_packets: u32,
     /// What the wire adds to each packet: IP, UDP and lower headers, bytes.
     pub overhead_bytes: u32,
     /// Size of an ACK packet on the wire, bytes.

@@ -10,6 +10,7 @@ use super::sent::Sent;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Chunk {
     pub number: u64,
+    /// Size of the packet, headers included.
     pub bytes: u32,
     /// How often it will have been sent with this packet.
     pub transmissions: u16,
@@ -21,6 +22,8 @@ pub(super) struct Chunk {
 #[derive(Clone, Debug)]
 pub(super) struct Data {
     chunk_bytes: u32,
+    /// What a packet has besides its chunk, bytes.
+    header: u32,
     total: Option<u64>,
     /// How many chunks there are.
     chunks: u64,
@@ -38,9 +41,11 @@ pub(super) struct Data {
 }
 
 impl Data {
-    pub fn new(chunk_bytes: u32, total: Option<u64>) -> Data {
+    pub fn new(packet_bytes: u32, header: u32, total: Option<u64>) -> Data {
+        let chunk_bytes = packet_bytes - header;
         Data {
             chunk_bytes,
+            header,
             total,
             chunks: total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes))),
             fresh: 0,
@@ -53,14 +58,21 @@ impl Data {
 
     fn size(&self, chunk: u64) -> u32 {
         match self.total {
-            Some(total) if chunk + 1 == self.chunks => (total - chunk * u64::from(self.chunk_bytes)) as u32,
-            _ => self.chunk_bytes,
+            Some(total) if chunk + 1 == self.chunks => {
+                (total - chunk * u64::from(self.chunk_bytes)) as u32 + self.header
+            }
+            _ => self.chunk_bytes + self.header,
         }
     }
 
     /// Whether a chunk is the last one.
     pub fn is_last(&self, chunk: Chunk) -> bool {
         chunk.number + 1 == self.chunks
+    }
+
+    /// How much of a packet is the application's, bytes.
+    pub fn payload(&self, chunk: Chunk) -> u32 {
+        chunk.bytes - self.header
     }
 
     /// Where a chunk lies in the application's data, bytes.
@@ -118,8 +130,9 @@ impl Data {
                 _ => return 0,
             }
         }
-        self.arrived_bytes += u64::from(packet.bytes);
-        u64::from(packet.bytes)
+        let bytes = u64::from(packet.bytes - self.header);
+        self.arrived_bytes += bytes;
+        bytes
     }
 
     /// A packet was acknowledged; `late` if it had been declared lost.

@@ -21,6 +21,8 @@ pub struct PacketSeen {
     pub number: u64,
     /// Its size as the window counts it, bytes.
     pub bytes: u32,
+    /// How much of that is the application's data, bytes.
+    pub payload: u32,
     /// Offset of its data in the application's, bytes.
     pub offset: u64,
     /// Whether the data ends with it.

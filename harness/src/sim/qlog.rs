@@ -65,7 +65,7 @@ impl<W: Write> FlowObserver for QlogObserver<W> {
             SendReason::ProbeTimeout => Some(SendTrigger::PtoProbe),
         };
         let bytes = u64::from(packet.bytes);
-        let frame = Frame::Stream { id: 0, offset: packet.offset, length: bytes, fin: packet.last };
+        let frame = Frame::Stream { id: 0, offset: packet.offset, length: u64::from(packet.payload), fin: packet.last };
         let packet = Packet { trigger, ..Packet::one_rtt(packet.number, bytes) };
         self.trace.lock().packet_sent(now.0, &packet, &[frame]);
     }

@@ -121,8 +121,8 @@ impl<E: Engine> Sender<E> {
             ci_path,
             recovery: Recovery::new(),
             rtt: RttEstimator::new(),
-            pacer: Pacer::default(),
-            data: Data::new(spec.packet_bytes, spec.transfer_bytes),
+            pacer: Pacer::new(spec.burst_packets),
+            data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes),
             trains: Trains::default(),
             batch: AckBatch::default(),
             period: Period::default(),
@@ -230,7 +230,10 @@ impl<E: Engine> Sender<E> {
         around.meter.packets_sent += 1;
         if let Some(observer) = around.observer {
             let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
-            observer.sent(Time(now), &PacketSeen { number, bytes: chunk.bytes, offset, last, reason });
+            observer.sent(
+                Time(now),
+                &PacketSeen { number, bytes: chunk.bytes, payload: self.data.payload(chunk), offset, last, reason },
+            );
         }
         if self.heeds_sent {
             let app_limited = self.data.peek().is_none();
