@@ -3,9 +3,9 @@
 use std::process::Command;
 
 use windlass::scenario::Scenario;
+use windlass::sim::QlogSettings;
 use windlass::stacks::quinn::{Log, run};
 use windlass_adapter::qlog::Level;
-use windlass_qlog::{Detail, Profile};
 
 /// Names the file a child writes its log to.
 const CHILD: &str = "WINDLASS_TEST_LOG";
@@ -53,7 +53,7 @@ fn write_log(path: &str) {
     let scenario = Scenario::read("repeats", SCENARIO, None).unwrap();
     let open = |_: &_| {
         let output = Box::new(std::fs::File::create(path)?);
-        Ok(Some(Log { output, profile: Profile::Ietf, detail: Detail::Packets, level: Level::Steps }))
+        Ok(Some(Log { output, settings: QlogSettings { level: Level::Steps, ..QlogSettings::default() } }))
     };
     let outcome = run(&scenario, &mut { open }).unwrap();
     assert!(outcome.flows[0].packets_marked > 0 && outcome.flows[0].packets_lost > 0);

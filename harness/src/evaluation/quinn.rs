@@ -6,6 +6,7 @@ use super::logs::Logs;
 use super::stack::RunError;
 use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
+use crate::sim::QlogSettings;
 use crate::stacks::quinn::{self, Log};
 
 /// Runs `scenario` with quinn at both ends.
@@ -21,7 +22,8 @@ pub(super) fn run(
         let Some(logs) = logs.as_deref_mut() else { return Ok(None) };
         let settings = logs.settings();
         let output = Box::new(logs.open(&flow.name)?);
-        Ok(Some(Log { output, profile: settings.profile, detail: settings.detail(), level: settings.level() }))
+        let settings = QlogSettings { profile: settings.profile, detail: settings.detail(), level: settings.level() };
+        Ok(Some(Log { output, settings }))
     };
     quinn::run_unless(scenario, &mut log, stop).map_err(|error| match error {
         quinn::RunError::Stopped => RunError::Stopped,

@@ -3,10 +3,8 @@
 use std::io;
 use std::time::Instant;
 
-use windlass_adapter::qlog::Level;
 use windlass_adapter::{ChoiceError, Groups};
 use windlass_controllers::{Span, Time};
-use windlass_qlog::{Detail, Profile};
 use windlass_quinn::STACK;
 
 use super::config;
@@ -20,17 +18,14 @@ use crate::measure::NetworkMeter;
 use crate::net::{Agenda, Network, TopologyError};
 use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
+use crate::sim::QlogSettings;
 
-/// Where the log of one flow goes.
+/// Where the log of one flow goes, and how it is written.
 pub struct Log {
     /// What is written to.
     pub output: Output,
-    /// For whom.
-    pub profile: Profile,
-    /// How much of the packets.
-    pub detail: Detail,
-    /// How much of the controller.
-    pub level: Level,
+    /// How.
+    pub settings: QlogSettings,
 }
 
 /// Why a run failed.
@@ -108,7 +103,13 @@ pub fn run_unless(
 ) -> Result<Outcome, RunError> {
     let tls = tls().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
-    let shared = Shared { seed: scenario.seed, origin: Instant::now(), groups: Groups::default(), tls };
+    let shared = Shared {
+        scenario: &scenario.name,
+        seed: scenario.seed,
+        origin: Instant::now(),
+        groups: Groups::default(),
+        tls,
+    };
     let mut flows = Vec::new();
     for (number, spec) in (0..).zip(&scenario.flows) {
         let log = log(spec).map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;

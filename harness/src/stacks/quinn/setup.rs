@@ -19,10 +19,13 @@ use super::tls::Tls;
 use crate::measure::Meter;
 use crate::net::Stream;
 use crate::scenario::FlowSpec;
+use crate::sim::QlogSettings;
 use crate::stacks::payload::Source;
 
 /// What all flows of a run share.
 pub struct Shared<'a> {
+    /// The scenario's name.
+    pub scenario: &'a str,
     /// Seed of everything random.
     pub seed: u64,
     /// The origin of virtual time.
@@ -49,8 +52,8 @@ impl Shared<'_> {
         let payload = u16::try_from(spec.packet_bytes).ok().filter(|_| spec.packet_bytes >= config::SMALLEST);
         let payload =
             payload.ok_or_else(|| RunError::PacketSize { flow: spec.name.clone(), bytes: spec.packet_bytes })?;
-        let level = log.as_ref().map_or(Level::Recovery, |log| log.level);
-        let trace = log.map(|log| begin(log, spec, spec.starts(self.seed)));
+        let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
+        let trace = log.map(|log| self.begin(log, spec));
         let journal = Journal::new(Meter::new(spec.packet_bytes), first_decision(spec), trace.clone());
         let journal = Arc::new(Mutex::new(journal));
         let factory = self.factory(spec, Arc::clone(&journal), trace.clone(), level)?;
@@ -89,6 +92,26 @@ impl Shared<'_> {
         })
     }
 
+    /// The beginning of a log.
+    fn begin(&self, log: Log, spec: &FlowSpec) -> SharedTrace<Output> {
+        let description = format!("{} on {}, seed {}", spec.controller, self.scenario, self.seed);
+        let header = Header {
+            title: &spec.name,
+            description: &description,
+            vantage: Vantage::Client,
+            name: STACK,
+            ..Header::default()
+        };
+        let QlogSettings { profile, detail, .. } = log.settings;
+        let mut trace = Trace::new(log.output, profile, detail, &header);
+        let parameters = RecoveryParameters {
+            initial_congestion_window: Some(first_decision(spec).cwnd),
+            ..RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes)
+        };
+        trace.recovery_parameters_set(spec.starts(self.seed).0, &parameters);
+        SharedTrace::from(trace)
+    }
+
     /// A seed for `part` of a flow alone.
     fn seed_of(&self, spec: &FlowSpec, part: &str) -> [u8; 32] {
         let mut bytes = [0; 32];
@@ -101,24 +124,4 @@ impl Shared<'_> {
 fn first_decision(spec: &FlowSpec) -> Decision {
     let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
     spec.algorithm.decide(&spec.algorithm.start(&path), View::solo(&spec.algorithm.group()))
-}
-
-/// The beginning of a log.
-fn begin(log: Log, spec: &FlowSpec, start: Time) -> SharedTrace<Output> {
-    let header = Header {
-        title: &spec.name,
-        description: &spec.controller,
-        vantage: Vantage::Client,
-        name: STACK,
-        group_id: &spec.name,
-        ..Header::default()
-    };
-    let mut trace = Trace::new(log.output, log.profile, log.detail, &header);
-    let initial = first_decision(spec).cwnd;
-    let parameters = RecoveryParameters {
-        initial_congestion_window: Some(initial),
-        ..RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes)
-    };
-    trace.recovery_parameters_set(start.0, &parameters);
-    SharedTrace::from(trace)
 }

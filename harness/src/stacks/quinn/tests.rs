@@ -6,11 +6,15 @@ use std::sync::{Arc, Mutex};
 
 use serde_json::Value;
 use windlass_adapter::qlog::Level;
+use windlass_adapter::step::{Entry, Steps};
+use windlass_controllers::{Algorithm, Table, View};
 use windlass_qlog::{Detail, Profile};
+use windlass_qlog_analysis::lint::lint;
 
 use super::*;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::scenario::{FlowSpec, Scenario};
+use crate::sim::QlogSettings;
 
 /// 10 Mbit/s, 40 ms, room for a BDP.
 const LINK: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
@@ -41,13 +45,8 @@ impl Write for Page {
 }
 
 impl Logs {
-    fn open(&self, spec: &FlowSpec) -> Option<Log> {
-        Some(Log {
-            output: Box::new(Page(self.clone(), spec.name.clone())),
-            profile: Profile::Ietf,
-            detail: Detail::Packets,
-            level: Level::Steps,
-        })
+    fn open(&self, spec: &FlowSpec, settings: QlogSettings) -> Option<Log> {
+        Some(Log { output: Box::new(Page(self.clone(), spec.name.clone())), settings })
     }
 
     fn bytes(&self) -> BTreeMap<String, Vec<u8>> {
@@ -68,7 +67,8 @@ impl Logs {
 
 fn run_logged(scenario: &Scenario, seed: u64) -> (Outcome, Logs) {
     let logs = Logs::default();
-    let outcome = run(&Scenario { seed, ..scenario.clone() }, &mut |spec| Ok(logs.open(spec)))
+    let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
+    let outcome = run(&Scenario { seed, ..scenario.clone() }, &mut |spec| Ok(logs.open(spec, settings)))
         .unwrap_or_else(|error| panic!("{error}"));
     (outcome, logs)
 }
@@ -97,7 +97,7 @@ fn a_transfer_with_losses_arrives_whole() {
 #[test]
 fn a_clean_link_is_filled() {
     let outcome = run_one(&flow(LINK, "controller = \"reno\""));
-    // 1167 of 1228 bytes are the application's; a handshake takes two round trips.
+    // 1167 of 1228 bytes are the application's; the handshake takes a round trip.
     assert!((9.2..9.51).contains(&outcome.goodput_mbps), "{outcome:?}");
     assert!(outcome.rtt_min_ms.is_some_and(|ms| (40.0..42.0).contains(&ms)));
     assert!(outcome.rtt_mean_ms.is_some_and(|ms| (45.0..81.0).contains(&ms)));
@@ -238,7 +238,46 @@ fn an_output_that_cannot_be_written_to_fails_the_run() {
             Ok(())
         }
     }
-    let open = || Log { output: Box::new(Full), profile: Profile::Ietf, detail: Detail::Packets, level: Level::Steps };
+    let open = || Log { output: Box::new(Full), settings: QlogSettings::default() };
     let error = run(&flow(LINK, "controller = \"reno\""), &mut |_| Ok(Some(open()))).unwrap_err();
     assert_eq!(error.to_string(), "flow \"flow1\": cannot write its log: disk full");
+}
+
+#[test]
+fn logs_are_clean_under_the_lint() {
+    let link = format!("{LINK}loss_percent = 2\nqueue = {{ kind = \"step\", threshold_packets = 20 }}\n");
+    let scenario = flow(&link, "controller = \"cubic\"\necn = true\nstart_s = 1\nstop_s = 5");
+    for profile in [Profile::Ietf, Profile::Qvis] {
+        for (detail, level) in [
+            (Detail::Packets, Level::Steps),
+            (Detail::Packets, Level::StepsOnly),
+            (Detail::Recovery { every_ns: 10_000_000 }, Level::Recovery),
+        ] {
+            let logs = Logs::default();
+            run(&scenario, &mut |spec| Ok(logs.open(spec, QlogSettings { profile, detail, level }))).unwrap();
+            let report = lint(&logs.bytes()["flow1"][..], profile);
+            assert!(report.counts.is_empty(), "{profile:?} {detail:?} {level:?}: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_log_replays_to_the_same_decisions() {
+    for controller in ["cubic", "vegas", "a-tcp"] {
+        let link = format!("{LINK}loss_percent = 0.5\n");
+        let (_, logs) = run_logged(&flow(&link, &format!("controller = \"{controller}\"")), 1);
+        let bytes = logs.bytes().remove("flow1").unwrap();
+        let mut entries = Steps::new(&bytes[..]).map(Result::unwrap);
+        let Some(Entry::Start(start)) = entries.next() else { panic!("no start") };
+        let engine: Algorithm = start.controller.parse().unwrap();
+        let (mut state, mut group) = (engine.start(&start.path), engine.group());
+        let mut steps = 0;
+        for entry in entries {
+            let Entry::Step(step, _) = entry else { panic!("a second start") };
+            engine.advance(&mut state, Table::solo(&mut group), &step.event);
+            assert_eq!(engine.decide(&state, View::solo(&group)), step.decision, "{controller}, step {steps}");
+            steps += 1;
+        }
+        assert!(steps > 1000, "{controller}: {steps}");
+    }
 }
