@@ -3,7 +3,7 @@
 //! A controller is three functions: [`start`](Controller::start) makes a flow's
 //! state, [`step`](Controller::step) turns a state and an [`Event`] into the next
 //! state, [`decide`](Controller::decide) reads a [`Decision`] off a state. States are
-//! `Copy`; there is no clock, no I/O, no allocation, no `unsafe`, and every
+//! `Copy`; there is no clock, no I/O and no allocation, and every
 //! transcendental function comes from `libm`, so equal inputs give bit-equal outputs
 //! on every platform.
 //!
