@@ -16,6 +16,9 @@ pub struct Entry {
     pub summary: &'static str,
     /// The document it is built from.
     pub source: &'static str,
+    /// What it does, its states and its limits, in Markdown; also the documentation of
+    /// its module.
+    pub page: &'static str,
     /// What its documented fallback does, if it has one.
     pub fallback: Option<&'static str>,
     /// The size of one flow's state, bytes.
@@ -145,6 +148,7 @@ macro_rules! catalogue {
                 name: <$module::$controller as Controller>::NAME,
                 summary: <$module::$controller as Controller>::SUMMARY,
                 source: <$module::$controller as Controller>::SOURCE,
+                page: include_str!(concat!("schemes/", stringify!($module), ".md")),
                 fallback: <$module::$controller as Controller>::FALLBACK,
                 state_size: size_of::<<$module::$controller as Controller>::State>(),
                 default: || Algorithm::$variant(Default::default()),
@@ -301,7 +305,7 @@ macro_rules! catalogue {
     };
 }
 
-// To add a controller: its file in `schemes/`, its line here.
+// To add a controller: its file and its page in `schemes/`, its line here.
 catalogue! {
     Reno => reno::Reno,
     TcpK => tcp_k::TcpK,

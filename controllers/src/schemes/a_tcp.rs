@@ -1,5 +1,4 @@
-//! A-TCP: TCP/k whose strength the competition detector sets. Many flows' worth while
-//! capacity is unclaimed, standard TCP once the queue builds or competitors appear.
+#![doc = include_str!("a_tcp.md")]
 
 use crate::parameters;
 use crate::parts::base::Base;

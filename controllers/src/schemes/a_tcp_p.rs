@@ -1,5 +1,4 @@
-//! A-TCP-P: parallel flows to one destination that together are one adaptive flow,
-//! however many they are. TCP-P whose strength a detector of the whole group sets.
+#![doc = include_str!("a_tcp_p.md")]
 
 use crate::parts::competition::Detector;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};

@@ -1,9 +1,4 @@
-//! AIMD(a, b): adds `a` packets per round trip, gives up the fraction `b` of the window
-//! on congestion.
-//!
-//! The two laws are those of [`parts::aimd`](crate::parts::aimd); this is the baseline of
-//! high-speed comparisons, by default 32 packets and an eighth. Taken literally, windows
-//! below `a` packets grow faster than in slow start.
+#![doc = include_str!("aimd.md")]
 
 use crate::parts::aimd;
 use crate::parts::base::Base;

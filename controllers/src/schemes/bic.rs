@@ -1,10 +1,4 @@
-//! BIC TCP: a binary search for the window at which the latest loss came, fast far from
-//! it and slow near it, then ever faster probing beyond it.
-//!
-//! Two forms. `midpoint` is the authors' paper: each round trip goes halfway to the
-//! maximum, at most `smax` packets; once there it probes by 1, 2, 4 … packets per round
-//! trip. `divided` is the form the document ran: growth is a function of the window and
-//! the maximum alone, a `divisor`th of the way per round trip.
+#![doc = include_str!("bic.md")]
 
 use crate::parts::aimd;
 use crate::parts::base::Base;

@@ -1,10 +1,4 @@
-//! CUBIC (RFC 9438): the window follows a cubic of the time since the last congestion
-//! event, so that growth does not depend on the RTT, and never falls behind Reno's.
-//!
-//! The window used for the response is `cwnd`; growth stops while the sender does not
-//! use it, as §4.6 then demands. `flight_size=on` takes the flight size instead. The
-//! least window is RFC 9002's two packets for losses and marks alike. Slow start is
-//! Reno's, as §4.10 allows.
+#![doc = include_str!("cubic.md")]
 
 use crate::event::Rtt;
 use crate::parameters;

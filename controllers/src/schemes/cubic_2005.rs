@@ -1,11 +1,4 @@
-//! CUBIC as first published (2005) and as Sharma's thesis ran it: a cubic of the time
-//! since the last loss, rate-limited far from its plateau, with a TCP-friendly floor.
-//!
-//! It keeps 0.8 of the window where RFC 9438 keeps 0.7, looks one minimum RTT ahead
-//! instead of a smoothed one, caps growth at `smax` packets per second and halves the
-//! threshold after a timeout as its platform does. The printed `K = (W_max·β/C)^⅓` is
-//! right only for a β that means the fraction removed; like every implementation this
-//! one takes the distance itself, `(W_max − cwnd)/C`.
+#![doc = include_str!("cubic_2005.md")]
 
 use crate::event::Rtt;
 use crate::parts::base::Base;

@@ -1,5 +1,4 @@
-//! TCP/DCA-C: flows to one destination that warn each other of delay. Whoever sees it
-//! gives way a little, and so do the siblings that have more.
+#![doc = include_str!("dca_c.md")]
 
 use crate::Signals;
 use crate::parts::dca::{Dca, NEEDS, Reach};

@@ -1,5 +1,4 @@
-//! TCP/DCA-S: [`dca-c`](crate::schemes::dca_c) for a flow that heeds only what it sees
-//! itself.
+#![doc = include_str!("dca_s.md")]
 
 use crate::Signals;
 use crate::parts::dca::{Dca, NEEDS, Reach};

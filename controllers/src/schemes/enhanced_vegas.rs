@@ -1,5 +1,4 @@
-//! Enhanced Vegas: Vegas that does not blame itself for queues its ACKs meet. One-way
-//! delays tell the two directions apart, without synchronised clocks.
+#![doc = include_str!("enhanced_vegas.md")]
 
 use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, VegasBased,

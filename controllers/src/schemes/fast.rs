@@ -1,16 +1,4 @@
-//! FAST TCP: keep α packets of one's own queued, by moving the window towards what the
-//! ratio of the smallest to the average RTT says, far from there by large steps.
-//!
-//! Two variants. `paper` is the published equation once per round trip. `ns2` is the
-//! module the document ran: it adds a packet per packet while there is hardly any queue,
-//! recomputes the window on a timer, and multiplies the ratio not with the window but
-//! with what was in flight when the acknowledged packet was sent.
-//!
-//! There are no wake-ups: a window recomputed without an ACK would only repeat what the
-//! latest one said, so the timer is looked at when ACKs come. Nor is there a slow start:
-//! the threshold is of no use, kept at the smallest window, and the phase is congestion
-//! avoidance from the start. RTTs are taken without the time the receiver says it held
-//! its ACKs.
+#![doc = include_str!("fast.md")]
 
 use crate::event::Rtt;
 use crate::parts::base::Base;

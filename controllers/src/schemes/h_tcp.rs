@@ -1,8 +1,4 @@
-//! H-TCP: an AIMD whose increase grows with the time since the latest congestion event
-//! and whose decrease adapts to how full the queue was.
-//!
-//! The time counted leaves out what the flow spent idle or limited by its application.
-//! RTTs are taken without the time the receiver says it held its ACKs.
+#![doc = include_str!("h_tcp.md")]
 
 use crate::parts::aimd;
 use crate::parts::base::Base;

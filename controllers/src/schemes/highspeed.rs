@@ -1,12 +1,4 @@
-//! HighSpeed TCP (RFC 3649): Reno up to a low window; above it the increase `a(w)` grows
-//! and the decrease `b(w)` shrinks with the window, so that large windows need not wait
-//! for impossibly rare losses.
-//!
-//! Logarithms are not taken per ACK: `a` is computed at the whole numbers around the
-//! window and interpolated between them, anew whenever the window passes a whole number.
-//! At whole numbers that is exact; between them it errs by less than 2·10⁻⁵ of `a`
-//! anywhere above the low window (1 part in 10⁶ from 200 packets on), well inside what
-//! the document's own values resolve. `b`, wanted once per congestion event, is exact.
+#![doc = include_str!("highspeed.md")]
 
 use crate::parts::aimd;
 use crate::parts::base::Base;

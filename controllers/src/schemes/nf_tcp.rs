@@ -1,5 +1,4 @@
-//! NF-TCP: a background transport that yields to early marks before others see
-//! congestion, and takes idle bandwidth within a few round trips by measuring it.
+#![doc = include_str!("nf_tcp.md")]
 
 use crate::parts::compose::{Composed, Measured, Scheme, measured};
 use crate::parts::early::EarlyEcn;

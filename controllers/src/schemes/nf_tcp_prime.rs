@@ -1,4 +1,4 @@
-//! NF-TCP′: NF-TCP without bandwidth estimation, a Reno flow that routers mark early.
+#![doc = include_str!("nf_tcp_prime.md")]
 
 use crate::parts::aimd::Aimd;
 use crate::parts::compose::{Composed, Measured, NoEstimate, Scheme, measured};

@@ -1,5 +1,4 @@
-//! Quick Vegas: Vegas whose window follows the backlog faster. It grows by more the
-//! longer growth keeps being called for, and sheds a measured excess at once.
+#![doc = include_str!("quick_vegas.md")]
 
 use crate::parameters;
 use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, VegasBased};

@@ -1,7 +1,4 @@
-//! RedVegas: Vegas that does not shrink for random losses. Routers that drop a packet
-//! mark what they still hold; a loss far from any mark was not congestion.
-//!
-//! The name stands for random error detection and has nothing to do with the queue.
+#![doc = include_str!("red_vegas.md")]
 
 use crate::event::{Acked, Lost, Marked};
 use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Source, VegasBased};

@@ -1,8 +1,4 @@
-//! Reno: add one packet per round trip, halve on congestion.
-//!
-//! The reference every other scheme is compared with, and the low-window mode of
-//! several. Loss detection and recovery are the transport's, so "NewReno" and "SACK"
-//! of the documents are this same controller (`spec: sharma §2`).
+#![doc = include_str!("reno.md")]
 
 use crate::parameters;
 use crate::parts::aimd;

@@ -1,6 +1,4 @@
-//! RoVegas: Vegas with the help of routers, which write into packets how long they
-//! waited. What an ACK waited is not blamed on the flow, and the delay of the empty path
-//! is known from every packet.
+#![doc = include_str!("rovegas.md")]
 
 use crate::event::Queueing;
 use crate::parts::vegas::{

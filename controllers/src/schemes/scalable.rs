@@ -1,8 +1,4 @@
-//! Scalable TCP: a fixed increment per acknowledged packet and a fixed fraction given
-//! up, so that the round trips it takes to recover do not depend on the window.
-//!
-//! Up to a low window it is Reno. Between there and `1/a` packets (16 and 100) its own
-//! increment is smaller than Reno's; the document has it so.
+#![doc = include_str!("scalable.md")]
 
 use crate::parts::aimd;
 use crate::parts::base::Base;

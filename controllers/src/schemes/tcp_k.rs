@@ -1,4 +1,4 @@
-//! TCP/k: one flow as aggressive as `k`.
+#![doc = include_str!("tcp_k.md")]
 
 use crate::parameters;
 use crate::parts::base::Base;

@@ -1,9 +1,4 @@
-//! TCP-P: parallel flows to one destination that together are as aggressive as `k`,
-//! however many they are.
-//!
-//! Each grows by its share, and each decrease is spread over the group. The strength is
-//! the group's and may change at any time ([`Shared::k`]); rules follow the strength and
-//! the number of members at each event.
+#![doc = include_str!("tcp_p.md")]
 
 use crate::parameters;
 use crate::parts::base::Base;

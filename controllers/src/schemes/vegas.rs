@@ -1,8 +1,4 @@
-//! TCP Vegas: keep between α and β packets of one's own queued in the path, judged once
-//! per round trip by how much the round-trip time exceeds the least ever seen.
-//!
-//! Everything it does is in [`parts::vegas`](crate::parts::vegas); this is the plain
-//! choice of all three.
+#![doc = include_str!("vegas.md")]
 
 use crate::parts::vegas::{ByOne, Common, Every, RoundTrip, Scheme, VegasBased};
 
