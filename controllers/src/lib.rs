@@ -29,6 +29,7 @@ mod catalogue;
 mod controller;
 mod decision;
 pub mod event;
+pub mod fixed_window;
 pub mod group;
 pub mod param;
 pub mod parts;

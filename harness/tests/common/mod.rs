@@ -6,59 +6,8 @@ use std::sync::{Arc, Mutex};
 use windlass::scenario::Scenario;
 use windlass::sim::{AckSeen, FlowObserver, LossSeen, PacketSeen, Simulation};
 use windlass_adapter::{Facts, Recorder};
-use windlass_controllers::{
-    Controller, Decision, Ecn, Engine, Event, Fixed, Path, Phase, Signals, Span, Table, Time, View, What,
-};
-
-windlass_controllers::parameters! {
-    /// Of [`Constant`].
-    pub struct Window {
-        /// The window.
-        packets: u32 = 10, in 1, 100_000, unit "packets", source "test";
-    }
-}
-
-/// A controller that never changes its window.
-#[derive(Debug)]
-pub struct Constant;
-
-impl Controller for Constant {
-    const NAME: &'static str = "constant";
-    const SUMMARY: &'static str = "never changes its window";
-    const SOURCE: &'static str = "test";
-    type Params = Window;
-    type State = u32;
-    type Group = ();
-
-    fn needs(_: &Window) -> Signals {
-        Signals::NONE
-    }
-    fn group(_: &Window) {}
-    fn start(_: &Window, path: &Path) -> u32 {
-        path.mtu
-    }
-    fn step(_: &Window, state: u32, _: Table<'_, ()>, _: &Event) -> u32 {
-        state
-    }
-    fn decide(params: &Window, state: &u32, _: View<'_, ()>) -> Decision {
-        Decision {
-            cwnd: u64::from(params.packets) * u64::from(*state),
-            ssthresh: None,
-            pacing_rate: None,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
-            phase: Phase::CongestionAvoidance,
-            recovery_start: None,
-        }
-    }
-}
-
-/// A window of `packets`.
-pub fn constant(packets: u32) -> Fixed<Constant> {
-    Fixed(Window { packets })
-}
+use windlass_controllers::fixed_window::FixedWindow;
+use windlass_controllers::{Decision, Engine, Event, Fixed, Span, Time, What};
 
 /// Reads a scenario in which flows under test run `controller`.
 pub fn scenario(text: &str, controller: &str) -> Scenario {
@@ -120,8 +69,8 @@ impl Recorder for Log {
 }
 
 /// A simulation with a constant window of `packets` in every flow, and flow 0's log.
-pub fn with_constant(text: &str, packets: u32) -> (Simulation<Fixed<Constant>>, Log) {
-    watched(Simulation::with(&scenario(text, "reno"), |_| constant(packets)).unwrap())
+pub fn with_constant(text: &str, packets: u32) -> (Simulation<Fixed<FixedWindow>>, Log) {
+    watched(Simulation::with(&scenario(text, "reno"), |_| FixedWindow::engine(packets)).unwrap())
 }
 
 /// The same simulation with flow 0 watched.

@@ -1,0 +1,124 @@
+//! A window that never changes: no congestion control at all, for tests.
+//!
+//! What a stack or the simulator does with a decision can be told from outside only if
+//! the decision stands still. [`FixedWindow`] is not in the catalogue, since nobody should
+//! run it on a network that others use; it plugs into the generic side of every adapter
+//! and of the simulator through [`Fixed`](crate::Fixed):
+//!
+//! ```
+//! use windlass_controllers::fixed_window::{FixedWindow, Params};
+//! use windlass_controllers::{Engine, Path, Time, View};
+//!
+//! let engine = FixedWindow::engine(20);
+//! let state = engine.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
+//! assert_eq!(engine.decide(&state, View::solo(&())).cwnd, 20 * 1200);
+//! let paced = windlass_controllers::Fixed::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
+//! assert_eq!(paced.decide(&state, View::solo(&())).pacing_rate, Some(8_000_000));
+//! ```
+//!
+//! Where only the text of a catalogue controller will do, in a scenario file say,
+//! [`catalogue`] tells one that keeps its window as well, though it still answers
+//! congestion with a recovery period and a threshold.
+
+use crate::{
+    Algorithm, Controller, Decision, Ecn, Event, Fixed, Path, Phase, Signals, Table, View, What, choice, parameters,
+};
+
+choice! {
+    /// The codepoint of data packets.
+    pub enum Codepoint {
+        /// Whatever the stack does by itself.
+        Unspecified = "unspecified",
+        /// Not ECN-capable.
+        NotEct = "not-ect",
+        /// ECT(0).
+        Ect0 = "ect0",
+        /// ECT(1).
+        Ect1 = "ect1",
+    }
+}
+
+parameters! {
+    /// Parameters of [`FixedWindow`].
+    pub struct Params {
+        /// The window.
+        window: u32 = 10, in 1, 1_048_576, unit "packets", source "choice";
+        /// Pacing rate; 0 leaves pacing to the stack.
+        rate: f64 = 0.0, in 0.0, 1e8, unit "Mbit/s", source "choice";
+        /// Codepoint of data packets.
+        ecn: Codepoint = Codepoint::Unspecified, source "choice";
+        /// Differentiated services codepoint of data packets.
+        dscp: u32 = 0, in 0, 63, source "choice";
+    }
+}
+
+/// A window that never changes; its state is the datagram size.
+#[derive(Debug)]
+pub struct FixedWindow;
+
+impl FixedWindow {
+    /// A window of `packets`, everything else the stack's own.
+    #[must_use]
+    pub fn engine(packets: u32) -> Fixed<FixedWindow> {
+        Fixed(Params { window: packets, ..Params::default() })
+    }
+}
+
+/// A controller of the catalogue whose window stays at `packets`: Reno with all its limits
+/// set to that. `None` below 2 packets or above the largest window a controller takes.
+#[must_use]
+pub fn catalogue(packets: u32) -> Option<Algorithm> {
+    let Algorithm::Reno(mut params) = Algorithm::named("reno")? else { return None };
+    let window = f64::from(packets);
+    let base = &mut params.base;
+    if !(2.0..=base.max_window).contains(&window) {
+        return None;
+    }
+    (base.iw, base.min_window, base.timeout_window, base.max_window) = (window, window, window, window);
+    Some(Algorithm::Reno(params))
+}
+
+impl Controller for FixedWindow {
+    const NAME: &'static str = "fixed-window";
+    const SUMMARY: &'static str = "never changes its window; for tests";
+    const SOURCE: &'static str = "choice";
+    type Params = Params;
+    type State = u32;
+    type Group = ();
+
+    fn needs(_: &Params) -> Signals {
+        Signals::NONE
+    }
+
+    fn group(_: &Params) {}
+
+    fn start(_: &Params, path: &Path) -> u32 {
+        path.mtu
+    }
+
+    fn step(_: &Params, mtu: u32, _: Table<'_, ()>, event: &Event) -> u32 {
+        if let What::Mtu(mtu) = event.what { mtu } else { mtu }
+    }
+
+    fn decide(params: &Params, mtu: &u32, _: View<'_, ()>) -> Decision {
+        Decision {
+            cwnd: u64::from(params.window) * u64::from(*mtu),
+            ssthresh: None,
+            pacing_rate: (params.rate > 0.0).then_some((params.rate * 1e6) as u64),
+            wake_at: None,
+            ecn: match params.ecn {
+                Codepoint::Unspecified => Ecn::Unspecified,
+                Codepoint::NotEct => Ecn::NotEct,
+                Codepoint::Ect0 => Ecn::Ect0,
+                Codepoint::Ect1 => Ecn::Ect1,
+            },
+            dscp: params.dscp as u8,
+            train: None,
+            phase: Phase::CongestionAvoidance,
+            recovery_start: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
