@@ -5,16 +5,18 @@ pub mod driven;
 pub mod pipe;
 pub mod trace;
 
-use proptest::test_runner::{Config, RngSeed};
-
 use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules, State};
 use crate::parts::window::Window;
 use crate::{Controller, Event, Path, Span, Table, Time, View, What};
 
+#[path = "../tests/cases/mod.rs"]
+mod cases;
 #[path = "../tests/flows/mod.rs"]
 pub mod flows;
+
+pub use cases::cases;
 
 /// Datagram size of the tests, bytes.
 pub const MTU: u32 = 1000;
@@ -121,9 +123,4 @@ pub fn fact<C: Controller<Group = ()>>(params: &C::Params, state: &C::State, nam
 #[track_caller]
 pub fn assert_close(a: f64, b: f64, tolerance: f64) {
     assert!((a - b).abs() <= tolerance * b.abs().max(1.0), "{a} is not {b} within {tolerance}");
-}
-
-/// `n` cases of a property, the same ones in every run.
-pub fn cases(n: u32) -> Config {
-    Config { cases: n, rng_seed: RngSeed::Fixed(0x5eed), failure_persistence: None, ..Config::default() }
 }

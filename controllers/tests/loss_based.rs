@@ -2,12 +2,13 @@
 //! (`spec: sharma §2, §10`; `spec: arumaithurai §1.5, §1.6, §8`). To hold another one to
 //! it: its line in [`SCHEMES`].
 
+mod cases;
 mod deeds;
 mod flows;
 
+use cases::cases;
 use deeds::{Deed, Flow, MTU, script};
 use proptest::prelude::*;
-use proptest::test_runner::{Config, RngSeed};
 use windlass_controllers::param::Value;
 use windlass_controllers::{Algorithm, Event, Phase, Time};
 
@@ -100,10 +101,6 @@ fn judge(before: &Flow, after: &Flow, deed: &Deed, event: &Event) -> Result<(), 
     }
     prop_assert!(event.rtt().is_some() || after.rtt() == before.rtt(), "an RTT out of nowhere");
     Ok(())
-}
-
-fn cases(n: u32) -> Config {
-    Config { cases: n, rng_seed: RngSeed::Fixed(0x5eed), failure_persistence: None, ..Config::default() }
 }
 
 proptest! {
