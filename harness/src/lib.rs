@@ -3,9 +3,11 @@
 
 pub mod cli;
 pub mod evaluation;
+pub mod golden;
 pub mod measure;
 pub mod net;
 pub mod outcome;
+pub mod plot;
 pub mod report;
 pub mod results;
 pub mod scenario;
