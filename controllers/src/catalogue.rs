@@ -329,6 +329,9 @@ catalogue! {
     RedVegas => red_vegas::RedVegas,
     NfTcp => nf_tcp::NfTcp,
     NfTcpPrime => nf_tcp_prime::NfTcpPrime,
+    Dctcp => dctcp::Dctcp,
+    Ctcp => ctcp::Ctcp,
+    Prague => prague::Prague,
 }
 
 impl Algorithm {

@@ -1,11 +1,13 @@
 //! Additive increase, multiplicative decrease: Reno's two laws with their constants
 //! left open.
 
-use crate::parameters;
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time};
+use crate::{Event, Parameters, Path, Time, parameters};
 
 /// Packets to add for `units` acknowledged when a window of them is worth `a` packets
 /// (`spec: sharma §2 T-1b`; `spec: arumaithurai §3.5 F2.5`).
@@ -21,8 +23,62 @@ pub fn decrease(b: f64, window: &Window) -> Cut {
     Cut::to(1.0 - b, window.cwnd)
 }
 
+/// A scheme that is nothing but AIMD: its name and its constants.
+pub trait Constants: Parameters + AsRef<Base> {
+    /// See [`Controller::NAME`](crate::Controller::NAME).
+    const NAME: &'static str;
+    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
+    const SUMMARY: &'static str;
+    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
+    const SOURCE: &'static str;
+
+    /// Packets added per window of acknowledged packets.
+    fn added(&self) -> f64 {
+        1.0
+    }
+
+    /// Fraction of the window given up on congestion.
+    fn given_up(&self) -> f64;
+
+    /// Fraction of the window the threshold keeps after a timeout.
+    fn kept_by_timeout(&self) -> f64 {
+        0.5
+    }
+}
+
+/// The rules of [`Aimd`].
+#[derive(Debug)]
+pub struct AimdRules<P>(PhantomData<P>);
+
+/// AIMD with the constants of `P`.
+pub type Aimd<P> = LossBased<AimdRules<P>>;
+
+impl<P: Constants> Rules for AimdRules<P> {
+    const NAME: &'static str = P::NAME;
+    const SUMMARY: &'static str = P::SUMMARY;
+    const SOURCE: &'static str = P::SOURCE;
+    type Params = P;
+    type Memory = ();
+
+    fn start(_: &P, _: &Path) {}
+
+    #[inline]
+    fn increase(params: &P, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
+        increase(params.added(), window, units)
+    }
+
+    fn decrease(params: &P, (): &mut (), window: &Window, _: &Event) -> Cut {
+        decrease(params.given_up(), window)
+    }
+
+    fn timeout(params: &P, (): &mut (), _: &Window, _: &Event) -> f64 {
+        params.kept_by_timeout()
+    }
+}
+
 parameters! {
-    /// Parameters of [`Aimd`].
+    /// Constants of AIMD(1, b) as a module of flow control. With `b` one half it is Reno
+    /// to the bit.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
         /// Fraction of the window given up on congestion.
@@ -36,34 +92,17 @@ impl AsRef<Base> for Params {
     }
 }
 
-/// The rules of [`Aimd`].
-#[derive(Debug)]
-pub struct AimdRules;
-
-/// AIMD(1, b): flow control that adds one packet per window and gives up the fraction
-/// `b` of it on congestion. With `b` one half it is Reno to the bit.
-pub type Aimd = LossBased<AimdRules>;
-
-impl Rules for AimdRules {
+impl Constants for Params {
     const NAME: &'static str = "aimd";
     const SUMMARY: &'static str = "adds one packet per round trip, gives up a fraction on congestion";
     const SOURCE: &'static str = "spec: arumaithurai §2.3";
-    type Params = Params;
-    type Memory = ();
 
-    fn start(_: &Params, _: &Path) {}
-
-    #[inline]
-    fn increase(_: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
-        increase(1.0, window, units)
-    }
-
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
-        decrease(params.b, window)
+    fn given_up(&self) -> f64 {
+        self.b
     }
 
     /// `spec: arumaithurai §3.5 F5`.
-    fn timeout(params: &Params, (): &mut (), _: &Window, _: &Event) -> f64 {
-        1.0 - params.b
+    fn kept_by_timeout(&self) -> f64 {
+        1.0 - self.b
     }
 }

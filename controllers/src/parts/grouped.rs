@@ -27,6 +27,8 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
     const SUMMARY: &'static str;
     /// See [`Controller::SOURCE`].
     const SOURCE: &'static str;
+    /// See [`Controller::FALLBACK`].
+    const FALLBACK: Option<&'static str> = None;
     /// See [`Controller::needs`].
     const NEEDS: Signals;
     /// See [`Controller::Params`].
@@ -90,6 +92,12 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
     /// The datagram size changed; window-valued memory is multiplied by `ratio`.
     fn resized(flow: &mut Flow<'_, Self>, ratio: f64) {
         let _ = (flow, ratio);
+    }
+
+    /// Says of a decision what the window does not tell: codepoints, pacing.
+    #[inline]
+    fn finish(params: &Self::Params, memory: &Self::Memory, window: &Window, decision: &mut Decision) {
+        let _ = (params, memory, window, decision);
     }
 
     /// See [`Controller::inspect`]; `window` is the one in force.
@@ -199,6 +207,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
     const NAME: &'static str = R::NAME;
     const SUMMARY: &'static str = R::SUMMARY;
     const SOURCE: &'static str = R::SOURCE;
+    const FALLBACK: Option<&'static str> = R::FALLBACK;
     type Params = R::Params;
     type State = State<R::Memory>;
     type Group = R::Shared;
@@ -236,8 +245,11 @@ impl<R: GroupRules> Controller for Grouped<R> {
     }
 
     #[inline]
-    fn decide(_: &R::Params, state: &State<R::Memory>, group: View<'_, R::Shared>) -> Decision {
-        Self::look(state, group).0.decision()
+    fn decide(params: &R::Params, state: &State<R::Memory>, group: View<'_, R::Shared>) -> Decision {
+        let window = Self::look(state, group).0;
+        let mut decision = window.decision();
+        R::finish(params, &state.memory, &window, &mut decision);
+        decision
     }
 
     fn inspect(

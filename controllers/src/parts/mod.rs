@@ -13,6 +13,7 @@ pub mod grouped;
 pub mod guided;
 pub mod labels;
 pub mod loss_based;
+pub mod marks;
 pub mod parallel;
 pub mod proecn;
 pub mod smooth_rtt;

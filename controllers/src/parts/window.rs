@@ -134,6 +134,14 @@ impl Window {
         self.cwnd = cut.cwnd.max(base.min_window).min(base.max_window);
     }
 
+    /// Makes the latest response a larger one, down to `to` packets; a window that is
+    /// smaller already stays.
+    pub fn deepen(&mut self, base: &Base, to: f64) {
+        self.lower(base, to);
+        self.ssthresh = self.ssthresh.min(to).max(2.0);
+        self.settle();
+    }
+
     /// Takes a congestion response at `now` that moves the threshold and leaves the
     /// window.
     pub fn hold(&mut self, now: Time, ssthresh: f64) {

@@ -1,10 +1,8 @@
 #![doc = include_str!("aimd.md")]
 
+use crate::parameters;
 use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time, parameters};
 
 parameters! {
     /// Parameters of [`Aimd`].
@@ -23,31 +21,20 @@ impl AsRef<Base> for Params {
     }
 }
 
-/// The two laws with their constants.
-#[derive(Debug)]
-pub struct AimdRules;
-
 /// AIMD(a, b) (`spec: sharma §2`).
-pub type Aimd = LossBased<AimdRules>;
+pub type Aimd = aimd::Aimd<Params>;
 
-impl Rules for AimdRules {
+impl aimd::Constants for Params {
     const NAME: &'static str = "aimd";
     const SUMMARY: &'static str = "adds a packets per round trip, gives up the fraction b on congestion";
     const SOURCE: &'static str = "spec: sharma §2";
-    type Params = Params;
-    type Memory = ();
 
-    fn start(_: &Params, _: &Path) {}
-
-    /// `spec: sharma §2`.
-    #[inline]
-    fn increase(params: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
-        aimd::increase(params.a, window, units)
+    fn added(&self) -> f64 {
+        self.a
     }
 
-    /// `spec: sharma §2`.
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
-        aimd::decrease(params.b, window)
+    fn given_up(&self) -> f64 {
+        self.b
     }
 }
 

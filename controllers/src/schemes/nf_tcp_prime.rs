@@ -37,7 +37,7 @@ impl Scheme for NfTcpPrimeScheme {
     const SOURCE: &'static str = "spec: arumaithurai §3.8";
     type Detector = EarlyEcn;
     type Estimator = NoEstimate;
-    type FlowControl = Aimd;
+    type FlowControl = Aimd<aimd::Params>;
     type Params = Params;
 
     fn finish(params: &Params, path: &Measured, decision: &mut Decision) {

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, Parameters, Time, What};
 
 type State = <Aimd as Controller>::State;
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::parts::loss_based::limited_divisor;
 use crate::testkit::{self, PATH, acked, assert_close};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, Parameters, Time, What};
 
 type State = <Reno as Controller>::State;
 
