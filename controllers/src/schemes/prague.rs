@@ -193,11 +193,7 @@ impl GroupRules for PragueRules {
     /// the same flight found (`RFC 9331 §4.3`).
     fn congestion(flow: &mut Flow<'_, Self>) {
         match flow.event.what {
-            What::Marked(Marked { newest_sent_at, .. }) => {
-                if Self::is_due(flow, newest_sent_at) {
-                    Self::answer(flow);
-                }
-            }
+            What::Marked(Marked { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => Self::answer(flow),
             What::Lost(Lost { newest_sent_at, .. }) => {
                 let kept = 1.0 - flow.params.loss;
                 let mut to = kept * flow.window.cwnd;
