@@ -154,7 +154,11 @@ macro_rules! catalogue {
                 default: || Algorithm::$variant(Default::default()),
             },)+];
 
-            fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+            /// Sets the parameter called `name`; `profile` sets all of them.
+            ///
+            /// # Errors
+            /// There is no such parameter, or it does not take `value`.
+            pub fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
                 match self {
                     $(Algorithm::$variant(params) => {
                         if name == "profile" {

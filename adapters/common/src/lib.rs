@@ -7,11 +7,14 @@
 
 mod ack_batch;
 mod choice;
+#[cfg(feature = "config")]
+pub mod config;
 mod flow;
 mod group;
 mod in_flight;
 pub mod qlog;
 mod recorder;
+mod spool;
 pub mod step;
 
 pub use ack_batch::AckBatch;
@@ -21,3 +24,4 @@ pub use group::{Group, Groups};
 pub use in_flight::InFlight;
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{Facts, Recorder, Turn};
+pub use spool::{Report, Spool, Spooled};

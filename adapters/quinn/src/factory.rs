@@ -7,13 +7,14 @@ use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use quinn_proto::congestion::{self, ControllerFactory};
+use windlass_adapter::config::{Config, ConfigError, Peer};
 use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, choose, require};
 use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
 
 use crate::{Controller, PROVIDES, STACK};
 
 type Join<E> = Arc<dyn Fn(E, &Path, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync>;
-type Record = Arc<dyn Fn(&Path) -> Box<dyn Recorder> + Send + Sync>;
+type Record = Arc<dyn Fn(&Path) -> Option<Box<dyn Recorder>> + Send + Sync>;
 
 /// Makes a controller for every connection of a transport configuration.
 ///
@@ -37,6 +38,30 @@ impl Factory {
     /// The text cannot be read, or the controller needs a signal quinn does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
         Ok(Self::unchecked(choose(text, STACK, PROVIDES)?))
+    }
+
+    /// A factory of what `config` says for `peer`, with its groups and recordings. Make one
+    /// for each peer; all share the groups of the file.
+    ///
+    /// # Errors
+    /// A controller of the file needs a signal quinn does not report, or its recordings
+    /// cannot be written.
+    pub fn from_config<'a>(config: &Config, peer: impl Into<Peer<'a>>) -> Result<Self, ConfigError> {
+        config.check(STACK, PROVIDES)?;
+        let peer = peer.into();
+        let (chosen, address) = (config.choose(&peer).clone(), peer.address);
+        let mut factory = Self::unchecked(chosen.algorithm).origin(config.origin());
+        if let Some(recording) = config.recording() {
+            let (spool, config) = (recording.open()?, config.clone());
+            factory.record = Some(Arc::new(move |path| {
+                let recording = config.recording()?;
+                Some(recording.recorder(&spool, STACK, &chosen.algorithm, &chosen.text, address, path))
+            }));
+        }
+        let config = config.clone();
+        factory.join =
+            Some(Arc::new(move |algorithm, path, recorder| config.join(&algorithm, path, address, recorder)));
+        Ok(factory)
     }
 }
 
@@ -84,7 +109,7 @@ impl<E: Engine> Factory<E> {
     /// [`Path`] the flow starts on, what it records is all a replay needs.
     #[must_use]
     pub fn record_with(mut self, make: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        self.record = Some(Arc::new(make));
+        self.record = Some(Arc::new(move |path| Some(make(path))));
         self
     }
 
@@ -118,7 +143,7 @@ impl<E: Engine> Factory<E> {
         let start = Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX));
         let nth = self.built.fetch_add(1, Ordering::Relaxed);
         let path = Path { now: start, mtu: u32::from(mtu), seed: self.seed.wrapping_add(nth) };
-        let recorder = self.record.as_ref().map(|make| make(&path));
+        let recorder = self.record.as_ref().and_then(|make| make(&path));
         let flow = match &self.join {
             Some(join) => join(self.engine.clone(), &path, recorder),
             None => {

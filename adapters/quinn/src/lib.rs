@@ -44,6 +44,7 @@ mod rtt;
 
 pub use controller::Controller;
 pub use factory::Factory;
+pub use windlass_adapter::config::{Config, ConfigError, Peer};
 pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 

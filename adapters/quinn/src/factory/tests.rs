@@ -75,3 +75,33 @@ fn a_recorder_is_made_for_every_flow() {
     assert_eq!(made[0], Path { now: Time(0), mtu: 1200, seed: 7 });
     assert_eq!(made[1], Path { now: Time(5), mtu: 1400, seed: 8 });
 }
+
+#[test]
+fn a_file_chooses_by_peer_and_its_factories_share_groups_and_recordings() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("cc.toml");
+    let text = "controller = \"reno:iw=20\"\n[[rule]]\nto = \"*.example.org\"\ncontroller = \"tcp-p\"\n[recording]\ndirectory = \"logs\"";
+    std::fs::write(&file, text).unwrap();
+    let config = Config::read(&file).unwrap();
+    let address = ([192, 0, 2, 7], 443).into();
+    let peer = Peer { address, name: Some("www.example.org") };
+    let now = Instant::now();
+    let first = Factory::from_config(&config, peer).unwrap().make(now, 1200);
+    let second = Factory::from_config(&config, peer).unwrap().make(now, 1200);
+    assert_eq!(first.flow().engine().to_string(), "tcp-p");
+    let key = config.group_key(first.flow().engine(), address.ip());
+    assert_eq!(config.groups().with(&key, |group| group.members().len()), Some(2));
+    let other = Factory::from_config(&config, address).unwrap().make(now, 1200);
+    assert_eq!(other.metrics().congestion_window, 20 * 1200);
+    drop((first, second, other));
+    assert!(config.groups().is_empty());
+    config.recording().unwrap().open().unwrap().wait();
+    assert_eq!(std::fs::read_dir(directory.path().join("logs")).unwrap().count(), 3);
+}
+
+#[test]
+fn a_file_with_what_quinn_cannot_run_says_where() {
+    let config = Config::parse("cc.toml", "\ncontroller = \"nf-tcp\"").unwrap();
+    let error = Factory::from_config(&config, ([192, 0, 2, 7], 443)).unwrap_err().to_string();
+    assert!(error.starts_with("cc.toml:2:14: nf-tcp needs") && error.contains("quinn does not report"), "{error}");
+}

@@ -1,0 +1,137 @@
+//! Whom a rule is for.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// A peer, as far as a stack tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer<'a> {
+    /// Its address.
+    pub address: SocketAddr,
+    /// The host name it was reached by, where known.
+    pub name: Option<&'a str>,
+}
+
+impl<T: Into<SocketAddr>> From<T> for Peer<'static> {
+    fn from(address: T) -> Self {
+        Peer { address: address.into(), name: None }
+    }
+}
+
+/// What a rule's `to` covers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Destination {
+    host: Host,
+    port: Option<u16>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Host {
+    Any,
+    Network {
+        address: IpAddr,
+        prefix: u8,
+    },
+    /// A name, or all names below one if it begins with a dot.
+    Name(String),
+}
+
+/// What `to` may be.
+pub(super) const FORMS: &str = "an address \"192.0.2.7\", a prefix \"192.0.2.0/24\" or \"2001:db8::/32\", a host name \
+     \"example.org\" or \"*.example.org\", or with a port an address \"192.0.2.7:443\" or \"[2001:db8::1]:443\", a host \
+     name \"example.org:443\" or any host \"*:443\"";
+
+impl Destination {
+    /// Reads a `to`.
+    ///
+    /// # Errors
+    /// What was expected instead.
+    pub fn read(text: &str) -> Result<Destination, String> {
+        if let Ok(address) = text.parse::<IpAddr>() {
+            return Ok(Destination { host: Host::single(address), port: None });
+        }
+        if let Ok(address) = text.parse::<SocketAddr>() {
+            return Ok(Destination { host: Host::single(address.ip()), port: Some(address.port()) });
+        }
+        if let Some((address, prefix)) = text.split_once('/')
+            && let Ok(address) = address.parse::<IpAddr>()
+        {
+            return Ok(Destination { host: Host::network(address, prefix)?, port: None });
+        }
+        let (host, port) = match text.rsplit_once(':') {
+            Some((host, port)) => (host, Some(port.parse().map_err(|_| FORMS.to_owned())?)),
+            None => (text, None),
+        };
+        Ok(Destination { host: Host::read(host).ok_or_else(|| FORMS.to_owned())?, port })
+    }
+
+    pub fn covers(&self, peer: &Peer<'_>) -> bool {
+        let port = self.port.is_none_or(|port| port == peer.address.port());
+        port && match &self.host {
+            Host::Any => true,
+            Host::Network { address, prefix } => {
+                let peer = peer.address.ip().to_canonical();
+                peer.is_ipv4() == address.is_ipv4() && network(peer, *prefix, *prefix) == *address
+            }
+            Host::Name(name) => peer.name.is_some_and(|peer| {
+                let peer = peer.trim_end_matches('.').to_ascii_lowercase();
+                if name.starts_with('.') { peer.ends_with(name) } else { peer == *name }
+            }),
+        }
+    }
+
+    /// The name it goes by, if it does.
+    pub fn name(&self) -> Option<&str> {
+        match &self.host {
+            Host::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}
+
+impl Host {
+    fn single(address: IpAddr) -> Host {
+        let address = address.to_canonical();
+        Host::Network { address, prefix: if address.is_ipv4() { 32 } else { 128 } }
+    }
+
+    fn network(address: IpAddr, prefix: &str) -> Result<Host, String> {
+        let most = if address.is_ipv4() { 32 } else { 128 };
+        let expected = || format!("a prefix length from 0 to {most} after {address}/");
+        let prefix = prefix.parse().ok().filter(|length| *length <= most).ok_or_else(expected)?;
+        let first = network(address, prefix, prefix);
+        if first != address {
+            return Err(format!("an address without bits beyond its prefix, {first}/{prefix}"));
+        }
+        Ok(Host::Network { address, prefix })
+    }
+
+    fn read(text: &str) -> Option<Host> {
+        if text == "*" {
+            return Some(Host::Any);
+        }
+        let name = text.strip_prefix('*').unwrap_or(text);
+        let labels = name.strip_prefix('.').filter(|_| text.starts_with('*')).unwrap_or(name);
+        let label =
+            |label: &str| !label.is_empty() && label.chars().all(|c| c.is_ascii_alphanumeric() || "-_".contains(c));
+        // What has digits only is a mistyped address.
+        let named = labels.split('.').all(label) && labels.contains(|c: char| c.is_ascii_alphabetic());
+        (named && (name == text || name.starts_with('.'))).then(|| Host::Name(name.to_ascii_lowercase()))
+    }
+}
+
+/// `address` with everything beyond a prefix of `v4` or `v6` bits set to zero.
+pub(super) fn network(address: IpAddr, v4: u8, v6: u8) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32 - u32::from(v4.min(32))).unwrap_or(0);
+            Ipv4Addr::from_bits(address.to_bits() & mask).into()
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128 - u32::from(v6.min(128))).unwrap_or(0);
+            Ipv6Addr::from_bits(address.to_bits() & mask).into()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

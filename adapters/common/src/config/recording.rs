@@ -1,0 +1,83 @@
+//! Recording what a file says to record.
+
+use std::net::SocketAddr;
+use std::path::{Path as Directory, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use windlass_controllers::{Engine, Path};
+use windlass_qlog::{Detail, Header, Profile, Trace};
+
+use super::ConfigError;
+use crate::qlog::{Level, QlogRecorder};
+use crate::{Recorder, Spool};
+
+/// Where and how flows are recorded: a qlog file each, in one directory, written by a
+/// thread of its own.
+#[derive(Debug)]
+pub struct Recording {
+    directory: PathBuf,
+    level: Level,
+    spool: Mutex<Option<Spool>>,
+}
+
+/// Files named by this process.
+static FILES: AtomicU64 = AtomicU64::new(0);
+
+/// A name for a file of `stack` that no other process or run uses.
+fn file_name(stack: &str) -> String {
+    let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let nth = FILES.fetch_add(1, Ordering::Relaxed);
+    format!("{stack}-{started}-{}-{nth}.sqlog", std::process::id())
+}
+
+impl Recording {
+    pub(super) fn new(directory: PathBuf, level: Level) -> Recording {
+        Recording { directory, level, spool: Mutex::default() }
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn directory(&self) -> &Directory {
+        &self.directory
+    }
+
+    /// What is recorded.
+    #[must_use]
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    /// Makes the directory and starts the writer, unless that was done.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn open(&self) -> Result<Spool, ConfigError> {
+        let mut spool = self.spool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(spool) = &*spool {
+            return Ok(spool.clone());
+        }
+        let failed = |source| ConfigError::Recording { directory: self.directory.clone(), source };
+        Ok(spool.insert(Spool::open(&self.directory).map_err(failed)?).clone())
+    }
+
+    /// The recorder of a flow of `engine` to `peer`, which writes to `spool`.
+    #[must_use]
+    pub fn recorder<E: Engine>(
+        &self,
+        spool: &Spool,
+        stack: &str,
+        engine: &E,
+        controller: &str,
+        peer: SocketAddr,
+        path: &Path,
+    ) -> Box<dyn Recorder> {
+        let title = format!("{stack} to {peer} by {controller}");
+        let header = Header { title: &title, origin_ns: path.now.0, ..Header::default() };
+        let mut trace = Trace::new(spool.file(&file_name(stack)), Profile::Ietf, Detail::Packets, &header);
+        // The beginning of a file is always taken; what follows may not be.
+        let _ = trace.flush();
+        Box::new(QlogRecorder::new(trace, self.level, engine, controller, path))
+    }
+}

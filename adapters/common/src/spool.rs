@@ -1,0 +1,236 @@
+//! Writing files without ever making the caller wait for a disk.
+
+use std::collections::{HashMap, VecDeque};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use windlass_qlog::RECORD_SEPARATOR;
+
+/// Bytes that may wait to be written, unless told otherwise.
+const CAPACITY: usize = 64 << 20;
+
+/// Writes any number of files into one directory on a thread of its own. What would make
+/// more bytes wait than it was made for is dropped, and counted by record; only the
+/// beginning of a file is always taken. The last clone to be dropped waits until
+/// everything is written.
+#[derive(Clone, Debug)]
+pub struct Spool(Arc<Handle>);
+
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+    files: AtomicU64,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    directory: PathBuf,
+    capacity: usize,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    /// In `jobs`.
+    bytes: usize,
+    /// Whether the thread has taken jobs it is not done with.
+    busy: bool,
+    closed: bool,
+    report: Report,
+}
+
+#[derive(Debug)]
+enum Job {
+    Write { file: u64, bytes: Vec<u8>, name: Arc<str> },
+    Close { file: u64 },
+}
+
+/// What did not reach the disk.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Report {
+    /// Records dropped since the disk did not keep up.
+    pub dropped_records: u64,
+    /// Their bytes.
+    pub dropped_bytes: u64,
+    /// Files that could not be written, or not to their end.
+    pub failed_files: u64,
+    /// The first thing that failed.
+    pub error: Option<String>,
+}
+
+impl Spool {
+    /// A writer to `directory`, which is made if it is not there.
+    ///
+    /// # Errors
+    /// The directory cannot be made, or no thread.
+    pub fn open(directory: impl Into<PathBuf>) -> io::Result<Spool> {
+        Self::with_capacity(directory, CAPACITY)
+    }
+
+    /// The same, with at most `bytes` waiting.
+    ///
+    /// # Errors
+    /// Those of [`open`](Self::open).
+    pub fn with_capacity(directory: impl Into<PathBuf>, bytes: usize) -> io::Result<Spool> {
+        let directory = directory.into();
+        fs::create_dir_all(&directory)?;
+        let shared = Arc::new(Shared { directory, capacity: bytes, queue: Mutex::default(), changed: Condvar::new() });
+        let writing = Arc::clone(&shared);
+        let thread = std::thread::Builder::new().name("windlass-spool".to_owned()).spawn(move || writing.run())?;
+        Ok(Spool(Arc::new(Handle { shared, files: AtomicU64::new(0), thread: Mutex::new(Some(thread)) })))
+    }
+
+    /// A new file called `name`; it must not exist.
+    #[must_use]
+    pub fn file(&self, name: &str) -> Spooled {
+        let id = self.0.files.fetch_add(1, Ordering::Relaxed);
+        Spooled { spool: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
+    }
+
+    /// What was dropped or failed so far.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.0.shared.lock().report.clone()
+    }
+
+    /// Waits until everything handed over is written.
+    pub fn wait(&self) {
+        let shared = &self.0.shared;
+        let queue = shared.lock();
+        let written = shared.changed.wait_while(queue, |queue| queue.busy || !queue.jobs.is_empty());
+        drop(written.unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(thread) = thread {
+            // A thread that panicked has told so itself.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn run(&self) {
+        let mut files = HashMap::new();
+        loop {
+            let queue = self.lock();
+            let waited = self.changed.wait_while(queue, |queue| queue.jobs.is_empty() && !queue.closed);
+            let mut queue = waited.unwrap_or_else(PoisonError::into_inner);
+            let jobs = std::mem::take(&mut queue.jobs);
+            queue.bytes = 0;
+            if jobs.is_empty() {
+                return;
+            }
+            queue.busy = true;
+            drop(queue);
+            for job in jobs {
+                self.carry_out(job, &mut files);
+            }
+            self.lock().busy = false;
+            self.changed.notify_all();
+        }
+    }
+
+    /// `None` among the files is one that failed.
+    fn carry_out(&self, job: Job, files: &mut HashMap<u64, Option<File>>) {
+        match job {
+            Job::Close { file } => {
+                files.remove(&file);
+            }
+            Job::Write { file, bytes, name } => {
+                let path = self.directory.join(&*name);
+                let open = files.entry(file).or_insert_with(|| self.told(&path, File::create_new(&path)));
+                if let Some(opened) = open
+                    && self.told(&path, opened.write_all(&bytes)).is_none()
+                {
+                    *open = None;
+                }
+            }
+        }
+    }
+
+    /// The result, or a report of its error.
+    fn told<T>(&self, path: &Path, result: io::Result<T>) -> Option<T> {
+        result
+            .inspect_err(|error| {
+                let report = &mut self.lock().report;
+                report.failed_files += 1;
+                report.error.get_or_insert_with(|| format!("{}: {error}", path.display()));
+            })
+            .ok()
+    }
+}
+
+/// A file of a [`Spool`]. Give it whole records: what does not fit is dropped by the call.
+#[derive(Debug)]
+pub struct Spooled {
+    spool: Spool,
+    id: u64,
+    name: Arc<str>,
+    begun: bool,
+    lost: Arc<AtomicU64>,
+}
+
+impl Spooled {
+    /// How many records of the file were dropped; counts on.
+    #[must_use]
+    pub fn lost(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.lost)
+    }
+}
+
+impl Write for Spooled {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if bytes.is_empty() {
+            return Ok(0);
+        }
+        let shared = &self.spool.0.shared;
+        let job = Job::Write { file: self.id, bytes: bytes.to_vec(), name: Arc::clone(&self.name) };
+        let mut queue = shared.lock();
+        if self.begun && queue.bytes + bytes.len() > shared.capacity {
+            let records = bytes.iter().filter(|byte| **byte == RECORD_SEPARATOR).count() as u64;
+            queue.report.dropped_records += records;
+            queue.report.dropped_bytes += bytes.len() as u64;
+            self.lost.fetch_add(records, Ordering::Relaxed);
+            return Ok(bytes.len());
+        }
+        queue.bytes += bytes.len();
+        queue.jobs.push_back(job);
+        drop(queue);
+        self.begun = true;
+        shared.changed.notify_all();
+        Ok(bytes.len())
+    }
+
+    /// Does nothing: the spool writes as soon as it can.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Spooled {
+    fn drop(&mut self) {
+        let shared = &self.spool.0.shared;
+        shared.lock().jobs.push_back(Job::Close { file: self.id });
+        shared.changed.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests;
