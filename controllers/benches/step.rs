@@ -35,6 +35,7 @@ fn acked(i: u64, now: Time) -> Event {
         one_way: None,
         queueing: None,
         congestion_indication: None,
+        delivery: None,
     };
     Event { now, what: What::Acked(acked) }
 }

@@ -172,6 +172,28 @@ pub struct Acked {
     /// Whether the ACK echoes a congestion-indication mark; `None` on a path
     /// without such marking.
     pub congestion_indication: Option<bool>,
+    /// What had been delivered when the newest of them was sent, for controllers that need
+    /// [`DELIVERY_RATE`](crate::Signals::DELIVERY_RATE).
+    pub delivery: Option<Delivery>,
+}
+
+/// What a sender knew of its deliveries when a packet left; with the ACK of the packet it
+/// makes a sample of the delivery rate (`draft-ietf-ccwg-bbr §4.1.1`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Delivery {
+    /// Bytes acknowledged on this path when the packet left ([`Acked::delivered`] counts on).
+    pub delivered: u64,
+    /// When the latest of those were acknowledged, or the flight began the packet was in,
+    /// whichever is later.
+    pub delivered_at: Time,
+    /// When the newest packet acknowledged by then was sent, or that flight began,
+    /// whichever is later.
+    pub first_sent_at: Time,
+    /// Bytes declared lost since the packet left, and before its ACK was read to the end.
+    pub lost: u64,
+    /// The application had nothing to send at some moment of the flight before the packet,
+    /// so that a sample may show less than the path can carry.
+    pub app_limited: bool,
 }
 
 /// Relative one-way delays, nanoseconds. Each is measured across two clocks, so it

@@ -55,6 +55,8 @@ signals! {
     PACING = 14, "controller-driven pacing";
     /// The members of a group see each other's windows.
     GROUPS = 15, "groups of flows";
+    /// What had been delivered when the newest acknowledged packet was sent.
+    DELIVERY_RATE = 16, "delivery-rate samples";
 }
 
 impl Signals {

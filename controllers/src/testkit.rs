@@ -43,6 +43,7 @@ pub fn acked(packets: u32, sent_at: Time) -> Acked {
         one_way: None,
         queueing: None,
         congestion_indication: None,
+        delivery: None,
     }
 }
 

@@ -62,6 +62,7 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
                     one_way: None,
                     queueing: None,
                     congestion_indication: None,
+                    delivery: None,
                 })
             };
             flow.on(&Event { now, what });

@@ -1,7 +1,9 @@
 //! Collecting the packets of one ACK frame for stacks that report them one by one.
 
 use windlass_controllers::Time;
-use windlass_controllers::event::{Acked, Rtt};
+use windlass_controllers::event::{Acked, Delivery, Rtt};
+
+use crate::Departure;
 
 /// Packets newly acknowledged by one ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -12,6 +14,7 @@ pub struct AckBatch {
     newest_sent_at: Time,
     newest_pn: Option<u64>,
     newest_in_flight: Option<u64>,
+    delivery: Option<Delivery>,
     app_limited: bool,
     delivered: u64,
 }
@@ -21,10 +24,10 @@ impl AckBatch {
     /// decision now in force.
     #[inline]
     pub fn add(&mut self, sent_at: Time, bytes: u64, recovery_start: Option<Time>) {
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         self.packets += 1;
         if recovery_start.is_none_or(|start| sent_at > start) {
-            self.fresh_bytes += bytes;
+            self.fresh_bytes = self.fresh_bytes.saturating_add(bytes);
         }
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
     }
@@ -36,10 +39,24 @@ impl AckBatch {
         self.newest_in_flight = in_flight;
     }
 
+    /// The departure of the newest packet, where remembered.
+    #[inline]
+    pub fn departed(&mut self, departure: Departure) {
+        self.newest_in_flight = Some(departure.in_flight);
+        self.delivery = Some(departure.delivery);
+    }
+
     /// Marks the batch as limited by the application.
     #[inline]
     pub fn app_limited(&mut self, limited: bool) {
         self.app_limited |= limited;
+    }
+
+    /// Bytes added.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// When the newest packet added was sent; the origin of time if there is none.
@@ -76,6 +93,7 @@ impl AckBatch {
             one_way: None,
             queueing: None,
             congestion_indication: None,
+            delivery: batch.delivery,
         }
     }
 }

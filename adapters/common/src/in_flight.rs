@@ -1,11 +1,8 @@
 //! Bytes in flight for stacks that tell them only now and then.
 
-use std::collections::VecDeque;
+use windlass_controllers::{Engine, Span, Time};
 
-use windlass_controllers::{Span, Time};
-
-/// Departures remembered at most; a path holds fewer distinct ones in flight.
-const HISTORY: usize = 1 << 16;
+use crate::{Departure, Departures};
 
 /// Bytes in flight of one flow, between the exact figures a stack gives with its
 /// acknowledgements: what was sent since is added, what was lost since is taken out.
@@ -13,16 +10,16 @@ const HISTORY: usize = 1 << 16;
 pub struct InFlight {
     bytes: u64,
     quiet_since: Option<Time>,
-    departures: Option<VecDeque<(Time, u64)>>,
+    departures: Option<Box<Departures>>,
 }
 
 impl InFlight {
-    /// Nothing in flight. Whether to `remember` what was in flight at each departure,
-    /// which only controllers with
-    /// [`WINDOW_AT_SEND`](windlass_controllers::Signals::WINDOW_AT_SEND) ask for.
+    /// Nothing in flight. Departures are remembered only where `engine` needs what they
+    /// tell ([`Departures::needed`]).
     #[must_use]
-    pub fn new(remember: bool) -> Self {
-        InFlight { departures: remember.then(VecDeque::new), ..InFlight::default() }
+    pub fn new<E: Engine>(engine: &E) -> Self {
+        let departures = Departures::needed(engine.needs()).then(Box::default);
+        InFlight { departures, ..InFlight::default() }
     }
 
     /// Bytes in flight.
@@ -43,17 +40,10 @@ impl InFlight {
         if self.quiet_since.is_some() && bytes < u64::from(mtu / 2) {
             return None;
         }
+        let first = self.bytes == 0;
         self.bytes = self.bytes.saturating_add(bytes);
         if let Some(departures) = &mut self.departures {
-            match departures.back_mut() {
-                Some((at, in_flight)) if *at == now => *in_flight = self.bytes,
-                _ => {
-                    if departures.len() >= HISTORY {
-                        departures.pop_front();
-                    }
-                    departures.push_back((now, self.bytes));
-                }
-            }
+            departures.sent(now, self.bytes, first);
         }
         self.quiet_since.take().map(|since| now.since(since))
     }
@@ -69,17 +59,18 @@ impl InFlight {
     #[inline]
     pub fn lost(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
+        if let Some(departures) = &mut self.departures {
+            departures.lost(bytes);
+        }
     }
 
-    /// Bytes in flight just after the departure at `sent_at`, if remembered. Forgets
-    /// earlier departures.
+    /// The departure of the newest packet of a frame, sent at `newest_sent_at`, if
+    /// remembered; [`acknowledged`](Self::acknowledged) has told what the frame left in
+    /// flight. `bytes` were acknowledged at `now`; whether the application had nothing to
+    /// send although the window had room.
     #[inline]
-    pub fn at_departure(&mut self, sent_at: Time) -> Option<u64> {
-        let departures = self.departures.as_mut()?;
-        while departures.front().is_some_and(|(at, _)| *at < sent_at) {
-            departures.pop_front();
-        }
-        departures.front().filter(|(at, _)| *at == sent_at).map(|(_, in_flight)| *in_flight)
+    pub fn departure(&mut self, now: Time, newest_sent_at: Time, bytes: u64, app_limited: bool) -> Option<Departure> {
+        self.departures.as_mut()?.acknowledged(now, newest_sent_at, bytes, self.bytes, app_limited)
     }
 }
 

@@ -9,6 +9,7 @@ mod ack_batch;
 mod choice;
 #[cfg(feature = "config")]
 pub mod config;
+mod departures;
 mod flow;
 mod group;
 mod in_flight;
@@ -19,6 +20,7 @@ pub mod step;
 
 pub use ack_batch::AckBatch;
 pub use choice::{ChoiceError, choose, require};
+pub use departures::{Departure, Departures};
 pub use flow::Flow;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;

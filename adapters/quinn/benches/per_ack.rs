@@ -115,6 +115,7 @@ impl<E: Engine> Ours<E> {
                 one_way: None,
                 queueing: None,
                 congestion_indication: None,
+                delivery: None,
             };
             let event = Event { now, what: What::Acked(acked) };
             self.step(i, &event);

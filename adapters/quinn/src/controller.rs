@@ -7,7 +7,7 @@ use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::{AckBatch, Flow, InFlight};
 use windlass_controllers::event::{Idle, LossTrigger, Lost, Marked, Sent};
-use windlass_controllers::{Algorithm, Engine, Event, Signals, Span, Time, What};
+use windlass_controllers::{Algorithm, Engine, Event, Span, Time, What};
 
 use crate::rtt::Sampler;
 
@@ -33,15 +33,14 @@ pub struct Controller<E: Engine = Algorithm> {
 
 impl<E: Engine> Controller<E> {
     pub(crate) fn new(flow: Flow<E>, origin: Instant, now: Time, mtu: u16) -> Self {
-        let remember = flow.engine().needs().contains(Signals::WINDOW_AT_SEND);
         let mut controller = Controller {
             heeds_sent: flow.heeds_sent(),
+            in_flight: InFlight::new(flow.engine()),
             flow,
             origin,
             now,
             mtu: u32::from(mtu),
             batch: AckBatch::default(),
-            in_flight: InFlight::new(remember),
             before: 0,
             rtt: Sampler::default(),
             largest: None,
@@ -123,7 +122,7 @@ impl<E: Engine> congestion::Controller for Controller<E> {
         self.acked(sent, bytes, app_limited, rtt.get(), rtt.min());
     }
 
-    fn on_end_acks(&mut self, now: Instant, in_flight: u64, _: bool, largest_packet_num_acked: Option<u64>) {
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest_packet_num_acked: Option<u64>) {
         let now = self.advance(now);
         self.in_flight.acknowledged(now, in_flight);
         self.before = in_flight;
@@ -135,7 +134,10 @@ impl<E: Engine> congestion::Controller for Controller<E> {
         let rtt = self.rtt.sample(now, newest, largest_packet_num_acked);
         let pn = if rtt.is_some() { largest_packet_num_acked } else { None };
         self.largest = pn.or(self.largest);
-        self.batch.newest(pn, self.in_flight.at_departure(newest));
+        self.batch.newest(pn, None);
+        if let Some(departure) = self.in_flight.departure(now, newest, self.batch.bytes(), app_limited) {
+            self.batch.departed(departure);
+        }
         let acked = self.batch.finish(in_flight, rtt);
         self.before = acked.in_flight_before;
         self.flow.on(&Event { now, what: What::Acked(acked) });

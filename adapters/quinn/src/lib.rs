@@ -60,4 +60,5 @@ pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::RTT)
     .and(Signals::ECN)
     .and(Signals::WINDOW_AT_SEND)
+    .and(Signals::DELIVERY_RATE)
     .and(Signals::GROUPS);

@@ -61,6 +61,7 @@ fn acked(packets: u32, newest_sent_at: Time) -> Acked {
         one_way: None,
         queueing: None,
         congestion_indication: None,
+        delivery: None,
     }
 }
 

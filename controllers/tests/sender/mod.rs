@@ -2,7 +2,7 @@
 //! request mixes in what only a broken stack would say.
 
 use windlass_controllers::event::{
-    Acked, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Decision, Event, Path, Span, Time, What};
 
@@ -187,6 +187,19 @@ impl Sender {
                 None
             },
             congestion_indication: self.dice.pick(&[None, Some(false), Some(true)]),
+            delivery: (!self.dice.one_in(10)).then(|| self.delivery(rtt)),
+        }
+    }
+
+    /// What was delivered a round trip ago, or so.
+    fn delivery(&mut self, rtt: Span) -> Delivery {
+        let ago = self.dice.below(3 * rtt.0 + 1);
+        Delivery {
+            delivered: self.number(self.delivered.saturating_sub(self.in_flight)),
+            delivered_at: self.sent_at(rtt),
+            first_sent_at: self.sent_at(rtt + Span(ago)),
+            lost: self.number(0),
+            app_limited: self.dice.one_in(8),
         }
     }
 

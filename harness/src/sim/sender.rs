@@ -1,11 +1,11 @@
 //! The sending end of a flow: its controller, what it remembers of packets, and the order
 //! in which the controller hears of things.
 
-use windlass_adapter::{AckBatch, Flow};
+use windlass_adapter::{AckBatch, Departures, Flow};
 use windlass_controllers::event::{
     LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent as SentEvent, SpuriousLoss,
 };
-use windlass_controllers::{Decision, Ecn, Engine, Event, Span, Time, TrainPlan, What};
+use windlass_controllers::{Decision, Ecn, Engine, Event, Signals, Span, Time, TrainPlan, What};
 
 use super::data::{Chunk, Data};
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
@@ -81,6 +81,8 @@ pub(super) struct Sender<E: Engine> {
     pub data: Data,
     pub trains: Trains,
     batch: AckBatch,
+    /// Kept for controllers that need delivery rates.
+    departures: Option<Departures>,
     period: Period,
     /// The wake-up the controller got last; it is not called twice for one.
     woken_for: Option<Time>,
@@ -110,6 +112,7 @@ impl<E: Engine> Sender<E> {
                 class: Class::Normal,
                 recovery_start: None,
             },
+            departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(Departures::default),
             host,
             grouped: spec.group.is_some(),
             ecn: spec.ecn,
@@ -215,6 +218,7 @@ impl<E: Engine> Sender<E> {
     }
 
     fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> Departure {
+        let first = self.recovery.in_flight == 0;
         let number = self.recovery.sent(Sent {
             sent_at: now,
             in_flight_or_lost_at: 0,
@@ -225,6 +229,9 @@ impl<E: Engine> Sender<E> {
             repeated: chunk.transmissions > 1,
             arrived: false,
         });
+        if let Some(departures) = &mut self.departures {
+            departures.sent(Time(now), self.recovery.in_flight, first);
+        }
         let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.orders.cwnd, self.rtt.smoothed));
         self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate, spread);
         around.meter.packets_sent += 1;
@@ -343,6 +350,12 @@ impl<E: Engine> Sender<E> {
         if let Some((_, seen)) = newest {
             let in_flight = self.recovery.in_flight;
             self.batch.app_limited(self.app_limited);
+            if let Some(departures) = &mut self.departures
+                && let Some(departure) =
+                    departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
+            {
+                self.batch.departed(departure);
+            }
             let mut acked = self.batch.finish(in_flight, rtt);
             if self.orders.recovery_start != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
@@ -398,6 +411,9 @@ impl<E: Engine> Sender<E> {
     /// `acked` bytes of which it hears next.
     fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, around: &mut Around<'_>) {
         around.meter.packets_lost += u64::from(lost.packets);
+        if let Some(departures) = &mut self.departures {
+            departures.lost(lost.bytes);
+        }
         let after = self.recovery.in_flight + acked;
         let body = Lost {
             bytes: lost.bytes,

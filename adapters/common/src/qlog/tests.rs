@@ -50,6 +50,7 @@ fn history() -> Vec<Event> {
         one_way: None,
         queueing: None,
         congestion_indication: None,
+        delivery: None,
     };
     let lost = Lost {
         bytes: 1200,

@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_controllers::event::{
-    Acked, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Decision, Ecn, Event, Path, Phase, Span, Time, TrainPlan, What};
 
@@ -33,6 +33,7 @@ optional!(some_signed, i64, "super::super::number::signed");
 optional!(some_rtt, Rtt, "RttDef");
 optional!(some_one_way, OneWay, "OneWayDef");
 optional!(some_queueing, Queueing, "QueueingDef");
+optional!(some_delivery, Delivery, "DeliveryDef");
 optional!(some_train, TrainPlan, "TrainPlanDef");
 
 #[derive(Serialize, Deserialize)]
@@ -136,6 +137,22 @@ struct AckedDef {
     queueing: Option<Queueing>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     congestion_indication: Option<bool>,
+    #[serde(with = "some_delivery", default, skip_serializing_if = "Option::is_none")]
+    delivery: Option<Delivery>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Delivery")]
+struct DeliveryDef {
+    #[serde(with = "super::number::unsigned")]
+    delivered: u64,
+    #[serde(with = "TimeDef")]
+    delivered_at: Time,
+    #[serde(with = "TimeDef")]
+    first_sent_at: Time,
+    #[serde(with = "super::number::unsigned")]
+    lost: u64,
+    app_limited: bool,
 }
 
 #[derive(Serialize, Deserialize)]

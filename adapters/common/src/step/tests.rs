@@ -1,7 +1,7 @@
 use proptest::option::of;
 use proptest::prelude::*;
 use windlass_controllers::event::{
-    Acked, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Ecn, Phase, Span, TrainPlan, What};
 
@@ -41,17 +41,29 @@ fn rtt() -> impl Strategy<Value = Rtt> {
     })
 }
 
+fn delivery() -> impl Strategy<Value = Delivery> {
+    (integer(), time(), time(), integer(), any::<bool>()).prop_map(
+        |(delivered, delivered_at, first_sent_at, lost, app_limited)| Delivery {
+            delivered,
+            delivered_at,
+            first_sent_at,
+            lost,
+            app_limited,
+        },
+    )
+}
+
 fn acked() -> impl Strategy<Value = Acked> {
     let counts = (integer(), any::<u32>(), integer(), time(), of(integer()), of(integer()));
     let totals = (integer(), integer(), integer(), any::<bool>());
     let one_way = (signed(), signed()).prop_map(|(forward, backward)| OneWay { forward, backward });
     let queueing = (span(), span()).prop_map(|(forward, backward)| Queueing { forward, backward });
-    let rare = (of(rtt()), of(one_way), of(queueing), of(any::<bool>()));
+    let rare = (of(rtt()), of(one_way), of(queueing), of(any::<bool>()), of(delivery()));
     (counts, totals, rare).prop_map(
         |(
             (bytes, packets, fresh_bytes, newest_sent_at, newest_pn, newest_in_flight),
             (in_flight_before, in_flight, delivered, app_limited),
-            (rtt, one_way, queueing, congestion_indication),
+            (rtt, one_way, queueing, congestion_indication, delivery),
         )| Acked {
             bytes,
             packets,
@@ -67,6 +79,7 @@ fn acked() -> impl Strategy<Value = Acked> {
             one_way,
             queueing,
             congestion_indication,
+            delivery,
         },
     )
 }

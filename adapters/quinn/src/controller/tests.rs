@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use quinn_proto::congestion::Controller as _;
 
-use windlass_controllers::event::Acked;
-use windlass_controllers::{Decision, Ecn, Path, Phase, Table, View};
+use windlass_controllers::event::{Acked, Delivery};
+use windlass_controllers::{Decision, Ecn, Path, Phase, Signals, Table, View};
 
 use super::*;
 
@@ -227,6 +227,31 @@ fn the_flight_at_departure_is_kept_for_those_who_need_it() {
     bench.ack(2, 1200);
     bench.end(30, 2400, 1);
     assert_eq!(bench.acked().newest_in_flight, Some(2400));
+}
+
+#[test]
+fn deliveries_are_sampled_for_those_who_need_them() {
+    let mut deaf = Bench::new(|_| {});
+    deaf.sent(1, 1200, 0);
+    deaf.ack(1, 1200);
+    deaf.end(30, 0, 0);
+    assert_eq!(deaf.acked().delivery, None);
+    let mut bench = Bench::new(|spy| spy.needs = Signals::DELIVERY_RATE);
+    for (at, pn) in [(1, 0), (2, 1), (3, 2)] {
+        bench.sent(at, 1200, pn);
+    }
+    bench.ack(1, 1200);
+    bench.end(30, 2400, 0);
+    bench.heard();
+    bench.sent(30, 1200, 3);
+    bench.congestion(31, 2, false, 1200);
+    bench.heard();
+    bench.ack(3, 1200);
+    bench.ack(30, 1200);
+    bench.end(60, 0, 3);
+    let expected =
+        Delivery { delivered: 1200, delivered_at: ms(30), first_sent_at: ms(1), lost: 1200, app_limited: false };
+    assert_eq!(bench.acked().delivery, Some(expected));
 }
 
 #[test]
