@@ -1,0 +1,71 @@
+//! s2n-quic's timestamps as times.
+
+use std::time::Duration;
+
+use s2n_quic::provider::congestion_controller::Timestamp;
+use windlass_controllers::{Span, Time};
+
+/// A clock that counts as s2n-quic's does, from the same origin, so that times of all
+/// connections of an endpoint, and those of its events, compare.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    /// The first microsecond a timestamp can tell.
+    first: Timestamp,
+    /// The latest timestamp translated, and what it came to: most calls repeat it.
+    latest: (Timestamp, Time),
+}
+
+impl Clock {
+    /// The clock `timestamp` was read from.
+    pub(crate) fn of(timestamp: Timestamp) -> Clock {
+        // A timestamp tells what lies before it only by refusing to go further back than
+        // its origin.
+        let back = |micros| timestamp.checked_sub(Duration::from_micros(micros));
+        let mut micros = 0;
+        for bit in (0..u64::BITS).rev() {
+            let further = micros | 1 << bit;
+            if back(further).is_some() {
+                micros = further;
+            }
+        }
+        // Nothing left before it is told as one microsecond after the origin.
+        let first = back(micros).unwrap_or(timestamp);
+        Clock { first, latest: (timestamp, Time::from_micros(micros)) }
+    }
+
+    /// When it was read last.
+    #[inline]
+    pub(crate) fn latest(&self) -> Time {
+        self.latest.1
+    }
+
+    /// Whether `timestamp` is later than any read before.
+    #[inline]
+    pub(crate) fn is_past(&self, timestamp: Timestamp) -> bool {
+        timestamp > self.latest.0
+    }
+
+    /// `timestamp` as a time, never before one told earlier.
+    #[inline]
+    pub(crate) fn read(&mut self, timestamp: Timestamp) -> Time {
+        if self.is_past(timestamp) {
+            let since = timestamp.saturating_duration_since(self.latest.0);
+            self.latest = (timestamp, self.latest.1 + span(since));
+        }
+        self.latest.1
+    }
+
+    /// The first timestamp not before `time`.
+    #[inline]
+    pub(crate) fn timestamp(&self, time: Time) -> Timestamp {
+        self.first + Duration::from_micros(time.0.div_ceil(1000).saturating_sub(1))
+    }
+}
+
+#[inline]
+pub(crate) fn span(duration: Duration) -> Span {
+    Span(duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos())))
+}
+
+#[cfg(test)]
+mod tests;

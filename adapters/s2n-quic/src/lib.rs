@@ -1,0 +1,58 @@
+//! windlass congestion controllers for [s2n-quic](https://docs.rs/s2n-quic/1.91).
+//!
+//! An [`Endpoint`] is what `with_congestion_controller` takes, at a client and at a server:
+//!
+//! ```
+//! let client = s2n_quic::Client::builder()
+//!     .with_congestion_controller(windlass_s2n_quic::Endpoint::named("a-tcp:iw=20")?)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # What s2n-quic 1.91 cannot do
+//!
+//! * **Of an ACK frame only the newest packet is named**, together with the bytes of all.
+//!   Packets are the bytes over the datagram size, rounded up; which of them left after the
+//!   latest recovery began is exact where they left one after the other, and never too few.
+//! * **No packet numbers, no reason of a loss, no ACK delay.** Losses are told packet by
+//!   packet, and the adapter keeps send times with the packets.
+//! * **Only ECT(0)**, set by s2n-quic itself; a controller chooses neither the codepoint
+//!   nor a DSCP.
+//! * **Times are whole microseconds**, and packets due within the next millisecond leave at
+//!   once.
+//! * **A flow starts with its first packet**: nothing tells the time before.
+//! * No wake-ups, no probe trains, no one-way delays, no router feedback, no report of
+//!   spurious losses. A controller that needs one of them is refused when its endpoint is
+//!   made, with the reason.
+
+mod boarding;
+mod clock;
+mod controller;
+mod endpoint;
+mod frame;
+mod pacer;
+mod packet;
+
+pub use boarding::NewFlow;
+pub use controller::Controller;
+pub use endpoint::Endpoint;
+pub use packet::PacketInfo;
+pub use windlass_adapter::config::{Config, ConfigError};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
+pub use windlass_controllers::{Algorithm, Engine, Fixed};
+
+use windlass_controllers::Signals;
+
+/// The stack's name in errors and logs.
+pub const STACK: &str = "s2n-quic";
+
+/// What s2n-quic 1.91 reports to a controller, with the bookkeeping of this adapter.
+pub const PROVIDES: Signals = Signals::ACKS
+    .and(Signals::LOSS)
+    .and(Signals::PERSISTENT_CONGESTION)
+    .and(Signals::RTT)
+    .and(Signals::ECN)
+    .and(Signals::CE_COUNT)
+    .and(Signals::WINDOW_AT_SEND)
+    .and(Signals::DELIVERY_RATE)
+    .and(Signals::PACING)
+    .and(Signals::GROUPS);

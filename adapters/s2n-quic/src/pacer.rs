@@ -1,0 +1,60 @@
+//! When the next packet may leave.
+
+use windlass_controllers::{Decision, Phase, Span, Time};
+
+/// How much faster than a window per smoothed RTT s2n-quic's own controllers send, in slow
+/// start and after (`RFC 9002 §7.7`); used where a controller decides no rate.
+const WINDOWS_PER_RTT: (f64, f64) = (2.0, 1.25);
+
+/// Below this smoothed RTT a window goes out unpaced unless a rate was decided: waiting
+/// for a timer would take longer than the path, as s2n-quic's own controllers have it.
+const SHORT_RTT: Span = Span::from_millis(2);
+
+/// What may be made up for when the stack comes late: its timers are late by a
+/// millisecond or two, and a rate has to be kept all the same.
+const LATENESS: Span = Span::from_millis(2);
+
+/// The longest a packet is held, whatever the rate.
+const PATIENCE: Span = Span::from_millis(1000);
+
+/// A schedule on which each packet takes its size over the rate. s2n-quic sends what is
+/// due within its timers' granularity of 1 ms, so it wakes for slices of at least that.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub(crate) struct Pacer {
+    /// Zero: unpaced.
+    nanos_per_byte: f64,
+    /// When everything sent has left at the rate.
+    due: Time,
+}
+
+impl Pacer {
+    /// A new decision, on a path whose smoothed RTT is `smoothed`, if one was measured.
+    #[inline]
+    pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Option<Span>) {
+        self.nanos_per_byte = match (decision.pacing_rate, smoothed) {
+            (Some(rate), _) => 8e9 / rate.max(1) as f64,
+            (None, Some(smoothed)) if smoothed >= SHORT_RTT => {
+                let (starting, later) = WINDOWS_PER_RTT;
+                let windows = if decision.phase == Phase::SlowStart { starting } else { later };
+                smoothed.0 as f64 / (windows * decision.cwnd.max(1) as f64)
+            }
+            _ => 0.0,
+        };
+    }
+
+    /// `bytes` leave at `now`.
+    #[inline]
+    pub(crate) fn sent(&mut self, now: Time, bytes: u64) {
+        let takes = Span((bytes as f64 * self.nanos_per_byte) as u64).min(PATIENCE);
+        self.due = self.due.max(Time(now.0.saturating_sub(LATENESS.0))) + takes;
+    }
+
+    /// When the next packet may leave, if not `now`.
+    #[inline]
+    pub(crate) fn next(&self, now: Time) -> Option<Time> {
+        (self.due > now).then_some(self.due)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,63 @@
+use windlass_controllers::fixed_window::{FixedWindow, Params};
+use windlass_controllers::{Engine, Fixed, Path, View};
+
+use super::*;
+
+const MS: u64 = 1_000_000;
+
+fn decided(rate: f64, window: u32) -> Decision {
+    let engine = Fixed::<FixedWindow>(Params { rate, window, ..Params::default() });
+    let state = engine.start(&Path { now: Time::ZERO, mtu: 1250, seed: 1 });
+    engine.decide(&state, View::solo(&()))
+}
+
+fn pacer(decision: &Decision, smoothed: Option<Span>) -> Pacer {
+    let mut pacer = Pacer { due: Time(100 * MS), ..Pacer::default() };
+    pacer.heed(decision, smoothed);
+    pacer
+}
+
+#[test]
+fn a_packet_takes_its_size_over_the_rate() {
+    let mut pacer = pacer(&decided(10.0, 100), None);
+    pacer.sent(Time(100 * MS), 1250);
+    pacer.sent(Time(100 * MS), 1250);
+    assert_eq!(pacer.next(Time(100 * MS)), Some(Time(102 * MS)));
+    assert_eq!(pacer.next(Time(102 * MS)), None);
+}
+
+#[test]
+fn what_was_missed_is_made_up_for_by_two_milliseconds_at_most() {
+    let mut late = pacer(&decided(10.0, 100), None);
+    late.sent(Time(101 * MS), 1250);
+    assert_eq!(late.next(Time(100 * MS)), Some(Time(101 * MS)));
+    let mut idle = pacer(&decided(10.0, 100), None);
+    idle.sent(Time(1000 * MS), 1250);
+    assert_eq!(idle.next(Time(998 * MS)), Some(Time(999 * MS)));
+}
+
+#[test]
+fn without_a_rate_a_window_goes_out_in_less_than_an_rtt() {
+    let mut decision = decided(0.0, 100);
+    let took = |decision: &Decision, smoothed| {
+        let mut pacer = pacer(decision, smoothed);
+        (0..100).for_each(|_| pacer.sent(Time(100 * MS), 1250));
+        pacer.due.since(Time(100 * MS)).0.div_ceil(1000)
+    };
+    decision.phase = Phase::SlowStart;
+    assert_eq!(took(&decision, Some(Span(50 * MS))), 25_000);
+    decision.phase = Phase::CongestionAvoidance;
+    assert_eq!(took(&decision, Some(Span(50 * MS))), 40_000);
+    assert_eq!(took(&decision, Some(Span(MS))), 0, "shorter than a timer");
+    assert_eq!(took(&decision, None), 0, "nothing was measured");
+    assert!(took(&decided(100.0, 100), Some(Span(MS))) > 0, "a decided rate always counts");
+}
+
+#[test]
+fn no_rate_holds_a_packet_for_more_than_a_second() {
+    let mut decision = decided(0.0, 1);
+    decision.pacing_rate = Some(0);
+    let mut pacer = pacer(&decision, None);
+    pacer.sent(Time(100 * MS), u64::MAX);
+    assert_eq!(pacer.due, Time(1100 * MS));
+}
