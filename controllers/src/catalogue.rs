@@ -336,6 +336,7 @@ catalogue! {
     Dctcp => dctcp::Dctcp,
     Ctcp => ctcp::Ctcp,
     Prague => prague::Prague,
+    Ledbat => ledbat::Ledbat,
 }
 
 impl Algorithm {

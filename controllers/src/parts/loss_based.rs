@@ -5,11 +5,11 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::Rtt;
+use crate::event::{Acked, Rtt};
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Parameters, Path, Signals, Span, Time, View};
+use crate::{Event, Parameters, Path, Signals, Span, Time, View, What};
 
 pub use crate::parts::grouped::{State, limited_divisor};
 
@@ -21,6 +21,8 @@ pub trait Rules: Debug + Send + Sync + 'static {
     const SUMMARY: &'static str;
     /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
     const SOURCE: &'static str;
+    /// See [`Controller::FALLBACK`](crate::Controller::FALLBACK).
+    const FALLBACK: Option<&'static str> = None;
     /// See [`Controller::needs`](crate::Controller::needs).
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
     /// Parameters; `()` beside the shared ones is not possible, see [`Params`](Self::Params).
@@ -45,6 +47,12 @@ pub trait Rules: Debug + Send + Sync + 'static {
     /// An RTT sample arrived, in recovery or not.
     fn sampled(params: &Self::Params, memory: &mut Self::Memory, now: Time, rtt: &Rtt) {
         let _ = (params, memory, now, rtt);
+    }
+
+    /// An ACK arrived, its sample taken in and nothing grown yet, in recovery or not: here
+    /// a scheme that heeds more than losses lowers its window by itself.
+    fn acknowledged(params: &Self::Params, memory: &mut Self::Memory, window: &mut Window, now: Time, acked: &Acked) {
+        let _ = (params, memory, window, now, acked);
     }
 
     /// Packets to add for `units` acknowledged in congestion avoidance.
@@ -108,6 +116,7 @@ impl<R: Rules> GroupRules for Alone<R> {
     const NAME: &'static str = R::NAME;
     const SUMMARY: &'static str = R::SUMMARY;
     const SOURCE: &'static str = R::SOURCE;
+    const FALLBACK: Option<&'static str> = R::FALLBACK;
     const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
     type Memory = R::Memory;
@@ -128,6 +137,9 @@ impl<R: Rules> GroupRules for Alone<R> {
         R::heard(flow.params, flow.memory, flow.window, event);
         if let Some(rtt) = event.rtt() {
             R::sampled(flow.params, flow.memory, flow.now, &rtt);
+        }
+        if let What::Acked(acked) = &event.what {
+            R::acknowledged(flow.params, flow.memory, flow.window, flow.now, acked);
         }
     }
 

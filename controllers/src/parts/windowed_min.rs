@@ -1,5 +1,6 @@
 //! The smallest delay of late: a minimum that forgets.
 
+use crate::parts::minima::Minima;
 use crate::{Span, Time};
 
 /// The minimum over a sliding window, kept as the minima of `N` stretches of equal
@@ -7,21 +8,12 @@ use crate::{Span, Time};
 /// it came, so the result is the exact minimum over some period of such a length.
 ///
 /// Delays are nanoseconds, signed because relative one-way delays are
-/// (`spec: chan §5.4`, 30 s; `spec: arumaithurai §9`, 10 min for the base RTT, and
-/// LEDBAT's ten one-minute minima, `RFC 6817 §2.4.2`).
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// (`spec: chan §5.4`, 30 s; `spec: arumaithurai §9`, 10 min for the base RTT).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WindowedMin<const N: usize> {
-    /// Minima of the stretches, the current one first; `i64::MAX` where nothing came.
-    slots: [i64; N],
+    stretches: Minima<N>,
     /// When the current stretch started; `None` before the first value.
     since: Option<Time>,
-}
-
-impl<const N: usize> Default for WindowedMin<N> {
-    fn default() -> Self {
-        const { assert!(N > 0, "a window needs a stretch") };
-        WindowedMin { slots: [i64::MAX; N], since: None }
-    }
 }
 
 impl<const N: usize> WindowedMin<N> {
@@ -34,12 +26,11 @@ impl<const N: usize> WindowedMin<N> {
             let stretch = (window.0 / N as u64).max(1);
             let passed = now.since(since).0 / stretch;
             if passed > 0 {
-                self.slots.rotate_right((passed % N as u64) as usize);
-                self.slots[..passed.min(N as u64) as usize].fill(i64::MAX);
+                self.stretches.roll(passed);
                 self.since = Some(since + Span(passed.saturating_mul(stretch)));
             }
         }
-        self.slots[0] = self.slots[0].min(value);
+        self.stretches.take(value);
         self.min()
     }
 
@@ -53,9 +44,7 @@ impl<const N: usize> WindowedMin<N> {
     /// Adds `by` to everything remembered: the clock the values were read off was found
     /// to run fast or slow (`spec: chan §5.4 O6`).
     pub fn shift(&mut self, by: i64) {
-        for slot in self.slots.iter_mut().filter(|slot| **slot != i64::MAX) {
-            *slot = slot.saturating_add(by);
-        }
+        self.stretches.shift(by);
     }
 
     /// Forgets everything.
@@ -64,7 +53,7 @@ impl<const N: usize> WindowedMin<N> {
     }
 
     fn min(&self) -> i64 {
-        self.slots.iter().fold(i64::MAX, |least, slot| least.min(*slot))
+        self.stretches.least(N).unwrap_or(i64::MAX)
     }
 }
 

@@ -14,6 +14,7 @@ pub mod enhanced_vegas;
 pub mod fast;
 pub mod h_tcp;
 pub mod highspeed;
+pub mod ledbat;
 pub mod nf_tcp;
 pub mod nf_tcp_prime;
 pub mod prague;

@@ -1,0 +1,81 @@
+//! A path's queueing delay as LEDBAT measures it: what the least of the latest few samples
+//! exceeds the least of the latest few minutes by.
+
+use crate::Time;
+use crate::parts::minima::Minima;
+
+/// Most minutes a base delay can be remembered for (`spec: arumaithurai §5.2`: below 20).
+pub const MOST_MINUTES: usize = 19;
+
+/// Most samples the current delay can be the least of.
+pub const MOST_SAMPLES: usize = 8;
+
+const MINUTE: u64 = 60_000_000_000;
+
+/// When a new minute begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rollover {
+    /// As soon as the clock's minute is another than at the latest rollover
+    /// (`spec: arumaithurai §5.2` 2a; `RFC 6817 §3.4.2`).
+    Clock,
+    /// Once more than a minute has passed since the latest rollover (the ns-2 module,
+    /// `spec: arumaithurai §5.2`).
+    Elapsed,
+}
+
+/// Base delay by minutes and current delay by samples, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct QueueingDelay {
+    base: Minima<MOST_MINUTES>,
+    current: Minima<MOST_SAMPLES>,
+    rolled_over: Option<Time>,
+}
+
+impl Rollover {
+    fn is_due(self, last: Time, now: Time) -> bool {
+        match self {
+            Rollover::Clock => now.0 / MINUTE != last.0 / MINUTE,
+            Rollover::Elapsed => now.since(last).0 > MINUTE,
+        }
+    }
+}
+
+impl QueueingDelay {
+    /// Takes a sample in. However long the pause before it, it drops one minute at most
+    /// (`spec: arumaithurai §5.2` 2a, 2b).
+    #[inline]
+    pub fn sample(&mut self, rollover: Rollover, now: Time, ns: i64) {
+        if self.rolled_over.is_none_or(|last| rollover.is_due(last, now)) {
+            self.rolled_over = Some(now);
+            self.base.roll(1);
+        }
+        self.base.take(ns);
+        self.current.roll(1);
+        self.current.take(ns);
+    }
+
+    /// The least delay of the latest `minutes`.
+    #[must_use]
+    #[inline]
+    pub fn base(&self, minutes: u32) -> Option<i64> {
+        self.base.least(minutes as usize)
+    }
+
+    /// What the least of the latest `samples` exceeds the base by; never below zero, where
+    /// it is only if the base was forgotten between two samples. None without samples.
+    #[must_use]
+    #[inline]
+    pub fn get(&self, samples: u32, minutes: u32) -> Option<i64> {
+        let current = self.current.least(samples as usize)?;
+        Some(current.saturating_sub(self.base(minutes)?).max(0))
+    }
+
+    /// Forgets the current delay and keeps the base (`spec: arumaithurai §5.2` 3, after idle
+    /// periods).
+    pub fn pause(&mut self) {
+        self.current = Minima::default();
+    }
+}
+
+#[cfg(test)]
+mod tests;

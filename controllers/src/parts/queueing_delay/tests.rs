@@ -1,0 +1,78 @@
+//! `spec: arumaithurai §5.2` 2a–2c.
+
+use std::vec::Vec;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::testkit::cases;
+
+const SECOND: u64 = 1_000_000_000;
+
+fn fed(rollover: Rollover, samples: &[(u64, i64)]) -> QueueingDelay {
+    let mut delay = QueueingDelay::default();
+    for &(at, ns) in samples {
+        delay.sample(rollover, Time(at), ns);
+    }
+    delay
+}
+
+#[test]
+fn the_current_delay_is_the_least_of_the_latest_samples() {
+    let delay = fed(Rollover::Clock, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
+    assert_eq!((delay.get(1, 10), delay.get(2, 10), delay.get(4, 10)), (Some(60), Some(50), Some(30)));
+    assert_eq!(QueueingDelay::default().get(4, 10), None);
+}
+
+#[test]
+fn a_pause_forgets_the_current_delay_only() {
+    let mut delay = fed(Rollover::Clock, &[(0, -10), (1, 50)]);
+    delay.pause();
+    assert_eq!((delay.get(4, 10), delay.base(10)), (None, Some(-10)));
+}
+
+#[test]
+fn a_base_is_forgotten_after_as_many_minutes() {
+    let each_minute = |minutes: u64| {
+        let samples: Vec<_> = (0..=minutes).map(|i| (i * 60 * SECOND, if i == 0 { 5 } else { 100 })).collect();
+        fed(Rollover::Clock, &samples)
+    };
+    assert_eq!(each_minute(9).base(10), Some(5));
+    assert_eq!(each_minute(10).base(10), Some(100));
+    assert_eq!(each_minute(2).base(3), Some(5));
+    assert_eq!(each_minute(3).base(3), Some(100));
+    // A long silence drops one minute, not all.
+    assert_eq!(fed(Rollover::Clock, &[(0, 5), (6000 * SECOND, 100)]).base(10), Some(5));
+}
+
+#[test]
+fn minutes_are_the_clocks_or_counted() {
+    // 59 s and 61 s are two minutes of the clock but not a minute apart.
+    let samples = [(59 * SECOND, 5), (61 * SECOND, 9)];
+    assert_eq!(fed(Rollover::Clock, &samples).base(1), Some(9));
+    assert_eq!(fed(Rollover::Elapsed, &samples).base(1), Some(5));
+    assert_eq!(fed(Rollover::Elapsed, &[(0, 5), (60 * SECOND, 9)]).base(1), Some(5), "not more than a minute");
+    assert_eq!(fed(Rollover::Elapsed, &[(0, 5), (60 * SECOND + 1, 9)]).base(1), Some(9));
+}
+
+proptest! {
+    #![proptest_config(cases(1000))]
+
+    #[test]
+    fn it_is_no_less_than_nothing_and_no_more_than_the_latest_sample_over_the_least(
+        samples in prop::collection::vec((0..200 * SECOND, -1000i64..1000), 1..60),
+        few in 1u32..9,
+        minutes in 1u32..20,
+    ) {
+        let mut now = 0;
+        let mut delay = QueueingDelay::default();
+        let mut least = i64::MAX;
+        for (after, ns) in samples {
+            now += after;
+            delay.sample(Rollover::Clock, Time(now), ns);
+            least = least.min(ns);
+            let queued = delay.get(few, minutes).unwrap();
+            prop_assert!(queued >= 0 && queued <= ns - least, "{queued}");
+        }
+    }
+}

@@ -1,0 +1,254 @@
+#![doc = include_str!("ledbat.md")]
+
+use crate::event::{Acked, Rtt};
+use crate::parts::base::Base;
+use crate::parts::delay_signal::DelaySignal;
+use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::queueing_delay::{QueueingDelay, Rollover};
+use crate::parts::splitmix::SplitMix64;
+use crate::parts::window::{Cut, Window};
+use crate::{Event, Path, Signals, Time, What, choice, parameters};
+
+/// The least threshold: below it there is no slow start to speak of.
+const NO_SLOW_START: f64 = 2.0;
+
+choice! {
+    /// Which LEDBAT.
+    pub enum Variant {
+        /// As standardised (`RFC 6817`; `spec: arumaithurai §5.3`).
+        Rfc6817 = "rfc6817",
+        /// The draft of 2010 (`spec: arumaithurai §5.2`).
+        Draft = "draft",
+        /// The ns-2 module of that draft, which moves by whole packets
+        /// (`spec: arumaithurai §5.2`, preset L0-ns2).
+        Ns2 = "ns2",
+    }
+}
+
+parameters! {
+    /// Parameters of [`Ledbat`].
+    pub struct Params {
+        @base Base = Base { iw: 2.0, ssthresh: NO_SLOW_START, ..Base::default() },
+            paper Base { ssthresh: NO_SLOW_START, min_window: 1.0, ..Base::arumaithurai() };
+        /// Which LEDBAT.
+        variant: Variant = Variant::Rfc6817, paper Variant::Draft, source "spec: arumaithurai §5.2, §5.3, A24";
+        /// Queueing delay to keep; no more than 100 for the standard.
+        target: f64 = 100.0, in 1.0, 1000.0, unit "ms", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
+        /// Packets per round trip the window grows by where there is no queueing delay.
+        gain: f64 = 1.0, in 0.01, 2.0, unit "packets", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2, A23";
+        /// How many one-minute minima the base delay is the least of.
+        base_history: u32 = 10, in 3, 19, unit "minutes", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
+        /// How many samples the current delay is the least of; 0 is the variant's: 4, of the draft 1.
+        current_filter: u32 = 0, in 0, 8, unit "samples", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
+        /// How far the window may exceed what is in flight, times the tether.
+        allowed_increase: f64 = 1.0, in 1.0, 3.0, unit "packets", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
+        /// Multiple of what is in flight that the window may be; 0 is the variant's: 1, of the draft 1.5, of ns-2's none.
+        tether: f64 = 0.0, in 0.0, 100.0, source "RFC 6817 §2.4.2; spec: arumaithurai §5.2, A24";
+        /// Most of the target that is added or taken off at random on each ACK.
+        randomness: f64 = 0.0, in 0.0, 0.1, source "spec: arumaithurai §5.2";
+        /// Whether round-trip times do where there are no one-way delays.
+        fallback: bool = false, source "spec: arumaithurai §1.7";
+    }
+}
+
+impl AsRef<Base> for Params {
+    fn as_ref(&self) -> &Base {
+        &self.base
+    }
+}
+
+impl Params {
+    fn samples(&self) -> u32 {
+        match (self.current_filter, self.variant) {
+            (0, Variant::Draft) => 1,
+            (0, _) => 4,
+            (samples, _) => samples,
+        }
+    }
+
+    fn rollover(&self) -> Rollover {
+        if self.variant == Variant::Ns2 { Rollover::Elapsed } else { Rollover::Clock }
+    }
+
+    /// The largest window with `flight` packets in flight (`spec: arumaithurai §5.2` 2e,
+    /// `§5.3` 1).
+    fn allowed(&self, flight: f64) -> f64 {
+        let tether = match (self.tether > 0.0, self.variant) {
+            (true, _) => self.tether,
+            (false, Variant::Rfc6817) => 1.0,
+            (false, Variant::Draft) => 1.5,
+            (false, Variant::Ns2) => return f64::INFINITY,
+        };
+        self.allowed_increase + tether * flight
+    }
+}
+
+/// What LEDBAT remembers besides its window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Memory {
+    signal: DelaySignal,
+    delay: QueueingDelay,
+    /// How far the queueing delay is below the target, in targets; none before a sample.
+    off: Option<f64>,
+    /// The largest window the latest ACK allows, packets.
+    allowed: f64,
+    /// `cnt` of the ns-2 module, packets.
+    count: f64,
+    dice: SplitMix64,
+}
+
+impl Memory {
+    /// `spec: arumaithurai §5.2` 2a–2c.
+    fn measure(&mut self, params: &Params, now: Time, acked: &Acked) {
+        if let Some(sample) = self.signal.read(params.fallback, acked) {
+            if sample.anew {
+                self.delay = QueueingDelay::default();
+            }
+            self.delay.sample(params.rollover(), now, sample.ns);
+        }
+        self.off = self.delay.get(params.samples(), params.base_history).map(|queued| {
+            let off = 1.0 - queued as f64 / (params.target * 1e6);
+            if params.randomness <= 0.0 {
+                return off;
+            }
+            off + params.randomness * (2.0 * self.dice.uniform() - 1.0)
+        });
+    }
+
+    /// The ns-2 module shrinks by a packet when its count falls below zero, and counts
+    /// down again from just below the next growth (`spec: arumaithurai §5.2`, L0-ns2).
+    fn count_down(&mut self, params: &Params, window: &mut Window, credit: f64) {
+        self.count += credit;
+        if self.count < 0.0 {
+            window.lower(&params.base, window.cwnd - 1.0);
+            self.count = (window.cwnd - 1.0).max(0.0);
+        }
+    }
+
+    /// `spec: arumaithurai §5.2`, L0-ns2.
+    fn count_up(&mut self, window: &Window, credit: f64) -> f64 {
+        self.count += credit;
+        if self.count < window.cwnd {
+            return 0.0;
+        }
+        self.count = 0.0;
+        1.0
+    }
+}
+
+/// LEDBAT's rules.
+#[derive(Debug)]
+pub struct LedbatRules;
+
+/// LEDBAT (`RFC 6817`; `spec: arumaithurai §5.2, §5.3`).
+pub type Ledbat = LossBased<LedbatRules>;
+
+impl Rules for LedbatRules {
+    const NAME: &'static str = "ledbat";
+    const SUMMARY: &'static str = "background transport: fills the path but keeps its own queueing delay at a target";
+    const SOURCE: &'static str = "RFC 6817; spec: arumaithurai §5.2, §5.3";
+    const FALLBACK: Option<&'static str> = Some("takes round-trip times for one-way delays");
+    type Params = Params;
+    type Memory = Memory;
+
+    fn needs(params: &Params) -> Signals {
+        Self::NEEDS | DelaySignal::needs(params.fallback)
+    }
+
+    fn start(_: &Params, path: &Path) -> Memory {
+        Memory {
+            signal: DelaySignal::default(),
+            delay: QueueingDelay::default(),
+            off: None,
+            allowed: 0.0,
+            count: 0.0,
+            dice: SplitMix64::new(path.seed),
+        }
+    }
+
+    /// `spec: arumaithurai §5.2` 3.
+    fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
+        if matches!(event.what, What::Idle(idle) if idle.is_long()) {
+            memory.delay.pause();
+            memory.off = None;
+        }
+    }
+
+    #[inline]
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+        memory.signal.sampled(rtt);
+    }
+
+    /// The half of the controller that shrinks, in recovery too, and the tether
+    /// (`spec: arumaithurai §5.2` 2d, 2e; `§5.3` 1).
+    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &Acked) {
+        memory.measure(params, now, acked);
+        memory.allowed = params.allowed(acked.in_flight_before as f64 / window.mtu);
+        let before = window.cwnd;
+        if let Some(off) = memory.off
+            && off <= 0.0
+        {
+            let credit = off * (acked.bytes as f64 / window.mtu);
+            if params.variant == Variant::Ns2 {
+                memory.count_down(params, window, credit);
+            } else {
+                window.lower(&params.base, window.cwnd + params.gain * credit / window.cwnd);
+            }
+            if window.in_slow_start() {
+                window.ssthresh = window.cwnd.max(NO_SLOW_START);
+            }
+        }
+        window.lower(&params.base, memory.allowed);
+        if window.cwnd < before {
+            window.settle();
+        }
+    }
+
+    fn slow_start(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
+        if window.ssthresh <= NO_SLOW_START {
+            return Self::increase(params, memory, window, now, units);
+        }
+        if memory.off.is_some() { units.min(memory.allowed - window.cwnd).max(0.0) } else { 0.0 }
+    }
+
+    /// The half that grows.
+    #[inline]
+    fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
+        let Some(off) = memory.off.filter(|off| *off > 0.0) else { return 0.0 };
+        let credit = off.min(1.0) * units;
+        let added = match params.variant {
+            Variant::Ns2 => memory.count_up(window, credit),
+            Variant::Rfc6817 | Variant::Draft => params.gain * off * units / window.cwnd,
+        };
+        added.min(memory.allowed - window.cwnd).max(0.0)
+    }
+
+    /// `spec: arumaithurai §5.3` 2: `min(cwnd, max(cwnd/2, MIN_CWND))`, which the window's
+    /// floor sees to.
+    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
+        Cut { cwnd: (0.5 * window.cwnd).max(1.0), ssthresh: NO_SLOW_START }
+    }
+
+    /// The standard knows no slow start after a timeout (`spec: arumaithurai §5.3` 3); the
+    /// draft leaves it to the base class.
+    fn timeout(params: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {
+        memory.count = 0.0;
+        if params.variant == Variant::Rfc6817 { 0.0 } else { 0.5 }
+    }
+
+    fn resized(memory: &mut Memory, ratio: f64) {
+        memory.count *= ratio;
+    }
+
+    fn inspect(params: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(queued) = memory.delay.get(params.samples(), params.base_history) {
+            visit("queueing_delay_ms", queued as f64 / 1e6);
+        }
+        if let Some(base) = memory.delay.base(params.base_history) {
+            visit("base_delay_ms", base as f64 / 1e6);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
