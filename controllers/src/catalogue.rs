@@ -337,6 +337,9 @@ catalogue! {
     Ctcp => ctcp::Ctcp,
     Prague => prague::Prague,
     Ledbat => ledbat::Ledbat,
+    LedbatPlusPlus => ledbat_plus_plus::LedbatPlusPlus,
+    TcpLp => tcp_lp::TcpLp,
+    Westwood => westwood::Westwood,
 }
 
 impl Algorithm {

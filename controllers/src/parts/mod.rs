@@ -1,5 +1,6 @@
 //! What controllers are composed of. Each file is one idea, used by several schemes.
 
+pub mod ack_rate;
 pub mod aimd;
 pub mod base;
 pub mod chirp;

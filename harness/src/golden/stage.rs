@@ -29,12 +29,14 @@ stages! {
     "indicated",
     "way-back",
     "long-fat",
+    "background",
 }
 
 /// Controllers whose signals do not tell where they are at home.
 const AT_HOME: &[(&str, &[&str])] = &[
     ("long-fat", &["cubic", "ctcp", "cubic-2005", "highspeed", "scalable", "aimd", "bic", "h-tcp", "fast"]),
     ("two-class", &["nf-tcp", "nf-tcp-prime"]),
+    ("background", &["ledbat", "ledbat++"]),
 ];
 
 /// What a controller that needs a signal is shown with; the first that applies.
