@@ -69,7 +69,7 @@ impl Params {
     }
 
     fn span(&self, rtt: Span, times: f64) -> Span {
-        Span::from_secs_f64(times * rtt.secs())
+        Span((times * rtt.0 as f64) as u64)
     }
 }
 
@@ -154,9 +154,10 @@ impl Rules for LedbatPlusPlusRules {
             Some(queued) if memory.stage.is_steady() => params.change(memory.gain, window.cwnd, queued),
             _ => 0.0,
         };
-        if memory.change < 0.0 && !window.in_slow_start() {
+        if memory.change < 0.0 {
             let windows = acked.bytes as f64 / window.mtu / window.cwnd;
             window.lower(&params.base, window.cwnd + memory.change * windows.min(1.0));
+            window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
             window.settle();
         }
     }

@@ -36,7 +36,7 @@ stages! {
 const AT_HOME: &[(&str, &[&str])] = &[
     ("long-fat", &["cubic", "ctcp", "cubic-2005", "highspeed", "scalable", "aimd", "bic", "h-tcp", "fast"]),
     ("two-class", &["nf-tcp", "nf-tcp-prime"]),
-    ("background", &["ledbat", "ledbat++"]),
+    ("background", &["ledbat", "ledbat++", "tcp-lp"]),
 ];
 
 /// What a controller that needs a signal is shown with; the first that applies.

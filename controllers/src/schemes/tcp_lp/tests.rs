@@ -92,9 +92,9 @@ fn an_indication_halves_and_a_second_goes_to_one() {
     // 15 ms of 100 above 50: three samples of 100 are 16.5.
     assert_eq!((state.window.cwnd, ms), (10.0, 1003));
     // No growth for three round trips.
-    let calm = ack(&params, state, 1002 + 299, 50);
+    let calm = ack(&params, state, 1002 + 299, 66);
     assert_eq!(calm.window.cwnd, 10.0);
-    assert_eq!(ack(&params, calm, 1002 + 300, 50).window.cwnd, 10.1);
+    assert_eq!(ack(&params, calm, 1002 + 300, 66).window.cwnd, 10.1);
     // The range now goes from the smoothed delay to its double: 15 % more is needed.
     let mut busy = state;
     while busy.window.cwnd == 10.0 {
