@@ -1,3 +1,7 @@
 //! Reads qlog, says what is wrong with it, measures it.
 
+pub mod json;
 pub mod lint;
+pub mod metrics;
+pub mod model;
+pub mod read;

@@ -1,0 +1,194 @@
+//! `windlass qlog info`: what a file is and what is in it.
+
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Serialize;
+use windlass_qlog_analysis::model::{Batch, Era, Trace, What};
+use windlass_qlog_analysis::read::{Options, read};
+
+use super::files::{Files, unreadable};
+use crate::cli::CliError;
+use crate::cli::error::print;
+
+/// Say what qlog files are and what is in them
+#[derive(Debug, clap::Args)]
+pub(super) struct Info {
+    #[command(flatten)]
+    files: Files,
+    /// Print one JSON object per file
+    #[arg(long)]
+    json: bool,
+}
+
+/// What is in one connection of a trace.
+#[derive(Default, Serialize)]
+struct Content {
+    first_ns: Option<i64>,
+    last_ns: i64,
+    events: BTreeMap<String, u64>,
+}
+
+/// What is in a file.
+#[derive(Default, Serialize)]
+struct Contents {
+    form: &'static str,
+    bytes: u64,
+    events: u64,
+    bad_records: u64,
+    /// The first of them: record and what is wrong.
+    bad: Vec<(u64, String)>,
+    /// Fields that no table holds.
+    unknown: BTreeMap<String, u64>,
+    traces: Vec<About>,
+}
+
+#[derive(Serialize)]
+struct About {
+    version: String,
+    era: &'static str,
+    title: String,
+    vantage: &'static str,
+    implementation: String,
+    controller: String,
+    /// What RTTs are in, if not in milliseconds.
+    rtt_unit: Option<&'static str>,
+    connections: BTreeMap<String, Content>,
+}
+
+impl Info {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let results = self.files.each(|path, input, jobs| contents(path, input, jobs))?;
+        for (path, contents) in results {
+            let shown = path.display().to_string();
+            print(&if self.json {
+                format!("{}\n", serde_json::json!({ "file": shown, "contents": contents }))
+            } else {
+                text(&shown, &contents)
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliError> {
+    let mut found = Contents::default();
+    let mut connections: Vec<BTreeMap<String, Content>> = Vec::new();
+    let options = Options { jobs, ..Options::default() };
+    let summary = read(input, &options, &mut |trace, batch| {
+        let index = trace.index as usize;
+        connections.resize_with(connections.len().max(index + 1), BTreeMap::new);
+        count(&batch, &mut connections[index]);
+        for (name, count) in &batch.unknown {
+            *found.unknown.entry(batch.name(*name).to_owned()).or_default() += count;
+        }
+        let room = 20_usize.saturating_sub(found.bad.len());
+        found.bad.extend(batch.bad.iter().take(room).map(|bad| (bad.record, bad.reason.clone())));
+        Ok(())
+    })
+    .map_err(|error| unreadable(path, &error))?;
+    found.form = summary.form.name();
+    found.bytes = summary.bytes;
+    found.events = summary.events;
+    found.bad_records = summary.bad_records;
+    connections.resize_with(summary.traces.len(), BTreeMap::new);
+    found.traces =
+        summary.traces.into_iter().zip(connections).map(|(trace, connections)| about(trace, connections)).collect();
+    Ok(found)
+}
+
+fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
+    if let Some(content) = connections.remove("") {
+        connections.insert(trace.group.clone(), content);
+    }
+    About {
+        version: trace.version,
+        era: match trace.era {
+            Era::Ancient => "before the drafts",
+            Era::Arrays => "drafts 00 and 01, array events",
+            Era::Named => "drafts 02 to 0.4",
+            Era::Ietf => "IETF",
+            Era::Netlog => "netlog",
+        },
+        title: trace.title,
+        vantage: trace.vantage.name(),
+        implementation: trace.implementation,
+        controller: trace.controller,
+        rtt_unit: trace.rtt_unit,
+        connections,
+    }
+}
+
+fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
+    for event in &batch.events {
+        let group = batch.name(event.group);
+        if !connections.contains_key(group) {
+            connections.insert(group.to_owned(), Content::default());
+        }
+        let Some(content) = connections.get_mut(group) else { continue };
+        content.first_ns.get_or_insert(event.time);
+        content.last_ns = content.last_ns.max(event.time);
+        let name = match event.what {
+            What::Sent(_) => "packet_sent",
+            What::Received(_) => "packet_received",
+            What::Lost(_) => "packet_lost",
+            What::Dropped(_) => "packet_dropped",
+            What::Metrics(_) => "recovery_metrics_updated",
+            What::State(_) => "congestion_state_updated",
+            What::Controller(_) => "congestion controller named",
+            What::Marked(_) => "windlass:marked",
+            What::Losses(_) => "windlass:lost",
+            What::Spurious => "windlass:spurious_loss",
+            What::Mtu(_) => "mtu_updated",
+            What::Delivered(_) => "stream_data_moved to the application",
+            What::Other(name) => batch.name(name),
+        };
+        match content.events.get_mut(name) {
+            Some(count) => *count += 1,
+            None => {
+                content.events.insert(name.to_owned(), 1);
+            }
+        }
+    }
+}
+
+fn text(file: &str, contents: &Contents) -> String {
+    let mut text = format!("{file}: {}, {} bytes, {} events\n", contents.form, contents.bytes, contents.events);
+    for trace in &contents.traces {
+        let quoted = |label: &str, value: &str| match value {
+            "" => String::new(),
+            value => format!(", {label} {value}"),
+        };
+        text.push_str(&format!(
+            "  {} ({}), seen at the {}{}{}{}\n",
+            if trace.version.is_empty() { "no version" } else { &trace.version },
+            trace.era,
+            trace.vantage,
+            quoted("by", &trace.implementation),
+            quoted("title", &trace.title),
+            quoted("controller", &trace.controller),
+        ));
+        if let Some(unit) = trace.rtt_unit {
+            text.push_str(&format!("  its RTTs are in {unit}; read as such\n"));
+        }
+        for (group, content) in &trace.connections {
+            let seconds = content.last_ns.saturating_sub(content.first_ns.unwrap_or(0)) as f64 / 1e9;
+            let group = if group.is_empty() { "connection" } else { group };
+            text.push_str(&format!("  {group}: {seconds:.3} s\n"));
+            for (name, count) in &content.events {
+                text.push_str(&format!("    {count:>9}  {name}\n"));
+            }
+        }
+    }
+    for (name, count) in &contents.unknown {
+        text.push_str(&format!("  {count} × {name}: not understood\n"));
+    }
+    if contents.bad_records > 0 {
+        text.push_str(&format!("  {} records could not be read\n", contents.bad_records));
+        for (record, reason) in &contents.bad {
+            text.push_str(&format!("    record {record}: {reason}\n"));
+        }
+    }
+    text
+}

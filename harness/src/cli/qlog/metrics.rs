@@ -1,0 +1,159 @@
+//! `windlass qlog metrics`: numbers of connections.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
+use windlass_qlog_analysis::read::Options;
+
+use super::files::{Files, unreadable};
+use crate::cli::CliError;
+use crate::cli::error::print;
+use crate::cli::text::{Align, aligned};
+
+/// Measure the connections of qlog files: goodput, losses, delays, windows, sharing
+#[derive(Debug, clap::Args)]
+pub(super) struct Metrics {
+    #[command(flatten)]
+    files: Files,
+    /// How to print them
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// The main ones in aligned columns
+    Table,
+    /// All of them, one JSON object per connection and one on how they share
+    Json,
+    /// All of them, a row per connection
+    Csv,
+}
+
+struct Row {
+    file: String,
+    measured: Measured,
+}
+
+impl Metrics {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let results = self.files.each(|path, input, jobs| {
+            let options = Options { jobs, ..Options::default() };
+            let (summary, measured) = measure(input, &options).map_err(|error| unreadable(path, &error))?;
+            Ok((summary.bad_records, measured))
+        })?;
+        let mut rows = Vec::new();
+        for (path, (bad, measured)) in results {
+            tell_bad(&path, bad);
+            let file = path.display().to_string();
+            rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
+        }
+        let rates: Vec<_> = rows.iter().map(|row| &row.measured.rates).collect();
+        let shares = shares(&rates);
+        print(&match self.format {
+            Format::Table => table(&rows, shares.as_ref()),
+            Format::Json => json(&rows, shares.as_ref()),
+            Format::Csv => csv(&rows)?,
+        })
+    }
+}
+
+fn tell_bad(path: &PathBuf, bad: u64) {
+    if bad > 0 {
+        eprintln!("{}: {bad} records could not be read; `windlass qlog lint` says why", path.display());
+    }
+}
+
+fn table(rows: &[Row], shares: Option<&Shares>) -> String {
+    const SHOWN: [(&str, &str, usize); 12] = [
+        ("duration_s", "s", 2),
+        ("packets_sent", "sent", 0),
+        ("goodput_mbps", "goodput", 3),
+        ("received_goodput_mbps", "received", 3),
+        ("loss_percent", "lost %", 2),
+        ("spurious_percent", "spurious %", 1),
+        ("rtt_p50_ms", "RTT p50", 2),
+        ("rtt_p95_ms", "p95 ms", 2),
+        ("queueing_p95_ms", "queueing p95", 2),
+        ("cwnd_mean_bytes", "cwnd", 0),
+        ("reductions", "smaller", 0),
+        ("app_limited_percent", "app-limited %", 0),
+    ];
+    let mut heads = vec![("connection", Align::Left), ("controller", Align::Left)];
+    heads.extend(SHOWN.iter().map(|(_, head, _)| (*head, Align::Right)));
+    let lines: Vec<Vec<String>> = rows
+        .iter()
+        .map(|row| {
+            let measures = &row.measured.measures;
+            let mut cells = vec![name(row, rows), measures.controller.clone().unwrap_or_else(|| "–".to_owned())];
+            cells.extend(SHOWN.iter().map(|&(column, _, decimals)| {
+                let get = Measures::COLUMNS.iter().find(|(name, _)| *name == column);
+                let value = get.and_then(|(_, get)| get(measures));
+                value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+            }));
+            cells
+        })
+        .collect();
+    let mut text: String = aligned(&heads, &lines).iter().map(|line| format!("{line}\n")).collect();
+    if let Some(shares) = shares {
+        text.push_str(&format!("together {:.2} s: Jain's index {:.3}", shares.together, shares.jain));
+        if let Some(asymmetry) = shares.asymmetry {
+            text.push_str(&format!(", asymmetry {asymmetry:+.3}"));
+        }
+        match shares.convergence {
+            Some(time) => text.push_str(&format!(", even after {time:.0} s\n")),
+            None => text.push_str(", never even for good\n"),
+        }
+    }
+    text
+}
+
+/// The file, and the connection where a file has several.
+fn name(row: &Row, rows: &[Row]) -> String {
+    let several = rows.iter().filter(|other| other.file == row.file).count() > 1;
+    let index = row.measured.trace.index;
+    match (several, row.measured.group.as_str()) {
+        (false, _) => row.file.clone(),
+        (true, "") => format!("{}#{index}", row.file),
+        (true, group) => format!("{}#{group}", row.file),
+    }
+}
+
+fn json(rows: &[Row], shares: Option<&Shares>) -> String {
+    let mut text = String::new();
+    for row in rows {
+        let trace = &row.measured.trace;
+        let value = serde_json::json!({
+            "file": row.file,
+            "trace": trace.index,
+            "connection": row.measured.group,
+            "title": trace.title,
+            "vantage": trace.vantage.name(),
+            "measures": row.measured.measures,
+        });
+        text.push_str(&format!("{value}\n"));
+    }
+    if let Some(shares) = shares {
+        text.push_str(&format!("{}\n", serde_json::json!({ "sharing": shares })));
+    }
+    text
+}
+
+fn csv(rows: &[Row]) -> Result<String, CliError> {
+    let failed = |error: &dyn std::fmt::Display| CliError::Failed(format!("cannot write CSV: {error}"));
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let heads = ["file", "trace", "connection", "controller"].into_iter();
+    let heads = heads.chain(Measures::COLUMNS.iter().map(|(name, _)| *name));
+    writer.write_record(heads).map_err(|error| failed(&error))?;
+    for row in rows {
+        let Measured { trace, group, measures, .. } = &row.measured;
+        let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
+        cells.push(measures.controller.clone().unwrap_or_default());
+        let numbers = Measures::COLUMNS.iter().map(|(_, get)| get(measures));
+        cells.extend(numbers.map(|value| value.map_or_else(String::new, |value| value.to_string())));
+        writer.write_record(&cells).map_err(|error| failed(&error))?;
+    }
+    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

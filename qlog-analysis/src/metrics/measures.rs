@@ -1,0 +1,126 @@
+//! What is measured of a connection.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::distribution::Quantiles;
+
+/// A quantity over time: its mean weighted by how long each value held, its extremes.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Level {
+    /// Mean over time.
+    pub mean: f64,
+    /// The least value.
+    pub min: f64,
+    /// The largest value.
+    pub max: f64,
+}
+
+/// Measures of one connection. `None` where the trace does not tell what is needed.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Measures {
+    /// The congestion controller, where the trace names it.
+    pub controller: Option<String>,
+    /// Events.
+    pub events: u64,
+    /// From the first event to the last, s.
+    pub duration: f64,
+    /// Packets sent.
+    pub packets_sent: u64,
+    /// Packets received.
+    pub packets_received: u64,
+    /// Bytes of packets sent, where their sizes are told.
+    pub bytes_sent: Option<u64>,
+    /// Bytes of packets received, where their sizes are told.
+    pub bytes_received: Option<u64>,
+    /// Bytes sent per time from the first packet to the last, Mbit/s.
+    pub throughput: Option<f64>,
+    /// Stream data that the peer acknowledged, each byte once, per time, Mbit/s.
+    pub goodput: Option<f64>,
+    /// Stream data received, each byte once, per time, Mbit/s.
+    pub received_goodput: Option<f64>,
+    /// Packets declared lost.
+    pub packets_lost: u64,
+    /// Of them, those that were acknowledged after all.
+    pub packets_spurious: u64,
+    /// Packets declared lost per packets sent, percent.
+    pub loss: Option<f64>,
+    /// Packets declared lost but acknowledged per packets declared lost, percent.
+    pub spurious: Option<f64>,
+    /// CE marks that the peer reported.
+    pub marks: u64,
+    /// Probe timeouts.
+    pub timeouts: u64,
+    /// RTT samples, ms.
+    pub rtt: Option<Quantiles>,
+    /// RTT samples above the least of them, ms.
+    pub queueing: Option<Quantiles>,
+    /// Congestion window, bytes.
+    pub cwnd: Option<Level>,
+    /// How often the window became smaller.
+    pub reductions: u64,
+    /// The last slow start threshold, bytes.
+    pub ssthresh: Option<f64>,
+    /// Bytes in flight.
+    pub in_flight: Option<Level>,
+    /// Pacing rate, Mbit/s.
+    pub pacing_rate: Option<Level>,
+    /// Time in each congestion state, s.
+    pub states: BTreeMap<String, f64>,
+    /// How long a recovery period lasted in the mean, s.
+    pub recovery_time: Option<f64>,
+    /// Share of the time the sender had too little to send, percent.
+    pub app_limited: Option<f64>,
+}
+
+/// Reads one column of measures.
+type Get = fn(&Measures) -> Option<f64>;
+
+impl Measures {
+    /// The columns of a table of measures: name with unit, and value. Names are stable.
+    pub const COLUMNS: &'static [(&'static str, Get)] = &[
+        ("duration_s", |m| Some(m.duration)),
+        ("packets_sent", |m| Some(m.packets_sent as f64)),
+        ("packets_received", |m| Some(m.packets_received as f64)),
+        ("bytes_sent", |m| m.bytes_sent.map(|bytes| bytes as f64)),
+        ("bytes_received", |m| m.bytes_received.map(|bytes| bytes as f64)),
+        ("throughput_mbps", |m| m.throughput),
+        ("goodput_mbps", |m| m.goodput),
+        ("received_goodput_mbps", |m| m.received_goodput),
+        ("packets_lost", |m| Some(m.packets_lost as f64)),
+        ("packets_spurious", |m| Some(m.packets_spurious as f64)),
+        ("loss_percent", |m| m.loss),
+        ("spurious_percent", |m| m.spurious),
+        ("marks", |m| Some(m.marks as f64)),
+        ("timeouts", |m| Some(m.timeouts as f64)),
+        ("rtt_min_ms", |m| m.rtt.map(|rtt| rtt.min)),
+        ("rtt_mean_ms", |m| m.rtt.map(|rtt| rtt.mean)),
+        ("rtt_p50_ms", |m| m.rtt.map(|rtt| rtt.p50)),
+        ("rtt_p95_ms", |m| m.rtt.map(|rtt| rtt.p95)),
+        ("rtt_p99_ms", |m| m.rtt.map(|rtt| rtt.p99)),
+        ("rtt_max_ms", |m| m.rtt.map(|rtt| rtt.max)),
+        ("queueing_mean_ms", |m| m.queueing.map(|delay| delay.mean)),
+        ("queueing_p50_ms", |m| m.queueing.map(|delay| delay.p50)),
+        ("queueing_p95_ms", |m| m.queueing.map(|delay| delay.p95)),
+        ("queueing_p99_ms", |m| m.queueing.map(|delay| delay.p99)),
+        ("cwnd_mean_bytes", |m| m.cwnd.map(|cwnd| cwnd.mean)),
+        ("cwnd_min_bytes", |m| m.cwnd.map(|cwnd| cwnd.min)),
+        ("cwnd_max_bytes", |m| m.cwnd.map(|cwnd| cwnd.max)),
+        ("reductions", |m| Some(m.reductions as f64)),
+        ("ssthresh_last_bytes", |m| m.ssthresh),
+        ("in_flight_mean_bytes", |m| m.in_flight.map(|bytes| bytes.mean)),
+        ("in_flight_max_bytes", |m| m.in_flight.map(|bytes| bytes.max)),
+        ("pacing_mean_mbps", |m| m.pacing_rate.map(|rate| rate.mean)),
+        ("slow_start_s", |m| m.state("slow_start")),
+        ("congestion_avoidance_s", |m| m.state("congestion_avoidance")),
+        ("recovery_s", |m| m.state("recovery")),
+        ("recovery_time_s", |m| m.recovery_time),
+        ("app_limited_percent", |m| m.app_limited),
+    ];
+
+    /// Time in a congestion state, where the trace tells states at all; s.
+    fn state(&self, name: &str) -> Option<f64> {
+        (!self.states.is_empty()).then(|| self.states.get(name).copied().unwrap_or(0.0))
+    }
+}

@@ -1,0 +1,305 @@
+//! Measuring one connection event by event.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::delivered::Delivered;
+use super::distribution::Distribution;
+use super::flight::{Fate, Flight, Sent};
+use super::measures::{Level, Measures};
+use super::rates::Rates;
+use super::weighted::Weighted;
+use crate::model::{Batch, Event, Metrics, Packet, PacketType, Stream, What};
+
+/// Measures one connection.
+#[derive(Clone, Debug)]
+pub struct Meter {
+    measures: Measures,
+    first: Option<i64>,
+    last: i64,
+    first_packet: Option<i64>,
+    last_packet: i64,
+    sizes: [u64; 2],
+    flights: BTreeMap<(PacketType, u32), Flight>,
+    /// Data frames of packets in flight, and the number of the first.
+    streams: VecDeque<Stream>,
+    first_stream: u64,
+    acknowledged: Delivered,
+    received: Delivered,
+    goodput: u64,
+    received_goodput: u64,
+    rates: Option<Rates>,
+    told_lost: u64,
+    ce: BTreeMap<PacketType, u64>,
+    told_rtt: Distribution,
+    sampled_rtt: Distribution,
+    cwnd: Weighted,
+    ssthresh: Option<u64>,
+    told_flight: Weighted,
+    counted_flight: Weighted,
+    in_flight: u64,
+    pacing: Weighted,
+    app_limited: Weighted,
+    pto_count: u32,
+    state: Option<(String, i64)>,
+    recoveries: u64,
+}
+
+impl Default for Meter {
+    fn default() -> Self {
+        Meter::new()
+    }
+}
+
+impl Meter {
+    /// Nothing measured yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Meter {
+            measures: Measures::default(),
+            first: None,
+            last: 0,
+            first_packet: None,
+            last_packet: 0,
+            sizes: [0; 2],
+            flights: BTreeMap::new(),
+            streams: VecDeque::new(),
+            first_stream: 0,
+            acknowledged: Delivered::default(),
+            received: Delivered::default(),
+            goodput: 0,
+            received_goodput: 0,
+            rates: None,
+            told_lost: 0,
+            ce: BTreeMap::new(),
+            told_rtt: Distribution::new(),
+            sampled_rtt: Distribution::new(),
+            cwnd: Weighted::default(),
+            ssthresh: None,
+            told_flight: Weighted::default(),
+            counted_flight: Weighted::default(),
+            in_flight: 0,
+            pacing: Weighted::default(),
+            app_limited: Weighted::default(),
+            pto_count: 0,
+            state: None,
+            recoveries: 0,
+        }
+    }
+
+    /// Takes one event.
+    pub fn event(&mut self, batch: &Batch, event: &Event) {
+        let now = event.time;
+        self.first.get_or_insert(now);
+        self.last = self.last.max(now);
+        self.measures.events += 1;
+        match event.what {
+            What::Sent(index) => self.sent(now, batch, &batch.packets[index as usize]),
+            What::Received(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
+            What::Lost(index) => self.lost(now, &batch.packets[index as usize]),
+            What::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
+            What::State(index) => {
+                let name = batch.name(batch.states[index as usize].new).to_owned();
+                self.enter(now, Some(name));
+            }
+            What::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
+            What::Marked(packets) => self.measures.marks += u64::from(packets),
+            What::Losses(packets) => self.told_lost += u64::from(packets),
+            What::Dropped(_) | What::Spurious | What::Mtu(_) | What::Delivered(_) | What::Other(_) => {}
+        }
+    }
+
+    fn packet(&mut self, now: i64) {
+        self.first_packet.get_or_insert(now);
+        self.last_packet = self.last_packet.max(now);
+    }
+
+    fn sent(&mut self, now: i64, batch: &Batch, packet: &Packet) {
+        self.packet(now);
+        self.measures.packets_sent += 1;
+        let bytes = packet.bytes.unwrap_or(0);
+        self.sizes[0] += u64::from(bytes);
+        // Without frames, every packet counts as one that asks for an ACK.
+        if packet.ack_eliciting == Some(false) {
+            return;
+        }
+        let Some(number) = packet.number else { return };
+        let streams = batch.streams_of(packet);
+        let first = self.first_stream + self.streams.len() as u64;
+        self.streams.extend(streams);
+        let sent = Sent { time: now, bytes, fate: Fate::InFlight, streams: (first, streams.len() as u32) };
+        self.flights.entry((packet.kind.space(), packet.path)).or_default().sent(number, sent);
+        self.flies(now, i64::from(bytes));
+    }
+
+    fn flies(&mut self, now: i64, change: i64) {
+        self.in_flight = self.in_flight.saturating_add_signed(change);
+        self.counted_flight.set(now, self.in_flight as f64);
+    }
+
+    fn packet_received(&mut self, now: i64, batch: &Batch, packet: &Packet) {
+        self.packet(now);
+        self.measures.packets_received += 1;
+        self.sizes[1] += u64::from(packet.bytes.unwrap_or(0));
+        for frame in batch.streams_of(packet) {
+            let new = self.received.add(frame);
+            self.received_goodput = self.received_goodput.saturating_add(new);
+            if new > 0 && self.goodput == 0 {
+                self.deliver(now, new);
+            }
+        }
+        if !packet.acks {
+            return;
+        }
+        let space = packet.kind.space();
+        if let Some(ce) = packet.ce {
+            let before = self.ce.insert(space, ce).unwrap_or(0);
+            self.measures.marks += ce.saturating_sub(before);
+        }
+        self.acked(now, (space, packet.path), batch.ranges_of(packet));
+        self.forget();
+    }
+
+    fn acked(&mut self, now: i64, space: (PacketType, u32), ranges: &[(u64, u64)]) {
+        let Some(flight) = self.flights.get_mut(&space) else { return };
+        let largest = ranges.iter().map(|range| range.1).max();
+        if let Some(sent) = largest.and_then(|largest| flight.get(largest))
+            && sent.fate == Fate::InFlight
+        {
+            self.sampled_rtt.add(now - sent.time);
+        }
+        let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
+        for &range in ranges {
+            flight.range(range, |sent| {
+                match sent.fate {
+                    Fate::Acked | Fate::Unsent => return true,
+                    Fate::Lost => spurious += 1,
+                    Fate::InFlight => bytes += i64::from(sent.bytes),
+                }
+                sent.fate = Fate::Acked;
+                let (first, number) = sent.streams;
+                let from = first.saturating_sub(self.first_stream) as usize;
+                for frame in self.streams.iter().skip(from).take(number as usize) {
+                    goodput = goodput.saturating_add(self.acknowledged.add(frame));
+                }
+                true
+            });
+        }
+        self.measures.packets_spurious += spurious;
+        if goodput > 0 {
+            if self.goodput == 0 {
+                // What it received before was the smaller part of the story.
+                self.rates = None;
+            }
+            self.goodput = self.goodput.saturating_add(goodput);
+            self.deliver(now, goodput);
+        }
+        if bytes > 0 {
+            self.flies(now, -bytes);
+        }
+    }
+
+    fn deliver(&mut self, now: i64, bytes: u64) {
+        let start = self.first.unwrap_or(now);
+        self.rates.get_or_insert_with(|| Rates::new(start)).add(now, bytes);
+    }
+
+    /// Forgets the data frames of packets that are no longer remembered.
+    fn forget(&mut self) {
+        if self.streams.len() < 4096 {
+            return;
+        }
+        let needed = self.flights.values_mut().filter_map(Flight::first_stream).min();
+        let needed = needed.unwrap_or(self.first_stream + self.streams.len() as u64);
+        let settled = needed.saturating_sub(self.first_stream) as usize;
+        if settled > self.streams.len() / 2 {
+            self.streams.drain(..settled.min(self.streams.len()));
+            self.first_stream = needed;
+        }
+    }
+
+    fn lost(&mut self, now: i64, packet: &Packet) {
+        self.measures.packets_lost += 1;
+        let Some(number) = packet.number else { return };
+        let spaces = match packet.kind {
+            PacketType::Unknown => (PacketType::OneRtt, packet.path),
+            kind => (kind.space(), packet.path),
+        };
+        if let Some(sent) = self.flights.get_mut(&spaces).and_then(|flight| flight.get(number))
+            && sent.fate == Fate::InFlight
+        {
+            sent.fate = Fate::Lost;
+            let bytes = i64::from(sent.bytes);
+            self.flies(now, -bytes);
+        }
+    }
+
+    fn metrics(&mut self, now: i64, metrics: &Metrics) {
+        if let Some(cwnd) = metrics.cwnd {
+            let cwnd = cwnd as f64;
+            self.measures.reductions += u64::from(self.cwnd.last().is_some_and(|before| cwnd < before));
+            self.cwnd.set(now, cwnd);
+        }
+        self.ssthresh = metrics.ssthresh.or(self.ssthresh);
+        if let Some(bytes) = metrics.bytes_in_flight {
+            self.told_flight.set(now, bytes as f64);
+        }
+        if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
+            self.told_rtt.add(rtt);
+        }
+        if let Some(rate) = metrics.pacing_rate {
+            self.pacing.set(now, rate as f64 / 1e6);
+        }
+        if let Some(limited) = metrics.app_limited {
+            self.app_limited.set(now, f64::from(u8::from(limited)));
+        }
+        if let Some(count) = metrics.pto_count {
+            self.measures.timeouts += u64::from(count.saturating_sub(self.pto_count));
+            self.pto_count = count;
+        }
+    }
+
+    /// The present congestion state ends, and `next` begins.
+    fn enter(&mut self, now: i64, next: Option<String>) {
+        if let Some((state, since)) = self.state.take() {
+            let time = now.saturating_sub(since).max(0) as f64 / 1e9;
+            *self.measures.states.entry(state).or_default() += time;
+        }
+        self.recoveries += u64::from(next.as_deref() == Some("recovery"));
+        self.state = next.map(|next| (next, now));
+    }
+
+    /// What was measured, and the bytes delivered over time.
+    #[must_use]
+    pub fn finish(mut self) -> (Measures, Rates) {
+        let last = self.last;
+        self.enter(last, None);
+        let first = self.first.unwrap_or(0);
+        let active = self.first_packet.map(|first| self.last_packet.saturating_sub(first) as f64);
+        let rate = |bytes: u64| active.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8e3 / span);
+        let known = |bytes: u64| (bytes > 0).then_some(bytes);
+        let level = |weighted: Weighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
+        let rtt = if self.told_rtt.least().is_some() { &self.told_rtt } else { &self.sampled_rtt };
+        let mut measures = self.measures;
+        measures.duration = last.saturating_sub(first) as f64 / 1e9;
+        measures.bytes_sent = known(self.sizes[0]);
+        measures.bytes_received = known(self.sizes[1]);
+        measures.throughput = known(self.sizes[0]).and_then(rate);
+        measures.goodput = known(self.goodput).and_then(rate);
+        measures.received_goodput = known(self.received_goodput).and_then(rate);
+        measures.packets_lost = measures.packets_lost.max(self.told_lost);
+        let share = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
+        measures.loss = share(measures.packets_lost, measures.packets_sent);
+        measures.spurious = share(measures.packets_spurious, measures.packets_lost);
+        measures.rtt = rtt.above(0);
+        measures.queueing = rtt.least().and_then(|least| rtt.above(least));
+        measures.cwnd = level(self.cwnd);
+        measures.ssthresh = self.ssthresh.map(|bytes| bytes as f64);
+        measures.in_flight = level(self.told_flight).or(level(self.counted_flight));
+        measures.pacing_rate = level(self.pacing);
+        measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean);
+        let recovering = measures.states.get("recovery").copied();
+        measures.recovery_time =
+            recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
+        (measures, self.rates.unwrap_or_else(|| Rates::new(first)))
+    }
+}

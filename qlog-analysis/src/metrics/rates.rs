@@ -1,0 +1,66 @@
+//! Bytes over time, in bins that widen as a trace goes on.
+
+use serde::Serialize;
+
+/// Bins that are kept.
+const BINS: usize = 1 << 14;
+
+/// The width of a bin to begin with, ns.
+const WIDTH: i64 = 10_000_000;
+
+/// Bytes over time.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Rates {
+    /// When the first bin begins, ns of the trace's clock.
+    pub start: i64,
+    /// How wide each bin is, ns.
+    pub width: i64,
+    /// The bytes of each bin.
+    pub bytes: Vec<u64>,
+}
+
+impl Rates {
+    /// No bytes yet, from `start` on.
+    #[must_use]
+    pub(super) fn new(start: i64) -> Self {
+        Rates { start, width: WIDTH, bytes: Vec::new() }
+    }
+
+    /// Bytes at `now`.
+    pub(super) fn add(&mut self, now: i64, bytes: u64) {
+        let since = now.saturating_sub(self.start).max(0);
+        while since / self.width >= BINS as i64 {
+            self.width = self.width.saturating_mul(2);
+            let halved = self.bytes.chunks(2).map(|pair| pair.iter().sum()).collect();
+            self.bytes = halved;
+        }
+        let bin = (since / self.width) as usize;
+        if self.bytes.len() <= bin {
+            self.bytes.resize(bin + 1, 0);
+        }
+        self.bytes[bin] = self.bytes[bin].saturating_add(bytes);
+    }
+
+    /// The mean rate from `from` to `to`, ns of the trace's clock; bit/s. Bins that are
+    /// partly inside count in part.
+    #[must_use]
+    pub fn between(&self, from: i64, to: i64) -> f64 {
+        let span = to.saturating_sub(from);
+        if span <= 0 {
+            return 0.0;
+        }
+        let mut bytes = 0.0;
+        for (bin, &there) in self.bytes.iter().enumerate() {
+            let begin = self.start.saturating_add(self.width.saturating_mul(bin as i64));
+            let inside = to.min(begin.saturating_add(self.width)).saturating_sub(from.max(begin)).max(0);
+            bytes += there as f64 * inside as f64 / self.width as f64;
+        }
+        bytes * 8e9 / span as f64
+    }
+
+    /// When the last bin ends, ns of the trace's clock.
+    #[must_use]
+    pub fn end(&self) -> i64 {
+        self.start.saturating_add(self.width.saturating_mul(self.bytes.len() as i64))
+    }
+}

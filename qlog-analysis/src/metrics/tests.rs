@@ -1,0 +1,167 @@
+use super::*;
+
+fn file(records: &[&str]) -> Vec<u8> {
+    let header = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"}}}"#;
+    let mut text = format!("\x1e{header}\n");
+    for record in records {
+        text.push_str(&format!("\x1e{record}\n"));
+    }
+    text.into_bytes()
+}
+
+fn one(records: &[&str]) -> Measures {
+    let (summary, mut measured) = measure(file(records).as_slice(), &Options { jobs: 1, ..Options::default() }).unwrap();
+    assert_eq!(summary.bad_records, 0);
+    assert_eq!(measured.len(), 1);
+    measured.remove(0).measures
+}
+
+fn sent(time: u64, number: u64, offset: u64) -> String {
+    format!(
+        r#"{{"time":{time},"name":"quic:packet_sent","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"raw":{{"length":1250}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":{offset},"raw":{{"length":1000}}}}]}}}}"#
+    )
+}
+
+fn acked(time: u64, ranges: &str) -> String {
+    format!(
+        r#"{{"time":{time},"name":"quic:packet_received","data":{{"header":{{"packet_type":"1RTT","packet_number":{time}}},"raw":{{"length":40}},"frames":[{{"frame_type":"ack","ack_delay":0,"acked_ranges":{ranges},"ce":1}}]}}}}"#
+    )
+}
+
+fn lost(time: u64, number: u64) -> String {
+    format!(
+        r#"{{"time":{time},"name":"quic:packet_lost","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}}}}}}"#
+    )
+}
+
+fn metrics(time: u64, fields: &str) -> String {
+    format!(r#"{{"time":{time},"name":"quic:recovery_metrics_updated","data":{{{fields}}}}}"#)
+}
+
+fn as_strs(records: &[String]) -> Vec<&str> {
+    records.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn packets_and_their_fates_are_counted() {
+    let records = [
+        sent(0, 0, 0),
+        sent(10, 1, 1000),
+        sent(20, 2, 2000),
+        acked(50, "[[0]]"),
+        lost(60, 1),
+        sent(60, 3, 1000),
+        // Packet 1 arrived after all, then its data again.
+        acked(80, "[[0,2]]"),
+        acked(100, "[[0,3]]"),
+    ];
+    let m = one(&as_strs(&records));
+    assert_eq!((m.packets_sent, m.packets_received, m.packets_lost, m.packets_spurious), (4, 3, 1, 1));
+    assert_eq!((m.bytes_sent, m.bytes_received), (Some(5000), Some(120)));
+    assert_eq!((m.loss, m.spurious), (Some(25.0), Some(100.0)));
+    assert_eq!(m.throughput, Some(5000.0 * 8.0 / 0.1 / 1e6));
+    assert_eq!(m.goodput, Some(3000.0 * 8.0 / 0.1 / 1e6), "data counts once");
+    assert_eq!(m.marks, 1, "a total, not a count of each");
+    let rtt = m.rtt.unwrap();
+    assert_eq!((rtt.samples, rtt.min, rtt.max), (3, 40.0, 60.0));
+    let flight = m.in_flight.unwrap();
+    assert_eq!((flight.min, flight.max), (0.0, 3750.0));
+}
+
+#[test]
+fn levels_are_weighted_by_time() {
+    let records = [
+        metrics(0, r#""congestion_window":10000,"bytes_in_flight":0,"latest_rtt":50"#),
+        metrics(900, r#""congestion_window":20000,"latest_rtt":150,"pto_count":1"#),
+        metrics(1000, r#""congestion_window":5000,"ssthresh":5000,"pto_count":0,"latest_rtt":100"#),
+        metrics(1000, r#""pto_count":2,"ssthresh":18446744073709551615"#),
+    ];
+    let m = one(&as_strs(&records));
+    let cwnd = m.cwnd.unwrap();
+    assert_eq!((cwnd.mean, cwnd.min, cwnd.max), (11_000.0, 5000.0, 20_000.0));
+    assert_eq!((m.reductions, m.ssthresh, m.timeouts), (1, Some(5000.0), 3));
+    let queueing = m.queueing.unwrap();
+    assert_eq!((queueing.min, queueing.mean, queueing.max), (0.0, 50.0, 100.0));
+    assert!((m.rtt.unwrap().p50 - 100.0).abs() <= 0.1, "within a thousandth");
+}
+
+#[test]
+fn states_share_the_time() {
+    let state = |time: u64, new: &str| {
+        format!(r#"{{"time":{time},"name":"quic:congestion_state_updated","data":{{"new":"{new}"}}}}"#)
+    };
+    let records = [
+        state(0, "slow_start"),
+        state(400, "recovery"),
+        state(500, "congestion_avoidance"),
+        state(700, "recovery"),
+        state(1000, "congestion_avoidance"),
+        metrics(2000, ""),
+    ];
+    let m = one(&as_strs(&records));
+    let expected = [("congestion_avoidance", 1.2), ("recovery", 0.4), ("slow_start", 0.4)];
+    assert_eq!(m.states.len(), 3);
+    for (name, time) in expected {
+        assert!((m.states[name] - time).abs() < 1e-9, "{name}");
+    }
+    assert!((m.recovery_time.unwrap() - 0.2).abs() < 1e-9);
+}
+
+#[test]
+fn an_acknowledgement_of_everything_costs_nothing() {
+    let hostile = format!("[[0,{}]]", u64::MAX >> 2);
+    let mut records = vec![sent(0, 5, 0), sent(1, 6, 1000)];
+    records.extend((2..2000).map(|time| acked(time, &hostile)));
+    let m = one(&as_strs(&records));
+    assert_eq!(m.goodput.map(|rate| rate > 0.0), Some(true));
+    assert_eq!(m.rtt, None, "what was never sent gives no sample");
+}
+
+#[test]
+fn connections_of_one_file_are_told_apart() {
+    let of = |group: &str, time: u64| {
+        sent(time, time, 0).replacen("{\"time\"", &format!("{{\"group_id\":\"{group}\",\"time\""), 1)
+    };
+    let records = [of("a", 0), of("b", 1), of("b", 2), of("a", 3)];
+    let (_, measured) = measure(file(&as_strs(&records)).as_slice(), &Options::default()).unwrap();
+    let groups: Vec<_> = measured.iter().map(|one| (one.group.as_str(), one.measures.packets_sent)).collect();
+    assert_eq!(groups, [("a", 2), ("b", 2)]);
+}
+
+#[test]
+fn sharing_is_measured_while_all_are_there() {
+    let mut first = Rates::new(0);
+    let mut second = Rates::new(0);
+    for tenth in 0..200 {
+        let now = tenth * 100_000_000;
+        // Alone for ten seconds; then three to one for two; then even.
+        let (one, other) = match tenth {
+            0..100 => (400, 0),
+            100..120 => (300, 100),
+            _ => (200, 200),
+        };
+        first.add(now, one);
+        if other > 0 {
+            second.add(now, other);
+        }
+    }
+    let shares = shares(&[&second, &first]).unwrap();
+    assert!((shares.together - 10.0).abs() < 0.2, "{}", shares.together);
+    assert_eq!(shares.convergence, Some(2.0));
+    let (x1, x2) = (300.0 * 20.0 + 200.0 * 80.0, 100.0 * 20.0 + 200.0 * 80.0);
+    assert!((shares.asymmetry.unwrap() - (x1 - x2) / (x1 + x2)).abs() < 0.01);
+    let jain = (x1 + x2) * (x1 + x2) / (2.0 * (x1 * x1 + x2 * x2));
+    assert!((shares.jain - jain).abs() < 0.01);
+    assert_eq!(super::shares(&[&first]), None);
+}
+
+#[test]
+fn bins_widen_and_keep_their_bytes() {
+    let mut rates = Rates::new(0);
+    for second in 0..10_000 {
+        rates.add(second * 1_000_000_000, 125);
+    }
+    assert_eq!(rates.bytes.iter().sum::<u64>(), 1_250_000);
+    assert!(rates.bytes.len() <= 1 << 14);
+    assert!((rates.between(0, 10_000_000_000_000) - 1000.0).abs() < 1.0);
+}

@@ -1,0 +1,256 @@
+//! What a trace says, whatever dialect it says it in.
+//!
+//! Events come in [`Batch`]es of one trace each: one row an event in `events`, in the order
+//! of the file, and what it tells in a table of its kind. Times are whole nanoseconds of
+//! the trace's clock, sizes bytes, rates bit/s. What a logger did not tell is `None`;
+//! numbers that stand for infinity are left out. Events of other kinds keep their name,
+//! and fields that no table holds are counted.
+
+use std::collections::BTreeMap;
+
+mod names;
+mod trace;
+
+pub use names::{Name, Names};
+pub use trace::{Era, Form, Trace, Vantage};
+
+/// Events of one trace, in the order of the file.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Batch {
+    /// The trace of the file they belong to, from 0.
+    pub trace: u32,
+    /// One row an event.
+    pub events: Vec<Event>,
+    /// Packets sent, received, lost, dropped.
+    pub packets: Vec<Packet>,
+    /// Acknowledged ranges of the packets' ACK frames, both ends included, lower end first.
+    pub ranges: Vec<(u64, u64)>,
+    /// Data frames of the packets.
+    pub streams: Vec<Stream>,
+    /// Updates of recovery metrics.
+    pub metrics: Vec<Metrics>,
+    /// Changes of the congestion state, from the second on with the trigger.
+    pub states: Vec<State>,
+    /// Numbers that a controller tells of itself.
+    pub facts: Vec<Fact>,
+    /// The texts that names stand for.
+    pub names: Names,
+    /// What was not understood: names of fields, how often each was met.
+    pub unknown: BTreeMap<Name, u64>,
+    /// Records that could not be read.
+    pub bad: Vec<BadRecord>,
+    /// How many those were; only the first few are kept.
+    pub bad_records: u64,
+}
+
+/// What happened, and where it is told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Event {
+    /// When, ns of the trace's clock.
+    pub time: i64,
+    /// Which connection, where a trace has several (`group_id`); a name.
+    pub group: Name,
+    /// What.
+    pub what: What,
+}
+
+/// The kinds of events; an index is one of the table named.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// A packet left: [`Batch::packets`].
+    Sent(u32),
+    /// A packet came: [`Batch::packets`].
+    Received(u32),
+    /// A packet was declared lost: [`Batch::packets`].
+    Lost(u32),
+    /// A packet was dropped unread: [`Batch::packets`].
+    Dropped(u32),
+    /// Recovery metrics changed: [`Batch::metrics`].
+    Metrics(u32),
+    /// The congestion state changed: [`Batch::states`].
+    State(u32),
+    /// The congestion controller tells its name.
+    Controller(Name),
+    /// Packets were reported CE-marked; how many.
+    Marked(u32),
+    /// Packets declared lost together, told without their numbers; how many.
+    Losses(u32),
+    /// A congestion response turned out to be unfounded, or a lost packet arrived.
+    Spurious,
+    /// The datagram size changed; bytes.
+    Mtu(u32),
+    /// Bytes were delivered to the application.
+    Delivered(u32),
+    /// Something else, by name.
+    Other(Name),
+}
+
+/// Packet types, which are also packet number spaces but for 0-RTT.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub enum PacketType {
+    /// Initial.
+    Initial,
+    /// Handshake.
+    Handshake,
+    /// 0-RTT.
+    ZeroRtt,
+    /// 1-RTT.
+    #[default]
+    OneRtt,
+    /// Retry, version negotiation, stateless reset: packets without a number.
+    Unnumbered,
+    /// The logger does not tell, or tells something unknown.
+    Unknown,
+}
+
+impl PacketType {
+    /// As qlog spells it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            PacketType::Initial => "initial",
+            PacketType::Handshake => "handshake",
+            PacketType::ZeroRtt => "0RTT",
+            PacketType::OneRtt => "1RTT",
+            PacketType::Unnumbered => "unnumbered",
+            PacketType::Unknown => "unknown",
+        }
+    }
+
+    /// The packet number space: 0-RTT and 1-RTT packets share one (`RFC 9000 §12.3`).
+    #[must_use]
+    pub const fn space(self) -> PacketType {
+        match self {
+            PacketType::ZeroRtt => PacketType::OneRtt,
+            other => other,
+        }
+    }
+}
+
+/// A packet.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Packet {
+    /// Its type.
+    pub kind: PacketType,
+    /// Its number.
+    pub number: Option<u64>,
+    /// Its size, bytes.
+    pub bytes: Option<u32>,
+    /// Whether frames were told, and if so, whether any of them asks for an ACK.
+    pub ack_eliciting: Option<bool>,
+    /// Whether it holds an ACK frame.
+    pub acks: bool,
+    /// Acknowledged ranges, a part of [`Batch::ranges`]: first and number.
+    pub ranges: (u32, u32),
+    /// The receiver's delay of the ACK, ns.
+    pub ack_delay: Option<i64>,
+    /// CE-marked packets reported so far by the ACK.
+    pub ce: Option<u64>,
+    /// Its data frames, a part of [`Batch::streams`]: first and number.
+    pub streams: (u32, u32),
+    /// Why it was sent, lost or dropped.
+    pub trigger: Option<Name>,
+    /// The path, where there are several.
+    pub path: u32,
+}
+
+/// A data frame of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stream {
+    /// Which stream.
+    pub id: u64,
+    /// Where its data begin, bytes.
+    pub offset: u64,
+    /// How many, bytes.
+    pub length: u64,
+    /// Whether the stream ends with them.
+    pub fin: bool,
+}
+
+/// Recovery metrics that changed.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Metrics {
+    /// Congestion window, bytes.
+    pub cwnd: Option<u64>,
+    /// Slow start threshold, bytes; `None` also where it is infinite.
+    pub ssthresh: Option<u64>,
+    /// Bytes in flight.
+    pub bytes_in_flight: Option<u64>,
+    /// Packets in flight.
+    pub packets_in_flight: Option<u64>,
+    /// Minimum RTT, ns.
+    pub min_rtt: Option<i64>,
+    /// Smoothed RTT, ns.
+    pub smoothed_rtt: Option<i64>,
+    /// Latest RTT sample, ns.
+    pub latest_rtt: Option<i64>,
+    /// RTT variation, ns.
+    pub rtt_variance: Option<i64>,
+    /// Pacing rate, bit/s.
+    pub pacing_rate: Option<u64>,
+    /// Probe timeouts in a row.
+    pub pto_count: Option<u32>,
+    /// Whether the sender has too little to send.
+    pub app_limited: Option<bool>,
+    /// The path, where there are several.
+    pub path: u32,
+}
+
+/// A change of the congestion state.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    /// The new state, as qlog names it where it has a name for it.
+    pub new: Name,
+    /// What caused it.
+    pub trigger: Option<Name>,
+}
+
+/// A number of a controller's own.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Fact {
+    /// The event that tells it, in [`Batch::events`].
+    pub event: u32,
+    /// Its name.
+    pub name: Name,
+    /// Its value; NaN if it is none.
+    pub value: f64,
+}
+
+/// A record that could not be read.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct BadRecord {
+    /// Its place in the file, from 1; the events of a contained trace are counted.
+    pub record: u64,
+    /// What is wrong with it.
+    pub reason: String,
+}
+
+impl Batch {
+    /// The acknowledged ranges of a packet.
+    #[must_use]
+    pub fn ranges_of(&self, packet: &Packet) -> &[(u64, u64)] {
+        part(&self.ranges, packet.ranges)
+    }
+
+    /// The data frames of a packet.
+    #[must_use]
+    pub fn streams_of(&self, packet: &Packet) -> &[Stream] {
+        part(&self.streams, packet.streams)
+    }
+
+    /// Counts a field or event that no table holds.
+    pub fn not_known(&mut self, name: &str) {
+        let name = self.names.add(name);
+        *self.unknown.entry(name).or_default() += 1;
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn name(&self, name: Name) -> &str {
+        self.names.get(name)
+    }
+}
+
+fn part<T>(all: &[T], (first, number): (u32, u32)) -> &[T] {
+    all.get(first as usize..first as usize + number as usize).unwrap_or_default()
+}

@@ -1,0 +1,151 @@
+//! Reading traces: any framing, any compression, any generation of names, in a stream.
+//!
+//! [`read`] cuts a file into blocks of whole records, reads blocks on all the cores it may
+//! use, and hands over [`Batch`]es in the order of the file. Memory is that of a few
+//! blocks, whatever the size of the file. A record that cannot be read costs that record
+//! and is counted.
+
+use std::io::{self, Read};
+
+use rayon::prelude::*;
+
+use crate::model::{Batch, Form, Trace};
+
+mod array;
+mod block;
+mod contained;
+mod dialect;
+mod event;
+mod frames;
+mod header;
+mod input;
+mod packet;
+mod plan;
+mod record;
+mod recovery;
+mod sequence;
+mod units;
+
+pub use input::{Input, open};
+
+use block::{Block, Piece};
+use plan::Plan;
+
+/// What of a trace is wanted, and how hard to work for it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// Read the frames of packets.
+    pub frames: bool,
+    /// Keep the numbers that controllers tell of themselves.
+    pub facts: bool,
+    /// Threads to read with; 0 is one a core.
+    pub jobs: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { frames: true, facts: false, jobs: 0 }
+    }
+}
+
+/// What came of reading a file.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Summary {
+    /// How the file is put together.
+    pub form: Form,
+    /// Its traces.
+    pub traces: Vec<Trace>,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+    /// Records that were events.
+    pub events: u64,
+    /// Records that could not be read.
+    pub bad_records: u64,
+}
+
+/// Why a file could not be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file could not be read.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// It is something else.
+    #[error("no qlog: {0}")]
+    NotQlog(String),
+    /// Nothing is in it.
+    #[error("nothing is in it; a qlog file begins with a header")]
+    Empty,
+    /// Who was reading wants no more.
+    #[error("{0}")]
+    Stopped(String),
+}
+
+/// Reads a qlog file from `input` and hands over what is in it, in order.
+///
+/// `visit` gets each batch with what is known of its trace by then. A file whose header
+/// comes after the events (as some JSON writers sort fields) is understood as far as the
+/// events themselves tell; [`Summary::traces`] has all that was said.
+///
+/// # Errors
+/// If the input cannot be read, is no qlog, or `visit` fails.
+pub fn read(
+    input: impl Read,
+    options: &Options,
+    visit: &mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
+) -> Result<Summary, ReadError> {
+    let mut reading = Reading { plan: Plan::new(*options), summary: Summary::default(), visit };
+    let bytes = sequence::split(input, &mut |piece| reading.piece(piece))?;
+    reading.flush()?;
+    reading.summary.bytes = bytes;
+    reading.summary.traces = reading.plan.into_traces();
+    Ok(reading.summary)
+}
+
+struct Reading<'a> {
+    plan: Plan,
+    summary: Summary,
+    visit: &'a mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
+}
+
+impl Reading<'_> {
+    fn piece(&mut self, piece: Piece) -> Result<(), ReadError> {
+        match piece {
+            Piece::Form(form) => self.summary.form = form,
+            Piece::Header { trace, text } => {
+                self.flush()?;
+                self.plan.header(trace, &text, self.summary.form)?;
+            }
+            Piece::Block(block) => {
+                if self.plan.waits(block) {
+                    self.flush()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the blocks that wait, together, and hands over what is in them.
+    fn flush(&mut self) -> Result<(), ReadError> {
+        let blocks = self.plan.take();
+        if blocks.is_empty() {
+            return Ok(());
+        }
+        let plan = &self.plan;
+        let read = |block: &Block| record::read(block, plan.dialect(block.trace), &plan.options);
+        let batches: Vec<Batch> = match &plan.pool {
+            Some(pool) => pool.install(|| blocks.par_iter().map(read).collect()),
+            None => blocks.iter().map(read).collect(),
+        };
+        for mut batch in batches {
+            self.plan.settle(&mut batch);
+            self.summary.events += batch.events.len() as u64;
+            self.summary.bad_records += batch.bad_records;
+            (self.visit)(self.plan.trace(batch.trace), batch)?;
+        }
+        self.plan.recycle(blocks);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

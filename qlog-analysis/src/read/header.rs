@@ -1,0 +1,90 @@
+//! What a header says of a trace, in the words of any version.
+
+use serde_json::{Map, Value};
+
+use super::dialect::{Dialect, Role};
+use crate::model::{Era, Trace, Vantage};
+
+/// Fields that only qlog files have, one of which every file has.
+const MARKS: [&str; 8] =
+    ["qlog_version", "qlog_format", "file_schema", "serialization_format", "trace", "traces", "event_fields", "vantage_point"];
+
+/// Whether an object is a header of a qlog file.
+pub(super) fn is_qlog(fields: &Map<String, Value>) -> bool {
+    MARKS.iter().any(|mark| fields.contains_key(*mark))
+}
+
+/// Takes over what `fields`, an object of the header, says.
+pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mut Dialect) {
+    let text = |key: &str| fields.get(key).and_then(text_of);
+    if let Some(schema) = text("file_schema") {
+        trace.era = Era::Ietf;
+        trace.version = schema;
+    } else if let Some(version) = text("qlog_version") {
+        trace.era = match version.as_str() {
+            "0.1" => Era::Ancient,
+            "draft-00" | "draft-01" => Era::Arrays,
+            _ => Era::Named,
+        };
+        trace.version = version;
+    }
+    if let Some(title) = text("title").filter(|title| !title.is_empty()) {
+        trace.title = title;
+    }
+    if let Some(connection) = text("connectionid") {
+        trace.group = connection;
+    }
+    match fields.get("vantage_point").or_else(|| fields.get("vantagepoint")) {
+        Some(Value::Object(point)) => {
+            let word = |key: &str| point.get(key).and_then(Value::as_str);
+            trace.vantage = word("type").map_or(Vantage::Unknown, vantage);
+            trace.flow = word("flow").map_or(Vantage::Unknown, vantage);
+            trace.implementation = word("name").unwrap_or_default().to_owned();
+        }
+        Some(Value::String(point)) => trace.vantage = vantage(point),
+        _ => {}
+    }
+    if let Some(units) = fields.get("configuration").and_then(|configuration| configuration.get("time_units")) {
+        let places = match units.as_str() {
+            Some("us") => 3,
+            Some("ns") => 0,
+            Some("s") => 9,
+            _ => 6,
+        };
+        dialect.time_places = places;
+        dialect.rtt_places = places;
+    }
+    if let Some(Value::Object(common)) = fields.get("common_fields") {
+        if let Some(group) = common.get("group_id").or_else(|| common.get("ODCID")).and_then(text_of) {
+            trace.group = group;
+        }
+        if let Some(format) = common.get("time_format").and_then(Value::as_str) {
+            dialect.delta = matches!(format, "delta" | "relative_to_previous_event");
+        }
+    }
+    if let Some(Value::Array(names)) = fields.get("event_fields").or_else(|| fields.get("fields")) {
+        let names = names.iter().map(|name| name.as_str().unwrap_or_default());
+        dialect.delta |= names.clone().any(|name| name.eq_ignore_ascii_case("delta_time"));
+        dialect.fields = names.map(Role::of).collect();
+    }
+    if let Some(Value::Object(inner)) = fields.get("trace") {
+        apply(inner, trace, dialect);
+    }
+}
+
+fn vantage(word: &str) -> Vantage {
+    match word.to_ascii_lowercase().as_str() {
+        "client" => Vantage::Client,
+        "server" => Vantage::Server,
+        "network" => Vantage::Network,
+        _ => Vantage::Unknown,
+    }
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}

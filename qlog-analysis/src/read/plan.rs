@@ -1,0 +1,137 @@
+//! What is known of the traces of a file, and the blocks that wait to be read.
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use serde_json::{Map, Value};
+
+use super::block::Block;
+use super::dialect::Dialect;
+use super::{Options, ReadError, header, units};
+use crate::model::{Batch, Form, Trace, What};
+
+/// Blocks per thread that are read together.
+const AHEAD: usize = 4;
+
+struct Known {
+    trace: Trace,
+    dialect: Dialect,
+    /// The time of the last event, for traces that write differences; ns.
+    last: i64,
+    /// Whether the first events were looked at for their units.
+    judged: bool,
+}
+
+pub(super) struct Plan {
+    pub(super) options: Options,
+    pub(super) pool: Option<ThreadPool>,
+    /// What the file says of all its traces.
+    top: Map<String, Value>,
+    known: Vec<Known>,
+    waiting: Vec<Block>,
+    form: Form,
+}
+
+impl Plan {
+    pub(super) fn new(options: Options) -> Self {
+        let pool = match options.jobs {
+            1 => None,
+            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+        };
+        Plan { options, pool, top: Map::new(), known: Vec::new(), waiting: Vec::new(), form: Form::default() }
+    }
+
+    /// Takes over a part of the header.
+    pub(super) fn header(&mut self, trace: Option<u32>, text: &[u8], form: Form) -> Result<(), ReadError> {
+        self.form = form;
+        let fields = match serde_json::from_slice::<Value>(text) {
+            Ok(Value::Object(fields)) => fields,
+            Ok(_) => return Err(ReadError::NotQlog("the header is no JSON object".to_owned())),
+            Err(error) => return Err(ReadError::NotQlog(format!("the header cannot be read: {error}"))),
+        };
+        match trace {
+            None => {
+                for known in &mut self.known {
+                    header::apply(&fields, &mut known.trace, &mut known.dialect);
+                }
+                self.top.extend(fields);
+            }
+            Some(index) => {
+                if matches!(form, Form::Sequence | Form::Lines) && !header::is_qlog(&fields) {
+                    let message = "the first record is no qlog header: it has neither file_schema nor qlog_version";
+                    return Err(ReadError::NotQlog(message.to_owned()));
+                }
+                let known = self.ensure(index);
+                header::apply(&fields, &mut known.trace, &mut known.dialect);
+            }
+        }
+        Ok(())
+    }
+
+    fn ensure(&mut self, index: u32) -> &mut Known {
+        while self.known.len() <= index as usize {
+            let mut trace = Trace { index: self.known.len() as u32, form: self.form, ..Trace::default() };
+            let mut dialect = Dialect::default();
+            header::apply(&self.top, &mut trace, &mut dialect);
+            self.known.push(Known { trace, dialect, last: 0, judged: false });
+        }
+        &mut self.known[index as usize]
+    }
+
+    pub(super) fn dialect(&self, trace: u32) -> &Dialect {
+        &self.known[trace as usize].dialect
+    }
+
+    pub(super) fn trace(&self, trace: u32) -> &Trace {
+        &self.known[trace as usize].trace
+    }
+
+    pub(super) fn into_traces(self) -> Vec<Trace> {
+        self.known.into_iter().map(|known| known.trace).collect()
+    }
+
+    /// Takes a block; says whether it is time to read those that wait. The first block of a
+    /// trace is read alone, for it decides how the others are read.
+    pub(super) fn waits(&mut self, block: Block) -> bool {
+        let judged = self.ensure(block.trace).judged;
+        self.waiting.push(block);
+        let most = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() * AHEAD);
+        !judged || self.waiting.len() >= most
+    }
+
+    pub(super) fn take(&mut self) -> Vec<Block> {
+        std::mem::take(&mut self.waiting)
+    }
+
+    /// Gives back the place of blocks that were read.
+    pub(super) fn recycle(&mut self, mut blocks: Vec<Block>) {
+        blocks.clear();
+        self.waiting = blocks;
+    }
+
+    /// Does to a batch what needs to know the ones before it.
+    pub(super) fn settle(&mut self, batch: &mut Batch) {
+        let known = &mut self.known[batch.trace as usize];
+        if known.dialect.delta {
+            for event in &mut batch.events {
+                event.time = event.time.saturating_add(known.last);
+            }
+            known.last = batch.events.last().map_or(known.last, |event| event.time);
+        }
+        if !known.judged {
+            known.judged = true;
+            if let Some(unit) = units::judge(batch) {
+                unit.apply(batch);
+                known.dialect.rtt_places += unit.places();
+                known.trace.rtt_unit = Some(unit.name());
+            }
+        }
+        if known.trace.controller.is_empty() {
+            let name = batch.events.iter().find_map(|event| match event.what {
+                What::Controller(name) => Some(name),
+                _ => None,
+            });
+            if let Some(name) = name {
+                known.trace.controller = batch.name(name).to_owned();
+            }
+        }
+    }
+}

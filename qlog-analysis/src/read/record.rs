@@ -1,0 +1,69 @@
+//! One record after another, each into its place in the tables.
+
+use super::Options;
+use super::block::Block;
+use super::dialect::Dialect;
+use super::event;
+use crate::json::Malformed;
+use crate::model::{BadRecord, Batch};
+
+/// Bad records of a batch that are kept; the others are counted.
+const KEPT: usize = 20;
+
+/// The lengths of a batch's tables.
+struct Lengths([usize; 7]);
+
+impl Lengths {
+    fn of(batch: &Batch) -> Self {
+        Lengths([
+            batch.events.len(),
+            batch.packets.len(),
+            batch.ranges.len(),
+            batch.streams.len(),
+            batch.metrics.len(),
+            batch.states.len(),
+            batch.facts.len(),
+        ])
+    }
+
+    /// Takes back what was added since.
+    fn restore(&self, batch: &mut Batch) {
+        batch.events.truncate(self.0[0]);
+        batch.packets.truncate(self.0[1]);
+        batch.ranges.truncate(self.0[2]);
+        batch.streams.truncate(self.0[3]);
+        batch.metrics.truncate(self.0[4]);
+        batch.states.truncate(self.0[5]);
+        batch.facts.truncate(self.0[6]);
+    }
+}
+
+/// Reads the records of a block.
+pub(super) fn read(block: &Block, dialect: &Dialect, options: &Options) -> Batch {
+    let mut batch = Batch { trace: block.trace, ..Batch::default() };
+    batch.events.reserve(block.bounds.len());
+    let mut clock = 0_i64;
+    for (number, text) in block.records() {
+        let lengths = Lengths::of(&batch);
+        let read = event::read(text, dialect, options, &mut batch);
+        let reason = match read {
+            Ok(()) => {
+                if dialect.delta
+                    && let Some(event) = batch.events.get_mut(lengths.0[0])
+                {
+                    clock = clock.saturating_add(event.time);
+                    event.time = clock;
+                }
+                continue;
+            }
+            Err(Malformed { at, expected }) => format!("byte {}: expected {expected}", at + 1),
+        };
+        lengths.restore(&mut batch);
+        batch.bad_records += 1;
+        if batch.bad.len() < KEPT {
+            batch.bad.push(BadRecord { record: number, reason });
+        }
+    }
+    batch
+}
+

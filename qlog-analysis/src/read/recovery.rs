@@ -1,0 +1,135 @@
+//! Recovery metrics, congestion states, and what controllers tell of themselves.
+
+use super::Options;
+use super::dialect::Dialect;
+use super::event;
+use crate::json::{Cursor, Malformed};
+use crate::model::{Batch, Fact, Metrics, Name, State, What};
+
+/// From here on a slow start threshold stands for infinity.
+const INFINITE: u64 = 1 << 62;
+
+/// The same of loggers with 32-bit numbers.
+const INFINITE_32: u64 = u32::MAX as u64;
+
+/// Reads recovery metrics; their place in the table.
+pub(super) fn metrics(
+    value: &mut Cursor<'_>,
+    dialect: &Dialect,
+    options: &Options,
+    batch: &mut Batch,
+) -> Result<u32, Malformed> {
+    let mut metrics = Metrics::default();
+    let rtt = |value: &mut Cursor<'_>| {
+        value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(dialect.rtt_places)).filter(|&rtt| rtt >= 0))
+    };
+    value.object(|key, value| {
+        match key {
+            b"congestion_window" | b"cwnd" => metrics.cwnd = value.whole()?,
+            b"bytes_in_flight" => metrics.bytes_in_flight = value.whole()?,
+            b"packets_in_flight" => metrics.packets_in_flight = value.whole()?,
+            b"ssthresh" => {
+                metrics.ssthresh = value.whole()?.filter(|&bytes| bytes < INFINITE && bytes != INFINITE_32);
+            }
+            b"min_rtt" => metrics.min_rtt = rtt(value)?,
+            b"smoothed_rtt" => metrics.smoothed_rtt = rtt(value)?,
+            b"latest_rtt" => metrics.latest_rtt = rtt(value)?,
+            b"rtt_variance" | b"rttvar" => metrics.rtt_variance = rtt(value)?,
+            b"pacing_rate" => metrics.pacing_rate = value.whole()?,
+            b"pto_count" => metrics.pto_count = value.whole()?.and_then(|count| u32::try_from(count).ok()),
+            b"app_limited" | b"cf_app_limited" => metrics.app_limited = value.flag()?,
+            b"path_id" => metrics.path = value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)),
+            _ => private(key, value, options, batch)?,
+        }
+        Ok(())
+    })?;
+    batch.metrics.push(metrics);
+    Ok(batch.metrics.len() as u32 - 1)
+}
+
+/// A number of the controller's own, or a field that is not known.
+fn private(key: &[u8], value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
+    let text = String::from_utf8_lossy(key);
+    if options.facts && matches!(value.peek(), Some(b'-' | b'0'..=b'9')) {
+        if let Some(number) = value.decimal()? {
+            let name = batch.names.add(&text);
+            batch.facts.push(Fact { event: batch.events.len() as u32, name, value: number.to_f64() });
+        }
+        return Ok(());
+    }
+    value.skip()?;
+    batch.not_known(&text);
+    Ok(())
+}
+
+/// Reads a change of the congestion state; its place in the table.
+pub(super) fn state(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
+    let mut state = State { new: Name::default(), trigger: None };
+    value.object(|key, value| {
+        match key {
+            b"new" => state.new = value.string()?.map_or(Name::default(), |new| batch.names.add(&new)),
+            b"trigger" => state.trigger = value.string()?.map(|trigger| batch.names.add(&trigger)),
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    batch.states.push(state);
+    Ok(batch.states.len() as u32 - 1)
+}
+
+/// The name of the congestion controller among the parameters of recovery.
+pub(super) fn controller(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<Name>, Malformed> {
+    let mut name = None;
+    value.object(|key, value| {
+        if matches!(key, b"congestion_controller" | b"controller" | b"congestion_control" | b"cc_algorithm") {
+            name = value.string()?.map(|name| batch.names.add(&name));
+            return Ok(());
+        }
+        value.skip()
+    })?;
+    Ok(name)
+}
+
+/// Data on their way to or from the application; what counts is what arrives there.
+pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> Result<What, Malformed> {
+    let mut bytes = None;
+    let mut delivered = false;
+    value.object(|key, value| {
+        match key {
+            b"to" => delivered = matches!(value.word()?, Some(b"application" | b"user")),
+            b"length" => bytes = value.whole()?.or(bytes),
+            b"raw" if value.peek() == Some(b'{') => value.object(|key, value| {
+                if key == b"length" {
+                    bytes = value.whole()?.or(bytes);
+                    return Ok(());
+                }
+                value.skip()
+            })?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(match bytes {
+        Some(bytes) if delivered => What::Delivered(u32::try_from(bytes).unwrap_or(u32::MAX)),
+        _ => What::Other(event::other(name, batch)),
+    })
+}
+
+/// The private facts of a recorded step.
+pub(super) fn facts(value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
+    if !options.facts {
+        return value.skip();
+    }
+    let event = batch.events.len() as u32;
+    value.object(|key, value| {
+        if key != b"facts" {
+            return value.skip();
+        }
+        value.object(|key, value| {
+            let number = value.decimal()?.map_or(f64::NAN, |number| number.to_f64());
+            let name = batch.names.add(&String::from_utf8_lossy(key));
+            batch.facts.push(Fact { event, name, value: number });
+            Ok(())
+        })
+    })
+}

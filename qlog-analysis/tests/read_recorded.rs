@@ -1,0 +1,116 @@
+//! Traces recorded by many implementations, where they are at hand: what is read of them
+//! against an independent count in Python, and against what their list says is in them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use windlass_qlog_analysis::model::{Metrics, What};
+use windlass_qlog_analysis::read::{Options, open, read};
+
+fn traces() -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
+    folder.join("MANIFEST.md").exists().then_some(folder)
+}
+
+/// Counts events, and of each recovery metric the values, with nothing of ours.
+const COUNT: &str = r#"
+import json, re, sys
+from collections import Counter
+text = open(sys.argv[1], encoding="utf-8-sig").read()
+count, metrics = 0, Counter()
+def event(e):
+    global count
+    count += 1
+    for part in (e if isinstance(e, list) else [e.get("data")]):
+        if isinstance(part, dict):
+            metrics.update(k for k in part if k in sys.argv[2:])
+if text.startswith("\x1e"):
+    for record in text.split("\x1e")[2:]:
+        event(json.loads(record))
+else:
+    text = re.sub(r",(\s*[\]}])", r"\1", text[text.index("{"):].rstrip().rstrip(";"))
+    document = json.loads(text)
+    for trace in document.get("traces", document.get("connections")):
+        for e in trace["events"]:
+            event(e)
+print(count, *(f"{k}={v}" for k, v in sorted(metrics.items())))
+"#;
+
+const FIELDS: [&str; 9] = [
+    "bytes_in_flight",
+    "cwnd",
+    "congestion_window",
+    "latest_rtt",
+    "min_rtt",
+    "smoothed_rtt",
+    "pacing_rate",
+    "packets_in_flight",
+    "pto_count",
+];
+
+fn counted(path: &Path) -> (u64, BTreeMap<String, u64>) {
+    let output = Command::new("python3").arg("-c").arg(COUNT).arg(path).args(FIELDS).output().expect("python3 runs");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).unwrap();
+    let mut words = text.split_whitespace();
+    let events = words.next().unwrap().parse().unwrap();
+    let mut metrics = BTreeMap::new();
+    for word in words {
+        let (name, count) = word.split_once('=').unwrap();
+        let name = if name == "congestion_window" { "cwnd" } else { name };
+        *metrics.entry(name.to_owned()).or_default() += count.parse::<u64>().unwrap();
+    }
+    (events, metrics)
+}
+
+fn add(metrics: &Metrics, counts: &mut BTreeMap<String, u64>) {
+    for (name, there) in [
+        ("bytes_in_flight", metrics.bytes_in_flight.is_some()),
+        ("cwnd", metrics.cwnd.is_some()),
+        ("latest_rtt", metrics.latest_rtt.is_some()),
+        ("min_rtt", metrics.min_rtt.is_some()),
+        ("smoothed_rtt", metrics.smoothed_rtt.is_some()),
+        ("pacing_rate", metrics.pacing_rate.is_some()),
+        ("packets_in_flight", metrics.packets_in_flight.is_some()),
+        ("pto_count", metrics.pto_count.is_some()),
+    ] {
+        if there {
+            *counts.entry(name.to_owned()).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn every_trace_is_read_whole() {
+    let Some(folder) = traces() else { return };
+    let mut files = 0;
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if name == "MANIFEST.md" || name.contains("netlog") {
+            continue;
+        }
+        files += 1;
+        for jobs in [1, 2] {
+            let mut metrics = BTreeMap::new();
+            let mut unread = 0;
+            let options = Options { jobs, facts: true, ..Options::default() };
+            let summary = read(open(&path).unwrap(), &options, &mut |_, batch| {
+                for event in &batch.events {
+                    if let What::Metrics(index) = event.what {
+                        add(&batch.metrics[index as usize], &mut metrics);
+                    }
+                }
+                unread += batch.bad_records;
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+            let (events, expected) = counted(&path);
+            assert_eq!(summary.events, events, "{name}");
+            assert_eq!(unread, 0, "{name}");
+            assert_eq!(metrics, expected, "{name}");
+        }
+    }
+    assert!(files >= 16, "only {files} traces were found");
+}
