@@ -243,7 +243,9 @@ impl<'a> Cursor<'a> {
         let rest = &self.text[self.at..];
         let length = rest
             .iter()
-            .position(|byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'['))
+            .position(|byte| {
+                matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"' | b'{' | b'[')
+            })
             .unwrap_or(rest.len());
         self.at += length;
         &rest[..length]

@@ -298,8 +298,7 @@ impl Meter {
         measures.pacing_rate = level(self.pacing);
         measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean);
         let recovering = measures.states.get("recovery").copied();
-        measures.recovery_time =
-            recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
+        measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
         (measures, self.rates.unwrap_or_else(|| Rates::new(first)))
     }
 }

@@ -10,7 +10,8 @@ fn file(records: &[&str]) -> Vec<u8> {
 }
 
 fn one(records: &[&str]) -> Measures {
-    let (summary, mut measured) = measure(file(records).as_slice(), &Options { jobs: 1, ..Options::default() }).unwrap();
+    let (summary, mut measured) =
+        measure(file(records).as_slice(), &Options { jobs: 1, ..Options::default() }).unwrap();
     assert_eq!(summary.bad_records, 0);
     assert_eq!(measured.len(), 1);
     measured.remove(0).measures
@@ -83,6 +84,20 @@ fn levels_are_weighted_by_time() {
     let queueing = m.queueing.unwrap();
     assert_eq!((queueing.min, queueing.mean, queueing.max), (0.0, 50.0, 100.0));
     assert!((m.rtt.unwrap().p50 - 100.0).abs() <= 0.1, "within a thousandth");
+}
+
+#[test]
+fn quantiles_are_within_a_thousandth() {
+    let records: Vec<String> = (0..1000).map(|i| metrics(i, &format!(r#""latest_rtt":{}"#, 20 + i))).collect();
+    let rtt = one(&as_strs(&records)).rtt.unwrap();
+    assert_eq!((rtt.samples, rtt.min, rtt.max, rtt.mean), (1000, 20.0, 1019.0, 519.5));
+    for (quantile, exact) in [(rtt.p50, 519.0), (rtt.p90, 919.0), (rtt.p95, 969.0), (rtt.p99, 1009.0)] {
+        assert!((quantile / exact - 1.0).abs() < 0.0011, "{quantile} for {exact}");
+    }
+    let long =
+        [metrics(0, r#""latest_rtt":10"#), metrics(1, r#""latest_rtt":1e9"#), metrics(2, r#""latest_rtt":1e12"#)];
+    let rtt = one(&as_strs(&long)).rtt.unwrap();
+    assert_eq!((rtt.samples, rtt.max), (3, 1e12));
 }
 
 #[test]

@@ -6,8 +6,16 @@ use super::dialect::{Dialect, Role};
 use crate::model::{Era, Trace, Vantage};
 
 /// Fields that only qlog files have, one of which every file has.
-const MARKS: [&str; 8] =
-    ["qlog_version", "qlog_format", "file_schema", "serialization_format", "trace", "traces", "event_fields", "vantage_point"];
+const MARKS: [&str; 8] = [
+    "qlog_version",
+    "qlog_format",
+    "file_schema",
+    "serialization_format",
+    "trace",
+    "traces",
+    "event_fields",
+    "vantage_point",
+];
 
 /// Whether an object is a header of a qlog file.
 pub(super) fn is_qlog(fields: &Map<String, Value>) -> bool {

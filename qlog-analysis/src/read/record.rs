@@ -66,4 +66,3 @@ pub(super) fn read(block: &Block, dialect: &Dialect, options: &Options) -> Batch
     }
     batch
 }
-

@@ -5,9 +5,9 @@ use std::io::{self, Read};
 use memchr::memchr;
 use windlass_qlog::RECORD_SEPARATOR;
 
+use super::ReadError;
 use super::block::{BLOCK, Block, LONGEST, Piece};
 use super::contained::{self, Start};
-use super::ReadError;
 use crate::model::Form;
 
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;

@@ -1,0 +1,190 @@
+use std::io::Write;
+
+use super::*;
+use crate::model::{PacketType, What};
+
+fn all(bytes: &[u8], jobs: usize) -> Result<(Summary, Vec<Batch>), ReadError> {
+    let mut batches = Vec::new();
+    let options = Options { jobs, facts: true, ..Options::default() };
+    let summary = read(bytes, &options, &mut |_, batch| {
+        batches.push(batch);
+        Ok(())
+    })?;
+    Ok((summary, batches))
+}
+
+const HEADER: &str =
+    r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","trace":{"vantage_point":{"type":"client"}}}"#;
+
+fn sequence(records: &[&str]) -> Vec<u8> {
+    let mut text = format!("\x1e{HEADER}\n");
+    for record in records {
+        text.push_str(&format!("\x1e{record}\n"));
+    }
+    text.into_bytes()
+}
+
+const SENT: &str = r#"{"time":1.5,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":7},"raw":{"length":1200},"frames":[{"frame_type":"ack","ack_delay":0.5,"acked_ranges":[[1],[3,5]]},{"frame_type":"stream","stream_id":4,"offset":10,"raw":{"length":90},"fin":true}]}}"#;
+
+#[test]
+fn a_bad_record_costs_that_record() {
+    let records = [SENT, "{\"time\":2,", "nonsense", "{\"time\":3}", "{\"name\":\"a:b\",\"data\":{}}", SENT];
+    let (summary, batches) = all(&sequence(&records), 1).unwrap();
+    assert_eq!((summary.events, summary.bad_records), (2, 4));
+    let bad: Vec<u64> = batches[0].bad.iter().map(|bad| bad.record).collect();
+    assert_eq!(bad, [3, 4, 5, 6], "counted with the header");
+    assert_eq!(batches[0].packets.len(), 2, "nothing of a bad record stays");
+}
+
+#[test]
+fn what_a_packet_tells_is_kept() {
+    let (_, batches) = all(&sequence(&[SENT]), 1).unwrap();
+    let batch = &batches[0];
+    let event = batch.events[0];
+    assert_eq!((event.time, event.what), (1_500_000, What::Sent(0)));
+    let packet = batch.packets[0];
+    assert_eq!((packet.kind, packet.number, packet.bytes), (PacketType::OneRtt, Some(7), Some(1200)));
+    assert_eq!((packet.ack_eliciting, packet.ack_delay), (Some(true), Some(500_000)));
+    assert_eq!(batch.ranges_of(&packet), [(1, 1), (3, 5)]);
+    let stream = batch.streams_of(&packet)[0];
+    assert_eq!((stream.id, stream.offset, stream.length, stream.fin), (4, 10, 90, true));
+}
+
+#[test]
+fn fields_may_come_in_any_order() {
+    let late = r#"{"data":{"bytes_in_flight":5},"name":"recovery:metrics_updated","time":"2"}"#;
+    let (_, batches) = all(&sequence(&[late]), 1).unwrap();
+    assert_eq!(batches[0].metrics[0].bytes_in_flight, Some(5));
+    let split = r#"{"type":"metrics_updated","category":"recovery","data":{"cwnd":"9"},"time":2}"#;
+    let (_, batches) = all(&sequence(&[split]), 1).unwrap();
+    assert_eq!(batches[0].metrics[0].cwnd, Some(9));
+}
+
+#[test]
+fn one_trace_reads_the_same_in_every_framing_and_compression() {
+    let records = [SENT; 5];
+    let plain = sequence(&records);
+    let lines = format!("{HEADER}\n{}\n", records.join("\n")).into_bytes();
+    let contained = format!(
+        r#"{{"qlog_version":"0.3","traces":[{{"vantage_point":{{"type":"client"}},"events":[{}]}}]}}"#,
+        records.join(",\n ")
+    );
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&plain).unwrap();
+    let gzip = gzip.finish().unwrap();
+    let zstd = zstd::encode_all(plain.as_slice(), 1).unwrap();
+    let (_, expected) = all(&plain, 1).unwrap();
+    for (what, bytes) in [("lines", lines), ("contained", contained.into_bytes()), ("gzip", gzip), ("zstd", zstd)] {
+        let mut batches = Vec::new();
+        let options = Options { facts: true, ..Options::default() };
+        let input = Input::new(bytes.as_slice()).unwrap();
+        read(input, &options, &mut |_, batch| {
+            batches.push(batch);
+            Ok(())
+        })
+        .unwrap_or_else(|error| panic!("{what}: {error}"));
+        assert_eq!(batches, expected, "{what}");
+    }
+}
+
+#[test]
+fn a_document_that_breaks_off_gives_what_came_before() {
+    let text = format!(r#"{{"qlog_version":"draft-02","traces":[{{"events":[{SENT},{SENT},{{"time":4,"#);
+    let (summary, _) = all(text.as_bytes(), 1).unwrap();
+    assert_eq!((summary.events, summary.bad_records), (2, 1));
+}
+
+#[test]
+fn times_may_be_differences() {
+    let header = r#"{"qlog_version":"0.3","trace":{"common_fields":{"time_format":"delta"}}}"#;
+    let mut text = format!("\x1e{header}\n");
+    let count = 40_000;
+    for _ in 0..count {
+        text.push_str("\x1e{\"time\":2,\"name\":\"recovery:metrics_updated\",\"data\":{\"bytes_in_flight\":1}}\n");
+    }
+    let (_, batches) = all(text.as_bytes(), 2).unwrap();
+    assert!(batches.len() > 2, "several blocks");
+    let times: Vec<i64> = batches.iter().flat_map(|batch| batch.events.iter().map(|event| event.time)).collect();
+    let expected: Vec<i64> = (1..=count).map(|n| n * 2_000_000).collect();
+    assert_eq!(times, expected);
+}
+
+#[test]
+fn seconds_are_recognised_by_acknowledgements() {
+    let mut records = Vec::new();
+    for number in 0..6 {
+        let sent = number * 100;
+        records.push(format!(
+            r#"{{"time":{sent},"name":"transport:packet_sent","data":{{"header":{{"packet_type":"1RTT","packet_number":{number}}},"frames":[{{"frame_type":"ping"}}]}}}}"#
+        ));
+        records.push(format!(
+            r#"{{"time":{},"name":"transport:packet_received","data":{{"header":{{"packet_type":"1RTT"}},"frames":[{{"frame_type":"ack","acked_ranges":[[{number}]]}}]}}}}"#,
+            sent + 50
+        ));
+        records.push(format!(
+            r#"{{"time":{},"name":"recovery:metrics_updated","data":{{"latest_rtt":0.05}}}}"#,
+            sent + 50
+        ));
+    }
+    let records: Vec<&str> = records.iter().map(String::as_str).collect();
+    let (summary, batches) = all(&sequence(&records), 1).unwrap();
+    assert_eq!(summary.traces[0].rtt_unit, Some("s"));
+    assert!(batches[0].metrics.iter().all(|metrics| metrics.latest_rtt == Some(50_000_000)));
+}
+
+#[test]
+fn what_is_no_qlog_is_refused_with_the_reason() {
+    for (bytes, expected) in [
+        (&b""[..], "nothing is in it"),
+        (b" \n ", "nothing is in it"),
+        (b"hello", "does not begin with a JSON object"),
+        (b"{\"a\":1}", "neither file_schema nor qlog_version"),
+        (b"\x1e{\"time\":1}\n", "neither file_schema nor qlog_version"),
+        (b"\x1e{\"time\"\n", "cannot be read"),
+        (b"\x1e[]\n", "no JSON object"),
+    ] {
+        let error = all(bytes, 1).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn an_infinite_threshold_is_none_and_unknown_fields_are_counted() {
+    let record = r#"{"time":1,"name":"quic:recovery_metrics_updated","data":{"ssthresh":18446744073709551615,"congestion_window":5,"cc_w_max":2.5,"odd":"x"}}"#;
+    let (_, batches) = all(&sequence(&[record]), 1).unwrap();
+    let batch = &batches[0];
+    assert_eq!((batch.metrics[0].ssthresh, batch.metrics[0].cwnd), (None, Some(5)));
+    assert_eq!((batch.name(batch.facts[0].name), batch.facts[0].value), ("cc_w_max", 2.5));
+    let unknown: Vec<_> = batch.unknown.iter().map(|(name, count)| (batch.name(*name), *count)).collect();
+    assert_eq!(unknown, [("odd", 1)]);
+}
+
+mod hostile {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(3000))]
+
+        #[test]
+        fn no_bytes_make_it_fail(bytes in prop::collection::vec(any::<u8>(), 0..200), framed in any::<bool>()) {
+            let mut file = if framed { sequence(&[SENT]) } else { Vec::new() };
+            file.extend(bytes);
+            let _ = all(&file, 1);
+        }
+
+        #[test]
+        fn no_damage_makes_it_fail(at in 0_usize..600, byte in any::<u8>(), cut in 0_usize..600) {
+            for text in [sequence(&[SENT, SENT]), format!(r#"{{"traces":[{{"events":[{SENT}]}}]}}"#).into_bytes()] {
+                let mut damaged = text.clone();
+                if let Some(place) = damaged.get_mut(at) {
+                    *place = byte;
+                }
+                let _ = all(&damaged, 1);
+                damaged.truncate(cut);
+                let _ = all(&damaged, 1);
+            }
+        }
+    }
+}

@@ -71,7 +71,9 @@ pub(super) fn judge(batch: &Batch) -> Option<Unit> {
                 }
             }
             What::Metrics(index) => {
-                let Some(latest) = batch.metrics[index as usize].latest_rtt.filter(|&latest| latest > 0) else { continue };
+                let Some(latest) = batch.metrics[index as usize].latest_rtt.filter(|&latest| latest > 0) else {
+                    continue;
+                };
                 let Some(sample) = sample.take() else { continue };
                 let ratio = sample as f64 / latest as f64;
                 right += u32::from((0.33..=3.0).contains(&ratio));

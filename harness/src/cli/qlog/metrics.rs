@@ -19,6 +19,9 @@ pub(super) struct Metrics {
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// Also say how evenly the connections share what they share, if they do
+    #[arg(long)]
+    sharing: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -50,7 +53,7 @@ impl Metrics {
             rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
         }
         let rates: Vec<_> = rows.iter().map(|row| &row.measured.rates).collect();
-        let shares = shares(&rates);
+        let shares = if self.sharing { shares(&rates) } else { None };
         print(&match self.format {
             Format::Table => table(&rows, shares.as_ref()),
             Format::Json => json(&rows, shares.as_ref()),
