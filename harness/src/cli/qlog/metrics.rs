@@ -1,6 +1,6 @@
 //! `windlass qlog metrics`: numbers of connections.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
@@ -62,7 +62,7 @@ impl Metrics {
     }
 }
 
-fn tell_bad(path: &PathBuf, bad: u64) {
+fn tell_bad(path: &Path, bad: u64) {
     if bad > 0 {
         eprintln!("{}: {bad} records could not be read; `windlass qlog lint` says why", path.display());
     }
