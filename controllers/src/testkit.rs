@@ -2,6 +2,7 @@
 #![allow(dead_code, reason = "each test uses what it needs")]
 
 pub mod driven;
+pub mod groups;
 pub mod pipe;
 pub mod trace;
 

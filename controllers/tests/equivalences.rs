@@ -8,18 +8,32 @@ use std::fmt::Debug;
 
 use flows::Flows;
 use sender::Sender;
+use windlass_controllers::event::{OneWay, Queueing, Rtt};
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::grouped::State;
+use windlass_controllers::parts::vegas;
 use windlass_controllers::schemes::a_tcp::{self, ATcp};
 use windlass_controllers::schemes::a_tcp_p::ATcpP;
 use windlass_controllers::schemes::aimd::{self, Aimd};
+use windlass_controllers::schemes::cm::{self, Cm};
+use windlass_controllers::schemes::cocoon::{self, Cocoon};
+use windlass_controllers::schemes::combined::Combined;
 use windlass_controllers::schemes::dca_c::{self, DcaC};
 use windlass_controllers::schemes::dca_s::DcaS;
+use windlass_controllers::schemes::dual::{self, Dual};
+use windlass_controllers::schemes::enhanced_vegas::{self, EnhancedVegas};
+use windlass_controllers::schemes::fractional::{self, Fractional};
+use windlass_controllers::schemes::highspeed::{self, HighSpeed};
+use windlass_controllers::schemes::multcp::{self, MulTcp};
+use windlass_controllers::schemes::red_vegas::{self, RedVegas};
 use windlass_controllers::schemes::reno::{self, Reno};
+use windlass_controllers::schemes::rovegas::{self, RoVegas};
+use windlass_controllers::schemes::tcp_africa::{self, TcpAfrica};
 use windlass_controllers::schemes::tcp_k::{self, TcpK};
 use windlass_controllers::schemes::tcp_p::{self, TcpP};
-use windlass_controllers::{Controller, Fixed, Time, What};
+use windlass_controllers::schemes::vegas::Vegas;
+use windlass_controllers::{Controller, Decision, Event, Fixed, Parameters, Span, Time, What};
 
 /// Sequences per pair of schemes.
 const CASES: u64 = 10_000;
@@ -142,6 +156,216 @@ fn a_flow_that_never_yields_to_delay_is_reno() {
         let (sender, base) = case(seed);
         same::<DcaC, Reno, _, _>(seed, 1 + seed % 6, sender, params, reno::Params { base });
     }
+}
+
+#[test]
+fn multcp_of_weight_one_is_reno() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let params = multcp::Params { base, n: 1.0, slow_start_gain: 1.0 + (seed % 3) as f64 / 2.0 };
+        same::<MulTcp, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
+    }
+}
+
+/// MulTCP is AIMD(n, 1/2n) with its own slow start; QUIC's has none of its own.
+#[test]
+fn multcp_is_aimd() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let n = 1.0 + (seed % 9) as f64 / 2.0;
+        let params = multcp::Params { base, n, slow_start_gain: 1.0 };
+        same::<MulTcp, Aimd, _, _>(seed, 1, sender, params, aimd::Params { base, a: n, b: 0.5 / n });
+    }
+}
+
+/// `spec: cho §9`: a fractional group of one, a combined one of up to two, a COCOON of one
+/// are standard flows.
+#[test]
+fn small_groups_of_slowed_or_collaborating_flows_are_renos() {
+    for seed in 0..CASES {
+        let reno = reno::Params { base: case(seed).1 };
+        let (sender, base) = case(seed);
+        same::<Fractional, Reno, _, _>(seed, 1, sender, fractional::Params { base }, reno);
+        let (sender, base) = case(seed);
+        same::<Combined, Reno, _, _>(seed, 1 + seed % 2, sender, fractional::Params { base }, reno);
+        let (sender, base) = case(seed);
+        same::<Cocoon, Reno, _, _>(seed, 1, sender, cocoon::Params { base }, reno);
+    }
+}
+
+/// `spec: cho §9`: the one window is a standard flow's. In a group of any size it is that
+/// of a flow which hears all members' events, but for what a spurious loss gives back and
+/// what a sibling's recovery period says of older packets.
+#[test]
+fn a_congestion_manager_of_one_is_reno() {
+    for seed in 0..CASES {
+        let (mut sender, base) = case(seed);
+        let mut cm = Flows::new(Fixed::<Cm>(cm::Params { base }));
+        let mut reno = Flows::new(Fixed::<Reno>(reno::Params { base }));
+        cm.join(&sender.path());
+        reno.join(&sender.path());
+        let mut decision = reno.decide(0);
+        for i in 0..EVENTS {
+            let event = sender.event(&decision);
+            cm.step(0, &event);
+            reno.step(0, &event);
+            decision = reno.decide(0);
+            assert_eq!(cm.decide(0), decision, "seed {seed}, event {i}: {event:?}");
+        }
+    }
+}
+
+/// `spec: cho §9`.
+#[test]
+fn tcp_africa_without_a_limit_to_its_queue_is_highspeed() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let base = Base { iw: 10.0 + (seed % 7) as f64 * 100.0, ssthresh: 50.0, ..base };
+        let africa = tcp_africa::Params { base, alpha: f64::INFINITY, ..Default::default() };
+        same::<TcpAfrica, HighSpeed, _, _>(seed, 1, sender, africa, highspeed::Params { base, ..Default::default() });
+    }
+}
+
+/// `spec: cho §9`: up to the low window both of its modes are standard TCP.
+#[test]
+fn tcp_africa_with_a_small_window_is_reno() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let base = Base { max_window: 38.0, ..base };
+        let africa = tcp_africa::Params { base, alpha: (seed % 3) as f64, ..Default::default() };
+        same::<TcpAfrica, Reno, _, _>(seed, 1, sender, africa, reno::Params { base });
+    }
+}
+
+/// `spec: chan §9`, as D6 of DCA.
+#[test]
+fn dual_that_never_yields_to_delay_is_reno() {
+    for seed in 0..CASES {
+        let (sender, base) = case(seed);
+        let dual = dual::Params { base: dca_c::Params { base, gamma: 1.0, ..Default::default() } };
+        same::<Dual, Reno, _, _>(seed, 1, sender, dual, reno::Params { base });
+    }
+}
+
+/// `spec: cho §9`: flows of one scheme in parallel that know nothing of each other are what
+/// a scheme without groups is, whatever table it is shown.
+#[test]
+fn parallel_high_speed_flows_are_mutually_unaware() {
+    for seed in 0..CASES / 10 {
+        let (mut sender, base) = case(seed);
+        let base = Base { ssthresh: 60.0, ..base };
+        let engine = || Fixed::<HighSpeed>(highspeed::Params { base, ..Default::default() });
+        let mut together = Flows::new(engine());
+        let mut alone: Vec<_> = (0..5).map(|_| Flows::new(engine())).collect();
+        for flow in &mut alone {
+            together.join(&sender.path());
+            flow.join(&sender.path());
+        }
+        let mut decision = together.decide(0);
+        for _ in 0..EVENTS {
+            let me = sender.dice.below(5) as usize;
+            let event = sender.event(&decision);
+            together.step(me, &event);
+            alone[me].step(0, &event);
+            decision = together.decide(me);
+            assert_eq!((decision, together.states[me]), (alone[me].decide(0), alone[me].states[0]), "seed {seed}");
+        }
+    }
+}
+
+/// Vegas and a relative get the same events, changed by `blind`, and must decide the same.
+fn vegas_and<S>(blind: impl Fn(&mut Event), relative: impl Fn(vegas::Common) -> S::Params)
+where
+    S: Controller + Debug + 'static,
+{
+    for seed in 0..CASES {
+        let mut sender = Sender::new(seed, seed.is_multiple_of(2));
+        let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
+        let mut plain = Flows::new(Fixed::<Vegas>(common));
+        let mut other = Flows::new(Fixed::<S>(relative(common)));
+        plain.join(&sender.path());
+        other.join(&sender.path());
+        let mut decision = plain.decide(0);
+        for i in 0..EVENTS {
+            let mut event = sender.event(&decision);
+            blind(&mut event);
+            plain.step(0, &event);
+            other.step(0, &event);
+            decision = plain.decide(0);
+            let theirs = Decision { ecn: decision.ecn, ..other.decide(0) };
+            assert_eq!(theirs, decision, "seed {seed}, event {i}: {event:?}");
+        }
+    }
+}
+
+/// `spec: chan §12` P17: without any loss RedVegas is Vegas, marks or none. With marks that
+/// ride on acknowledgements only: a mark of its own is Vegas' congestion (`§7.5`).
+#[test]
+fn red_vegas_without_loss_is_vegas() {
+    let lossless = |event: &mut Event| {
+        if matches!(event.what, What::Lost(_) | What::PersistentCongestion(_) | What::Marked(_)) {
+            event.what = What::Tick;
+        }
+    };
+    vegas_and::<RedVegas>(lossless, |base| red_vegas::Params { base, ..Default::default() });
+    vegas_and::<RedVegas>(lossless, |base| red_vegas::Params { base, ..Parameters::paper() });
+}
+
+/// `spec: chan §12` P16: where every acknowledgement echoes a mark every loss is congestion;
+/// and so it is where nothing is known of marks (`§7.5`).
+#[test]
+fn red_vegas_that_sees_marks_everywhere_or_never_is_vegas() {
+    for echo in [Some(true), None] {
+        let marked = |event: &mut Event| {
+            if let What::Acked(acked) = &mut event.what {
+                (acked.congestion_indication, acked.newest_pn) = (echo, Some(u64::MAX));
+            }
+        };
+        vegas_and::<RedVegas>(marked, |base| red_vegas::Params { base, ..Default::default() });
+    }
+}
+
+/// `spec: chan §12` P6: with no queueing reported either way, and so an exact base, the
+/// decisions are Vegas'. Every acknowledgement has to bring both a sample and a report.
+#[test]
+fn rovegas_without_reverse_queueing_is_vegas() {
+    for report in [None, Some(Queueing { forward: Span::ZERO, backward: Span::ZERO })] {
+        let quiet = |event: &mut Event| {
+            if let What::Sampled(_) = event.what {
+                event.what = What::Tick;
+            }
+            if let What::Acked(acked) = &mut event.what {
+                acked.rtt = acked.rtt.map(|rtt| Rtt { latest: Span(rtt.latest.0 >> 2), ..rtt });
+                acked.queueing = report;
+            }
+        };
+        vegas_and::<RoVegas>(quiet, |base| rovegas::Params { base, ..Default::default() });
+    }
+}
+
+/// `spec: chan §12` P6: with all queueing on the way out, and minima that are not forgotten,
+/// the decisions are Vegas'. Every acknowledgement has to bring both kinds of sample.
+#[test]
+fn enhanced_vegas_without_reverse_queueing_is_vegas() {
+    let quiet = |event: &mut Event| {
+        if let What::Sampled(_) = event.what {
+            event.what = What::Tick;
+        }
+        if let What::Acked(acked) = &mut event.what {
+            let rtt = acked.rtt.map(|rtt| Rtt { latest: Span(rtt.latest.0 >> 2), ack_delay: Span::ZERO, ..rtt });
+            let back = 40_000;
+            acked.rtt = rtt.filter(|rtt| rtt.latest.0 > back);
+            acked.one_way =
+                acked.rtt.map(|rtt| OneWay { forward: (rtt.latest.0 - back) as i64, backward: back as i64 });
+        }
+    };
+    vegas_and::<EnhancedVegas>(quiet, |base| enhanced_vegas::Params { base, owd_window: 0.0, ..Default::default() });
+    let silent = |event: &mut Event| {
+        if let What::Acked(acked) = &mut event.what {
+            acked.one_way = None;
+        }
+    };
+    vegas_and::<EnhancedVegas>(silent, |base| enhanced_vegas::Params { base, ..Default::default() });
 }
 
 /// A detector that never checks and whose verdict on every loss is `k`.

@@ -30,6 +30,11 @@ const SCHEMES: &[Scheme] = &[
     Scheme { name: "highspeed", timeless: true, monotone: true, low_window: Some("38") },
     Scheme { name: "highspeed:form=formula", timeless: true, monotone: true, low_window: Some("38") },
     Scheme { name: "highspeed:form=table", timeless: true, monotone: true, low_window: Some("38") },
+    // A smaller window may be the one that grows fast.
+    Scheme { name: "tcp-africa", timeless: true, monotone: false, low_window: Some("38") },
+    Scheme { name: "multcp", timeless: true, monotone: false, low_window: None },
+    Scheme { name: "multcp:n=1.5", timeless: true, monotone: true, low_window: None },
+    Scheme { name: "tcp-k", timeless: true, monotone: false, low_window: None },
     // Where it turns from Reno's mode to its own a smaller window may come out ahead.
     Scheme { name: "scalable", timeless: true, monotone: false, low_window: Some("16") },
     Scheme { name: "scalable:low_window=1", timeless: true, monotone: true, low_window: None },

@@ -1,5 +1,6 @@
 //! Reno that also yields to delay: a mild cut once the RTT passes a point within the range
-//! it has had, alone or with the siblings that have larger windows (`spec: cho §3`).
+//! it has had, alone or with the siblings that have larger windows (`spec: cho §3`,
+//! `spec: chan §9`).
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
@@ -8,10 +9,10 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::window::Window;
-use crate::{Event, Path, Signals, Span, Time, View, What, parameters};
+use crate::{Event, Parameters, Path, Signals, Span, Time, View, What, parameters};
 
 parameters! {
-    /// What both DCA schemes let one set.
+    /// What schemes that yield to delay let one set.
     pub struct Params {
         @base Base, paper Base { ssthresh: 200.0, max_window: 200.0, ..Base::cho() };
         /// Where between the least and the largest RTT a sample begins to be a sign of congestion.
@@ -52,6 +53,12 @@ impl Range {
     }
 }
 
+impl AsRef<Params> for Params {
+    fn as_ref(&self) -> &Params {
+        self
+    }
+}
+
 /// What a flow remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
@@ -59,12 +66,15 @@ pub struct Memory {
     pub range: Option<Range>,
     /// The next sample that counts is of a packet sent no earlier.
     pub next: Time,
+    /// Samples that counted since one was judged.
+    pub passed: u8,
 }
 
 impl Memory {
     /// Takes the sample of a packet sent at `sent_at`, one per round trip, and tells
-    /// whether it is a sign of congestion (`spec: cho §3.2 rules 1–3`).
-    fn sampled(&mut self, gamma: f64, now: Time, sent_at: Time, rtt: Span) -> bool {
+    /// whether it is a sign of congestion; one of `every` is judged
+    /// (`spec: cho §3.2 rules 1–3`; `spec: chan §9`).
+    fn sampled(&mut self, gamma: f64, every: u8, now: Time, sent_at: Time, rtt: Span) -> bool {
         if sent_at < self.next {
             return false;
         }
@@ -72,6 +82,11 @@ impl Memory {
         let range = self.range.get_or_insert(Range { min: rtt, max: rtt });
         range.min = range.min.min(rtt);
         range.max = range.max.max(rtt);
+        self.passed += 1;
+        if self.passed < every {
+            return false;
+        }
+        self.passed = 0;
         range.passed(gamma, rtt)
     }
 }
@@ -87,6 +102,13 @@ pub trait Reach: Debug + Send + Sync + 'static {
     /// With [`GROUPS`](Signals::GROUPS) or without: a flow that keeps its window out of
     /// the group's table has no siblings.
     const NEEDS: Signals;
+    /// See [`Controller::Params`](crate::Controller::Params).
+    type Params: Parameters + AsRef<Base> + AsRef<Params>;
+    /// One sample per so many round trips is judged.
+    const EVERY: u8 = 1;
+    /// Whether the threshold follows the window down, so that what was given up is not
+    /// taken back in slow start.
+    const FOLLOWS: bool = false;
 }
 
 /// What a DCA flow needs to hear by itself.
@@ -96,9 +118,13 @@ pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
 #[derive(Debug)]
 pub struct Dca<R>(PhantomData<R>);
 
+fn settings<'a, R: Reach>(flow: &Flow<'a, Dca<R>>) -> &'a Params {
+    flow.params.as_ref()
+}
+
 /// Siblings with larger windows give up their part (`spec: cho §3.2 rules 4, 5`).
 fn warn<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
-    let (params, now, own) = (flow.params, flow.now, flow.window.cwnd);
+    let (params, now, own) = (settings(flow), flow.now, flow.window.cwnd);
     let others = (flow.size() - 1) as f64;
     for member in flow.siblings().filter(|member| member.cwnd > own) {
         member.scale(member.cwnd - params.alpha * member.cwnd / others, params.base.min_window, now);
@@ -110,8 +136,12 @@ fn warn<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
 fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
     let Window { cwnd, ssthresh, .. } = *flow.window;
     if cwnd > ssthresh {
-        flow.window.lower(&flow.params.base, cwnd - flow.params.alpha * cwnd);
+        let params = settings(flow);
+        flow.window.lower(&params.base, cwnd - params.alpha * cwnd);
         flow.window.settle();
+        if R::FOLLOWS {
+            flow.window.ssthresh = ssthresh.min(flow.window.cwnd);
+        }
     }
 }
 
@@ -120,13 +150,13 @@ impl<R: Reach> GroupRules for Dca<R> {
     const SUMMARY: &'static str = R::SUMMARY;
     const SOURCE: &'static str = R::SOURCE;
     const NEEDS: Signals = R::NEEDS;
-    type Params = Params;
+    type Params = R::Params;
     type Memory = Memory;
     type Shared = ();
 
-    fn shared(_: &Params) {}
+    fn shared(_: &R::Params) {}
 
-    fn start(_: &Params, _: &Path) -> Memory {
+    fn start(_: &R::Params, _: &Path) -> Memory {
         Memory::default()
     }
 
@@ -138,7 +168,8 @@ impl<R: Reach> GroupRules for Dca<R> {
             What::Acked(ref acked) => acked.newest_sent_at,
             _ => Time(flow.now.0.saturating_sub(rtt.latest.0)),
         };
-        if flow.memory.sampled(flow.params.gamma, flow.now, sent_at, rtt.adjusted()) {
+        let gamma = settings(flow).gamma;
+        if flow.memory.sampled(gamma, R::EVERY, flow.now, sent_at, rtt.adjusted()) {
             warn(flow);
             yield_to_delay(flow);
         }
@@ -164,7 +195,7 @@ impl<R: Reach> GroupRules for Dca<R> {
     }
 
     fn inspect(
-        params: &Params,
+        params: &R::Params,
         memory: &Memory,
         _: &Window,
         _: View<'_, ()>,
@@ -173,7 +204,7 @@ impl<R: Reach> GroupRules for Dca<R> {
         if let Some(range) = memory.range {
             visit("rtt_min_ms", range.min.millis());
             visit("rtt_max_ms", range.max.millis());
-            visit("rtt_threshold_ms", range.threshold(params.gamma));
+            visit("rtt_threshold_ms", range.threshold(AsRef::<Params>::as_ref(params).gamma));
         }
     }
 }

@@ -172,20 +172,10 @@ pub fn decrease<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
     scale_siblings(flow, share);
 }
 
-/// What siblings have to give. A response that took from siblings cannot be taken back
-/// (`spec: cho §11`).
+/// What siblings have to give.
 pub fn scale_siblings<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
-    if share.regime() == Regime::Standard {
-        return;
-    }
-    let (now, floor) = (flow.now, flow.params.as_ref().min_window);
-    let mut taken = false;
-    for member in flow.siblings() {
-        member.scale(share.sibling(member.cwnd), floor, now);
-        taken = true;
-    }
-    if taken {
-        flow.window.settle();
+    if share.regime() != Regime::Standard {
+        flow.take_from_siblings(|member| Some(share.sibling(member.cwnd)));
     }
 }
 

@@ -8,7 +8,7 @@
 //! | | plain | instead |
 //! |---|---|---|
 //! | where the delays come from | [`RoundTrip`] | one-way delays, router queueing times |
-//! | how the window follows Δ | [`ByOne`] | Quick Vegas' steps |
+//! | how the window follows Δ | [`ByOne`] | Quick Vegas' steps; steps by the [gradient](Pair) between two windows |
 //! | which losses are answered | [`Every`] | those told to be congestion |
 //!
 //! [`VegasBased`] is the rest: rounds, slow start, growth spread over a round, loss.
@@ -22,6 +22,7 @@
 //! changes nothing (`Q2`).
 
 mod backlog;
+mod gradient;
 mod growth_gate;
 mod loss;
 mod params;
@@ -32,12 +33,13 @@ mod step;
 mod vegas_based;
 
 pub use backlog::{Delays, Rounding, backlog};
+pub use gradient::{Finding, Pair, Trail};
 pub use growth_gate::GrowthGate;
 pub use loss::{Every, LossArith, LossRule};
-pub use params::{Common, DeltaWindow, Limits};
+pub use params::{Common, Compared, DeltaWindow, Limits};
 pub use round::{Mean, Round};
 pub use scheme::{NEEDS, Scheme, State};
 pub(crate) use source::signed;
 pub use source::{Frame, RoundTrip, RoundTripMemory, Source};
-pub use step::{ByOne, Step, StepRule};
+pub use step::{ByOne, Step, StepRule, Told};
 pub use vegas_based::VegasBased;

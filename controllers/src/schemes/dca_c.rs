@@ -18,6 +18,7 @@ impl Reach for Collaborative {
     const SUMMARY: &'static str = "Reno that yields to delay, and makes larger siblings yield too";
     const SOURCE: &'static str = "Cho 2006, ch. II; spec: cho §2, §3";
     const NEEDS: Signals = NEEDS.and(Signals::GROUPS);
+    type Params = Params;
 }
 
 #[cfg(test)]

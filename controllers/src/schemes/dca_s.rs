@@ -18,6 +18,7 @@ impl Reach for Selfish {
     const SUMMARY: &'static str = "Reno that yields to delay by a mild cut of its own window";
     const SOURCE: &'static str = "Cho 2006, ch. II; spec: cho §3";
     const NEEDS: Signals = NEEDS;
+    type Params = Params;
 }
 
 #[cfg(test)]

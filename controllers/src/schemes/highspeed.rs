@@ -1,120 +1,24 @@
 #![doc = include_str!("highspeed.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
+use crate::parts::high_speed::{Response, Slope};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time, choice, parameters};
+use crate::{Event, Path, Time, parameters};
 
-choice! {
-    /// Where `a(w)` comes from.
-    pub enum Form {
-        /// `p(w)` straight between the two anchors on logarithmic scales, as the platform
-        /// of the document computes it (`spec: sharma §3 T-3`).
-        Continuous = "continuous",
-        /// `p(w) = 0.078/w^1.2`, which the RFC's table is computed from (`RFC 3649 §5`).
-        Formula = "formula",
-        /// The table of RFC 3649, Appendix B; `a` whole, `b` in 256ths.
-        Table = "table",
-    }
-}
+pub use crate::parts::high_speed::Form;
 
 parameters! {
     /// Parameters of [`HighSpeed`].
     pub struct Params {
         @base Base, paper Base::sharma_limited();
-        /// Where the increase comes from.
-        form: Form = Form::Continuous, source "spec: sharma §3.1, §3.2, A-18";
-        /// Window up to which it is Reno.
-        low_window: f64 = 38.0, in 2.0, 1000.0, unit "packets", source "RFC 3649 §5";
-        /// Window of the upper anchor.
-        high_window: f64 = 83_000.0, in 2000.0, 1e9, unit "packets", source "RFC 3649 §5";
-        /// Loss rate at the low window.
-        low_p: f64 = 1e-3, paper 1.5 / (38.0 * 38.0), in 1e-6, 0.5, source "RFC 3649 §5; spec: sharma §3";
-        /// Loss rate at the high window.
-        high_p: f64 = 1e-7, in 1e-12, 1e-3, source "RFC 3649 §5";
-        /// Fraction of the window given up at the high window.
-        high_decrease: f64 = 0.1, in 0.05, 0.5, source "RFC 3649 §5";
+        @with response: Response, "The two functions' anchors.";
     }
 }
 
 impl AsRef<Base> for Params {
     fn as_ref(&self) -> &Base {
         &self.base
-    }
-}
-
-/// Smallest `b`, far above the high window (`spec: sharma §3`, corner cases).
-const LEAST_DECREASE: f64 = 0.05;
-
-impl Params {
-    /// How far `w` is from the low window to the high one, on a logarithmic scale.
-    fn position(&self, w: f64) -> f64 {
-        libm::log(w / self.low_window) / libm::log(self.high_window / self.low_window)
-    }
-
-    /// The loss rate at which `w` is the average window.
-    fn loss_rate(&self, w: f64) -> f64 {
-        match self.form {
-            Form::Continuous => self.low_p * libm::exp(self.position(w) * libm::log(self.high_p / self.low_p)),
-            Form::Formula | Form::Table => 0.078 / libm::pow(w, 1.2),
-        }
-    }
-
-    /// Fraction of a window of `w` packets given up on congestion (`spec: sharma §3 T-3,
-    /// T-5`).
-    #[must_use]
-    pub fn b(&self, w: f64) -> f64 {
-        if w <= self.low_window {
-            return 0.5;
-        }
-        if self.form == Form::Table {
-            return f64::from(CUTS[row(w)]) / 256.0;
-        }
-        (0.5 + (self.high_decrease - 0.5) * self.position(w)).clamp(LEAST_DECREASE, 0.5)
-    }
-
-    /// Packets a window of `w` grows by per round trip, before it is held to at least
-    /// Reno's (`spec: sharma §3 T-3`).
-    fn unclamped(&self, w: f64) -> f64 {
-        if self.form == Form::Table {
-            return row(w) as f64 + 1.0;
-        }
-        let b = self.b(w);
-        w * w * self.loss_rate(w) * 2.0 * b / (2.0 - b)
-    }
-
-    /// Packets a window of `w` grows by per round trip; at least 1.
-    #[must_use]
-    pub fn a(&self, w: f64) -> f64 {
-        if w <= self.low_window { 1.0 } else { self.unclamped(w).max(1.0) }
-    }
-}
-
-/// The increase between two whole numbers of packets, before it is held to Reno's.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
-    floor: f64,
-    a: f64,
-    slope: f64,
-}
-
-impl Memory {
-    /// `a(w)`; see the module's text for how exact.
-    #[inline]
-    fn a(&mut self, params: &Params, w: f64) -> f64 {
-        let floor = f64::from(w as u32);
-        if floor != self.floor {
-            *self = Memory::at(params, floor);
-        }
-        (self.a + self.slope * (w - floor)).max(1.0)
-    }
-
-    #[cold]
-    fn at(params: &Params, floor: f64) -> Memory {
-        let a = params.unclamped(floor);
-        let slope = if params.form == Form::Table { 0.0 } else { params.unclamped(floor + 1.0) - a };
-        Memory { floor, a, slope }
     }
 }
 
@@ -130,57 +34,27 @@ impl Rules for HighSpeedRules {
     const SUMMARY: &'static str = "grows faster and gives up less the larger the window is";
     const SOURCE: &'static str = "RFC 3649; spec: sharma §3, arumaithurai §6.7";
     type Params = Params;
-    type Memory = Memory;
+    type Memory = Slope;
 
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory { floor: 0.0, a: 1.0, slope: 0.0 }
+    fn start(_: &Params, _: &Path) -> Slope {
+        Slope::default()
     }
 
     /// `spec: sharma §3 T-4`.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        let a = if window.cwnd > params.low_window { memory.a(params, window.cwnd) } else { 1.0 };
-        aimd::increase(a, window, units)
+    fn increase(params: &Params, slope: &mut Slope, window: &Window, _: Time, units: f64) -> f64 {
+        slope.increase(&params.response, window, units)
     }
 
     /// `spec: sharma §3 T-5`.
-    fn decrease(params: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
-        aimd::decrease(params.b(window.cwnd), window)
+    fn decrease(params: &Params, _: &mut Slope, window: &Window, _: &Event) -> Cut {
+        params.response.decrease(window)
     }
 
-    fn inspect(params: &Params, _: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("a", params.a(window.cwnd));
-        visit("b", params.b(window.cwnd));
+    fn inspect(params: &Params, _: &Slope, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        params.response.inspect(window, visit);
     }
 }
-
-/// The row of the table in force at `w`, from 0: the last whose window is not above it.
-fn row(w: f64) -> usize {
-    ROWS.partition_point(|&window| f64::from(window) <= w).max(1) - 1
-}
-
-/// RFC 3649, Appendix B: from how many packets on row k, from 1, is in force, in which
-/// the window grows by k packets per round trip (`spec: sharma §3.2`).
-#[rustfmt::skip]
-const ROWS: [u32; 72] = [
-    38, 118, 221, 347, 495, 663, 851, 1058, 1284, 1529, 1793, 2076,
-    2378, 2699, 3039, 3399, 3778, 4177, 4596, 5036, 5497, 5979, 6483, 7009,
-    7558, 8130, 8726, 9346, 9991, 10661, 11358, 12082, 12834, 13614, 14424, 15265,
-    16137, 17042, 17981, 18955, 19965, 21013, 22101, 23230, 24402, 25618, 26881, 28193,
-    29557, 30975, 32450, 33986, 35586, 37253, 38992, 40808, 42707, 44694, 46776, 48961,
-    51258, 53677, 56230, 58932, 61799, 64851, 68113, 71617, 75401, 79517, 84035, 89053,
-];
-
-/// How many 256ths of the window each row gives up (`spec: sharma §3.2`).
-#[rustfmt::skip]
-const CUTS: [u8; 72] = [
-    128, 112, 104, 98, 93, 89, 86, 83, 81, 78, 76, 74,
-    72, 71, 69, 68, 66, 65, 64, 62, 61, 60, 59, 58,
-    57, 56, 55, 54, 53, 52, 52, 51, 50, 49, 48, 48,
-    47, 46, 45, 45, 44, 43, 43, 42, 41, 41, 40, 39,
-    39, 38, 38, 37, 36, 36, 35, 35, 34, 33, 33, 32,
-    32, 31, 30, 30, 29, 28, 28, 27, 26, 26, 25, 24,
-];
 
 #[cfg(test)]
 mod tests;

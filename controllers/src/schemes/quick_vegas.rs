@@ -1,7 +1,7 @@
 #![doc = include_str!("quick_vegas.md")]
 
 use crate::parameters;
-use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, VegasBased};
+use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, Told, VegasBased};
 
 parameters! {
     /// Parameters of [`QuickVegas`].
@@ -35,7 +35,7 @@ impl StepRule<Params> for Quick {
     type Memory = Succession;
 
     /// `spec: chan §6.3 V2–V6` (Eqs. 5.1 and 5.2).
-    fn step(params: &Params, memory: &mut Succession, delta: f64) -> Step {
+    fn step(params: &Params, memory: &mut Succession, &Told { delta, .. }: &Told) -> Step {
         let Common { alpha, beta, .. } = params.base;
         let excess = delta - (alpha + beta) / 2.0;
         if delta < alpha && delta <= beta {

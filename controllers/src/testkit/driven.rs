@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
 use crate::event::{Acked, Idle, Lost, OneWay, Queueing, Rtt, SpuriousLoss};
-use crate::parts::vegas::{Scheme, VegasBased};
+use crate::parts::vegas::{Delays, Scheme, Told, VegasBased};
 use crate::{Controller, Span, Time, What};
 
 /// A millisecond in nanoseconds.
@@ -26,6 +26,11 @@ pub struct Measured {
 /// A round-trip time, nothing else.
 pub fn trip(rtt: u64) -> Measured {
     Measured { rtt, one_way: None, queueing: None }
+}
+
+/// A round of which only the backlog matters.
+pub fn told(delta: f64) -> Told {
+    Told { delta, delays: Delays::new(1.0, 1.0), cwnd: 10.0 }
 }
 
 /// A flow that keeps its window full and whose receiver acknowledges every packet.

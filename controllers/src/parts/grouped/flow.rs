@@ -66,6 +66,22 @@ impl<R: GroupRules> Flow<'_, R> {
         self.group.members.iter_mut().enumerate().filter(move |(i, _)| *i != me).map(|(_, member)| member)
     }
 
+    /// Siblings for which `to` names a window, in packets, get it where it is the smaller
+    /// one. A response that took from siblings cannot be taken back (`spec: cho §2.3, §11`).
+    pub fn take_from_siblings(&mut self, to: impl Fn(&Member) -> Option<f64>) {
+        let (now, floor) = (self.now, self.params.as_ref().min_window);
+        let mut taken = false;
+        for member in self.siblings() {
+            if let Some(cwnd) = to(member) {
+                member.scale(cwnd, floor, now);
+                taken = true;
+            }
+        }
+        if taken {
+            self.window.settle();
+        }
+    }
+
     /// Takes a congestion response.
     pub fn respond(&mut self, mut cut: Cut) {
         let base = self.params.as_ref();

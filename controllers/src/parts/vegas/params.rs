@@ -27,16 +27,26 @@ impl Parameters for Limits {
     }
 
     fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
-        if Limits::UNUSED.contains(&name) { Err(ParamError::Unknown) } else { self.0.set(name, value) }
+        set_but(&Limits::UNUSED, &mut self.0, name, value)
     }
 
     fn describe(&self, visit: &mut dyn FnMut(&Param)) {
-        self.0.describe(&mut |param| {
-            if !Limits::UNUSED.contains(&param.name) {
-                visit(param);
-            }
-        });
+        describe_but(&Limits::UNUSED, &self.0, visit);
     }
+}
+
+/// Sets the parameter called `name` of `set`, unless it is one of `unused`.
+fn set_but<P: Parameters>(unused: &[&str], set: &mut P, name: &str, value: &str) -> Result<(), ParamError> {
+    if unused.contains(&name) { Err(ParamError::Unknown) } else { set.set(name, value) }
+}
+
+/// Names the parameters of `set` that are not among `unused`.
+fn describe_but<P: Parameters>(unused: &[&str], set: &P, visit: &mut dyn FnMut(&Param)) {
+    set.describe(&mut |param| {
+        if !unused.contains(&param.name) {
+            visit(param);
+        }
+    });
 }
 
 choice! {
@@ -95,5 +105,34 @@ impl Common {
     #[inline]
     pub fn limits(&self) -> &Base {
         &self.base.0
+    }
+}
+
+/// What schemes share that compare one window with the one before it: everything but
+/// `alpha` and `beta`. A loss halves the window (`spec: chan §9` has no rule of its own).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Compared(pub Common);
+
+impl Compared {
+    const UNUSED: [&str; 2] = ["alpha", "beta"];
+}
+
+impl Default for Compared {
+    fn default() -> Self {
+        Compared(Common { first_loss: 0.5, ..Common::default() })
+    }
+}
+
+impl Parameters for Compared {
+    fn paper() -> Self {
+        Compared(Common { first_loss: 0.5, ..Common::paper() })
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError> {
+        set_but(&Compared::UNUSED, &mut self.0, name, value)
+    }
+
+    fn describe(&self, visit: &mut dyn FnMut(&Param)) {
+        describe_but(&Compared::UNUSED, &self.0, visit);
     }
 }

@@ -3,7 +3,7 @@
 
 use core::fmt::Debug;
 
-use super::Common;
+use super::{Common, Delays};
 
 /// What to do with the window.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -12,11 +12,24 @@ pub enum Step {
     Hold,
     /// Add this many packets over the next round, evenly over its ACKs; at most double.
     Grow(f64),
+    /// Add this many packets at once, if the window was used.
+    Raise(f64),
     /// Take this many packets off at once.
     Shrink(f64),
 }
 
-/// Turns a backlog into a step, under parameters `P`.
+/// What a round of congestion avoidance told.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Told {
+    /// The backlog Δ, packets.
+    pub delta: f64,
+    /// What it was estimated from.
+    pub delays: Delays,
+    /// The window, packets.
+    pub cwnd: f64,
+}
+
+/// Turns what a round told into a step, under parameters `P`.
 pub trait StepRule<P>: Debug + Send + Sync + 'static {
     /// Whether it acts only every other round, holding in between, as slow start does
     /// (`spec: chan §6.3 V0, §13 A8`).
@@ -24,8 +37,13 @@ pub trait StepRule<P>: Debug + Send + Sync + 'static {
     /// What it remembers.
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
-    /// The step for a backlog of `delta` packets.
-    fn step(params: &P, memory: &mut Self::Memory, delta: f64) -> Step;
+    /// The step after a round.
+    fn step(params: &P, memory: &mut Self::Memory, told: &Told) -> Step;
+
+    /// The datagram size changed: windows remembered in packets are multiplied by `ratio`.
+    fn resized(memory: &mut Self::Memory, ratio: f64) {
+        let _ = (memory, ratio);
+    }
 
     /// See [`Controller::inspect`](crate::Controller::inspect).
     fn inspect(memory: &Self::Memory, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -41,7 +59,7 @@ impl<P: AsRef<Common>> StepRule<P> for ByOne {
     type Memory = ();
 
     /// `spec: chan §3.6 P3` (Eq. 2.2).
-    fn step(params: &P, (): &mut (), delta: f64) -> Step {
+    fn step(params: &P, (): &mut (), &Told { delta, .. }: &Told) -> Step {
         let Common { alpha, beta, .. } = *params.as_ref();
         if delta > beta {
             Step::Shrink(1.0)

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::scheme::{Scheme, State, StateOf, StepMemory};
-use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, backlog};
+use super::{Common, Delays, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
 use crate::event::{Acked, Idle, Lost, Marked, Rtt};
 use crate::parts::window::{Cut, Window};
 use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What};
@@ -75,7 +75,7 @@ impl<S: Scheme> VegasBased<S> {
         if state.window.in_slow_start() {
             Self::slow_start(common, state, delta);
         } else {
-            Self::avoid(params, state, delta);
+            Self::avoid(params, state, delta, delays);
         }
     }
 
@@ -105,7 +105,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// `spec: chan §3.6 P3, §6.3`.
-    fn avoid(params: &S::Params, state: &mut StateOf<S>, delta: f64) {
+    fn avoid(params: &S::Params, state: &mut StateOf<S>, delta: f64, delays: Delays) {
         if S::Step::EVERY_OTHER {
             state.acting = !state.acting;
             if !state.acting {
@@ -113,9 +113,11 @@ impl<S: Scheme> VegasBased<S> {
             }
         }
         let cwnd = state.window.cwnd;
-        match S::Step::step(params, &mut state.step, delta) {
+        match S::Step::step(params, &mut state.step, &Told { delta, delays, cwnd }) {
             Step::Hold => {}
             Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
+            Step::Raise(packets) if state.round.was_filled() => state.window.grow(params.as_ref().limits(), packets),
+            Step::Raise(_) => {}
             Step::Shrink(packets) => state.window.lower(params.as_ref().limits(), cwnd - packets),
         }
     }
@@ -224,6 +226,7 @@ impl<S: Scheme> VegasBased<S> {
         if !state.doubling {
             state.incr = (state.incr * (state.window.mtu / before)).min(1.0);
         }
+        S::Step::resized(&mut state.step, before / state.window.mtu);
     }
 }
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::testkit::flows::Flows;
+use crate::testkit::groups::windows;
 use crate::testkit::{self, PATH, acked, lost, rtt};
 use crate::{Controller, Fixed, Parameters, Span, Time};
 use proptest::prelude::*;
@@ -24,10 +25,6 @@ fn lose(group: &mut Group, me: usize, us: u64) {
 
 fn time_out(group: &mut Group, me: usize, us: u64) {
     on(group, me, us, What::PersistentCongestion(lost(Time::from_micros(us))));
-}
-
-fn windows(group: &Group) -> Vec<f64> {
-    group.members.iter().map(|member| member.cwnd).collect()
 }
 
 fn detector(group: &Group) -> Detector {

@@ -3,8 +3,9 @@
 
 use super::*;
 use crate::testkit::flows::Flows;
+use crate::testkit::groups::{on, thresholds, windows};
 use crate::testkit::{self, PATH, acked, lost, rtt};
-use crate::{Event, Fixed, Parameters, Span, Time, What};
+use crate::{Fixed, Parameters, Span, Time, What};
 use proptest::prelude::*;
 use std::vec::Vec;
 
@@ -35,21 +36,9 @@ fn abc() -> Group {
     group(Params::default(), &[(10.0, 5.0), (20.0, 8.0), (12.0, 50.0)])
 }
 
-fn on(group: &mut Group, me: usize, ms: u64, what: What) {
-    group.step(me, &Event { now: Time(ms * MS), what });
-}
-
 /// A sample of a packet sent so long ago.
 fn sample(group: &mut Group, me: usize, ms: u64, ns: u64) {
     on(group, me, ms, What::Sampled(testkit::rtt(Span(ns))));
-}
-
-fn windows(group: &Group) -> Vec<f64> {
-    group.members.iter().map(|member| member.cwnd).collect()
-}
-
-fn thresholds(group: &Group) -> Vec<f64> {
-    group.members.iter().map(|member| member.ssthresh).collect()
 }
 
 #[test]

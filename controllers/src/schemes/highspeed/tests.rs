@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::parts::base::Growth;
+use crate::parts::high_speed::{CUTS, LEAST_DECREASE, ROWS};
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact};
 use crate::{Controller, Parameters, Span, What};
 
@@ -17,7 +18,7 @@ fn sharma() -> Params {
 }
 
 fn with(form: Form) -> Params {
-    Params { form, ..Params::default() }
+    Params { response: Response { form, ..Response::default() }, ..Params::default() }
 }
 
 fn state(params: &Params, cwnd: f64) -> State {
@@ -57,16 +58,20 @@ fn check_values() {
     ];
     for (w, b, thesis, canonical, formula) in rows {
         for (params, a) in [(sharma(), thesis), (Params::default(), canonical), (with(Form::Formula), formula)] {
-            assert!((params.b(w) - b).abs() <= 0.5e-4 + 1e-9, "b({w}) is {}", params.b(w));
-            assert!((params.a(w) - f64::max(a, 1.0)).abs() <= ROUNDING, "a({w}) is {}", params.a(w));
+            assert!((params.response.b(w) - b).abs() <= 0.5e-4 + 1e-9, "b({w}) is {}", params.response.b(w));
+            assert!((params.response.a(w) - f64::max(a, 1.0)).abs() <= ROUNDING, "a({w}) is {}", params.response.a(w));
             // The functions themselves, before Reno's increase holds them up (at 38 the
             // RFC's own value is by definition 1).
             if a != 1.0 {
-                assert!((params.unclamped(w) - a).abs() <= ROUNDING, "a({w}) is {}", params.unclamped(w));
+                assert!(
+                    (params.response.unclamped(w) - a).abs() <= ROUNDING,
+                    "a({w}) is {}",
+                    params.response.unclamped(w)
+                );
             }
             // What a flow adds per window is the same.
-            let grown = Memory::at(&params, w).a(&params, w);
-            assert_eq!(grown, params.a(w));
+            let grown = Slope::at(&params.response, w).a(&params.response, w);
+            assert_eq!(grown, params.response.a(w));
         }
     }
 }
@@ -76,8 +81,8 @@ fn check_values() {
 fn check_values_of_the_formula() {
     let params = with(Form::Formula);
     for (w, b, a) in [(1058.0, 0.32695, 8.0108), (10661.0, 0.20676, 30.005)] {
-        assert_close(params.b(w), b, 0.5e-5);
-        assert!((params.a(w) - a).abs() <= if w < 2000.0 { 0.5e-4 } else { ROUNDING });
+        assert_close(params.response.b(w), b, 0.5e-5);
+        assert!((params.response.a(w) - a).abs() <= if w < 2000.0 { 0.5e-4 } else { ROUNDING });
     }
 }
 
@@ -90,7 +95,7 @@ fn the_table_is_what_the_formula_gives() {
     let mut rows = Vec::from([38]);
     let mut last = 1.0;
     for w in 39..=89_053 {
-        let a = params.unclamped(f64::from(w)) / (0.078 * 12.8);
+        let a = params.response.unclamped(f64::from(w)) / (0.078 * 12.8);
         if a > last + 1.0 {
             rows.push(w);
             last = a;
@@ -98,7 +103,7 @@ fn the_table_is_what_the_formula_gives() {
     }
     assert_eq!(rows, ROWS);
     for (&w, &cut) in ROWS.iter().zip(&CUTS) {
-        assert_eq!(cut, (256.0 * params.b(f64::from(w))) as u8, "at {w}");
+        assert_eq!(cut, (256.0 * params.response.b(f64::from(w))) as u8, "at {w}");
     }
 }
 
@@ -108,15 +113,15 @@ fn table_mode_looks_up_the_row_below() {
     let params = with(Form::Table);
     for (k, &w) in ROWS.iter().enumerate() {
         let w = f64::from(w);
-        assert_eq!(params.a(w), k as f64 + 1.0);
-        assert_eq!(params.a(w - 1e-6), (k as f64).max(1.0));
-        assert_eq!(params.b(w), f64::from(CUTS[k]) / 256.0);
-        assert_eq!(Memory::at(&params, w).a(&params, w + 0.75), k as f64 + 1.0);
+        assert_eq!(params.response.a(w), k as f64 + 1.0);
+        assert_eq!(params.response.a(w - 1e-6), (k as f64).max(1.0));
+        assert_eq!(params.response.b(w), f64::from(CUTS[k]) / 256.0);
+        assert_eq!(Slope::at(&params.response, w).a(&params.response, w + 0.75), k as f64 + 1.0);
         // Formula and table differ by the rounding of a to a whole number, no more.
-        let formula = with(Form::Formula).a(w);
+        let formula = with(Form::Formula).response.a(w);
         assert!((k as f64..=k as f64 + 1.03).contains(&formula), "a({w}) is {formula}");
     }
-    assert_eq!((params.a(117.9), params.a(2.0), params.a(1e6)), (1.0, 1.0, 72.0));
+    assert_eq!((params.response.a(117.9), params.response.a(2.0), params.response.a(1e6)), (1.0, 1.0, 72.0));
     assert_eq!(lose(&params, state(&params, 118.0)), 118.0 * (1.0 - 112.0 / 256.0));
 }
 
@@ -124,10 +129,11 @@ fn table_mode_looks_up_the_row_below() {
 #[test]
 fn the_response_function_has_the_slope_of_the_document() {
     for (params, s) in [(Params::default(), -0.8348), (sharma(), -0.8314)] {
-        let slope = libm::log(83_000.0 / 38.0) / libm::log(params.loss_rate(83_000.0) / params.loss_rate(38.0));
+        let slope = libm::log(83_000.0 / 38.0)
+            / libm::log(params.response.loss_rate(83_000.0) / params.response.loss_rate(38.0));
         assert!((slope - s).abs() <= 0.5e-4, "{slope}");
-        assert_close(params.loss_rate(38.0), params.low_p, 1e-12);
-        assert_close(params.loss_rate(83_000.0), 1e-7, 1e-12);
+        assert_close(params.response.loss_rate(38.0), params.response.low_p, 1e-12);
+        assert_close(params.response.loss_rate(83_000.0), 1e-7, 1e-12);
     }
 }
 
@@ -138,12 +144,12 @@ fn the_window_given_up_depends_on_the_window() {
     assert_close(lose(&params, state(&params, 1058.0)), 1058.0 * (1.0 - 0.326_945_2), 1e-6);
     assert_close(lose(&params, state(&params, 83_000.0)), 74_700.0, 1e-9);
     // Reno up to the low window, whatever the anchors say of it.
-    let steep = Params { low_p: 0.1, ..params };
+    let steep = Params { response: Response { low_p: 0.1, ..params.response }, ..params };
     let ack = What::Acked(acked(1, Time(1)));
-    assert!(steep.unclamped(37.0) > 1.0);
+    assert!(steep.response.unclamped(37.0) > 1.0);
     assert_eq!(testkit::step::<HighSpeed>(&steep, state(&steep, 37.0), Time(9), ack).window.cwnd, 37.0 + 1.0 / 37.0);
     // Far above the upper anchor b stops at its least value.
-    assert_eq!(params.b(1e6), LEAST_DECREASE);
+    assert_eq!(params.response.b(1e6), LEAST_DECREASE);
 }
 
 /// `spec: sharma §1.6`: on the document's platform the first reduction is a halving.
@@ -164,15 +170,15 @@ fn limited_slow_start_is_a_floor_in_the_document() {
     let mut state = state(&params, 1000.0);
     assert_close(ack(state).window.cwnd - 1000.0, 1.0 / 20.0, 1e-9);
     state.window.reduced = true;
-    assert_close(ack(state).window.cwnd - 1000.0, params.a(1000.0) / 1000.0, 1e-9);
+    assert_close(ack(state).window.cwnd - 1000.0, params.response.a(1000.0) / 1000.0, 1e-9);
 }
 
 #[test]
 fn shows_its_two_functions() {
     let params = Params::default();
     let state = state(&params, 1058.0);
-    assert_eq!(fact::<HighSpeed>(&params, &state, "a"), params.a(1058.0));
-    assert_eq!(fact::<HighSpeed>(&params, &state, "b"), params.b(1058.0));
+    assert_eq!(fact::<HighSpeed>(&params, &state, "a"), params.response.a(1058.0));
+    assert_eq!(fact::<HighSpeed>(&params, &state, "b"), params.response.b(1058.0));
 }
 
 /// A window anywhere between the anchors, as often small as large.
@@ -191,24 +197,24 @@ proptest! {
     #[test]
     fn a_never_falls_and_b_never_rises(params in any_form(), w in window(), more in 1.0..2.0f64) {
         let larger = (w * more).min(83_000.0);
-        prop_assert!(params.a(w) <= params.a(larger));
-        prop_assert!(params.b(w) >= params.b(larger));
-        prop_assert!((0.1 - 1e-12..=0.5).contains(&params.b(w)));
-        prop_assert!(params.a(w) >= 1.0, "never less than Reno");
+        prop_assert!(params.response.a(w) <= params.response.a(larger));
+        prop_assert!(params.response.b(w) >= params.response.b(larger));
+        prop_assert!((0.1 - 1e-12..=0.5).contains(&params.response.b(w)));
+        prop_assert!(params.response.a(w) >= 1.0, "never less than Reno");
     }
 
     /// `spec: sharma §3`, invariants. (In table mode b steps down at a row's beginning,
     /// which can only raise what is kept.)
     #[test]
     fn a_larger_window_keeps_more(params in any_form(), w in 2.0..1e6f64, more in 1.0..2.0f64) {
-        prop_assert!((1.0 - params.b(w)) * w <= (1.0 - params.b(w * more)) * (w * more));
+        prop_assert!((1.0 - params.response.b(w)) * w <= (1.0 - params.response.b(w * more)) * (w * more));
     }
 
     /// `a` between whole numbers, as the module's text promises.
     #[test]
     fn interpolation_errs_less_than_promised(w in window(), paper: bool) {
         let params = if paper { sharma() } else { with(Form::Formula) };
-        let error = (Memory::at(&params, libm::floor(w)).a(&params, w) / params.a(w) - 1.0).abs();
+        let error = (Slope::at(&params.response, libm::floor(w)).a(&params.response, w) / params.response.a(w) - 1.0).abs();
         prop_assert!(error < if w < 200.0 { 2e-5 } else { 1e-6 }, "{error} at {w}");
     }
 
@@ -217,7 +223,7 @@ proptest! {
     fn the_memory_never_shows(params in any_form(), w in 2.0..1e6f64, elsewhere in 38.0..1e6f64) {
         let fresh = state(&params, w);
         let mut used = fresh;
-        used.memory = Memory::at(&params, libm::floor(elsewhere));
+        used.memory = Slope::at(&params.response, libm::floor(elsewhere));
         let ack = What::Acked(acked(1, Time(1)));
         let after = |state| testkit::step::<HighSpeed>(&params, state, Time(9), ack).window.cwnd;
         prop_assert_eq!(after(fresh), after(used));
@@ -243,7 +249,7 @@ proptest! {
         let rtt = Span::from_millis(10);
         let after = testkit::clocked::<HighSpeedRules>(&params, state(&params, w), Time::ZERO, Time(rtt.0), rtt);
         let added = after.window.cwnd - w;
-        prop_assert!((added / params.a(w + 0.5 * added) - 1.0).abs() < 0.01 || params.form == Form::Table);
-        prop_assert!(added >= 0.99 * params.a(w) && added <= 1.01 * params.a(w + added));
+        prop_assert!((added / params.response.a(w + 0.5 * added) - 1.0).abs() < 0.01 || params.response.form == Form::Table);
+        prop_assert!(added >= 0.99 * params.response.a(w) && added <= 1.01 * params.response.a(w + added));
     }
 }

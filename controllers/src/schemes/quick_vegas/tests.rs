@@ -54,7 +54,8 @@ fn vectors() {
 /// exactly half it rests too, or it would swing between the two sides for ever.
 #[test]
 fn near_the_middle_the_window_rests() {
-    let step = |delta| Quick::step(&Params::default(), &mut Succession { succ: 1 }, delta);
+    let step =
+        |delta| Quick::step(&Params::default(), &mut Succession { succ: 1 }, &crate::testkit::driven::told(delta));
     for (delta, expected) in [
         (2.0, Step::Grow(1.0)),
         (2.49, Step::Grow(1.0)),
@@ -67,7 +68,8 @@ fn near_the_middle_the_window_rests() {
     ] {
         assert_eq!(step(delta), expected, "{delta}");
     }
-    let rounded = |delta| Quick::step(&Params::paper(), &mut Succession { succ: 1 }, delta);
+    let rounded =
+        |delta| Quick::step(&Params::paper(), &mut Succession { succ: 1 }, &crate::testkit::driven::told(delta));
     assert_eq!((rounded(3.0), rounded(3.5)), (Step::Hold, Step::Shrink(1.0)), "exactly the middle");
 }
 

@@ -5,6 +5,7 @@
 use super::*;
 use crate::event::{Acked, SpuriousLoss};
 use crate::testkit::flows::Flows;
+use crate::testkit::groups::{ack, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, PATH, acked, assert_close, lost, rtt};
 use crate::{Controller, Fixed, Parameters, Span, Table, Time, What};
 use proptest::prelude::*;
@@ -27,32 +28,6 @@ fn group_of(params: Params, k: u32, windows: &[f64]) -> Group {
 
 fn group(k: u32, windows: &[f64]) -> Group {
     group_of(Params::default(), k, windows)
-}
-
-/// An event of member `me` at `ms`.
-fn on(group: &mut Group, me: usize, ms: u64, what: What) {
-    group.step(me, &Event { now: Time(ms * 1_000_000), what });
-}
-
-/// Loses a packet just sent.
-fn lose(group: &mut Group, me: usize, ms: u64) {
-    on(group, me, ms, What::Lost(lost(Time(ms * 1_000_000))));
-}
-
-fn ack(group: &mut Group, me: usize, ms: u64, packets: u32) {
-    on(group, me, ms, What::Acked(acked(packets, Time(ms * 1_000_000))));
-}
-
-fn time_out(group: &mut Group, me: usize, ms: u64) {
-    on(group, me, ms, What::PersistentCongestion(lost(Time(ms * 1_000_000))));
-}
-
-fn windows(group: &Group) -> Vec<f64> {
-    group.members.iter().map(|member| member.cwnd).collect()
-}
-
-fn thresholds(group: &Group) -> Vec<f64> {
-    group.members.iter().map(|member| member.ssthresh).collect()
 }
 
 /// `spec: cho §4.6`, third vector.

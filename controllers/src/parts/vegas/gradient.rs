@@ -1,0 +1,164 @@
+//! What a change of the window changed: for steps that need no idea of the empty path's
+//! delay or of a backlog (`spec: chan §9`).
+
+use super::Told;
+
+/// A window and the mean RTT of a round at it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Point {
+    cwnd: f64,
+    rtt: f64,
+}
+
+/// Rounds from one window to the next. The packets that a larger window lets go queue once
+/// behind what they burst out with, so its first round is not typical; the second one's
+/// are acknowledged in the third.
+const SETTLING: u8 = 3;
+
+/// The latest window that was measured, and how many rounds the present one has had.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Trail {
+    latest: Option<Point>,
+    rounds: u8,
+}
+
+/// What a round is good for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Finding {
+    /// Nothing: the window has not settled.
+    Unsettled,
+    /// The window has settled, but there is no other to compare it with.
+    Alone,
+    /// It can be compared with the one before.
+    Pair(Pair),
+}
+
+impl Trail {
+    /// Takes a round in.
+    pub fn find(&mut self, told: &Told) -> Finding {
+        self.rounds += 1;
+        if self.rounds < SETTLING {
+            return Finding::Unsettled;
+        }
+        self.rounds = 0;
+        let now = Point { cwnd: told.cwnd, rtt: told.delays.rtt };
+        match self.latest.replace(now) {
+            Some(before) if before.cwnd != now.cwnd => Finding::Pair(Pair { before, now }),
+            _ => Finding::Alone,
+        }
+    }
+
+    /// The window counts as settled with the next round.
+    #[cfg(test)]
+    pub(crate) fn settle(&mut self) {
+        self.rounds = SETTLING - 1;
+    }
+
+    /// The datagram size changed: packets are multiplied by `ratio`.
+    pub fn resized(&mut self, ratio: f64) {
+        if let Some(point) = &mut self.latest {
+            point.cwnd *= ratio;
+        }
+    }
+}
+
+/// Two windows of different size and what each measured.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Pair {
+    before: Point,
+    now: Point,
+}
+
+impl Pair {
+    /// By how much of itself the RTT changed per change of the window by as much of itself:
+    /// 0 without a queue, 1 where all that is added waits (normalised delay gradient, CARD;
+    /// `spec: chan §9`).
+    #[must_use]
+    pub fn delay_gradient(&self) -> f64 {
+        let Pair { before, now } = self;
+        let sum = now.rtt + before.rtt;
+        if sum <= 0.0 {
+            return 0.0;
+        }
+        (now.rtt - before.rtt) / sum * (now.cwnd + before.cwnd) / (now.cwnd - before.cwnd)
+    }
+
+    /// What a packet more gained in throughput, as a fraction of what the first one gains
+    /// on the empty path of RTT `base`: 1 without a queue, 0 where all that is added waits
+    /// (normalised throughput gradient, Tri-S; `spec: chan §9`).
+    #[must_use]
+    pub fn throughput_gradient(&self, base: f64) -> f64 {
+        let Pair { before, now } = self;
+        if now.rtt <= 0.0 || before.rtt <= 0.0 {
+            return 1.0;
+        }
+        (now.cwnd / now.rtt - before.cwnd / before.rtt) * base / (now.cwnd - before.cwnd)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::parts::vegas::Delays;
+    use crate::testkit::assert_close;
+
+    fn told(cwnd: f64, rtt: f64) -> Told {
+        Told { delta: 0.0, delays: Delays::new(100.0, rtt), cwnd }
+    }
+
+    fn pair(before: (f64, f64), now: (f64, f64)) -> Option<Pair> {
+        let mut trail = Trail::default();
+        assert_eq!(find(&mut trail, &told(before.0, before.1)), None, "one is no pair");
+        find(&mut trail, &told(now.0, now.1))
+    }
+
+    /// What a settled window finds.
+    fn find(trail: &mut Trail, told: &Told) -> Option<Pair> {
+        assert_eq!(trail.find(&Told { cwnd: 1e9, ..*told }), Finding::Unsettled);
+        assert_eq!(trail.find(&Told { cwnd: 1e9, ..*told }), Finding::Unsettled);
+        match trail.find(told) {
+            Finding::Pair(pair) => Some(pair),
+            finding => {
+                assert_eq!(finding, Finding::Alone);
+                None
+            }
+        }
+    }
+
+    #[test]
+    fn an_empty_path_and_a_full_queue() {
+        let empty = pair((10.0, 100.0), (11.0, 100.0)).unwrap();
+        assert_eq!(empty.delay_gradient(), 0.0);
+        assert_close(empty.throughput_gradient(100.0), 1.0, 1e-12);
+        // At capacity the RTT grows as the window does.
+        let full = pair((20.0, 200.0), (21.0, 210.0)).unwrap();
+        assert_close(full.delay_gradient(), 1.0, 1e-12);
+        assert_close(full.throughput_gradient(100.0), 0.0, 1e-12);
+        // The same line, walked down.
+        let down = pair((21.0, 210.0), (20.0, 200.0)).unwrap();
+        assert_close(down.delay_gradient(), 1.0, 1e-12);
+        assert_close(down.throughput_gradient(100.0), 0.0, 1e-12);
+    }
+
+    #[test]
+    fn equal_windows_are_no_pair() {
+        assert_eq!(pair((10.0, 100.0), (10.0, 300.0)), None);
+    }
+
+    #[test]
+    fn no_time_is_no_queue() {
+        let mut trail = Trail::default();
+        let at_once = |cwnd| Told { delta: 0.0, delays: Delays::new(0.0, 0.0), cwnd };
+        find(&mut trail, &at_once(10.0));
+        let pair = find(&mut trail, &at_once(11.0)).unwrap();
+        assert_eq!((pair.delay_gradient(), pair.throughput_gradient(0.0)), (0.0, 1.0));
+    }
+
+    #[test]
+    fn another_datagram_size_leaves_the_bytes() {
+        let mut trail = Trail::default();
+        find(&mut trail, &told(10.0, 100.0));
+        trail.resized(0.5);
+        assert_eq!(find(&mut trail, &told(5.0, 100.0)), None);
+    }
+}

@@ -1,0 +1,144 @@
+#![doc = include_str!("cm.md")]
+
+use crate::event::Acked;
+use crate::parts::base::Base;
+use crate::parts::grouped;
+use crate::parts::window::Window;
+use crate::schemes::reno::{self, Reno};
+use crate::{Controller, Decision, Event, Member, Path, Signals, Table, View, What, parameters};
+
+parameters! {
+    /// Parameters of [`Cm`]. Windows are the group's, but for `min_window`, which is also the least share.
+    pub struct Params {
+        @base Base, paper Base::cho();
+    }
+}
+
+/// What a flow remembers: its window is the group's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct State {
+    /// Its datagram size, bytes.
+    mtu: u32,
+}
+
+/// The group's window, a standard flow's; none until the first event of a member.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Shared {
+    pool: Option<grouped::State<()>>,
+}
+
+/// The congestion manager (`spec: cho §9`). A group of one is
+/// [`reno`](crate::schemes::reno).
+#[derive(Debug)]
+pub struct Cm;
+
+fn reno(params: &Params) -> reno::Params {
+    reno::Params { base: params.base }
+}
+
+/// A pool of a new group.
+fn open(params: &Params, state: &State, now: crate::Time) -> grouped::State<()> {
+    Reno::start(&reno(params), &Path { now, mtu: state.mtu, seed: 0 })
+}
+
+/// What each of `n` members may have in flight, packets of the group's datagram size.
+fn share(params: &Params, pool: &Window, n: usize) -> f64 {
+    if n > 1 { (pool.cwnd / n as f64).max(params.base.min_window) } else { pool.cwnd }
+}
+
+/// Whether a sibling has anything in flight.
+fn is_busy(members: &[Member], me: usize) -> bool {
+    members.iter().enumerate().any(|(i, member)| i != me && member.in_flight > 0)
+}
+
+impl Controller for Cm {
+    const NAME: &'static str = "cm";
+    const SUMMARY: &'static str = "one Reno window for all flows of a group, in equal shares";
+    const SOURCE: &'static str = "Balakrishnan, Rahul and Seshan 1999; spec: cho §2, §9";
+    type Params = Params;
+    type State = State;
+    type Group = Shared;
+
+    fn needs(_: &Params) -> Signals {
+        Signals::ACKS | Signals::LOSS | Signals::GROUPS
+    }
+
+    fn group(_: &Params) -> Shared {
+        Shared::default()
+    }
+
+    fn start(_: &Params, path: &Path) -> State {
+        State { mtu: path.mtu }
+    }
+
+    fn step(params: &Params, mut state: State, group: Table<'_, Shared>, event: &Event) -> State {
+        let Table { shared, members, me } = group;
+        let members = if me < members.len() { members } else { &mut [] };
+        if let What::Mtu(mtu) = event.what {
+            state.mtu = mtu;
+        }
+        let pool = shared.pool.get_or_insert_with(|| open(params, &state, event.now));
+        if members.len() > 1 {
+            // What siblings gave is not given back (spec: cho §11).
+            pool.window.settle();
+        }
+        let before = pool.window.cwnd;
+        let stale;
+        let heard = match event.what {
+            // The recovery period is a sibling's too: what was sent before it is worth no growth.
+            What::Acked(acked) if members.len() > 1 && !pool.window.epoch.accepts(acked.newest_sent_at) => {
+                stale = Event { what: What::Acked(Acked { fresh_bytes: 0, ..acked }), ..*event };
+                Some(&stale)
+            }
+            What::Idle(_) if is_busy(members, me) => None,
+            _ => Some(event),
+        };
+        if let Some(heard) = heard {
+            Reno::advance(&reno(params), pool, Table::solo(&mut ()), heard);
+        }
+        let share = share(params, &pool.window, members.len());
+        let joined = matches!(event.what, What::Joined);
+        if joined || pool.window.cwnd < before {
+            for (_, member) in members.iter_mut().enumerate().filter(|(i, _)| *i != me) {
+                member.scale(share, params.base.min_window, event.now);
+            }
+        }
+        if let Some(member) = members.get_mut(me) {
+            if joined {
+                *member = Member::new(member.id);
+            }
+            member.cwnd = share;
+            member.ssthresh = pool.window.ssthresh;
+            member.in_flight = event.in_flight().unwrap_or(member.in_flight);
+        }
+        state
+    }
+
+    fn decide(params: &Params, state: &State, group: View<'_, Shared>) -> Decision {
+        let pool = group.shared.pool.unwrap_or_else(|| open(params, state, crate::Time::ZERO)).window;
+        let whole = pool.decision();
+        let n = group.members.len();
+        match group.members.get(group.me) {
+            Some(member) if n > 1 => {
+                // The least share is so many datagrams of the flow's own size.
+                let least = (params.base.min_window * f64::from(state.mtu.min(65_527))) as u64;
+                let cwnd = pool.bytes(member.cwnd).max(least);
+                Decision { cwnd, ssthresh: whole.ssthresh.map(|bytes| bytes / n as u64), ..whole }
+            }
+            _ => whole,
+        }
+    }
+
+    fn inspect(params: &Params, state: &State, group: View<'_, Shared>, visit: &mut dyn FnMut(&'static str, f64)) {
+        let pool = group.shared.pool.unwrap_or_else(|| open(params, state, crate::Time::ZERO)).window;
+        let n = group.members.len();
+        visit("window", group.members.get(group.me).filter(|_| n > 1).map_or(pool.cwnd, |member| member.cwnd));
+        if n > 0 {
+            visit("group_size", n as f64);
+            visit("group_window", pool.cwnd);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+#![doc = include_str!("tri_s.md")]
+
+use crate::parameters;
+use crate::parts::vegas::{
+    Common, Compared, Every, Finding, RoundTrip, Scheme, Step, StepRule, Told, Trail, VegasBased,
+};
+
+parameters! {
+    /// Parameters of [`TriS`].
+    pub struct Params {
+        @base Compared, paper Compared::paper();
+        /// Normalised throughput gradient below which the window shrinks.
+        shrink_below: f64 = 0.5, in 0.0, 1.0, source "Wang and Crowcroft 1991; spec: chan §9";
+        /// Normalised throughput gradient from which on the window grows; between the two it rests for one decision.
+        grow_from: f64 = 0.5, in 0.0, 1.0, source "Wang and Crowcroft 1991; spec: chan §9";
+    }
+}
+
+impl AsRef<Common> for Params {
+    fn as_ref(&self) -> &Common {
+        &self.base.0
+    }
+}
+
+/// A packet up, down or none, by the throughput gradient.
+#[derive(Debug)]
+pub struct ByThroughput;
+
+impl StepRule<Params> for ByThroughput {
+    type Memory = Trail;
+
+    /// `spec: chan §9`. At once, so that the next decision compares settled windows.
+    fn step(params: &Params, trail: &mut Trail, told: &Told) -> Step {
+        let pair = match trail.find(told) {
+            Finding::Unsettled => return Step::Hold,
+            Finding::Alone => return Step::Raise(1.0),
+            Finding::Pair(pair) => pair,
+        };
+        let gradient = pair.throughput_gradient(told.delays.base);
+        if gradient < params.shrink_below {
+            Step::Shrink(1.0)
+        } else if gradient < params.grow_from {
+            Step::Hold
+        } else {
+            Step::Raise(1.0)
+        }
+    }
+
+    fn resized(trail: &mut Trail, ratio: f64) {
+        trail.resized(ratio);
+    }
+}
+
+/// Tri-S' choices.
+#[derive(Debug)]
+pub struct Choices;
+
+/// Tri-S (`spec: chan §9`).
+pub type TriS = VegasBased<Choices>;
+
+impl Scheme for Choices {
+    const NAME: &'static str = "tri-s";
+    const SUMMARY: &'static str = "moves its window by what a packet more gains in throughput";
+    const SOURCE: &'static str = "Wang and Crowcroft 1991; spec: chan §9";
+    type Params = Params;
+    type Source = RoundTrip;
+    type Step = ByThroughput;
+    type Loss = Every;
+}
+
+#[cfg(test)]
+mod tests;
