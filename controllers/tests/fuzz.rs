@@ -10,7 +10,7 @@ mod sender;
 
 use flows::Flows;
 use sender::Sender;
-use windlass_controllers::{Algorithm, Decision};
+use windlass_controllers::{Algorithm, Decision, Member, Signals};
 
 /// 1 048 576 packets of at most 65 527 bytes.
 const CAP: u64 = 1_048_576 * 65_527;
@@ -103,6 +103,67 @@ fn every_controller_survives() {
             });
         }
     });
+}
+
+/// Members of a group come, by themselves or from elsewhere, and go, with or without a
+/// word, every few dozen events. Whoever's event it is, siblings' windows are only lowered
+/// and their thresholds left alone, and everybody's decision stays within the limits.
+fn crowd(text: &str, steps: u64, seed: u64) {
+    let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{error}"));
+    let mut sender = Sender::new(seed, seed.is_multiple_of(2));
+    let mut flows = Flows::new(algorithm);
+    let mut elsewhere = Vec::new();
+    flows.join(&sender.path());
+    for i in 0..steps {
+        if flows.states.is_empty() || flows.states.len() < 12 && sender.dice.one_in(40) {
+            let before = flows.members.clone();
+            match elsewhere.pop() {
+                Some(state) if sender.dice.one_in(2) => flows.adopt(state, sender.now),
+                _ => flows.join(&sender.path()),
+            }
+            only_lower(&before, &flows.members, before.len(), text, seed, i);
+        } else if sender.dice.one_in(50) {
+            let me = sender.dice.below(flows.states.len() as u64) as usize;
+            let says_so = sender.dice.one_in(2);
+            elsewhere.push(flows.leave(me, sender.now, says_so));
+            if flows.states.is_empty() {
+                // The group is gone with its last member, with all it knew.
+                flows.shared = windlass_controllers::Engine::group(&algorithm);
+                continue;
+            }
+        }
+        let me = sender.dice.below(flows.states.len() as u64) as usize;
+        let event = sender.event(&flows.decide(me));
+        let before = flows.members.clone();
+        flows.step(me, &event);
+        only_lower(&before, &flows.members, me, text, seed, i);
+        for member in 0..flows.states.len() {
+            let decision = flows.decide(member);
+            assert!(within_limits(&decision), "cwnd {}: {text}, seed {seed}, step {i}, {event:?}", decision.cwnd);
+            check(&flows, member).unwrap_or_else(|what| panic!("{what}: {text}, seed {seed}, step {i}, {event:?}"));
+        }
+    }
+}
+
+fn only_lower(before: &[Member], after: &[Member], me: usize, text: &str, seed: u64, step: u64) {
+    for (j, (old, new)) in before.iter().zip(after).enumerate().filter(|(j, _)| *j != me) {
+        let fine = new.id == old.id && new.cwnd <= old.cwnd && new.ssthresh == old.ssthresh;
+        assert!(fine, "{text}, seed {seed}, step {step}: {me} made {old:?} of {j} into {new:?}");
+    }
+}
+
+#[test]
+fn groups_survive_comings_and_goings() {
+    let steps = setting("WINDLASS_FUZZ_STEPS", if cfg!(debug_assertions) { 200_000 } else { 2_000_000 }).min(2_000_000);
+    let seed = setting("WINDLASS_FUZZ_SEED", 1);
+    for entry in Algorithm::ALL.iter().filter(|entry| (entry.default)().needs().contains(Signals::GROUPS)) {
+        for profile in ["quic", "paper"] {
+            let text = format!("{}:profile={profile}", entry.name);
+            for round in 0..10 {
+                crowd(&text, steps / 100, seed + round);
+            }
+        }
+    }
 }
 
 #[test]

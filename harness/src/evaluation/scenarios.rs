@@ -41,6 +41,7 @@ builtin! {
     "halved-capacity" true,
     "capacity-drop" false,
     "dumbbell" false,
+    "parallel" false,
     "parking-lot" false,
     "two-class" false,
 }

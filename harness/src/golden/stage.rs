@@ -34,7 +34,10 @@ stages! {
 
 /// Controllers whose signals do not tell where they are at home.
 const AT_HOME: &[(&str, &[&str])] = &[
-    ("long-fat", &["cubic", "ctcp", "cubic-2005", "highspeed", "scalable", "aimd", "bic", "h-tcp", "fast"]),
+    (
+        "long-fat",
+        &["cubic", "ctcp", "cubic-2005", "highspeed", "tcp-africa", "scalable", "aimd", "bic", "h-tcp", "fast"],
+    ),
     ("two-class", &["nf-tcp", "nf-tcp-prime"]),
     ("background", &["ledbat", "ledbat++", "tcp-lp"]),
 ];
