@@ -31,7 +31,7 @@ const SCHEMES: &[Scheme] = &[
     Scheme { name: "highspeed:form=formula", timeless: true, monotone: true, low_window: Some("38") },
     Scheme { name: "highspeed:form=table", timeless: true, monotone: true, low_window: Some("38") },
     // A smaller window may be the one that grows fast.
-    Scheme { name: "tcp-africa", timeless: true, monotone: false, low_window: Some("38") },
+    Scheme { name: "tcp-africa", timeless: true, monotone: false, low_window: None },
     Scheme { name: "multcp", timeless: true, monotone: false, low_window: None },
     Scheme { name: "multcp:n=1.5", timeless: true, monotone: true, low_window: None },
     Scheme { name: "tcp-k", timeless: true, monotone: false, low_window: None },
