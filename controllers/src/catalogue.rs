@@ -302,6 +302,23 @@ macro_rules! catalogue {
             fn decide(&self, state: &AnyState, group: View<'_, AnyGroup>) -> Decision {
                 Algorithm::decide(self, state, group)
             }
+            #[inline]
+            fn advance_and_decide(
+                &self,
+                state: &mut AnyState,
+                group: Table<'_, AnyGroup>,
+                event: &Event,
+                decision: &mut Decision,
+            ) {
+                match (self, state, group.shared) {
+                    $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
+                        let table = Table { shared, members: group.members, me: group.me };
+                        advance_and_decide::<$module::$controller>(params, state, table, event, decision);
+                    })+
+                    #[allow(unreachable_patterns)]
+                    _ => debug_assert!(false, "state and group belong to another controller"),
+                }
+            }
             fn inspect(&self, state: &AnyState, group: View<'_, AnyGroup>, visit: &mut dyn FnMut(&'static str, f64)) {
                 Algorithm::inspect(self, state, group, visit);
             }
@@ -349,6 +366,20 @@ catalogue! {
     LedbatPlusPlus => ledbat_plus_plus::LedbatPlusPlus,
     TcpLp => tcp_lp::TcpLp,
     Westwood => westwood::Westwood,
+}
+
+/// As [`advance`], and the decision with it.
+#[inline(never)]
+fn advance_and_decide<C: Controller>(
+    params: &C::Params,
+    state: &mut C::State,
+    group: Table<'_, C::Group>,
+    event: &Event,
+    decision: &mut Decision,
+) {
+    let Table { shared, members, me } = group;
+    C::advance(params, state, Table { shared, members, me }, event);
+    *decision = C::decide(params, state, View { shared, members, me });
 }
 
 impl Algorithm {

@@ -98,6 +98,20 @@ pub trait Engine: Clone + Debug + Send + Sync + 'static {
     fn advance(&self, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event);
     /// What the flow may do now.
     fn decide(&self, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
+    /// [`advance`](Self::advance) and then [`decide`](Self::decide), written over the
+    /// decision that held before: what an adapter does for every event.
+    #[inline]
+    fn advance_and_decide(
+        &self,
+        state: &mut Self::State,
+        group: Table<'_, Self::Group>,
+        event: &Event,
+        decision: &mut Decision,
+    ) {
+        let Table { shared, members, me } = group;
+        self.advance(state, Table { shared, members, me }, event);
+        *decision = self.decide(state, View { shared, members, me });
+    }
     /// See [`Controller::inspect`].
     fn inspect(&self, state: &Self::State, group: View<'_, Self::Group>, visit: &mut dyn FnMut(&'static str, f64));
 }

@@ -5,13 +5,16 @@ use windlass_controllers::event::{Acked, Delivery, Rtt};
 
 use crate::Departure;
 
-/// Packets newly acknowledged by one ACK frame.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct AckBatch {
+/// Packets newly acknowledged by one ACK frame. Send times are a stack's own `T` until
+/// the frame ends, when only that of the newest packet matters.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AckBatch<T = Time> {
     bytes: u64,
     packets: u32,
-    fresh_bytes: u64,
-    newest_sent_at: Time,
+    /// Of `bytes`, those sent before the latest recovery period. Not its complement: the
+    /// processor would wait for both sums to copy them together.
+    stale_bytes: u64,
+    newest: Option<T>,
     newest_pn: Option<u64>,
     newest_in_flight: Option<u64>,
     delivery: Option<Delivery>,
@@ -19,17 +22,36 @@ pub struct AckBatch {
     delivered: u64,
 }
 
-impl AckBatch {
+impl<T> Default for AckBatch<T> {
+    fn default() -> Self {
+        AckBatch {
+            bytes: 0,
+            packets: 0,
+            stale_bytes: 0,
+            newest: None,
+            newest_pn: None,
+            newest_in_flight: None,
+            delivery: None,
+            app_limited: false,
+            delivered: 0,
+        }
+    }
+}
+
+impl<T: Copy + Ord> AckBatch<T> {
     /// One more packet, of `bytes`, sent at `sent_at`. `recovery_start` is that of the
     /// decision now in force.
     #[inline]
-    pub fn add(&mut self, sent_at: Time, bytes: u64, recovery_start: Option<Time>) {
-        self.bytes = self.bytes.saturating_add(bytes);
-        self.packets += 1;
-        if recovery_start.is_none_or(|start| sent_at > start) {
-            self.fresh_bytes = self.fresh_bytes.saturating_add(bytes);
+    pub fn add(&mut self, sent_at: T, bytes: u64, recovery_start: Option<T>) {
+        // One frame's packets; no sum comes near its type's end.
+        self.bytes = self.bytes.wrapping_add(bytes);
+        self.packets = self.packets.wrapping_add(1);
+        if recovery_start.is_some_and(|start| sent_at <= start) {
+            self.stale_bytes = self.stale_bytes.wrapping_add(bytes);
         }
-        self.newest_sent_at = self.newest_sent_at.max(sent_at);
+        if self.newest.is_none_or(|newest| sent_at > newest) {
+            self.newest = Some(sent_at);
+        }
     }
 
     /// Packet number and bytes in flight at departure of the newest packet, where known.
@@ -52,18 +74,11 @@ impl AckBatch {
         self.app_limited |= limited;
     }
 
-    /// Bytes added.
+    /// When the newest packet added was sent; `None` if nothing was added.
     #[must_use]
     #[inline]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// When the newest packet added was sent; the origin of time if there is none.
-    #[must_use]
-    #[inline]
-    pub fn newest_sent_at(&self) -> Time {
-        self.newest_sent_at
+    pub fn newest_sent(&self) -> Option<T> {
+        self.newest
     }
 
     /// Whether nothing was added.
@@ -72,29 +87,37 @@ impl AckBatch {
         self.packets == 0
     }
 
-    /// Ends the frame: the event body, with `in_flight` bytes left in flight. The batch
-    /// is then empty again and keeps only the total delivered.
+    /// Bytes added.
+    #[must_use]
     #[inline]
-    pub fn finish(&mut self, in_flight: u64, rtt: Option<Rtt>) -> Acked {
-        let delivered = self.delivered.saturating_add(self.bytes);
-        let batch = core::mem::replace(self, AckBatch { delivered, ..AckBatch::default() });
-        Acked {
-            bytes: batch.bytes,
-            packets: batch.packets,
-            fresh_bytes: batch.fresh_bytes,
-            newest_sent_at: batch.newest_sent_at,
-            newest_pn: batch.newest_pn,
-            newest_in_flight: batch.newest_in_flight,
-            in_flight_before: in_flight.saturating_add(batch.bytes),
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Ends the frame: the event body, with the newest packet sent at `newest_sent_at` and
+    /// `in_flight` bytes left in flight. The batch is then empty again and keeps only the
+    /// total delivered.
+    #[inline]
+    pub fn finish(&mut self, newest_sent_at: Time, in_flight: u64, rtt: Option<Rtt>) -> Acked {
+        let acked = Acked {
+            bytes: self.bytes,
+            packets: self.packets,
+            fresh_bytes: self.bytes.saturating_sub(self.stale_bytes),
+            newest_sent_at,
+            newest_pn: self.newest_pn,
+            newest_in_flight: self.newest_in_flight,
+            in_flight_before: in_flight.saturating_add(self.bytes),
             in_flight,
-            delivered,
-            app_limited: batch.app_limited,
+            delivered: self.delivered.saturating_add(self.bytes),
+            app_limited: self.app_limited,
             rtt,
             one_way: None,
             queueing: None,
             congestion_indication: None,
-            delivery: batch.delivery,
-        }
+            delivery: self.delivery,
+        };
+        *self = AckBatch { delivered: acked.delivered, ..AckBatch::default() };
+        acked
     }
 }
 
@@ -107,11 +130,12 @@ mod tests {
         let mut batch = AckBatch::default();
         batch.add(Time(10), 1200, Some(Time(10)));
         batch.add(Time(11), 1000, Some(Time(10)));
-        let acked = batch.finish(5000, None);
+        assert_eq!(batch.newest_sent(), Some(Time(11)));
+        let acked = batch.finish(Time(11), 5000, None);
         assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (2200, 2, 1000));
         assert_eq!((acked.newest_sent_at, acked.in_flight_before, acked.delivered), (Time(11), 7200, 2200));
         assert!(batch.is_empty());
         batch.add(Time(12), 100, None);
-        assert_eq!(batch.finish(0, None).delivered, 2300);
+        assert_eq!(batch.finish(Time(12), 0, None).delivered, 2300);
     }
 }

@@ -71,26 +71,29 @@ impl<E: Engine> Flow<E> {
     }
 
     /// Takes an event and returns the decision that now holds.
-    #[inline]
+    #[inline(always)]
     pub fn on(&mut self, event: &Event) -> &Decision {
         self.last = event.now;
         let turn = match &mut self.place {
             Place::Alone(group) => {
-                self.engine.advance(&mut self.state, Table::solo(group), event);
-                self.decision = self.engine.decide(&self.state, View::solo(group));
+                self.engine.advance_and_decide(&mut self.state, Table::solo(group), event, &mut self.decision);
                 None
             }
-            Place::Grouped(seat) => {
-                let mut group = seat.lock();
-                self.engine.advance(&mut self.state, group.table(seat.id()), event);
-                self.decision = self.engine.decide(&self.state, group.view(seat.id()));
-                Some(group.turn(seat.id()))
-            }
+            Place::Grouped(_) => self.take_turn(event),
         };
         if self.recorder.is_some() {
             self.tell(event, turn);
         }
         &self.decision
+    }
+
+    /// A grouped flow's step.
+    #[inline(never)]
+    fn take_turn(&mut self, event: &Event) -> Option<Turn> {
+        let Place::Grouped(seat) = &self.place else { return None };
+        let mut group = seat.lock();
+        self.engine.advance_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
+        Some(group.turn(seat.id()))
     }
 
     #[cold]
@@ -109,9 +112,22 @@ impl<E: Engine> Flow<E> {
     #[must_use]
     #[inline]
     pub fn decision(&self) -> Decision {
+        self.look(|decision| *decision)
+    }
+
+    /// The window in force, bytes; [`Decision::cwnd`] without the rest.
+    #[must_use]
+    #[inline]
+    pub fn cwnd(&self) -> u64 {
+        self.look(|decision| decision.cwnd)
+    }
+
+    /// What `look` wants of the [`decision`](Self::decision), which is not copied.
+    #[inline]
+    pub fn look<R>(&self, look: impl FnOnce(&Decision) -> R) -> R {
         match &self.place {
-            Place::Alone(_) => self.decision,
-            Place::Grouped(seat) => self.engine.decide(&self.state, seat.lock().view(seat.id())),
+            Place::Alone(_) => look(&self.decision),
+            Place::Grouped(seat) => look(&self.engine.decide(&self.state, seat.lock().view(seat.id()))),
         }
     }
 

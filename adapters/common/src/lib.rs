@@ -13,6 +13,8 @@ mod departures;
 mod flow;
 mod group;
 mod in_flight;
+pub mod instants;
+mod maker;
 pub mod qlog;
 mod recorder;
 mod spool;
@@ -24,6 +26,10 @@ pub use departures::{Departure, Departures};
 pub use flow::Flow;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
+pub use maker::{Maker, Stack};
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{Facts, Recorder, Turn};
 pub use spool::{Report, Spool, Spooled};
+
+#[doc(hidden)]
+pub use windlass_controllers::{Algorithm, Engine, Path};

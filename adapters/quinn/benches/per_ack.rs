@@ -159,6 +159,13 @@ impl<'a> Candidate<'a> {
     }
 }
 
+/// The mean without the slowest fifth: those the machine interrupted.
+fn undisturbed(mut blocks: Vec<Duration>) -> Duration {
+    blocks.sort();
+    blocks.truncate(blocks.len() * 4 / 5);
+    blocks.iter().sum::<Duration>() / blocks.len() as u32
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -192,10 +199,16 @@ fn main() {
         let baseline = usize::from(!name.starts_with("reno"));
         candidates.push(Candidate::new(name, baseline, || ours.block()));
     }
+    if let Some(wanted) = std::env::args().nth(1).filter(|a| !a.starts_with("--")) {
+        candidates.retain(|candidate| candidate.name.contains(&wanted));
+        for c in &mut candidates {
+            c.baseline = 0;
+        }
+    }
     for _ in 0..ROUNDS {
         for candidate in &mut candidates {
-            let elapsed: Duration = (0..BLOCKS).map(|_| (candidate.run)()).sum();
-            candidate.nanos.push(elapsed.as_nanos() as f64 / (BLOCKS * BLOCK) as f64);
+            let blocks = (0..BLOCKS).map(|_| (candidate.run)()).collect();
+            candidate.nanos.push(undisturbed(blocks).as_nanos() as f64 / BLOCK as f64);
         }
     }
 

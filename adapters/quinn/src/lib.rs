@@ -40,7 +40,6 @@
 
 mod controller;
 mod factory;
-mod rtt;
 
 pub use controller::Controller;
 pub use factory::Factory;

@@ -48,8 +48,8 @@ pub struct Memory {
     track: Track,
     /// `track` as the latest response found it.
     before: Track,
-    /// Smoothed RTT, s; 0 before the first sample.
-    srtt: f64,
+    /// Smoothed RTT; zero before the first sample.
+    srtt: Span,
 }
 
 /// CUBIC's rules.
@@ -96,12 +96,12 @@ impl Rules for CubicRules {
 
     fn start(_: &Params, _: &Path) -> Memory {
         let track = Track { stage: None, w_max: 0.0, prior: 0.0, flat: true };
-        Memory { track, before: track, srtt: 0.0 }
+        Memory { track, before: track, srtt: Span::ZERO }
     }
 
     #[inline]
     fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
-        memory.srtt = rtt.smoothed.secs();
+        memory.srtt = rtt.smoothed;
     }
 
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
@@ -123,7 +123,7 @@ impl Rules for CubicRules {
             // Reno-friendly region, §4.3; never a step back.
             return (stage.reno - cwnd).max(0.0);
         }
-        let target = stage.at(params.c, t + *srtt).max(cwnd).min(1.5 * cwnd);
+        let target = stage.at(params.c, t + srtt.secs()).max(cwnd).min(1.5 * cwnd);
         (target - cwnd) * windows
     }
 
@@ -175,7 +175,7 @@ impl Rules for CubicRules {
     fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("w_max", memory.track.w_max);
         visit("cwnd_prior", memory.track.prior);
-        visit("srtt_ms", 1e3 * memory.srtt);
+        visit("srtt_ms", 1e3 * memory.srtt.secs());
         if let Some(stage) = &memory.track.stage {
             stage.inspect(visit);
         }

@@ -334,7 +334,7 @@ impl<E: Engine> Sender<E> {
         let ack_sent_at = ack.sent_at.0;
         let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
         let mut rtt = None;
-        let newest_sent_at = self.batch.newest_sent_at();
+        let newest_sent_at = self.batch.newest_sent().unwrap_or_default();
         if let Some((number, _)) = newest
             && self.recovery.frame(number)
         {
@@ -356,7 +356,7 @@ impl<E: Engine> Sender<E> {
             {
                 self.batch.departed(departure);
             }
-            let mut acked = self.batch.finish(in_flight, rtt);
+            let mut acked = self.batch.finish(newest_sent_at, in_flight, rtt);
             if self.orders.recovery_start != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
                 acked.fresh_bytes = if self.orders.recovery_start.is_some() { 0 } else { acked.bytes };

@@ -1,8 +1,10 @@
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
+use std::time::Instant;
 
-use quinn_proto::congestion::Controller as _;
-use windlass_adapter::Facts;
-use windlass_controllers::{Decision, Event, Fixed, schemes::reno};
+use quinn_proto::congestion::{Controller as _, ControllerFactory as _};
+use windlass_adapter::config::{Config, Peer};
+use windlass_adapter::{Facts, Groups, Recorder};
+use windlass_controllers::{Algorithm, Decision, Event, Fixed, Path, Time, schemes::reno};
 
 use super::*;
 

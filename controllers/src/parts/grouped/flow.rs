@@ -97,7 +97,7 @@ impl<R: GroupRules> Flow<'_, R> {
         self.window.hold(self.now, ssthresh);
     }
 
-    #[inline]
+    #[inline(always)]
     fn grow(&mut self, units: f64) {
         let base = self.params.as_ref();
         if base.lss > 0.0 && !self.window.reduced {
@@ -126,12 +126,29 @@ impl<R: GroupRules> Flow<'_, R> {
         self.window.grow(base, added);
     }
 
-    /// Packet-by-packet growth; returns what is left for one last step.
+    /// Packet-by-packet growth; returns what is left for one last step. The rarer kind,
+    /// kept out of the way of the other.
     #[inline]
-    fn grow_by_packets(&mut self, mut units: f64) -> f64 {
+    fn grow_by_packets(&mut self, units: f64) -> f64 {
+        let Flow { params, window, memory, group, now, event, heard } = self;
+        // By parts: a flow somebody points to has to be in memory whenever it grows.
+        Self::rebuilt(params, window, memory, (group.shared, group.members, group.me), (*now, event, heard), units)
+    }
+
+    #[inline(never)]
+    fn rebuilt(
+        params: &R::Params,
+        window: &mut Window,
+        memory: &mut R::Memory,
+        (shared, members, me): (&mut R::Shared, &mut [Member], usize),
+        (now, event, heard): (Time, &Event, &mut Time),
+        mut units: f64,
+    ) -> f64 {
+        let group = Table { shared, members, me };
+        let mut flow = Flow::<R> { params, window, memory, group, now, event, heard };
         let mut steps = 0;
         while units > 1.0 && steps < MAX_STEPS {
-            self.grow(1.0);
+            flow.grow(1.0);
             units -= 1.0;
             steps += 1;
         }
@@ -146,7 +163,7 @@ impl<R: GroupRules> Flow<'_, R> {
         }
         *self.heard = self.now;
         let mut units = self.window.credit(base, acked);
-        if base.growth == Growth::Packets {
+        if base.growth == Growth::Packets && units > 1.0 {
             units = self.grow_by_packets(units);
         }
         if units > 0.0 {

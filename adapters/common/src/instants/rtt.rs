@@ -1,31 +1,50 @@
-//! RTT samples from what quinn tells: send times, and its estimates before the frame.
+//! RTT samples from what such stacks tell: send times, and their estimates before the
+//! frame.
+
+use std::time::Duration;
 
 use windlass_controllers::event::Rtt;
 use windlass_controllers::{Span, Time};
 
+use super::clock::span;
+
 /// Granularity of timers (`RFC 9002 §6.1.2`).
 const GRANULARITY: Span = Span::from_millis(1);
 
-/// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`); quinn does
-/// not tell what it said.
+/// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`).
 const MAX_ACK_DELAY: Span = Span::from_millis(25);
 
 /// A path's RTT as far as the adapter knows it.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub(crate) struct Sampler {
-    /// quinn's smoothed and minimum RTT before the current frame.
-    before: (Span, Span),
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(super) struct Sampler {
+    /// The stack's smoothed and minimum RTT before the current frame.
+    before: (Duration, Duration),
     smoothed: Span,
     variation: Span,
     sampled: bool,
     largest: Option<u64>,
     newest_sent_at: Time,
+    max_ack_delay: Span,
+}
+
+impl Default for Sampler {
+    fn default() -> Sampler {
+        Sampler {
+            before: (Duration::ZERO, Duration::ZERO),
+            smoothed: Span::ZERO,
+            variation: Span::ZERO,
+            sampled: false,
+            largest: None,
+            newest_sent_at: Time::ZERO,
+            max_ack_delay: MAX_ACK_DELAY,
+        }
+    }
 }
 
 impl Sampler {
-    /// quinn's estimates as they stand before the current frame's sample.
+    /// The stack's estimates as they stand before the current frame's sample.
     #[inline]
-    pub(crate) fn note(&mut self, smoothed: Span, min: Span) {
+    pub(super) fn note(&mut self, smoothed: Duration, min: Duration) {
         self.before = (smoothed, min);
     }
 
@@ -35,21 +54,21 @@ impl Sampler {
     /// sample (`RFC 9002 §5.1`); number spaces are not told apart, so a packet sent later
     /// than any acknowledged before counts as a new largest too.
     #[inline]
-    pub(crate) fn sample(&mut self, now: Time, sent_at: Time, largest: Option<u64>) -> Option<Rtt> {
+    pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Option<u64>) -> Option<Rtt> {
         if largest <= self.largest && sent_at <= self.newest_sent_at {
             return None;
         }
         self.largest = largest;
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
         let latest = now.since(sent_at);
-        let (smoothed, min) = self.before;
+        let (smoothed, min) = (span(self.before.0), span(self.before.1));
         let min = if self.sampled {
             let deviation = Span(smoothed.0.abs_diff(latest.0));
             self.variation = ewma(self.variation, 3, deviation);
             self.smoothed = ewma(smoothed, 7, latest);
             min.min(latest)
         } else {
-            // Until its first sample quinn's estimates are its configured guess.
+            // Until its first sample the stack's estimates are its configured guess.
             self.variation = Span(latest.0 / 2);
             self.smoothed = latest;
             latest
@@ -59,9 +78,14 @@ impl Sampler {
     }
 
     /// The probe timeout (`RFC 9002 §6.2.1`).
-    pub(crate) fn pto(&self) -> Span {
-        let smoothed = if self.sampled { self.smoothed } else { self.before.0 };
-        smoothed + Span(self.variation.0.saturating_mul(4)).max(GRANULARITY) + MAX_ACK_DELAY
+    pub(super) fn pto(&self) -> Span {
+        let smoothed = if self.sampled { self.smoothed } else { span(self.before.0) };
+        smoothed + Span(self.variation.0.saturating_mul(4)).max(GRANULARITY) + self.max_ack_delay
+    }
+
+    /// The longest the peer holds an ACK.
+    pub(super) fn max_ack_delay(&mut self, delay: Duration) {
+        self.max_ack_delay = span(delay);
     }
 }
 

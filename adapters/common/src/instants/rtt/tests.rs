@@ -3,7 +3,7 @@ use super::*;
 #[test]
 fn the_first_sample_is_taken_whole() {
     let mut rtt = Sampler::default();
-    rtt.note(Span::from_millis(333), Span::from_millis(333));
+    rtt.note(Duration::from_millis(333), Duration::from_millis(333));
     let sample = rtt.sample(Time(50), Time(10), Some(0)).unwrap();
     let expected =
         Rtt { latest: Span(40), smoothed: Span(40), variation: Span(20), min: Span(40), ack_delay: Span::ZERO };
@@ -14,11 +14,13 @@ fn the_first_sample_is_taken_whole() {
 fn later_samples_are_folded_into_the_stacks_estimate() {
     let mut rtt = Sampler::default();
     rtt.sample(Time(50), Time(10), Some(0));
-    rtt.note(Span(36), Span(30));
+    rtt.note(Duration::from_nanos(36), Duration::from_nanos(30));
     let sample = rtt.sample(Time(150), Time(70), Some(1)).unwrap();
     assert_eq!((sample.latest, sample.smoothed, sample.min), (Span(80), Span((7 * 36 + 80) / 8), Span(30)));
     assert_eq!(sample.variation, Span((3 * 20 + 44) / 4));
     assert_eq!(rtt.pto(), Span(41) + GRANULARITY + MAX_ACK_DELAY);
+    rtt.max_ack_delay(Duration::from_millis(5));
+    assert_eq!(rtt.pto(), Span(41) + GRANULARITY + Span::from_millis(5));
 }
 
 #[test]

@@ -1,0 +1,115 @@
+//! Instants as times.
+
+use std::time::{Duration, Instant};
+
+use windlass_controllers::{Span, Time};
+
+use super::ticks;
+
+/// Turns a stack's instants into times since an origin.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Clock {
+    origin: Instant,
+    /// What [`ticks`] reads of the origin, if it can be relied upon.
+    ticks: Option<u64>,
+    latest: Instant,
+    now: Time,
+}
+
+impl Clock {
+    /// A clock that stands at `now`, which is so far from `origin`; an origin in the
+    /// future is taken for now.
+    #[must_use]
+    pub fn new(origin: Instant, now: Instant) -> Clock {
+        let ticks = ticks::readable(origin).then(|| ticks::read(origin));
+        let start = Clock { origin, ticks, latest: now, now: Time::ZERO };
+        Clock { now: start.time(now), ..start }
+    }
+
+    /// The latest time heard of.
+    #[must_use]
+    #[inline]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// `now` as a time that never goes back.
+    #[inline]
+    pub fn advance(&mut self, now: Instant) -> Time {
+        if now != self.latest {
+            self.latest = now;
+            self.now = self.now.max(self.time(now));
+        }
+        self.now
+    }
+
+    /// The instant of `time`; the origin's own where the platform has none that late.
+    #[must_use]
+    pub fn instant(&self, time: Time) -> Instant {
+        self.origin.checked_add(Duration::from_nanos(time.0)).unwrap_or(self.origin)
+    }
+
+    /// `instant` as a time; the origin of time if it is earlier.
+    #[must_use]
+    #[inline]
+    pub fn time(&self, instant: Instant) -> Time {
+        match self.ticks {
+            // Earlier instants come out as negative.
+            Some(origin) => Time(ticks::read(instant).wrapping_sub(origin).cast_signed().max(0).cast_unsigned()),
+            None => self.subtract(instant),
+        }
+    }
+
+    #[cold]
+    fn subtract(&self, instant: Instant) -> Time {
+        Time(span(instant.saturating_duration_since(self.origin)).0)
+    }
+}
+
+/// A duration as a span: without the 128-bit numbers of `Duration::as_nanos`.
+#[inline]
+pub(super) fn span(duration: Duration) -> Span {
+    Span(duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn instants_count_from_the_origin() {
+        let origin = Instant::now();
+        let mut clock = Clock::new(origin, origin + Duration::from_nanos(5));
+        assert_eq!(clock.now(), Time(5));
+        assert_eq!(clock.advance(origin + Duration::new(2, 7)), Time(2_000_000_007));
+        assert_eq!(clock.time(origin + Duration::from_nanos(9)), Time(9));
+        assert_eq!(clock.instant(Time(9)), origin + Duration::from_nanos(9));
+    }
+
+    #[test]
+    fn time_never_goes_back_nor_before_the_origin() {
+        let origin = Instant::now() + Duration::from_secs(1);
+        let mut clock = Clock::new(origin, origin - Duration::from_millis(1));
+        assert_eq!(clock.now(), Time(0));
+        assert_eq!(clock.advance(origin + Duration::from_nanos(8)), Time(8));
+        assert_eq!(clock.advance(origin + Duration::from_nanos(3)), Time(8));
+        assert_eq!(clock.time(origin - Duration::from_millis(2)), Time(0));
+    }
+
+    #[test]
+    fn reading_and_subtracting_agree() {
+        let origin = Instant::now();
+        let clock = Clock::new(origin, origin);
+        let subtracting = Clock { ticks: None, ..clock };
+        for nanos in [0, 1, 999_999_999, 1_000_000_000, 1_234_567_890_123, 1 << 55] {
+            let instant = origin + Duration::from_nanos(nanos);
+            assert_eq!(clock.time(instant), Time(nanos));
+            assert_eq!(subtracting.time(instant), Time(nanos));
+        }
+    }
+
+    #[test]
+    fn the_longest_duration_is_a_span() {
+        assert_eq!(span(Duration::MAX), Span(u64::MAX));
+    }
+}

@@ -1,0 +1,16 @@
+//! Stacks that tell the time as [`Instant`](std::time::Instant)s, acknowledgements packet
+//! by packet and losses after them: quinn and its kin.
+//!
+//! Their congestion-control traits differ in what they tell; what there is to make of it
+//! is the same and stands here once. An adapter implements its stack's trait by handing
+//! each call to a [`PathFlow`], which a [`factory!`](crate::factory) makes.
+
+mod clock;
+mod factory;
+mod path;
+mod rtt;
+mod ticks;
+
+pub use clock::Clock;
+pub use factory::Origin;
+pub use path::{Loss, PathFlow};

@@ -1,0 +1,339 @@
+//! What is made of a stack's calls, heard by an engine that only listens.
+
+use std::sync::{Arc, Mutex};
+
+use windlass_controllers::event::{Acked, Delivery};
+use windlass_controllers::{Decision, Ecn, Path, Phase, Signals, Span, Table, View};
+
+use super::*;
+
+#[derive(Clone, Debug)]
+struct Spy {
+    heard: Arc<Mutex<Vec<Event>>>,
+    needs: Signals,
+    heeds_sent: bool,
+    decision: Decision,
+}
+
+impl Engine for Spy {
+    type State = ();
+    type Group = ();
+
+    fn name(&self) -> &'static str {
+        "spy"
+    }
+    fn needs(&self) -> Signals {
+        self.needs
+    }
+    fn fallback(&self) -> Option<&'static str> {
+        None
+    }
+    fn heeds_sent(&self) -> bool {
+        self.heeds_sent
+    }
+    fn group(&self) {}
+    fn start(&self, _: &Path) {}
+    fn advance(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
+        self.heard.lock().unwrap().push(*event);
+    }
+    fn decide(&self, (): &(), _: View<'_, ()>) -> Decision {
+        self.decision
+    }
+    fn inspect(&self, (): &(), _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+const MTU: u16 = 1200;
+
+struct Bench {
+    path: PathFlow<Spy>,
+    origin: Instant,
+    heard: Arc<Mutex<Vec<Event>>>,
+}
+
+impl Bench {
+    fn new(change: impl FnOnce(&mut Spy)) -> Bench {
+        let decision = Decision {
+            cwnd: 12_000,
+            ssthresh: Some(9_000),
+            pacing_rate: Some(5_000_000),
+            wake_at: None,
+            ecn: Ecn::Unspecified,
+            dscp: 0,
+            train: None,
+            phase: Phase::CongestionAvoidance,
+            recovery_start: None,
+        };
+        let mut spy = Spy { heard: Arc::default(), needs: Signals::NONE, heeds_sent: false, decision };
+        change(&mut spy);
+        let heard = Arc::clone(&spy.heard);
+        let flow = Flow::alone(spy, &Path { now: Time::ZERO, mtu: u32::from(MTU), seed: 1 });
+        let origin = Instant::now();
+        Bench { path: PathFlow::new(flow, Clock::new(origin, origin), MTU), origin, heard }
+    }
+
+    fn at(&self, ms: u64) -> Instant {
+        self.origin + Duration::from_millis(ms)
+    }
+
+    fn sent(&mut self, ms: u64, bytes: u64, pn: u64) {
+        self.path.sent(self.at(ms), bytes, pn, true);
+    }
+
+    fn ack(&mut self, sent_ms: u64, bytes: u64) {
+        let sent = self.at(sent_ms);
+        self.path.acked(sent, bytes, false, Duration::from_millis(40), Duration::from_millis(30));
+    }
+
+    fn end(&mut self, ms: u64, in_flight: u64, largest: u64) {
+        self.path.end_acks(self.at(ms), in_flight, false, Some(largest));
+    }
+
+    fn lost(&mut self, ms: u64, sent_ms: u64, persistent: bool, bytes: u64) {
+        let loss = Loss { bytes, persistent, ..Loss::default() };
+        self.path.lost(self.at(ms), self.at(sent_ms), loss);
+    }
+
+    fn marked(&mut self, ms: u64, sent_ms: u64) {
+        self.path.marked(self.at(ms), self.at(sent_ms), None);
+    }
+
+    fn heard(&self) -> Vec<Event> {
+        std::mem::take(&mut self.heard.lock().unwrap())
+    }
+
+    fn acked(&self) -> Acked {
+        match self.heard()[..] {
+            [Event { what: What::Acked(acked), .. }] => acked,
+            ref other => panic!("expected one Acked, heard {other:?}"),
+        }
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time(ms * 1_000_000)
+}
+
+#[test]
+fn the_packets_of_a_frame_become_one_event() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 1200, 0);
+    bench.sent(2, 1200, 1);
+    bench.sent(3, 1200, 2);
+    bench.ack(1, 1200);
+    bench.ack(2, 1000);
+    assert!(bench.heard().is_empty(), "not before the frame ends");
+    bench.end(42, 1200, 1);
+    let acked = bench.acked();
+    assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (2200, 2, 2200));
+    assert_eq!((acked.newest_sent_at, acked.newest_pn), (ms(2), Some(1)));
+    assert_eq!((acked.in_flight_before, acked.in_flight, acked.delivered), (3400, 1200, 2200));
+    let rtt = acked.rtt.unwrap();
+    assert_eq!((rtt.latest, rtt.smoothed, rtt.min), (Span::from_millis(40), Span::from_millis(40), rtt.latest));
+
+    bench.ack(3, 1200);
+    bench.end(63, 0, 2);
+    let rtt = bench.acked().rtt.unwrap();
+    assert_eq!(rtt.latest, Span::from_millis(60));
+    assert_eq!(rtt.smoothed, Span((7 * 40 + 60) * 1_000_000 / 8));
+    assert_eq!(rtt.min, Span::from_millis(30), "the stack's own minimum");
+}
+
+#[test]
+fn fresh_bytes_were_sent_after_the_recovery_started() {
+    let mut bench = Bench::new(|spy| spy.decision.recovery_start = Some(ms(10)));
+    bench.ack(10, 1200);
+    bench.ack(11, 1200);
+    bench.end(50, 0, 1);
+    assert_eq!(bench.acked().fresh_bytes, 1200);
+}
+
+#[test]
+fn a_frame_of_bare_acks_is_no_event_but_tells_what_is_in_flight() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 9000, 0);
+    bench.end(20, 4800, 0);
+    assert!(bench.heard().is_empty());
+    bench.lost(21, 1, false, 1200);
+    match bench.heard()[..] {
+        [Event { now, what: What::Lost(lost) }] => {
+            assert_eq!((now, lost.in_flight_before, lost.in_flight), (ms(21), 4800, 3600));
+        }
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn acknowledgements_then_losses_then_marks() {
+    let mut bench = Bench::new(|_| {});
+    for pn in 0..6 {
+        bench.sent(pn, 1200, pn);
+    }
+    bench.ack(5, 1200);
+    bench.end(45, 6000, 5);
+    bench.lost(45, 2, false, 2500);
+    bench.marked(45, 5);
+    let heard = bench.heard();
+    assert!(heard.iter().all(|event| event.now == ms(45)));
+    match heard[..] {
+        [
+            Event { what: What::Acked(_), .. },
+            Event { what: What::Lost(lost), .. },
+            Event { what: What::Marked(marked), .. },
+        ] => {
+            assert_eq!((lost.bytes, lost.packets, lost.newest_sent_at), (2500, 3, ms(2)));
+            assert_eq!((lost.in_flight_before, lost.in_flight), (6000, 3500));
+            assert_eq!((lost.newest_pn, lost.trigger, lost.transmissions), (None, LossTrigger::Unknown, 1));
+            assert_eq!((marked.packets, marked.newest_sent_at, marked.newest_pn), (1, ms(5), Some(5)));
+            assert_eq!(marked.in_flight, 7200, "when the frame arrived");
+        }
+        ref other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn persistent_congestion_replaces_the_loss() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 2400, 1);
+    bench.lost(500, 1, true, 2400);
+    assert!(matches!(bench.heard()[..], [Event { what: What::PersistentCongestion(Lost { bytes: 2400, .. }), .. }]));
+}
+
+#[test]
+fn the_datagram_size_is_passed_on() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(7, 1200, 0);
+    bench.path.mtu(1452);
+    assert_eq!(bench.heard(), [Event { now: ms(7), what: What::Mtu(1452) }]);
+    bench.lost(9, 7, false, 1453);
+    assert!(matches!(bench.heard()[..], [Event { what: What::Lost(Lost { packets: 2, .. }), .. }]));
+}
+
+#[test]
+fn departures_are_told_to_those_who_heed_them() {
+    let mut deaf = Bench::new(|_| {});
+    deaf.sent(1, 1200, 0);
+    assert!(deaf.heard().is_empty());
+    let mut bench = Bench::new(|spy| spy.heeds_sent = true);
+    bench.sent(1, 1200, 0);
+    bench.sent(2, 2400, 2);
+    let sent = Sent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false };
+    assert_eq!(bench.heard()[1], Event { now: ms(2), what: What::Sent(sent) });
+}
+
+#[test]
+fn the_flight_at_departure_is_kept_for_those_who_need_it() {
+    let mut bench = Bench::new(|spy| spy.needs = Signals::WINDOW_AT_SEND);
+    bench.sent(1, 1200, 0);
+    bench.sent(2, 1200, 1);
+    bench.sent(3, 1200, 2);
+    bench.ack(2, 1200);
+    bench.end(30, 2400, 1);
+    assert_eq!(bench.acked().newest_in_flight, Some(2400));
+}
+
+#[test]
+fn deliveries_are_sampled_for_those_who_need_them() {
+    let mut deaf = Bench::new(|_| {});
+    deaf.sent(1, 1200, 0);
+    deaf.ack(1, 1200);
+    deaf.end(30, 0, 0);
+    assert_eq!(deaf.acked().delivery, None);
+    let mut bench = Bench::new(|spy| spy.needs = Signals::DELIVERY_RATE);
+    for (at, pn) in [(1, 0), (2, 1), (3, 2)] {
+        bench.sent(at, 1200, pn);
+    }
+    bench.ack(1, 1200);
+    bench.end(30, 2400, 0);
+    bench.heard();
+    bench.sent(30, 1200, 3);
+    bench.lost(31, 2, false, 1200);
+    bench.ack(3, 1200);
+    bench.ack(30, 1200);
+    bench.end(60, 0, 3);
+    let expected =
+        Delivery { delivered: 1200, delivered_at: ms(30), first_sent_at: ms(1), lost: 1200, app_limited: false };
+    assert_eq!(bench.acked().delivery, Some(expected));
+}
+
+#[test]
+fn resuming_after_a_silence_is_told() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 1200, 0);
+    bench.ack(1, 1200);
+    bench.end(41, 0, 0);
+    bench.heard();
+    bench.sent(45, 40, 1); // a bare ACK
+    assert!(bench.heard().is_empty());
+    bench.sent(541, 1200, 2);
+    // Smoothed 40 ms, variation 20 ms, ACK delay 25 ms.
+    let idle = Idle { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 25) };
+    assert_eq!(bench.heard(), [Event { now: ms(541), what: What::Idle(idle) }]);
+}
+
+#[test]
+fn two_datagrams_may_always_be_sent() {
+    assert_eq!(Bench::new(|_| {}).path.window(), 12_000);
+    assert_eq!(Bench::new(|spy| spy.decision.cwnd = 0).path.window(), 2400);
+}
+
+#[test]
+fn what_the_stack_tells_of_losses_is_passed_on() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(3, 9000, 8);
+    let loss = Loss { bytes: 2500, packets: Some(4), newest_pn: Some(7), persistent: false };
+    bench.path.lost(bench.at(50), bench.at(3), loss);
+    bench.path.marked(bench.at(50), bench.at(3), Some(8));
+    match bench.heard()[..] {
+        [Event { what: What::Lost(lost), .. }, Event { what: What::Marked(marked), .. }] => {
+            assert_eq!((lost.packets, lost.newest_pn, lost.in_flight), (4, Some(7), 6500));
+            assert_eq!(marked.newest_pn, Some(8));
+        }
+        ref other => panic!("{other:?}"),
+    }
+    bench.path.spurious();
+    let what = What::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
+    assert_eq!(bench.heard(), [Event { now: ms(50), what }]);
+}
+
+#[test]
+fn a_stack_that_tells_bare_acks_apart_is_believed() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 1200, 0);
+    bench.ack(1, 1200);
+    bench.end(41, 0, 0);
+    bench.heard();
+    bench.path.max_ack_delay(Duration::from_millis(5));
+    bench.path.sent(bench.at(541), 40, 1, false);
+    let idle = Idle { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 5) };
+    assert_eq!(bench.heard(), [Event { now: ms(541), what: What::Idle(idle) }]);
+}
+
+#[test]
+fn time_never_goes_back_and_nothing_overflows() {
+    let mut bench = Bench::new(|spy| spy.heeds_sent = true);
+    bench.sent(10, u64::MAX, u64::MAX);
+    bench.sent(3, u64::MAX, 0);
+    bench.ack(99, u64::MAX);
+    bench.ack(0, u64::MAX);
+    bench.end(5, u64::MAX, u64::MAX);
+    bench.path.mtu(0);
+    bench.lost(1, 1000, true, u64::MAX);
+    bench.marked(1, 1000);
+    let before = bench.origin.checked_sub(Duration::from_secs(1)).unwrap_or(bench.origin);
+    bench.path.sent(before, 1, 1, true);
+    let heard = bench.heard();
+    assert_eq!(heard.len(), 7);
+    assert!(heard.is_sorted_by_key(|event| event.now));
+}
+
+#[test]
+fn a_path_that_moves_keeps_the_state() {
+    let mut bench = Bench::new(|_| {});
+    bench.ack(1, 700);
+    bench.end(20, 0, 0);
+    bench.heard();
+    let mut moved = bench.path.clone();
+    assert_eq!(moved.window(), 12_000);
+    moved.marked(bench.at(30), bench.at(25), None);
+    assert!(matches!(bench.heard()[..], [Event { what: What::Marked(Marked { newest_pn: Some(0), .. }), .. }]));
+}
