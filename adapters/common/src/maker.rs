@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
 
+#[cfg(feature = "config")]
 use crate::config::{Config, ConfigError, Peer};
 use crate::{ChoiceError, Flow, Groups, Recorder, choose, require};
 
@@ -46,6 +47,7 @@ impl Maker {
     /// # Errors
     /// A controller of the file needs a signal `stack` does not report, or its recordings
     /// cannot be written.
+    #[cfg(feature = "config")]
     pub fn from_config(config: &Config, peer: &Peer<'_>, stack: &Stack) -> Result<Self, ConfigError> {
         config.check(stack.name, stack.provides)?;
         let (chosen, address, stack) = (config.choose(peer).clone(), peer.address, *stack);

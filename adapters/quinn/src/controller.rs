@@ -6,7 +6,7 @@ use std::time::Instant;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::Flow;
-use windlass_adapter::instants::{Loss, PathFlow};
+use windlass_adapter::instants::{Loss, Packet, PathFlow};
 use windlass_controllers::{Algorithm, Engine};
 
 /// A windlass controller in quinn's clothes; made by a [`Factory`](crate::Factory).
@@ -44,7 +44,7 @@ impl<E: Engine> congestion::Controller for Controller<E> {
     }
 
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.path.acked(sent, bytes, app_limited, rtt.get(), rtt.min());
+        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, rtt.get(), rtt.min());
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {

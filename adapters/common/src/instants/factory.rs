@@ -29,7 +29,7 @@ impl Origin {
 
 /// Defines `Factory` for the stack with this name that provides these signals. Its `make` returns the crate's `Controller`, made of a
 /// [`PathFlow`](crate::instants::PathFlow) by `Controller::new`, and which implements the
-/// `ControllerFactory` of the stack's module `congestion`.
+/// `ControllerFactory` of the stack's module `congestion`. Needs the feature `config`.
 #[macro_export]
 macro_rules! factory {
     ($name:expr, $provides:expr, $congestion:path, $controller:ident) => {

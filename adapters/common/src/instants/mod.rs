@@ -13,4 +13,4 @@ mod ticks;
 
 pub use clock::Clock;
 pub use factory::Origin;
-pub use path::{Loss, PathFlow};
+pub use path::{Loss, Packet, PathFlow};

@@ -25,9 +25,22 @@ pub struct PathFlow<E: Engine> {
     /// Bytes in flight before the latest frame's packets were taken out.
     before: u64,
     rtt: Sampler,
+    /// Largest packet number of the frame so far, where the stack tells.
+    newest_pn: Option<u64>,
     largest: Option<u64>,
     newest_lost: Time,
     heeds_sent: bool,
+}
+
+/// A packet that was acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Packet {
+    /// When it left.
+    pub sent: Instant,
+    /// Its size, bytes.
+    pub bytes: u64,
+    /// Its number, where the stack tells.
+    pub pn: Option<u64>,
 }
 
 /// Packets declared lost together, as a stack tells of them.
@@ -57,6 +70,7 @@ impl<E: Engine> PathFlow<E> {
             recovery: None,
             before: 0,
             rtt: Sampler::default(),
+            newest_pn: None,
             largest: None,
             newest_lost: Time::ZERO,
         };
@@ -95,7 +109,14 @@ impl<E: Engine> PathFlow<E> {
     #[must_use]
     #[inline]
     pub fn window(&self) -> u64 {
-        self.flow.cwnd().max(2 * u64::from(self.mtu))
+        self.flow.cwnd().max(self.least_window())
+    }
+
+    /// What [`window`](Self::window) is at least, bytes.
+    #[must_use]
+    #[inline]
+    pub fn least_window(&self) -> u64 {
+        2 * u64::from(self.mtu)
     }
 
     /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:
@@ -113,10 +134,12 @@ impl<E: Engine> PathFlow<E> {
         }
     }
 
-    /// A packet of `bytes` that left at `sent` was acknowledged. `smoothed` and `min` are
-    /// the stack's RTTs before the frame's own sample.
+    /// A packet that left was acknowledged. `smoothed` and `min` are the stack's RTTs before
+    /// the frame's own sample.
     #[inline]
-    pub fn acked(&mut self, sent: Instant, bytes: u64, app_limited: bool, smoothed: Duration, min: Duration) {
+    pub fn acked(&mut self, packet: Packet, app_limited: bool, smoothed: Duration, min: Duration) {
+        let Packet { sent, bytes, pn } = packet;
+        self.newest_pn = self.newest_pn.max(pn);
         if self.batch.is_empty() {
             self.rtt.note(smoothed, min);
         }
@@ -136,8 +159,8 @@ impl<E: Engine> PathFlow<E> {
         let Some(newest) = self.batch.newest_sent() else { return };
         let newest = self.clock.time(newest);
         let rtt = self.rtt.sample(now, newest, largest);
-        let pn = if rtt.is_some() { largest } else { None };
-        self.largest = pn.or(self.largest);
+        let pn = self.newest_pn.take().or(if rtt.is_some() { largest } else { None });
+        self.largest = self.largest.max(pn);
         self.batch.newest(pn, None);
         if let Some(departure) = self.in_flight.departure(now, newest, self.batch.bytes(), app_limited) {
             self.batch.departed(departure);

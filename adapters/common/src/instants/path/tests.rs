@@ -81,7 +81,7 @@ impl Bench {
 
     fn ack(&mut self, sent_ms: u64, bytes: u64) {
         let sent = self.at(sent_ms);
-        self.path.acked(sent, bytes, false, Duration::from_millis(40), Duration::from_millis(30));
+        self.path.acked(Packet { sent, bytes, pn: None }, false, Duration::from_millis(40), Duration::from_millis(30));
     }
 
     fn end(&mut self, ms: u64, in_flight: u64, largest: u64) {
@@ -247,6 +247,7 @@ fn deliveries_are_sampled_for_those_who_need_them() {
     bench.heard();
     bench.sent(30, 1200, 3);
     bench.lost(31, 2, false, 1200);
+    bench.heard();
     bench.ack(3, 1200);
     bench.ack(30, 1200);
     bench.end(60, 0, 3);
@@ -293,6 +294,23 @@ fn what_the_stack_tells_of_losses_is_passed_on() {
     bench.path.spurious();
     let what = What::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
     assert_eq!(bench.heard(), [Event { now: ms(50), what }]);
+}
+
+#[test]
+fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
+    let mut bench = Bench::new(|_| {});
+    let rtt = Duration::from_millis(40);
+    for (sent, pn) in [(1, 4), (2, 5)] {
+        bench.path.acked(Packet { sent: bench.at(sent), bytes: 1200, pn: Some(pn) }, false, rtt, rtt);
+    }
+    bench.end(50, 0, 5);
+    assert_eq!(bench.acked().newest_pn, Some(5));
+    bench.path.acked(Packet { sent: bench.at(1), bytes: 1200, pn: Some(3) }, false, rtt, rtt);
+    bench.end(51, 0, 5);
+    let late = bench.acked();
+    assert_eq!((late.newest_pn, late.rtt), (Some(3), None));
+    bench.marked(52, 2);
+    assert!(matches!(bench.heard()[..], [Event { what: What::Marked(Marked { newest_pn: Some(5), .. }), .. }]));
 }
 
 #[test]
