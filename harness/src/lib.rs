@@ -1,6 +1,7 @@
 //! The harness: one network model, a packet simulator and real QUIC stacks under
 //! virtual time over it, scenarios, evaluation and reports.
 
+pub mod book;
 pub mod cli;
 pub mod evaluation;
 pub mod golden;

@@ -1,13 +1,12 @@
 //! `windlass list`: the controllers and their parameters.
 
 use serde_json::{Value, json};
-use windlass_controllers::param::Param;
-use windlass_controllers::{Algorithm, Engine, Entry, Signals};
+use windlass_controllers::{Algorithm, Entry};
 
 use super::error::print;
 use super::text::{Align, aligned, width, wrapped};
 use super::{CliError, choice};
-use crate::evaluation::Stack;
+use crate::book::{entry, params, profiles, runs_on};
 
 /// List the controllers, or everything about one of them
 #[derive(Debug, clap::Args)]
@@ -37,10 +36,6 @@ fn pretty(value: &Value) -> String {
     format!("{value:#}\n")
 }
 
-fn stacks(needs: Signals) -> Vec<&'static str> {
-    Stack::ALL.iter().filter(|stack| stack.provides().contains(needs)).map(|stack| stack.name()).collect()
-}
-
 fn all_as_text() -> String {
     const INDENT: usize = 4;
     let width = width();
@@ -51,7 +46,7 @@ fn all_as_text() -> String {
         text.push_str(&wrapped(entry.summary, INDENT, width));
         text.push_str(&wrapped(&format!("source: {}", entry.source), INDENT, width));
         text.push_str(&wrapped(&format!("needs: {needs}"), INDENT, width));
-        text.push_str(&wrapped(&format!("runs on: {}", stacks(needs).join(", ")), INDENT, width));
+        text.push_str(&wrapped(&format!("runs on: {}", runs_on(needs).join(", ")), INDENT, width));
     }
     text.push_str(&format!(
         "\n{} controllers. `windlass list NAME` lists a controller's parameters.\n",
@@ -62,14 +57,14 @@ fn all_as_text() -> String {
 
 fn one_as_text(algorithm: &Algorithm) -> String {
     let width = width();
-    let entry = entry_of(algorithm);
+    let entry = entry(algorithm);
     let needs = algorithm.needs();
     let mut text = format!("{}\n", entry.name);
     for line in [
         entry.summary.to_owned(),
         format!("source: {}", entry.source),
         format!("needs: {needs}"),
-        format!("runs on: {}", stacks(needs).join(", ")),
+        format!("runs on: {}", runs_on(needs).join(", ")),
     ] {
         text.push_str(&wrapped(&line, 4, width));
     }
@@ -117,25 +112,6 @@ fn parameters_as_text(algorithm: &Algorithm, width: usize) -> String {
     text
 }
 
-fn entry_of(algorithm: &Algorithm) -> &'static Entry {
-    let name = Engine::name(algorithm);
-    Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
-}
-
-fn params(algorithm: &Algorithm) -> Vec<Param> {
-    let mut all = Vec::new();
-    algorithm.describe(&mut |param| all.push(*param));
-    all
-}
-
-/// The parameters under both profiles.
-fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
-    ["quic", "paper"].map(|profile| {
-        let text = format!("{}:profile={profile}", Engine::name(algorithm));
-        Algorithm::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
-    })
-}
-
 fn entry_as_json(entry: &Entry) -> Value {
     let needs = (entry.default)().needs();
     json!({
@@ -143,7 +119,7 @@ fn entry_as_json(entry: &Entry) -> Value {
         "summary": entry.summary,
         "source": entry.source,
         "needs": needs.names().collect::<Vec<_>>(),
-        "runs_on": stacks(needs),
+        "runs_on": runs_on(needs),
         "fallback": entry.fallback,
         "state_bytes": entry.state_size,
     })
@@ -175,9 +151,9 @@ fn one_as_json(algorithm: &Algorithm) -> Value {
         })
     });
     let rows: Vec<Value> = rows.collect();
-    let mut value = entry_as_json(entry_of(algorithm));
+    let mut value = entry_as_json(entry(algorithm));
     value["needs"] = json!(algorithm.needs().names().collect::<Vec<_>>());
-    value["runs_on"] = json!(stacks(algorithm.needs()));
+    value["runs_on"] = json!(runs_on(algorithm.needs()));
     value["parameters"] = json!(rows);
     value
 }

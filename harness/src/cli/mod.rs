@@ -1,10 +1,13 @@
 //! The commands of the `windlass` binary.
 
 mod batch;
+mod book;
 mod choice;
 mod error;
 mod evaluate;
+mod explain;
 mod list;
+mod markdown;
 mod progress;
 mod qlog;
 mod qlog_options;
@@ -35,11 +38,13 @@ const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::List),
+    Explain(explain::Explain),
     Qlog(qlog::Qlog),
     Scenarios(scenarios::Scenarios),
     Run(run::RunScenario),
     Evaluate(evaluate::Evaluate),
     Report(report::Rebuild),
+    Book(book::Book),
 }
 
 /// Runs the command line and says how it went.
@@ -47,11 +52,13 @@ enum Command {
 pub fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::List(command) => command.run(),
+        Command::Explain(command) => command.run(),
         Command::Qlog(command) => command.run(),
         Command::Scenarios(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Report(command) => command.run(),
+        Command::Book(command) => command.run(),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
