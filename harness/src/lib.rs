@@ -10,6 +10,7 @@ pub mod net;
 pub mod outcome;
 pub mod plot;
 pub mod report;
+pub mod response;
 pub mod results;
 pub mod scenario;
 pub mod sim;
