@@ -52,8 +52,30 @@ pub struct FlowOutcome {
     /// SHA-256 of the application bytes the receiver got, hex; stacks that move real
     /// bytes only. The run fails unless it equals the sender's.
     pub sha256: Option<String>,
+    /// Whether it transferred all it had to.
+    #[serde(default)]
+    pub completed: bool,
+    /// Of a crowd, whose numbers are those of all its flows together: how its transfers
+    /// went.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub transfers: Option<Transfers>,
     /// Series over time.
     pub series: FlowSeries,
+}
+
+/// The transfers of a crowd.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Transfers {
+    /// How many began.
+    pub started: u64,
+    /// How many were complete before the run ended or they had to stop.
+    pub completed: u64,
+    /// Mean time these took, s; `None` without any.
+    pub mean_s: Option<f64>,
+    /// Half of these took no longer than this, s.
+    pub median_s: Option<f64>,
+    /// 95 % of these took no longer than this, s.
+    pub p95_s: Option<f64>,
 }
 
 /// A flow over time: columns of equal length, sampled at equal distances.

@@ -1,6 +1,7 @@
 //! Results as text for a terminal.
 
 use super::text::{Align, aligned, width, wrapped};
+use crate::outcome::Transfers;
 use crate::results::{Results, Run, Standing};
 
 const DASH: &str = "–";
@@ -74,6 +75,15 @@ fn flows(run: &Run) -> String {
         })
         .collect();
     let mut text = table(&heads, &rows);
+    for flow in &run.flows {
+        let Some(transfers) = &flow.transfers else { continue };
+        let Transfers { started, completed, .. } = transfers;
+        text.push_str(&format!("{}: {completed} of {started} transfers complete", flow.name));
+        if let (Some(mean), Some(median), Some(p95)) = (transfers.mean_s, transfers.median_s, transfers.p95_s) {
+            text.push_str(&format!(" in {mean:.3} s on average, median {median:.3}, p95 {p95:.3}"));
+        }
+        text.push('\n');
+    }
     if let Some(metrics) = &run.metrics {
         let fairness = metrics.fairness.map(|x| format!(", fairness {x:.3}")).unwrap_or_default();
         text.push_str(&format!("score {}{fairness}\n", number(metrics.score, 1)));

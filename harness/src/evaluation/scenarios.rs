@@ -44,6 +44,22 @@ builtin! {
     "parallel" false,
     "parking-lot" false,
     "two-class" false,
+    "step-marking" false,
+    "l4s" false,
+    "codel" false,
+    "pcn" false,
+    "poisson-load" false,
+    "pareto-load" false,
+    "two-way" false,
+    "asymmetric" false,
+    "access-links" false,
+    "varying-path" false,
+    "several-bottlenecks" false,
+    "flash-crowd" false,
+    "web" false,
+    "short-transfers" false,
+    "group-strength" false,
+    "vanished-member" false,
 }
 
 /// A scenario's text and what to call it.

@@ -2,16 +2,20 @@
 //!
 //! The whole life of a packet on a FIFO link is known when it arrives: when its
 //! transmission starts, when it reaches the far end. So a packet is written down once,
-//! in a ring, and only the head of the ring is an event.
+//! in a ring, and only the head of the ring is an event. CoDel alone decides when a packet
+//! leaves the queue, so what waits for it is not on the ring yet, and the end of each
+//! transmission is an event too.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
 use windlass_controllers::{Span, Time};
 
+use super::codel::{CoDel, Held};
+use super::discipline::{Action, Discipline};
 use super::packet::{Codepoint, Packet};
 use super::random::Stream;
-use super::red::{Arrival, Red};
+use super::red::Arrival;
 use super::stats::LinkStats;
 use super::topology::{Limit, LinkSpec, Queue, Set};
 
@@ -42,12 +46,6 @@ pub(super) enum Verdict {
     Dropped,
 }
 
-enum Discipline {
-    DropTail,
-    Red(Box<Red>),
-    Step { threshold: u64 },
-}
-
 /// One direction of a link.
 pub(super) struct Link {
     /// Fine time units per byte; 0 without a rate limit.
@@ -59,6 +57,7 @@ pub(super) struct Link {
     reorders: bool,
     limit: Limit,
     discipline: Discipline,
+    codel: Option<Box<CoDel>>,
     instrumented: bool,
     ci_marking: bool,
     drop_arrivals: VecDeque<u64>,
@@ -90,12 +89,12 @@ impl Link {
             delay: spec.delay.0,
             loss: spec.loss,
             jitter: spec.jitter.max.0,
-            reorders: spec.jitter.reorders && spec.jitter.max.0 > 0,
+            reorders: spec.jitter.reorders && ever_jitters(spec),
             limit: spec.limit,
-            discipline: match &spec.queue {
-                Queue::DropTail => Discipline::DropTail,
-                Queue::Red(spec) => Discipline::Red(Box::new(Red::new(spec.clone()))),
-                Queue::Step { threshold } => Discipline::Step { threshold: *threshold },
+            discipline: Discipline::new(&spec.queue),
+            codel: match &spec.queue {
+                Queue::CoDel(spec) => Some(Box::new(CoDel::new(*spec))),
+                _ => None,
             },
             instrumented: spec.instrumented,
             ci_marking: spec.ci_marking,
@@ -146,12 +145,18 @@ impl Link {
     /// Packets and bytes waiting at `now`.
     pub fn waiting(&mut self, now: Time) -> (u64, u64) {
         self.advance(now.0);
-        ((self.ring.len() - self.first_waiting) as u64, self.waiting_bytes)
+        ((self.ring.len() - self.first_waiting + self.held()) as u64, self.waiting_bytes)
+    }
+
+    /// Packets CoDel has to decide on.
+    #[inline]
+    fn held(&self) -> usize {
+        self.codel.as_ref().map_or(0, |codel| codel.held.len())
     }
 
     /// Packets queued, in transmission or under way.
     pub fn holds(&self) -> usize {
-        self.ring.len() + self.flying.len()
+        self.ring.len() + self.flying.len() + self.held()
     }
 
     /// Packets dropped or lost so far.
@@ -166,7 +171,7 @@ impl Link {
         let arrival = self.totals.arrived;
         self.totals.arrived += 1;
         self.advance(now);
-        let waiting = (self.ring.len() - self.first_waiting) as u64;
+        let waiting = (self.ring.len() - self.first_waiting + self.held()) as u64;
         if !self.drop_arrivals.is_empty() && self.drop_arrivals[0] == arrival {
             self.drop_arrivals.pop_front();
             self.totals.dropped_forced += 1;
@@ -174,19 +179,39 @@ impl Link {
         }
         let start_fine = self.busy_until.max(now.saturating_mul(FINE));
         let start = start_fine.div_ceil(FINE);
-        if !matches!(self.discipline, Discipline::DropTail)
-            && self.manage(now, waiting, &mut packet) == Verdict::Dropped
-        {
+        if !self.discipline.is_idle() && self.manage(now, start - now, waiting, &mut packet) == Verdict::Dropped {
             self.totals.dropped_early += 1;
             return Verdict::Dropped;
         }
-        if start > now && self.is_full(waiting, packet.bytes) {
+        let held = self.held() > 0;
+        if (start > now || held) && self.is_full(waiting, packet.bytes) {
             self.totals.dropped_full += 1;
             if self.ci_marking {
                 self.mark_waiting();
             }
             return Verdict::Dropped;
         }
+        if let Some(codel) = self.codel.as_mut().filter(|_| start > now || held) {
+            self.waiting_bytes += u64::from(packet.bytes);
+            self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
+            codel.push(Held { packet, hop, arrived: now });
+            return Verdict::Accepted;
+        }
+        let wait = start - now;
+        if wait > 0 {
+            self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
+        }
+        // One that starts at once is taken out again when the queue is next looked at.
+        self.waiting_bytes += u64::from(packet.bytes);
+        self.transmit(start_fine, wait, packet, hop);
+        Verdict::Accepted
+    }
+
+    /// Puts a packet on the ring whose transmission starts at `start_fine`, after it has
+    /// waited for `wait` ns.
+    #[inline]
+    fn transmit(&mut self, start_fine: u64, wait: u64, mut packet: Packet, hop: u32) {
+        let start = start_fine.div_ceil(FINE);
         let depart_fine = start_fine.saturating_add(self.transmission(packet.bytes));
         self.busy_until = depart_fine;
         let mut deliver = depart_fine.div_ceil(FINE).saturating_add(self.delay);
@@ -197,43 +222,62 @@ impl Link {
             deliver = deliver.max(self.last_deliver);
             self.last_deliver = deliver;
         }
-        let wait = start - now;
         if wait > 0 {
             self.waited += u128::from(wait);
             if self.instrumented {
                 packet.waited = packet.waited + Span(wait);
             }
-            self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
         }
         let lost = self.random.chance(self.loss);
         self.totals.forwarded_bytes += u64::from(packet.bytes);
-        // One that starts at once is taken out again when the queue is next looked at.
-        self.waiting_bytes += u64::from(packet.bytes);
         self.ring.push_back(Entry { packet, start, deliver, hop, lost });
-        Verdict::Accepted
     }
 
-    /// What active queue management does with a packet.
-    fn manage(&mut self, now: u64, waiting: u64, packet: &mut Packet) -> Verdict {
-        let (hit, marks) = match &mut self.discipline {
-            Discipline::DropTail => return Verdict::Accepted,
-            Discipline::Step { threshold } => (waiting > *threshold && packet.ecn.is_capable(), true),
-            Discipline::Red(red) => {
-                let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
-                (red.hits(Arrival { waiting, idle, rate: self.rate }, packet, &mut self.random), red.marks())
+    /// When CoDel decides what to send next, ns; `u64::MAX` if nothing waits for it.
+    #[inline]
+    fn decides(&self) -> u64 {
+        match &self.codel {
+            Some(codel) if !codel.held.is_empty() => self.busy_until.div_ceil(FINE),
+            _ => u64::MAX,
+        }
+    }
+
+    /// CoDel decides what to send at `now`.
+    fn decide(&mut self, now: u64) {
+        let Some(codel) = &mut self.codel else { return };
+        let marked = codel.marked;
+        let next = codel.take(now);
+        self.totals.marked += codel.marked - marked;
+        for held in &codel.dropped {
+            self.totals.dropped_early += 1;
+            self.waiting_bytes -= u64::from(held.packet.bytes);
+            self.waited += u128::from(now - held.arrived);
+        }
+        if let Some(held) = next {
+            self.transmit(self.busy_until, now - held.arrived, held.packet, held.hop);
+        }
+    }
+
+    /// A packet dropped when [`take`](Self::take) returned nothing, and its hop; each once.
+    pub fn dropped(&mut self) -> Option<(u32, Packet)> {
+        self.codel.as_mut()?.dropped.pop_front().map(|held| (held.hop, held.packet))
+    }
+
+    /// What active queue management does with a packet that will wait for `wait` ns.
+    fn manage(&mut self, now: u64, wait: u64, waiting: u64, packet: &mut Packet) -> Verdict {
+        let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
+        let arrival = Arrival { waiting, idle, rate: self.rate };
+        match self.discipline.admit(now, wait, arrival, packet, &mut self.random) {
+            Action::Pass => Verdict::Accepted,
+            Action::Drop => Verdict::Dropped,
+            Action::Mark => {
+                if packet.ecn.is_capable() && packet.ecn != Codepoint::Ce {
+                    packet.ecn = Codepoint::Ce;
+                    self.totals.marked += 1;
+                }
+                Verdict::Accepted
             }
-        };
-        if !hit {
-            return Verdict::Accepted;
         }
-        if !(marks && packet.ecn.is_capable()) {
-            return Verdict::Dropped;
-        }
-        if packet.ecn != Codepoint::Ce {
-            packet.ecn = Codepoint::Ce;
-            self.totals.marked += 1;
-        }
-        Verdict::Accepted
     }
 
     #[inline]
@@ -247,18 +291,25 @@ impl Link {
 
     #[cold]
     fn mark_waiting(&mut self) {
-        for entry in self.ring.range_mut(self.first_waiting..) {
-            if entry.packet.ci_capable && !entry.packet.ci_marked {
-                entry.packet.ci_marked = true;
+        let on_ring = self.ring.range_mut(self.first_waiting..).map(|entry| &mut entry.packet);
+        let held = self.codel.iter_mut().flat_map(|codel| &mut codel.held).map(|held| &mut held.packet);
+        for packet in on_ring.chain(held) {
+            if packet.ci_capable && !packet.ci_marked {
+                packet.ci_marked = true;
                 self.totals.ci_marked += 1;
             }
         }
     }
 
     /// When the next packet reaches the far end (or, on a link that reorders, ends its
-    /// transmission); `u64::MAX` if there is none.
+    /// transmission), or when CoDel has to decide; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
+        self.on_ring().min(self.decides())
+    }
+
+    #[inline]
+    fn on_ring(&self) -> u64 {
         if self.reorders {
             let departs = self.ring.front().map_or(u64::MAX, |entry| self.departs(entry));
             return self.flying.peek().map_or(u64::MAX, |Reverse(flying)| flying.entry.deliver).min(departs);
@@ -266,10 +317,15 @@ impl Link {
         self.ring.front().map_or(u64::MAX, |entry| entry.deliver)
     }
 
-    /// Takes the packet that reaches the far end at `now`. On a link that reorders there
-    /// may be none: a transmission ended.
+    /// Takes the packet that reaches the far end at `now`. On a link that reorders, or with
+    /// CoDel, there may be none: a transmission ended. Then some may have been
+    /// [`dropped`](Self::dropped).
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<Entry> {
+        if self.decides() <= now.0 {
+            self.decide(now.0);
+            return None;
+        }
         let entry = if self.reorders { self.take_reordered(now.0) } else { self.pop_front() }?;
         if entry.lost {
             self.totals.lost += 1;
@@ -303,6 +359,9 @@ impl Link {
         let now = now.0;
         if let Some(loss) = set.loss {
             self.loss = loss;
+        }
+        if let Some(jitter) = set.jitter {
+            self.jitter = jitter.0;
         }
         let old_per_byte = self.fine_per_byte;
         let old_delay = self.delay;
@@ -367,10 +426,19 @@ impl Link {
             stats.forwarded_bytes -= u64::from(entry.packet.bytes);
             waited -= u128::from(entry.start.saturating_sub(now));
         }
+        if let Some(codel) = &self.codel {
+            stats.forwarded -= codel.held.len() as u64;
+            waited += codel.held.iter().map(|held| u128::from(now.saturating_sub(held.arrived))).sum::<u128>();
+        }
         stats.waiting_packet_seconds = waited as f64 / 1e9;
         stats.capacity_bytes += self.capacity_since_change(now);
         stats
     }
+}
+
+/// Whether the link jitters at the start or after some change.
+fn ever_jitters(spec: &LinkSpec) -> bool {
+    spec.jitter.max.0 > 0 || spec.changes.iter().any(|change| change.set.jitter.is_some_and(|jitter| jitter.0 > 0))
 }
 
 /// A packet between the two ends of a link that reorders.

@@ -35,9 +35,12 @@
 //! route. Random loss strikes after transmission: a lost packet has used queue and link.
 
 mod agenda;
+mod codel;
+mod discipline;
 mod link;
 mod network;
 mod packet;
+mod pcn;
 mod random;
 mod red;
 mod stats;
@@ -45,10 +48,13 @@ mod topology;
 mod traffic;
 
 pub use agenda::Agenda;
+pub use codel::CoDelSpec;
+pub use discipline::Marks;
 pub use network::Network;
 pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
+pub use pcn::{BucketSpec, PcnSpec};
 pub use random::Stream;
 pub use red::{Ramp, RedSpec};
 pub use stats::LinkStats;
-pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, Topology, TopologyError};
-pub use traffic::{Pattern, TrafficSpec};
+pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, StepSpec, Topology, TopologyError};
+pub use traffic::{Pattern, Redraw, TrafficSpec};

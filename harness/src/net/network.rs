@@ -156,7 +156,10 @@ impl Network {
             let link = &mut self.links[id];
             let taken = link.take(Time(at));
             self.agenda.set(source, link.next());
-            let Some(entry) = taken else { continue };
+            let Some(entry) = taken else {
+                self.tell_dropped(LinkId(id as u32));
+                continue;
+            };
             if entry.lost {
                 self.tell(entry.hop, entry.packet, Fate::Lost(LinkId(id as u32)));
                 continue;
@@ -197,6 +200,14 @@ impl Network {
         self.agenda.set(1 + self.links.len() + number, traffic.next());
         self.sent += 1;
         self.forward(self.traffic_routes[number], packet);
+    }
+
+    /// Tells of what a queue dropped when a packet should have left it.
+    #[cold]
+    fn tell_dropped(&mut self, link: LinkId) {
+        while let Some((hop, packet)) = self.links[link.0 as usize].dropped() {
+            self.tell(hop, packet, Fate::Dropped(link));
+        }
     }
 
     fn tell(&mut self, hop: u32, packet: Packet, fate: Fate) {

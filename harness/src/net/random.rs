@@ -45,10 +45,27 @@ impl Stream {
         -libm::log(1.0 - self.uniform()) * mean
     }
 
+    /// Poisson with mean `mean`, which takes so many steps.
+    pub fn poisson(&mut self, mean: f64) -> u64 {
+        let mut count = 0;
+        let mut at = self.exponential(1.0);
+        while at < mean {
+            count += 1;
+            at += self.exponential(1.0);
+        }
+        count
+    }
+
     /// Pareto with scale `scale` and shape `shape`: `scale / U^(1/shape)`
     /// (`spec: chan §8.5`).
     pub fn pareto(&mut self, scale: f64, shape: f64) -> f64 {
         scale / libm::pow(1.0 - self.uniform(), 1.0 / shape)
+    }
+
+    /// Pareto II with mean `mean` and shape `shape`: `mean·(shape − 1)·(U^(−1/shape) − 1)`
+    /// (`spec: cho §14.3`).
+    pub fn pareto_ii(&mut self, mean: f64, shape: f64) -> f64 {
+        self.pareto(mean * (shape - 1.0), shape) - mean * (shape - 1.0)
     }
 }
 
@@ -74,6 +91,16 @@ mod tests {
         assert!((mean(|| stream.exponential(3.0)) - 3.0).abs() < 0.03);
         // Mean of a Pareto: scale·shape/(shape − 1).
         assert!((mean(|| stream.pareto(2.0, 3.0)) - 3.0).abs() < 0.03);
+        assert!((mean(|| stream.pareto_ii(2.0, 3.0)) - 2.0).abs() < 0.03);
         assert!((mean(|| f64::from(u8::from(stream.chance(0.2)))) - 0.2).abs() < 0.003);
+        let mut square = 0.0;
+        let poisson = mean(|| {
+            let x = stream.poisson(7.5) as f64;
+            square += x * x;
+            x
+        });
+        // Mean and variance of a Poisson are one.
+        assert!((poisson - 7.5).abs() < 0.03, "{poisson}");
+        assert!((square / 200_000.0 - poisson * poisson - 7.5).abs() < 0.15);
     }
 }

@@ -150,13 +150,18 @@ impl Red {
         self.spec.mark
     }
 
-    /// Takes note of a packet and says whether it is hit.
-    pub fn hits(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> bool {
+    /// Takes note of a packet that is none of its business but waits with the others.
+    pub fn note(&mut self, arrival: Arrival) {
         if arrival.idle > 0 && arrival.rate.is_finite() {
             let missed = arrival.idle as f64 / 1e9 * arrival.rate / (8.0 * self.spec.mean_bytes);
             self.avg *= libm::pow(1.0 - self.spec.weight, missed.floor());
         }
         self.avg = (1.0 - self.spec.weight) * self.avg + self.spec.weight * arrival.waiting as f64;
+    }
+
+    /// Takes note of a packet and says whether it is hit.
+    pub fn hits(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> bool {
+        self.note(arrival);
         if let (Class::Probe, Some(threshold)) = (packet.class, self.spec.probe_threshold) {
             return arrival.waiting > threshold;
         }

@@ -2,6 +2,9 @@
 
 use windlass_controllers::{Span, Time};
 
+use super::codel::CoDelSpec;
+use super::discipline::Marks;
+use super::pcn::PcnSpec;
 use super::red::RedSpec;
 use super::traffic::TrafficSpec;
 
@@ -153,8 +156,12 @@ impl LinkSpec {
             return Err(wrong("arrival to drop", pair[1] as f64, "ascending numbers"));
         }
         match &self.queue {
-            Queue::Red(red) => red.check(&wrong),
-            Queue::DropTail | Queue::Step { .. } => Ok(()),
+            Queue::Red(red) | Queue::L4s { classic: Some(red), .. } => red.check(&wrong),
+            Queue::Pcn(pcn) => pcn.check(&wrong),
+            Queue::CoDel(codel) if codel.interval == Span::ZERO => {
+                Err(wrong("interval of CoDel", 0.0, "more than 0 s"))
+            }
+            Queue::DropTail | Queue::Step(_) | Queue::CoDel(_) | Queue::L4s { classic: None, .. } => Ok(()),
         }
     }
 }
@@ -186,12 +193,34 @@ pub enum Queue {
     DropTail,
     /// By random early detection, for one class or two.
     Red(RedSpec),
-    /// Every packet that finds more than `threshold` packets waiting is marked if it is
-    /// ECN-capable (`spec: arumaithurai §4.5`).
-    Step {
-        /// Packets.
-        threshold: u64,
+    /// By a threshold that needs no average.
+    Step(StepSpec),
+    /// For two kinds of traffic in one queue: ECT(1) packets, and those marked before, are
+    /// marked if they wait for `sojourn` or longer (`RFC 9332 §2.5`, the native L4S step);
+    /// `classic` manages the others.
+    L4s {
+        /// Waiting time from which ECT(1) packets are marked.
+        sojourn: Span,
+        /// For everybody else; `None` is drop-tail.
+        classic: Option<RedSpec>,
     },
+    /// By CoDel.
+    CoDel(CoDelSpec),
+    /// By the two token buckets of adapted pre-congestion notification.
+    Pcn(PcnSpec),
+}
+
+/// Marks every ECN-capable packet beyond a threshold and drops none (`RFC 8257 §3.1`;
+/// `spec: arumaithurai §4.5`). Either threshold will do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct StepSpec {
+    /// Marks what finds more than so many packets waiting.
+    pub threshold: Option<u64>,
+    /// Marks what waits this long or longer. A FIFO knows that of every packet that
+    /// arrives; a change of the rate while it waits comes too late for its mark.
+    pub sojourn: Option<Span>,
+    /// Which ECN-capable packets.
+    pub marks: Marks,
 }
 
 /// A change of a link.
@@ -213,6 +242,8 @@ pub struct Set {
     pub delay: Option<Span>,
     /// Probability of random loss of packets that arrive from now on.
     pub loss: Option<f64>,
+    /// Largest random delay of packets that arrive from now on.
+    pub jitter: Option<Span>,
 }
 
 /// Why a network cannot be built.

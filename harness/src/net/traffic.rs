@@ -42,6 +42,8 @@ pub enum Pattern {
     Poisson {
         /// Bit/s.
         rate: f64,
+        /// Whether the mean rate is itself drawn anew now and then.
+        redraw: Option<Redraw>,
     },
     /// Bursts at `peak` of exponential length (mean `on`, s), with exponential silences
     /// such that the mean rate is `mean`. Starts with a silence.
@@ -66,6 +68,16 @@ pub enum Pattern {
     },
 }
 
+/// A rate drawn anew now and then: a Poisson number of Mbit/s whose mean is the source's
+/// rate (`spec: arumaithurai §12, S5`).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Redraw {
+    /// How often, s.
+    pub every: f64,
+    /// The rate is clipped to this, bit/s.
+    pub max: f64,
+}
+
 impl TrafficSpec {
     pub(super) fn check(&self) -> Result<(), TopologyError> {
         let wrong = |what, value, expected| {
@@ -86,7 +98,20 @@ impl TrafficSpec {
                 }
                 (rate, rate, 1.0)
             }
-            Pattern::Poisson { rate } => (rate, rate, 1.0),
+            Pattern::Poisson { rate, redraw } => {
+                if let Some(redraw) = redraw {
+                    if !(redraw.every > 0.0 && redraw.every.is_finite()) {
+                        return wrong("time between draws", redraw.every, "more than 0 s");
+                    }
+                    if redraw.max.is_nan() || redraw.max < 0.0 {
+                        return wrong("largest rate", redraw.max, "0 bit/s or more");
+                    }
+                    if rate > 1e11 {
+                        return wrong("mean of the rates drawn", rate, "at most 100 Gbit/s");
+                    }
+                }
+                (rate, rate, 1.0)
+            }
             Pattern::ExponentialOnOff { peak, mean, on } => (peak, mean, on),
             Pattern::ParetoOnOff { peak, mean, on, shape } => {
                 if !(shape > 1.0 && shape.is_finite()) {
@@ -118,6 +143,8 @@ pub(super) struct Traffic {
     burst: u64,
     /// When the next packet is due, s since the start of the source.
     due: f64,
+    /// Until when `interval` holds, s since the start of the source.
+    holds_until: f64,
     pub sent: u64,
     pub delivered: u64,
 }
@@ -125,7 +152,7 @@ pub(super) struct Traffic {
 impl Traffic {
     pub fn new(spec: &TrafficSpec, seed: u64) -> Traffic {
         let rate = match spec.pattern {
-            Pattern::Constant { rate, .. } | Pattern::Poisson { rate } => rate,
+            Pattern::Constant { rate, .. } | Pattern::Poisson { rate, .. } => rate,
             Pattern::ExponentialOnOff { peak, .. } | Pattern::ParetoOnOff { peak, .. } => peak,
         };
         let mut traffic = Traffic {
@@ -134,12 +161,13 @@ impl Traffic {
             interval: 8.0 * f64::from(spec.bytes) / rate,
             burst: 0,
             due: 0.0,
+            holds_until: 0.0,
             sent: 0,
             delivered: 0,
         };
         traffic.due = match spec.pattern {
             Pattern::Constant { period, .. } => period.map_or(0.0, |(off, _)| off),
-            Pattern::Poisson { .. } => traffic.random.exponential(traffic.interval),
+            Pattern::Poisson { rate, redraw } => traffic.after_gap(rate, redraw),
             _ => traffic.start_burst(),
         };
         traffic
@@ -161,7 +189,10 @@ impl Traffic {
                 self.due = next_in_period(self.due + gap, period);
                 return;
             }
-            Pattern::Poisson { .. } => self.random.exponential(self.interval),
+            Pattern::Poisson { rate, redraw } => {
+                self.due = self.after_gap(rate, redraw);
+                return;
+            }
             _ if self.burst > 1 => {
                 self.burst -= 1;
                 self.interval
@@ -169,6 +200,29 @@ impl Traffic {
             _ => self.interval + self.start_burst(),
         };
         self.due += gap;
+    }
+
+    /// When the next packet of a Poisson source is due, s. Gaps have no memory, so one that
+    /// reaches beyond the time its rate holds is drawn again from there.
+    fn after_gap(&mut self, rate: f64, redraw: Option<Redraw>) -> f64 {
+        let Some(Redraw { every, max }) = redraw else {
+            return self.due + self.random.exponential(self.interval);
+        };
+        let stop = self.spec.stop.0 as f64 / 1e9;
+        let mut from = self.due;
+        loop {
+            if from >= self.holds_until {
+                let drawn = (self.random.poisson(rate / 1e6) as f64 * 1e6).min(max);
+                // Without a rate nothing is due while it holds.
+                self.interval = if drawn > 0.0 { 8.0 * f64::from(self.spec.bytes) / drawn } else { f64::INFINITY };
+                self.holds_until += every;
+            }
+            let due = from + if self.interval.is_finite() { self.random.exponential(self.interval) } else { every };
+            if due < self.holds_until || from > stop {
+                return due;
+            }
+            from = self.holds_until;
+        }
     }
 
     /// Draws the length of the next burst; returns the silence before it, s. The first

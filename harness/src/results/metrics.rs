@@ -39,7 +39,8 @@ impl Metrics {
     /// flows are).
     #[must_use]
     pub fn of(outcome: &Outcome, controller: &str, base_rtt_ms: Option<f64>) -> Metrics {
-        let controlled: Vec<&FlowOutcome> = outcome.flows.iter().filter(|f| !f.controller.is_empty()).collect();
+        let controlled: Vec<&FlowOutcome> =
+            outcome.flows.iter().filter(|f| !f.controller.is_empty() && f.transfers.is_none()).collect();
         let mut tested = controlled.clone();
         if !controller.is_empty() {
             tested.retain(|f| f.controller == controller);

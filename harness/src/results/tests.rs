@@ -19,6 +19,8 @@ pub(crate) fn flow(name: &str, controller: &str, start_s: f64, rates: &[f64]) ->
         rtt_min_ms: Some(41.0),
         cwnd_mean_packets: 33.333_333_3,
         sha256: None,
+        completed: false,
+        transfers: None,
         series: FlowSeries {
             cwnd_packets: time_s.iter().map(|t| 10.0 + t / 3.0).collect(),
             rtt_ms: time_s.iter().map(|t| (*t > start_s).then_some(50.123_456)).collect(),

@@ -6,11 +6,11 @@ use windlass_adapter::{ChoiceError, choose};
 use windlass_controllers::{Algorithm, Signals, Span, Time};
 
 use super::fields::{Found, Section, above_zero, within};
-use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
+use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
 use super::model::{AckPolicy, FlowSpec};
 use super::problem::nearest;
 use super::traffic::stops_after_start;
-use crate::net::RouteId;
+use crate::net::{Limit, RouteId};
 
 /// What a file writes where the controller is to be chosen when it is run.
 pub(super) const UNDER_TEST: &str = "under-test";
@@ -68,11 +68,20 @@ pub(super) fn read(
     let start_jitter = section.number_or("start_jitter_s", within(0.0, MAX_TIME, "s"), 0.0);
     let group = section.text("group").map(|found| found.value);
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
+    let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
+    let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
+    if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
+        let message = format!("{} has idle_timeout_s, but its receiver never falls silent", section.name);
+        section.problem(&timeout.span, "never comes", message, Some("add vanishes_s".to_owned()));
+    }
     let ack = ack(section);
     let ecn = section.flag("ecn");
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
+    let option = section.whole("option_bytes", 0, 255, "bytes").map(|found| found.value as u32);
     let (controller, algorithm, is_under_test) = controller?;
+    let option = option.unwrap_or(if algorithm.needs().contains(Signals::QUEUEING_TIME) { AQT_OPTION } else { 0 });
+    let overhead_bytes = overhead_bytes + option;
     Some(FlowSpec {
         name: name.to_owned(),
         controller,
@@ -82,6 +91,8 @@ pub(super) fn read(
         start_jitter: Span(at_s(start_jitter).0),
         stop: stop.map_or(defaults.end, |stop| at_s(stop.value)),
         group,
+        vanishes,
+        idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
         transfer_bytes,
         packet_bytes,
         header_bytes,
@@ -160,6 +171,34 @@ fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str)
 
 fn names() -> Vec<&'static str> {
     Algorithm::ALL.iter().map(|entry| entry.name).collect()
+}
+
+/// What the times routers add up take of each packet, bytes (`spec: chan §4.3`).
+const AQT_OPTION: u32 = 8;
+
+/// How a flow reaches its route.
+pub(super) struct Access {
+    /// Bit/s; infinite if nothing ever waits.
+    pub rate: f64,
+    /// One way.
+    pub delay: Span,
+    pub limit: Limit,
+}
+
+/// Reads a flow's access link.
+pub(super) fn access(section: &Section<'_>) -> Access {
+    let rate = section.number("access_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let delay = section.number_or("access_delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0);
+    let buffer = section.whole("access_buffer_packets", 0, 1 << 32, "packets");
+    if let (Some(buffer), None) = (&buffer, &rate) {
+        let message = format!("{} has access_buffer_packets but no access_mbps", section.name);
+        section.problem(&buffer.span, "nothing waits", message, Some("add access_mbps".to_owned()));
+    }
+    Access {
+        rate: rate.map_or(f64::INFINITY, |found| found.value * 1e6),
+        delay: ms(delay),
+        limit: buffer.map_or(Limit::Unlimited, |found| Limit::Packets(found.value)),
+    }
 }
 
 /// The flow's base RTT in a dumbbell, if it has one of its own.

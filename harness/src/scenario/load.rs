@@ -5,13 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::de::DeTable;
-use windlass_controllers::Span;
+use windlass_controllers::{Algorithm, Span};
 
+use super::crowd::Crowd;
+use super::crowds;
 use super::fields::{Found, Section, above_zero, within};
-use super::flows::{self, Defaults, UnderTest};
+use super::flows::{self, Access, Defaults, UnderTest};
 use super::links::{LinkDraft, MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
 use super::model::{FlowSpec, Scenario};
 use super::problem::{Problems, ScenarioError, nearest};
+use super::strength::{Strength, strengthen};
 use super::traffic;
 use crate::net::{LinkId, LinkSpec, RouteId, Topology};
 
@@ -78,6 +81,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     let defaults = Defaults { packet_bytes, overhead_bytes, ack_bytes, header_bytes, burst_packets, end };
 
     let mut plan = Plan { wire_bytes: packet_bytes + overhead_bytes, ..Plan::default() };
+    let mut back = None;
     let dumbbell = top.table("dumbbell", "[dumbbell]");
     let links = top.tables("link");
     match (&dumbbell, links.first()) {
@@ -86,7 +90,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
             link.lacks("a scenario has either [dumbbell] or [[link]]".to_owned(), Some(help.to_owned()));
             dumbbell.finish();
         }
-        (Some(dumbbell), None) => plan.dumbbell(dumbbell),
+        (Some(dumbbell), None) => back = plan.dumbbell(dumbbell),
         (None, None) => {
             top.lacks("the scenario has no network".to_owned(), Some("add [dumbbell] or [[link]]".to_owned()))
         }
@@ -94,18 +98,25 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     }
     links.iter().for_each(|link| plan.link(link));
     let flow_sections = top.tables("flow");
-    if flow_sections.is_empty() {
+    let web_sections = top.tables("web");
+    if flow_sections.is_empty() && web_sections.is_empty() {
         top.lacks("the scenario has no flows".to_owned(), Some("add [[flow]]".to_owned()));
     }
     // Routes may name only links that were read without mistakes.
     for (i, section) in flow_sections.iter().enumerate() {
         plan.flow(section, i, &defaults, &under_test);
     }
+    for (i, section) in web_sections.iter().enumerate() {
+        plan.web(section, i, &defaults, &under_test);
+    }
+    for section in top.tables("group") {
+        plan.group(&section);
+    }
     for (i, section) in top.tables("traffic").iter().enumerate() {
         plan.traffic(section, i, &defaults);
     }
     top.finish();
-    let sections: Vec<&Section<'_>> = dumbbell.iter().chain(&links).collect();
+    let sections: Vec<&Section<'_>> = dumbbell.iter().chain(&back).chain(&links).collect();
     plan.settle_buffers(&sections);
 
     let duration = Span(duration?.0);
@@ -116,7 +127,10 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
             Some("at most 10 million points; take a larger sample_ms".to_owned()),
         );
     }
-    let queues = (0u32..).zip(&plan.topology.links).filter(|(_, link)| link.rate.is_finite()).map(|(i, _)| LinkId(i));
+    let queues = (0u32..)
+        .zip(&plan.topology.links)
+        .filter(|(i, link)| link.rate.is_finite() && !plan.access.contains(&LinkId(*i)))
+        .map(|(i, _)| LinkId(i));
     Some(Scenario {
         name,
         description,
@@ -127,6 +141,8 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
         queues: queues.collect(),
         topology: plan.topology,
         flows: plan.flows,
+        crowds: plan.crowds,
+        strengths: plan.strengths,
     })
 }
 
@@ -137,10 +153,16 @@ struct Plan {
     topology: Topology,
     drafts: Vec<Option<LinkDraft>>,
     flows: Vec<FlowSpec>,
+    crowds: Vec<Crowd>,
+    strengths: Vec<Strength>,
     names: BTreeSet<String>,
-    groups: BTreeMap<String, String>,
+    groups: BTreeMap<String, (String, Algorithm)>,
     /// The base RTT of a dumbbell.
     rtt: Option<Span>,
+    /// The link of a dumbbell's way back, if that is more than a delay.
+    back: Option<LinkId>,
+    /// Access links of single flows.
+    access: BTreeSet<LinkId>,
     /// Routes by the links they lead over.
     routes: BTreeMap<Vec<LinkId>, RouteId>,
 }
@@ -154,7 +176,10 @@ impl Plan {
     /// A pure delay, shared by all who ask for the same.
     fn pipe(&mut self, delay: Span) -> LinkId {
         let links = self.topology.links.iter().zip(&self.drafts);
-        if let Some(i) = links.map(|(link, draft)| draft.is_none() && link.delay == delay).position(|same| same) {
+        if let Some(i) = links
+            .map(|(link, draft)| draft.is_none() && link.delay == delay && link.rate.is_infinite())
+            .position(|same| same)
+        {
             return LinkId(i as u32);
         }
         let mut name = format!("delay {} ms", delay.millis());
@@ -174,15 +199,25 @@ impl Plan {
         route
     }
 
-    fn dumbbell(&mut self, section: &Section<'_>) {
+    /// Reads the dumbbell; returns the section of its way back, if it has one.
+    fn dumbbell<'t>(&mut self, section: &Section<'t>) -> Option<Section<'t>> {
         let rate = section.required_number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
         let rtt = section.required_number("rtt_ms", above_zero(MAX_DELAY, "ms"));
         let rtt = ms(rtt.map_or(1.0, |found| found.value));
         let rate = rate.map_or(1e6, |found| found.value * 1e6);
         let draft = LinkDraft::read(section, "bottleneck", rate, Span(rtt.0 / 2));
+        let back = section.table("back", "[dumbbell.back]");
         section.finish();
         self.rtt = Some(rtt);
         self.add_link(draft);
+        if let Some(back) = &back {
+            let rate = back.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s")).map_or(rate, |found| found.value * 1e6);
+            let draft = LinkDraft::read(back, "back", rate, Span(rtt.0 - rtt.0 / 2));
+            back.finish();
+            self.back = Some(LinkId(self.drafts.len() as u32));
+            self.add_link(draft);
+        }
+        back
     }
 
     fn link(&mut self, section: &Section<'_>) {
@@ -232,39 +267,74 @@ impl Plan {
         links.iter().fold(Span::ZERO, |sum, link| sum + self.topology.links[link.0 as usize].delay)
     }
 
-    /// Routes of a flow: what it names, or the dumbbell's with the flow's own RTT.
-    fn routes(&mut self, section: &Section<'_>) -> (RouteId, RouteId) {
-        let (forward, back) = match self.rtt {
-            Some(default) => {
-                let rtt = flows::rtt(section).unwrap_or(default);
-                let bottleneck = LinkId(0);
-                let shared = self.topology.links[0].delay;
-                let mut forward = Vec::new();
-                if rtt < default {
-                    let message = format!("{}: rtt_ms is less than the dumbbell's", section.name);
-                    section.lacks(message, Some("give [dumbbell] the smallest RTT of all flows".to_owned()));
-                } else if rtt > default {
-                    forward.push(self.pipe(Span(rtt.0 / 2) - shared));
-                }
-                forward.push(bottleneck);
-                (forward, Some(Span(rtt.0 - rtt.0 / 2)))
+    /// The way of a flow's data and that of its ACKs: what it names, or the dumbbell's with
+    /// the flow's own RTT.
+    fn ways(&mut self, section: &Section<'_>) -> [Vec<LinkId>; 2] {
+        let Some(default) = self.rtt else {
+            if !section.has("route") {
+                section.lacks(
+                    format!("{} has no route", section.name),
+                    Some("add route = [\"…\"], the links its data passes in order".to_owned()),
+                );
             }
-            None => {
-                if !section.has("route") {
-                    section.lacks(
-                        format!("{} has no route", section.name),
-                        Some("add route = [\"…\"], the links its data passes in order".to_owned()),
-                    );
-                }
-                (self.links(section, "route").unwrap_or_default(), None)
-            }
+            let forward = self.links(section, "route").unwrap_or_default();
+            let backward = self.links(section, "return_route");
+            let backward = backward.unwrap_or_else(|| vec![self.pipe(self.delay(&forward))]);
+            return [forward, backward];
         };
-        let named = if self.rtt.is_none() { self.links(section, "return_route") } else { None };
-        let backward = named.unwrap_or_else(|| {
-            let delay = back.unwrap_or_else(|| self.delay(&forward));
-            vec![self.pipe(delay)]
-        });
+        let goes_back = section.word("direction", &["forth", "back"]) == "back";
+        let rtt = flows::rtt(section).unwrap_or(default);
+        if rtt < default {
+            let message = format!("{}: rtt_ms is less than the dumbbell's", section.name);
+            section.lacks(message, Some("give [dumbbell] the smallest RTT of all flows".to_owned()));
+            return [vec![LinkId(0)], vec![]];
+        }
+        let mut forward = Vec::new();
+        if rtt > default {
+            forward.push(self.pipe(Span(rtt.0 / 2) - self.delay(&[LinkId(0)])));
+        }
+        forward.push(LinkId(0));
+        let Some(back) = self.back else {
+            if goes_back {
+                let help = "add [dumbbell.back], with rate_mbps or whatever else its way back has";
+                section.lacks(format!("{} goes back, where nothing queues", section.name), Some(help.to_owned()));
+            }
+            return [forward, vec![self.pipe(Span(rtt.0 - rtt.0 / 2))]];
+        };
+        let mut backward = vec![back];
+        if rtt > default {
+            backward.push(self.pipe(Span(rtt.0 - rtt.0 / 2) - self.delay(&[back])));
+        }
+        if goes_back { [backward, forward] } else { [forward, backward] }
+    }
+
+    /// The routes over `ways` for the flow called `name`, which has `access` to them.
+    fn routes(&mut self, ways: &[Vec<LinkId>; 2], access: &Access, name: &str) -> (RouteId, RouteId) {
+        let [mut forward, mut backward] = ways.clone();
+        if access.rate.is_finite() {
+            let name = format!("access of {name}");
+            let known = self.access.iter().copied().find(|link| self.topology.links[link.0 as usize].name == name);
+            let id = known.unwrap_or_else(|| {
+                let link = LinkSpec::new(&name, access.rate, access.delay);
+                self.drafts.push(None);
+                self.topology.link(LinkSpec { limit: access.limit, instrumented: false, ..link })
+            });
+            self.access.insert(id);
+            forward.insert(0, id);
+        } else if access.delay > Span::ZERO {
+            forward.insert(0, self.pipe(access.delay));
+        }
+        self.lengthen(&mut backward, access.delay);
         (self.route(forward), self.route(backward))
+    }
+
+    /// Adds a delay to the end of a way. Two delays one after the other are one.
+    fn lengthen(&mut self, way: &mut Vec<LinkId>, delay: Span) {
+        if delay > Span::ZERO {
+            let last = way.pop_if(|link| self.drafts[link.0 as usize].is_none() && !self.access.contains(link));
+            let before = last.map_or(Span::ZERO, |link| self.delay(&[link]));
+            way.push(self.pipe(before + delay));
+        }
     }
 
     fn name(&mut self, section: &Section<'_>, kind: &str, number: usize) -> String {
@@ -283,23 +353,28 @@ impl Plan {
         let count = section.whole("count", 1, 10_000, "flows").map_or(1, |found| found.value);
         let stagger = section.number_or("stagger_s", within(0.0, MAX_TIME, "s"), 0.0);
         let flow = flows::read(&section, &name, defaults, under_test);
-        let (forward, backward) = self.routes(&section);
+        let ways = self.ways(&section);
+        let access = flows::access(&section);
+        let is_crowd = section.has("arrivals");
+        let arrivals = crowds::arrivals(&section, count, stagger);
         section.finish();
         let Some(flow) = flow else { return };
-        if let Some(group) = &flow.group {
-            let controller = self.groups.entry(group.clone()).or_insert_with(|| flow.controller.clone());
-            if *controller != flow.controller {
-                let message = format!(
-                    "{}: group {group:?} has two controllers, {controller:?} and {:?}",
-                    section.name, flow.controller
-                );
-                section.lacks(message, Some("flows of one group share one table and need one controller".to_owned()));
-            }
+        self.one_controller(&section, &flow);
+        if let Some(pattern) = arrivals {
+            crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+            let (forward, backward) = self.routes(&ways, &access, &name);
+            let flow = FlowSpec { forward, backward, ..flow };
+            self.crowds.push(Crowd { flow, pattern, routes: vec![vec![(forward, backward)]] });
+            return;
+        }
+        if is_crowd {
+            return;
         }
         for i in 0..count {
             let start = at_s(stagger * i as f64);
-            let copy = FlowSpec { start: flow.start + Span(start.0), forward, backward, ..flow.clone() };
             let name = if count > 1 { format!("{name}-{}", i + 1) } else { name.clone() };
+            let (forward, backward) = self.routes(&ways, &access, &name);
+            let copy = FlowSpec { start: flow.start + Span(start.0), forward, backward, ..flow.clone() };
             if count > 1 && !self.names.insert(name.clone()) {
                 section.lacks(format!("two flows are called {name:?}"), None);
             }
@@ -317,11 +392,113 @@ impl Plan {
         }
     }
 
+    /// Notes a problem if a flow's group has another controller.
+    fn one_controller(&mut self, section: &Section<'_>, flow: &FlowSpec) {
+        if let Some(group) = &flow.group {
+            let own = || (flow.controller.clone(), flow.algorithm);
+            let (controller, _) = self.groups.entry(group.clone()).or_insert_with(own);
+            if *controller != flow.controller {
+                let message = format!(
+                    "{}: group {group:?} has two controllers, {controller:?} and {:?}",
+                    section.name, flow.controller
+                );
+                section.lacks(message, Some("flows of one group share one table and need one controller".to_owned()));
+            }
+        }
+    }
+
+    /// Reads what changes of a group.
+    fn group(&mut self, section: &Section<'_>) {
+        let name = section.text("name");
+        let section =
+            section.renamed(&name.as_ref().map_or("[[group]]".to_owned(), |name| format!("group {:?}", name.value)));
+        let Some(name) = name else {
+            if !section.has("name") {
+                section.lacks("a group has no name".to_owned(), Some("flows name it: group = \"…\"".to_owned()));
+            }
+            return;
+        };
+        let changes = section.tables("change");
+        section.finish();
+        match self.groups.get(&name.value) {
+            None => {
+                let help = nearest(&name.value, self.groups.keys().map(String::as_str));
+                let help = help.map(|near| format!("did you mean {near:?}?"));
+                section.problem(&name.span, "whose?", format!("no flow is in the group {:?}", name.value), help);
+            }
+            Some((controller, algorithm)) if !strengthen(&mut algorithm.group(), 1) => {
+                let message = format!("{}: {controller} knows no strength of a group", section.name);
+                section.problem(&name.span, "cannot change", message, Some("tcp-p does".to_owned()));
+            }
+            Some(_) => {}
+        }
+        for change in changes {
+            let at = change.required_number("at_s", within(0.0, MAX_TIME, "s"));
+            let k = change.whole("k", 1, 1_000_000, "flows");
+            if k.is_none() && !change.has("k") {
+                change.lacks(format!("a change of {} changes nothing", section.name), Some("give k".to_owned()));
+            }
+            change.finish();
+            if let (Some(at), Some(k)) = (at, k) {
+                self.strengths.push(Strength { at: at_s(at.value), group: name.value.clone(), k: k.value as u32 });
+            }
+        }
+        self.strengths.sort_by_key(|change| change.at);
+    }
+
+    fn web(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults, under_test: &UnderTest<'_>) {
+        let name = self.name(section, "web", number);
+        let section = section.renamed(&format!("web {name:?}"));
+        let flow = flows::read(&section, &name, defaults, under_test);
+        let [forward, backward] = self.ways(&section);
+        let access = flows::access(&section);
+        let pattern = crowds::web(&section);
+        let ends = |key| match self.rtt {
+            Some(_) => vec![None],
+            None => match self.links(&section, key) {
+                Some(links) if !links.is_empty() => links.into_iter().map(Some).collect(),
+                _ => vec![None],
+            },
+        };
+        let (servers, clients) = (ends("servers"), ends("clients"));
+        section.finish();
+        let Some(flow) = flow else { return };
+        self.one_controller(&section, &flow);
+        crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+        let mut routes: Vec<Vec<(RouteId, RouteId)>> = Vec::new();
+        for server in servers {
+            let mut of_server = Vec::new();
+            for client in &clients {
+                let forth: Vec<LinkId> = server.into_iter().chain(forward.iter().copied()).chain(*client).collect();
+                let ends: Vec<LinkId> = server.into_iter().chain(*client).collect();
+                let mut back = backward.clone();
+                self.lengthen(&mut back, self.delay(&ends));
+                of_server.push(self.routes(&[forth, back], &access, &name));
+            }
+            routes.push(of_server);
+        }
+        let (forward, backward) = routes[0][0];
+        self.crowds.push(Crowd { flow: FlowSpec { forward, backward, ..flow }, pattern, routes });
+    }
+
     fn traffic(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults) {
         let name = self.name(section, "traffic", number);
         let section = section.renamed(&format!("traffic {name:?}"));
-        let links = self.links(&section, "route").or_else(|| self.rtt.map(|_| vec![LinkId(0)]));
-        if links.is_none() && !section.has("route") {
+        let links = self.links(&section, "route").or_else(|| {
+            self.rtt?;
+            match (section.word("direction", &["forth", "back"]), self.back) {
+                ("back", Some(back)) => Some(vec![back]),
+                ("back", None) => {
+                    section.lacks(
+                        format!("{} goes back, where nothing queues", section.name),
+                        Some("add [dumbbell.back]".to_owned()),
+                    );
+                    None
+                }
+                _ => Some(vec![LinkId(0)]),
+            }
+        });
+        if links.is_none() && !section.has("route") && self.rtt.is_none() {
             section.lacks(format!("{} has no route", section.name), Some("add route = [\"…\"]".to_owned()));
         }
         let route = self.route(links.unwrap_or_default());
@@ -351,8 +528,10 @@ impl Plan {
             return self.rtt;
         }
         let uses = |route: RouteId| self.topology.routes[route.0 as usize].contains(&link);
+        let crowds = self.crowds.iter().map(|crowd| &crowd.flow);
         self.flows
             .iter()
+            .chain(crowds)
             .filter(|flow| uses(flow.forward) || uses(flow.backward))
             .map(|flow| self.topology.delay(flow.forward) + self.topology.delay(flow.backward))
             .max()

@@ -19,13 +19,21 @@
 //! assert_eq!(scenario.flows[0].controller, "reno");
 //! ```
 
+mod cast;
+mod crowd;
+mod crowds;
 mod fields;
 mod flows;
 mod links;
 mod load;
 mod model;
 mod problem;
+mod queues;
+mod strength;
 mod traffic;
 
+pub use cast::{Cast, Stage};
+pub use crowd::{Arrivals, Crowd, CrowdPattern, Size, Web};
 pub use model::{AckPolicy, FlowSpec, Scenario};
 pub use problem::{Problem, ScenarioError};
+pub use strength::{Strength, Strengths, strengthen};

@@ -2,6 +2,8 @@
 
 use windlass_controllers::{Algorithm, Span, Time};
 
+use super::crowd::Crowd;
+use super::strength::Strength;
 use crate::net::{LinkId, RouteId, Stream, Topology};
 
 /// What to run. Made by [`Scenario::load`] or [`Scenario::read`]; everything in it is
@@ -26,6 +28,10 @@ pub struct Scenario {
     pub queues: Vec<LinkId>,
     /// The flows; `count` is resolved.
     pub flows: Vec<FlowSpec>,
+    /// Flows that come and go by themselves; see [`cast`](Scenario::cast).
+    pub crowds: Vec<Crowd>,
+    /// What changes of the groups' shared facts, ascending in time.
+    pub strengths: Vec<Strength>,
 }
 
 /// One flow.
@@ -47,6 +53,11 @@ pub struct FlowSpec {
     pub stop: Time,
     /// Flows of one group see each other's windows.
     pub group: Option<String>,
+    /// From when on its receiver is gone without a word: it neither hears nor sends.
+    pub vanishes: Option<Time>,
+    /// How long the sender of a flow that [vanishes](Self::vanishes) waits for a sign of life
+    /// before it gives up (`RFC 9000 §10.1`).
+    pub idle_timeout: Span,
     /// Application bytes to transfer; `None` for as many as fit.
     pub transfer_bytes: Option<u64>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
@@ -86,6 +97,13 @@ impl FlowSpec {
         }
         let share = Stream::new(seed, &format!("start {}", self.name)).uniform();
         self.start + Span((share * self.start_jitter.0 as f64) as u64)
+    }
+
+    /// Whether its receiver is gone at `now`.
+    #[must_use]
+    #[inline]
+    pub fn has_vanished(&self, now: Time) -> bool {
+        self.vanishes.is_some_and(|at| now >= at)
     }
 
     /// Size of a full data packet on the wire, bytes.

@@ -33,6 +33,9 @@ pub(super) struct FlowRun<E: Engine> {
     arrived_bytes: u64,
     started: Option<u64>,
     stopped: Option<u64>,
+    completed: bool,
+    /// It is over, and nobody has asked.
+    news: bool,
     start: Time,
     seed: u64,
     drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
@@ -62,6 +65,8 @@ impl<E: Engine> FlowRun<E> {
             arrived_bytes: 0,
             started: None,
             stopped: None,
+            completed: false,
+            news: false,
             start,
             seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
             drop_packets: spec.drop_packets.clone().into_iter().peekable(),
@@ -92,6 +97,9 @@ impl<E: Engine> FlowRun<E> {
     #[inline]
     fn data_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
+        if self.spec.has_vanished(Time(now)) {
+            return;
+        }
         if packet.id & PROBE == 0 {
             self.arrived_bytes += sender.arrived(packet.id);
         }
@@ -115,14 +123,24 @@ impl<E: Engine> FlowRun<E> {
 
     #[inline]
     fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        if self.spec.vanishes.is_some() {
+            self.heard(now);
+        }
         let Some(sender) = &mut self.sender else { return };
         let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
         sender.acknowledged(now, packet.id & !ACK, packet, &mut self.receiver, &mut around);
         if sender.data.is_complete() {
+            self.completed = true;
             self.stop(now);
         } else {
             self.send(now, network);
         }
+    }
+
+    /// A sign of life: the idle timeout starts anew (`RFC 9000 §10.1`).
+    #[cold]
+    fn heard(&mut self, now: u64) {
+        self.timers.set(Timer::Stop, self.spec.stop.0.min(now.saturating_add(self.spec.idle_timeout.0)));
     }
 
     /// Sends what may leave now and sets the recovery timer.
@@ -143,7 +161,7 @@ impl<E: Engine> FlowRun<E> {
                 self.start(now, groups);
             } else if timer == Timer::Stop {
                 self.stop(now);
-            } else if timer == Timer::Ack {
+            } else if timer == Timer::Ack && !self.spec.has_vanished(Time(now)) {
                 self.acknowledge(now, network);
             }
             let Some(sender) = &mut self.sender else { continue };
@@ -189,16 +207,39 @@ impl<E: Engine> FlowRun<E> {
         sender.begin(now, &mut around);
         self.sender = Some(sender);
         self.started = Some(now);
+        if self.spec.vanishes.is_some() {
+            self.heard(now);
+        }
     }
 
     /// The flow is over: its controller leaves, and what is still under way means nothing.
     fn stop(&mut self, now: u64) {
         if self.sender.take().is_some() {
             self.stopped = Some(now);
+            self.news = true;
             // The last stretch of the series belongs to the flow.
             self.meter.sample(now, self.arrived_bytes);
         }
         self.timers.clear();
+    }
+
+    /// Whether it has started.
+    pub fn has_started(&self) -> bool {
+        self.started.is_some()
+    }
+
+    /// Whether it is over since this was asked last.
+    pub fn is_newly_over(&mut self) -> bool {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Has a flow that waited start at `at`.
+    pub fn start_at(&mut self, at: Time) {
+        if at < self.spec.stop {
+            self.start = at;
+            self.timers.set(Timer::Start, at.0);
+            self.timers.set(Timer::Stop, self.spec.stop.0);
+        }
     }
 
     /// A point of the series.
@@ -229,6 +270,8 @@ impl<E: Engine> FlowRun<E> {
             rtt_min_ms: self.meter.rtt.min().map(|ns| Span(ns).millis()),
             cwnd_mean_packets: self.meter.mean_window(stop, active),
             sha256: None,
+            completed: self.completed,
+            transfers: None,
             series: self.meter.take_series(),
         }
     }

@@ -5,10 +5,10 @@ use windlass_controllers::{Algorithm, Engine, Time};
 
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
-use crate::measure::NetworkMeter;
+use crate::measure::{NetworkMeter, gather};
 use crate::net::{Agenda, Network, TopologyError};
 use crate::outcome::Outcome;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
 
 /// Runs a scenario from beginning to end.
 ///
@@ -26,6 +26,10 @@ pub struct Simulation<E: Engine = Algorithm> {
     /// The earliest timer of each flow.
     agenda: Agenda,
     groups: Groups<E, String>,
+    strengths: Strengths<E>,
+    stage: Stage,
+    /// No flow waits for another.
+    is_set: bool,
     now: Time,
     samples: u64,
     meter: NetworkMeter,
@@ -37,21 +41,26 @@ impl Simulation<Algorithm> {
     /// # Errors
     /// Its topology is inconsistent.
     pub fn new(scenario: &Scenario) -> Result<Self, TopologyError> {
-        Simulation::with(scenario, |flow| flow.algorithm)
+        let mut simulation = Simulation::with(scenario, |flow| flow.algorithm)?;
+        simulation.strengths = Strengths::new(&scenario.strengths, strengthen);
+        let changes = simulation.flows.len();
+        simulation.agenda.set(changes, simulation.strengths.next(Time::ZERO));
+        Ok(simulation)
     }
 }
 
 impl<E: Engine> Simulation<E> {
     /// The scenario at its beginning, with an engine of the caller's for each flow. Flows
-    /// of one group need equal engines.
+    /// of one group need equal engines, and their shared facts stay as they are.
     ///
     /// # Errors
     /// Its topology is inconsistent.
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
         let network = Network::new(&scenario.topology, scenario.seed)?;
         let topology = &scenario.topology;
+        let Cast { flows, stage } = scenario.cast();
         let flows: Vec<FlowRun<E>> = (0u32..)
-            .zip(&scenario.flows)
+            .zip(&flows)
             .map(|(number, spec)| {
                 let route = &topology.routes[spec.forward.0 as usize];
                 let ci_path = route.iter().any(|link| topology.links[link.0 as usize].ci_marking);
@@ -59,11 +68,15 @@ impl<E: Engine> Simulation<E> {
             })
             .collect();
         let mut simulation = Simulation {
-            agenda: Agenda::new(flows.len()),
+            // After the flows' timers, the changes of groups.
+            agenda: Agenda::new(flows.len() + 1),
             meter: NetworkMeter::new(scenario),
             network,
             flows,
             groups: Groups::default(),
+            strengths: Strengths::new(&[], |_, _| false),
+            is_set: stage.is_set(),
+            stage,
             now: Time::ZERO,
             samples: 0,
             scenario: scenario.clone(),
@@ -153,14 +166,51 @@ impl<E: Engine> Simulation<E> {
                     let number = delivery.packet.flow as usize;
                     self.flows[number].delivered(now, &delivery.packet, &mut self.network);
                     self.arm(number);
+                    self.call(number, now);
                 }
             } else {
+                if !self.strengths.is_empty() && self.change(number, now) {
+                    continue;
+                }
                 let flow = &mut self.flows[number];
                 flow.armed = u64::MAX;
                 flow.due(now, &mut self.network, &self.groups);
                 // Whatever comes next has not been on the agenda.
                 self.agenda.set(number, u64::MAX);
                 self.arm(number);
+                self.call(number, now);
+            }
+        }
+    }
+
+    /// Changes groups, if that is what is due, and gives a flow that may join now a group
+    /// that is as it should be.
+    #[cold]
+    fn change(&mut self, number: usize, now: u64) -> bool {
+        let now = Time(now);
+        let Some(flow) = self.flows.get_mut(number) else {
+            self.strengths.apply(now, &self.groups);
+            self.agenda.set(number, self.strengths.next(now));
+            return true;
+        };
+        if flow.spec.group.is_some() && !flow.has_started() {
+            flow.armed = u64::MAX;
+            flow.due(now.0, &mut self.network, &self.groups);
+            self.strengths.apply(now, &self.groups);
+            self.agenda.set(number, u64::MAX);
+            self.arm(number);
+            return true;
+        }
+        false
+    }
+
+    /// Starts what waits for flow `number`, if that is over.
+    #[inline]
+    fn call(&mut self, number: usize, now: u64) {
+        if !self.is_set && self.flows[number].is_newly_over() {
+            for (waiting, at) in self.stage.over(number, Time(now)) {
+                self.flows[waiting].start_at(at);
+                self.arm(waiting);
             }
         }
     }
@@ -180,12 +230,13 @@ impl<E: Engine> Simulation<E> {
         self.run_until(Time(self.scenario.duration.0));
         let end = self.now;
         let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
+        let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
         Outcome {
+            flows: gather(flows, &self.scenario, &self.stage).into_iter().chain(traffic).collect(),
             scenario: self.scenario.name,
             stack: "sim".to_owned(),
             seed: self.scenario.seed,
             duration_s: self.scenario.duration.secs(),
-            flows: self.flows.into_iter().map(|flow| flow.outcome(end.0)).chain(traffic).collect(),
             queues,
         }
     }

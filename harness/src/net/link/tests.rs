@@ -1,5 +1,5 @@
 use super::*;
-use crate::net::{Jitter, RedSpec};
+use crate::net::{CoDelSpec, Jitter, RedSpec, StepSpec};
 
 fn us(micros: u64) -> Time {
     Time::from_micros(micros)
@@ -197,11 +197,91 @@ fn a_hit_marks_what_is_capable_and_drops_what_is_not() {
 
 #[test]
 fn a_step_marks_above_its_threshold_and_drops_nothing() {
-    let mut link = Link::new(&LinkSpec { queue: Queue::Step { threshold: 1 }, ..slow(Limit::Unlimited) }, 1);
+    let mut link = Link::new(
+        &LinkSpec {
+            queue: Queue::Step(StepSpec { threshold: Some(1), ..StepSpec::default() }),
+            ..slow(Limit::Unlimited)
+        },
+        1,
+    );
     for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::Ect0), (3, Codepoint::Ect0)] {
         link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
     }
     assert_eq!(link.arrive(us(0), Packet::new(0, 4, 1000), 0), Verdict::Accepted);
     let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| e.packet.ecn == Codepoint::Ce).collect();
     assert_eq!(marked, [false, false, false, true, false]);
+}
+
+/// What a CoDel queue at 8 Mbit/s makes of 1000-byte packets that arrive every `gap` µs.
+fn codel(ecn: Codepoint, packets: u64, gap: u64) -> (Link, Vec<(u64, Time)>) {
+    let queue = Queue::CoDel(CoDelSpec::new(1000));
+    let mut link = Link::new(&LinkSpec { queue, ..slow(Limit::Unlimited) }, 1);
+    let mut out = Vec::new();
+    for id in 0..packets {
+        let now = us(id * gap);
+        while link.next() <= now.0 {
+            let at = Time(link.next());
+            out.extend(link.take(at).map(|entry| (entry.packet.id, at)));
+        }
+        link.arrive(now, Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
+    }
+    out.extend(drain(&mut link));
+    (link, out)
+}
+
+#[test]
+fn codel_below_the_rate_is_a_plain_fifo() {
+    let (link, out) = codel(Codepoint::NotEct, 500, 1000);
+    let plain: Vec<_> = (0..500).map(|id| (id, us(id * 1000 + 1500))).collect();
+    assert_eq!(out, plain);
+    assert_eq!(link.stats(us(600_000)).forwarded, 500);
+}
+
+#[test]
+fn codel_keeps_the_link_busy_and_every_packet_accounted_for() {
+    for (ecn, marks) in [(Codepoint::NotEct, false), (Codepoint::Ect0, true)] {
+        // A tenth more than the link can carry, for 5 s.
+        let (link, out) = codel(ecn, 5500, 909);
+        let stats = link.stats(Time(10_000_000_000));
+        assert_eq!(stats.marked > 0, marks);
+        assert_eq!(stats.dropped_early > 0, !marks);
+        assert_eq!(out.len() as u64, stats.forwarded);
+        assert_eq!(stats.arrived, stats.forwarded + stats.dropped());
+        assert_eq!((link.holds(), link.waiting_bytes), (0, 0));
+        let gaps: Vec<_> = out.windows(2).map(|pair| pair[1].1.0 - pair[0].1.0).collect();
+        assert!(gaps.iter().all(|gap| *gap == 1_000_000), "nothing idles, nothing drifts: {gaps:?}");
+        assert!(out.windows(2).all(|pair| pair[0].0 < pair[1].0));
+    }
+}
+
+#[test]
+fn what_codel_drops_has_waited_too() {
+    // Three packets at once, nothing acceptable but an empty queue.
+    let queue = Queue::CoDel(CoDelSpec { target: Span::ZERO, interval: Span(1), mtu: 0, mark: false });
+    let mut link = Link::new(&LinkSpec { queue, ..slow(Limit::Unlimited) }, 1);
+    for id in 0..6 {
+        offer(&mut link, us(0), id);
+    }
+    assert_eq!(link.waiting(us(0)), (5, 5000));
+    assert_eq!(link.stats(us(1000)).waiting_packet_seconds, 5e-3);
+    let out = drain(&mut link);
+    let stats = link.stats(us(9000));
+    assert_eq!(out.len() as u64 + stats.dropped_early, 6);
+    assert!(stats.dropped_early > 0 && stats.waiting_packet_seconds >= 5e-3, "{stats:?}");
+}
+
+#[test]
+fn jitter_can_begin_and_end() {
+    let jitter = Jitter { max: Span::ZERO, reorders: false };
+    let mut link = Link::new(&LinkSpec { jitter, ..slow(Limit::Unlimited) }, 1);
+    let extra = |link: &mut Link, at: u64| {
+        offer(link, us(at), 0);
+        drain(link)[0].1.0 - us(at + 1500).0
+    };
+    assert_eq!(extra(&mut link, 0), 0);
+    link.change(us(5000), &Set { jitter: Some(Span::from_millis(3)), ..Set::default() });
+    let shaken: Vec<u64> = (1..50).map(|i| extra(&mut link, 5000 + 10_000 * i)).collect();
+    assert!(shaken.iter().all(|extra| *extra <= 3_000_000) && shaken.iter().any(|extra| *extra > 2_000_000));
+    link.change(us(600_000), &Set { jitter: Some(Span::ZERO), ..Set::default() });
+    assert_eq!(extra(&mut link, 600_000), 0);
 }

@@ -1,7 +1,17 @@
 use super::*;
-use crate::net::{Jitter, Limit, LinkSpec, Set};
+use crate::net::{CoDelSpec, Jitter, Limit, LinkSpec, PcnSpec, Queue, Set, StepSpec};
 use proptest::prelude::*;
 use windlass_controllers::Span;
+
+fn queue() -> impl Strategy<Value = Queue> {
+    let codel = CoDelSpec { target: Span::from_micros(20), interval: Span::from_micros(300), ..CoDelSpec::new(1500) };
+    prop_oneof![
+        Just(Queue::DropTail),
+        Just(Queue::CoDel(codel)),
+        Just(Queue::Step(StepSpec { sojourn: Some(Span::from_micros(50)), ..StepSpec::default() })),
+        Just(Queue::Pcn(PcnSpec::new(1e6, 2e6))),
+    ]
+}
 
 fn spec() -> impl Strategy<Value = LinkSpec> {
     let change = (0u64..50_000, proptest::option::of(1e5..1e8), proptest::option::of(0u64..5000), 0.0..0.3);
@@ -10,18 +20,20 @@ fn spec() -> impl Strategy<Value = LinkSpec> {
         (prop_oneof![Just(0), 0u64..3000], any::<bool>()),
         prop_oneof![Just(Limit::Unlimited), (0u64..20).prop_map(Limit::Packets), (0u64..20_000).prop_map(Limit::Bytes)],
         proptest::collection::vec(change, 0..3),
+        queue(),
     )
-        .prop_map(|((rate, delay, loss), (jitter, reorders), limit, mut changes)| {
+        .prop_map(|((rate, delay, loss), (jitter, reorders), limit, mut changes, queue)| {
             changes.sort_by_key(|change| change.0);
             LinkSpec {
                 loss,
                 jitter: Jitter { max: Span::from_micros(jitter), reorders },
                 limit,
+                queue,
                 changes: changes
                     .into_iter()
                     .map(|(at, rate, delay, loss)| Change {
                         at: Time::from_micros(at),
-                        set: Set { rate, delay: delay.map(Span::from_micros), loss: Some(loss) },
+                        set: Set { rate, delay: delay.map(Span::from_micros), loss: Some(loss), jitter: None },
                     })
                     .collect(),
                 ..LinkSpec::new("", rate, Span::from_micros(delay))

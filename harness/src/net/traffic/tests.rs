@@ -29,7 +29,7 @@ fn mean_rates_are_as_asked() {
         (Pattern::Constant { rate: 2.5e6, jitter: 0.0, period: None }, 2.5e6, 1e-4),
         (Pattern::Constant { rate: 2.5e6, jitter: 0.5, period: None }, 2.5e6, 0.01),
         (Pattern::Constant { rate: 3e6, jitter: 0.5, period: Some((10.0, 10.0)) }, 1.5e6, 0.01),
-        (Pattern::Poisson { rate: 3e6 }, 3e6, 0.01),
+        (Pattern::Poisson { rate: 3e6, redraw: None }, 3e6, 0.01),
         // Rounding a burst to whole packets, at least one, changes its mean: 3.2 packets of
         // exponential length become 1/(1 − e^(−1/3.2)) · e^(−0.5/3.2) + (1 − e^(−0.5/3.2)).
         (exponential, mean_of_rounded(3.2, 1.44e6, 3.2e6), 0.02),
@@ -107,4 +107,26 @@ fn impossible_traffic_is_refused() {
     ] {
         assert_eq!(source(pattern).check().unwrap_err().to_string(), format!("traffic \"x\": {message}"));
     }
+}
+
+#[test]
+fn a_rate_is_drawn_anew_when_it_is_time() {
+    let redraw = Redraw { every: 2.0, max: 9e6 };
+    let drawn = source(Pattern::Poisson { rate: 6e6, redraw: Some(redraw) });
+    let times = times(&drawn, 4000.0);
+    let rates: Vec<f64> = (0..2000)
+        .map(|i| times.iter().filter(|at| (2.0 * f64::from(i)..2.0 * f64::from(i + 1)).contains(*at)).count())
+        .map(|packets| packets as f64 * 8000.0 / 2.0)
+        .collect();
+    // Σ min(k, 9)·6^k/k!·e^−6 and the variance of that, plus the packets' own, rate·8000/2.
+    let probability = |k: i32| 6f64.powi(k) * (-6f64).exp() / (1..=k).map(f64::from).product::<f64>();
+    let moment = |n: i32| (0..60).map(|k| probability(k) * f64::from(k.min(9)).powi(n)).sum::<f64>();
+    let expected = moment(1) * 1e6;
+    let variance = (moment(2) - moment(1).powi(2)) * 1e12 + expected * 4000.0;
+    let mean = rates.iter().sum::<f64>() / 2000.0;
+    let seen = rates.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / 2000.0;
+    assert!((mean / expected - 1.0).abs() < 0.03, "{mean} {expected}");
+    assert!((seen / variance - 1.0).abs() < 0.1, "{seen} {variance}");
+    // e^−6 of the times the rate is nothing at all.
+    assert!(rates.contains(&0.0));
 }

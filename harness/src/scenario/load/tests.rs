@@ -1,5 +1,5 @@
 use super::*;
-use crate::net::{Limit, Network, Pattern, Queue};
+use crate::net::{CoDelSpec, Limit, Marks, Network, Pattern, PcnSpec, Queue, RedSpec, StepSpec};
 use proptest::prelude::*;
 use windlass_controllers::Time;
 
@@ -150,7 +150,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "buffer_bdp = 1",
             "queue = \"two-clas-red\"",
-            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" (did you mean \"two-class-red\"?)",
+            "6:9: [dumbbell]: queue is \"two-clas-red\"; expected \"drop-tail\" or \"red\" or \"two-class-red\" or \"step\" or \"l4s\" or \"codel\" or \"pcn\" (did you mean \"two-class-red\"?)",
         ),
         (
             "buffer_bdp = 1",
@@ -170,7 +170,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "buffer_bdp = 1",
             "[[dumbbell.change]]\nat_s = 3",
-            "6:1: a change of [dumbbell] changes nothing (give rate_mbps, delay_ms or loss_percent)",
+            "6:1: a change of [dumbbell] changes nothing (give rate_mbps, delay_ms, loss_percent or jitter_ms)",
         ),
         (
             "buffer_bdp = 1",
@@ -295,6 +295,185 @@ route = [\"access\", \"botleneck\"]
     }
 }
 
+/// A dumbbell with `keys` and flows with `flow`'s.
+fn dumbbell(keys: &str, flow: &str) -> String {
+    DUMBBELL.replacen("buffer_bdp = 1\n", &format!("buffer_bdp = 1\n{keys}\n"), 1) + flow
+}
+
+#[test]
+fn a_way_back_is_a_link_like_the_bottleneck() {
+    let text = dumbbell(
+        "[dumbbell.back]\nrate_mbps = 1\nbuffer_bdp = 1\nloss_percent = 2",
+        "[[flow]]\ncontroller = \"reno\"\ndirection = \"back\"\nrtt_ms = 60\n",
+    );
+    let scenario = read(&text);
+    let topology = &scenario.topology;
+    assert_eq!((topology.links[1].name.as_str(), topology.links[1].rate, topology.links[1].loss), ("back", 1e6, 0.02));
+    // 1 Mbit/s · 50 ms / (8 · 1228) = 5.09 packets.
+    assert_eq!(topology.links[1].limit, Limit::Packets(5));
+    let [forth, back] = &scenario.flows[..] else { panic!() };
+    let route = |route: RouteId| &topology.routes[route.0 as usize];
+    assert_eq!((route(forth.forward), route(forth.backward)), (&vec![LinkId(0)], &vec![LinkId(1)]));
+    assert_eq!((route(back.forward)[0], *route(back.backward).last().unwrap()), (LinkId(1), LinkId(0)));
+    assert_eq!(topology.delay(back.forward), Span::from_millis(30));
+    assert_eq!(topology.delay(back.backward), Span::from_millis(30));
+    assert_eq!(scenario.queues, [LinkId(0), LinkId(1)]);
+}
+
+#[test]
+fn access_links_are_each_flows_own() {
+    let text = dumbbell(
+        "",
+        "count = 2\naccess_mbps = 20\naccess_delay_ms = 3\naccess_buffer_packets = 7\n\
+         [[flow]]\nname = \"x\"\ncontroller = \"reno\"\naccess_delay_ms = 10\n",
+    );
+    let scenario = read(&text);
+    let topology = &scenario.topology;
+    let rtt = |flow: &FlowSpec| topology.delay(flow.forward) + topology.delay(flow.backward);
+    assert_eq!(scenario.flows.iter().map(|flow| rtt(flow).millis()).collect::<Vec<_>>(), [56.0, 56.0, 70.0]);
+    let first = |flow: &FlowSpec| &topology.links[topology.routes[flow.forward.0 as usize][0].0 as usize];
+    let access = first(&scenario.flows[1]);
+    assert_eq!((access.name.as_str(), access.rate, access.limit), ("access of flow1-2", 20e6, Limit::Packets(7)));
+    assert_ne!(first(&scenario.flows[0]).name, access.name);
+    assert!(first(&scenario.flows[2]).rate.is_infinite());
+    assert_eq!(scenario.queues, [LinkId(0)], "nobody asks what a single flow's own link did");
+    for flow in &scenario.flows {
+        assert_eq!(topology.routes[flow.backward.0 as usize].len(), 1, "one delay, not two");
+    }
+}
+
+#[test]
+fn queueing_times_take_their_room() {
+    let sizes = |flow: &str| {
+        let scenario = read(&dumbbell("", flow));
+        let flow = scenario.flows.last().unwrap().clone();
+        (flow.wire_bytes(), flow.ack_wire_bytes)
+    };
+    assert_eq!(sizes(""), (1228, 68));
+    assert_eq!(sizes("[[flow]]\ncontroller = \"rovegas\"\n"), (1236, 76));
+    assert_eq!(sizes("[[flow]]\ncontroller = \"rovegas\"\noption_bytes = 0\n"), (1228, 68));
+    assert_eq!(sizes("[[flow]]\ncontroller = \"vegas\"\noption_bytes = 8\n"), (1236, 76));
+}
+
+#[test]
+fn queues_are_read_with_their_defaults() {
+    let queue = |text: &str| read(&dumbbell(text, "")).topology.links[0].queue.clone();
+    let step = |threshold, sojourn, marks| Queue::Step(StepSpec { threshold, sojourn, marks });
+    let after = |millis| Some(Span::from_millis(millis));
+    assert_eq!(queue("queue = { kind = \"step\", threshold_packets = 65 }"), step(Some(65), None, Marks::Any));
+    assert_eq!(
+        queue("queue = { kind = \"step\", sojourn_ms = 2, marks = \"ect1\" }"),
+        step(None, after(2), Marks::Ect1)
+    );
+    let codel = CoDelSpec::new(1228);
+    assert_eq!(queue("queue = \"codel\""), Queue::CoDel(codel));
+    assert_eq!(
+        queue("queue = { kind = \"codel\", target_ms = 1, interval_ms = 20, mtu_bytes = 1500, on_hit = \"drop\" }"),
+        Queue::CoDel(CoDelSpec {
+            target: Span::from_millis(1),
+            interval: Span::from_millis(20),
+            mtu: 1500,
+            mark: false
+        })
+    );
+    assert_eq!(queue("queue = \"l4s\""), Queue::L4s { sojourn: Span::from_millis(1), classic: None });
+    let red = queue("queue = { kind = \"l4s\", classic = \"red\", min_th_packets = 5, max_th_packets = 15 }");
+    let classic = Some(RedSpec::new(5.0, 15.0, 0.1, 1228.0));
+    assert_eq!(red, Queue::L4s { sojourn: Span::from_millis(1), classic });
+    assert_eq!(
+        queue("queue = { kind = \"pcn\", ac_rate_mbps = 40, ft_rate_mbps = 80 }"),
+        Queue::Pcn(PcnSpec::new(40e6, 80e6))
+    );
+}
+
+#[test]
+fn mistakes_of_queues_and_ways_are_named_too() {
+    for (keys, flow, said) in [
+        (
+            "queue = \"pcn\"",
+            "",
+            "3:1: [dumbbell]: queue = \"pcn\" needs rates (write [link.queue] (or [dumbbell.queue]) with kind = \"pcn\" and its rates)",
+        ),
+        (
+            "queue = { kind = \"step\" }",
+            "",
+            "7:9: queue of [dumbbell] has neither threshold_packets nor sojourn_ms (give one of them, or both: either will do for a mark)",
+        ),
+        (
+            "queue = { kind = \"pcn\", ac_rate_mbps = 4, ft_rate_mbps = 3 }",
+            "",
+            "7:58: queue of [dumbbell]: ft_rate_mbps is 3, less than ac_rate_mbps, 4",
+        ),
+        (
+            "queue = { kind = \"pcn\", ac_rate_mbps = 4, ft_rate_mbps = 8, ac_bucket_ms = 5, ac_threshold_ms = 6 }",
+            "",
+            "7:9: queue of [dumbbell]: ac_threshold_ms is more than ac_bucket_ms (the bucket never holds that much, so everything would be marked)",
+        ),
+        (
+            "queue = { kind = \"codel\", target_ms = 0 }",
+            "",
+            "7:39: queue of [dumbbell]: target_ms is 0; expected a number above 0 and up to 3600000 ms",
+        ),
+        (
+            "",
+            "direction = \"back\"\n",
+            "8:1: flow \"flow1\" goes back, where nothing queues (add [dumbbell.back], with rate_mbps or whatever else its way back has)",
+        ),
+        (
+            "",
+            "group = \"g\"\n[[group]]\nname = \"g\"\n",
+            "12:8: group \"g\": reno knows no strength of a group (tcp-p does)",
+        ),
+        (
+            "",
+            "group = \"good\"\n[[group]]\nname = \"goood\"\nchange = [{ at_s = 1 }]\n",
+            "12:8: no flow is in the group \"goood\" (did you mean \"good\"?)\n13:11: a change of group \"goood\" changes nothing (give k)",
+        ),
+        (
+            "",
+            "idle_timeout_s = 4\n",
+            "10:18: flow \"flow1\" has idle_timeout_s, but its receiver never falls silent (add vanishes_s)",
+        ),
+        (
+            "",
+            "arrivals = { times = 3 }\n",
+            "10:12: arrivals of flow \"flow1\" has neither every_s nor poisson_s (give every_s, the time between arrivals, or poisson_s, its mean if it is random)",
+        ),
+        (
+            "",
+            "arrivals = { every_s = 3, poisson_s = 2 }\n",
+            "10:39: arrivals of flow \"flow1\" has both every_s and poisson_s (give one of them)",
+        ),
+        (
+            "",
+            "arrivals = { every_s = 3, size_shape = 2 }\n",
+            "10:40: arrivals of flow \"flow1\" has size_shape but no size_bytes (add size_bytes, the mean)",
+        ),
+        (
+            "",
+            "arrivals = { poisson_s = 1e-5 }\n",
+            "8:1: flow \"flow1\" would be about 1000001 flows; expected at most 100000 (let fewer come, or less often)",
+        ),
+        (
+            "",
+            "[[web]]\ncontroller = \"reno\"\ntransfer_bytes = 9\n",
+            "10:1: web \"web1\": objects have sizes of their own (give object_packets, their mean)",
+        ),
+        (
+            "",
+            "access_buffer_packets = 4\n",
+            "10:25: flow \"flow1\" has access_buffer_packets but no access_mbps (add access_mbps)",
+        ),
+        (
+            "",
+            "[[traffic]]\nkind = \"poisson\"\nrate_mbps = 1\nmax_rate_mbps = 4\n",
+            "13:17: traffic \"traffic1\": max_rate_mbps clips rates that are drawn anew, but none are (add redraw_s)",
+        ),
+    ] {
+        assert_eq!(problems(&dumbbell(keys, flow)), said);
+    }
+}
+
 #[test]
 fn problems_render_with_their_source() {
     let error = Scenario::read("bad.toml", &DUMBBELL.replace("rtt_ms", "rtt_m"), None).unwrap_err();
@@ -341,6 +520,18 @@ loss_percent = 1
 name = \"b\"
 rate_mbps = 1
 queue = { kind = \"step\", threshold_packets = 3 }
+[[link]]
+name = \"c\"
+rate_mbps = 1
+queue = { kind = \"l4s\", classic = \"red\", min_th_packets = 5, max_th_packets = 15 }
+[[link]]
+name = \"d\"
+rate_mbps = 1
+queue = { kind = \"codel\" }
+[[link]]
+name = \"e\"
+rate_mbps = 1
+queue = { kind = \"pcn\", ac_rate_mbps = 1, ft_rate_mbps = 2 }
 [[flow]]
 controller = \"reno\"
 ack = \"delayed\"
@@ -354,13 +545,33 @@ kind = \"pareto-on-off\"
 rate_mbps = 1
 mean_rate_mbps = 1
 route = [\"a\"]
+[[traffic]]
+kind = \"poisson\"
+rate_mbps = 1
+route = [\"a\"]
+[[flow]]
+controller = \"reno\"
+route = [\"a\"]
+arrivals = { every_s = 1 }
+[[web]]
+controller = \"reno\"
+route = [\"a\"]
+[[flow]]
+controller = \"tcp-p\"
+group = \"g\"
+route = [\"a\"]
+[[group]]
+name = \"g\"
+[[group.change]]
+at_s = 1
+k = 2
 ";
 
 #[test]
 fn every_key_is_documented() {
     let docs = include_str!("../../../../docs/scenarios.md");
     let mut asked = std::collections::BTreeSet::new();
-    for text in [EVERYTHING, DUMBBELL] {
+    for text in [EVERYTHING, &dumbbell("[dumbbell.back]", "")] {
         let problems = RefCell::new(Problems::new("s", text));
         assert!(parse(text, None, &problems).is_some());
         let problems = problems.into_inner();
@@ -369,7 +580,11 @@ fn every_key_is_documented() {
     }
     assert!(asked.len() > 60, "{asked:?}");
     for key in asked {
-        assert!(docs.contains(&format!("`{key}`")) || ["dumbbell", "link", "flow", "traffic"].contains(&key), "{key}");
+        assert!(
+            docs.contains(&format!("`{key}`"))
+                || ["dumbbell", "link", "flow", "traffic", "web", "group"].contains(&key),
+            "{key}"
+        );
     }
 }
 

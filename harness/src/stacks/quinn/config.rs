@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use quinn_proto::congestion::{ControllerFactory, NewRenoConfig};
 use quinn_proto::{
-    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, ServerConfig,
-    TransportConfig, VarInt, crypto,
+    AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
+    ServerConfig, TransportConfig, VarInt, crypto,
 };
 
 use super::tls::Tls;
@@ -28,7 +28,7 @@ pub fn transport(flow: &FlowSpec, payload: u16) -> TransportConfig {
         .initial_mtu(payload)
         .min_mtu(payload)
         .mtu_discovery_config(None)
-        .max_idle_timeout(None)
+        .max_idle_timeout(idle_timeout(flow))
         .receive_window(VarInt::MAX)
         .stream_receive_window(VarInt::MAX)
         .send_window(u64::MAX)
@@ -38,6 +38,12 @@ pub fn transport(flow: &FlowSpec, payload: u16) -> TransportConfig {
         transport.ack_frequency_config(Some(ack_frequency(&flow.ack)));
     }
     transport
+}
+
+/// Only a flow whose receiver falls silent is ever given up.
+fn idle_timeout(flow: &FlowSpec) -> Option<IdleTimeout> {
+    flow.vanishes?;
+    Duration::from_nanos(flow.idle_timeout.0).try_into().ok()
 }
 
 /// The policy as the sender asks for it (`draft-ietf-quic-ack-frequency`).

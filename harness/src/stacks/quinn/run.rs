@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use windlass_adapter::{ChoiceError, Groups};
-use windlass_controllers::{Span, Time};
+use windlass_controllers::{Algorithm, Span, Time};
 use windlass_quinn::STACK;
 
 use super::config;
@@ -14,10 +14,10 @@ use super::running::Running;
 use super::setup::Shared;
 use super::tls::tls;
 use super::wire::Wire;
-use crate::measure::NetworkMeter;
+use crate::measure::{NetworkMeter, gather};
 use crate::net::{Agenda, Network, TopologyError};
 use crate::outcome::Outcome;
-use crate::scenario::{FlowSpec, Scenario};
+use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
 use crate::sim::QlogSettings;
 
 /// Where the log of one flow goes, and how it is written.
@@ -110,19 +110,34 @@ pub fn run_unless(
         groups: Groups::default(),
         tls,
     };
+    let Cast { flows: specs, stage } = scenario.cast();
     let mut flows = Vec::new();
-    for (number, spec) in (0..).zip(&scenario.flows) {
-        let log = log(spec).map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
+    for (number, spec) in (0..).zip(&specs) {
+        // Of crowds there are no logs.
+        let own = stage.crowd(number as usize).is_none();
+        let log = if own { log(spec) } else { Ok(None) };
+        let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
         flows.push(Running::new(spec, number, &shared, shared.parts(spec, log)?));
     }
-    let mut agenda = Agenda::new(SOURCES * flows.len());
-    for (i, spec) in scenario.flows.iter().enumerate() {
+    // After the flows' sources, the changes of groups.
+    let mut agenda = Agenda::new(SOURCES * flows.len() + 1);
+    for (i, spec) in specs.iter().enumerate() {
         let start = spec.starts(scenario.seed);
         if start < spec.stop {
             agenda.set(SOURCES * i + CONTROL, start.0);
         }
     }
-    let mut world = World { wire: Wire::new(network), flows, agenda, now: Time::ZERO };
+    let mut world = World {
+        wire: Wire::new(network),
+        flows,
+        agenda,
+        stage,
+        groups: shared.groups.clone(),
+        strengths: Strengths::new(&scenario.strengths, strengthen),
+        now: Time::ZERO,
+    };
+    let changes = world.flows.len() * SOURCES;
+    world.agenda.set(changes, world.strengths.next(Time::ZERO));
     let mut meter = NetworkMeter::new(scenario);
     let end = Time(scenario.duration.0);
     let mut point = Time(scenario.sample.0);
@@ -135,9 +150,10 @@ pub fn run_unless(
     world.advance_unless(end, stop)?;
     let (traffic, queues) = meter.finish(end, scenario, &world.wire.network);
     let mut flows = Vec::new();
-    for flow in world.flows {
+    for flow in std::mem::take(&mut world.flows) {
         flows.push(flow.outcome(end)?);
     }
+    let mut flows = gather(flows, scenario, &world.stage);
     flows.extend(traffic);
     Ok(Outcome {
         scenario: scenario.name.clone(),
@@ -158,6 +174,9 @@ struct World<'a> {
     wire: Wire,
     flows: Vec<Running<'a>>,
     agenda: Agenda,
+    stage: Stage,
+    groups: Groups<Algorithm, String>,
+    strengths: Strengths<Algorithm>,
     /// How far it is.
     now: Time,
 }
@@ -197,15 +216,29 @@ impl World<'_> {
                     self.agenda.set(SOURCES * i + role as usize, now.0);
                 }
             } else {
-                let flow = &mut self.flows[source / SOURCES];
+                let Some(flow) = self.flows.get_mut(source / SOURCES) else {
+                    self.strengths.apply(now, &self.groups);
+                    self.agenda.set(source, self.strengths.next(now));
+                    continue;
+                };
+                let was_over = flow.is_over();
                 let next = match source % SOURCES {
                     CONTROL => {
                         self.agenda.set(source - CONTROL + Role::Sender as usize, now.0);
-                        flow.control(now)?
+                        let next = flow.control(now)?;
+                        // It may just have founded its group.
+                        self.strengths.apply(now, &self.groups);
+                        next
                     }
                     role => flow.drive(Role::ALL[role], now, &mut self.wire)?,
                 };
+                let is_over = flow.is_over();
                 self.agenda.set(source, next.map_or(u64::MAX, |at| at.0));
+                if !was_over && is_over {
+                    for (waiting, at) in self.stage.over(source / SOURCES, now) {
+                        self.agenda.set(SOURCES * waiting + CONTROL, at.0);
+                    }
+                }
             }
         }
     }

@@ -109,6 +109,9 @@ impl<'a> Running<'a> {
     pub fn arrived(&mut self, now: Time, arrival: Arrival, wire: &mut Wire) -> Result<(), RunError> {
         self.in_network -= 1;
         let Some(payload) = arrival.payload else { return Ok(()) };
+        if arrival.role == Role::Receiver && self.spec.has_vanished(now) {
+            return Ok(());
+        }
         if arrival.role == Role::Receiver && arrival.ecn == Some(EcnCodepoint::Ce) && self.over.is_none() {
             self.marked += 1;
         }
@@ -132,6 +135,9 @@ impl<'a> Running<'a> {
         let mut lane = self.lanes[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
         let send = |datagram: Datagram<'_>| {
+            if role == Role::Receiver && spec.has_vanished(now) {
+                return;
+            }
             if role == Role::Sender {
                 let journal = lock(&journal);
                 (lane.ecn, lane.class) = marking(spec, &journal.decision);
@@ -143,7 +149,7 @@ impl<'a> Running<'a> {
             *in_network += 1;
             wire.send(now, &lane, &datagram);
         };
-        self.flow.drive(role, instant, send).map_err(|reason| self.failed(now, reason))?;
+        self.flow.drive(role, instant, self.spec.has_vanished(now), send).map_err(|reason| self.failed(now, reason))?;
         self.note_end(now);
         let next = self.flow.timeout(role);
         let rests = next.is_none() && self.flow.timeout(role.other()).is_none() && self.in_network == 0;
@@ -173,6 +179,11 @@ impl<'a> Running<'a> {
             return Err(self.failed(now, "its timers are due again and again without time passing".to_owned()));
         }
         Ok(())
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.over.is_some()
     }
 
     /// A point of the series.
@@ -226,6 +237,8 @@ impl<'a> Running<'a> {
             rtt_min_ms: meter.rtt.min().map(|ns| ns as f64 / 1e6),
             cwnd_mean_packets: meter.mean_window(stop.0, active),
             sha256: Some(hex(&hash)),
+            completed: self.spec.transfer_bytes.is_some_and(|bytes| received >= bytes),
+            transfers: None,
             series: meter.take_series(),
         })
     }

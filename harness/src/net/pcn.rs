@@ -1,0 +1,141 @@
+//! Pre-congestion notification adapted to network-friendly flows: two token buckets
+//! (`spec: arumaithurai §4.6`; the meters are those of `RFC 5670 §2.3, §2.4`).
+
+use super::packet::{Class, Packet};
+use super::topology::TopologyError;
+
+/// Settings of a PCN queue.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct PcnSpec {
+    /// The bucket whose fill below [`threshold`](Self::ac_threshold) marks all low-priority
+    /// packets (admission control).
+    pub ac: BucketSpec,
+    /// Bytes.
+    pub ac_threshold: f64,
+    /// The bucket whose exhaustion marks packets in excess of its rate, of all classes
+    /// (flow termination).
+    pub ft: BucketSpec,
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct BucketSpec {
+    /// How fast it fills, bit/s.
+    pub rate: f64,
+    /// How much it holds, bytes.
+    pub depth: f64,
+}
+
+impl PcnSpec {
+    /// Buckets that hold 50 ms of their rates, with a threshold at half of that: the source
+    /// gives no sizes.
+    #[must_use]
+    pub fn new(ac_rate: f64, ft_rate: f64) -> PcnSpec {
+        let bucket = |rate: f64| BucketSpec { rate, depth: rate / 8.0 * 0.05 };
+        PcnSpec { ac: bucket(ac_rate), ac_threshold: bucket(ac_rate).depth / 2.0, ft: bucket(ft_rate) }
+    }
+
+    pub(super) fn check(
+        &self,
+        wrong: &dyn Fn(&'static str, f64, &'static str) -> TopologyError,
+    ) -> Result<(), TopologyError> {
+        for bucket in [self.ac, self.ft] {
+            if !(bucket.rate >= 1.0 && bucket.rate.is_finite()) {
+                return Err(wrong("rate of a token bucket", bucket.rate, "at least 1 bit/s"));
+            }
+            if !(bucket.depth >= 1.0 && bucket.depth.is_finite()) {
+                return Err(wrong("depth of a token bucket", bucket.depth, "at least 1 byte"));
+            }
+        }
+        if self.ft.rate < self.ac.rate {
+            return Err(wrong("rate of flow termination", self.ft.rate, "at least that of admission control"));
+        }
+        if !(0.0..=self.ac.depth).contains(&self.ac_threshold) {
+            return Err(wrong("threshold of admission control", self.ac_threshold, "0 to the depth of its bucket"));
+        }
+        Ok(())
+    }
+}
+
+struct Bucket {
+    per_ns: f64,
+    depth: f64,
+    fill: f64,
+    at: u64,
+}
+
+impl Bucket {
+    fn new(spec: BucketSpec) -> Bucket {
+        Bucket { per_ns: spec.rate / 8e9, depth: spec.depth, fill: spec.depth, at: 0 }
+    }
+
+    /// The fill at `now`.
+    fn refill(&mut self, now: u64) -> f64 {
+        self.fill = (self.fill + now.saturating_sub(self.at) as f64 * self.per_ns).min(self.depth);
+        self.at = now;
+        self.fill
+    }
+}
+
+/// Both meters at work.
+pub(super) struct Pcn {
+    ac: Bucket,
+    ac_threshold: f64,
+    ft: Bucket,
+}
+
+impl Pcn {
+    pub fn new(spec: &PcnSpec) -> Pcn {
+        Pcn { ac: Bucket::new(spec.ac), ac_threshold: spec.ac_threshold, ft: Bucket::new(spec.ft) }
+    }
+
+    /// Meters a packet that arrives at `now` and says whether it deserves a mark.
+    pub fn marks(&mut self, now: u64, packet: &Packet) -> bool {
+        let bytes = f64::from(packet.bytes);
+        // The threshold meter takes tokens for every packet, down to none.
+        self.ac.fill = (self.ac.refill(now) - bytes).max(0.0);
+        let admission = self.ac.fill < self.ac_threshold && packet.class == Class::LowPriority;
+        // The excess meter takes tokens only for packets it does not mark.
+        let excess = self.ft.refill(now) < bytes;
+        if !excess {
+            self.ft.fill -= bytes;
+        }
+        admission || excess
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Packets of 1000 bytes at `rate` bit/s for a second: the share that is marked.
+    fn marked(rate: f64, class: Class) -> f64 {
+        let mut pcn = Pcn::new(&PcnSpec::new(4e6, 8e6));
+        let gap = 8e12 / rate;
+        let packets = (1e9 / gap) as u64;
+        // The first quarter drains the buckets.
+        let counted = (0..packets)
+            .map(|i| pcn.marks((i as f64 * gap) as u64, &Packet { class, ..Packet::new(0, i, 1000) }))
+            .skip(packets as usize / 4);
+        let total = packets - packets / 4;
+        counted.filter(|marked| *marked).count() as f64 / total as f64
+    }
+
+    #[test]
+    fn below_the_lower_rate_nothing_is_marked() {
+        assert_eq!((marked(3.9e6, Class::LowPriority), marked(3.9e6, Class::Normal)), (0.0, 0.0));
+    }
+
+    #[test]
+    fn between_the_rates_low_priority_packets_all_are() {
+        assert_eq!((marked(6e6, Class::LowPriority), marked(6e6, Class::Normal)), (1.0, 0.0));
+        assert_eq!(marked(6e6, Class::Probe), 0.0);
+    }
+
+    #[test]
+    fn above_the_higher_rate_the_excess_of_all_is() {
+        // 10 Mbit/s offered, 8 allowed: a fifth is in excess.
+        assert!((marked(10e6, Class::Normal) - 0.2).abs() < 0.002, "{}", marked(10e6, Class::Normal));
+        assert_eq!(marked(10e6, Class::LowPriority), 1.0);
+    }
+}

@@ -1,0 +1,63 @@
+//! What a scenario does to the shared facts of a group while it runs.
+
+use windlass_adapter::Groups;
+use windlass_controllers::{AnyGroup, Engine, Time};
+
+/// From `at` on the group counts as `k` flows.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Strength {
+    /// When.
+    pub at: Time,
+    /// The group.
+    pub group: String,
+    /// Flows.
+    pub k: u32,
+}
+
+/// Sets the strength of a group; `false` if its controller knows none.
+pub fn strengthen(group: &mut AnyGroup, k: u32) -> bool {
+    match group {
+        AnyGroup::TcpP(shared) => {
+            shared.k = k;
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The changes of a run.
+#[derive(Clone, Debug)]
+pub struct Strengths<E: Engine> {
+    /// In order of time.
+    changes: Vec<Strength>,
+    set: fn(&mut E::Group, u32) -> bool,
+}
+
+impl<E: Engine> Strengths<E> {
+    /// `changes`, ascending in time, carried out by `set`.
+    #[must_use]
+    pub fn new(changes: &[Strength], set: fn(&mut E::Group, u32) -> bool) -> Self {
+        Strengths { changes: changes.to_vec(), set }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// When the next change is due after `now`, ns; `u64::MAX` if never. The changes of the
+    /// very beginning are due with the first flow.
+    #[must_use]
+    pub fn next(&self, now: Time) -> u64 {
+        self.changes.iter().map(|change| change.at).find(|at| *at > now).map_or(u64::MAX, |at| at.0)
+    }
+
+    /// Gives every group the strength it has at `now`. A group that has no members has no
+    /// facts to change, so this is done again when a flow joins.
+    pub fn apply(&self, now: Time, groups: &Groups<E, String>) {
+        for change in self.changes.iter().take_while(|change| change.at <= now) {
+            groups.with(&change.group, |group| (self.set)(&mut group.shared, change.k));
+        }
+    }
+}
