@@ -5,69 +5,27 @@
 //! the same round, so that a noisy machine disturbs both sides alike; the table gives the
 //! median over the rounds. `cargo bench -p windlass-quinn --bench per_ack`.
 
+#[path = "../../common/bench/estimator.rs"]
 mod estimator;
+#[path = "../../common/bench/native.rs"]
+mod native;
+#[path = "../../common/bench/rounds.rs"]
+mod rounds;
+
+mod dialect;
+
+pub use quinn_proto as proto;
 
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quinn_proto::RttEstimator;
+use native::{BETWEEN_ACKS, FLOWS, LOSS_EVERY, MTU, Native, RTT};
 use quinn_proto::congestion::{self, ControllerFactory};
+use rounds::{BLOCK, Candidate, compare};
 use windlass_controllers::event::{Acked, LossTrigger, Lost, Rtt};
 use windlass_controllers::schemes::{cubic, reno};
 use windlass_controllers::{Algorithm, Controller, Engine, Event, Fixed, Path, Span, Table, Time, View, What};
-
-const MTU: u64 = 1200;
-const ROUNDS: usize = 41;
-/// ACK frames per round, in blocks whose times are worked out before the clock starts:
-/// in a stack they are at hand.
-const BLOCKS: usize = 400;
-const BLOCK: usize = 256;
-/// Connections taking turns, as on a server: the next ACK is not this one's.
-const FLOWS: usize = 16;
-/// A loss every so many ACKs keeps the windows near a steady state; odd, so that every
-/// flow gets its turn.
-const LOSS_EVERY: u64 = 501;
-const RTT: Duration = Duration::from_millis(40);
-const BETWEEN_ACKS: Duration = Duration::from_micros(200);
-
-/// quinn's calls for one ACK frame, on a boxed controller as quinn holds it.
-struct Quinn {
-    flows: Vec<Box<dyn congestion::Controller>>,
-    now: Instant,
-    pn: u64,
-    rtt: RttEstimator,
-}
-
-impl Quinn {
-    fn new(factory: Arc<dyn ControllerFactory>, rtt: RttEstimator) -> Quinn {
-        let now = Instant::now();
-        let flows = (0..FLOWS).map(|_| factory.clone().build(now, MTU as u16)).collect();
-        Quinn { flows, now: now + RTT, pn: 0, rtt }
-    }
-
-    fn block(&mut self) -> Duration {
-        let start = self.now;
-        let times: [(Instant, Instant); BLOCK] = std::array::from_fn(|i| {
-            let now = start + BETWEEN_ACKS * i as u32;
-            (now, now - RTT)
-        });
-        self.now = start + BETWEEN_ACKS * BLOCK as u32;
-        let clock = Instant::now();
-        for (i, &(now, sent)) in times.iter().enumerate() {
-            self.pn += 2;
-            let controller = black_box(&mut self.flows[i % FLOWS]);
-            controller.on_ack(now, sent, MTU, false, &self.rtt);
-            controller.on_ack(now, sent, MTU, false, &self.rtt);
-            controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
-            if self.pn.is_multiple_of(2 * LOSS_EVERY) {
-                controller.on_congestion_event(now, sent, false, MTU);
-            }
-            black_box(controller.window());
-        }
-        clock.elapsed()
-    }
-}
 
 /// The same frame as one event for an engine.
 struct Ours<E: Engine> {
@@ -146,38 +104,13 @@ impl<E: Engine> Ours<E> {
     }
 }
 
-struct Candidate<'a> {
-    name: &'a str,
-    baseline: usize,
-    run: Box<dyn FnMut() -> Duration + 'a>,
-    nanos: Vec<f64>,
-}
-
-impl<'a> Candidate<'a> {
-    fn new(name: &'a str, baseline: usize, run: impl FnMut() -> Duration + 'a) -> Candidate<'a> {
-        Candidate { name, baseline, run: Box::new(run), nanos: Vec::new() }
-    }
-}
-
-/// The mean without the slowest fifth: those the machine interrupted.
-fn undisturbed(mut blocks: Vec<Duration>) -> Duration {
-    blocks.sort();
-    blocks.truncate(blocks.len() * 4 / 5);
-    blocks.iter().sum::<Duration>() / blocks.len() as u32
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
-}
-
 fn fixed<C: Controller + std::fmt::Debug + 'static>() -> Ours<Fixed<C>> {
     Ours::new(Fixed(C::Params::default()))
 }
 
 fn main() {
     let rtt = estimator::settled(RTT);
-    let quinn = |factory: Arc<dyn ControllerFactory>| Quinn::new(factory, rtt);
+    let quinn = |factory: Arc<dyn ControllerFactory>| Native::new(factory, rtt);
     let adapter = |name: &str| quinn(Arc::new(windlass_quinn::Factory::named(name).expect("runs on quinn")));
     let mut quinn_reno = quinn(Arc::new(congestion::NewRenoConfig::default()));
     let mut quinn_cubic = quinn(Arc::new(congestion::CubicConfig::default()));
@@ -199,25 +132,5 @@ fn main() {
         let baseline = usize::from(!name.starts_with("reno"));
         candidates.push(Candidate::new(name, baseline, || ours.block()));
     }
-    if let Some(wanted) = std::env::args().nth(1).filter(|a| !a.starts_with("--")) {
-        candidates.retain(|candidate| candidate.name.contains(&wanted));
-        for c in &mut candidates {
-            c.baseline = 0;
-        }
-    }
-    for _ in 0..ROUNDS {
-        for candidate in &mut candidates {
-            let blocks = (0..BLOCKS).map(|_| (candidate.run)()).collect();
-            candidate.nanos.push(undisturbed(blocks).as_nanos() as f64 / BLOCK as f64);
-        }
-    }
-
-    println!("| per ACK frame of two packets | ns | beside | ratio |");
-    println!("|---|---|---|---|");
-    for candidate in &candidates {
-        let baseline = &candidates[candidate.baseline];
-        let ratios = candidate.nanos.iter().zip(&baseline.nanos).map(|(own, other)| own / other).collect();
-        let (nanos, ratio) = (median(candidate.nanos.clone()), median(ratios));
-        println!("| {} | {nanos:.1} | {} | {ratio:.2} |", candidate.name, baseline.name);
-    }
+    compare(candidates);
 }

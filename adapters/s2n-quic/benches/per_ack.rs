@@ -18,8 +18,8 @@ use s2n_quic::provider::congestion_controller::{
 use s2n_quic_core::inet::SocketAddress;
 use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::path::mtu;
-use windlass_controllers::schemes::{cubic, reno};
 use windlass_controllers::Algorithm;
+use windlass_controllers::schemes::{cubic, reno};
 use windlass_s2n_quic::{Fixed, PROVIDES};
 
 const ROUNDS: usize = 41;

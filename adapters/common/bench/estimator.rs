@@ -1,46 +1,43 @@
-//! quinn's RTT estimator has no public constructor, but its controllers are handed one:
-//! a handshake in memory, with a controller that keeps it.
+//! RTT estimators of quinn's kin have no public constructor, but controllers are handed
+//! one: a handshake in memory, with a controller that keeps it.
 
-use std::any::Any;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use bytes::BytesMut;
-use quinn_proto::congestion::{Controller, ControllerFactory};
-use quinn_proto::{
+use crate::dialect;
+use crate::proto::congestion::{Controller, ControllerFactory};
+use crate::proto::{
     ClientConfig, Connection, ConnectionHandle, DatagramEvent, Endpoint, EndpointConfig, RttEstimator, ServerConfig,
     TransportConfig,
 };
+use bytes::BytesMut;
 use rustls::pki_types::PrivatePkcs8KeyDer;
 
 type Kept = Arc<Mutex<Option<RttEstimator>>>;
 
-struct Keep(Kept);
+/// The stack's module implements its controllers' trait for this.
+pub struct Keep(Kept);
 
-impl Controller for Keep {
-    fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: bool, rtt: &RttEstimator) {
+impl std::fmt::Debug for Keep {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Keep").finish_non_exhaustive()
+    }
+}
+
+impl Keep {
+    pub fn keep(&self, rtt: &RttEstimator) {
         *self.0.lock().unwrap() = Some(*rtt);
     }
-    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: u64) {}
-    fn on_mtu_update(&mut self, _: u16) {}
-    fn window(&self) -> u64 {
-        100_000
-    }
-    fn clone_box(&self) -> Box<dyn Controller> {
-        Box::new(Keep(self.0.clone()))
-    }
-    fn initial_window(&self) -> u64 {
-        100_000
-    }
-    fn into_any(self: Box<Self>) -> Box<dyn Any> {
-        self
+
+    pub fn copy(&self) -> Keep {
+        Keep(self.0.clone())
     }
 }
 
 impl ControllerFactory for Keep {
     fn build(self: Arc<Self>, _: Instant, _: u16) -> Box<dyn Controller> {
-        self.clone_box()
+        Box::new(self.copy())
     }
 }
 
@@ -55,8 +52,8 @@ impl Side {
         let mut datagrams = Vec::new();
         let Some((handle, connection)) = &mut self.connection else { return datagrams };
         let mut buffer = Vec::new();
-        while let Some(transmit) = connection.poll_transmit(now, 1, &mut buffer) {
-            datagrams.push(BytesMut::from(&buffer[..transmit.size]));
+        while let Some(size) = dialect::transmit(connection, now, &mut buffer) {
+            datagrams.push(BytesMut::from(&buffer[..size]));
             buffer.clear();
         }
         while let Some(event) = connection.poll_endpoint_events() {
@@ -69,7 +66,7 @@ impl Side {
 
     fn receive(&mut self, now: Instant, datagram: BytesMut) {
         let mut buffer = Vec::new();
-        match self.endpoint.handle(now, self.peer, None, None, datagram, &mut buffer) {
+        match dialect::handle(&mut self.endpoint, now, self.peer, datagram, &mut buffer) {
             Some(DatagramEvent::NewConnection(incoming)) => {
                 self.connection = self.endpoint.accept(incoming, now, &mut buffer, None).ok();
             }
@@ -101,11 +98,11 @@ pub fn settled(rtt: Duration) -> RttEstimator {
 
     let config = Arc::new(EndpointConfig::default());
     let addresses: [SocketAddr; 2] = ["[::1]:1".parse().unwrap(), "[::1]:2".parse().unwrap()];
-    let mut endpoint = Endpoint::new(config.clone(), None, true, None);
+    let mut endpoint = dialect::endpoint(config.clone(), None);
     let mut now = Instant::now();
     let connection = endpoint.connect(now, client, addresses[1], "localhost").unwrap();
     let mut near = Side { endpoint, peer: addresses[1], connection: Some(connection) };
-    let endpoint = Endpoint::new(config, Some(Arc::new(server)), true, None);
+    let endpoint = dialect::endpoint(config, Some(Arc::new(server)));
     let mut far = Side { endpoint, peer: addresses[0], connection: None };
     for _ in 0..6 {
         for datagram in near.send(now) {

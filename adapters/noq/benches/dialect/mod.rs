@@ -1,0 +1,59 @@
+//! What noq spells otherwise than its kin.
+
+use std::any::Any;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::BytesMut;
+use noq_proto::congestion::Controller;
+use noq_proto::{Connection, DatagramEvent, Endpoint, EndpointConfig, FourTuple, RttEstimator, ServerConfig};
+
+use crate::estimator::Keep;
+
+pub fn endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(config, server, true)
+}
+
+pub fn handle(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    peer: SocketAddr,
+    datagram: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, FourTuple::new(peer, None), None, datagram, buffer)
+}
+
+pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>) -> Option<usize> {
+    connection.poll_transmit(now, NonZeroUsize::MIN, buffer).map(|transmit| transmit.size)
+}
+
+pub fn acked(controller: &mut dyn Controller, now: Instant, sent: Instant, bytes: u64, pn: u64, rtt: &RttEstimator) {
+    controller.on_ack(now, sent, bytes, pn, false, rtt);
+}
+
+pub fn lost(controller: &mut dyn Controller, now: Instant, sent: Instant, bytes: u64, pn: u64) {
+    controller.on_congestion_event(now, sent, false, false, bytes, pn);
+}
+
+impl Controller for Keep {
+    fn on_ack(&mut self, _: Instant, _: Instant, _: u64, _: u64, _: bool, rtt: &RttEstimator) {
+        self.keep(rtt);
+    }
+    fn on_congestion_event(&mut self, _: Instant, _: Instant, _: bool, _: bool, _: u64, _: u64) {}
+    fn on_mtu_update(&mut self, _: u16) {}
+    fn window(&self) -> u64 {
+        100_000
+    }
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.copy())
+    }
+    fn initial_window(&self) -> u64 {
+        100_000
+    }
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}

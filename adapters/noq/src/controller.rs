@@ -1,0 +1,120 @@
+//! One path of a noq connection as a windlass flow.
+
+use std::any::Any;
+use std::time::{Duration, Instant};
+
+use noq_proto::RttEstimator;
+use noq_proto::congestion::{self, ControllerMetrics};
+use windlass_adapter::Flow;
+use windlass_adapter::instants::{Loss, Packet, PathFlow};
+use windlass_controllers::{Algorithm, Engine};
+
+/// A windlass controller in noq's clothes; made by a [`Factory`](crate::Factory).
+///
+/// A running one is reached with `Connection::congestion_state(path)` and a copy of it
+/// with `clone_box().into_any()`; see [`flow`](Controller::flow).
+#[derive(Debug)]
+pub struct Controller<E: Engine = Algorithm> {
+    path: PathFlow<E>,
+    /// Packets lost that no congestion event has told of yet.
+    lost: u32,
+    initial_window: u64,
+}
+
+impl<E: Engine> Controller<E> {
+    pub(crate) fn new(path: PathFlow<E>) -> Self {
+        Controller { initial_window: path.window(), lost: 0, path }
+    }
+
+    /// The flow: its algorithm, state and decision in force.
+    #[must_use]
+    pub fn flow(&self) -> &Flow<E> {
+        self.path.flow()
+    }
+}
+
+impl<E: Engine> congestion::Controller for Controller<E> {
+    /// noq calls this for packets that ask for an ACK; what else it sends is not in flight.
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.path.sent(now, u64::from(bytes), pn, false);
+    }
+
+    #[inline]
+    fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, rtt.get(), rtt.min());
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.path.end_acks(now, in_flight, app_limited, largest);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, _: u64, _: Instant) {
+        // Packets that were not in flight are no loss to a controller.
+        self.lost = self.lost.saturating_add(u32::from(lost_bytes > 0));
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        persistent: bool,
+        is_ecn: bool,
+        lost_bytes: u64,
+        largest_lost_pn: u64,
+    ) {
+        if is_ecn {
+            self.path.marked(now, sent, Some(largest_lost_pn));
+        } else {
+            let packets = Some(std::mem::take(&mut self.lost)).filter(|packets| *packets > 0);
+            let loss = Loss { bytes: lost_bytes, packets, newest_pn: Some(largest_lost_pn), persistent };
+            self.path.lost(now, sent, loss);
+        }
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.path.spurious();
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.path.mtu(new_mtu);
+    }
+
+    fn on_ack_frequency_update(&mut self, _: u64, requested_max_ack_delay: Duration) {
+        self.path.max_ack_delay(requested_max_ack_delay);
+    }
+
+    /// The decided window, of two datagrams at least.
+    #[inline]
+    fn window(&self) -> u64 {
+        self.path.window()
+    }
+
+    /// The decision. The pacing rate, in bytes/s, drives noq's pacer; without one it sends
+    /// 1.25 windows per smoothed RTT.
+    fn metrics(&self) -> ControllerMetrics {
+        let mut metrics = ControllerMetrics::default();
+        self.flow().look(|decision| {
+            metrics.congestion_window = decision.cwnd.max(self.path.least_window());
+            metrics.ssthresh = decision.ssthresh;
+            metrics.pacing_rate = decision.pacing_rate.map(|bits| (bits / 8).max(1));
+        });
+        metrics
+    }
+
+    /// A copy for a path that moved: the same state, the same seat in its group, no
+    /// recorder.
+    fn clone_box(&self) -> Box<dyn congestion::Controller> {
+        Box::new(Controller { path: self.path.clone(), ..*self })
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.initial_window
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! windlass congestion controllers for [noq](https://docs.rs/noq/1.4).
+//!
+//! A [`Factory`] is a [`noq_proto::congestion::ControllerFactory`], which `noq` 1.4
+//! re-exports, so one factory serves both crates:
+//!
+//! ```
+//! use std::sync::Arc;
+//! let mut transport = noq_proto::TransportConfig::default();
+//! transport.congestion_controller_factory(Arc::new(windlass_noq::Factory::named("reno:iw=20")?));
+//! # Ok::<(), windlass_noq::ChoiceError>(())
+//! ```
+//!
+//! noq makes a controller for every path of a connection; each is a flow of its own, and
+//! all paths of the connections of one factory are in its group, if it has one.
+//!
+//! # What noq 1.4 cannot do
+//!
+//! * **Losses come after acknowledgements.** An ACK frame is reported as what it shows to
+//!   have been lost only in appearance, then its acknowledged packets, then its losses, then
+//!   its marks, so a controller sees `SpuriousLoss`, `Acked`, `Lost`, `Marked` in that order,
+//!   the RTT sample inside `Acked`. Growth by the acknowledgements of a frame precedes the
+//!   response to its losses.
+//! * **Bytes in flight after an acknowledgement still hold what the same frame is about to
+//!   declare lost**, for the same reason.
+//! * **A spurious loss is told when the last packet thought lost within two probe timeouts
+//!   is acknowledged**, without a time: its event bears that of the call before.
+//! * **ECN marks are not counted**, only that an ACK frame brought some: one `Marked` of
+//!   one packet per such frame. Outgoing packets carry ECT(0) or nothing; a controller
+//!   cannot choose the codepoint or a DSCP.
+//! * **The pacer sends bursts**: 2 ms worth of the rate or 10 datagrams, whichever is more,
+//!   but not more than 10 ms worth. Without a decided rate it sends 1.25 windows per smoothed
+//!   RTT.
+//! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `Acked` carries the
+//!   sample measured from send times; the smoothed RTT is noq's of the frame before with
+//!   the sample folded in as RFC 9002 §5.3 does, the variation is the adapter's own.
+//! * **Bytes in flight at departure are counted by the adapter** from packets that ask for
+//!   an ACK.
+//! * Losses carry no trigger. No wake-ups, no probe trains, no one-way delays, no router
+//!   feedback. A controller that needs one of them is refused when its factory is made,
+//!   with the reason.
+//! * **A window below two datagrams is taken for two** (`RFC 9002 §7.2`).
+
+mod controller;
+mod factory;
+
+pub use controller::Controller;
+pub use factory::Factory;
+pub use windlass_adapter::config::{Config, ConfigError, Peer};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
+pub use windlass_controllers::{Algorithm, Engine, Fixed};
+
+use windlass_controllers::Signals;
+
+/// The stack's name in errors and logs.
+pub const STACK: &str = "noq";
+
+/// What noq 1.4 reports to a controller, with the bookkeeping of this adapter.
+pub const PROVIDES: Signals = Signals::ACKS
+    .and(Signals::LOSS)
+    .and(Signals::PERSISTENT_CONGESTION)
+    .and(Signals::SPURIOUS_LOSS)
+    .and(Signals::PACKET_NUMBERS)
+    .and(Signals::RTT)
+    .and(Signals::ECN)
+    .and(Signals::WINDOW_AT_SEND)
+    .and(Signals::DELIVERY_RATE)
+    .and(Signals::PACING)
+    .and(Signals::GROUPS);

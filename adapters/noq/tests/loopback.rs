@@ -1,0 +1,78 @@
+//! A windlass controller governs the real `noq` crate over real sockets, its pacer included.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use noq::{ClientConfig, Endpoint, PathId, ServerConfig, TransportConfig};
+use windlass_controllers::fixed_window::{FixedWindow, Params};
+use windlass_controllers::{Decision, Event, What};
+use windlass_noq::{Controller, Factory, Facts, Fixed, Recorder};
+
+const BYTES: usize = 2_000_000;
+
+#[derive(Clone, Default)]
+struct MostInFlight(Arc<Mutex<u64>>);
+
+impl Recorder for MostInFlight {
+    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+        if let What::Acked(acked) = event.what {
+            let mut most = self.0.lock().unwrap();
+            *most = acked.in_flight_before.max(*most);
+        }
+    }
+}
+
+/// Uploads to a server of this process; what the sender's connection was and how long it took.
+async fn upload(factory: Factory<Fixed<FixedWindow>>) -> (noq::Connection, Duration) {
+    let mut transport = TransportConfig::default();
+    transport.congestion_controller_factory(Arc::new(factory)).mtu_discovery_config(None);
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".into()]).unwrap();
+    let key = rustls::pki_types::PrivatePkcs8KeyDer::from(signing_key.serialize_der());
+    let any = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+    let server = ServerConfig::with_single_cert(vec![cert.der().clone()], key.into()).unwrap();
+    let server = Endpoint::server(server, any).unwrap();
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(cert.der().clone()).unwrap();
+    let mut config = ClientConfig::with_root_certificates(Arc::new(roots)).unwrap();
+    config.transport_config(Arc::new(transport));
+    let client = Endpoint::client(any).unwrap();
+    client.set_default_client_config(config);
+
+    let address = server.local_addr().unwrap();
+    let receiving = tokio::spawn(async move {
+        let connection = server.accept().await.unwrap().await.unwrap();
+        let mut stream = connection.accept_uni().await.unwrap();
+        stream.read_to_end(BYTES).await.unwrap()
+    });
+    let bytes: Vec<u8> = (0..BYTES).map(|i| ((i * i) >> 3) as u8).collect();
+    let connection = client.connect(address, "localhost").unwrap().await.unwrap();
+    let began = Instant::now();
+    let mut stream = connection.open_uni().await.unwrap();
+    stream.write_all(&bytes).await.unwrap();
+    stream.finish().unwrap();
+    assert!(receiving.await.unwrap() == bytes);
+    (connection, began.elapsed())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_keeps_to_the_window() {
+    let most = MostInFlight::default();
+    let recorder = most.clone();
+    let factory = Factory::new(FixedWindow::engine(8)).unwrap().record_with(move |_| Box::new(recorder.clone()));
+    let (connection, _) = upload(factory).await;
+    let running = connection.congestion_state(PathId::ZERO).unwrap().into_any();
+    let running = running.downcast::<Controller<Fixed<FixedWindow>>>().unwrap();
+    assert_eq!(running.flow().decision().cwnd, 8 * 1200);
+    // Probes after a timeout are the only packets beyond the window.
+    let most = *most.0.lock().unwrap();
+    assert!((4 * 1200..=10 * 1200).contains(&most), "{most} bytes in flight");
+}
+
+/// 2 MB at 40 Mbit/s last 0.4 s; the window alone would let them go in far less.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_upload_keeps_to_the_rate() {
+    let params = Params { window: 10_000, rate: 40.0, ..Params::default() };
+    let (_, took) = upload(Factory::new(Fixed::<FixedWindow>(params)).unwrap()).await;
+    assert!(took > Duration::from_millis(370), "{took:?}");
+}
