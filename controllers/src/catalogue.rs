@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::param::{Param, ParamError, Parameters};
+use crate::param::{Param, ParamError, Parameters, Value};
 use crate::schemes::*;
 use crate::{Controller, Decision, Engine, Event, Path, Signals, Table, View};
 
@@ -366,6 +366,7 @@ catalogue! {
     LedbatPlusPlus => ledbat_plus_plus::LedbatPlusPlus,
     TcpLp => tcp_lp::TcpLp,
     Westwood => westwood::Westwood,
+    Compose => compose::Compose,
 }
 
 /// As [`advance`], and the decision with it.
@@ -427,16 +428,21 @@ impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = Engine::name(self);
         f.write_str(name)?;
-        let Some(default) = Algorithm::named(name) else { return Ok(()) };
+        let Some(mut reference) = Algorithm::named(name) else { return Ok(()) };
         let mut separator = ':';
         let mut result = Ok(());
         self.describe(&mut |param| {
-            default.describe(&mut |other| {
-                if other.name == param.name && other.value != param.value {
-                    result = result.and_then(|()| write!(f, "{separator}{}={}", param.name, param.value));
-                    separator = ',';
-                }
-            });
+            let mut default = false;
+            reference.describe(&mut |other| default |= other.name == param.name && other.value == param.value);
+            if default {
+                return;
+            }
+            // A word may bring parameters of its own along, with their defaults.
+            if let Value::Word(word) = param.value {
+                let _ = reference.set(param.name, word);
+            }
+            result = result.and_then(|()| write!(f, "{separator}{}={}", param.name, param.value));
+            separator = ',';
         });
         result
     }

@@ -48,23 +48,32 @@ pub enum Range {
     Numbers(f64, f64),
     /// One of these words.
     Words(&'static [&'static str]),
+    /// One or more of these words, joined by `+`.
+    Several(&'static [&'static str]),
 }
 
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Range::Numbers(low, high) => write!(f, "{low} to {high}"),
-            Range::Words(words) => {
-                for (i, word) in words.iter().enumerate() {
-                    if i > 0 {
-                        f.write_str(" or ")?;
-                    }
-                    f.write_str(word)?;
-                }
-                Ok(())
+            Range::Words(words) => join(f, " or ", words.iter()),
+            Range::Several(words) => {
+                f.write_str("one or more, joined by +, of ")?;
+                join(f, ", ", words.iter())
             }
         }
     }
+}
+
+/// Writes words with something between them.
+fn join<'a>(f: &mut fmt::Formatter<'_>, between: &str, words: impl Iterator<Item = &'a &'static str>) -> fmt::Result {
+    for (i, word) in words.enumerate() {
+        if i > 0 {
+            f.write_str(between)?;
+        }
+        f.write_str(word)?;
+    }
+    Ok(())
 }
 
 /// A parameter's value.
@@ -74,6 +83,8 @@ pub enum Value {
     Number(f64),
     /// A word.
     Word(&'static str),
+    /// Some of a list of words: those whose bits are set, the first word's the lowest.
+    Several(&'static [&'static str], u32),
 }
 
 impl fmt::Display for Value {
@@ -81,6 +92,9 @@ impl fmt::Display for Value {
         match self {
             Value::Number(n) => write!(f, "{n}"),
             Value::Word(w) => f.write_str(w),
+            Value::Several(words, bits) => {
+                join(f, "+", words.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, word)| word))
+            }
         }
     }
 }
@@ -176,6 +190,50 @@ macro_rules! choice {
                 true
             }
             const RANGE: $crate::param::Range = $crate::param::Range::Words(&[$($word),+]);
+        }
+    };
+}
+
+/// Declares a set of words a parameter can have, each with its bit, counted from 0 without
+/// gaps. It is written with `+` between the words, and never empty.
+#[macro_export]
+macro_rules! several {
+    ($(#[$meta:meta])* $vis:vis struct $name:ident { $($(#[$wmeta:meta])* $constant:ident = $bit:literal, $word:literal;)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+        $vis struct $name(u32);
+
+        impl $name {
+            $($(#[$wmeta])* pub const $constant: $name = $name(1 << $bit);)+
+
+            /// Those of both sets.
+            #[must_use]
+            pub const fn and(self, other: $name) -> $name {
+                $name(self.0 | other.0)
+            }
+
+            /// Whether all of `other` are in the set.
+            #[must_use]
+            pub const fn contains(self, other: $name) -> bool {
+                self.0 & other.0 == other.0
+            }
+        }
+
+        impl $crate::param::ParamValue for $name {
+            fn read(text: &str) -> Option<Self> {
+                let mut read = 0;
+                for word in text.split('+') {
+                    read |= match word { $($word => 1 << $bit,)+ _ => return None };
+                }
+                Some($name(read))
+            }
+            fn value(self) -> $crate::param::Value {
+                $crate::param::Value::Several(&[$($word),+], self.0)
+            }
+            fn within(self, _: $crate::param::Range) -> bool {
+                true
+            }
+            const RANGE: $crate::param::Range = $crate::param::Range::Several(&[$($word),+]);
         }
     };
 }

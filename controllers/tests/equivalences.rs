@@ -19,6 +19,7 @@ use windlass_controllers::schemes::aimd::{self, Aimd};
 use windlass_controllers::schemes::cm::{self, Cm};
 use windlass_controllers::schemes::cocoon::{self, Cocoon};
 use windlass_controllers::schemes::combined::Combined;
+use windlass_controllers::schemes::compose::Compose;
 use windlass_controllers::schemes::dca_c::{self, DcaC};
 use windlass_controllers::schemes::dca_s::DcaS;
 use windlass_controllers::schemes::dual::{self, Dual};
@@ -33,7 +34,7 @@ use windlass_controllers::schemes::tcp_africa::{self, TcpAfrica};
 use windlass_controllers::schemes::tcp_k::{self, TcpK};
 use windlass_controllers::schemes::tcp_p::{self, TcpP};
 use windlass_controllers::schemes::vegas::Vegas;
-use windlass_controllers::{Controller, Decision, Event, Fixed, Parameters, Span, Time, What};
+use windlass_controllers::{Algorithm, Controller, Decision, Ecn, Engine, Event, Fixed, Parameters, Span, Time, What};
 
 /// Sequences per pair of schemes.
 const CASES: u64 = 10_000;
@@ -405,4 +406,42 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
             decision = p.decide(me);
         }
     }
+}
+
+/// `spec: arumaithurai §2.3`: a loss detector, no estimator and Reno's flow control are
+/// Reno, where no marks come: a flow that does not detect them sends no packet that could
+/// be marked. With marks detected too, it is Reno on any events.
+#[test]
+fn a_composition_of_renos_parts_is_reno() {
+    for (detect, hears_marks) in [("loss", false), ("loss+ecn", true)] {
+        for seed in 0..CASES {
+            let (mut sender, base) = case(seed);
+            let mut params = <Compose as Controller>::Params::default();
+            params.set("detect", detect).unwrap();
+            params.flow = windlass_controllers::schemes::compose::flow::Params::Reno(reno::Params { base });
+            let mut composed = Flows::new(Fixed::<Compose>(params));
+            let mut reno = Flows::new(Fixed::<Reno>(reno::Params { base }));
+            composed.join(&sender.path());
+            reno.join(&sender.path());
+            let mut decision = reno.decide(0);
+            for i in 0..EVENTS {
+                let event = sender.event(&decision);
+                if !hears_marks && matches!(event.what, What::Marked(_)) {
+                    continue;
+                }
+                composed.step(0, &event);
+                reno.step(0, &event);
+                decision = reno.decide(0);
+                let ours = Decision { ecn: Ecn::Unspecified, ..composed.decide(0) };
+                assert_eq!(ours, decision, "{detect}, seed {seed}, event {i}: {event:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn reno_is_what_is_composed_by_default() {
+    let default = Algorithm::read("compose").unwrap();
+    assert_eq!(Algorithm::read("compose:detect=loss,flow=reno,estimate=none"), Ok(default));
+    assert_eq!(Engine::name(&default), "compose");
 }

@@ -43,6 +43,24 @@ pub struct State {
     signalled: Epoch,
 }
 
+impl State {
+    /// Takes in an indication that weighs `weight`, of packets the newest of which was sent
+    /// at `sent_at`: the verdict is `signal` if that makes it congestion.
+    #[inline]
+    pub fn count(&mut self, params: &Params, now: Time, sent_at: Time, weight: f64, signal: Signal) -> Signal {
+        if !self.signalled.accepts(sent_at) {
+            return Signal::Clear;
+        }
+        self.score += weight;
+        if self.score < params.theta {
+            return Signal::Clear;
+        }
+        self.signalled.begin(now);
+        self.score = 0.0;
+        signal
+    }
+}
+
 impl Detector for EarlyEcn {
     type Params = Params;
     type State = State;
@@ -84,16 +102,7 @@ impl Detector for EarlyEcn {
             }
             _ => return Signal::Clear,
         };
-        if !state.signalled.accepts(sent_at) {
-            return Signal::Clear;
-        }
-        state.score += weight * f64::from(packets.max(1));
-        if state.score < params.theta {
-            return Signal::Clear;
-        }
-        state.signalled.begin(event.now);
-        state.score = 0.0;
-        signal
+        state.count(params, event.now, sent_at, weight * f64::from(packets.max(1)), signal)
     }
 
     fn inspect(_: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -2,8 +2,12 @@
 //! to it where there is any, by one packet per window where there is none
 //! (`spec: arumaithurai §3.5`).
 
+use core::fmt::Debug;
+use core::marker::PhantomData;
+
+use crate::event::{Acked, Rtt};
 use crate::parameters;
-use crate::parts::aimd;
+use crate::parts::aimd::{self, AimdRules, Constants};
 use crate::parts::base::Base;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::loss_based::{LossBased, Rules, State};
@@ -24,6 +28,37 @@ parameters! {
 impl AsRef<Base> for Params {
     fn as_ref(&self) -> &Base {
         &self.base
+    }
+}
+
+/// What estimates are followed without: AIMD(1, b) (`spec: arumaithurai §3.5`, I9).
+impl Constants for Params {
+    const NAME: &'static str = "guided";
+    const SUMMARY: &'static str = "grows in proportion to the available bandwidth, gives up a fraction on congestion";
+    const SOURCE: &'static str = "spec: arumaithurai §3.5";
+
+    /// F3, Eq. 4.9. Marks and losses weigh the same (A8).
+    fn given_up(&self) -> f64 {
+        self.b
+    }
+
+    /// F5.
+    fn kept_by_timeout(&self) -> f64 {
+        1.0 - self.b
+    }
+}
+
+/// How a scheme follows estimates.
+pub trait Steered {
+    /// See [`Params::cap_to_target`].
+    fn cap_to_target(&self) -> bool {
+        true
+    }
+}
+
+impl Steered for Params {
+    fn cap_to_target(&self) -> bool {
+        self.cap_to_target
     }
 }
 
@@ -51,105 +86,162 @@ impl Guide {
     }
 }
 
-/// The window rules of [`Guided`].
+/// What a guided window remembers: its guide, and what its own rules do.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Memory<M> {
+    /// What guides it.
+    pub guide: Guide,
+    /// What the rules remember.
+    pub rules: M,
+}
+
+/// The rules of `R` where no estimate says better.
 #[derive(Debug)]
-pub struct GuidedRules;
+pub struct GuidedRules<R>(PhantomData<R>);
 
-impl Rules for GuidedRules {
-    const NAME: &'static str = "guided";
-    const SUMMARY: &'static str = "grows in proportion to the available bandwidth, gives up a fraction on congestion";
-    const SOURCE: &'static str = "spec: arumaithurai §3.5";
-    type Params = Params;
-    type Memory = Guide;
+impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
+    const NAME: &'static str = R::NAME;
+    const SUMMARY: &'static str = R::SUMMARY;
+    const SOURCE: &'static str = R::SOURCE;
+    const FALLBACK: Option<&'static str> = R::FALLBACK;
+    const NEEDS: Signals = R::NEEDS;
+    type Params = R::Params;
+    type Memory = Memory<R::Memory>;
 
-    fn start(params: &Params, _: &Path) -> Guide {
-        Guide { available: None, share: 1.0, reference: params.base.iw, base_rtt: None }
+    fn needs(params: &R::Params) -> Signals {
+        R::needs(params)
+    }
+
+    fn start(params: &R::Params, path: &Path) -> Self::Memory {
+        let guide = Guide { available: None, share: 1.0, reference: params.as_ref().iw, base_rtt: None };
+        Memory { guide, rules: R::start(params, path) }
     }
 
     /// F7: what was measured before a long idle period no longer holds.
-    fn heard(_: &Params, guide: &mut Guide, _: &Window, event: &Event) {
+    #[inline]
+    fn heard(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) {
         if matches!(event.what, What::Idle(idle) if idle.is_long()) {
-            guide.available = None;
+            memory.guide.available = None;
         }
+        R::heard(params, &mut memory.rules, window, event);
     }
 
-    /// F2.5, Eqs. 4.10 and 4.11.
-    fn increase(params: &Params, guide: &mut Guide, window: &Window, _: Time, units: f64) -> f64 {
-        let linear = aimd::increase(1.0, window, units);
-        let spare = guide.spare(window);
+    #[inline]
+    fn sampled(params: &R::Params, memory: &mut Self::Memory, now: Time, rtt: &Rtt) {
+        R::sampled(params, &mut memory.rules, now, rtt);
+    }
+
+    #[inline]
+    fn acknowledged(params: &R::Params, memory: &mut Self::Memory, window: &mut Window, now: Time, acked: &Acked) {
+        R::acknowledged(params, &mut memory.rules, window, now, acked);
+    }
+
+    #[inline]
+    fn slow_start(params: &R::Params, memory: &mut Self::Memory, window: &Window, now: Time, units: f64) -> f64 {
+        R::slow_start(params, &mut memory.rules, window, now, units)
+    }
+
+    /// F2.5, Eqs. 4.10 and 4.11, the latter as far as the rules are linear.
+    #[inline]
+    fn increase(params: &R::Params, memory: &mut Self::Memory, window: &Window, now: Time, units: f64) -> f64 {
+        let own = R::increase(params, &mut memory.rules, window, now, units);
+        let Guide { share, reference, .. } = memory.guide;
+        let spare = memory.guide.spare(window);
         if spare <= 0.0 {
-            return linear;
+            return own;
         }
-        let guided = aimd::increase((guide.share * spare).max(1.0), window, units);
-        let room = guide.reference + spare - window.cwnd;
-        if params.cap_to_target { guided.min(room.max(linear)) } else { guided }
+        let guided = aimd::increase(share * spare, window, units).max(own);
+        let room = reference + spare - window.cwnd;
+        if params.cap_to_target() { guided.min(room.max(own)) } else { guided }
     }
 
-    /// F3, Eq. 4.9. Marks and losses weigh the same (A8).
-    fn decrease(params: &Params, guide: &mut Guide, window: &Window, _: &Event) -> Cut {
-        guide.available = Some(0.0);
-        aimd::decrease(params.b, window)
+    fn decrease(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Cut {
+        memory.guide.available = Some(0.0);
+        R::decrease(params, &mut memory.rules, window, event)
     }
 
-    /// F5.
-    fn timeout(params: &Params, guide: &mut Guide, _: &Window, _: &Event) -> f64 {
-        guide.available = None;
-        1.0 - params.b
+    fn timeout(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> f64 {
+        memory.guide.available = None;
+        R::timeout(params, &mut memory.rules, window, event)
     }
 
-    fn resized(guide: &mut Guide, ratio: f64) {
-        guide.reference *= ratio;
+    fn undone(params: &R::Params, memory: &mut Self::Memory, window: &Window) {
+        R::undone(params, &mut memory.rules, window);
     }
 
-    fn inspect(_: &Params, guide: &Guide, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(available) = guide.available {
+    fn paused(params: &R::Params, memory: &mut Self::Memory, now: Time, span: Span) {
+        R::paused(params, &mut memory.rules, now, span);
+    }
+
+    fn restarted(params: &R::Params, memory: &mut Self::Memory, window: &Window) {
+        R::restarted(params, &mut memory.rules, window);
+    }
+
+    fn resized(memory: &mut Self::Memory, ratio: f64) {
+        memory.guide.reference *= ratio;
+        R::resized(&mut memory.rules, ratio);
+    }
+
+    fn inspect(params: &R::Params, memory: &Self::Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        R::inspect(params, &memory.rules, window, visit);
+        if let Some(available) = memory.guide.available {
             visit("bw_mbps", available / 1e6);
+            visit("w_ref", memory.guide.reference);
         }
-        visit("w_ref", guide.reference);
     }
 }
 
-/// Guided flow control (`spec: arumaithurai §3.5 F1–F7`).
+/// Flow control by the rules of `R` that follows estimates where there are any
+/// (`spec: arumaithurai §3.5 F1–F7`). Without any it is `R` to the bit.
 ///
 /// Slow start is the window's: below the threshold. An estimate, whatever its value,
 /// ends it by lowering the threshold to the window (A10).
 #[derive(Debug)]
-pub struct Guided;
+pub struct GuidedBy<R>(PhantomData<R>);
 
-type Inner = LossBased<GuidedRules>;
+/// NF-TCP's flow control: AIMD(1, b) that follows estimates.
+pub type Guided = GuidedBy<AimdRules<Params>>;
 
-impl FlowControl for Guided {
-    type Params = Params;
-    type State = State<Guide>;
+impl<R: Rules<Params: Steered>> FlowControl for GuidedBy<R> {
+    type Params = R::Params;
+    type State = State<Memory<R::Memory>>;
 
-    fn needs(params: &Params) -> Signals {
-        <Inner as FlowControl>::needs(params)
+    fn needs(params: &R::Params) -> Signals {
+        <LossBased<GuidedRules<R>> as FlowControl>::needs(params)
     }
 
-    fn start(params: &Params, path: &Path) -> State<Guide> {
-        <Inner as FlowControl>::start(params, path)
+    fn start(params: &R::Params, path: &Path) -> Self::State {
+        <LossBased<GuidedRules<R>> as FlowControl>::start(params, path)
     }
 
     #[inline]
-    fn update(params: &Params, state: &mut State<Guide>, input: Input<'_>, signal: Signal, estimate: Option<Estimate>) {
-        state.memory.base_rtt = input.path.base_rtt();
+    fn update(
+        params: &R::Params,
+        state: &mut Self::State,
+        input: Input<'_>,
+        signal: Signal,
+        estimate: Option<Estimate>,
+    ) {
+        let guide = &mut state.memory.guide;
+        guide.base_rtt = input.path.base_rtt();
         if let Some(Estimate { available, share }) = estimate {
             // F6.
-            state.memory = Guide { available: Some(available), share, reference: state.window.cwnd, ..state.memory };
+            *guide = Guide { available: Some(available), share, reference: state.window.cwnd, ..*guide };
             state.window.ssthresh = state.window.ssthresh.min(state.window.cwnd);
         }
-        <Inner as FlowControl>::update(params, state, input, signal, estimate);
+        <LossBased<GuidedRules<R>> as FlowControl>::update(params, state, input, signal, estimate);
         if signal != Signal::Clear {
-            state.memory.reference = state.window.cwnd;
+            state.memory.guide.reference = state.window.cwnd;
         }
     }
 
-    fn window(state: &State<Guide>) -> &Window {
+    #[inline]
+    fn window(state: &Self::State) -> &Window {
         &state.window
     }
 
-    fn inspect(params: &Params, state: &State<Guide>, visit: &mut dyn FnMut(&'static str, f64)) {
-        <Inner as FlowControl>::inspect(params, state, visit);
+    fn inspect(params: &R::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        <LossBased<GuidedRules<R>> as FlowControl>::inspect(params, state, visit);
     }
 }
 

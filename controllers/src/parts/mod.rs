@@ -26,5 +26,6 @@ pub mod smooth_rtt;
 pub mod splitmix;
 pub mod utilization;
 pub mod vegas;
+pub mod weighted;
 pub mod window;
 pub mod windowed_min;

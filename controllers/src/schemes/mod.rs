@@ -8,6 +8,7 @@ pub mod card;
 pub mod cm;
 pub mod cocoon;
 pub mod combined;
+pub mod compose;
 pub mod ctcp;
 pub mod cubic;
 pub mod cubic_2005;

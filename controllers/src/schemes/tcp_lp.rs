@@ -33,6 +33,8 @@ parameters! {
         threshold: f64 = 0.15, in 0.0, 1.0, source "spec: arumaithurai §5.4";
         /// Length of the inference phase.
         inference: f64 = 3.0, in 0.0, 100.0, unit "RTTs", source "spec: arumaithurai §5.4";
+        /// Whether an indication ends slow start; the kernel goes on with it after the inference phase.
+        exit_slow_start: bool = true, paper false, source "choice";
         /// Whether round-trip times do where there are no one-way delays.
         fallback: bool = false, source "spec: arumaithurai §1.7";
     }
@@ -137,6 +139,9 @@ impl Rules for TcpLpRules {
         }
         let to = if memory.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
         window.lower(&params.base, to);
+        if params.exit_slow_start {
+            window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
+        }
         window.settle();
         memory.indicated = Some(now);
     }

@@ -132,10 +132,12 @@ fn one_as_json(algorithm: &Algorithm) -> Value {
     let setting = |value: Setting| match value {
         Setting::Number(x) => number(x),
         Setting::Word(word) => json!(word),
+        Setting::Several(..) => json!(value.to_string()),
     };
     let range = |range: Range| match range {
         Range::Numbers(low, high) => json!({ "from": number(low), "to": number(high) }),
         Range::Words(words) => json!({ "one_of": words }),
+        Range::Several(words) => json!({ "some_of": words }),
     };
     let [quic, paper] = profiles(algorithm);
     let rows = params(algorithm).into_iter().zip(quic.iter().zip(&paper)).map(|(param, (quic, paper))| {

@@ -1,0 +1,161 @@
+//! Congestion detection by any of several kinds of indication, joined by their weights:
+//! losses, ECN marks, marks of active queue management, delays, backlog
+//! (`spec: arumaithurai §2.1 C1`, Eq. 3.1).
+
+use crate::event::Acked;
+use crate::parts::compose::{Detector, Signal};
+use crate::parts::early::{self, EarlyEcn};
+use crate::parts::vegas::{self, Delays, signed};
+use crate::parts::windowed_min::WindowedMin;
+use crate::{Ecn, Event, Path, Signals, Span, Time, What, parameters, several};
+
+several! {
+    /// Kinds of indication.
+    pub struct Kinds {
+        /// Lost packets.
+        LOSS = 0, "loss";
+        /// CE marks.
+        ECN = 1, "ecn";
+        /// Congestion-indication marks.
+        AQM = 2, "aqm";
+        /// One-way delay above the least of late.
+        DELAY = 3, "delay";
+        /// Round-trip time above the least.
+        RTT = 4, "rtt";
+        /// Packets of the flow's own that wait.
+        BACKLOG = 5, "backlog";
+    }
+}
+
+parameters! {
+    /// What counts as an indication, what one weighs, and how much it takes.
+    pub struct Params {
+        /// What is heeded; joined by `+`. Without `ecn` packets are not sent as ECN-capable.
+        detect: Kinds = Kinds::LOSS, source "spec: arumaithurai §2.1";
+        /// Weight of a lost packet.
+        w1: f64 = 1.0, in 0.0, 1e6, source "spec: arumaithurai Eq. 3.1, A47";
+        /// Weight of a CE mark.
+        w2: f64 = 1.0, in 0.0, 1e6, source "spec: arumaithurai Eq. 3.1, A47";
+        /// Weight of an ACK that echoes a congestion-indication mark.
+        w3: f64 = 1.0, in 0.0, 1e6, source "spec: arumaithurai Eq. 3.1, A47";
+        /// Weight of an ACK whose delay or round-trip time is late, or that finds a backlog.
+        w4: f64 = 1.0, in 0.0, 1e6, source "spec: arumaithurai §2.1; choice";
+        /// The weighted sum over a round trip from which on it is congestion.
+        theta: f64 = 1.0, in 1e-6, 1e6, source "spec: arumaithurai Eq. 3.1, A47";
+        /// Queueing delay from which on an ACK is late.
+        late: f64 = 25.0, in 0.001, 10_000.0, unit "ms", source "choice";
+        /// How long a one-way delay is remembered as the least.
+        base_delay_window: f64 = 600.0, in 1.0, f64::INFINITY, unit "s", source "spec: arumaithurai A22";
+        /// Packets waiting from which on there is a backlog.
+        most_waiting: f64 = 4.0, in 0.1, 1e6, unit "packets", source "spec: arumaithurai §6.2";
+    }
+}
+
+impl Params {
+    /// Eq. 3.1's own terms; what is not heeded weighs nothing.
+    fn counted(&self) -> early::Params {
+        let weight = |kind, weight| if self.detect.contains(kind) { weight } else { 0.0 };
+        early::Params {
+            w1: weight(Kinds::LOSS, self.w1),
+            w2: weight(Kinds::ECN, self.w2),
+            w3: weight(Kinds::AQM, self.w3),
+            theta: self.theta,
+        }
+    }
+
+    fn is_late(&self, queued: Span) -> bool {
+        queued.millis() >= self.late
+    }
+}
+
+/// [`EarlyEcn`] with delays.
+#[derive(Debug)]
+pub struct Weighted;
+
+/// One flow of [`Weighted`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State {
+    counted: early::State,
+    /// One-way delays of late.
+    delays: WindowedMin<4>,
+    /// RTT sample whose ACK is still to come, less the receiver's delay, and the least RTT.
+    rtt: Option<(Span, Span)>,
+    mtu: f64,
+}
+
+impl State {
+    /// How many kinds of lateness the ACK shows.
+    fn lateness(&mut self, params: &Params, now: Time, acked: &Acked) -> u32 {
+        let kinds = params.detect;
+        let mut found = 0;
+        if let Some(one_way) = acked.one_way.filter(|_| kinds.contains(Kinds::DELAY)) {
+            let window = Span::from_secs_f64(params.base_delay_window);
+            let base = self.delays.update(now, Some(window), one_way.forward);
+            let queued = Span(one_way.forward.saturating_sub(base).max(0).unsigned_abs());
+            found += u32::from(params.is_late(queued));
+        }
+        if let Some((rtt, least)) = self.rtt.take() {
+            let late = kinds.contains(Kinds::RTT) && params.is_late(rtt - least);
+            found += u32::from(late);
+            if kinds.contains(Kinds::BACKLOG) {
+                let delays = Delays::new(signed(least) as f64, signed(rtt) as f64);
+                let waiting = vegas::backlog(acked.in_flight_before as f64 / self.mtu, delays);
+                found += u32::from(waiting >= params.most_waiting);
+            }
+        }
+        found
+    }
+}
+
+impl Detector for Weighted {
+    type Params = Params;
+    type State = State;
+
+    fn needs(params: &Params) -> Signals {
+        let kinds = params.detect;
+        let need = |kind, signal| if kinds.contains(kind) { signal } else { Signals::NONE };
+        EarlyEcn::needs(&params.counted())
+            | need(Kinds::DELAY, Signals::ONE_WAY_DELAY)
+            | need(Kinds::RTT, Signals::RTT)
+            | need(Kinds::BACKLOG, Signals::RTT)
+    }
+
+    fn ecn(params: &Params) -> Ecn {
+        EarlyEcn::ecn(&params.counted())
+    }
+
+    fn start(_: &Params, path: &Path) -> State {
+        State {
+            counted: early::State::default(),
+            delays: WindowedMin::default(),
+            rtt: None,
+            mtu: f64::from(path.mtu.max(1)),
+        }
+    }
+
+    #[inline]
+    fn update(params: &Params, state: &mut State, event: &Event) -> Signal {
+        if let Some(rtt) = event.rtt() {
+            state.rtt = Some((rtt.adjusted(), rtt.min));
+        }
+        if let What::Mtu(mtu) = event.what {
+            state.mtu = f64::from(mtu.max(1));
+        }
+        let counted = params.counted();
+        let verdict = EarlyEcn::update(&counted, &mut state.counted, event);
+        let What::Acked(acked) = &event.what else { return verdict };
+        let late = state.lateness(params, event.now, acked);
+        if late == 0 {
+            return verdict;
+        }
+        let weight = params.w4 * f64::from(late);
+        verdict.max(state.counted.count(&counted, event.now, acked.newest_sent_at, weight, Signal::Mild))
+    }
+
+    fn inspect(params: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {
+        EarlyEcn::inspect(&params.counted(), &state.counted, visit);
+    }
+}
+
+#[cfg(test)]
+mod tests;
