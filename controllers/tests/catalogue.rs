@@ -26,3 +26,22 @@ fn states_are_small() {
         assert!(entry.state_size <= largest, "{}: {} bytes, more than {largest}", entry.name, entry.state_size);
     }
 }
+
+#[test]
+fn every_page_is_whole() {
+    let mut wrong = Vec::new();
+    for entry in Algorithm::ALL {
+        if entry.page.lines().any(|line| line.starts_with("# ")) {
+            wrong.push(format!("{}: a title; the name is one already", entry.name));
+        }
+        for heading in ["## States", "## Known limits"] {
+            if !entry.page.lines().any(|line| line == heading) {
+                wrong.push(format!("{}: no {heading:?}", entry.name));
+            }
+        }
+        if entry.page.contains("](") || entry.page.contains("::") {
+            wrong.push(format!("{}: a link or a path into the code, which other readers cannot follow", entry.name));
+        }
+    }
+    assert!(wrong.is_empty(), "pages beside controllers/src/schemes/*.rs:\n{}", wrong.join("\n"));
+}
