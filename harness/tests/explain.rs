@@ -11,9 +11,14 @@ fn a_controller_is_explained_with_the_parameters_given() {
     let output = windlass(&["explain", "tcp-k:k=3", "--svg", &file]);
     assert!(output.status.success(), "{}", stderr(&output));
     let text = stdout(&output);
-    for part in
-        ["tcp-k:k=3\n=========\n", "\nParameters\n---", "\nk ", "\nSignals\n---", "- sim: provides all", " congestion responses\n"]
-    {
+    for part in [
+        "tcp-k:k=3\n=========\n",
+        "\nParameters\n---",
+        "\nk ",
+        "\nSignals\n---",
+        "- sim: provides all",
+        " congestion responses\n",
+    ] {
         assert!(text.contains(part), "no {part:?} in\n{text}");
     }
     // Braille, and no line wider than the terminal.
@@ -33,7 +38,10 @@ fn a_controller_is_explained_with_the_parameters_given() {
 fn the_page_is_the_markdown_of_the_book() {
     let output = windlass(&["explain", "vegas", "--markdown"]);
     let text = stdout(&output);
-    assert!(text.starts_with("# vegas\n") && text.contains("\n## Parameters\n\n| parameter | quic | paper |"), "{text}");
+    assert!(
+        text.starts_with("# vegas\n") && text.contains("\n## Parameters\n\n| parameter | quic | paper |"),
+        "{text}"
+    );
 }
 
 #[test]
