@@ -1,5 +1,6 @@
 //! Start-up and limits that every window scheme shares.
 
+use crate::parts::slow_start::SlowStart;
 use crate::{choice, parameters};
 
 choice! {
@@ -33,6 +34,10 @@ parameters! {
         grow_on_exit: bool = true, source "spec: cho §1.5, sharma §1.3";
         /// Whether a window left idle for longer than a probe timeout falls back to the initial one.
         idle_restart: bool = true, source "spec: sharma §1.5";
+        /// What ends the first slow start besides congestion.
+        slow_start: SlowStart = SlowStart::Standard, source "RFC 9406; RFC 9438 §4.10";
+        /// Packets one ACK adds at most there; infinite where the sender paces.
+        hystart_l: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9406 §4.3";
         /// Limited slow start's max_ssthresh; 0 is off.
         lss: f64 = 0.0, in 0.0, 1_048_576.0, unit "packets", source "RFC 3742; spec: sharma §1.7";
         /// Whether the first reduction of a flow is a halving whatever the scheme says.

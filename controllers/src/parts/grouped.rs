@@ -11,13 +11,14 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use crate::parts::base::Base;
+use crate::parts::slow_start::{HyStart, SlowStart};
 use crate::parts::window::Window;
 use crate::{Controller, Decision, Event, Member, Parameters, Path, Signals, Span, Table, Time, View, What};
 
 mod flow;
 
+pub use flow::Flow;
 use flow::total;
-pub use flow::{Flow, limited_divisor};
 
 /// What distinguishes one window scheme from another.
 pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
@@ -125,6 +126,8 @@ pub struct State<M> {
     pub memory: M,
     /// When the latest ACK or the end of the latest idle period was heard of.
     pub heard: Time,
+    /// What the first slow start has seen.
+    pub hystart: HyStart,
 }
 
 /// Takes the window from the table. An entry the flow has not filled yet says nothing.
@@ -176,9 +179,9 @@ impl<R: GroupRules> Grouped<R> {
         if let Some(member) = members.get_mut(me) {
             Self::enter(state, member, event);
         }
-        let State { window, memory, heard } = state;
+        let State { window, memory, heard, hystart } = state;
         let group = Table { shared, members: &mut *members, me };
-        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(None);
+        Flow::<R> { params, window, memory, group, now: event.now, event, heard, hystart }.take(None);
         if let Some(member) = members.get_mut(me) {
             Self::leave(state, member, event);
         }
@@ -196,10 +199,10 @@ impl<R: GroupRules<Shared = ()>> Grouped<R> {
     /// skeleton's but a detector's.
     #[inline]
     pub fn judged(params: &R::Params, state: &mut State<R::Memory>, event: &Event, congested: bool) {
-        let State { window, memory, heard } = state;
+        let State { window, memory, heard, hystart } = state;
         let mut shared = ();
         let group = Table::solo(&mut shared);
-        Flow::<R> { params, window, memory, group, now: event.now, event, heard }.take(Some(congested));
+        Flow::<R> { params, window, memory, group, now: event.now, event, heard, hystart }.take(Some(congested));
     }
 }
 
@@ -213,7 +216,8 @@ impl<R: GroupRules> Controller for Grouped<R> {
     type Group = R::Shared;
 
     fn needs(params: &R::Params) -> Signals {
-        R::needs(params)
+        let watch = params.as_ref().slow_start == SlowStart::HyStart;
+        R::needs(params) | if watch { Signals::RTT } else { Signals::NONE }
     }
 
     fn group(params: &R::Params) -> R::Shared {
@@ -221,7 +225,12 @@ impl<R: GroupRules> Controller for Grouped<R> {
     }
 
     fn start(params: &R::Params, path: &Path) -> State<R::Memory> {
-        State { window: Window::start(params.as_ref(), path), memory: R::start(params, path), heard: path.now }
+        State {
+            window: Window::start(params.as_ref(), path),
+            memory: R::start(params, path),
+            heard: path.now,
+            hystart: HyStart::default(),
+        }
     }
 
     #[inline]
@@ -263,6 +272,9 @@ impl<R: GroupRules> Controller for Grouped<R> {
         if !group.members.is_empty() {
             visit("group_size", group.members.len() as f64);
             visit("group_window", total(&group, window.cwnd));
+        }
+        if state.hystart.is_conservative() && window.in_slow_start() {
+            visit("conservative_slow_start", 1.0);
         }
         R::inspect(params, &state.memory, &window, group, visit);
     }

@@ -11,7 +11,7 @@ use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::window::{Cut, Window};
 use crate::{Event, Parameters, Path, Signals, Span, Time, View, What};
 
-pub use crate::parts::grouped::{State, limited_divisor};
+pub use crate::parts::grouped::State;
 
 /// What distinguishes one loss-based scheme from another.
 pub trait Rules: Debug + Send + Sync + 'static {

@@ -24,8 +24,9 @@ impl<const N: usize> WindowedMin<N> {
         let since = *self.since.get_or_insert(now);
         if let Some(window) = window {
             let stretch = (window.0 / N as u64).max(1);
-            let passed = now.since(since).0 / stretch;
-            if passed > 0 {
+            let elapsed = now.since(since).0;
+            if elapsed >= stretch {
+                let passed = elapsed / stretch;
                 self.stretches.roll(passed);
                 self.since = Some(since + Span(passed.saturating_mul(stretch)));
             }

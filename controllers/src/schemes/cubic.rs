@@ -5,13 +5,14 @@ use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{Stage, friendly_increase, next_maximum, pause};
 use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::slow_start::SlowStart;
 use crate::parts::window::{Cut, Window};
 use crate::{Event, Path, Signals, Span, Time};
 
 parameters! {
     /// Parameters of [`Cubic`].
     pub struct Params {
-        @base Base, paper Base::arumaithurai();
+        @base Base = Base { slow_start: SlowStart::HyStart, ..Base::default() }, paper Base::arumaithurai();
         /// Steepness of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "RFC 9438 §5.1";
         /// Fraction of the window kept on congestion.

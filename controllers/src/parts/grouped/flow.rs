@@ -4,6 +4,7 @@
 use super::GroupRules;
 use crate::event::{Acked, Idle, Lost, Marked};
 use crate::parts::base::Growth;
+use crate::parts::slow_start::{HyStart, SlowStart, limited_divisor};
 use crate::parts::window::{Cut, Window};
 use crate::{Event, Member, Table, Time, View, What};
 
@@ -28,17 +29,8 @@ pub struct Flow<'a, R: GroupRules> {
     pub event: &'a Event,
     /// When the latest ACK or the end of the latest idle period was heard of.
     pub(super) heard: &'a mut Time,
-}
-
-/// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
-/// (`RFC 3742 §2`; `spec: sharma §1.7`).
-#[must_use]
-pub fn limited_divisor(lss: f64, cwnd: f64) -> Option<f64> {
-    if lss <= 0.0 {
-        return None;
-    }
-    let r = (cwnd / (0.5 * lss)) as u32;
-    (r >= 1).then(|| f64::from(r))
+    /// What its first slow start has seen.
+    pub(super) hystart: &'a mut HyStart,
 }
 
 impl<R: GroupRules> Flow<'_, R> {
@@ -103,8 +95,29 @@ impl<R: GroupRules> Flow<'_, R> {
         if base.lss > 0.0 && !self.window.reduced {
             return self.grow_limited(units);
         }
-        let added = if self.window.in_slow_start() { R::slow_start(self, units) } else { R::increase(self, units) };
+        let added = if self.window.in_slow_start() { self.slow_start(units) } else { R::increase(self, units) };
         self.window.grow(base, added);
+    }
+
+    /// Whether HyStart++ watches: only the first slow start of a flow (`RFC 9406 §4.3`).
+    #[inline]
+    fn is_watched(&self) -> bool {
+        let base = self.params.as_ref();
+        base.slow_start == SlowStart::HyStart && !self.window.ever_reduced && self.window.ssthresh == base.ssthresh
+    }
+
+    /// Packets to add for `units` acknowledged in slow start.
+    #[inline]
+    fn slow_start(&mut self, units: f64) -> f64 {
+        let added = R::slow_start(self, units);
+        if self.is_watched() { self.hystart.share(added, self.params.as_ref().hystart_l) } else { added }
+    }
+
+    /// Shows an ACK to HyStart++, which may end slow start at the window of now.
+    fn watch(&mut self, acked: &Acked) {
+        if self.hystart.acked(self.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest)) {
+            self.window.ssthresh = self.window.cwnd;
+        }
     }
 
     /// Growth under limited slow start (`RFC 3742`; `spec: sharma §1.7`).
@@ -113,7 +126,7 @@ impl<R: GroupRules> Flow<'_, R> {
         let base = self.params.as_ref();
         let divisor = limited_divisor(base.lss, self.window.cwnd);
         let added = if self.window.in_slow_start() {
-            let added = R::slow_start(self, units);
+            let added = self.slow_start(units);
             match divisor {
                 Some(r) if self.window.cwnd >= base.lss => added.min(units / r),
                 _ => added,
@@ -130,9 +143,10 @@ impl<R: GroupRules> Flow<'_, R> {
     /// kept out of the way of the other.
     #[inline]
     fn grow_by_packets(&mut self, units: f64) -> f64 {
-        let Flow { params, window, memory, group, now, event, heard } = self;
+        let Flow { params, window, memory, group, now, event, heard, hystart } = self;
         // By parts: a flow somebody points to has to be in memory whenever it grows.
-        Self::rebuilt(params, window, memory, (group.shared, group.members, group.me), (*now, event, heard), units)
+        let seen = (*now, *event, &mut **heard, &mut **hystart);
+        Self::rebuilt(params, window, memory, (group.shared, group.members, group.me), seen, units)
     }
 
     #[inline(never)]
@@ -141,11 +155,11 @@ impl<R: GroupRules> Flow<'_, R> {
         window: &mut Window,
         memory: &mut R::Memory,
         (shared, members, me): (&mut R::Shared, &mut [Member], usize),
-        (now, event, heard): (Time, &Event, &mut Time),
+        (now, event, heard, hystart): (Time, &Event, &mut Time, &mut HyStart),
         mut units: f64,
     ) -> f64 {
         let group = Table { shared, members, me };
-        let mut flow = Flow::<R> { params, window, memory, group, now, event, heard };
+        let mut flow = Flow::<R> { params, window, memory, group, now, event, heard, hystart };
         let mut steps = 0;
         while units > 1.0 && steps < MAX_STEPS {
             flow.grow(1.0);
@@ -168,6 +182,9 @@ impl<R: GroupRules> Flow<'_, R> {
         }
         if units > 0.0 {
             self.grow(units);
+        }
+        if self.window.in_slow_start() && self.is_watched() {
+            self.watch(acked);
         }
     }
 

@@ -6,13 +6,13 @@ use crate::parts::base::Base;
 use crate::{choice, parameters};
 
 /// Start-up and limits, without what a slow start that listens to delay has no use for:
-/// `lss` and `first_halving`. An idle flow keeps its window (`spec: chan §1.7`) unless
+/// `lss`, HyStart++ and `first_halving`. An idle flow keeps its window (`spec: chan §1.7`) unless
 /// `idle_restart` says otherwise.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Limits(pub Base);
 
 impl Limits {
-    const UNUSED: [&str; 2] = ["lss", "first_halving"];
+    const UNUSED: [&str; 4] = ["lss", "first_halving", "slow_start", "hystart_l"];
 }
 
 impl Default for Limits {

@@ -1,7 +1,7 @@
 //! `spec: sharma §1, §2`; `spec: cho §1.6`.
 
 use super::*;
-use crate::parts::loss_based::limited_divisor;
+use crate::parts::slow_start::limited_divisor;
 use crate::testkit::{self, PATH, acked, assert_close};
 use crate::{Controller, Parameters, Time, What};
 
