@@ -8,7 +8,7 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use windlass_controllers::event::{Acked, LossTrigger, Lost, Rtt};
+use windlass_controllers::event::{Acked, Delivery, LossTrigger, Lost, Rtt};
 use windlass_controllers::{Algorithm, AnyState, Engine, Event, Fixed, Path, Span, Table, Time, View, What, schemes};
 
 const MTU: u64 = 1200;
@@ -20,6 +20,13 @@ fn acked(i: u64, now: Time) -> Event {
     let in_flight = 2000 * MTU;
     let latest = Span(RTT.0 + (i % 64) * 1000);
     let rtt = Rtt { latest, smoothed: latest, variation: Span(latest.0 / 8), min: RTT, ack_delay: Span::ZERO };
+    let delivery = Delivery {
+        delivered: (2 * MTU * i).saturating_sub(in_flight),
+        delivered_at: Time(now.0 - RTT.0),
+        first_sent_at: Time(now.0 - 2 * RTT.0),
+        lost: 0,
+        app_limited: false,
+    };
     let acked = Acked {
         bytes: 2 * MTU,
         packets: 2,
@@ -35,7 +42,7 @@ fn acked(i: u64, now: Time) -> Event {
         one_way: None,
         queueing: None,
         congestion_indication: None,
-        delivery: None,
+        delivery: Some(delivery),
     };
     Event { now, what: What::Acked(acked) }
 }

@@ -367,6 +367,8 @@ catalogue! {
     TcpLp => tcp_lp::TcpLp,
     Westwood => westwood::Westwood,
     Compose => compose::Compose,
+    Bbr => bbr::Bbr,
+    Copa => copa::Copa,
 }
 
 /// As [`advance`], and the decision with it.

@@ -3,12 +3,14 @@
 pub mod a_tcp;
 pub mod a_tcp_p;
 pub mod aimd;
+pub mod bbr;
 pub mod bic;
 pub mod card;
 pub mod cm;
 pub mod cocoon;
 pub mod combined;
 pub mod compose;
+pub mod copa;
 pub mod ctcp;
 pub mod cubic;
 pub mod cubic_2005;

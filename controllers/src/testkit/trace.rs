@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::{MTU, acked, lost, marked, rtt};
-use crate::event::{Acked, Idle, Probed, SpuriousLoss};
+use crate::event::{Acked, Delivery, Idle, Probed, SpuriousLoss};
 use crate::{Decision, Event, Span, Time, What};
 
 /// Something that happens to a flow. Ages are how long ago, in microseconds, the newest
@@ -69,7 +69,15 @@ impl Act {
                 let acked = acked(packets, sent(age));
                 let fresh = decision.recovery_start.is_none_or(|start| acked.newest_sent_at > start);
                 let fresh_bytes = if fresh { acked.bytes } else { 0 };
-                one(What::Acked(Acked { app_limited, fresh_bytes, rtt: sample(age), ..acked }))
+                let delivery = Delivery {
+                    delivered: 0,
+                    delivered_at: sent(age),
+                    first_sent_at: sent(2 * age),
+                    lost: 0,
+                    app_limited,
+                };
+                let delivery = Some(delivery);
+                one(What::Acked(Acked { app_limited, fresh_bytes, rtt: sample(age), delivery, ..acked }))
             }
             Act::Mark { age } => one(What::Marked(marked(sent(age)))),
             Act::Loss { age } => one(What::Lost(lost(sent(age)))),

@@ -1,0 +1,181 @@
+#![doc = include_str!("bbr.md")]
+
+mod ack;
+mod control;
+mod loss;
+mod model;
+mod probe_bw;
+mod probe_rtt;
+mod startup;
+mod state;
+
+use crate::event::Rtt;
+use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What, parameters};
+
+use ack::Ack;
+use state::Mode;
+pub use state::State;
+
+parameters! {
+    /// Parameters of [`Bbr`].
+    pub struct Params {
+        /// Initial window.
+        iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
+        /// Largest window.
+        max_window: f64 = 1_048_576.0, in 4.0, 1_048_576.0, unit "packets", source "choice";
+        /// Pacing gain of Startup.
+        startup_pacing_gain: f64 = 2.77, in 1.0, 10.0, source "draft-ietf-ccwg-bbr-06 §5.3.1.1";
+        /// Window gain of all states but the two below.
+        cwnd_gain: f64 = 2.0, in 1.0, 10.0, source "draft-ietf-ccwg-bbr-06 §5.6.1";
+        /// Pacing gain of Drain.
+        drain_pacing_gain: f64 = 0.5, in 0.1, 1.0, source "draft-ietf-ccwg-bbr-06 §5.3.2";
+        /// Pacing gain of ProbeBW_DOWN.
+        down_pacing_gain: f64 = 0.9, in 0.1, 1.0, source "draft-ietf-ccwg-bbr-06 §5.3.3.1";
+        /// Pacing gain of ProbeBW_UP.
+        up_pacing_gain: f64 = 1.25, in 1.0, 10.0, source "draft-ietf-ccwg-bbr-06 §5.3.3.5";
+        /// Window gain of ProbeBW_UP.
+        up_cwnd_gain: f64 = 2.25, in 1.0, 10.0, source "draft-ietf-ccwg-bbr-06 §5.3.3.5";
+        /// Share of what is in flight whose loss in a round trip is too much.
+        loss_threshold: f64 = 0.02, in 0.0, 1.0, source "draft-ietf-ccwg-bbr-06 §5.5.10.2";
+        /// Share of its bounds a flow keeps at least when it reacts to loss.
+        beta: f64 = 0.7, in 0.1, 1.0, source "draft-ietf-ccwg-bbr-06 §5.5.10";
+        /// Share of the long-term bound left free for others.
+        headroom: f64 = 0.15, in 0.0, 0.9, source "draft-ietf-ccwg-bbr-06 §5.6.1";
+        /// Least time between two drains for the minimum RTT.
+        probe_rtt_interval: f64 = 5.0, in 0.1, 1000.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.3.4";
+        /// How long such a drain lasts at least.
+        probe_rtt_duration: f64 = 0.2, in 0.0, 10.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.3.4";
+        /// Window gain of ProbeRTT.
+        probe_rtt_cwnd_gain: f64 = 0.5, in 0.1, 1.0, source "draft-ietf-ccwg-bbr-06 §5.3.4";
+        /// How long a minimum RTT is believed.
+        min_rtt_window: f64 = 10.0, in 0.1, 1000.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.5.7.2";
+        /// Share by which it paces below the bandwidth.
+        pacing_margin: f64 = 0.01, in 0.0, 0.5, source "draft-ietf-ccwg-bbr-06 §5.6.2";
+        /// Whether to run on a stack that paces by rules of its own.
+        fallback: bool = false, source "choice";
+    }
+}
+
+/// BBR version 3 (`draft-ietf-ccwg-bbr-06`).
+#[derive(Debug)]
+pub struct Bbr;
+
+impl Controller for Bbr {
+    const NAME: &'static str = "bbr";
+    const SUMMARY: &'static str =
+        "paces at the measured bandwidth, keeps about one bandwidth-delay product in flight (v3)";
+    const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06";
+    const FALLBACK: Option<&'static str> = Some("the stack paces by its own rule, only the window is BBR's");
+    type Params = Params;
+    type State = State;
+    type Group = ();
+
+    fn needs(params: &Params) -> Signals {
+        let needs = Signals::ACKS | Signals::LOSS | Signals::RTT | Signals::DELIVERY_RATE | Signals::WINDOW_AT_SEND;
+        if params.fallback { needs } else { needs | Signals::PACING }
+    }
+
+    fn group(_: &Params) {}
+
+    fn start(params: &Params, path: &Path) -> State {
+        State::start(params, path)
+    }
+
+    #[inline]
+    fn step(params: &Params, mut state: State, group: Table<'_, ()>, event: &Event) -> State {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
+    #[inline]
+    fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+        match &event.what {
+            What::Acked(acked) => state.acknowledged(params, &Ack::of(state, event.now, acked)),
+            _ => state.turn(params, event),
+        }
+    }
+
+    #[inline]
+    fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
+        state.decision(params)
+    }
+
+    fn inspect(params: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        state.inspect(params, visit);
+    }
+}
+
+impl State {
+    /// Per-ACK steps, §5.2.3.
+    #[inline]
+    fn acknowledged(&mut self, params: &Params, ack: &Ack<'_>) {
+        self.delivered = self.delivered.max(ack.delivered);
+        if self.epoch.acked(ack.newest_sent_at) {
+            self.restore_cwnd();
+        }
+        if let Some(rtt) = &ack.rtt {
+            self.first_sample(params, rtt);
+        }
+        self.judge_losses(params, ack);
+        self.update_latest_delivery_signals(ack);
+        self.update_congestion_signals(params, ack);
+        self.update_ack_aggregation(ack);
+        self.check_full_bw_reached(ack);
+        self.check_startup_done(params, ack);
+        self.check_drain_done(params, ack);
+        self.update_probe_bw_cycle_phase(params, ack);
+        self.update_min_rtt(params, ack.now, ack.rtt.map(|rtt| rtt.latest));
+        self.check_probe_rtt(params, ack);
+        self.advance_latest_delivery_signals(ack);
+        self.bound_bw();
+        self.set_pacing_rate(params);
+        self.set_cwnd(params, ack);
+    }
+
+    /// What comes rarely.
+    #[cold]
+    fn turn(&mut self, params: &Params, event: &Event) {
+        let now = event.now;
+        match &event.what {
+            What::Sampled(rtt) => {
+                self.first_sample(params, rtt);
+                self.lower_min_rtt(now, rtt.latest);
+            }
+            What::Lost(lost) => {
+                self.loss.unjudged = true;
+                self.loss.events = self.loss.events.saturating_add(1);
+                self.congested(now, lost.newest_sent_at);
+            }
+            What::Marked(marked) => self.congested(now, marked.newest_sent_at),
+            What::PersistentCongestion(lost) => self.timeout(now, lost.in_flight as f64),
+            What::SpuriousLoss(_) => self.undo(),
+            What::Idle(_) => self.restart_from_idle(params, now),
+            What::Mtu(mtu) => self.mtu = state::datagram(*mtu),
+            _ => {}
+        }
+    }
+
+    /// The first RTT sample makes the initial pacing rate more than a guess (§5.6.2
+    /// `InitPacingRate`).
+    #[inline]
+    fn first_sample(&mut self, params: &Params, rtt: &Rtt) {
+        if !self.sampled && rtt.latest > Span::ZERO {
+            self.sampled = true;
+            self.init_pacing_rate(params, rtt.latest);
+        }
+    }
+
+    /// Sending resumes with nothing in flight (§5.4.1).
+    fn restart_from_idle(&mut self, params: &Params, now: Time) {
+        self.idle_restart = true;
+        self.aggregation.since = now;
+        if self.mode.is_probe_bw() {
+            self.set_pacing_rate_with_gain(params, 1.0);
+        } else if self.mode == Mode::ProbeRtt {
+            self.check_probe_rtt_done(now);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

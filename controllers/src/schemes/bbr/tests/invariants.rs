@@ -1,0 +1,44 @@
+//! What holds whatever happens.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::testkit::{cases, trace};
+
+proptest! {
+    #![proptest_config(cases(256))]
+
+    /// §5.6.4.3: four packets at least; the pacing rate is never zero; a bound not reached
+    /// is infinite, never a NaN.
+    #[test]
+    fn the_floor_holds_and_pacing_goes_on(script in trace::scripts(120), seed in any::<u64>()) {
+        let params = Params::default();
+        let mut wrong = None;
+        trace::run::<Bbr>(&params, seed, &script, |_, event, after| {
+            let decision = after.decision(&params);
+            let fits = decision.cwnd as f64 >= (4.0 * after.mtu).floor() && decision.pacing_rate > Some(0);
+            #[allow(clippy::eq_op)]
+            let sound = after == after && after.rate.now <= after.rate.max;
+            if !(fits && sound) && wrong.is_none() {
+                wrong = Some((*event, decision));
+            }
+        });
+        prop_assert!(wrong.is_none(), "{wrong:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(24))]
+
+    /// Links of all kinds are filled, and every state is reached.
+    #[test]
+    fn links_are_filled_and_every_state_is_reached(mbps in 5.0..60.0f64, ms in 5..120u64, buffer in 0.5..6.0f64) {
+        let mut link = Link { rate: mbps * 1e6 / 8.0, base: Span::from_millis(ms), buffer: 0.0 };
+        link.buffer = (buffer * link.bdp()).max(20.0 * PACKET);
+        let run = link.run(&Params::default(), 12.0);
+        for mode in [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up, Mode::ProbeRtt] {
+            prop_assert!(run.seen(mode), "{mode:?}");
+        }
+        prop_assert!(run.goodput > 0.8 * link.rate, "{} of {}", run.goodput, link.rate);
+    }
+}

@@ -1,0 +1,301 @@
+#![doc = include_str!("copa.md")]
+
+use crate::decision::Phase;
+use crate::event::{Acked, Rtt};
+use crate::parts::base::Base;
+use crate::parts::window::Window;
+use crate::parts::windowed_max::WindowedMax;
+use crate::parts::windowed_min::WindowedMin;
+use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What, parameters};
+
+/// Rounds of one direction before the velocity doubles (Copa §2.2).
+const STEADY_ROUNDS: u32 = 3;
+/// The velocity doubles at most so often: one ACK never doubles the window anyway.
+const MOST_VELOCITY: f64 = 65_536.0;
+/// Share of the RTT's range below which the queue counts as nearly empty (Copa §2.2).
+const NEARLY_EMPTY: f64 = 0.1;
+/// RTTs the largest RTT is kept for (Copa §2.2).
+const LARGEST_RTTS: u64 = 4;
+
+parameters! {
+    /// Parameters of [`Copa`].
+    pub struct Params {
+        /// Initial window.
+        iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
+        /// Largest window.
+        max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
+        /// Weight of delay against rate; the flow keeps 1/δ packets queued.
+        delta: f64 = 0.5, in 0.01, 10.0, unit "1/packets", source "Copa (NSDI 2018) §2.1";
+        /// Whether δ falls while other flows keep the queue from draining.
+        competitive: bool = true, source "Copa (NSDI 2018) §2.2";
+        /// Round trips without a nearly empty queue that show such flows.
+        competitive_rtts: f64 = 5.0, in 1.0, 1000.0, unit "smoothed RTTs", source "Copa (NSDI 2018) §2.2";
+        /// How long the smallest RTT is believed.
+        min_rtt_window: f64 = 10.0, in 0.1, 10_000.0, unit "s", source "Copa (NSDI 2018) §2";
+        /// Pacing rate, as a multiple of the window per standing RTT.
+        pacing_gain: f64 = 2.0, in 1.0, 10.0, source "Copa (NSDI 2018) §2";
+    }
+}
+
+/// Which way the window moved during a round.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Direction {
+    Up,
+    Down,
+}
+
+/// The delays of the path, nanoseconds.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Delays {
+    /// `RTTmin`.
+    min: WindowedMin<10>,
+    /// `RTTstanding`.
+    standing: WindowedMin<4>,
+    /// The largest of the last four RTTs' time.
+    max: WindowedMax<4>,
+}
+
+impl Delays {
+    /// `RTTstanding`, s.
+    #[inline]
+    fn standing(&self) -> Option<f64> {
+        self.standing.get().map(|ns| 1e-9 * ns as f64).filter(|standing| *standing > 0.0)
+    }
+
+    /// `dq`, s.
+    #[inline]
+    fn queueing(&self) -> f64 {
+        let (Some(standing), Some(min)) = (self.standing.get(), self.min.get()) else { return 0.0 };
+        1e-9 * standing.saturating_sub(min).max(0) as f64
+    }
+}
+
+/// The velocity at which the window moves, and the round it is judged by.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Velocity {
+    value: f64,
+    direction: Direction,
+    /// Rounds the direction has held.
+    rounds: u32,
+    /// When the round began; `None` before the first ACK.
+    since: Option<Time>,
+    /// The window then, packets.
+    cwnd: f64,
+}
+
+/// One Copa flow.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State {
+    window: Window,
+    delays: Delays,
+    velocity: Velocity,
+    /// 1/δ in force, packets.
+    inverse_delta: f64,
+    /// When the queue was last nearly empty; `None` before the first sample.
+    drained_at: Option<Time>,
+    competing: bool,
+    slow_start: bool,
+}
+
+/// Copa (Arun and Balakrishnan, NSDI 2018).
+#[derive(Debug)]
+pub struct Copa;
+
+impl Params {
+    fn base(&self) -> Base {
+        Base { iw: self.iw, max_window: self.max_window, ..Base::default() }
+    }
+}
+
+impl Controller for Copa {
+    const NAME: &'static str = "copa";
+    const SUMMARY: &'static str = "steers its rate to 1/(δ·queueing delay), keeps about 1/δ packets queued";
+    const SOURCE: &'static str = "Arun and Balakrishnan, Copa: practical delay-based congestion control, NSDI 2018";
+    type Params = Params;
+    type State = State;
+    type Group = ();
+
+    fn needs(_: &Params) -> Signals {
+        Signals::ACKS | Signals::LOSS | Signals::RTT
+    }
+
+    fn group(_: &Params) {}
+
+    fn start(params: &Params, path: &Path) -> State {
+        let window = Window::start(&params.base(), path);
+        State {
+            window,
+            delays: Delays {
+                min: WindowedMin::default(),
+                standing: WindowedMin::default(),
+                max: WindowedMax::default(),
+            },
+            velocity: Velocity { value: 1.0, direction: Direction::Up, rounds: 0, since: None, cwnd: window.cwnd },
+            inverse_delta: 1.0 / params.delta,
+            drained_at: None,
+            competing: false,
+            slow_start: true,
+        }
+    }
+
+    #[inline]
+    fn step(params: &Params, mut state: State, group: Table<'_, ()>, event: &Event) -> State {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
+    #[inline]
+    fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+        if let Some(rtt) = event.rtt() {
+            state.sampled(params, event.now, &rtt);
+        }
+        match &event.what {
+            What::Acked(acked) => state.acknowledged(params, event.now, acked),
+            What::Lost(lost) => state.lost(params, event.now, lost.newest_sent_at),
+            What::Marked(marked) => state.lost(params, event.now, marked.newest_sent_at),
+            What::PersistentCongestion(_) => state.timeout(params),
+            What::Mtu(mtu) => state.window.resize(&params.base(), *mtu),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
+        let standing = state.delays.standing();
+        let pacing =
+            standing.map(|standing| params.pacing_gain * state.window.cwnd * state.window.mtu * 8.0 / standing);
+        let phase = if state.slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
+        Decision {
+            pacing_rate: pacing.map(|rate| (rate as u64).max(1)),
+            phase: if state.window.epoch.in_recovery() { Phase::Recovery } else { phase },
+            ..state.window.decision()
+        }
+    }
+
+    fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("window", state.window.cwnd);
+        visit("delta", 1.0 / state.inverse_delta);
+        visit("velocity", state.velocity.value);
+        visit("competitive", f64::from(u8::from(state.competing)));
+        visit("queueing_ms", 1e3 * state.delays.queueing());
+        if let Some(standing) = state.delays.standing() {
+            visit("standing_rtt_ms", 1e3 * standing);
+        }
+        if let Some(min) = state.delays.min.get() {
+            visit("min_rtt_ms", 1e-6 * min as f64);
+        }
+    }
+}
+
+impl State {
+    /// Copa §2: smallest and standing RTT; §2.2: whether the queue is nearly empty.
+    #[inline]
+    fn sampled(&mut self, params: &Params, now: Time, rtt: &Rtt) {
+        let sample = rtt.adjusted();
+        let ns = i64::try_from(sample.0).unwrap_or(i64::MAX);
+        if ns == 0 {
+            return;
+        }
+        let srtt = rtt.smoothed.0;
+        let delays = &mut self.delays;
+        let least = delays.min.update(now, Some(Span::from_secs_f64(params.min_rtt_window)), ns);
+        let standing = delays.standing.update(now, Some(Span(srtt / 2)), ns);
+        let largest = delays.max.update(now.0, srtt.saturating_mul(LARGEST_RTTS), ns);
+        let queue = standing.saturating_sub(least) as f64;
+        let range = largest.saturating_sub(least) as f64;
+        let drained_at = *self.drained_at.get_or_insert(now);
+        if queue <= NEARLY_EMPTY * range {
+            self.drained_at = Some(now);
+        }
+        let patience = Span::from_secs_f64(1e-9 * params.competitive_rtts * srtt as f64);
+        let competing = params.competitive && !self.slow_start && now.since(drained_at) > patience && queue > 0.0;
+        if !competing {
+            self.inverse_delta = 1.0 / params.delta;
+        }
+        self.competing = competing;
+    }
+
+    #[inline]
+    fn acknowledged(&mut self, params: &Params, now: Time, acked: &Acked) {
+        self.window.epoch.acked(acked.newest_sent_at);
+        let Some(standing) = self.delays.standing() else { return };
+        // λ ≤ λt = 1/(δ·dq), without the division.
+        let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;
+        let units = (acked.bytes as f64 / self.window.mtu).min(self.window.cwnd);
+        if self.slow_start {
+            self.slow_start = below;
+            if below && !acked.app_limited {
+                self.grow(params, units);
+            }
+        }
+        if self.velocity.since.is_none_or(|since| acked.newest_sent_at >= since) {
+            self.end_round(now);
+        }
+        if !self.slow_start {
+            self.steer(params, units, below, acked.app_limited);
+        }
+    }
+
+    /// `v/(δ·cwnd)` per packet, towards the target rate (Copa §2.1 step 3).
+    #[inline]
+    fn steer(&mut self, params: &Params, units: f64, below: bool, app_limited: bool) {
+        let direction = if below { Direction::Up } else { Direction::Down };
+        if direction != self.velocity.direction {
+            // What was gathered the other way does not carry over.
+            self.velocity.value = 1.0;
+            self.velocity.rounds = 0;
+            self.velocity.direction = direction;
+        }
+        let step = (self.velocity.value * self.inverse_delta / self.window.cwnd).min(1.0) * units;
+        if !below {
+            self.window.lower(&params.base(), self.window.cwnd - step);
+        } else if !app_limited {
+            self.grow(params, step);
+        }
+    }
+
+    fn grow(&mut self, params: &Params, packets: f64) {
+        self.window.cwnd = (self.window.cwnd + packets).min(params.max_window);
+    }
+
+    /// Once per window: velocity (Copa §2.1 step 2), and δ while competing (§2.2).
+    fn end_round(&mut self, now: Time) {
+        let velocity = &mut self.velocity;
+        let direction = if self.window.cwnd > velocity.cwnd { Direction::Up } else { Direction::Down };
+        if direction == velocity.direction {
+            velocity.rounds = velocity.rounds.saturating_add(1);
+            if velocity.rounds >= STEADY_ROUNDS && !self.slow_start {
+                velocity.value = (2.0 * velocity.value).min(MOST_VELOCITY);
+            }
+        } else {
+            velocity.value = 1.0;
+            velocity.rounds = 0;
+        }
+        velocity.direction = direction;
+        velocity.since = Some(now);
+        velocity.cwnd = self.window.cwnd;
+        if self.competing && !self.window.epoch.in_recovery() {
+            self.inverse_delta += 1.0;
+        }
+    }
+
+    /// Loss moves nothing but δ, and that only while competing (Copa §2.2): as Reno does
+    /// its window, once per round trip.
+    fn lost(&mut self, params: &Params, now: Time, newest_sent_at: Time) {
+        if self.competing && self.window.epoch.accepts(newest_sent_at) {
+            self.window.epoch.begin(now);
+            self.inverse_delta = (0.5 * self.inverse_delta).max(1.0 / params.delta);
+        }
+    }
+
+    fn timeout(&mut self, params: &Params) {
+        self.window.start_over(&params.base(), self.window.ssthresh);
+        self.inverse_delta = 1.0 / params.delta;
+        self.velocity.value = 1.0;
+        self.velocity.rounds = 0;
+        self.slow_start = true;
+    }
+}
+
+#[cfg(test)]
+mod tests;
