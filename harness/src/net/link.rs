@@ -58,8 +58,6 @@ pub(super) struct Link {
     limit: Limit,
     discipline: Discipline,
     codel: Option<Box<CoDel>>,
-    /// When CoDel decides what to send next, ns; `u64::MAX` if nothing waits for it.
-    decides: u64,
     instrumented: bool,
     ci_marking: bool,
     drop_arrivals: VecDeque<u64>,
@@ -98,7 +96,6 @@ impl Link {
                 Queue::CoDel(spec) => Some(Box::new(CoDel::new(*spec))),
                 _ => None,
             },
-            decides: u64::MAX,
             instrumented: spec.instrumented,
             ci_marking: spec.ci_marking,
             drop_arrivals: spec.drop_arrivals.iter().copied().collect(),
@@ -154,7 +151,7 @@ impl Link {
     /// Packets CoDel has to decide on.
     #[inline]
     fn held(&self) -> usize {
-        if self.decides == u64::MAX { 0 } else { self.codel.as_ref().map_or(0, |codel| codel.held.len()) }
+        self.codel.as_ref().map_or(0, |codel| codel.held.len())
     }
 
     /// Packets queued, in transmission or under way.
@@ -186,7 +183,7 @@ impl Link {
             self.totals.dropped_early += 1;
             return Verdict::Dropped;
         }
-        let held = self.decides < u64::MAX;
+        let held = self.held() > 0;
         if (start > now || held) && self.is_full(waiting, packet.bytes) {
             self.totals.dropped_full += 1;
             if self.ci_marking {
@@ -198,7 +195,6 @@ impl Link {
             self.waiting_bytes += u64::from(packet.bytes);
             self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
             codel.push(Held { packet, hop, arrived: now });
-            self.set_decision();
             return Verdict::Accepted;
         }
         let wait = start - now;
@@ -237,11 +233,13 @@ impl Link {
         self.ring.push_back(Entry { packet, start, deliver, hop, lost });
     }
 
-    /// Settles when CoDel decides next: when the link is free.
-    #[cold]
-    fn set_decision(&mut self) {
-        let waits = self.codel.as_ref().is_some_and(|codel| !codel.held.is_empty());
-        self.decides = if waits { self.busy_until.div_ceil(FINE) } else { u64::MAX };
+    /// When CoDel decides what to send next, ns; `u64::MAX` if nothing waits for it.
+    #[inline]
+    fn decides(&self) -> u64 {
+        match &self.codel {
+            Some(codel) if !codel.held.is_empty() => self.busy_until.div_ceil(FINE),
+            _ => u64::MAX,
+        }
     }
 
     /// CoDel decides what to send at `now`.
@@ -258,7 +256,6 @@ impl Link {
         if let Some(held) = next {
             self.transmit(self.busy_until, now - held.arrived, held.packet, held.hop);
         }
-        self.set_decision();
     }
 
     /// A packet dropped when [`take`](Self::take) returned nothing, and its hop; each once.
@@ -308,7 +305,7 @@ impl Link {
     /// transmission), or when CoDel has to decide; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.on_ring().min(self.decides)
+        self.on_ring().min(self.decides())
     }
 
     #[inline]
@@ -325,7 +322,7 @@ impl Link {
     /// [`dropped`](Self::dropped).
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<Entry> {
-        if self.decides <= now.0 {
+        if self.decides() <= now.0 {
             self.decide(now.0);
             return None;
         }
@@ -399,7 +396,6 @@ impl Link {
         }
         if self.busy_until > fine_now {
             self.busy_until = free;
-            self.set_decision();
         }
         self.last_deliver = last_deliver;
     }
