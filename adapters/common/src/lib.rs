@@ -17,6 +17,7 @@ pub mod instants;
 mod maker;
 pub mod qlog;
 mod recorder;
+pub mod replay;
 mod spool;
 pub mod step;
 

@@ -4,6 +4,8 @@
 //! are strings and non-finite floats are the bits of the float as a string. Times and
 //! spans are nanoseconds.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use windlass_controllers::{Decision, Event, Path, Time};
 
@@ -47,6 +49,18 @@ impl Step {
     #[must_use]
     pub fn now(&self) -> Time {
         self.event.now
+    }
+}
+
+/// The fields of a decision as they are written in a log.
+pub(crate) fn fields(decision: &Decision) -> BTreeMap<String, String> {
+    #[derive(Serialize)]
+    struct Written<'a>(#[serde(with = "mirror::DecisionDef")] &'a Decision);
+    match serde_json::to_value(Written(decision)) {
+        Ok(serde_json::Value::Object(fields)) => {
+            fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
+        }
+        _ => BTreeMap::new(),
     }
 }
 

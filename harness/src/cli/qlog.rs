@@ -4,6 +4,7 @@ mod files;
 mod info;
 mod lint;
 mod metrics;
+mod replay;
 
 use super::CliError;
 
@@ -19,6 +20,7 @@ enum Command {
     Info(info::Info),
     Lint(lint::Lint),
     Metrics(metrics::Metrics),
+    Replay(replay::Replay),
 }
 
 impl Qlog {
@@ -27,6 +29,7 @@ impl Qlog {
             Command::Info(command) => command.run(),
             Command::Lint(command) => command.run(),
             Command::Metrics(command) => command.run(),
+            Command::Replay(command) => command.run(),
         }
     }
 }

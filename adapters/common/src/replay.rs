@@ -1,0 +1,236 @@
+//! Running recorded flows again: the same controllers on the same events must decide the
+//! same, bit for bit, on any machine.
+//!
+//! Flows of one group are replayed together, in the order of their group's steps, so the
+//! logs of all its members are needed.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io::BufRead;
+use std::iter::Peekable;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass_controllers::{Algorithm, Decision, Event, What};
+
+use crate::step::{Entry, ReadError, Start, Step, Steps, fields};
+use crate::{Facts, Flow, Groups, Recorder};
+
+/// What came of replaying one log.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Every decision was the recorded one.
+    Equal {
+        /// The controller.
+        controller: String,
+        /// How many steps it took.
+        steps: u64,
+    },
+    /// A decision was another.
+    Differs(Difference),
+    /// No steps are recorded in it.
+    NoSteps,
+    /// Steps come before it is told how the flow began.
+    NoStart,
+    /// A record of it cannot be read.
+    Unreadable(ReadError),
+    /// The catalogue has no such controller, or not with these parameters.
+    UnknownController(String),
+    /// The flow waits for a step of its group that no log tells.
+    Missing {
+        /// The group.
+        group: u64,
+        /// The step that is missing.
+        step: u64,
+    },
+}
+
+/// The first decision that was another.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// The controller.
+    pub controller: String,
+    /// Which step, from 1; 0 is the decision before the first event.
+    pub step: u64,
+    /// What the controller was told.
+    pub event: Option<Event>,
+    /// The fields that differ: name, as recorded, as replayed.
+    pub fields: Vec<(String, String, String)>,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Outcome::Equal { controller, steps } => write!(f, "{controller}: {steps} steps, all equal"),
+            Outcome::Differs(difference) => difference.fmt(f),
+            Outcome::NoSteps => f.write_str("no steps are recorded; record with all of them (level \"steps\")"),
+            Outcome::NoStart => f.write_str("windlass:started is missing before the first step"),
+            Outcome::Unreadable(error) => error.fmt(f),
+            Outcome::UnknownController(name) => write!(f, "{name:?} is not in the catalogue of this version"),
+            Outcome::Missing { group, step } => {
+                write!(f, "step {step} of group {group} is in none of the logs; replay all members of a group together")
+            }
+        }
+    }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: step {} differs", self.controller, self.step)?;
+        for (name, recorded, replayed) in &self.fields {
+            write!(f, "\n  {name}: recorded {recorded}, replayed {replayed}")?;
+        }
+        if let Some(event) = &self.event {
+            write!(f, "\n  after {event:?}")?;
+        }
+        Ok(())
+    }
+}
+
+/// The latest decision of a flow.
+#[derive(Clone, Default)]
+struct Latest(Arc<Mutex<Option<Decision>>>);
+
+impl Latest {
+    fn take(&self) -> Option<Decision> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Recorder for Latest {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*decision);
+    }
+}
+
+/// One log on its way.
+struct Replayed<R: BufRead> {
+    entries: Peekable<Steps<R>>,
+    start: Option<(Start, Algorithm)>,
+    flow: Option<Flow>,
+    latest: Latest,
+    steps: u64,
+    outcome: Option<Outcome>,
+}
+
+/// Replays logs, those of one group together. The outcomes are in the order of the logs.
+pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
+    let mut logs: Vec<Replayed<R>> = logs.into_iter().map(Replayed::new).collect();
+    let groups = Groups::<Algorithm, u64>::default();
+    let mut turns: BTreeMap<u64, u64> = BTreeMap::new();
+    loop {
+        let mut moved = false;
+        for log in &mut logs {
+            while log.outcome.is_none() && log.advance(&groups, &mut turns) {
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    let end = |mut log: Replayed<R>| {
+        let waits = log.turn();
+        log.outcome.take().unwrap_or(match waits {
+            Some(group) => Outcome::Missing { group, step: turns.get(&group).copied().unwrap_or(0) },
+            None => Outcome::NoSteps,
+        })
+    };
+    logs.into_iter().map(end).collect()
+}
+
+impl<R: BufRead> Replayed<R> {
+    fn new(reader: R) -> Self {
+        let entries = Steps::new(reader).peekable();
+        Replayed { entries, start: None, flow: None, latest: Latest::default(), steps: 0, outcome: None }
+    }
+
+    /// The group whose turn the next step waits for.
+    fn turn(&mut self) -> Option<u64> {
+        match self.entries.peek() {
+            Some(Ok(Entry::Step(step, _))) => step.turn.map(|turn| turn.group),
+            _ => None,
+        }
+    }
+
+    /// Takes the next entry if its turn has come; says whether it did.
+    fn advance(&mut self, groups: &Groups<Algorithm, u64>, turns: &mut BTreeMap<u64, u64>) -> bool {
+        if let Some(Ok(Entry::Step(step, _))) = self.entries.peek()
+            && let Some(turn) = step.turn
+        {
+            let next = turns.entry(turn.group).or_default();
+            if turn.step != *next {
+                return false;
+            }
+            *next += 1;
+        }
+        match self.entries.next() {
+            None => {
+                self.outcome = Some(match &self.start {
+                    Some((start, _)) if self.steps > 0 => {
+                        Outcome::Equal { controller: start.controller.clone(), steps: self.steps }
+                    }
+                    _ => Outcome::NoSteps,
+                });
+            }
+            Some(Err(error)) => self.outcome = Some(Outcome::Unreadable(error)),
+            Some(Ok(Entry::Start(start))) => match Algorithm::read(&start.controller) {
+                Ok(algorithm) => self.start = Some((start, algorithm)),
+                Err(_) => self.outcome = Some(Outcome::UnknownController(start.controller)),
+            },
+            Some(Ok(Entry::Step(step, _))) => self.step(&step, groups),
+        }
+        true
+    }
+
+    fn step(&mut self, step: &Step, groups: &Groups<Algorithm, u64>) {
+        let Some((start, algorithm)) = &self.start else {
+            self.outcome = Some(Outcome::NoStart);
+            return;
+        };
+        if self.flow.is_none() {
+            let recorder = Box::new(self.latest.clone());
+            let flow = match step.turn {
+                None => {
+                    let mut flow = Flow::alone(*algorithm, &start.path);
+                    self.compare(0, None, &start.decision.clone(), Some(flow.decision()));
+                    flow.record(recorder);
+                    flow
+                }
+                // It joins by this, and hears of that.
+                Some(turn) => Flow::grouped_with(*algorithm, &start.path, groups, turn.group, Some(recorder)),
+            };
+            self.flow = Some(flow);
+        }
+        match step.event.what {
+            What::Joined => {}
+            What::Left => self.flow = None,
+            _ => {
+                if let Some(flow) = &mut self.flow {
+                    flow.on(&step.event);
+                }
+            }
+        }
+        self.steps += 1;
+        let replayed = self.latest.take();
+        self.compare(self.steps, Some(step.event), &step.decision, replayed);
+    }
+
+    fn compare(&mut self, step: u64, event: Option<Event>, recorded: &Decision, replayed: Option<Decision>) {
+        if self.outcome.is_some() || replayed.as_ref() == Some(recorded) {
+            return;
+        }
+        let controller = self.start.as_ref().map(|(start, _)| start.controller.clone()).unwrap_or_default();
+        let there = fields(recorded);
+        let here = replayed.as_ref().map(fields).unwrap_or_default();
+        let of = |name: &String, all: &BTreeMap<String, String>| all.get(name).cloned().unwrap_or_else(|| "none".into());
+        let names = there.keys().chain(here.keys().filter(|name| !there.contains_key(*name)));
+        let fields = names
+            .map(|name| (name.clone(), of(name, &there), of(name, &here)))
+            .filter(|(_, recorded, replayed)| recorded != replayed)
+            .collect();
+        self.outcome = Some(Outcome::Differs(Difference { controller, step, event, fields }));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,157 @@
+use windlass_controllers::event::{Acked, LossTrigger, Lost};
+use windlass_controllers::{Path, Span, Time};
+use windlass_qlog::{Detail, Header, Profile, Trace};
+
+use super::*;
+use crate::qlog::Level;
+use crate::{QlogRecorder, SharedTrace};
+
+const PATH: Path = Path { now: Time(5_000_000), mtu: 1200, seed: 3 };
+
+type Log = SharedTrace<Vec<u8>>;
+
+fn recorder(name: &str) -> (QlogRecorder<Vec<u8>>, Log) {
+    let algorithm: Algorithm = name.parse().unwrap();
+    let trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &Header::default());
+    let recorder = QlogRecorder::new(trace, Level::Steps, &algorithm, name, &PATH);
+    let log = recorder.trace();
+    (recorder, log)
+}
+
+fn acked(step: u64) -> Event {
+    let now = PATH.now + Span::from_millis(40 + step);
+    let acked = Acked {
+        bytes: 2400,
+        packets: 2,
+        fresh_bytes: 2400,
+        newest_sent_at: PATH.now + Span::from_millis(step),
+        newest_pn: Some(step),
+        newest_in_flight: Some(24_000),
+        in_flight_before: 24_000,
+        in_flight: 21_600,
+        delivered: 2400 * (step + 1),
+        app_limited: false,
+        rtt: None,
+        one_way: None,
+        queueing: None,
+        congestion_indication: None,
+        delivery: None,
+    };
+    Event { now, what: What::Acked(acked) }
+}
+
+fn lost(step: u64) -> Event {
+    let lost = Lost {
+        bytes: 1200,
+        packets: 1,
+        newest_sent_at: PATH.now + Span::from_millis(step),
+        newest_pn: Some(step),
+        in_flight_before: 24_000,
+        in_flight: 22_800,
+        trigger: LossTrigger::PacketThreshold,
+        transmissions: 1,
+    };
+    Event { now: PATH.now + Span::from_millis(40 + step), what: What::Lost(lost) }
+}
+
+fn event(step: u64) -> Event {
+    if step % 7 == 6 { lost(step) } else { acked(step) }
+}
+
+fn finish(log: Log) -> Vec<u8> {
+    log.finish().unwrap().unwrap()
+}
+
+fn alone(name: &str) -> Vec<u8> {
+    let (recorder, log) = recorder(name);
+    let mut flow = Flow::alone(name.parse::<Algorithm>().unwrap(), &PATH);
+    flow.record(Box::new(recorder));
+    (0..40).for_each(|step| {
+        flow.on(&event(step));
+    });
+    drop(flow);
+    finish(log)
+}
+
+/// Three members of a group, of which one leaves early.
+fn group(name: &str) -> Vec<Vec<u8>> {
+    let algorithm: Algorithm = name.parse().unwrap();
+    let groups = Groups::<Algorithm, u8>::default();
+    let mut flows = Vec::new();
+    let mut logs = Vec::new();
+    for _ in 0..3 {
+        let (recorder, log) = recorder(name);
+        flows.push(Flow::grouped_with(algorithm, &PATH, &groups, 1, Some(Box::new(recorder))));
+        logs.push(log);
+    }
+    for step in 0..60 {
+        let member = (step * 5 % 3) as usize % flows.len();
+        flows[member].on(&event(step));
+        if step == 30 {
+            flows.remove(1);
+        }
+    }
+    drop(flows);
+    logs.into_iter().map(finish).collect()
+}
+
+fn replayed(logs: &[Vec<u8>]) -> Vec<Outcome> {
+    replay(logs.iter().map(Vec::as_slice).collect())
+}
+
+#[test]
+fn flows_alone_decide_the_same_again() {
+    for name in ["reno", "cubic", "bic", "tcp-k:k=3", "vegas", "fast"] {
+        let outcomes = replayed(&[alone(name)]);
+        assert!(matches!(&outcomes[0], Outcome::Equal { controller, steps: 40 } if controller == name), "{outcomes:?}");
+    }
+}
+
+#[test]
+fn groups_decide_the_same_again_whatever_the_order_of_their_logs() {
+    for name in ["tcp-p:k=2", "dca-c", "a-tcp-p"] {
+        let mut logs = group(name);
+        for _ in 0..3 {
+            logs.rotate_left(1);
+            let outcomes = replayed(&logs);
+            assert!(outcomes.iter().all(|outcome| matches!(outcome, Outcome::Equal { .. })), "{name}: {outcomes:?}");
+        }
+        logs.pop();
+        let outcomes = replayed(&logs);
+        assert!(outcomes.iter().any(|outcome| matches!(outcome, Outcome::Missing { group: 0, .. })), "{outcomes:?}");
+    }
+}
+
+#[test]
+fn a_changed_decision_is_pointed_at() {
+    let text = String::from_utf8(alone("reno")).unwrap();
+    // Of the steps, the tenth that tells a window.
+    let (place, window) = text.match_indices("\"decision\":{\"cwnd\":").nth(10).unwrap();
+    let mut changed = text.clone();
+    changed.replace_range(place + window.len()..place + window.len() + 1, "9");
+    let outcomes = replayed(&[changed.into_bytes()]);
+    let Outcome::Differs(difference) = &outcomes[0] else { panic!("{outcomes:?}") };
+    assert_eq!((difference.step, difference.fields.len()), (10, 1));
+    assert_eq!(difference.fields[0].0, "cwnd");
+    let told = outcomes[0].to_string();
+    assert!(told.contains("step 10 differs") && told.contains("cwnd: recorded 9"), "{told}");
+}
+
+#[test]
+fn what_cannot_be_replayed_is_told() {
+    let text = String::from_utf8(alone("reno")).unwrap();
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let headless: String = lines.iter().filter(|line| !line.contains("windlass:started")).copied().collect();
+    let unknown = text.replace("\"controller\":\"reno\"", "\"controller\":\"rhino\"");
+    let broken = text.replacen("\"acked\":{", "\"acked\":{\"bytes\":-1,", 1);
+    let outcomes = replayed(&[
+        headless.into_bytes(),
+        unknown.into_bytes(),
+        broken.into_bytes(),
+        lines[0].as_bytes().to_vec(),
+    ]);
+    assert!(matches!(outcomes[0], Outcome::NoStart), "{outcomes:?}");
+    assert!(matches!(&outcomes[1], Outcome::UnknownController(name) if name == "rhino"), "{outcomes:?}");
+    assert!(matches!(outcomes[2], Outcome::Unreadable(_)), "{outcomes:?}");
+    assert!(matches!(outcomes[3], Outcome::NoSteps), "{outcomes:?}");
+}
