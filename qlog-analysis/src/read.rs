@@ -19,6 +19,7 @@ mod event;
 mod frames;
 mod header;
 mod input;
+mod netlog;
 mod packet;
 mod plan;
 mod record;
@@ -95,7 +96,7 @@ pub fn read(
 ) -> Result<Summary, ReadError> {
     let mut reading = Reading { plan: Plan::new(*options), summary: Summary::default(), visit };
     let bytes = sequence::split(input, &mut |piece| reading.piece(piece))?;
-    reading.flush()?;
+    reading.finish()?;
     reading.summary.bytes = bytes;
     reading.summary.traces = reading.plan.into_traces();
     Ok(reading.summary)
@@ -130,20 +131,37 @@ impl Reading<'_> {
         if blocks.is_empty() {
             return Ok(());
         }
-        let plan = &self.plan;
-        let read = |block: &Block| record::read(block, plan.dialect(block.trace), &plan.options);
-        let batches: Vec<Batch> = match &plan.pool {
-            Some(pool) => pool.install(|| blocks.par_iter().map(read).collect()),
-            None => blocks.iter().map(read).collect(),
+        let batches: Vec<Batch> = if let Some(netlog) = &mut self.plan.netlog {
+            blocks.iter().map(|block| netlog.read(block)).collect()
+        } else {
+            let plan = &self.plan;
+            let read = |block: &Block| record::read(block, plan.dialect(block.trace), &plan.options);
+            match &plan.pool {
+                Some(pool) => pool.install(|| blocks.par_iter().map(read).collect()),
+                None => blocks.iter().map(read).collect(),
+            }
         };
-        for mut batch in batches {
-            self.plan.settle(&mut batch);
-            self.summary.events += batch.events.len() as u64;
-            self.summary.bad_records += batch.bad_records;
-            (self.visit)(self.plan.trace(batch.trace), batch)?;
+        for batch in batches {
+            self.hand_over(batch)?;
         }
         self.plan.recycle(blocks);
         Ok(())
+    }
+
+    fn hand_over(&mut self, mut batch: Batch) -> Result<(), ReadError> {
+        self.plan.settle(&mut batch);
+        self.summary.events += batch.events.len() as u64;
+        self.summary.bad_records += batch.bad_records;
+        (self.visit)(self.plan.trace(batch.trace), batch)
+    }
+
+    /// What was still to be put together when the file ended.
+    fn finish(&mut self) -> Result<(), ReadError> {
+        self.flush()?;
+        match self.plan.netlog.as_mut().map(netlog::Netlog::finish) {
+            Some(batch) if !batch.events.is_empty() => self.hand_over(batch),
+            _ => Ok(()),
+        }
     }
 }
 

@@ -114,3 +114,48 @@ fn every_trace_is_read_whole() {
     }
     assert!(files >= 16, "only {files} traces were found");
 }
+
+/// Counts packets of the sessions of a network log, with nothing of ours.
+const COUNT_NETLOG: &str = r#"
+import json, sys
+log = json.load(open(sys.argv[1]))
+names = {v: k for k, v in log["constants"]["logEventTypes"].items()}
+session = log["constants"]["logSourceType"]["QUIC_SESSION"]
+events = [e for e in log["events"] if e["source"]["type"] == session]
+count = lambda name: sum(names[e["type"]] == "QUIC_SESSION_" + name for e in events)
+data = sum(e["params"]["length"] for e in events if names[e["type"]] == "QUIC_SESSION_STREAM_FRAME_SENT")
+print(count("PACKET_SENT"), count("PACKET_LOST"), count("UNAUTHENTICATED_PACKET_HEADER_RECEIVED"),
+      count("ACK_FRAME_RECEIVED"), data)
+"#;
+
+#[test]
+fn a_network_log_is_read_whole() {
+    let Some(folder) = traces() else { return };
+    let path = folder.join("chromium156-sample-small.netlog.json");
+    let mut counts = [0_u64; 5];
+    let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
+        for event in &batch.events {
+            match event.what {
+                What::Sent(index) => {
+                    counts[0] += 1;
+                    let packet = &batch.packets[index as usize];
+                    counts[4] += batch.streams_of(packet).iter().map(|frame| frame.length).sum::<u64>();
+                }
+                What::Lost(_) => counts[1] += 1,
+                What::Received(index) => {
+                    counts[2] += 1;
+                    counts[3] += u64::from(batch.packets[index as usize].acks);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(summary.bad_records, 0);
+    assert_eq!(summary.traces[0].controller, "CUBIC_BYTES");
+    let output = Command::new("python3").arg("-c").arg(COUNT_NETLOG).arg(&path).output().expect("python3 runs");
+    let expected: Vec<u64> =
+        String::from_utf8(output.stdout).unwrap().split_whitespace().map(|word| word.parse().unwrap()).collect();
+    assert_eq!(counts.to_vec(), expected);
+}

@@ -26,7 +26,7 @@ pub enum Outcome {
         steps: u64,
     },
     /// A decision was another.
-    Differs(Difference),
+    Differs(Box<Difference>),
     /// No steps are recorded in it.
     NoSteps,
     /// Steps come before it is told how the flow began.
@@ -222,13 +222,14 @@ impl<R: BufRead> Replayed<R> {
         let controller = self.start.as_ref().map(|(start, _)| start.controller.clone()).unwrap_or_default();
         let there = fields(recorded);
         let here = replayed.as_ref().map(fields).unwrap_or_default();
-        let of = |name: &String, all: &BTreeMap<String, String>| all.get(name).cloned().unwrap_or_else(|| "none".into());
+        let of =
+            |name: &String, all: &BTreeMap<String, String>| all.get(name).cloned().unwrap_or_else(|| "none".into());
         let names = there.keys().chain(here.keys().filter(|name| !there.contains_key(*name)));
         let fields = names
             .map(|name| (name.clone(), of(name, &there), of(name, &here)))
             .filter(|(_, recorded, replayed)| recorded != replayed)
             .collect();
-        self.outcome = Some(Outcome::Differs(Difference { controller, step, event, fields }));
+        self.outcome = Some(Outcome::Differs(Box::new(Difference { controller, step, event, fields })));
     }
 }
 

@@ -5,8 +5,9 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use super::dialect::Dialect;
+use super::netlog::Netlog;
 use super::{Options, ReadError, header, units};
-use crate::model::{Batch, Form, Trace, What};
+use crate::model::{Batch, Era, Form, Trace, Vantage, What};
 
 /// Blocks per thread that are read together.
 const AHEAD: usize = 4;
@@ -28,6 +29,8 @@ pub(super) struct Plan {
     known: Vec<Known>,
     waiting: Vec<Block>,
     form: Form,
+    /// What puts packets together again, if it is a network log.
+    pub(super) netlog: Option<Netlog>,
 }
 
 impl Plan {
@@ -36,7 +39,15 @@ impl Plan {
             1 => None,
             jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
         };
-        Plan { options, pool, top: Map::new(), known: Vec::new(), waiting: Vec::new(), form: Form::default() }
+        Plan {
+            options,
+            pool,
+            top: Map::new(),
+            known: Vec::new(),
+            waiting: Vec::new(),
+            form: Form::default(),
+            netlog: None,
+        }
     }
 
     /// Takes over a part of the header.
@@ -47,6 +58,10 @@ impl Plan {
             Ok(_) => return Err(ReadError::NotQlog("the header is no JSON object".to_owned())),
             Err(error) => return Err(ReadError::NotQlog(format!("the header cannot be read: {error}"))),
         };
+        if form == Form::Netlog {
+            self.network_log(&fields);
+            return Ok(());
+        }
         match trace {
             None => {
                 for known in &mut self.known {
@@ -64,6 +79,18 @@ impl Plan {
             }
         }
         Ok(())
+    }
+
+    fn network_log(&mut self, fields: &Map<String, Value>) {
+        let Some(constants) = fields.get("constants").and_then(Value::as_object) else { return };
+        self.netlog = Some(Netlog::new(constants));
+        let trace = &mut self.ensure(0).trace;
+        trace.form = Form::Netlog;
+        trace.era = Era::Netlog;
+        trace.vantage = Vantage::Client;
+        trace.implementation = "Chromium".to_owned();
+        let version = constants.get("logFormatVersion");
+        trace.version = version.map_or_else(String::new, |version| format!("netlog {version}"));
     }
 
     fn ensure(&mut self, index: u32) -> &mut Known {

@@ -159,6 +159,73 @@ fn an_infinite_threshold_is_none_and_unknown_fields_are_counted() {
     assert_eq!(unknown, [("odd", 1)]);
 }
 
+#[test]
+fn a_network_log_is_put_together_again() {
+    let constants = r#"{"logEventTypes":{"QUIC_SESSION":1,"QUIC_SESSION_PACKET_SENT":2,"QUIC_SESSION_STREAM_FRAME_SENT":3,"QUIC_SESSION_PACKET_RECEIVED":4,"QUIC_SESSION_UNAUTHENTICATED_PACKET_HEADER_RECEIVED":5,"QUIC_SESSION_ACK_FRAME_RECEIVED":6,"QUIC_SESSION_PACKET_LOST":7,"QUIC_SESSION_ACK_FRAME_SENT":8,"QUIC_CONGESTION_CONTROL_CONFIGURED":9},"logSourceType":{"QUIC_SESSION":13},"logFormatVersion":1}"#;
+    let event = |time: u64, kind: u64, source: u64, params: &str| {
+        format!(
+            r#"{{"params":{{{params}}},"phase":0,"source":{{"id":5,"type":{source}}},"time":"{time}","type":{kind}}}"#
+        )
+    };
+    let sent = |number: u64, us: u64| {
+        format!(
+            r#""encryption_level":"ENCRYPTION_FORWARD_SECURE","packet_number":{number},"sent_time_us":{us},"size":1250"#
+        )
+    };
+    let events = [
+        event(100, 1, 13, r#""connection_id":"ab""#),
+        event(100, 9, 13, r#""congestion_control_type":"CUBIC_BYTES""#),
+        event(100, 3, 13, r#""stream_id":4,"offset":0,"length":1200,"fin":false"#),
+        event(100, 2, 13, &sent(1, 100_250)),
+        event(100, 3, 13, r#""stream_id":4,"offset":1200,"length":1200,"fin":true"#),
+        event(100, 2, 13, &sent(2, 100_500)),
+        event(100, 3, 99, r#""of":"another source""#),
+        event(100, 77, 13, ""),
+        event(100, 8, 13, ""),
+        event(100, 2, 13, &sent(3, 100_900)),
+        event(140, 4, 13, r#""size":40"#),
+        event(140, 5, 13, r#""packet_number":0"#),
+        event(
+            140,
+            6,
+            13,
+            r#""largest_observed":3,"smallest_observed":1,"missing_packets":[2],"delta_time_largest_observed_us":90"#,
+        ),
+        event(141, 7, 13, r#""packet_number":2,"detection_time_us":141300"#),
+    ];
+    // The file breaks off.
+    let text = format!("{{\"constants\":{constants},\n\"events\": [\n{},\n{{\"par", events.join(",\n"));
+    let (summary, batches) = all(text.as_bytes(), 2).unwrap();
+    assert_eq!((summary.form, summary.bad_records), (Form::Netlog, 1));
+    assert_eq!(summary.traces[0].controller, "CUBIC_BYTES");
+    let mut told = Vec::new();
+    for batch in &batches {
+        for event in &batch.events {
+            assert_eq!(batch.name(event.group), "ab");
+            let (packet, what) = match event.what {
+                What::Sent(index) => (index, "sent"),
+                What::Received(index) => (index, "received"),
+                What::Lost(index) => (index, "lost"),
+                _ => continue,
+            };
+            let packet = batch.packets[packet as usize];
+            let data = batch.streams_of(&packet).iter().map(|frame| frame.length).sum::<u64>();
+            told.push((event.time / 1000, what, packet.number, packet.bytes, data, batch.ranges_of(&packet).to_vec()));
+        }
+    }
+    told.sort_by_key(|told| told.0);
+    let expected = [
+        (100_250, "sent", Some(1), Some(1250), 1200, vec![]),
+        (100_500, "sent", Some(2), Some(1250), 1200, vec![]),
+        (100_900, "sent", Some(3), Some(1250), 0, vec![]),
+        (140_000, "received", Some(0), Some(40), 0, vec![(1, 1), (3, 3)]),
+        (141_300, "lost", Some(2), None, 0, vec![]),
+    ];
+    assert_eq!(told, expected);
+    let unknown: u64 = batches.iter().flat_map(|batch| batch.unknown.values()).sum();
+    assert_eq!(unknown, 1, "event type 77");
+}
+
 mod hostile {
     use proptest::prelude::*;
 

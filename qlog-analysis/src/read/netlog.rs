@@ -1,0 +1,166 @@
+//! Chromium's network log: the packets of its QUIC sessions, put together again.
+//!
+//! Chromium tells a packet in pieces: first the frames it sends, then the packet they went
+//! into; first a packet received, then its header, then its frames. Times are milliseconds,
+//! but those of departures and losses microseconds. Packet numbers are unique over all
+//! spaces. What the constants of a file do not name is counted, and a file that breaks off
+//! gives what came before.
+
+use std::collections::HashMap;
+
+use serde_json::{Map, Value};
+
+use super::block::Block;
+use crate::json::{Cursor, Malformed};
+use crate::model::{BadRecord, Batch, Event, Name, Packet, PacketType, Stream, What};
+
+mod session;
+
+use session::Session;
+
+/// Bad records of a batch that are kept; the others are counted.
+const KEPT: usize = 20;
+
+/// The events that tell of packets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Session,
+    Configured,
+    Sent,
+    Lost,
+    Received,
+    Header,
+    AckSent,
+    AckReceived,
+    StreamSent,
+    StreamReceived,
+    /// A frame that asks for an acknowledgement and tells nothing we keep.
+    OtherSent,
+    OtherReceived,
+    /// Something of a session without a packet of its own.
+    Quiet,
+}
+
+impl Kind {
+    fn of(name: &str) -> Option<Kind> {
+        let rest = name.strip_prefix("QUIC_SESSION");
+        Some(match rest {
+            _ if name == "QUIC_CONGESTION_CONTROL_CONFIGURED" => Kind::Configured,
+            Some("") => Kind::Session,
+            Some("_PACKET_SENT") => Kind::Sent,
+            Some("_PACKET_LOST") => Kind::Lost,
+            Some("_PACKET_RECEIVED") => Kind::Received,
+            Some("_UNAUTHENTICATED_PACKET_HEADER_RECEIVED") => Kind::Header,
+            Some("_ACK_FRAME_SENT") => Kind::AckSent,
+            Some("_ACK_FRAME_RECEIVED") => Kind::AckReceived,
+            Some("_STREAM_FRAME_SENT") => Kind::StreamSent,
+            Some("_STREAM_FRAME_RECEIVED") => Kind::StreamReceived,
+            Some("_PADDING_FRAME_SENT" | "_PADDING_FRAME_RECEIVED" | "_CONNECTION_CLOSE_FRAME_SENT") => Kind::Quiet,
+            Some("_CONNECTION_CLOSE_FRAME_RECEIVED") => Kind::Quiet,
+            Some(rest) if rest.ends_with("_FRAME_SENT") => Kind::OtherSent,
+            Some(rest) if rest.ends_with("_FRAME_RECEIVED") => Kind::OtherReceived,
+            Some(_) => Kind::Quiet,
+            None => return None,
+        })
+    }
+}
+
+/// Reads the events of one network log, in order.
+#[derive(Debug, Default)]
+pub(super) struct Netlog {
+    /// What the numbers of event types mean: name and, where it matters, kind.
+    types: HashMap<u64, (String, Option<Kind>)>,
+    /// The number of the source type of QUIC sessions.
+    session_type: Option<u64>,
+    sessions: HashMap<u64, Session>,
+    last: i64,
+}
+
+/// The parts of an event.
+#[derive(Default)]
+struct Parts<'a> {
+    time: Option<i64>,
+    kind: Option<u64>,
+    source: Option<u64>,
+    source_type: Option<u64>,
+    params: &'a [u8],
+}
+
+impl Netlog {
+    /// A reader that goes by the constants of a file.
+    pub(super) fn new(constants: &Map<String, Value>) -> Self {
+        let numbers = |key: &str| constants.get(key).and_then(Value::as_object).into_iter().flatten();
+        let types = numbers("logEventTypes")
+            .filter_map(|(name, number)| Some((number.as_u64()?, (name.clone(), Kind::of(name)))))
+            .collect();
+        let session_type = numbers("logSourceType").find(|(name, _)| *name == "QUIC_SESSION");
+        let session_type = session_type.and_then(|(_, number)| number.as_u64());
+        Netlog { types, session_type, ..Netlog::default() }
+    }
+
+    /// Reads the events of a block.
+    pub(super) fn read(&mut self, block: &Block) -> Batch {
+        let mut batch = Batch { trace: block.trace, ..Batch::default() };
+        for (record, text) in block.records() {
+            if let Err(Malformed { at, expected }) = self.event(text, &mut batch) {
+                batch.bad_records += 1;
+                if batch.bad.len() < KEPT {
+                    let reason = format!("byte {}: expected {expected}", at + 1);
+                    batch.bad.push(BadRecord { record, reason });
+                }
+            }
+        }
+        batch
+    }
+
+    /// The packets that were not complete when the log ended.
+    pub(super) fn finish(&mut self) -> Batch {
+        let mut batch = Batch::default();
+        let mut sessions: Vec<(u64, Session)> = self.sessions.drain().collect();
+        sessions.sort_by_key(|(id, _)| *id);
+        for (_, mut session) in sessions {
+            session.finish_received(self.last, &mut batch);
+        }
+        batch
+    }
+
+    fn event(&mut self, text: &[u8], batch: &mut Batch) -> Result<(), Malformed> {
+        let mut parts = Parts::default();
+        let mut cursor = Cursor::new(text);
+        cursor.object(|key, value| {
+            match key {
+                b"time" => parts.time = value.decimal()?.and_then(|time| time.scaled(6)),
+                b"type" => parts.kind = value.whole()?,
+                b"params" => parts.params = value.raw()?,
+                b"source" if value.peek() == Some(b'{') => value.object(|key, value| {
+                    match key {
+                        b"id" => parts.source = value.whole()?,
+                        b"type" => parts.source_type = value.whole()?,
+                        _ => value.skip()?,
+                    }
+                    Ok(())
+                })?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        cursor.end()?;
+        let (Some(time), Some(number), Some(source)) = (parts.time, parts.kind, parts.source) else {
+            return Err(Malformed { at: 0, expected: "an event with time, type and source" });
+        };
+        let Some((name, kind)) = self.types.get(&number) else {
+            batch.not_known(&format!("event type {number}"));
+            return Ok(());
+        };
+        if self.session_type.is_some() && parts.source_type != self.session_type {
+            // Of requests, sockets, name resolution: no matter of ours.
+            return Ok(());
+        }
+        let params = if parts.params.starts_with(b"{") { parts.params } else { b"{}" };
+        let mut params = Cursor::new(params);
+        let session = self.sessions.entry(source).or_insert_with(|| Session::new(source));
+        let now = time.max(self.last);
+        self.last = session.event(*kind, name, now, &mut params, batch)?.max(now);
+        Ok(())
+    }
+}

@@ -1,0 +1,302 @@
+//! One QUIC session: frames gathered into the packets they belong to.
+
+use std::collections::HashMap;
+
+use super::{Batch, Cursor, Event, Kind, Malformed, Name, Packet, PacketType, Stream, What};
+
+/// Packets whose type is remembered for when they are lost.
+const REMEMBERED: usize = 1 << 16;
+
+/// Missing packets of one ACK that are looked at.
+const MISSING: usize = 1 << 15;
+
+/// What is known of a packet before it is complete.
+#[derive(Debug, Default)]
+struct Gathered {
+    packet: Packet,
+    ranges: Vec<(u64, u64)>,
+    streams: Vec<Stream>,
+    eliciting: bool,
+}
+
+impl Gathered {
+    /// Writes the packet into the tables; its place.
+    fn write(self, batch: &mut Batch) -> u32 {
+        let first_range = batch.ranges.len() as u32;
+        let first_stream = batch.streams.len() as u32;
+        let mut packet = self.packet;
+        packet.ranges = (first_range, self.ranges.len() as u32);
+        packet.streams = (first_stream, self.streams.len() as u32);
+        packet.ack_eliciting = Some(self.eliciting);
+        batch.ranges.extend(self.ranges);
+        batch.streams.extend(self.streams);
+        batch.packets.push(packet);
+        batch.packets.len() as u32 - 1
+    }
+}
+
+/// A QUIC session of the log.
+#[derive(Debug)]
+pub(super) struct Session {
+    id: String,
+    /// The frames of the packet that is sent next.
+    sending: Gathered,
+    /// The packet received last, until the next.
+    receiving: Option<(i64, Gathered)>,
+    /// Bytes of the datagram received last, until a packet of it is known.
+    datagram: Option<u32>,
+    /// Types of packets sent, by number.
+    sent: HashMap<u64, PacketType>,
+}
+
+impl Session {
+    pub(super) fn new(source: u64) -> Self {
+        Session {
+            id: format!("session-{source}"),
+            sending: Gathered::default(),
+            receiving: None,
+            datagram: None,
+            sent: HashMap::new(),
+        }
+    }
+
+    fn group(&self, batch: &mut Batch) -> Name {
+        batch.names.add(&self.id)
+    }
+
+    fn push(&self, time: i64, what: What, batch: &mut Batch) {
+        let group = self.group(batch);
+        batch.events.push(Event { time, group, what });
+    }
+
+    /// Takes one event; the time that was told with it, if more exact than `now`.
+    pub(super) fn event(
+        &mut self,
+        kind: Option<Kind>,
+        name: &str,
+        now: i64,
+        params: &mut Cursor<'_>,
+        batch: &mut Batch,
+    ) -> Result<i64, Malformed> {
+        match kind {
+            Some(Kind::Session) => self.begin(params)?,
+            Some(Kind::Configured) => {
+                let controller = word(params, b"congestion_control_type")?;
+                if let Some(controller) = controller {
+                    let controller = batch.names.add(&controller);
+                    self.push(now, What::Controller(controller), batch);
+                }
+            }
+            Some(Kind::Sent) => return self.packet_sent(now, params, batch),
+            Some(Kind::Lost) => return self.lost(now, params, batch),
+            Some(Kind::Received) => {
+                self.finish_received(now, batch);
+                self.datagram = number(params, b"size")?.and_then(|bytes| u32::try_from(bytes).ok());
+            }
+            Some(Kind::Header) => self.header(now, params, batch)?,
+            Some(Kind::AckSent) => self.sending.packet.acks = true,
+            Some(Kind::AckReceived) => self.acked(params)?,
+            Some(Kind::StreamSent) => {
+                self.sending.streams.push(stream(params)?);
+                self.sending.eliciting = true;
+            }
+            Some(Kind::StreamReceived) => {
+                let frame = stream(params)?;
+                if let Some((_, received)) = &mut self.receiving {
+                    received.streams.push(frame);
+                    received.eliciting = true;
+                }
+            }
+            Some(Kind::OtherSent) => self.sending.eliciting = true,
+            Some(Kind::OtherReceived) => {
+                if let Some((_, received)) = &mut self.receiving {
+                    received.eliciting = true;
+                }
+            }
+            Some(Kind::Quiet) | None => {
+                let name = batch.names.add(name);
+                self.push(now, What::Other(name), batch);
+            }
+        }
+        Ok(now)
+    }
+
+    /// The session tells its connection ID.
+    fn begin(&mut self, params: &mut Cursor<'_>) -> Result<(), Malformed> {
+        if let Some(id) = word(params, b"connection_id")?.filter(|id| !id.is_empty()) {
+            self.id = id;
+        }
+        Ok(())
+    }
+
+    fn packet_sent(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
+        let mut gathered = std::mem::take(&mut self.sending);
+        let mut time = now;
+        params.object(|key, value| {
+            match key {
+                b"packet_number" => gathered.packet.number = value.whole()?,
+                b"size" => gathered.packet.bytes = value.whole()?.and_then(|bytes| u32::try_from(bytes).ok()),
+                b"sent_time_us" => time = exact(value, now)?,
+                b"encryption_level" => {
+                    gathered.packet.kind = match value.word()?.unwrap_or_default() {
+                        b"ENCRYPTION_INITIAL" => PacketType::Initial,
+                        b"ENCRYPTION_HANDSHAKE" => PacketType::Handshake,
+                        b"ENCRYPTION_ZERO_RTT" => PacketType::ZeroRtt,
+                        b"ENCRYPTION_FORWARD_SECURE" => PacketType::OneRtt,
+                        _ => PacketType::Unknown,
+                    };
+                }
+                b"transmission_type" => {
+                    let word = value.string()?.filter(|word| word != "NOT_RETRANSMISSION");
+                    gathered.packet.trigger = word.map(|word| batch.names.add(&word));
+                }
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        if let Some(number) = gathered.packet.number {
+            if self.sent.len() >= REMEMBERED {
+                self.sent.retain(|&other, _| other + REMEMBERED as u64 / 2 > number);
+            }
+            self.sent.insert(number, gathered.packet.kind);
+        }
+        let index = gathered.write(batch);
+        self.push(time, What::Sent(index), batch);
+        Ok(time)
+    }
+
+    fn lost(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
+        let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
+        let mut time = now;
+        params.object(|key, value| {
+            match key {
+                b"packet_number" => packet.number = value.whole()?,
+                b"detection_time_us" => time = exact(value, now)?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        if let Some(&kind) = packet.number.and_then(|number| self.sent.get(&number)) {
+            packet.kind = kind;
+        }
+        batch.packets.push(packet);
+        self.push(time, What::Lost(batch.packets.len() as u32 - 1), batch);
+        Ok(time)
+    }
+
+    /// A packet of the datagram received last begins.
+    fn header(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
+        let datagram = self.datagram.take();
+        self.finish_received(now, batch);
+        let mut packet = Packet { bytes: datagram, ..Packet::default() };
+        params.object(|key, value| {
+            match key {
+                b"packet_number" => packet.number = value.whole()?,
+                b"long_header_type" => {
+                    packet.kind = match value.word()?.unwrap_or_default() {
+                        b"INITIAL" => PacketType::Initial,
+                        b"HANDSHAKE" => PacketType::Handshake,
+                        b"ZERO_RTT_PROTECTED" => PacketType::ZeroRtt,
+                        _ => PacketType::Unnumbered,
+                    };
+                }
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        self.receiving = Some((now, Gathered { packet, ..Gathered::default() }));
+        Ok(())
+    }
+
+    /// The packet received last has no more frames.
+    pub(super) fn finish_received(&mut self, now: i64, batch: &mut Batch) {
+        if let Some((time, received)) = self.receiving.take() {
+            let index = received.write(batch);
+            self.push(time.min(now), What::Received(index), batch);
+        }
+        self.datagram = None;
+    }
+
+    fn acked(&mut self, params: &mut Cursor<'_>) -> Result<(), Malformed> {
+        let (mut largest, mut smallest, mut delay) = (None, None, None);
+        let mut missing = Vec::new();
+        params.object(|key, value| {
+            match key {
+                b"largest_observed" => largest = value.whole()?,
+                b"smallest_observed" => smallest = value.whole()?,
+                b"delta_time_largest_observed_us" => delay = value.decimal()?.and_then(|delay| delay.scaled(3)),
+                b"missing_packets" if value.peek() == Some(b'[') => value.array(|value| {
+                    if let Some(number) = value.whole()?
+                        && missing.len() < MISSING
+                    {
+                        missing.push(number);
+                    }
+                    Ok(())
+                })?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        let (Some(largest), Some((_, received))) = (largest, &mut self.receiving) else { return Ok(()) };
+        received.packet.acks = true;
+        received.packet.ack_delay = delay;
+        missing.sort_unstable();
+        let mut from = smallest.unwrap_or(largest);
+        for gap in missing.into_iter().filter(|&gap| gap <= largest) {
+            if gap > from {
+                received.ranges.push((from, gap - 1));
+            }
+            from = from.max(gap.saturating_add(1));
+        }
+        if from <= largest {
+            received.ranges.push((from, largest));
+        }
+        Ok(())
+    }
+}
+
+/// A time in microseconds if it is within a second of `now`, the milliseconds told with the
+/// event; otherwise `now`.
+fn exact(value: &mut Cursor<'_>, now: i64) -> Result<i64, Malformed> {
+    let told = value.decimal()?.and_then(|time| time.scaled(3));
+    Ok(told.filter(|told| told.abs_diff(now) < 1_000_000_000).unwrap_or(now))
+}
+
+fn word(params: &mut Cursor<'_>, wanted: &[u8]) -> Result<Option<String>, Malformed> {
+    let mut found = None;
+    params.object(|key, value| {
+        if key == wanted {
+            found = value.string()?.map(|word| word.into_owned());
+            return Ok(());
+        }
+        value.skip()
+    })?;
+    Ok(found)
+}
+
+fn number(params: &mut Cursor<'_>, wanted: &[u8]) -> Result<Option<u64>, Malformed> {
+    let mut found = None;
+    params.object(|key, value| {
+        if key == wanted {
+            found = value.whole()?;
+            return Ok(());
+        }
+        value.skip()
+    })?;
+    Ok(found)
+}
+
+fn stream(params: &mut Cursor<'_>) -> Result<Stream, Malformed> {
+    let mut frame = Stream { id: 0, offset: 0, length: 0, fin: false };
+    params.object(|key, value| {
+        match key {
+            b"stream_id" => frame.id = value.whole()?.unwrap_or(0),
+            b"offset" => frame.offset = value.whole()?.unwrap_or(0),
+            b"length" => frame.length = value.whole()?.unwrap_or(0),
+            b"fin" => frame.fin = value.flag()? == Some(true),
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(frame)
+}
