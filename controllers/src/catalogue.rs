@@ -369,6 +369,7 @@ catalogue! {
     Compose => compose::Compose,
     Bbr => bbr::Bbr,
     Copa => copa::Copa,
+    Nice => nice::Nice,
 }
 
 /// As [`advance`], and the decision with it.

@@ -28,6 +28,7 @@ pub mod ledbat_plus_plus;
 pub mod multcp;
 pub mod nf_tcp;
 pub mod nf_tcp_prime;
+pub mod nice;
 pub mod prague;
 pub mod quick_vegas;
 pub mod red_vegas;

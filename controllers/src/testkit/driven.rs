@@ -30,7 +30,7 @@ pub fn trip(rtt: u64) -> Measured {
 
 /// A round of which only the backlog matters.
 pub fn told(delta: f64) -> Told {
-    Told { delta, delays: Delays::new(1.0, 1.0), cwnd: 10.0 }
+    Told { delta, delays: Delays::new(1.0, 1.0), cwnd: 10.0, late: 0.0 }
 }
 
 /// A flow that keeps its window full and whose receiver acknowledges every packet.

@@ -39,7 +39,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
         &["cubic", "ctcp", "cubic-2005", "highspeed", "tcp-africa", "scalable", "aimd", "bic", "h-tcp", "fast"],
     ),
     ("two-class", &["nf-tcp", "nf-tcp-prime"]),
-    ("background", &["ledbat", "ledbat++", "tcp-lp"]),
+    ("background", &["ledbat", "ledbat++", "tcp-lp", "nice"]),
 ];
 
 /// What a controller that needs a signal is shown with; the first that applies.

@@ -103,7 +103,7 @@ mod tests {
     use crate::testkit::assert_close;
 
     fn told(cwnd: f64, rtt: f64) -> Told {
-        Told { delta: 0.0, delays: Delays::new(100.0, rtt), cwnd }
+        Told { delta: 0.0, delays: Delays::new(100.0, rtt), cwnd, late: 0.0 }
     }
 
     fn pair(before: (f64, f64), now: (f64, f64)) -> Option<Pair> {
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn no_time_is_no_queue() {
         let mut trail = Trail::default();
-        let at_once = |cwnd| Told { delta: 0.0, delays: Delays::new(0.0, 0.0), cwnd };
+        let at_once = |cwnd| Told { delta: 0.0, delays: Delays::new(0.0, 0.0), cwnd, late: 0.0 };
         find(&mut trail, &at_once(10.0));
         let pair = find(&mut trail, &at_once(11.0)).unwrap();
         assert_eq!((pair.delay_gradient(), pair.throughput_gradient(0.0)), (0.0, 1.0));

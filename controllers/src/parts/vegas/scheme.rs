@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use super::{Common, Delays, LossRule, Round, Source, StepRule};
 use crate::parts::window::Window;
-use crate::{Ecn, Parameters, Signals, Span};
+use crate::{Decision, Ecn, Parameters, Signals, Span};
 
 /// What distinguishes one Vegas scheme from another.
 pub trait Scheme: Debug + Send + Sync + 'static {
@@ -31,6 +31,14 @@ pub trait Scheme: Debug + Send + Sync + 'static {
     fn needs(params: &Self::Params) -> Signals {
         let _ = params;
         NEEDS.and(<Self::Source as Source<Self::Params>>::NEEDS)
+    }
+
+    /// Says of a decision what the window does not.
+    fn finish(params: &Self::Params, state: &StateOf<Self>, decision: &mut Decision)
+    where
+        Self: Sized,
+    {
+        let _ = (params, state, decision);
     }
 }
 

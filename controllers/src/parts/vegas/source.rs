@@ -35,6 +35,12 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
     /// without any.
     fn round(params: &P, memory: &mut Self::Memory) -> Option<Delays>;
 
+    /// How many packets of the round in progress were late.
+    fn late(memory: &Self::Memory) -> f64 {
+        let _ = memory;
+        0.0
+    }
+
     /// Drops the samples of the round in progress.
     fn clear(memory: &mut Self::Memory);
 
@@ -60,6 +66,14 @@ pub struct RoundTrip;
 pub struct RoundTripMemory {
     base: Option<Span>,
     mean: Mean,
+}
+
+impl RoundTripMemory {
+    /// The least RTT ever.
+    #[must_use]
+    pub fn base(&self) -> Option<Span> {
+        self.base
+    }
 }
 
 impl<P> Source<P> for RoundTrip {

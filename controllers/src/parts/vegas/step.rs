@@ -27,6 +27,8 @@ pub struct Told {
     pub delays: Delays,
     /// The window, packets.
     pub cwnd: f64,
+    /// Packets of the round that were late, where the source tells.
+    pub late: f64,
 }
 
 /// Turns what a round told into a step, under parameters `P`.
@@ -43,6 +45,12 @@ pub trait StepRule<P>: Debug + Send + Sync + 'static {
     /// The datagram size changed: windows remembered in packets are multiplied by `ratio`.
     fn resized(memory: &mut Self::Memory, ratio: f64) {
         let _ = (memory, ratio);
+    }
+
+    /// The memory when nothing learnt of the backlog applies any more.
+    fn unlearned(memory: Self::Memory) -> Self::Memory {
+        let _ = memory;
+        Self::Memory::default()
     }
 
     /// See [`Controller::inspect`](crate::Controller::inspect).

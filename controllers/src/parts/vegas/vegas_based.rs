@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::scheme::{Scheme, State, StateOf, StepMemory};
-use super::{Common, Delays, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
+use super::scheme::{Scheme, State, StateOf};
+use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
 use crate::event::{Acked, Idle, Lost, Marked, Rtt};
 use crate::parts::window::{Cut, Window};
 use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What};
@@ -65,17 +65,18 @@ impl<S: Scheme> VegasBased<S> {
             state.acting = !state.window.in_slow_start();
             return;
         }
+        let late = S::Source::late(&state.source);
         let Some(delays) = S::Source::round(params, &mut state.source) else { return };
         if !state.round.was_filled() {
             // A flow that did not use its window is no evidence that it is too small.
-            state.step = StepMemory::<S>::default();
+            state.step = S::Step::unlearned(state.step);
         }
         let delta = common.delta_rounding.apply(backlog(Self::delta_window(common, state), delays));
         state.delta = Some((delta, delays));
         if state.window.in_slow_start() {
             Self::slow_start(common, state, delta);
         } else {
-            Self::avoid(params, state, delta, delays);
+            Self::avoid(params, state, &Told { delta, delays, cwnd: state.window.cwnd, late });
         }
     }
 
@@ -97,7 +98,7 @@ impl<S: Scheme> VegasBased<S> {
             let to = state.window.cwnd * common.exit_factor;
             state.window.lower(common.limits(), to);
             state.window.ssthresh = 2.0;
-            state.step = StepMemory::<S>::default();
+            state.step = S::Step::unlearned(state.step);
         } else {
             state.incr = 1.0;
             state.doubling = true;
@@ -105,7 +106,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// `spec: chan §3.6 P3, §6.3`.
-    fn avoid(params: &S::Params, state: &mut StateOf<S>, delta: f64, delays: Delays) {
+    fn avoid(params: &S::Params, state: &mut StateOf<S>, told: &Told) {
         if S::Step::EVERY_OTHER {
             state.acting = !state.acting;
             if !state.acting {
@@ -113,7 +114,7 @@ impl<S: Scheme> VegasBased<S> {
             }
         }
         let cwnd = state.window.cwnd;
-        match S::Step::step(params, &mut state.step, &Told { delta, delays, cwnd }) {
+        match S::Step::step(params, &mut state.step, told) {
             Step::Hold => {}
             Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
             Step::Raise(packets) if state.round.was_filled() => state.window.grow(params.as_ref().limits(), packets),
@@ -149,7 +150,7 @@ impl<S: Scheme> VegasBased<S> {
     fn unlearn(state: &mut StateOf<S>) {
         Self::hold(state);
         S::Source::clear(&mut state.source);
-        state.step = StepMemory::<S>::default();
+        state.step = S::Step::unlearned(state.step);
     }
 
     fn lost(params: &S::Params, state: &mut StateOf<S>, now: Time, lost: &Lost) {
@@ -276,8 +277,10 @@ impl<S: Scheme> Controller for VegasBased<S> {
     }
 
     #[inline]
-    fn decide(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
-        Decision { ecn: S::ECN, ..state.window.decision() }
+    fn decide(params: &S::Params, state: &StateOf<S>, _: View<'_, ()>) -> Decision {
+        let mut decision = Decision { ecn: S::ECN, ..state.window.decision() };
+        S::finish(params, state, &mut decision);
+        decision
     }
 
     fn inspect(_: &S::Params, state: &StateOf<S>, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
