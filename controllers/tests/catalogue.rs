@@ -5,10 +5,6 @@ use windlass_controllers::{Algorithm, Engine};
 /// Largest state of a flow, bytes: a host of a million flows pays for each.
 const LARGEST: usize = 512;
 
-/// Largest of those that are whatever their user puts together: the sum of the largest
-/// parts.
-const LARGEST_COMPOSED: usize = 768;
-
 #[test]
 fn names_are_unique_and_read_back() {
     for (i, entry) in Algorithm::ALL.iter().enumerate() {
@@ -22,8 +18,7 @@ fn names_are_unique_and_read_back() {
 #[test]
 fn states_are_small() {
     for entry in Algorithm::ALL {
-        let largest = if entry.name == "compose" { LARGEST_COMPOSED } else { LARGEST };
-        assert!(entry.state_size <= largest, "{}: {} bytes, more than {largest}", entry.name, entry.state_size);
+        assert!(entry.state_size <= LARGEST, "{}: {} bytes, more than {LARGEST}", entry.name, entry.state_size);
     }
 }
 

@@ -25,7 +25,7 @@ pub fn next_maximum(cwnd: f64, w_max: f64, beta: f64, fast_convergence: bool) ->
 
 /// The `span` before `now` does not count in the stage, if there is one: the flow was
 /// idle or limited by its application (`RFC 9438 §4.2, §5.8`; `spec: sharma §6 rule 4`).
-pub fn pause(stage: &mut Option<Stage>, now: Time, span: Span) {
+pub fn pause(stage: Option<&mut Stage>, now: Time, span: Span) {
     if let Some(stage) = stage {
         stage.began = (stage.began + span).min(now);
     }
@@ -42,8 +42,6 @@ pub struct Stage {
     pub plateau: f64,
     /// `W_est`: the window Reno would have, packets.
     pub reno: f64,
-    /// What `reno` grows by per window of acknowledged packets.
-    pub reno_increase: f64,
     /// Seconds since the beginning that counted at the latest growth.
     t: f64,
 }
@@ -52,9 +50,9 @@ impl Stage {
     /// A stage that begins at `now` with a window of `cwnd` packets and aims at `w_max`
     /// (`RFC 9438 §4.2 fig. 2`; `spec: sharma §6 T-9, A-5`). `c` is in packets/s³.
     #[must_use]
-    pub fn begin(c: f64, now: Time, cwnd: f64, w_max: f64, reno_increase: f64) -> Stage {
+    pub fn begin(c: f64, now: Time, cwnd: f64, w_max: f64) -> Stage {
         let k = if w_max > cwnd { libm::cbrt((w_max - cwnd) / c) } else { 0.0 };
-        Stage { began: now, k, plateau: w_max.max(cwnd), reno: cwnd, reno_increase, t: 0.0 }
+        Stage { began: now, k, plateau: w_max.max(cwnd), reno: cwnd, t: 0.0 }
     }
 
     /// Seconds from the beginning to `now` that count.
@@ -73,10 +71,11 @@ impl Stage {
         self.plateau + c * d * d * d
     }
 
-    /// The share `windows` of a window was acknowledged (`RFC 9438 §4.3 fig. 4`).
+    /// The share `windows` of a window was acknowledged, and a whole one is worth
+    /// `increase` packets to Reno (`RFC 9438 §4.3 fig. 4`).
     #[inline]
-    pub fn count(&mut self, windows: f64) {
-        self.reno += self.reno_increase * windows;
+    pub fn count(&mut self, increase: f64, windows: f64) {
+        self.reno += increase * windows;
     }
 
     /// Names the facts worth logging.

@@ -7,8 +7,19 @@ use crate::Time;
 /// sent at the very instant of the response counts as sent before it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Epoch {
-    start: Option<Time>,
-    open: bool,
+    /// When the latest period started, if there was one.
+    start: Time,
+    stage: Stage,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+enum Stage {
+    /// No period yet.
+    #[default]
+    Never,
+    /// Nothing sent since the start has been acknowledged yet.
+    Open,
+    Over,
 }
 
 impl Epoch {
@@ -16,14 +27,14 @@ impl Epoch {
     #[must_use]
     #[inline]
     pub fn start(&self) -> Option<Time> {
-        self.start
+        (self.stage != Stage::Never).then_some(self.start)
     }
 
     /// Whether no packet sent after the response has been acknowledged yet.
     #[must_use]
     #[inline]
     pub fn in_recovery(&self) -> bool {
-        self.open
+        self.stage == Stage::Open
     }
 
     /// Whether a packet sent at `sent_at` left after the latest response, so that its
@@ -31,26 +42,30 @@ impl Epoch {
     #[must_use]
     #[inline]
     pub fn accepts(&self, sent_at: Time) -> bool {
-        self.start.is_none_or(|start| sent_at > start)
+        self.stage == Stage::Never || sent_at > self.start
     }
 
     /// A response is taken at `now`.
     pub fn begin(&mut self, now: Time) {
-        *self = Epoch { start: Some(now), open: true };
+        *self = Epoch { start: now, stage: Stage::Open };
     }
 
     /// A packet sent at `newest_sent_at` was acknowledged. Returns whether that ends
     /// the recovery period.
     #[inline]
     pub fn acked(&mut self, newest_sent_at: Time) -> bool {
-        let ends = self.open && self.accepts(newest_sent_at);
-        self.open &= !ends;
+        let ends = self.in_recovery() && self.accepts(newest_sent_at);
+        if ends {
+            self.stage = Stage::Over;
+        }
         ends
     }
 
     /// Leaves recovery without an acknowledgement: the response was undone.
     pub fn close(&mut self) {
-        self.open = false;
+        if self.in_recovery() {
+            self.stage = Stage::Over;
+        }
     }
 
     /// Forgets the period: persistent congestion starts over (`RFC 9002 §7.6.2`).

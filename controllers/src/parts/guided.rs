@@ -65,24 +65,31 @@ impl Steered for Params {
 /// What guides a window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Guide {
-    /// The available bandwidth, bit/s; `None` before any estimate, 0 when there is none
-    /// to spare or when congestion has made the estimate void.
-    pub available: Option<f64>,
+    /// The available bandwidth, bit/s; negative before any estimate.
+    available: f64,
     /// The fraction of it to go for.
     share: f64,
     /// The window when `available` was set, packets.
     reference: f64,
-    base_rtt: Option<Span>,
+    /// Zero before the first sample.
+    base_rtt: Span,
 }
 
 impl Guide {
+    /// [`available`](Guide::available) where there is none.
+    const UNKNOWN: f64 = -1.0;
+
+    /// The available bandwidth, bit/s; none before any estimate, 0 when there is none to
+    /// spare or when congestion has made the estimate void.
+    #[must_use]
+    pub fn available(&self) -> Option<f64> {
+        (self.available >= 0.0).then_some(self.available)
+    }
+
     /// The available bandwidth in packets per base RTT (`spec: arumaithurai §3.5 F2.5a`,
     /// A2).
     fn spare(&self, window: &Window) -> f64 {
-        match (self.available, self.base_rtt) {
-            (Some(available), Some(base_rtt)) if available > 0.0 => available * base_rtt.secs() / (8.0 * window.mtu),
-            _ => 0.0,
-        }
+        if self.available > 0.0 { self.available * self.base_rtt.secs() / (8.0 * window.mtu) } else { 0.0 }
     }
 }
 
@@ -113,7 +120,8 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
     }
 
     fn start(params: &R::Params, path: &Path) -> Self::Memory {
-        let guide = Guide { available: None, share: 1.0, reference: params.as_ref().iw, base_rtt: None };
+        let guide =
+            Guide { available: Guide::UNKNOWN, share: 1.0, reference: params.as_ref().iw, base_rtt: Span::ZERO };
         Memory { guide, rules: R::start(params, path) }
     }
 
@@ -121,7 +129,7 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
     #[inline]
     fn heard(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) {
         if matches!(event.what, What::Idle(idle) if idle.is_long()) {
-            memory.guide.available = None;
+            memory.guide.available = Guide::UNKNOWN;
         }
         R::heard(params, &mut memory.rules, window, event);
     }
@@ -156,12 +164,12 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
     }
 
     fn decrease(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Cut {
-        memory.guide.available = Some(0.0);
+        memory.guide.available = 0.0;
         R::decrease(params, &mut memory.rules, window, event)
     }
 
     fn timeout(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> f64 {
-        memory.guide.available = None;
+        memory.guide.available = Guide::UNKNOWN;
         R::timeout(params, &mut memory.rules, window, event)
     }
 
@@ -184,7 +192,7 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
 
     fn inspect(params: &R::Params, memory: &Self::Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
         R::inspect(params, &memory.rules, window, visit);
-        if let Some(available) = memory.guide.available {
+        if let Some(available) = memory.guide.available() {
             visit("bw_mbps", available / 1e6);
             visit("w_ref", memory.guide.reference);
         }
@@ -223,10 +231,10 @@ impl<R: Rules<Params: Steered>> FlowControl for GuidedBy<R> {
         estimate: Option<Estimate>,
     ) {
         let guide = &mut state.memory.guide;
-        guide.base_rtt = input.path.base_rtt();
+        guide.base_rtt = input.path.base_rtt().unwrap_or_default();
         if let Some(Estimate { available, share }) = estimate {
             // F6.
-            *guide = Guide { available: Some(available), share, reference: state.window.cwnd, ..*guide };
+            *guide = Guide { available: available.max(0.0), share, reference: state.window.cwnd, ..*guide };
             state.window.ssthresh = state.window.ssthresh.min(state.window.cwnd);
         }
         <LossBased<GuidedRules<R>> as FlowControl>::update(params, state, input, signal, estimate);

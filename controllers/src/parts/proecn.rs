@@ -105,8 +105,9 @@ impl Estimator for ProEcn {
         state.proceed(params, input.path, now, outcome)
     }
 
-    fn wants(_: &Params, state: &State) -> Wants {
-        state.wants()
+    #[inline]
+    fn wants(params: &Params, state: &State) -> Wants {
+        state.wants(params)
     }
 
     fn inspect(_: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -114,7 +115,7 @@ impl Estimator for ProEcn {
         visit("train_packets", f64::from(state.packets));
         visit("min_rate_mbps", state.min_rate / 1e6);
         visit("trains_sent", f64::from(state.last_id));
-        visit("train_outstanding", f64::from(state.outstanding.is_some()));
+        visit("train_outstanding", f64::from(state.outstanding().is_some()));
         visit("zero_streak", f64::from(state.zero_streak));
     }
 }

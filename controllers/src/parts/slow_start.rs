@@ -21,11 +21,11 @@ const MOST_RISE: u32 = 16_000;
 /// `MIN_RTT_DIVISOR` (`RFC 9406 §4.3`).
 const RISE_DIVISOR: u32 = 8;
 /// `N_RTT_SAMPLE` (`RFC 9406 §4.3`).
-const SAMPLES: u32 = 8;
+const SAMPLES: u8 = 8;
 /// `CSS_GROWTH_DIVISOR` (`RFC 9406 §4.3`).
 const CSS_DIVISOR: f64 = 4.0;
 /// `CSS_ROUNDS` (`RFC 9406 §4.3`).
-const CSS_ROUNDS: u32 = 5;
+const CSS_ROUNDS: u8 = 5;
 
 /// Limited slow start's divisor, `floor(cwnd / (max_ssthresh/2))`; none below 1
 /// (`RFC 3742 §2`; `spec: sharma §1.7`).
@@ -52,10 +52,10 @@ pub struct HyStart {
     /// `currentRoundMinRTT`.
     current: u32,
     /// `rttSampleCount`.
-    samples: u32,
+    samples: u8,
     /// Rounds of conservative slow start begun, the one in which it was entered included;
     /// 0 outside it.
-    css_rounds: u32,
+    css_rounds: u8,
     /// `cssBaselineMinRtt`.
     baseline: u32,
 }

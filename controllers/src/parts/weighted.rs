@@ -2,7 +2,9 @@
 //! losses, ECN marks, marks of active queue management, delays, backlog
 //! (`spec: arumaithurai §2.1 C1`, Eq. 3.1).
 
-use crate::event::Acked;
+use core::mem;
+
+use crate::event::{Acked, Rtt};
 use crate::parts::compose::{Detector, Signal};
 use crate::parts::early::{self, EarlyEcn};
 use crate::parts::vegas::{self, Delays, signed};
@@ -78,12 +80,25 @@ pub struct State {
     counted: early::State,
     /// One-way delays of late.
     delays: WindowedMin<4>,
-    /// RTT sample whose ACK is still to come, less the receiver's delay, and the least RTT.
-    rtt: Option<(Span, Span)>,
-    mtu: f64,
+    /// The share of the window that waits by the RTT sample whose ACK is still to come; 0
+    /// where there is none.
+    waiting: f64,
+    /// Whether that sample was late.
+    late: bool,
+    mtu: u32,
 }
 
 impl State {
+    /// Keeps what a sample says, without the receiver's delay, for its ACK.
+    #[inline]
+    fn sampled(&mut self, params: &Params, rtt: &Rtt) {
+        let (adjusted, least) = (rtt.adjusted(), rtt.min);
+        self.late = params.detect.contains(Kinds::RTT) && params.is_late(adjusted - least);
+        if params.detect.contains(Kinds::BACKLOG) {
+            self.waiting = vegas::backlog(1.0, Delays::new(signed(least) as f64, signed(adjusted) as f64));
+        }
+    }
+
     /// How many kinds of lateness the ACK shows.
     fn lateness(&mut self, params: &Params, now: Time, acked: &Acked) -> u32 {
         let kinds = params.detect;
@@ -94,14 +109,11 @@ impl State {
             let queued = Span(one_way.forward.saturating_sub(base).max(0).unsigned_abs());
             found += u32::from(params.is_late(queued));
         }
-        if let Some((rtt, least)) = self.rtt.take() {
-            let late = kinds.contains(Kinds::RTT) && params.is_late(rtt - least);
-            found += u32::from(late);
-            if kinds.contains(Kinds::BACKLOG) {
-                let delays = Delays::new(signed(least) as f64, signed(rtt) as f64);
-                let waiting = vegas::backlog(acked.in_flight_before as f64 / self.mtu, delays);
-                found += u32::from(waiting >= params.most_waiting);
-            }
+        found += u32::from(mem::take(&mut self.late));
+        let waiting = mem::take(&mut self.waiting);
+        if waiting > 0.0 {
+            let packets = acked.in_flight_before as f64 / f64::from(self.mtu);
+            found += u32::from(waiting * packets >= params.most_waiting);
         }
         found
     }
@@ -128,18 +140,19 @@ impl Detector for Weighted {
         State {
             counted: early::State::default(),
             delays: WindowedMin::default(),
-            rtt: None,
-            mtu: f64::from(path.mtu.max(1)),
+            waiting: 0.0,
+            late: false,
+            mtu: path.mtu.max(1),
         }
     }
 
     #[inline]
     fn update(params: &Params, state: &mut State, event: &Event) -> Signal {
         if let Some(rtt) = event.rtt() {
-            state.rtt = Some((rtt.adjusted(), rtt.min));
+            state.sampled(params, &rtt);
         }
         if let What::Mtu(mtu) = event.what {
-            state.mtu = f64::from(mtu.max(1));
+            state.mtu = mtu.max(1);
         }
         let counted = params.counted();
         let verdict = EarlyEcn::update(&counted, &mut state.counted, event);

@@ -12,8 +12,8 @@ use crate::{Span, Time};
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct WindowedMin<const N: usize> {
     stretches: Minima<N>,
-    /// When the current stretch started; `None` before the first value.
-    since: Option<Time>,
+    /// When the current stretch started; there is one once a value came.
+    since: Time,
 }
 
 impl<const N: usize> WindowedMin<N> {
@@ -21,14 +21,16 @@ impl<const N: usize> WindowedMin<N> {
     /// when `window` is `None`.
     #[inline]
     pub fn update(&mut self, now: Time, window: Option<Span>, value: i64) -> i64 {
-        let since = *self.since.get_or_insert(now);
+        if self.stretches.least(1).is_none() {
+            self.since = now;
+        }
         if let Some(window) = window {
             let stretch = (window.0 / N as u64).max(1);
-            let elapsed = now.since(since).0;
+            let elapsed = now.since(self.since).0;
             if elapsed >= stretch {
                 let passed = elapsed / stretch;
                 self.stretches.roll(passed);
-                self.since = Some(since + Span(passed.saturating_mul(stretch)));
+                self.since += Span(passed.saturating_mul(stretch));
             }
         }
         self.stretches.take(value);
@@ -39,7 +41,7 @@ impl<const N: usize> WindowedMin<N> {
     #[must_use]
     #[inline]
     pub fn get(&self) -> Option<i64> {
-        self.since.map(|_| self.min())
+        self.stretches.least(N)
     }
 
     /// Adds `by` to everything remembered: the clock the values were read off was found

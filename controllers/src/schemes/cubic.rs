@@ -33,14 +33,22 @@ impl AsRef<Base> for Params {
 /// What CUBIC knows of the path's capacity; all that §4.9.2 saves and restores.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Track {
-    /// The stage of congestion avoidance; none outside one.
-    stage: Option<Stage>,
+    course: Course,
     /// `W_max`, packets; 0 while there is none.
     w_max: f64,
     /// `cwnd_prior`, packets; 0 while there is none.
     prior: f64,
-    /// The next stage starts on its plateau: no congestion event or a timeout went before.
-    flat: bool,
+}
+
+/// Where CUBIC is along its curve.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Course {
+    /// In a stage of congestion avoidance.
+    Stage(Stage),
+    /// Before one.
+    Before,
+    /// Before one that starts on its plateau: no congestion event or a timeout went before.
+    Flat,
 }
 
 /// What CUBIC remembers besides its window.
@@ -70,19 +78,33 @@ impl Params {
 }
 
 impl Track {
+    fn stage(&self) -> Option<&Stage> {
+        if let Course::Stage(stage) = &self.course { Some(stage) } else { None }
+    }
+
+    fn stage_mut(&mut self) -> Option<&mut Stage> {
+        if let Course::Stage(stage) = &mut self.course { Some(stage) } else { None }
+    }
+
+    /// A stage that was under way is over.
+    fn end(&mut self) {
+        if let Course::Stage(_) = self.course {
+            self.course = Course::Before;
+        }
+    }
+
     /// Congestion avoidance begins (`RFC 9438 §4.2`; after a timeout §4.8; after a first
     /// slow start without congestion §4.10).
     #[cold]
     fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
-        if self.flat {
-            self.flat = false;
+        if self.course == Course::Flat {
             self.w_max = window.cwnd;
         }
         if self.prior <= 0.0 {
             self.prior = window.cwnd;
         }
-        let stage = Stage::begin(params.c, now, window.cwnd, self.w_max, friendly_increase(params.beta));
-        self.stage = Some(stage);
+        let stage = Stage::begin(params.c, now, window.cwnd, self.w_max);
+        self.course = Course::Stage(stage);
         stage
     }
 }
@@ -96,7 +118,7 @@ impl Rules for CubicRules {
     type Memory = Memory;
 
     fn start(_: &Params, _: &Path) -> Memory {
-        let track = Track { stage: None, w_max: 0.0, prior: 0.0, flat: true };
+        let track = Track { course: Course::Flat, w_max: 0.0, prior: 0.0 };
         Memory { track, before: track, srtt: Span::ZERO }
     }
 
@@ -111,14 +133,12 @@ impl Rules for CubicRules {
         let Memory { track, srtt, .. } = memory;
         let cwnd = window.cwnd;
         let windows = (units / cwnd).min(1.0);
-        if track.stage.is_none() {
+        if track.stage().is_none() {
             track.begin(params, window, now);
         }
-        let Some(stage) = &mut track.stage else { return 0.0 };
-        if stage.reno >= track.prior {
-            stage.reno_increase = 1.0;
-        }
-        stage.count(windows);
+        let Course::Stage(stage) = &mut track.course else { return 0.0 };
+        let increase = if stage.reno >= track.prior { 1.0 } else { friendly_increase(params.beta) };
+        stage.count(increase, windows);
         let t = stage.elapsed(now);
         if stage.at(params.c, t) < stage.reno {
             // Reno-friendly region, §4.3; never a step back.
@@ -134,8 +154,7 @@ impl Rules for CubicRules {
         let track = &mut memory.track;
         track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
         track.prior = window.cwnd;
-        track.stage = None;
-        track.flat = false;
+        track.course = Course::Before;
         Cut::to(1.0, params.kept(window, event))
     }
 
@@ -143,8 +162,7 @@ impl Rules for CubicRules {
     fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
         let track = &mut memory.track;
         track.prior = window.cwnd;
-        track.stage = None;
-        track.flat = true;
+        track.course = Course::Flat;
         params.kept(window, event) / window.cwnd
     }
 
@@ -155,13 +173,13 @@ impl Rules for CubicRules {
 
     /// `RFC 9438 §4.2, §5.8`: time the flow did not use its window is not part of `t`.
     fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        pause(&mut memory.track.stage, now, span);
-        pause(&mut memory.before.stage, now, span);
+        pause(memory.track.stage_mut(), now, span);
+        pause(memory.before.stage_mut(), now, span);
     }
 
     /// The stage ended with the window it was about.
     fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.track.stage = None;
+        memory.track.end();
     }
 
     /// The next ACK begins a stage at the resized window; below the plateau that is the
@@ -170,14 +188,14 @@ impl Rules for CubicRules {
         let track = &mut memory.track;
         track.w_max *= ratio;
         track.prior *= ratio;
-        track.stage = None;
+        track.end();
     }
 
     fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("w_max", memory.track.w_max);
         visit("cwnd_prior", memory.track.prior);
         visit("srtt_ms", 1e3 * memory.srtt.secs());
-        if let Some(stage) = &memory.track.stage {
+        if let Some(stage) = memory.track.stage() {
             stage.inspect(visit);
         }
     }

@@ -86,7 +86,7 @@ impl Track {
     fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
         let w_max = if self.flat { 0.0 } else { self.last_max };
         self.flat = false;
-        let stage = Stage::begin(params.c, now, window.cwnd, w_max, friendly_increase(params.beta));
+        let stage = Stage::begin(params.c, now, window.cwnd, w_max);
         self.stage = Some(stage);
         stage
     }
@@ -139,7 +139,7 @@ impl Rules for Cubic2005Rules {
             gap = gap.min(params.smax * ahead);
         }
         if params.friendly {
-            stage.count(windows);
+            stage.count(friendly_increase(params.beta), windows);
             gap = gap.max(stage.reno - cwnd);
         }
         gap.min(cwnd) * windows
@@ -173,8 +173,8 @@ impl Rules for Cubic2005Rules {
 
     /// `spec: sharma §6 rule 4`.
     fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        pause(&mut memory.track.stage, now, span);
-        pause(&mut memory.before.stage, now, span);
+        pause(memory.track.stage.as_mut(), now, span);
+        pause(memory.before.stage.as_mut(), now, span);
     }
 
     /// The stage ended with the window it was about.

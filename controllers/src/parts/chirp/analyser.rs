@@ -53,24 +53,30 @@ pub struct Finding {
 /// One train on its way in.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Analyser {
-    packets: u32,
+    packets: u16,
     /// How many arrived in sequence.
-    arrived: u32,
+    arrived: u16,
     /// The first congested one, from 1; 0 for none.
-    first_congested: u32,
+    first_congested: u16,
     /// The last clean one, from 1; 0 for none.
-    last_clean: u32,
-    /// The longest delay so far, nanoseconds.
-    longest: Option<i64>,
+    last_clean: u16,
+    /// The longest delay so far, nanoseconds, once there was one.
+    longest: i64,
+    /// Whether there was one.
+    timed: bool,
     /// What still arrives belongs to a train that has been judged.
     ignoring: bool,
 }
 
 impl Analyser {
-    /// Waits for a train of `packets`.
+    /// Waits for a train of `packets`, of which 65 535 count.
     #[must_use]
-    pub const fn new(packets: u32) -> Analyser {
-        Analyser { packets, arrived: 0, first_congested: 0, last_clean: 0, longest: None, ignoring: false }
+    pub fn new(packets: u32) -> Analyser {
+        Analyser::of(u16::try_from(packets).unwrap_or(u16::MAX))
+    }
+
+    const fn of(packets: u16) -> Analyser {
+        Analyser { packets, arrived: 0, first_congested: 0, last_clean: 0, longest: 0, timed: false, ignoring: false }
     }
 
     /// Takes a probe in. A finding comes with the last probe, or with the first that is
@@ -78,10 +84,10 @@ impl Analyser {
     /// probes in sequence show nothing (`spec: arumaithurai §3.7 R1`).
     pub fn arrived(&mut self, reading: &Reading, probe: &Probed) -> Option<Finding> {
         if probe.index == 0 {
-            *self = Analyser::new(self.packets);
+            *self = Analyser::of(self.packets);
         } else if self.ignoring {
             return None;
-        } else if probe.index != self.arrived {
+        } else if probe.index != u32::from(self.arrived) {
             self.ignoring = true;
             return self.finding(reading);
         }
@@ -99,20 +105,23 @@ impl Analyser {
             Source::Delay => self.rose(reading, probe).unwrap_or(true),
             Source::Both => probe.ce || self.rose(reading, probe).unwrap_or(false),
         };
-        self.arrived += 1;
+        self.arrived = self.arrived.saturating_add(1);
         if !congested {
             self.last_clean = self.arrived;
         } else if self.first_congested == 0 {
             self.first_congested = self.arrived;
         }
-        self.longest = self.longest.max(probe.one_way);
+        if let Some(delay) = probe.one_way {
+            self.longest = if self.timed { self.longest.max(delay) } else { delay };
+            self.timed = true;
+        }
     }
 
     /// Whether the delay exceeds all before it; a train's first never does. Nothing is
     /// known without a delay.
     fn rose(&self, reading: &Reading, probe: &Probed) -> Option<bool> {
         let delay = probe.one_way?;
-        Some(self.longest.is_some_and(|longest| delay > longest.saturating_add(reading.margin)))
+        Some(self.timed && delay > self.longest.saturating_add(reading.margin))
     }
 
     fn finding(&self, reading: &Reading) -> Option<Finding> {
@@ -120,10 +129,10 @@ impl Analyser {
             return None;
         }
         let index = match reading.turn {
-            Turn::FirstMark if self.first_congested == 0 => self.arrived + 1,
+            Turn::FirstMark if self.first_congested == 0 => self.arrived.saturating_add(1),
             Turn::FirstMark => self.first_congested,
-            Turn::TerminalExcursion => self.last_clean + 1,
+            Turn::TerminalExcursion => self.last_clean.saturating_add(1),
         };
-        Some(Finding { index, saturated: self.last_clean <= 1 })
+        Some(Finding { index: u32::from(index), saturated: self.last_clean <= 1 })
     }
 }

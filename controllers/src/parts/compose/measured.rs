@@ -16,8 +16,7 @@ parameters! {
 /// A path's round trip times. Smoothing is the stack's (`RFC 9002 §5.3`).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Measured {
-    recent: WindowedMin<10>,
-    base: Option<Span>,
+    recent: WindowedMin<4>,
     smoothed: Span,
     variation: Span,
 }
@@ -28,7 +27,7 @@ impl Measured {
         if rtt.latest > Span::ZERO {
             let latest = i64::try_from(rtt.latest.0).unwrap_or(i64::MAX);
             let window = Span::from_secs_f64(params.base_rtt_window);
-            self.base = Some(Span(self.recent.update(now, Some(window), latest).unsigned_abs()));
+            self.recent.update(now, Some(window), latest);
         }
         self.smoothed = rtt.smoothed;
         self.variation = rtt.variation;
@@ -36,8 +35,9 @@ impl Measured {
 
     /// The smallest RTT of late (`spec: arumaithurai §3.4`, A22).
     #[must_use]
-    pub const fn base_rtt(&self) -> Option<Span> {
-        self.base
+    #[inline]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.recent.get().map(|base| Span(base.unsigned_abs()))
     }
 
     /// The smoothed RTT; zero before the first sample.

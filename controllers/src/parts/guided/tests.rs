@@ -77,7 +77,7 @@ fn congestion_voids_the_estimate() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
     assert_eq!(bench.congest(), 87.5);
-    assert_eq!((bench.state.memory.guide.available, bench.state.memory.guide.reference), (Some(0.0), 87.5));
+    assert_eq!((bench.state.memory.guide.available(), bench.state.memory.guide.reference), (Some(0.0), 87.5));
     assert_eq!(bench.ack(1), 87.5, "the ACK that ends recovery does not grow the window");
     assert_eq!(bench.ack(1), 87.5 + 1.0 / 87.5);
 }
@@ -88,7 +88,7 @@ fn a_timeout_starts_over() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
     assert_eq!(bench.tell(What::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
-    assert_eq!((bench.state.window.ssthresh, bench.state.memory.guide.available), (87.5, None));
+    assert_eq!((bench.state.window.ssthresh, bench.state.memory.guide.available()), (87.5, None));
     assert_eq!(bench.ack(1), 2.0, "slow start");
     let quic = Params::default();
     assert_eq!(Bench::at(quic, 100.0).tell(What::PersistentCongestion(lost(Time(1))), Signal::TimedOut, None), 2.0);
@@ -104,7 +104,7 @@ fn an_estimate_ends_slow_start() {
         bench.estimate(available);
         assert_eq!(bench.state.window.phase(), Phase::CongestionAvoidance);
         assert_eq!((bench.state.window.cwnd, bench.state.window.ssthresh), (20.0, 20.0));
-        assert_eq!(bench.state.memory.guide.available, Some(available));
+        assert_eq!(bench.state.memory.guide.available(), Some(available));
     }
 }
 
@@ -115,9 +115,9 @@ fn a_long_idle_period_ages_the_estimate() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
     assert_eq!(bench.tell(idle(300), Signal::Clear, None), 100.0);
-    assert_eq!(bench.state.memory.guide.available, Some(8e6));
+    assert_eq!(bench.state.memory.guide.available(), Some(8e6));
     assert_eq!(bench.tell(idle(301), Signal::Clear, None), 1.0);
-    assert_eq!(bench.state.memory.guide.available, None);
+    assert_eq!(bench.state.memory.guide.available(), None);
 }
 
 /// Corner case 2: one round trip of Eq. 4.10 takes w to `√(w² + 2·a·w₀…)`, not to w + a.
@@ -236,7 +236,7 @@ proptest! {
                         prop_assert_eq!(now, was, "I4");
                     }
                     if !before.window.in_slow_start() {
-                        let spare = before.memory.guide.available.unwrap_or(0.0) * 0.1 / 8000.0;
+                        let spare = before.memory.guide.available().unwrap_or(0.0) * 0.1 / 8000.0;
                         let units = f64::from(packets) / was;
                         let rounding = 1e-9 * now;
                         prop_assert!(now - was <= (0.5 * spare).max(1.0) * units + rounding, "I5");
@@ -247,7 +247,7 @@ proptest! {
                 Act::Congest => {
                     let now = bench.congest();
                     prop_assert_eq!(now, ((1.0 - params.b) * was).max(2.0), "I3");
-                    prop_assert_eq!(bench.state.memory.guide.available, Some(0.0));
+                    prop_assert_eq!(bench.state.memory.guide.available(), Some(0.0));
                 }
                 Act::Timeout => {
                     let now = bench.tell(What::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);

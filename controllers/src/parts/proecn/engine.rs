@@ -35,32 +35,38 @@ pub struct State {
     pub last_id: u32,
     /// Saturated trains in a row.
     pub zero_streak: u32,
-    /// The train under way.
-    pub outstanding: Option<Outstanding>,
     /// Maximum datagram size, bytes.
     pub(super) mtu: u32,
-    /// When the next train is due.
-    due: Option<Time>,
-    /// When the round trip before the first train began.
-    first_round: Epoch,
-    /// It met congestion.
+    awaited: Awaited,
+    /// The round trip before the first train met congestion.
     congested_start: bool,
     /// Data was acknowledged since the latest train began.
     active: bool,
     rng: SplitMix64,
 }
 
-/// A train under way.
+/// What a prober waits for, one thing at a time.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Awaited {
+    /// The end of the round trip before the first train, which began with this.
+    Round(Epoch),
+    /// The time for the next train.
+    Due(Time),
+    /// The answer to the train under way.
+    Answer(Outstanding),
+}
+
+/// A train under way: the latest, of as many packets and at such a rate as the state has.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Outstanding {
-    /// The train.
-    pub plan: TrainPlan,
     /// When to stop waiting for it (PcTimeout).
     pub timeout: Time,
     /// It repeats one that got no answer.
     pub is_retry: bool,
     /// Data met congestion while it was under way.
     pub is_stale: bool,
+    /// Size of each probe, bytes.
+    bytes: u32,
     analyser: Analyser,
 }
 
@@ -81,13 +87,33 @@ impl State {
             min_rate: params.rate_floor,
             last_id: 0,
             zero_streak: 0,
-            outstanding: None,
             mtu: path.mtu,
-            due: None,
-            first_round: Epoch::default(),
+            awaited: Awaited::Round(Epoch::default()),
             congested_start: false,
             active: false,
             rng: SplitMix64::new(path.seed),
+        }
+    }
+
+    /// The train under way.
+    #[must_use]
+    #[inline]
+    pub const fn outstanding(&self) -> Option<&Outstanding> {
+        match &self.awaited {
+            Awaited::Answer(train) => Some(train),
+            Awaited::Round(_) | Awaited::Due(_) => None,
+        }
+    }
+
+    /// The latest train, of probes of `bytes`.
+    fn plan(&self, params: &Params, bytes: u32) -> TrainPlan {
+        TrainPlan {
+            id: self.last_id,
+            packets: self.packets,
+            bytes,
+            min_rate: self.min_rate,
+            spread: params.sf,
+            dscp: params.probe_dscp.min(63) as u8,
         }
     }
 
@@ -97,7 +123,7 @@ impl State {
     pub(super) fn heed(&mut self, signal: Signal, now: Time) {
         if signal.is_congestion() {
             self.congested_start = true;
-            if let Some(train) = &mut self.outstanding {
+            if let Awaited::Answer(train) = &mut self.awaited {
                 train.is_stale = true;
             }
         } else if signal == Signal::TimedOut {
@@ -109,9 +135,9 @@ impl State {
     /// Stops, until data sent after `now` has been acknowledged (F5, F7).
     pub(super) fn cancel(&mut self, now: Time) {
         self.phase = Phase::NotStarted;
-        self.outstanding = None;
-        self.due = None;
-        self.first_round.begin(now);
+        let mut round = Epoch::default();
+        round.begin(now);
+        self.awaited = Awaited::Round(round);
         self.congested_start = false;
     }
 
@@ -120,7 +146,8 @@ impl State {
     #[inline]
     pub(super) fn acked(&mut self, params: &Params, path: &Measured, now: Time, acked: &Acked) {
         self.active = true;
-        if self.phase != Phase::NotStarted || !self.first_round.accepts(acked.newest_sent_at) {
+        let Awaited::Round(round) = &self.awaited else { return };
+        if !round.accepts(acked.newest_sent_at) {
             return;
         }
         let Some(base_rtt) = path.base_rtt() else { return };
@@ -128,20 +155,24 @@ impl State {
         if self.congested_start {
             self.phase = Phase::Dynamic;
             self.packets = params.n;
-            self.due = Some(now + base_rtt);
+            self.awaited = Awaited::Due(now + base_rtt);
         } else {
             self.phase = Phase::SlowProbe;
             self.packets = params.n0.min(params.n);
-            self.due = Some(now);
+            self.awaited = Awaited::Due(now);
         }
     }
 
     /// A probe of the train under way arrived; of any other it means nothing.
     pub(super) fn probed(&mut self, params: &Params, probed: &Probed) -> Option<Outcome> {
-        let train = self.outstanding.as_mut().filter(|train| train.plan.id == probed.train)?;
+        let Awaited::Answer(train) = &mut self.awaited else { return None };
+        if self.last_id != probed.train {
+            return None;
+        }
         let finding = train.analyser.arrived(&params.reading(), probed)?;
-        let available = train.plan.chirp().estimate(finding.index);
-        Some(Outcome { train: self.outstanding.take()?, available, saturated: finding.saturated })
+        let train = *train;
+        let available = self.plan(params, train.bytes).chirp().estimate(finding.index);
+        Some(Outcome { train, available, saturated: finding.saturated })
     }
 
     /// Whether the time has come to give a train up or to begin the next.
@@ -161,7 +192,7 @@ impl State {
     ) -> Option<Estimate> {
         let outcome = outcome.or_else(|| self.give_up(params, path, now));
         let estimate = outcome.map(|outcome| self.conclude(params, path, now, outcome));
-        if self.outstanding.is_none() && self.is_due(now) {
+        if matches!(self.awaited, Awaited::Due(_)) && self.is_due(now) {
             self.begin(params, path, now);
         }
         estimate
@@ -170,11 +201,11 @@ impl State {
     /// P4: a train that got no answer in time is sent again once; the second time it
     /// counts as saturated.
     fn give_up(&mut self, params: &Params, path: &Measured, now: Time) -> Option<Outcome> {
-        let train = self.outstanding.take_if(|train| train.timeout <= now)?;
+        let train = *self.outstanding().filter(|train| train.timeout <= now)?;
         if train.is_retry {
             return Some(Outcome { train, available: 0.0, saturated: true });
         }
-        self.send(params, path, now, train.plan, true);
+        self.send(params, path, now, train.bytes, true);
         None
     }
 
@@ -183,10 +214,10 @@ impl State {
         let Outcome { train, saturated, .. } = outcome;
         let available = if train.is_stale { 0.0 } else { outcome.available };
         if self.phase == Phase::SlowProbe {
-            if train.plan.packets >= params.n || available < train.plan.chirp().max_rate() {
+            if self.packets >= params.n || available < self.plan(params, train.bytes).chirp().max_rate() {
                 self.phase = Phase::Dynamic;
             } else {
-                self.packets = (2 * train.plan.packets).min(params.n);
+                self.packets = (2 * self.packets).min(params.n);
             }
         }
         if self.phase != Phase::SlowProbe {
@@ -201,38 +232,30 @@ impl State {
         } else {
             self.rng.uniform() * params.wait * path.base_rtt().unwrap_or_default().secs()
         };
-        self.due = Some(now + Span::from_secs_f64(pause));
+        self.awaited = Awaited::Due(now + Span::from_secs_f64(pause));
         Estimate { available, share: params.alpha }
     }
 
     /// P2: the next train.
     fn begin(&mut self, params: &Params, path: &Measured, now: Time) {
-        self.due = None;
         if self.phase == Phase::Off {
             self.phase = Phase::Dynamic;
         }
         let size = if params.probe_size == 0 { self.mtu } else { params.probe_size.min(self.mtu) };
-        let plan = TrainPlan {
-            id: 0,
-            packets: self.packets,
-            bytes: size.clamp(1, 65_527),
-            min_rate: self.min_rate,
-            spread: params.sf,
-            dscp: params.probe_dscp.min(63) as u8,
-        };
-        self.send(params, path, now, plan, false);
+        self.send(params, path, now, size.clamp(1, 65_527), false);
     }
 
-    fn send(&mut self, params: &Params, path: &Measured, now: Time, plan: TrainPlan, is_retry: bool) {
+    fn send(&mut self, params: &Params, path: &Measured, now: Time, bytes: u32, is_retry: bool) {
         self.last_id = self.last_id.wrapping_add(1);
         self.active = false;
         let held_back = Span::from_secs_f64(params.max_ack_delay / 1e3);
-        self.outstanding = Some(Outstanding {
-            plan: TrainPlan { id: self.last_id, ..plan },
-            timeout: now + plan.chirp().duration() + path.patience() + held_back,
+        let duration = self.plan(params, bytes).chirp().duration();
+        self.awaited = Awaited::Answer(Outstanding {
+            timeout: now + duration + path.patience() + held_back,
             is_retry,
             is_stale: false,
-            analyser: Analyser::new(plan.packets),
+            bytes,
+            analyser: Analyser::new(self.packets),
         });
     }
 
@@ -240,13 +263,16 @@ impl State {
     /// acknowledged since the latest train, none is.
     #[inline]
     fn wake_at(&self) -> Option<Time> {
-        match &self.outstanding {
-            Some(train) => Some(train.timeout),
-            None => self.due.filter(|_| self.active),
+        match &self.awaited {
+            Awaited::Answer(train) => Some(train.timeout),
+            Awaited::Due(due) => self.active.then_some(*due),
+            Awaited::Round(_) => None,
         }
     }
 
-    pub(super) fn wants(&self) -> Wants {
-        Wants { train: self.outstanding.map(|train| train.plan), wake_at: self.wake_at() }
+    #[inline]
+    pub(super) fn wants(&self, params: &Params) -> Wants {
+        let train = self.outstanding().map(|train| self.plan(params, train.bytes));
+        Wants { train, wake_at: self.wake_at() }
     }
 }

@@ -422,14 +422,14 @@ proptest! {
         let (mut streak, mut overlapped, mut answered) = (0, false, 0);
         for act in acts {
             let before = bench.state;
-            let timeout = before.outstanding.map(|train| train.timeout);
+            let timeout = before.outstanding().map(|train| train.timeout);
             let in_time = timeout.is_none_or(|timeout| bench.now + RTT + Span(1000) < timeout);
             let mut estimate = None;
             match act {
                 Act::Ack if in_time => bench.ack(),
-                Act::Answer { marked, lost } if in_time && before.outstanding.is_some() && answered != before.last_id => {
+                Act::Answer { marked, lost } if in_time && before.outstanding().is_some() && answered != before.last_id => {
                     answered = before.last_id;
-                    let packets = before.outstanding.unwrap().plan.packets;
+                    let packets = before.packets;
                     let expected = saturated(packets, marked, lost);
                     estimate = bench.answer(marked, lost);
                     prop_assert_eq!(estimate.is_some(), expected.is_some());
@@ -443,7 +443,7 @@ proptest! {
                     let left = bench.wake_at().map_or(RTT, |due| due.since(bench.now));
                     estimate = bench.pass(Span::from_secs_f64(left.secs() * part)).tick();
                     if estimate.is_some() {
-                        prop_assert!(before.outstanding.unwrap().is_retry && estimate == Some(0.0), "P4");
+                        prop_assert!(before.outstanding().unwrap().is_retry && estimate == Some(0.0), "P4");
                         streak += 1;
                     }
                 }
@@ -458,7 +458,7 @@ proptest! {
                 Act::Idle => {
                     bench.tell(What::Idle(Idle { idle: Span(2), pto: Span(1) }), Signal::Clear);
                 }
-                Act::Stray(probed) if before.outstanding.is_none_or(|train| train.plan.id != probed.train) => {
+                Act::Stray(probed) if before.outstanding().is_none() || before.last_id != probed.train => {
                     prop_assert_eq!(bench.tell(What::Probed(probed), Signal::Clear), None);
                 }
                 _ => {}
@@ -466,14 +466,14 @@ proptest! {
             let state = bench.state;
             prop_assert!(state.min_rate >= params.rate_floor && state.min_rate.is_finite(), "I13");
             let sent = state.last_id - before.last_id;
-            let displaced = sent > 0 && before.outstanding.is_some() && estimate.is_none();
+            let displaced = sent > 0 && before.outstanding().is_some() && estimate.is_none();
             prop_assert!(sent <= 1 && (!displaced || timeout.unwrap() <= bench.now), "I15: one at a time");
             prop_assert_eq!(state.zero_streak, streak);
             if state.phase == Phase::Off {
-                prop_assert!(state.outstanding.is_none() && streak >= zero_off, "I15: off");
+                prop_assert!(state.outstanding().is_none() && streak >= zero_off, "I15: off");
             }
             prop_assert!(!overlapped || estimate.is_none_or(|available| available == 0.0), "I16");
-            overlapped &= sent == 0 && state.outstanding.is_some();
+            overlapped &= sent == 0 && state.outstanding().is_some();
         }
     }
 }

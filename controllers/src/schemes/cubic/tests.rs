@@ -345,7 +345,7 @@ proptest! {
         (flow.window.cwnd, flow.window.ssthresh) = (w, 2.0);
         let now = Time((2000 * MS).saturating_add(elapsed));
         let grown = testkit::step::<Cubic>(&params, flow, now, What::Acked(acked(packets, Time(1001 * MS))));
-        let estimate = grown.memory.track.stage.map_or(0.0, |stage| stage.reno);
+        let estimate = grown.memory.track.stage().map_or(0.0, |stage| stage.reno);
         prop_assert!(grown.window.cwnd >= w);
         prop_assert!(grown.window.cwnd <= (1.5 * w).max(estimate) * (1.0 + 1e-12));
     }

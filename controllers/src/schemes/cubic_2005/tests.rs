@@ -155,7 +155,7 @@ fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
         }
         flow.memory.d_min = Some(Span::from_millis(100));
         let end = flow.memory.track.stage.map_or(5300, |_| 5300) + after;
-        flow.memory.track.stage = Some(Stage::begin(0.4, Time(5300 * MS), 800.0, 1000.0, 0.3));
+        flow.memory.track.stage = Some(Stage::begin(0.4, Time(5300 * MS), 800.0, 1000.0));
         let before = flow.window.cwnd;
         let grown = at(&params, flow, end, What::Acked(acked(1, Time((end - 100) * MS))));
         before * (grown.window.cwnd - before)

@@ -100,7 +100,7 @@ fn an_answered_train_guides_growth() {
     // A mark on data voids it.
     state = step::<NfTcp>(&params, state, Time::from_micros(310_000), What::Marked(marked(Time::from_micros(250_000))));
     assert_eq!(state.flow.window.cwnd, 12.625 * 0.875);
-    assert_eq!(state.flow.memory.guide.available, Some(0.0));
+    assert_eq!(state.flow.memory.guide.available(), Some(0.0));
 }
 
 /// Marks on probes are none of the data's.
