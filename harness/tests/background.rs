@@ -75,7 +75,7 @@ fn ledbat_plus_plus_holds_its_target_between_slowdowns() {
 #[test]
 fn background_flows_yield() {
     for competitor in ["reno", "cubic"] {
-        for (controller, most) in [("ledbat", 0.2), ("ledbat++", 0.2), ("tcp-lp", 0.2)] {
+        for (controller, most) in [("ledbat", 0.2), ("ledbat++", 0.2), ("tcp-lp", 0.2), ("nice", 0.2)] {
             let text = format!(
                 "duration_s = 120\n{LINK}{FLOW}\
                  [[flow]]\nname = \"other\"\ncontroller = \"{competitor}\"\nstart_s = 30\nstop_s = 80\n"
