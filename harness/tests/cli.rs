@@ -133,3 +133,20 @@ fn a_reader_that_leaves_early_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), stderr(&output)), (Some(0), ""));
 }
+
+#[test]
+fn every_controller_runs_on_the_scenario_taken_by_default() {
+    let controllers: Vec<&str> = windlass_controllers::Algorithm::ALL.iter().map(|entry| entry.name).collect();
+    let mut arguments = vec!["run", "--json"];
+    arguments.extend(controllers.iter().flat_map(|name| ["-c", name]));
+    let output = windlass(&arguments);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let results = json(stdout(&output));
+    let runs = results["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), controllers.len());
+    for (run, controller) in runs.iter().zip(&controllers) {
+        assert_eq!((run["scenario"].as_str(), run["controller"].as_str()), (Some("clean-link"), Some(*controller)));
+        let goodput = run["flows"][0]["goodput_mbps"].as_f64().unwrap_or_default();
+        assert!(goodput > 1.0, "{controller}: {goodput} Mbit/s");
+    }
+}

@@ -15,6 +15,7 @@ use crate::results::Store;
 #[derive(Debug, clap::Args)]
 pub(super) struct RunScenario {
     /// A scenario file (TOML), or the name of a built-in one; see `windlass scenarios`
+    #[arg(default_value = "clean-link")]
     scenario: String,
     /// Controller for the flows under test, as NAME or NAME:parameter=value,…; may be
     /// given several times [default: the scenario's own]
