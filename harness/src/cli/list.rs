@@ -97,7 +97,8 @@ fn parameters_as_text(algorithm: &Algorithm, width: usize) -> String {
             if changed {
                 row.push(given.value.to_string());
             }
-            row.extend([given.unit.to_owned(), given.range.to_string()]);
+            let takes = given.range.to_string();
+            row.extend([given.unit.to_owned(), if is_long(&takes) { "see below".to_owned() } else { takes }]);
             row
         })
         .collect();
@@ -106,10 +107,17 @@ fn parameters_as_text(algorithm: &Algorithm, width: usize) -> String {
     for (line, param) in lines.zip(&given) {
         text.push_str(&line);
         text.push('\n');
-        text.push_str(&wrapped(&format!("{} [{}]", param.doc, param.source), 4, width));
+        let takes = param.range.to_string();
+        let takes = if is_long(&takes) { format!(" Takes {takes}.") } else { String::new() };
+        text.push_str(&wrapped(&format!("{}{takes} [{}]", param.doc, param.source), 4, width));
     }
     text.push_str("\nColumns: the values of profile=quic (the default) and of profile=paper.\n");
     text
+}
+
+/// Whether what a parameter takes has no room in a column.
+fn is_long(takes: &str) -> bool {
+    takes.len() > 40
 }
 
 fn entry_as_json(entry: &Entry) -> Value {
