@@ -80,6 +80,8 @@ pub struct QlogRecorder<W: Write> {
     trace: SharedTrace<W>,
     level: Level,
     turn: Option<Turn>,
+    /// Somebody else writes which packets were lost.
+    packets_elsewhere: bool,
 }
 
 impl<W: Write> QlogRecorder<W> {
@@ -92,7 +94,7 @@ impl<W: Write> QlogRecorder<W> {
         controller: &str,
         path: &Path,
     ) -> Self {
-        let recorder = QlogRecorder { trace: trace.into(), level, turn: None };
+        let recorder = QlogRecorder { trace: trace.into(), level, turn: None, packets_elsewhere: false };
         let decision = engine.decide(&engine.start(path), View::solo(&engine.group()));
         let mut trace = recorder.trace.lock();
         if level != Level::Recovery {
@@ -104,6 +106,13 @@ impl<W: Write> QlogRecorder<W> {
         }
         drop(trace);
         recorder
+    }
+
+    /// Leaves it to whoever writes packets to the trace to write which were lost.
+    #[must_use]
+    pub fn packets_elsewhere(mut self) -> Self {
+        self.packets_elsewhere = true;
+        self
     }
 
     /// The trace, for whoever writes packets to it.
@@ -122,7 +131,7 @@ impl<W: Write + Send> Recorder for QlogRecorder<W> {
         let turn = self.turn.take();
         let mut trace = self.trace.lock();
         if self.level != Level::StepsOnly {
-            tell_event(&mut trace, event);
+            tell_event(&mut trace, event, self.packets_elsewhere);
             let (metrics, trigger) = seen(event);
             tell_decision(&mut trace, event.now.0, decision, metrics, trigger);
         }
@@ -187,12 +196,12 @@ struct Marks {
 struct Nothing {}
 
 /// Losses, marks and changes of the datagram size.
-fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event) {
+fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, packets_elsewhere: bool) {
     let now = event.now.0;
     match event.what {
         What::Lost(lost) | What::PersistentCongestion(lost) => {
             // Only of a single packet is the number known.
-            if let (1, Some(number)) = (lost.packets, lost.newest_pn) {
+            if let (1, Some(number), false) = (lost.packets, lost.newest_pn, packets_elsewhere) {
                 let trigger = match lost.trigger {
                     LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                     LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),

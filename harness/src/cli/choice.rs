@@ -7,6 +7,7 @@ use windlass_controllers::{Algorithm, ParseError};
 use super::CliError;
 use super::suggest::did_you_mean;
 use crate::evaluation::{BUILTIN, Source, Stack};
+use crate::scenario::NATIVE;
 
 /// The controller `text` names.
 pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
@@ -25,7 +26,10 @@ pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
 pub(super) fn controllers(typed: &[String]) -> Result<Vec<String>, CliError> {
     let mut names: Vec<String> = Vec::new();
     for name in typed.iter().flat_map(|text| split(text)) {
-        controller(&name)?;
+        // Whether there is such a native controller is each stack's to say.
+        if !name.starts_with(NATIVE) {
+            controller(&name)?;
+        }
         if !names.contains(&name) {
             names.push(name);
         }

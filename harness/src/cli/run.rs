@@ -17,11 +17,12 @@ pub(super) struct RunScenario {
     /// A scenario file (TOML), or the name of a built-in one; see `windlass scenarios`
     #[arg(default_value = "clean-link")]
     scenario: String,
-    /// Controller for the flows under test, as NAME or NAME:parameter=value,…; may be
-    /// given several times [default: the scenario's own]
+    /// Controller for the flows under test, as NAME or NAME:parameter=value,…, or as
+    /// native:NAME for one of the stack's own; may be given several times [default: the
+    /// scenario's own]
     #[arg(long, short, value_name = "NAME")]
     controller: Vec<String>,
-    /// What runs it: sim (the packet simulator) or quinn; may be given several times
+    /// What runs it: sim (the packet simulator), quinn or noq; may be given several times
     #[arg(long, value_name = "STACK", default_value = "sim")]
     stack: Vec<String>,
     /// Seed of everything random [default: the scenario's]

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use windlass_adapter::require;
 use windlass_controllers::Time;
 
 use super::logs::{LogSettings, Logs};
@@ -32,11 +31,7 @@ impl Job<'_> {
     /// Why the stack cannot run the controllers of `scenario`, if so.
     #[must_use]
     pub fn unsupported(&self, scenario: &Scenario) -> Option<String> {
-        scenario.flows.iter().find_map(|flow| {
-            require(&flow.algorithm, &flow.controller, self.stack.name(), self.stack.provides())
-                .err()
-                .map(|error| error.to_string())
-        })
+        scenario.flows.iter().find_map(|flow| self.stack.check(&flow.control, &flow.controller).err())
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod job;
 mod logs;
-mod quinn;
+mod real;
 mod scenarios;
 mod simulated;
 mod stack;
@@ -10,4 +10,4 @@ mod stack;
 pub use job::{Job, Stopped, execute};
 pub use logs::{LogDetail, LogSettings, Logs};
 pub use scenarios::{BUILTIN, Builtin, Source, scene};
-pub use stack::Stack;
+pub use stack::{RunError, Stack};

@@ -1,11 +1,14 @@
 //! What can run a scenario.
 
+use windlass_adapter::require;
 use windlass_controllers::{Signals, Time};
 
 use super::logs::Logs;
-use super::{quinn, simulated};
+use super::{real, simulated};
 use crate::outcome::Outcome;
-use crate::scenario::Scenario;
+use crate::scenario::{Control, Scenario};
+use crate::stacks;
+use crate::stacks::driver::native::NoNative;
 
 /// Something that runs a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,11 +17,13 @@ pub enum Stack {
     Sim,
     /// quinn 0.11 under virtual time.
     Quinn,
+    /// noq 1.4 under virtual time.
+    Noq,
 }
 
 impl Stack {
     /// All of them.
-    pub const ALL: [Stack; 2] = [Stack::Sim, Stack::Quinn];
+    pub const ALL: [Stack; 3] = [Stack::Sim, Stack::Quinn, Stack::Noq];
 
     /// What a user types.
     #[must_use]
@@ -26,6 +31,7 @@ impl Stack {
         match self {
             Stack::Sim => "sim",
             Stack::Quinn => windlass_quinn::STACK,
+            Stack::Noq => windlass_noq::STACK,
         }
     }
 
@@ -41,6 +47,33 @@ impl Stack {
         match self {
             Stack::Sim => Signals::ALL,
             Stack::Quinn => windlass_quinn::PROVIDES,
+            Stack::Noq => windlass_noq::PROVIDES,
+        }
+    }
+
+    /// Its own controllers: what a user types after `native:`.
+    #[must_use]
+    pub fn natives(self) -> &'static [&'static str] {
+        match self {
+            Stack::Sim => &[],
+            Stack::Quinn => stacks::quinn::NATIVES,
+            Stack::Noq => stacks::noq::NATIVES,
+        }
+    }
+
+    /// Checks that it can run `control`, which the user called `text`.
+    ///
+    /// # Errors
+    /// It lacks a signal, or has no such controller of its own.
+    pub fn check(self, control: &Control, text: &str) -> Result<(), String> {
+        match control {
+            Control::Catalogue(algorithm) => {
+                require(algorithm, text, self.name(), self.provides()).map_err(|error| error.to_string())
+            }
+            Control::Native(name) if self.natives().contains(&name.as_str()) => Ok(()),
+            Control::Native(name) => {
+                Err(NoNative { stack: self.name(), name: name.clone(), known: self.natives() }.to_string())
+            }
         }
     }
 }
@@ -68,7 +101,8 @@ impl Stack {
     ) -> Result<Outcome, RunError> {
         match self {
             Stack::Sim => simulated::run(scenario, logs, stop),
-            Stack::Quinn => quinn::run(scenario, logs, stop),
+            Stack::Quinn => real::run(stacks::quinn::run_unless, scenario, logs, stop),
+            Stack::Noq => real::run(stacks::noq::run_unless, scenario, logs, stop),
         }
     }
 }

@@ -7,9 +7,8 @@ use windlass_controllers::{Decision, Event, Time};
 
 use super::stage::Stage;
 use super::trace::{Line, Trace};
-use crate::net::TopologyError;
 use crate::scenario::Scenario;
-use crate::sim::Simulation;
+use crate::sim::{SimError, Simulation};
 
 /// The latest decision of a flow.
 #[derive(Clone, Default)]
@@ -32,8 +31,8 @@ impl Recorder for Latest {
 /// first queue. A flow that is not active decides nothing.
 ///
 /// # Errors
-/// Its topology is inconsistent, which that of a stage never is.
-pub fn record(stage: &Stage, controller: &str, scenario: &Scenario) -> Result<Trace, TopologyError> {
+/// The scenario cannot be simulated, which that of a stage always can.
+pub fn record(stage: &Stage, controller: &str, scenario: &Scenario) -> Result<Trace, SimError> {
     let mut simulation = Simulation::new(scenario)?;
     let mut trace = Trace { controller: controller.to_owned(), stage: stage.name.to_owned(), ..Trace::default() };
     let mut latest = Vec::new();

@@ -7,7 +7,7 @@ use windlass_controllers::{Algorithm, Signals, Span, Time};
 
 use super::fields::{Found, Section, above_zero, within};
 use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
-use super::model::{AckPolicy, FlowSpec};
+use super::model::{AckPolicy, Control, FlowSpec, NATIVE};
 use super::problem::nearest;
 use super::traffic::stops_after_start;
 use crate::net::{Limit, RouteId};
@@ -59,6 +59,9 @@ pub(super) fn read(
     let controller = controller(section, under_test);
     let (packet_bytes, overhead_bytes, ack_bytes) =
         sizes(section, (defaults.packet_bytes, defaults.overhead_bytes, defaults.ack_bytes));
+    let discover_packet_bytes = section
+        .whole("discover_packet_bytes", u64::from(packet_bytes), 65_527, "bytes")
+        .map(|found| found.value as u32);
     let header_bytes = header(section, packet_bytes, defaults.header_bytes);
     let burst_packets = burst(section, defaults.burst_packets);
     let start = section.number_or("start_s", within(0.0, MAX_TIME, "s"), 0.0);
@@ -79,13 +82,19 @@ pub(super) fn read(
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
     let option = section.whole("option_bytes", 0, 255, "bytes").map(|found| found.value as u32);
-    let (controller, algorithm, is_under_test) = controller?;
-    let option = option.unwrap_or(if algorithm.needs().contains(Signals::QUEUEING_TIME) { AQT_OPTION } else { 0 });
+    let (controller, control, is_under_test) = controller?;
+    let option = option.unwrap_or(
+        if control.algorithm().is_some_and(|algorithm| algorithm.needs().contains(Signals::QUEUEING_TIME)) {
+            AQT_OPTION
+        } else {
+            0
+        },
+    );
     let overhead_bytes = overhead_bytes + option;
     Some(FlowSpec {
         name: name.to_owned(),
         controller,
-        algorithm,
+        control,
         under_test: is_under_test,
         start: at_s(start),
         start_jitter: Span(at_s(start_jitter).0),
@@ -95,6 +104,7 @@ pub(super) fn read(
         idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
         transfer_bytes,
         packet_bytes,
+        discover_packet_bytes,
         header_bytes,
         burst_packets,
         overhead_bytes,
@@ -130,7 +140,7 @@ fn ack(section: &Section<'_>) -> AckPolicy {
     AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
 }
 
-fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Algorithm, bool)> {
+fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Control, bool)> {
     if !section.has("controller") {
         let help = format!("add controller = {UNDER_TEST:?}, or one of {}", names().join(", "));
         section.lacks(format!("{} has no controller", section.name), Some(help));
@@ -138,7 +148,7 @@ fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(Stri
     }
     let typed = section.text("controller")?;
     if typed.value != UNDER_TEST {
-        return resolve(section, &typed.value, &typed.span, "").map(|(text, algorithm)| (text, algorithm, false));
+        return resolve(section, &typed.value, &typed.span, "").map(|(text, control)| (text, control, false));
     }
     let resolved = match under_test {
         UnderTest::Given(text) => resolve(section, text, &typed.span, "given for flows under test: "),
@@ -150,13 +160,17 @@ fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(Stri
             None
         }
     };
-    resolved.map(|(text, algorithm)| (text, algorithm, true))
+    resolved.map(|(text, control)| (text, control, true))
 }
 
-fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str) -> Option<(String, Algorithm)> {
+fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str) -> Option<(String, Control)> {
+    if let Some(name) = text.strip_prefix(NATIVE) {
+        // Whether there is one is the stack's to say.
+        return Some((text.to_owned(), Control::Native(name.to_owned())));
+    }
     // A stack checks for itself what it provides; the simulator provides everything.
     match choose(text, "the simulator", Signals::ALL) {
-        Ok(algorithm) => Some((text.to_owned(), algorithm)),
+        Ok(algorithm) => Some((text.to_owned(), Control::Catalogue(algorithm))),
         Err(error) => {
             let name = text.split(':').next().unwrap_or_default();
             let help = match nearest(name, names()).filter(|near| *near != name) {

@@ -5,14 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::de::DeTable;
-use windlass_controllers::{Algorithm, Span};
+use windlass_controllers::Span;
 
 use super::crowd::Crowd;
 use super::crowds;
 use super::fields::{Found, Section, above_zero, within};
 use super::flows::{self, Access, Defaults, UnderTest};
 use super::links::{LinkDraft, MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
-use super::model::{FlowSpec, Scenario};
+use super::model::{Control, FlowSpec, Scenario};
 use super::problem::{Problems, ScenarioError, nearest};
 use super::strength::{Strength, strengthen};
 use super::traffic;
@@ -156,7 +156,7 @@ struct Plan {
     crowds: Vec<Crowd>,
     strengths: Vec<Strength>,
     names: BTreeSet<String>,
-    groups: BTreeMap<String, (String, Algorithm)>,
+    groups: BTreeMap<String, (String, Control)>,
     /// The base RTT of a dumbbell.
     rtt: Option<Span>,
     /// The link of a dumbbell's way back, if that is more than a delay.
@@ -395,7 +395,7 @@ impl Plan {
     /// Notes a problem if a flow's group has another controller.
     fn one_controller(&mut self, section: &Section<'_>, flow: &FlowSpec) {
         if let Some(group) = &flow.group {
-            let own = || (flow.controller.clone(), flow.algorithm);
+            let own = || (flow.controller.clone(), flow.control.clone());
             let (controller, _) = self.groups.entry(group.clone()).or_insert_with(own);
             if *controller != flow.controller {
                 let message = format!(
@@ -426,7 +426,7 @@ impl Plan {
                 let help = help.map(|near| format!("did you mean {near:?}?"));
                 section.problem(&name.span, "whose?", format!("no flow is in the group {:?}", name.value), help);
             }
-            Some((controller, algorithm)) if !strengthen(&mut algorithm.group(), 1) => {
+            Some((controller, control)) if !control.algorithm().is_some_and(|own| strengthen(&mut own.group(), 1)) => {
                 let message = format!("{}: {controller} knows no strength of a group", section.name);
                 section.problem(&name.span, "cannot change", message, Some("tcp-p does".to_owned()));
             }

@@ -42,7 +42,7 @@ pub struct FlowSpec {
     /// Its controller as a user types it.
     pub controller: String,
     /// The controller.
-    pub algorithm: Algorithm,
+    pub control: Control,
     /// Whether the file leaves the controller open (`controller = "under-test"`).
     pub under_test: bool,
     /// When it starts, before [`start_jitter`](Self::start_jitter).
@@ -62,6 +62,9 @@ pub struct FlowSpec {
     pub transfer_bytes: Option<u64>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
     pub packet_bytes: u32,
+    /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
+    /// UDP payload; `None` to keep to `packet_bytes`, as the simulator always does.
+    pub discover_packet_bytes: Option<u32>,
     /// What of a packet is QUIC's own (headers, authentication tag, frame headers) and not
     /// the application's data, in the simulator; bytes.
     pub header_bytes: u32,
@@ -110,6 +113,29 @@ impl FlowSpec {
     #[must_use]
     pub fn wire_bytes(&self) -> u32 {
         self.packet_bytes + self.overhead_bytes
+    }
+}
+
+/// What controls a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Control {
+    /// A controller of the catalogue.
+    Catalogue(Algorithm),
+    /// The stack's own controller of this name.
+    Native(String),
+}
+
+/// What a user types before the name of a stack's own controller.
+pub const NATIVE: &str = "native:";
+
+impl Control {
+    /// The controller, if it is of the catalogue.
+    #[must_use]
+    pub fn algorithm(&self) -> Option<&Algorithm> {
+        match self {
+            Control::Catalogue(algorithm) => Some(algorithm),
+            Control::Native(_) => None,
+        }
     }
 }
 

@@ -48,4 +48,4 @@ mod train;
 
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
-pub use simulation::{Simulation, run};
+pub use simulation::{SimError, Simulation, run};

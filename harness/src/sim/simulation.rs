@@ -10,11 +10,27 @@ use crate::net::{Agenda, Network, TopologyError};
 use crate::outcome::Outcome;
 use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
 
+/// Why a scenario cannot be simulated.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum SimError {
+    /// Its topology is inconsistent.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A controller is a real stack's own.
+    #[error("flow {flow:?}: {controller} is a real stack's own controller, which the simulator has not")]
+    Native {
+        /// The flow.
+        flow: String,
+        /// Its controller.
+        controller: String,
+    },
+}
+
 /// Runs a scenario from beginning to end.
 ///
 /// # Errors
 /// Its topology is inconsistent, which that of a scenario read from a file never is.
-pub fn run(scenario: &Scenario) -> Result<Outcome, TopologyError> {
+pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
     Ok(Simulation::new(scenario)?.finish())
 }
 
@@ -39,9 +55,15 @@ impl Simulation<Algorithm> {
     /// The scenario at its beginning, with the controllers it names.
     ///
     /// # Errors
-    /// Its topology is inconsistent.
-    pub fn new(scenario: &Scenario) -> Result<Self, TopologyError> {
-        let mut simulation = Simulation::with(scenario, |flow| flow.algorithm)?;
+    /// Its topology is inconsistent, or it names a controller of a real stack.
+    pub fn new(scenario: &Scenario) -> Result<Self, SimError> {
+        let mut natives = scenario.cast().flows.into_iter().filter(|flow| flow.control.algorithm().is_none());
+        if let Some(flow) = natives.next() {
+            return Err(SimError::Native { flow: flow.name, controller: flow.controller });
+        }
+        // There are no others.
+        let other = Algorithm::Reno(Default::default());
+        let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
         simulation.strengths = Strengths::new(&scenario.strengths, strengthen);
         let changes = simulation.flows.len();
         simulation.agenda.set(changes, simulation.strengths.next(Time::ZERO));

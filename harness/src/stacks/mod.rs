@@ -1,4 +1,10 @@
 //! Real QUIC stacks under virtual time over the harness' network model.
 
+pub mod driver;
+// The sources in `sans_io` are compiled against each stack of one kin.
+pub mod noq;
 pub mod payload;
+#[allow(clippy::duplicate_mod)]
 pub mod quinn;
+
+pub use driver::log::{Log, RunError};

@@ -54,7 +54,7 @@ fn flows_of_a_dumbbell_may_have_longer_rtts_and_be_many() {
     let names: Vec<_> = scenario.flows.iter().map(|flow| (flow.name.as_str(), flow.start.0 / 1_000_000_000)).collect();
     assert_eq!(names, [("flow1-1", 0), ("flow1-2", 2), ("flow1-3", 4), ("x", 0)]);
     assert_eq!(scenario.flows[0].forward, scenario.flows[2].forward, "equal routes are one");
-    assert_eq!(scenario.flows[3].algorithm.to_string(), "reno:iw=4");
+    assert_eq!(scenario.flows[3].control.algorithm().unwrap().to_string(), "reno:iw=4");
 }
 
 #[test]

@@ -20,21 +20,31 @@
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
-mod config;
-mod end;
-mod flow;
-mod frames;
-mod journal;
-mod ledger;
-mod run;
-mod running;
-mod setup;
-mod tap;
-mod tls;
-mod wire;
+use quinn_proto as proto;
 
-pub use journal::Output;
-pub use run::{Log, RunError, run, run_unless};
+#[path = "../sans_io/config.rs"]
+mod config;
+mod dialect;
+#[path = "../sans_io/end.rs"]
+mod end;
+#[path = "../sans_io/flow.rs"]
+mod flow;
+#[path = "../sans_io/run.rs"]
+mod run;
+#[path = "../sans_io/running.rs"]
+mod running;
+#[path = "../sans_io/setup.rs"]
+mod setup;
+#[path = "../sans_io/tap.rs"]
+mod tap;
+#[path = "../sans_io/tls.rs"]
+mod tls;
+#[path = "../sans_io/watched.rs"]
+mod watched;
+
+pub use dialect::NATIVES;
+pub use run::{run, run_unless};
 
 #[cfg(test)]
+#[path = "../sans_io/tests.rs"]
 mod tests;

@@ -1,24 +1,20 @@
-//! quinn's configuration for a flow: nothing but the controller limits it, and nothing
+//! The stack's configuration for a flow: nothing but the controller limits it, and nothing
 //! depends on the day or the machine.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use quinn_proto::congestion::{ControllerFactory, NewRenoConfig};
-use quinn_proto::{
+use super::proto::congestion::{ControllerFactory, NewRenoConfig};
+use super::proto::{
     AckFrequencyConfig, ClientConfig, ConnectionId, ConnectionIdGenerator, Endpoint, EndpointConfig, IdleTimeout,
-    ServerConfig, TransportConfig, VarInt, crypto,
+    MtuDiscoveryConfig, ServerConfig, TransportConfig, VarInt, crypto,
 };
 
+use super::dialect;
 use super::tls::Tls;
 use crate::scenario::{AckPolicy, FlowSpec};
 
-/// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
-pub const SMALLEST: u32 = 1200;
-/// The largest UDP payload.
-pub const LARGEST: u32 = 65_527;
-
-/// quinn's own receiver: an ACK for every second packet, after 25 ms, at once after a gap.
+/// The stack's own receiver: an ACK for every second packet, after 25 ms, at once after a gap.
 const OWN_POLICY: AckPolicy = AckPolicy::DELAYED;
 
 /// The transport configuration of both ends of a flow.
@@ -27,7 +23,7 @@ pub fn transport(flow: &FlowSpec, payload: u16) -> TransportConfig {
     transport
         .initial_mtu(payload)
         .min_mtu(payload)
-        .mtu_discovery_config(None)
+        .mtu_discovery_config(discovery(flow))
         .max_idle_timeout(idle_timeout(flow))
         .receive_window(VarInt::MAX)
         .stream_receive_window(VarInt::MAX)
@@ -38,6 +34,13 @@ pub fn transport(flow: &FlowSpec, payload: u16) -> TransportConfig {
         transport.ack_frequency_config(Some(ack_frequency(&flow.ack)));
     }
     transport
+}
+
+/// Path MTU discovery, where the scenario asks for it.
+fn discovery(flow: &FlowSpec) -> Option<MtuDiscoveryConfig> {
+    let mut config = MtuDiscoveryConfig::default();
+    config.upper_bound(u16::try_from(flow.discover_packet_bytes?).unwrap_or(u16::MAX));
+    Some(config)
 }
 
 /// Only a flow whose receiver falls silent is ever given up.
@@ -51,7 +54,7 @@ fn ack_frequency(policy: &AckPolicy) -> AckFrequencyConfig {
     let mut config = AckFrequencyConfig::default();
     config
         .ack_eliciting_threshold(VarInt::from_u32(policy.every.saturating_sub(1)))
-        // quinn refuses less than its timers' granularity.
+        // The stack refuses less than its timers' granularity.
         .max_ack_delay(Some(Duration::from_nanos(policy.max_delay.0).max(Duration::from_millis(1))))
         .reordering_threshold(VarInt::from_u32(1));
     config
@@ -63,32 +66,33 @@ pub fn sender<C: crypto::ClientConfig + 'static>(
     crypto: Arc<C>,
     mut transport: TransportConfig,
     factory: Arc<dyn ControllerFactory + Send + Sync>,
-    payload: u16,
+    largest: u16,
 ) -> (Endpoint, ClientConfig) {
     transport.congestion_controller_factory(factory);
     let mut config = ClientConfig::new(crypto);
     config.transport_config(Arc::new(transport));
     config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[0xd5; 8])));
-    (Endpoint::new(endpoint(seed, payload), None, false, None), config)
+    (dialect::endpoint(endpoint(seed, largest), None), config)
 }
 
-/// The receiving end's endpoint. Its own controller has nothing to do, but a quinn server
-/// whose window is smaller than two datagrams deadlocks in the handshake, and quinn's
+/// The receiving end's endpoint. Its own controller has nothing to do, but a server
+/// whose window is smaller than two datagrams deadlocks in the handshake, and the stack's
 /// default window does not grow with the datagram size.
-pub fn receiver(seed: [u8; 32], tls: &Tls, mut transport: TransportConfig, payload: u16) -> Endpoint {
+pub fn receiver(seed: [u8; 32], tls: &Tls, mut transport: TransportConfig, payload: u16, largest: u16) -> Endpoint {
     let mut controller = NewRenoConfig::default();
     controller.initial_window(10 * u64::from(payload));
     transport.congestion_controller_factory(Arc::new(controller));
     let mut config = ServerConfig::with_crypto(tls.server.clone());
     config.transport_config(Arc::new(transport));
-    Endpoint::new(endpoint(seed, payload), Some(Arc::new(config)), false, None)
+    dialect::endpoint(endpoint(seed, largest), Some(Arc::new(config)))
 }
 
-fn endpoint(seed: [u8; 32], payload: u16) -> Arc<EndpointConfig> {
+fn endpoint(seed: [u8; 32], largest: u16) -> Arc<EndpointConfig> {
     let mut config = EndpointConfig::default();
-    config.rng_seed(Some(seed)).cid_generator(|| Box::new(Counted(0)));
+    config.rng_seed(Some(seed));
+    dialect::connection_ids(&mut config, || Box::new(Counted(0)));
     // In its range: a payload is checked before a flow is made.
-    let _ = config.max_udp_payload_size(payload.max(1472));
+    let _ = config.max_udp_payload_size(largest.max(1472));
     Arc::new(config)
 }
 

@@ -3,20 +3,18 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use quinn_proto::{ClientConfig, EcnCodepoint};
 use windlass_adapter::SharedTrace;
-use windlass_controllers::{Decision, Ecn, Time};
+use windlass_controllers::Time;
 
-use super::end::{Datagram, Role};
 use super::flow::Flow;
-use super::journal::Output;
-use super::run::RunError;
+use super::proto::ClientConfig;
 use super::setup::{Parts, Shared};
-use super::tap::lock;
-use super::wire::{Arrival, Lane, Wire};
-use crate::net::Class;
+use crate::net::{Class, Codepoint};
 use crate::outcome::FlowOutcome;
 use crate::scenario::FlowSpec;
+use crate::stacks::RunError;
+use crate::stacks::driver::journal::{Output, lock};
+use crate::stacks::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
 use crate::stacks::payload::hex;
 
 /// An end that is driven so often without time passing will never stop.
@@ -112,7 +110,7 @@ impl<'a> Running<'a> {
         if arrival.role == Role::Receiver && self.spec.has_vanished(now) {
             return Ok(());
         }
-        if arrival.role == Role::Receiver && arrival.ecn == Some(EcnCodepoint::Ce) && self.over.is_none() {
+        if arrival.role == Role::Receiver && arrival.ecn == Codepoint::Ce && self.over.is_none() {
             self.marked += 1;
         }
         lock(self.flow.journal()).now = now;
@@ -206,8 +204,7 @@ impl<'a> Running<'a> {
         let start = self.started.unwrap_or(end);
         let (stop, received) = self.over.unwrap_or((end, self.flow.received()));
         let active = stop.since(start).0;
-        let stats = self.flow.stats();
-        let (sent, lost) = stats.map_or((0, 0), |stats| (stats.path.sent_packets, stats.path.lost_packets));
+        let (sent, lost) = self.flow.packets().unwrap_or_default();
         let journal = Arc::clone(self.flow.journal());
         let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
         // The connection goes here, and its controller tells the journal when it does.
@@ -242,14 +239,4 @@ impl<'a> Running<'a> {
             series: meter.take_series(),
         })
     }
-}
-
-/// How a packet of the sender is marked: by the scenario, else as the controller decides.
-/// The application owns the socket quinn sends from, so a decided DSCP is its to set.
-fn marking(spec: &FlowSpec, decision: &Decision) -> (bool, Class) {
-    let ecn = match (spec.ecn, decision.ecn) {
-        (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => false,
-        (_, Ecn::Ect0 | Ecn::Ect1) | (Some(true), Ecn::Unspecified) => true,
-    };
-    (ecn, Class::of_dscp(decision.dscp))
 }

@@ -1,90 +1,27 @@
-//! A scenario with quinn at both ends of every flow.
+//! A scenario with a real stack at both ends of every flow.
 
 use std::io;
 use std::time::Instant;
 
-use windlass_adapter::{ChoiceError, Groups};
+use windlass_adapter::Groups;
 use windlass_controllers::{Algorithm, Span, Time};
-use windlass_quinn::STACK;
 
-use super::config;
-use super::end::Role;
-use super::journal::Output;
+use super::dialect::STACK;
 use super::running::Running;
 use super::setup::Shared;
 use super::tls::tls;
-use super::wire::Wire;
 use crate::measure::{NetworkMeter, gather};
-use crate::net::{Agenda, Network, TopologyError};
+use crate::net::{Agenda, Network};
 use crate::outcome::Outcome;
 use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
-use crate::sim::QlogSettings;
-
-/// Where the log of one flow goes, and how it is written.
-pub struct Log {
-    /// What is written to.
-    pub output: Output,
-    /// How.
-    pub settings: QlogSettings,
-}
-
-/// Why a run failed.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// A controller needs what quinn does not report.
-    #[error("flow {flow:?}: {error}")]
-    Controller {
-        /// The flow.
-        flow: String,
-        /// What is missing.
-        error: ChoiceError,
-    },
-    /// A datagram size QUIC does not allow.
-    #[error(
-        "flow {flow:?}: packet_bytes is {bytes}; quinn needs {} to {} bytes of UDP payload",
-        config::SMALLEST,
-        config::LARGEST
-    )]
-    PacketSize {
-        /// The flow.
-        flow: String,
-        /// Its packet size.
-        bytes: u32,
-    },
-    /// The network cannot be built.
-    #[error(transparent)]
-    Network(#[from] TopologyError),
-    /// No TLS.
-    #[error("cannot set up TLS: {0}")]
-    Tls(String),
-    /// A flow came to an end nobody asked for.
-    #[error("flow {flow:?} failed {at_s:.6} s into the run: {reason}")]
-    Flow {
-        /// The flow.
-        flow: String,
-        /// When, s.
-        at_s: f64,
-        /// Why.
-        reason: String,
-    },
-    /// It was told to stop.
-    #[error("stopped")]
-    Stopped,
-    /// A log could not be written.
-    #[error("flow {flow:?}: cannot write its log: {error}")]
-    Log {
-        /// The flow.
-        flow: String,
-        /// Why.
-        error: io::Error,
-    },
-}
+use crate::stacks::driver::wire::{Role, Wire};
+use crate::stacks::{Log, RunError};
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
 /// anywhere.
 ///
 /// # Errors
-/// quinn cannot run a flow, or a flow failed.
+/// The stack cannot run a flow, or a flow failed.
 pub fn run(
     scenario: &Scenario,
     log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,

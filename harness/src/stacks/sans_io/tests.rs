@@ -11,10 +11,12 @@ use windlass_controllers::{Algorithm, Table, View};
 use windlass_qlog::{Detail, Profile};
 use windlass_qlog_analysis::lint::lint;
 
+use super::dialect::STACK;
 use super::*;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::sim::QlogSettings;
+use crate::stacks::Log;
 
 /// 10 Mbit/s, 40 ms, room for a BDP.
 const LINK: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
@@ -126,7 +128,7 @@ fn runs_repeat_to_the_bit_and_seeds_differ() {
     assert_eq!(plain, first, "a log changes nothing");
 }
 
-/// Even when half of everything is lost, the log names the packets quinn counts.
+/// Even when half of everything is lost, the log names the packets the stack counts.
 #[test]
 fn the_log_tells_every_packet() {
     for (seed, loss) in [(1, 0), (2, 1), (3, 10), (4, 30), (5, 50)] {
@@ -159,7 +161,8 @@ fn the_receiver_acknowledges_as_the_scenario_says() {
 fn marks_reach_the_controller() {
     let link = format!("{LINK}queue = {{ kind = \"step\", threshold_packets = 5 }}\n");
     let marked = run_one(&flow(&link, "controller = \"reno\"\necn = true"));
-    assert!(marked.packets_marked > 10 && marked.packets_lost == 0, "{marked:?}");
+    // The start may overshoot the buffer before the first mark is answered.
+    assert!(marked.packets_marked > 10 && marked.packets_lost < 10, "{marked:?}");
     assert!(marked.congestion_events > 3);
     let unmarked = run_one(&flow(&link, "controller = \"reno\"\necn = false"));
     assert!(unmarked.packets_marked == 0 && unmarked.packets_lost > 0, "{unmarked:?}");
@@ -192,13 +195,20 @@ fn flows_of_one_group_share_a_table() {
 }
 
 #[test]
-fn what_quinn_cannot_do_is_said() {
+fn what_the_stack_cannot_do_is_said() {
     let error = |keys: &str| run(&flow(LINK, keys), &mut |_| Ok(None)).unwrap_err().to_string();
     let text = error("controller = \"nf-tcp\"");
     assert!(text.starts_with("flow \"flow1\": nf-tcp needs probe trains"), "{text}");
-    assert!(text.contains("quinn does not report them; ask for its fallback by name"), "{text}");
+    assert!(text.contains(&format!("{STACK} does not report them; ask for its fallback by name")), "{text}");
     let text = error("controller = \"reno\"\npacket_bytes = 1000");
-    assert_eq!(text, "flow \"flow1\": packet_bytes is 1000; quinn needs 1200 to 65527 bytes of UDP payload");
+    assert_eq!(text, format!("flow \"flow1\": packet_bytes is 1000; {STACK} needs 1200 to 65527 bytes of UDP payload"));
+    let text = error("controller = \"native:vegas\"");
+    assert!(
+        text.starts_with(&format!(
+            "flow \"flow1\": {STACK} has no controller \"vegas\" of its own; expected native:newreno"
+        )),
+        "{text}"
+    );
 }
 
 #[test]
@@ -207,6 +217,25 @@ fn larger_datagrams_are_filled() {
     let sent = logs.named("flow1", "quic:packet_sent");
     assert_eq!(sent.iter().map(|event| event["data"]["raw"]["length"].as_u64().unwrap()).max(), Some(8972));
     assert!(outcome.flows[0].goodput_mbps > 9.3, "{:?}", outcome.flows[0]);
+}
+
+#[test]
+fn the_stacks_own_controllers_are_watched_like_ours() {
+    let link = format!("{LINK}loss_percent = 0.2\n");
+    for name in NATIVES {
+        let (outcome, logs) = run_logged(&flow(&link, &format!("controller = \"native:{name}\"")), 1);
+        let flow = &outcome.flows[0];
+        assert_eq!(flow.controller, format!("native:{name}"));
+        assert!(flow.goodput_mbps > 3.0 && flow.sha256.is_some(), "{flow:?}");
+        assert!(flow.cwnd_mean_packets > 5.0 && flow.rtt_mean_ms.is_some_and(|ms| ms > 40.0));
+        if !name.starts_with("bbr") {
+            assert!(flow.congestion_events > 0);
+        }
+        let windows = logs.named("flow1", "quic:recovery_metrics_updated");
+        assert!(windows.iter().any(|event| event["data"]["congestion_window"].as_u64().is_some()));
+        assert_eq!(logs.named("flow1", "quic:packet_lost").len() as u64, flow.packets_lost, "{name}");
+        assert!(logs.named("flow1", "windlass:stepped").is_empty());
+    }
 }
 
 /// A path that comes back after a blackout of several probe timeouts.

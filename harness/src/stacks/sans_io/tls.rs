@@ -4,7 +4,7 @@
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use quinn_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rcgen::{CertificateParams, KeyPair, PKCS_ED25519, SerialNumber};
 use rustls::client::Resumption;
 use rustls::pki_types::PrivatePkcs8KeyDer;

@@ -2,8 +2,8 @@
 
 use windlass_qlog::{Ack, EcnCounts, Frame};
 
-/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise; quinn does
-/// not tell otherwise.
+/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise; quinn
+/// and noq do not tell otherwise.
 const ACK_DELAY_EXPONENT: u32 = 3;
 
 /// The frames of one packet. Reused from packet to packet.

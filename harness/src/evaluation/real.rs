@@ -1,4 +1,6 @@
-//! A scenario with quinn, logged.
+//! A scenario with a real stack, logged.
+
+use std::io;
 
 use windlass_controllers::Time;
 
@@ -7,13 +9,21 @@ use super::stack::RunError;
 use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::sim::QlogSettings;
-use crate::stacks::quinn::{self, Log};
+use crate::stacks::{self, Log};
 
-/// Runs `scenario` with quinn at both ends.
+/// What runs a scenario with one of the stacks.
+pub(super) type RunUnless = fn(
+    &Scenario,
+    &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
+    &dyn Fn(Time) -> bool,
+) -> Result<Outcome, stacks::RunError>;
+
+/// Runs `scenario` with a stack at both ends.
 ///
 /// # Errors
 /// Stopped, or something went wrong.
 pub(super) fn run(
+    run_unless: RunUnless,
     scenario: &Scenario,
     mut logs: Option<&mut Logs>,
     stop: &dyn Fn(Time) -> bool,
@@ -25,8 +35,8 @@ pub(super) fn run(
         let settings = QlogSettings { profile: settings.profile, detail: settings.detail(), level: settings.level() };
         Ok(Some(Log { output, settings }))
     };
-    quinn::run_unless(scenario, &mut log, stop).map_err(|error| match error {
-        quinn::RunError::Stopped => RunError::Stopped,
+    run_unless(scenario, &mut log, stop).map_err(|error| match error {
+        stacks::RunError::Stopped => RunError::Stopped,
         other => RunError::Failed(other.to_string()),
     })
 }

@@ -1,26 +1,23 @@
 //! Listening to a connection in the clear.
 //!
-//! quinn's cryptography is a trait. A [`Tap`] stands between a connection and its TLS
+//! The stack's cryptography is a trait. A [`Tap`] stands between a connection and its TLS
 //! session and hands every packet, with its number, its space and its frames, to a
 //! [`Listener`] just before it is encrypted and just after it is decrypted. Packets,
 //! sizes and timing are those of the session inside.
 
 use std::any::Any;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use bytes::BytesMut;
-use quinn_proto::crypto::{self, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session};
-use quinn_proto::transport_parameters::TransportParameters;
-use quinn_proto::{ConnectError, ConnectionId, Side, TransportError};
 use windlass_qlog::PacketType;
 
-/// Hears every packet of one end of a connection.
-pub trait Listener: Send + 'static {
-    /// A packet of `bytes` with the frames `payload` leaves.
-    fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
-    /// Such a packet arrived and is authentic.
-    fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
-}
+use super::dialect::{ConnectionIdArg, Starter, packet_key};
+use super::proto::crypto::{
+    self, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session,
+};
+use super::proto::transport_parameters::TransportParameters;
+use super::proto::{ConnectError, Side, TransportError};
+use crate::stacks::driver::journal::{Listener, lock};
 
 /// A connecting end's cryptography with a listener.
 pub struct Tap<C, L> {
@@ -37,7 +34,7 @@ impl<C, L> Tap<C, L> {
 
 impl<C: crypto::ClientConfig + 'static, L: Listener> crypto::ClientConfig for Tap<C, L> {
     fn start_session(
-        self: Arc<Self>,
+        self: Starter<'_, Self>,
         version: u32,
         server_name: &str,
         params: &TransportParameters,
@@ -65,7 +62,7 @@ impl<L: Listener> Tapped<L> {
 }
 
 impl<L: Listener> Session for Tapped<L> {
-    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
+    fn initial_keys(&self, dst_cid: ConnectionIdArg<'_>, side: Side) -> Keys {
         let keys = self.inner.initial_keys(dst_cid, side);
         Keys { header: keys.header, packet: self.pair(keys.packet, PacketType::Initial) }
     }
@@ -110,7 +107,7 @@ impl<L: Listener> Session for Tapped<L> {
         Some(self.pair(keys, PacketType::OneRtt))
     }
 
-    fn is_valid_retry(&self, orig_dst_cid: &ConnectionId, header: &[u8], payload: &[u8]) -> bool {
+    fn is_valid_retry(&self, orig_dst_cid: ConnectionIdArg<'_>, header: &[u8], payload: &[u8]) -> bool {
         self.inner.is_valid_retry(orig_dst_cid, header, payload)
     }
 
@@ -130,35 +127,16 @@ struct Key<L> {
     kind: PacketType,
 }
 
-impl<L: Listener> PacketKey for Key<L> {
-    fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
+impl<L: Listener> Key<L> {
+    fn sealing(&self, packet: u64, buf: &[u8], header_len: usize) {
         let end = buf.len().saturating_sub(self.inner.tag_len());
         let payload = buf.get(header_len..end).unwrap_or_default();
         lock(&self.listener).sent(self.kind, packet, buf.len(), payload);
-        self.inner.encrypt(packet, buf, header_len);
     }
 
-    fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-        let bytes = header.len() + payload.len();
-        self.inner.decrypt(packet, header, payload)?;
+    fn opened(&self, packet: u64, bytes: usize, payload: &[u8]) {
         lock(&self.listener).received(self.kind, packet, bytes, payload);
-        Ok(())
-    }
-
-    fn tag_len(&self) -> usize {
-        self.inner.tag_len()
-    }
-
-    fn confidentiality_limit(&self) -> u64 {
-        self.inner.confidentiality_limit()
-    }
-
-    fn integrity_limit(&self) -> u64 {
-        self.inner.integrity_limit()
     }
 }
 
-/// A listener that panicked has nothing more to hear, but the stack goes on.
-pub fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
+packet_key!(Key);

@@ -1,11 +1,48 @@
 //! Datagrams on the network model.
 
 use bytes::BytesMut;
-use quinn_proto::EcnCodepoint;
-use windlass_controllers::Time;
+use windlass_controllers::{Decision, Ecn, Time};
 
-use super::end::{Datagram, Role};
 use crate::net::{Class, Codepoint, Fate, Network, Packet, RouteId};
+use crate::scenario::FlowSpec;
+
+/// Which end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The end that connects and sends the data.
+    Sender = 0,
+    /// The end that accepts and receives it.
+    Receiver = 1,
+}
+
+impl Role {
+    /// Both, in the order of their numbers.
+    pub const ALL: [Role; 2] = [Role::Sender, Role::Receiver];
+
+    /// The other end.
+    pub const fn other(self) -> Role {
+        match self {
+            Role::Sender => Role::Receiver,
+            Role::Receiver => Role::Sender,
+        }
+    }
+
+    /// The name, for errors.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Sender => "sender",
+            Role::Receiver => "receiver",
+        }
+    }
+}
+
+/// A datagram to put on the wire.
+pub struct Datagram<'a> {
+    /// Its ECN codepoint.
+    pub ecn: Codepoint,
+    /// What is in it.
+    pub payload: &'a [u8],
+}
 
 /// The network with what travels on it.
 pub struct Wire {
@@ -47,7 +84,7 @@ pub struct Arrival {
     /// The datagram, unless it was lost on the way.
     pub payload: Option<BytesMut>,
     /// Its ECN codepoint.
-    pub ecn: Option<EcnCodepoint>,
+    pub ecn: Codepoint,
 }
 
 impl Wire {
@@ -74,7 +111,7 @@ impl Wire {
         let mut packet = Packet::new(lane.flow, place as u64, bytes);
         packet.class = lane.class;
         if lane.ecn {
-            packet.ecn = datagram.ecn.map_or(Codepoint::NotEct, codepoint);
+            packet.ecn = datagram.ecn;
         }
         self.network.send(now, lane.route, packet);
     }
@@ -89,23 +126,16 @@ impl Wire {
         let role = travelling.to;
         self.free.push(place);
         let payload = (delivery.fate == Fate::Delivered).then_some(payload);
-        Some(Arrival { flow: packet.flow, role, payload, ecn: received(packet.ecn) })
+        Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn })
     }
 }
 
-fn codepoint(ecn: EcnCodepoint) -> Codepoint {
-    match ecn {
-        EcnCodepoint::Ect0 => Codepoint::Ect0,
-        EcnCodepoint::Ect1 => Codepoint::Ect1,
-        EcnCodepoint::Ce => Codepoint::Ce,
-    }
-}
-
-fn received(codepoint: Codepoint) -> Option<EcnCodepoint> {
-    match codepoint {
-        Codepoint::NotEct => None,
-        Codepoint::Ect0 => Some(EcnCodepoint::Ect0),
-        Codepoint::Ect1 => Some(EcnCodepoint::Ect1),
-        Codepoint::Ce => Some(EcnCodepoint::Ce),
-    }
+/// How a packet of the sender is marked: by the scenario, else as the controller decides.
+/// The application owns the socket a stack sends from, so a decided DSCP is its to set.
+pub fn marking(spec: &FlowSpec, decision: &Decision) -> (bool, Class) {
+    let ecn = match (spec.ecn, decision.ecn) {
+        (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => false,
+        (_, Ecn::Ect0 | Ecn::Ect1) | (Some(true), Ecn::Unspecified) => true,
+    };
+    (ecn, Class::of_dscp(decision.dscp))
 }

@@ -1,7 +1,7 @@
 //! What the sending end of a flow sees and does, kept while it runs.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_adapter::{Facts, QlogRecorder, Recorder, SharedTrace, Turn};
 use windlass_controllers::{Decision, Event, Time, What};
@@ -9,8 +9,15 @@ use windlass_qlog::{Packet, PacketType};
 
 use super::frames::Frames;
 use super::ledger::Ledger;
-use super::tap::{Listener, lock};
 use crate::measure::Meter;
+
+/// Hears every packet of one end of a connection.
+pub trait Listener: Send + 'static {
+    /// A packet of `bytes` with the frames `payload` leaves.
+    fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
+    /// Such a packet arrived and is authentic.
+    fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
+}
 
 /// Where a flow's qlog goes.
 pub type Output = Box<dyn Write + Send>;
@@ -137,4 +144,9 @@ impl Recorder for Listen {
             qlog.record(event, decision, facts);
         }
     }
+}
+
+/// A listener that panicked has nothing more to hear, but the stack goes on.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! Which packets were lost. quinn tells a controller how many bytes were lost and when
+//! Which packets were lost. Stacks tell a controller how many bytes were lost and when
 //! the newest of them left; what it sent and what was acknowledged is known from the
 //! packets themselves, and losses are always the oldest packets outstanding.
 

@@ -1,59 +1,24 @@
-//! One end of a connection: a quinn endpoint with a single connection.
+//! One end of a connection: an endpoint with a single connection.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Instant;
 
 use bytes::BytesMut;
-use quinn_proto::{
+
+use super::dialect;
+use super::proto::{
     ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
     Event,
 };
-
 use super::tls::SERVER_NAME;
+use crate::net::Codepoint;
+use crate::stacks::driver::wire::{Datagram, Role};
 
 /// Addresses of the two ends. Nothing but the endpoints reads them.
 const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
 
 const fn address(port: u16) -> SocketAddr {
     SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST), port)
-}
-
-/// Which end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Role {
-    /// The end that connects and sends the data.
-    Sender = 0,
-    /// The end that accepts and receives it.
-    Receiver = 1,
-}
-
-impl Role {
-    /// Both, in the order of their numbers.
-    pub const ALL: [Role; 2] = [Role::Sender, Role::Receiver];
-
-    /// The other end.
-    pub const fn other(self) -> Role {
-        match self {
-            Role::Sender => Role::Receiver,
-            Role::Receiver => Role::Sender,
-        }
-    }
-
-    /// The name, for errors.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Role::Sender => "sender",
-            Role::Receiver => "receiver",
-        }
-    }
-}
-
-/// A datagram to put on the wire.
-pub struct Datagram<'a> {
-    /// Its ECN codepoint.
-    pub ecn: Option<EcnCodepoint>,
-    /// What is in it.
-    pub payload: &'a [u8],
 }
 
 /// One end of a connection.
@@ -74,7 +39,7 @@ impl End {
     /// Starts to connect.
     ///
     /// # Errors
-    /// quinn's.
+    /// The stack's.
     pub fn connect(&mut self, now: Instant, config: ClientConfig) -> Result<(), ConnectError> {
         self.connection = Some(self.endpoint.connect(now, config, self.peer, SERVER_NAME)?);
         Ok(())
@@ -92,19 +57,19 @@ impl End {
     pub fn receive(
         &mut self,
         now: Instant,
-        ecn: Option<EcnCodepoint>,
+        ecn: Codepoint,
         payload: BytesMut,
         send: impl FnOnce(Datagram<'_>),
     ) -> Result<(), String> {
         self.buffer.clear();
-        match self.endpoint.handle(now, self.peer, None, ecn, payload, &mut self.buffer) {
+        match dialect::handle(&mut self.endpoint, now, self.peer, codepoint(ecn), payload, &mut self.buffer) {
             Some(DatagramEvent::ConnectionEvent(_, event)) => self.handle(event),
             Some(DatagramEvent::NewConnection(incoming)) => {
                 let accepted = self.endpoint.accept(incoming, now, &mut self.buffer, None);
                 self.connection = Some(accepted.map_err(|error| error.cause.to_string())?);
             }
             Some(DatagramEvent::Response(transmit)) => {
-                send(Datagram { ecn: transmit.ecn, payload: &self.buffer[..transmit.size] });
+                send(Datagram { ecn: told(transmit.ecn), payload: &self.buffer[..transmit.size] });
             }
             None => {}
         }
@@ -142,8 +107,8 @@ impl End {
                 }
             }
             self.buffer.clear();
-            let Some(transmit) = connection.poll_transmit(now, 1, &mut self.buffer) else { return sent };
-            send(Datagram { ecn: transmit.ecn, payload: &self.buffer[..transmit.size] });
+            let Some(transmit) = dialect::transmit(connection, now, &mut self.buffer) else { return sent };
+            send(Datagram { ecn: told(transmit.ecn), payload: &self.buffer[..transmit.size] });
             sent += 1;
         }
     }
@@ -151,5 +116,23 @@ impl End {
     /// When its next timer is due.
     pub fn timeout(&mut self) -> Option<Instant> {
         self.connection.as_mut()?.1.poll_timeout()
+    }
+}
+
+fn told(ecn: Option<EcnCodepoint>) -> Codepoint {
+    match ecn {
+        None => Codepoint::NotEct,
+        Some(EcnCodepoint::Ect0) => Codepoint::Ect0,
+        Some(EcnCodepoint::Ect1) => Codepoint::Ect1,
+        Some(EcnCodepoint::Ce) => Codepoint::Ce,
+    }
+}
+
+fn codepoint(ecn: Codepoint) -> Option<EcnCodepoint> {
+    match ecn {
+        Codepoint::NotEct => None,
+        Codepoint::Ect0 => Some(EcnCodepoint::Ect0),
+        Codepoint::Ect1 => Some(EcnCodepoint::Ect1),
+        Codepoint::Ce => Some(EcnCodepoint::Ce),
     }
 }

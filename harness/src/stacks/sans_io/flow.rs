@@ -3,18 +3,17 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::proto::{ClientConfig, ConnectionError, Dir, Endpoint, Event, ReadError, ReadableError, StreamId, VarInt};
 use bytes::{Bytes, BytesMut};
-use quinn_proto::{
-    ClientConfig, ConnectionError, ConnectionStats, Dir, EcnCodepoint, Endpoint, Event, ReadError, ReadableError,
-    StreamId, VarInt,
-};
 
-use super::end::{Datagram, End, Role};
-use super::journal::Journal;
-use super::tap::lock;
+use super::dialect;
+use super::end::End;
+use crate::net::Codepoint;
+use crate::stacks::driver::journal::{Journal, lock};
+use crate::stacks::driver::wire::{Datagram, Role};
 use crate::stacks::payload::{Hash, Sink, Source};
 
-/// Unsent bytes the application keeps ready: more than quinn's pacer lets go at once
+/// Unsent bytes the application keeps ready: more than a pacer lets go at once
 /// (256 datagrams), so that the application is never what limits a flow.
 const READY: u64 = 1 << 19;
 /// How far the receiver gets before the sender's copy is hashed and forgotten.
@@ -90,7 +89,7 @@ impl Flow {
         &mut self,
         role: Role,
         now: Instant,
-        ecn: Option<EcnCodepoint>,
+        ecn: Codepoint,
         payload: BytesMut,
         send: impl FnOnce(Datagram<'_>),
     ) -> Result<(), String> {
@@ -149,7 +148,7 @@ impl Flow {
                 self.left -= self.unwritten.len() as u64;
             }
             // Written in part, the chunk keeps the rest; blocked, it keeps everything.
-            if connection.send_stream(stream).write_chunks(std::slice::from_mut(&mut self.unwritten)).is_err() {
+            if !dialect::write(connection.send_stream(stream), &mut self.unwritten) {
                 break;
             }
         }
@@ -204,13 +203,13 @@ impl Flow {
 
     /// The window its controller decided, bytes; `None` before it connected.
     pub fn window(&mut self) -> Option<u64> {
-        let connection = self.end(Role::Sender).connection()?;
-        Some(connection.congestion_state().metrics().congestion_window)
+        self.end(Role::Sender).connection().map(|connection| dialect::window(connection))
     }
 
-    /// What quinn counted at the sending end; `None` before it connected.
-    pub fn stats(&mut self) -> Option<ConnectionStats> {
-        self.end(Role::Sender).connection().map(|connection| connection.stats())
+    /// Packets the stack counts as sent and as lost at the sending end; `None` before it
+    /// connected.
+    pub fn packets(&mut self) -> Option<(u64, u64)> {
+        self.end(Role::Sender).connection().map(dialect::packets)
     }
 
     /// The hash of what arrived without a gap before it.

@@ -1,0 +1,174 @@
+//! A stack's own controllers, watched like ours.
+//!
+//! A [`Shadow`] hears the events ours would hear and decides whatever the stack's own
+//! controller did, so that journals and logs need not know the difference.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use windlass_controllers::{Decision, Ecn, Engine, Event, Path, Phase, Signals, Table, Time, View, What};
+
+/// A name no stack, or not this one, has a controller of its own for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{stack} has no controller {name:?} of its own; {}", expected(stack, known))]
+pub struct NoNative {
+    /// The stack.
+    pub stack: &'static str,
+    /// What was asked for.
+    pub name: String,
+    /// What there is.
+    pub known: &'static [&'static str],
+}
+
+fn expected(stack: &str, known: &[&str]) -> String {
+    match known {
+        [] => format!("native controllers are those of real stacks, and {stack} is none"),
+        known => format!("expected native:{}", known.join(", native:")),
+    }
+}
+
+/// What a stack's own controller decided last.
+#[derive(Debug)]
+pub struct Seen {
+    cwnd: AtomicU64,
+    /// `u64::MAX` for none.
+    ssthresh: AtomicU64,
+    /// `u64::MAX` for none.
+    pacing_rate: AtomicU64,
+}
+
+impl Seen {
+    /// A controller that starts with a window of `cwnd` bytes.
+    #[must_use]
+    pub fn new(cwnd: u64) -> Arc<Seen> {
+        let none = || AtomicU64::new(u64::MAX);
+        Arc::new(Seen { cwnd: AtomicU64::new(cwnd), ssthresh: none(), pacing_rate: none() })
+    }
+
+    /// Takes down its window and slow start threshold, bytes, and its pacing rate, bit/s.
+    pub fn note(&self, cwnd: u64, ssthresh: Option<u64>, pacing_rate: Option<u64>) {
+        self.cwnd.store(cwnd, Ordering::Relaxed);
+        self.ssthresh.store(ssthresh.unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.pacing_rate.store(pacing_rate.unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+}
+
+/// The engine that decides what was [`Seen`].
+#[derive(Clone, Debug)]
+pub struct Shadow(pub Arc<Seen>);
+
+/// What a shadow remembers.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State {
+    cwnd: u64,
+    /// When the window last shrank on a loss or a mark.
+    recovery_start: Option<Time>,
+    /// No packet sent since then was acknowledged yet.
+    in_recovery: bool,
+}
+
+impl Engine for Shadow {
+    type State = State;
+    type Group = ();
+
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn needs(&self) -> Signals {
+        Signals::NONE
+    }
+
+    fn fallback(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn heeds_sent(&self) -> bool {
+        false
+    }
+
+    fn group(&self) {}
+
+    fn start(&self, _: &Path) -> State {
+        State { cwnd: self.0.cwnd.load(Ordering::Relaxed), recovery_start: None, in_recovery: false }
+    }
+
+    fn advance(&self, state: &mut State, _: Table<'_, ()>, event: &Event) {
+        let cwnd = self.0.cwnd.load(Ordering::Relaxed);
+        match &event.what {
+            What::Lost(_) | What::Marked(_) if cwnd < state.cwnd => {
+                state.recovery_start = Some(event.now);
+                state.in_recovery = true;
+            }
+            What::Acked(acked) if state.recovery_start.is_some_and(|start| acked.newest_sent_at > start) => {
+                state.in_recovery = false;
+            }
+            _ => {}
+        }
+        state.cwnd = cwnd;
+    }
+
+    fn decide(&self, state: &State, _: View<'_, ()>) -> Decision {
+        let some = |number: &AtomicU64| Some(number.load(Ordering::Relaxed)).filter(|number| *number < u64::MAX);
+        let ssthresh = some(&self.0.ssthresh);
+        Decision {
+            cwnd: state.cwnd,
+            ssthresh,
+            pacing_rate: some(&self.0.pacing_rate),
+            wake_at: None,
+            ecn: Ecn::Unspecified,
+            dscp: 0,
+            train: None,
+            phase: match ssthresh {
+                _ if state.in_recovery => Phase::Recovery,
+                Some(ssthresh) if state.cwnd >= ssthresh => Phase::CongestionAvoidance,
+                _ => Phase::SlowStart,
+            },
+            recovery_start: state.recovery_start,
+        }
+    }
+
+    fn inspect(&self, _: &State, _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_controllers::event::{LossTrigger, Lost};
+
+    #[test]
+    fn a_shadow_decides_what_was_seen() {
+        let seen = Seen::new(12_000);
+        let shadow = Shadow(Arc::clone(&seen));
+        let mut state = shadow.start(&Path { now: Time::ZERO, mtu: 1200, seed: 0 });
+        assert_eq!(shadow.decide(&state, View::solo(&())).phase, Phase::SlowStart);
+        seen.note(6000, Some(6000), Some(7));
+        let lost = Lost {
+            bytes: 1200,
+            packets: 1,
+            newest_sent_at: Time(1),
+            newest_pn: None,
+            in_flight_before: 12_000,
+            in_flight: 10_800,
+            trigger: LossTrigger::Unknown,
+            transmissions: 1,
+        };
+        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(5), what: What::Lost(lost) });
+        let decision = shadow.decide(&state, View::solo(&()));
+        assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (6000, Some(6000), Some(7)));
+        assert_eq!((decision.phase, decision.recovery_start), (Phase::Recovery, Some(Time(5))));
+        // The same loss goes on, the window stays.
+        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(6), what: What::Lost(lost) });
+        assert_eq!(shadow.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
+    }
+
+    #[test]
+    fn what_there_is_not_is_said() {
+        let error = |known| NoNative { stack: "quinn", name: "bbr9".to_owned(), known }.to_string();
+        assert_eq!(
+            error(&["cubic", "bbr"]),
+            "quinn has no controller \"bbr9\" of its own; expected native:cubic, native:bbr"
+        );
+        assert!(error(&[]).ends_with("quinn is none"));
+    }
+}

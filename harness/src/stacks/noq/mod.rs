@@ -1,0 +1,31 @@
+//! noq 1.4, sans-I/O, under virtual time: the driver is that of [quinn](super::quinn), of
+//! which noq is a fork, compiled against noq's names.
+
+use noq_proto as proto;
+
+#[path = "../sans_io/config.rs"]
+mod config;
+mod dialect;
+#[path = "../sans_io/end.rs"]
+mod end;
+#[path = "../sans_io/flow.rs"]
+mod flow;
+#[path = "../sans_io/run.rs"]
+mod run;
+#[path = "../sans_io/running.rs"]
+mod running;
+#[path = "../sans_io/setup.rs"]
+mod setup;
+#[path = "../sans_io/tap.rs"]
+mod tap;
+#[path = "../sans_io/tls.rs"]
+mod tls;
+#[path = "../sans_io/watched.rs"]
+mod watched;
+
+pub use dialect::NATIVES;
+pub use run::{run, run_unless};
+
+#[cfg(test)]
+#[path = "../sans_io/tests.rs"]
+mod tests;

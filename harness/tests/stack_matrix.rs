@@ -1,0 +1,97 @@
+//! Every controller of the catalogue on every real stack, in virtual time: what a stack can
+//! run moves 50 MB whole through everything a path can do to it, and what it cannot run it
+//! refuses, saying why.
+
+use rayon::prelude::*;
+use windlass::evaluation::{RunError, Stack};
+use windlass::outcome::FlowOutcome;
+use windlass::scenario::Scenario;
+use windlass_controllers::Algorithm;
+
+const BYTES: u64 = 50_000_000;
+
+/// 100 Mbit/s, 40 ms, a buffer of one bandwidth-delay product.
+const LINK: &str = "rate_mbps = 100\nrtt_ms = 40\nbuffer_bdp = 1\n";
+
+/// What a path does: keys of its link, of its flow, and what follows the link.
+struct Path {
+    name: &'static str,
+    link: &'static str,
+    flow: &'static str,
+    changes: &'static str,
+}
+
+const PATHS: [Path; 7] = [
+    Path { name: "clean", link: "", flow: "", changes: "" },
+    Path { name: "1 % loss", link: "loss_percent = 1", flow: "", changes: "" },
+    Path { name: "ECN", link: "queue = { kind = \"step\", threshold_packets = 40 }", flow: "ecn = true", changes: "" },
+    Path {
+        name: "2 s blackout",
+        link: "",
+        flow: "",
+        changes: "[[dumbbell.change]]\nat_s = 2\nloss_percent = 100\n[[dumbbell.change]]\nat_s = 4\nloss_percent = 0",
+    },
+    // Packets leave every 98 µs; with this jitter one in twenty is overtaken by the next.
+    Path { name: "5 % reordering", link: "jitter_ms = 0.144\nreorder = true", flow: "", changes: "" },
+    Path { name: "capacity halved", link: "", flow: "", changes: "[[dumbbell.change]]\nat_s = 2\nrate_mbps = 50" },
+    Path { name: "MTU raised", link: "", flow: "discover_packet_bytes = 4000", changes: "" },
+];
+
+impl Path {
+    fn scenario(&self, controller: &str) -> Scenario {
+        let Path { name, link, flow, changes } = self;
+        let text = format!(
+            "duration_s = 3000\nsample_ms = 10_000\n[dumbbell]\n{LINK}{link}\n{changes}\n\
+             [[flow]]\ncontroller = {controller:?}\nack = \"delayed\"\ntransfer_bytes = {BYTES}\n{flow}"
+        );
+        Scenario::read(name, &text, None).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn carry(&self, stack: Stack, controller: &str) -> Result<FlowOutcome, RunError> {
+        Ok(stack.run(&self.scenario(controller), None, &|_| false)?.flows.remove(0))
+    }
+}
+
+/// What is wrong with how `stack` runs `controller`, if anything.
+fn examine(stack: Stack, controller: &str, path: &Path) -> Option<String> {
+    let at = format!("{controller} on {}, {}", stack.name(), path.name);
+    let flow = match path.carry(stack, controller) {
+        Ok(flow) => flow,
+        Err(error) => return Some(format!("{at}: {error:?}")),
+    };
+    // The run itself compares the hashes of what was sent and what arrived.
+    if !flow.completed || flow.sha256.is_none() {
+        return Some(format!("{at}: not done after {:.0} s at {:.3} Mbit/s", flow.stop_s, flow.goodput_mbps));
+    }
+    let raised = flow.packets_sent < BYTES / 2000;
+    (raised != (path.name == "MTU raised")).then(|| format!("{at}: {} packets", flow.packets_sent))
+}
+
+fn matrix(stack: Stack) {
+    let can = |entry: &&windlass_controllers::catalogue::Entry| stack.provides().contains((entry.default)().needs());
+    let (able, unable): (Vec<_>, Vec<_>) = Algorithm::ALL.iter().partition(can);
+    assert!(able.len() > unable.len());
+    let cells: Vec<_> = able.iter().flat_map(|entry| PATHS.iter().map(move |path| (entry.name, path))).collect();
+    let wrong: Vec<String> = cells.into_par_iter().filter_map(|(name, path)| examine(stack, name, path)).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    for entry in unable {
+        let Err(RunError::Failed(reason)) = PATHS[0].carry(stack, entry.name) else {
+            panic!("{} runs {}", stack.name(), entry.name)
+        };
+        let expected = format!("flow \"flow1\": {} needs ", entry.name);
+        assert!(
+            reason.starts_with(&expected) && reason.contains(&format!("; {} does not report", stack.name())),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
+fn quinn() {
+    matrix(Stack::Quinn);
+}
+
+#[test]
+fn noq() {
+    matrix(Stack::Noq);
+}
