@@ -68,17 +68,15 @@ fn examine(stack: Stack, controller: &str, path: &Path) -> Option<String> {
 }
 
 fn matrix(stack: Stack) {
-    let can = |entry: &&windlass_controllers::catalogue::Entry| stack.provides().contains((entry.default)().needs());
-    let (able, unable): (Vec<_>, Vec<_>) = Algorithm::ALL.iter().partition(can);
+    let names = Algorithm::ALL.iter().map(|entry| (entry.name, (entry.default)().needs()));
+    let (able, unable): (Vec<_>, Vec<_>) = names.partition(|(_, needs)| stack.provides().contains(*needs));
     assert!(able.len() > unable.len());
-    let cells: Vec<_> = able.iter().flat_map(|entry| PATHS.iter().map(move |path| (entry.name, path))).collect();
+    let cells: Vec<_> = able.iter().flat_map(|(name, _)| PATHS.iter().map(move |path| (*name, path))).collect();
     let wrong: Vec<String> = cells.into_par_iter().filter_map(|(name, path)| examine(stack, name, path)).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    for entry in unable {
-        let Err(RunError::Failed(reason)) = PATHS[0].carry(stack, entry.name) else {
-            panic!("{} runs {}", stack.name(), entry.name)
-        };
-        let expected = format!("flow \"flow1\": {} needs ", entry.name);
+    for (name, _) in unable {
+        let Err(RunError::Failed(reason)) = PATHS[0].carry(stack, name) else { panic!("{} runs {name}", stack.name()) };
+        let expected = format!("flow \"flow1\": {name} needs ");
         assert!(
             reason.starts_with(&expected) && reason.contains(&format!("; {} does not report", stack.name())),
             "{reason}"
