@@ -71,7 +71,7 @@ fn write_logs(directory: &Path) {
         let text = if stack.natives().is_empty() { SCENARIO.replace("native:", "") } else { SCENARIO.to_owned() };
         let scenario = Scenario::read("repeats", &text, None).unwrap();
         let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
-        let mut logs = Logs::create(settings, directory, &scenario.name, "", stack.name()).unwrap();
+        let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();
         let outcome = stack.run(&scenario, Some(&mut logs), &|_| false).unwrap();
         assert!(outcome.flows[0].packets_marked > 0 && outcome.flows[0].packets_lost > 0);
     }
