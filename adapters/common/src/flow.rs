@@ -131,6 +131,23 @@ impl<E: Engine> Flow<E> {
         }
     }
 
+    /// The window of the [`decision`](Self::decision) in force, bytes.
+    #[must_use]
+    #[inline]
+    pub fn window(&self) -> u64 {
+        match &self.place {
+            Place::Alone(_) => self.decision.cwnd,
+            Place::Grouped(_) => self.decision().cwnd,
+        }
+    }
+
+    /// Whether the flow is in a group, whose other members may lower its window.
+    #[must_use]
+    #[inline]
+    pub fn is_grouped(&self) -> bool {
+        matches!(self.place, Place::Grouped(_))
+    }
+
     /// Start of the latest recovery period; what [`AckBatch::add`](crate::AckBatch::add) asks for.
     #[must_use]
     #[inline]

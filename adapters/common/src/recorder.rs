@@ -31,3 +31,14 @@ pub trait Recorder: Send + Sync {
     /// controller's private state; it costs nothing unless called.
     fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>);
 }
+
+/// Several recorders of one flow, in their order.
+impl<const N: usize> Recorder for [Box<dyn Recorder>; N] {
+    fn turn(&mut self, turn: Turn) {
+        self.iter_mut().for_each(|recorder| recorder.turn(turn));
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+        self.iter_mut().for_each(|recorder| recorder.record(event, decision, facts));
+    }
+}

@@ -7,6 +7,8 @@ use std::sync::Arc;
 use windlass_adapter::{Flow, Recorder};
 use windlass_controllers::{Engine, Path, Time, View};
 
+use crate::qlog::Place;
+
 /// Which controller, as an engine and as a user types it.
 #[derive(Clone, Debug)]
 pub(crate) struct Choice<E> {
@@ -40,6 +42,8 @@ pub(crate) struct Boarding<E: Engine> {
     pub(crate) seed: u64,
     pub(crate) join: Option<Join<E>>,
     pub(crate) record: Option<Record<E>>,
+    /// The log of the flow's connection.
+    pub(crate) log: Option<Place>,
 }
 
 impl<E: Engine> Boarding<E> {
@@ -58,7 +62,12 @@ impl<E: Engine> Boarding<E> {
     pub(crate) fn board(&self, now: Time, mtu: u32) -> Flow<E> {
         let path = Path { now, mtu, seed: self.seed };
         let new = NewFlow { peer: self.peer, engine: self.engine(), controller: &self.choice.text, path: &path };
-        let recorder = self.record.as_ref().and_then(|record| record(&new));
+        let own = self.record.as_ref().and_then(|record| record(&new));
+        let logged = self.log.as_ref().map(|log| log.recorder(&new, self.initial_window(mtu)));
+        let recorder: Option<Box<dyn Recorder>> = match (own, logged) {
+            (Some(own), Some(logged)) => Some(Box::new([own, logged])),
+            (own, logged) => own.or(logged),
+        };
         match &self.join {
             Some(join) => join(&new, recorder),
             None => {
@@ -79,7 +88,7 @@ impl<E: Engine> fmt::Debug for Boarding<E> {
             .field("peer", &self.peer)
             .field("seed", &self.seed)
             .field("grouped", &self.join.is_some())
-            .field("recorded", &self.record.is_some())
+            .field("recorded", &(self.record.is_some() || self.log.is_some()))
             .finish()
     }
 }

@@ -12,7 +12,8 @@ use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, choose, require};
 use windlass_controllers::{Algorithm, Engine, Signals};
 
 use crate::boarding::{Boarding, Choice, Join, Record};
-use crate::{Controller, NewFlow, PROVIDES, STACK};
+use crate::qlog::Recorders;
+use crate::{Controller, NewFlow, PROVIDES, Qlog, STACK};
 
 /// Which controller for which peer.
 type Choose<E> = Arc<dyn Fn(SocketAddr) -> Choice<E> + Send + Sync>;
@@ -24,6 +25,7 @@ pub struct Endpoint<E: Engine = Algorithm> {
     choose: Choose<E>,
     join: Option<Join<E>>,
     record: Option<Record<E>>,
+    logs: Option<Recorders>,
     seed: u64,
     made: u64,
 }
@@ -40,8 +42,8 @@ impl Endpoint {
     }
 
     /// An endpoint whose connections use what `config` says for their peers' addresses,
-    /// with its groups. Where the file asks for recording, pass the endpoint's connections
-    /// a [`Qlog`](crate::Qlog) made by [`Qlog::from_config`](crate::Qlog::from_config).
+    /// with its groups. Where the file asks for recording, a [`Qlog`] made by
+    /// [`Qlog::from_config`] does it, packets and all; see [`record_in`](Self::record_in).
     ///
     /// # Errors
     /// A controller of the file needs a signal s2n-quic does not report, or a rule goes by
@@ -80,7 +82,7 @@ impl<E: Engine> Endpoint<E> {
     }
 
     fn choosing(choose: Choose<E>) -> Self {
-        Endpoint { choose, join: None, record: None, seed: RandomState::new().hash_one(STACK), made: 0 }
+        Endpoint { choose, join: None, record: None, logs: None, seed: RandomState::new().hash_one(STACK), made: 0 }
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer. Strength
@@ -101,10 +103,19 @@ impl<E: Engine> Endpoint<E> {
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the path the flow
-    /// starts on, what it records is all a replay needs. Replaces an earlier recorder.
+    /// starts on, what it records is all a replay needs.
     #[must_use]
     pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
         self.record = Some(Arc::new(move |new| Some(make(new))));
+        self
+    }
+
+    /// Records every flow in the log of its connection, beside its packets. `qlog` has to be
+    /// the event subscriber of the endpoint that takes this as its congestion controller,
+    /// and of no other; paths that connections move to later are not recorded.
+    #[must_use]
+    pub fn record_in(mut self, qlog: &Qlog) -> Self {
+        self.logs = Some(qlog.recorders());
         self
     }
 
@@ -125,6 +136,7 @@ impl<E: Engine> Endpoint<E> {
             seed: self.seed.wrapping_add(self.made),
             join: self.join.clone(),
             record: self.record.clone(),
+            log: self.logs.as_ref().and_then(Recorders::take),
         };
         self.made += 1;
         Controller::new(boarding, mtu)
@@ -153,7 +165,7 @@ impl<E: Engine> fmt::Debug for Endpoint<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("grouped", &self.join.is_some())
-            .field("recorded", &self.record.is_some())
+            .field("recorded", &(self.record.is_some() || self.logs.is_some()))
             .field("seed", &self.seed)
             .field("made", &self.made)
             .finish_non_exhaustive()

@@ -31,11 +31,14 @@ mod endpoint;
 mod frame;
 mod pacer;
 mod packet;
+mod path;
+mod qlog;
 
 pub use boarding::NewFlow;
 pub use controller::Controller;
 pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
+pub use qlog::{Connection, NewConnection, Output, Qlog};
 pub use windlass_adapter::config::{Config, ConfigError};
 pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};

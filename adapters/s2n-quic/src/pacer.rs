@@ -10,9 +10,13 @@ const WINDOWS_PER_RTT: (f64, f64) = (2.0, 1.25);
 /// for a timer would take longer than the path, as s2n-quic's own controllers have it.
 const SHORT_RTT: Span = Span::from_millis(2);
 
-/// What may be made up for when the stack comes late: its timers are late by a
-/// millisecond or two, and a rate has to be kept all the same.
+/// What may be made up for of a decided rate when the stack comes late: its timers are late
+/// by a millisecond or two, and the rate has to be kept all the same.
 const LATENESS: Span = Span::from_millis(2);
+
+/// Datagrams that may leave at once where no rate was decided, as with s2n-quic's own
+/// controllers (`RFC 9002 §7.7`).
+const BURST: u64 = 10;
 
 /// The longest a packet is held, whatever the rate.
 const PATIENCE: Span = Span::from_millis(1000);
@@ -23,6 +27,8 @@ const PATIENCE: Span = Span::from_millis(1000);
 pub(crate) struct Pacer {
     /// Zero: unpaced.
     nanos_per_byte: f64,
+    /// Whether the controller decided that.
+    decided: bool,
     /// When everything sent has left at the rate.
     due: Time,
 }
@@ -31,6 +37,7 @@ impl Pacer {
     /// A new decision, on a path whose smoothed RTT is `smoothed`, if one was measured.
     #[inline]
     pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Option<Span>) {
+        self.decided = decision.pacing_rate.is_some();
         self.nanos_per_byte = match (decision.pacing_rate, smoothed) {
             (Some(rate), _) => 8e9 / rate.max(1) as f64,
             (None, Some(smoothed)) if smoothed >= SHORT_RTT => {
@@ -42,11 +49,16 @@ impl Pacer {
         };
     }
 
-    /// `bytes` leave at `now`.
+    /// `bytes` leave at `now` on a path of datagrams of `mtu` bytes.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Time, bytes: u64) {
-        let takes = Span((bytes as f64 * self.nanos_per_byte) as u64).min(PATIENCE);
-        self.due = self.due.max(Time(now.0.saturating_sub(LATENESS.0))) + takes;
+    pub(crate) fn sent(&mut self, now: Time, bytes: u64, mtu: u32) {
+        let credit = if self.decided { LATENESS } else { self.takes(BURST * u64::from(mtu)) };
+        self.due = self.due.max(Time(now.0.saturating_sub(credit.0))) + self.takes(bytes);
+    }
+
+    #[inline]
+    fn takes(&self, bytes: u64) -> Span {
+        Span((bytes as f64 * self.nanos_per_byte) as u64).min(PATIENCE)
     }
 
     /// When the next packet may leave, if not `now`.

@@ -72,7 +72,7 @@ impl<W: Write> FlowObserver for QlogObserver<W> {
 
     fn acked(&mut self, now: Time, ack: &AckSeen<'_>) {
         let ecn = ack.ecn.map(|[ect0, ect1, ce]| EcnCounts { ect0, ect1, ce });
-        let frame = Frame::Ack(Ack { delay_ns: ack.delay.0, ranges: ack.ranges, ecn });
+        let frame = Frame::Ack(Ack { delay_ns: Some(ack.delay.0), ranges: ack.ranges, ecn });
         let packet = Packet::one_rtt(ack.number, u64::from(ack.bytes));
         self.trace.lock().packet_received(now.0, &packet, &[frame]);
     }

@@ -12,7 +12,7 @@
 //! let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &header);
 //! trace.packet_sent(0, &Packet::one_rtt(0, 1200), &[Frame::Stream { id: 0, offset: 0, length: 1160, fin: false }]);
 //! trace.recovery_metrics(0, &Metrics { cwnd: Some(12_000), bytes_in_flight: Some(1200), ..Metrics::default() });
-//! let ack = Ack { delay_ns: 25_000, ranges: &[(0, 0)], ecn: None };
+//! let ack = Ack { delay_ns: Some(25_000), ranges: &[(0, 0)], ecn: None };
 //! trace.packet_received(40_000_000, &Packet::one_rtt(0, 40), &[Frame::Ack(ack)]);
 //! trace.packet_lost(50_000_000, PacketType::OneRtt, 1, Some(LossTrigger::TimeThreshold));
 //! trace.congestion_state(50_000_000, "recovery", None);

@@ -142,13 +142,61 @@ pub enum Frame<'a> {
     },
     /// HANDSHAKE_DONE.
     HandshakeDone,
+    /// RESET_STREAM.
+    ResetStream {
+        /// The stream.
+        id: u64,
+        /// The application's error code.
+        error_code: u64,
+        /// Bytes of the stream.
+        final_size: u64,
+    },
+    /// STOP_SENDING.
+    StopSending {
+        /// The stream.
+        id: u64,
+        /// The application's error code.
+        error_code: u64,
+    },
+    /// MAX_STREAMS.
+    MaxStreams {
+        /// Whether it counts bidirectional streams.
+        bidirectional: bool,
+        /// Streams the peer may open.
+        maximum: u64,
+    },
+    /// DATA_BLOCKED.
+    DataBlocked {
+        /// Bytes the sender may send on the connection.
+        limit: u64,
+    },
+    /// STREAM_DATA_BLOCKED.
+    StreamDataBlocked {
+        /// The stream.
+        id: u64,
+        /// Bytes the sender may send on it.
+        limit: u64,
+    },
+    /// STREAMS_BLOCKED.
+    StreamsBlocked {
+        /// Whether it is about bidirectional streams.
+        bidirectional: bool,
+        /// Streams the sender may open.
+        limit: u64,
+    },
+    /// PATH_CHALLENGE.
+    PathChallenge,
+    /// PATH_RESPONSE.
+    PathResponse,
+    /// CONNECTION_CLOSE.
+    ConnectionClose,
 }
 
 /// An ACK frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ack<'a> {
-    /// How long the receiver says it held the ACK, ns.
-    pub delay_ns: u64,
+    /// How long the receiver says it held the ACK, ns, where the stack tells.
+    pub delay_ns: Option<u64>,
     /// Packet numbers acknowledged: lowest and highest of each range, both included,
     /// in any order.
     pub ranges: &'a [(u64, u64)],

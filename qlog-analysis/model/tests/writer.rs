@@ -42,7 +42,7 @@ fn small(profile: Profile, detail: Detail) -> Vec<u8> {
     };
     let ecn = Some(EcnCounts { ect0: 2, ect1: 0, ce: 1 });
     let ranges = [(3, 3), (0, 0)];
-    let ack = Ack { delay_ns: 125_000, ranges: &ranges, ecn };
+    let ack = Ack { delay_ns: Some(125_000), ranges: &ranges, ecn };
     trace.packet_received(50 * MS, &Packet::one_rtt(0, 45), &[Frame::Ack(ack), Frame::MaxData { maximum: 40_000 }]);
     trace.recovery_metrics(50 * MS, &rtt);
     trace.packet_lost(58 * MS, PacketType::OneRtt, 1, Some(LossTrigger::TimeThreshold));
@@ -52,7 +52,7 @@ fn small(profile: Profile, detail: Detail) -> Vec<u8> {
     let probe = Packet { trigger: Some(SendTrigger::PtoProbe), ..Packet::one_rtt(4, 40) };
     trace.packet_sent(60 * MS, &probe, &[Frame::Ping]);
     trace.private(60 * MS, "windlass:note", &[("base_rtt_ms", 40.25)].into_iter().collect::<Facts>());
-    let again = Ack { delay_ns: 0, ranges: &[(2, 4), (0, 0)], ecn: None };
+    let again = Ack { delay_ns: Some(0), ranges: &[(2, 4), (0, 0)], ecn: None };
     trace.packet_received(100 * MS, &Packet::one_rtt(1, 45), &[Frame::Ack(again)]);
     trace.mtu_updated(101 * MS, Some(1200), 1400);
     trace.finish().unwrap()
@@ -224,7 +224,7 @@ fn speed() {
             let now = number * 123_457;
             let frame = Frame::Stream { id: 0, offset: number * 1160, length: 1160, fin: false };
             trace.packet_sent(now, &Packet::one_rtt(number, 1200), &[frame]);
-            let ack = Ack { delay_ns: 25_000, ranges: &[(number / 2, number)], ecn: None };
+            let ack = Ack { delay_ns: Some(25_000), ranges: &[(number / 2, number)], ecn: None };
             trace.packet_received(now, &Packet::one_rtt(number, 40), &[Frame::Ack(ack)]);
             let rtt = Metrics {
                 latest_rtt: Some(40 * MS + number % 1000),

@@ -20,8 +20,8 @@ fn pacer(decision: &Decision, smoothed: Option<Span>) -> Pacer {
 #[test]
 fn a_packet_takes_its_size_over_the_rate() {
     let mut pacer = pacer(&decided(10.0, 100), None);
-    pacer.sent(Time(100 * MS), 1250);
-    pacer.sent(Time(100 * MS), 1250);
+    pacer.sent(Time(100 * MS), 1250, 1250);
+    pacer.sent(Time(100 * MS), 1250, 1250);
     assert_eq!(pacer.next(Time(100 * MS)), Some(Time(102 * MS)));
     assert_eq!(pacer.next(Time(102 * MS)), None);
 }
@@ -29,10 +29,10 @@ fn a_packet_takes_its_size_over_the_rate() {
 #[test]
 fn what_was_missed_is_made_up_for_by_two_milliseconds_at_most() {
     let mut late = pacer(&decided(10.0, 100), None);
-    late.sent(Time(101 * MS), 1250);
+    late.sent(Time(101 * MS), 1250, 1250);
     assert_eq!(late.next(Time(100 * MS)), Some(Time(101 * MS)));
     let mut idle = pacer(&decided(10.0, 100), None);
-    idle.sent(Time(1000 * MS), 1250);
+    idle.sent(Time(1000 * MS), 1250, 1250);
     assert_eq!(idle.next(Time(998 * MS)), Some(Time(999 * MS)));
 }
 
@@ -41,7 +41,7 @@ fn without_a_rate_a_window_goes_out_in_less_than_an_rtt() {
     let mut decision = decided(0.0, 100);
     let took = |decision: &Decision, smoothed| {
         let mut pacer = pacer(decision, smoothed);
-        (0..100).for_each(|_| pacer.sent(Time(100 * MS), 1250));
+        (0..100).for_each(|_| pacer.sent(Time(100 * MS), 1250, 1250));
         pacer.due.since(Time(100 * MS)).0.div_ceil(1000)
     };
     decision.phase = Phase::SlowStart;
@@ -54,10 +54,22 @@ fn without_a_rate_a_window_goes_out_in_less_than_an_rtt() {
 }
 
 #[test]
+fn without_a_rate_ten_datagrams_leave_at_once_after_a_pause() {
+    let mut decision = decided(0.0, 100);
+    decision.phase = Phase::CongestionAvoidance;
+    let mut pacer = pacer(&decision, Some(Span(50 * MS)));
+    let now = Time(1000 * MS);
+    (0..10).for_each(|_| pacer.sent(now, 1250, 1250));
+    assert_eq!(pacer.next(now), None);
+    pacer.sent(now, 1250, 1250);
+    assert_eq!(pacer.next(now), Some(now + Span::from_micros(400)));
+}
+
+#[test]
 fn no_rate_holds_a_packet_for_more_than_a_second() {
     let mut decision = decided(0.0, 1);
     decision.pacing_rate = Some(0);
     let mut pacer = pacer(&decision, None);
-    pacer.sent(Time(100 * MS), u64::MAX);
+    pacer.sent(Time(100 * MS), u64::MAX, 1250);
     assert_eq!(pacer.due, Time(1100 * MS));
 }

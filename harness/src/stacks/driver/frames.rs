@@ -112,7 +112,7 @@ impl Frames {
         self.seen.iter().map(|seen| match *seen {
             Seen::Frame(frame) => frame,
             Seen::Ack { delay_ns, ranges: (from, to), ecn } => {
-                Frame::Ack(Ack { delay_ns, ranges: &self.ranges[from..to], ecn })
+                Frame::Ack(Ack { delay_ns: Some(delay_ns), ranges: &self.ranges[from..to], ecn })
             }
         })
     }

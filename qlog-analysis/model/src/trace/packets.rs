@@ -112,8 +112,52 @@ impl<W: Write> Trace<W> {
                 self.frame_length(length);
             }
             Frame::HandshakeDone => json.word("frame_type", "handshake_done"),
+            Frame::ResetStream { id, error_code, final_size } => {
+                json.word("frame_type", "reset_stream");
+                json.integer("stream_id", id);
+                self.error_code(error_code);
+                self.json.integer("final_size", final_size);
+            }
+            Frame::StopSending { id, error_code } => {
+                json.word("frame_type", "stop_sending");
+                json.integer("stream_id", id);
+                self.error_code(error_code);
+            }
+            Frame::MaxStreams { bidirectional, maximum } => {
+                json.word("frame_type", "max_streams");
+                json.word("stream_type", stream_type(bidirectional));
+                json.integer("maximum", maximum);
+            }
+            Frame::DataBlocked { limit } => {
+                json.word("frame_type", "data_blocked");
+                json.integer("limit", limit);
+            }
+            Frame::StreamDataBlocked { id, limit } => {
+                json.word("frame_type", "stream_data_blocked");
+                json.integer("stream_id", id);
+                json.integer("limit", limit);
+            }
+            Frame::StreamsBlocked { bidirectional, limit } => {
+                json.word("frame_type", "streams_blocked");
+                json.word("stream_type", stream_type(bidirectional));
+                json.integer("limit", limit);
+            }
+            Frame::PathChallenge => json.word("frame_type", "path_challenge"),
+            Frame::PathResponse => json.word("frame_type", "path_response"),
+            Frame::ConnectionClose => json.word("frame_type", "connection_close"),
         }
         self.json.close(b'}');
+    }
+
+    /// An application's error code, which qlog of the IETF has a name and a number for.
+    fn error_code(&mut self, code: u64) {
+        match self.profile {
+            Profile::Ietf => {
+                self.json.word("error", "unknown");
+                self.json.integer("error_code", code);
+            }
+            Profile::Qvis => self.json.integer("error_code", code),
+        }
     }
 
     fn frame_length(&mut self, length: u64) {
@@ -130,7 +174,9 @@ impl<W: Write> Trace<W> {
     fn ack(&mut self, ack: &Ack<'_>, kind: PacketType, received: bool) {
         let json = &mut self.json;
         json.word("frame_type", "ack");
-        json.millis("ack_delay", ack.delay_ns);
+        if let Some(delay) = ack.delay_ns {
+            json.millis("ack_delay", delay);
+        }
         if let Some(largest) = ack.ranges.iter().map(|&(_, high)| high).max() {
             json.key("acked_ranges");
             json.open(b'[');
@@ -177,4 +223,8 @@ impl<W: Write> Trace<W> {
             json.integer("ce", ecn.ce);
         }
     }
+}
+
+const fn stream_type(bidirectional: bool) -> &'static str {
+    if bidirectional { "bidirectional" } else { "unidirectional" }
 }

@@ -13,7 +13,7 @@ fn an_ack_with_ranges_and_counts() {
     assert_eq!(frames.acknowledged(), [(9, 10), (4, 6)]);
     assert!(!frames.ack_eliciting && !frames.in_flight);
     let ecn = Some(EcnCounts { ect0: 7, ect1: 0, ce: 2 });
-    let expected = Frame::Ack(Ack { delay_ns: 16_000, ranges: &[(9, 10), (4, 6)], ecn });
+    let expected = Frame::Ack(Ack { delay_ns: Some(16_000), ranges: &[(9, 10), (4, 6)], ecn });
     assert_eq!(frames.logged().collect::<Vec<_>>(), [expected]);
 }
 

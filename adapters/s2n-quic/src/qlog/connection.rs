@@ -1,0 +1,234 @@
+//! The file of one connection.
+
+use std::ops::RangeInclusive;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use s2n_quic::provider::event::events::{self, PacketHeader, TransmissionMode};
+use serde::Serialize;
+use windlass_adapter::SharedTrace;
+use windlass_qlog::{Ack, Frame, Metrics, Packet, PacketType, RecoveryParameters, SendTrigger, Trace};
+
+use super::frames::{self, Seen, packet};
+use super::{Lost, Output};
+
+/// Name of the event that tells that records are missing before it.
+pub(super) const DROPPED: &str = "windlass:dropped";
+
+/// A connection being logged: the context of its events.
+pub struct Connection {
+    trace: SharedTrace<Output>,
+    /// Records of the file dropped so far, and how many of them the file tells.
+    lost: (Lost, u64),
+    controller: Option<String>,
+    sending: Contents,
+    /// The packet that is being read: s2n-quic tells it before its frames, and in the
+    /// middle of them what its acknowledgements led to.
+    receiving: Option<Receiving>,
+    receiving_contents: Contents,
+    mtu: Option<u32>,
+}
+
+/// What a packet holds.
+#[derive(Default)]
+struct Contents {
+    of: Option<(PacketType, u64)>,
+    seen: Vec<Seen>,
+    ranges: Vec<(u64, u64)>,
+    delay: Option<Duration>,
+}
+
+impl Contents {
+    /// The contents of the packet of `header`, nothing if others were here.
+    fn of(&mut self, header: &PacketHeader) -> &mut Self {
+        let packet = packet(header);
+        if self.of != packet {
+            self.clear();
+            self.of = packet;
+        }
+        self
+    }
+
+    fn clear(&mut self) {
+        self.of = None;
+        self.seen.clear();
+        self.ranges.clear();
+        self.delay = None;
+    }
+
+    fn range(&mut self, range: &RangeInclusive<u64>) {
+        self.ranges.push((*range.start(), *range.end()));
+    }
+
+    fn frames(&self) -> Vec<Frame<'_>> {
+        let delay_ns = self.delay.and_then(|delay| u64::try_from(delay.as_nanos()).ok());
+        let frame = |seen: &Seen| match *seen {
+            Seen::Ack(ecn) => Frame::Ack(Ack { delay_ns, ranges: &self.ranges, ecn }),
+            Seen::Other(frame) => frame,
+        };
+        self.seen.iter().map(frame).collect()
+    }
+}
+
+/// A packet that is being read, and what it led to so far.
+struct Receiving {
+    at: u64,
+    packet: Packet,
+    lost: Vec<(PacketType, u64)>,
+    metrics: Option<Metrics>,
+}
+
+#[derive(Serialize)]
+struct Dropped {
+    records: u64,
+}
+
+impl Connection {
+    pub(super) fn new(trace: SharedTrace<Output>, lost: Lost, controller: Option<String>) -> Connection {
+        Connection {
+            trace,
+            lost: (lost, 0),
+            controller,
+            sending: Contents::default(),
+            receiving: None,
+            receiving_contents: Contents::default(),
+            mtu: None,
+        }
+    }
+
+    /// Writes something of its own, after what is still to be written.
+    pub(super) fn write(&mut self, now: u64, write: impl FnOnce(u64, &mut Trace<Output>)) {
+        self.flush();
+        let mut trace = self.trace.lock();
+        let dropped = self.lost.0.load(Ordering::Relaxed);
+        if dropped > self.lost.1 {
+            trace.private(now, DROPPED, &Dropped { records: dropped - self.lost.1 });
+            self.lost.1 = dropped;
+        }
+        write(now, &mut trace);
+    }
+
+    /// Writes the packet that was being read.
+    fn flush(&mut self) {
+        let Some(receiving) = self.receiving.take() else { return };
+        let mut trace = self.trace.lock();
+        trace.packet_received(receiving.at, &receiving.packet, &self.receiving_contents.frames());
+        self.receiving_contents.clear();
+        for (kind, number) in receiving.lost {
+            trace.packet_lost(receiving.at, kind, number, None);
+        }
+        if let Some(metrics) = receiving.metrics {
+            trace.recovery_metrics(receiving.at, &metrics);
+        }
+    }
+
+    pub(super) fn frame_sent(&mut self, header: &PacketHeader, frame: &events::Frame) {
+        self.sending.of(header).seen.extend(frames::seen(frame));
+    }
+
+    pub(super) fn range_sent(&mut self, header: &PacketHeader, range: &RangeInclusive<u64>) {
+        self.sending.of(header).range(range);
+    }
+
+    pub(super) fn delay_sent(&mut self, header: &PacketHeader, delay: Duration) {
+        self.sending.of(header).delay = Some(delay);
+    }
+
+    pub(super) fn packet_sent(&mut self, now: u64, event: &events::PacketSent) {
+        let Some((kind, number)) = packet(&event.packet_header) else { return };
+        let trigger = matches!(event.transmission_mode, TransmissionMode::LossRecoveryProbing { .. })
+            .then_some(SendTrigger::PtoProbe);
+        let packet = Packet { kind, number, bytes: event.packet_len as u64, trigger };
+        let mut contents = std::mem::take(&mut self.sending);
+        contents.of(&event.packet_header);
+        self.write(now, |now, trace| trace.packet_sent(now, &packet, &contents.frames()));
+        contents.clear();
+        self.sending = contents;
+    }
+
+    pub(super) fn packet_received(&mut self, now: u64, event: &events::PacketReceived) {
+        self.flush();
+        let Some((kind, number)) = packet(&event.packet_header) else { return };
+        self.receiving_contents.of(&event.packet_header);
+        let packet = Packet { kind, number, bytes: event.packet_len as u64, trigger: None };
+        self.receiving = Some(Receiving { at: now, packet, lost: Vec::new(), metrics: None });
+    }
+
+    pub(super) fn frame_received(&mut self, header: &PacketHeader, frame: &events::Frame) {
+        self.receiving_contents.of(header).seen.extend(frames::seen(frame));
+    }
+
+    pub(super) fn range_received(&mut self, header: &PacketHeader, range: &RangeInclusive<u64>) {
+        self.receiving_contents.of(header).range(range);
+    }
+
+    /// `Some` while the packet read at `now` may still have frames to come.
+    fn reading(&mut self, now: u64) -> Option<&mut Receiving> {
+        self.receiving.as_mut().filter(|receiving| receiving.at == now)
+    }
+
+    pub(super) fn packet_lost(&mut self, now: u64, event: &events::PacketLost<'_>) {
+        let Some((kind, number)) = packet(&event.packet_header) else { return };
+        match self.reading(now) {
+            Some(receiving) => receiving.lost.push((kind, number)),
+            None => self.write(now, |now, trace| trace.packet_lost(now, kind, number, None)),
+        }
+    }
+
+    pub(super) fn metrics(&mut self, now: u64, event: &events::RecoveryMetrics<'_>) {
+        let nanos = |duration: Duration| u64::try_from(duration.as_nanos()).ok();
+        let mut metrics = Metrics {
+            cwnd: Some(event.congestion_window.into()),
+            bytes_in_flight: Some(event.bytes_in_flight.into()),
+            pto_count: Some(event.pto_count.into()),
+            ..Metrics::default()
+        };
+        // Before the first sample these are a guess, all the same.
+        if event.latest_rtt != event.smoothed_rtt || event.rtt_variance != event.smoothed_rtt / 2 {
+            metrics.latest_rtt = nanos(event.latest_rtt);
+            metrics.smoothed_rtt = nanos(event.smoothed_rtt);
+            metrics.min_rtt = nanos(event.min_rtt);
+            metrics.rtt_variance = nanos(event.rtt_variance);
+        }
+        match self.reading(now) {
+            Some(receiving) => receiving.metrics = Some(metrics),
+            None => self.write(now, |now, trace| trace.recovery_metrics(now, &metrics)),
+        }
+    }
+
+    pub(super) fn pacing_rate(&mut self, now: u64, rate: u64) {
+        let metrics = Metrics { pacing_rate: Some(rate), ..Metrics::default() };
+        match self.reading(now) {
+            Some(receiving) => {
+                let before = receiving.metrics.unwrap_or_default();
+                receiving.metrics = Some(before.updated_by(&metrics));
+            }
+            None => self.write(now, |now, trace| trace.recovery_metrics(now, &metrics)),
+        }
+    }
+
+    pub(super) fn state(&mut self, now: u64, state: &str) {
+        self.trace.lock().congestion_state(now, state, None);
+    }
+
+    pub(super) fn mtu(&mut self, now: u64, mtu: u16) {
+        let new = u32::from(mtu);
+        let old = self.mtu.replace(new);
+        if old == Some(new) {
+            return;
+        }
+        let controller = self.controller.take();
+        self.write(now, |now, trace| match (old, controller) {
+            // The first is the size the connection starts with.
+            (None, Some(name)) => trace.recovery_parameters_set(now, &RecoveryParameters::rfc9002(&name, new)),
+            (None, None) => {}
+            (Some(old), _) => trace.mtu_updated(now, Some(old), new),
+        });
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
