@@ -65,8 +65,12 @@ pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
 
 fn stack(name: &str) -> Result<Stack, CliError> {
     Stack::named(name).ok_or_else(|| {
-        let names = Stack::ALL.map(Stack::name);
-        CliError::Usage(format!("unknown stack {name:?}{}; expected {}", did_you_mean(name, names), names.join(" or ")))
+        let names = Stack::ALL.iter().map(|stack| stack.name()).collect::<Vec<_>>();
+        CliError::Usage(format!(
+            "unknown stack {name:?}{}; expected {}",
+            did_you_mean(name, names.iter().copied()),
+            names.join(" or ")
+        ))
     })
 }
 

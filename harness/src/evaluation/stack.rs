@@ -19,11 +19,20 @@ pub enum Stack {
     Quinn,
     /// noq 1.4 under virtual time.
     Noq,
+    /// s2n-quic 1.91 under virtual time.
+    #[cfg(feature = "s2n-quic")]
+    S2nQuic,
 }
 
 impl Stack {
     /// All of them.
-    pub const ALL: [Stack; 3] = [Stack::Sim, Stack::Quinn, Stack::Noq];
+    pub const ALL: &[Stack] = &[
+        Stack::Sim,
+        Stack::Quinn,
+        Stack::Noq,
+        #[cfg(feature = "s2n-quic")]
+        Stack::S2nQuic,
+    ];
 
     /// What a user types.
     #[must_use]
@@ -32,13 +41,15 @@ impl Stack {
             Stack::Sim => "sim",
             Stack::Quinn => windlass_quinn::STACK,
             Stack::Noq => windlass_noq::STACK,
+            #[cfg(feature = "s2n-quic")]
+            Stack::S2nQuic => windlass_s2n_quic::STACK,
         }
     }
 
     /// The stack a user typed.
     #[must_use]
     pub fn named(name: &str) -> Option<Stack> {
-        Stack::ALL.into_iter().find(|stack| stack.name() == name)
+        Stack::ALL.iter().copied().find(|stack| stack.name() == name)
     }
 
     /// The signals it gives a controller.
@@ -48,6 +59,8 @@ impl Stack {
             Stack::Sim => Signals::ALL,
             Stack::Quinn => windlass_quinn::PROVIDES,
             Stack::Noq => windlass_noq::PROVIDES,
+            #[cfg(feature = "s2n-quic")]
+            Stack::S2nQuic => windlass_s2n_quic::PROVIDES,
         }
     }
 
@@ -58,6 +71,8 @@ impl Stack {
             Stack::Sim => &[],
             Stack::Quinn => stacks::quinn::NATIVES,
             Stack::Noq => stacks::noq::NATIVES,
+            #[cfg(feature = "s2n-quic")]
+            Stack::S2nQuic => stacks::s2n::NATIVES,
         }
     }
 
@@ -103,6 +118,8 @@ impl Stack {
             Stack::Sim => simulated::run(scenario, logs, stop),
             Stack::Quinn => real::run(stacks::quinn::run_unless, scenario, logs, stop),
             Stack::Noq => real::run(stacks::noq::run_unless, scenario, logs, stop),
+            #[cfg(feature = "s2n-quic")]
+            Stack::S2nQuic => real::run(stacks::s2n::run_unless, scenario, logs, stop),
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Measuring a flow while it runs, in constant memory.
 
+use windlass_controllers::{Decision, Event, What};
+
 use crate::outcome::FlowSeries;
 
 /// Buckets per doubling: values are kept to 0.8 %.
@@ -150,6 +152,17 @@ impl Meter {
             self.cwnd_time += self.cwnd as f64 * (now - self.cwnd_since) as f64;
             (self.cwnd, self.cwnd_since) = (cwnd, now);
         }
+    }
+
+    /// A controller heard of `event` and decided `decision`, after `before`.
+    pub fn heard(&mut self, event: &Event, decision: &Decision, before: &Decision) {
+        if let Some(rtt) = event.rtt() {
+            self.rtt.add(rtt.latest.0);
+        }
+        let began = decision.recovery_start.is_some() && decision.recovery_start != before.recovery_start;
+        let timeout = matches!(event.what, What::PersistentCongestion(_));
+        self.congestion_events += u64::from(began || timeout);
+        self.window(event.now.0, decision.cwnd);
     }
 
     /// Time-weighted mean of the window over `active` ns until `now`, packets.

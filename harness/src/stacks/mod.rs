@@ -1,10 +1,13 @@
 //! Real QUIC stacks under virtual time over the harness' network model.
 
 pub mod driver;
+mod identity;
 // The sources in `sans_io` are compiled against each stack of one kin.
 pub mod noq;
 pub mod payload;
 #[allow(clippy::duplicate_mod)]
 pub mod quinn;
+#[cfg(feature = "s2n-quic")]
+pub mod s2n;
 
 pub use driver::log::{Log, RunError};

@@ -67,19 +67,9 @@ impl Journal {
         self.log.as_ref().map_or(0, |log| log.unexplained)
     }
 
-    fn measure(&mut self, event: &Event, decision: &Decision) {
-        if let Some(rtt) = event.rtt() {
-            self.meter.rtt.add(rtt.latest.0);
-        }
-        let began = decision.recovery_start.is_some() && decision.recovery_start != self.decision.recovery_start;
-        let timeout = matches!(event.what, What::PersistentCongestion(_));
-        self.meter.congestion_events += u64::from(began || timeout);
-        self.meter.window(event.now.0, decision.cwnd);
-    }
-
     fn heard(&mut self, event: &Event, decision: &Decision) {
         if !self.over {
-            self.measure(event, decision);
+            self.meter.heard(event, decision, &self.decision);
         }
         self.decision = *decision;
         if let (What::Lost(lost) | What::PersistentCongestion(lost), Some(log)) = (&event.what, &mut self.log) {

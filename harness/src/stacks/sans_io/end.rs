@@ -10,7 +10,7 @@ use super::proto::{
     ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
     Event,
 };
-use super::tls::SERVER_NAME;
+use crate::stacks::identity::SERVER_NAME;
 use crate::net::Codepoint;
 use crate::stacks::driver::wire::{Datagram, Role};
 

@@ -5,14 +5,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use rcgen::{CertificateParams, KeyPair, PKCS_ED25519, SerialNumber};
 use rustls::client::Resumption;
-use rustls::pki_types::PrivatePkcs8KeyDer;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::time_provider::TimeProvider;
 use rustls::version::TLS13;
 
-/// The name the certificate is for.
-pub const SERVER_NAME: &str = "windlass.invalid";
+use crate::stacks::identity::{Identity, identity};
 
 /// Both ends' TLS.
 #[derive(Clone)]
@@ -35,12 +33,8 @@ pub fn tls() -> Result<&'static Tls, String> {
 }
 
 fn make() -> Result<Tls, Box<dyn std::error::Error>> {
-    let key = KeyPair::generate_for(&PKCS_ED25519)?;
-    let mut params = CertificateParams::new(vec![SERVER_NAME.to_owned()])?;
-    params.serial_number = Some(SerialNumber::from(vec![1; 8]));
-    params.not_before = rcgen::date_time_ymd(2000, 1, 1);
-    params.not_after = rcgen::date_time_ymd(2100, 1, 1);
-    let certificate = params.self_signed(&key)?.der().clone();
+    let Identity { certificate, key } = identity()?;
+    let (certificate, key) = (CertificateDer::from(certificate.clone()), PrivatePkcs8KeyDer::from(key.clone()));
 
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let mut roots = rustls::RootCertStore::empty();
@@ -50,7 +44,6 @@ fn make() -> Result<Tls, Box<dyn std::error::Error>> {
         .with_root_certificates(roots)
         .with_no_client_auth();
     client.resumption = Resumption::disabled();
-    let key = PrivatePkcs8KeyDer::from(key.serialize_der());
     let mut server = rustls::ServerConfig::builder_with_details(provider, Arc::new(Always))
         .with_protocol_versions(&[&TLS13])?
         .with_no_client_auth()

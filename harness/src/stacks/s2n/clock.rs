@@ -1,0 +1,46 @@
+//! Virtual time as s2n-quic tells it.
+
+use std::time::Duration;
+
+use s2n_quic::provider::congestion_controller::Timestamp;
+use s2n_quic::provider::io::testing::time;
+use windlass_controllers::Time;
+
+/// Time since the start of the run, by the first timestamp of the run. Timestamps are whole
+/// microseconds, and so is the time of everything that happens in a run; the first
+/// microsecond is told twice, since s2n-quic's timestamps are never zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    first: Timestamp,
+}
+
+impl Clock {
+    /// The clock of a run that begins now.
+    pub fn begin() -> Clock {
+        Clock { first: time::now() }
+    }
+
+    /// Now.
+    pub fn now(self) -> Time {
+        self.time(time::now())
+    }
+
+    /// When `timestamp` was.
+    pub fn time(self, timestamp: Timestamp) -> Time {
+        let since = timestamp.saturating_duration_since(self.first) + Duration::from_micros(1);
+        Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// How long to wait until `time`, in whole microseconds.
+    pub fn until(self, time: Time) -> Duration {
+        Duration::from_micros(time.since(self.now()).0.div_ceil(1000))
+    }
+
+    /// Waits until `at`, or not at all.
+    pub async fn wait(self, at: Time) {
+        let wait = self.until(at);
+        if !wait.is_zero() {
+            time::delay(wait).await;
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! s2n-quic's own controllers, measured as ours are.
+
+use s2n_quic::provider::congestion_controller::{
+    CongestionController, Endpoint, PathInfo, Publisher, RandomGenerator, RttEstimator, Timestamp,
+};
+
+use super::clock::Clock;
+use super::flow::Shared;
+
+/// Makes measured controllers of another endpoint's.
+pub struct Measured<E> {
+    pub inner: E,
+    pub flow: Shared,
+    pub clock: Clock,
+}
+
+impl<E: std::fmt::Debug> std::fmt::Debug for Measured<E> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<E: Endpoint> Endpoint for Measured<E> {
+    type CongestionController = Watched<E::CongestionController>;
+
+    fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Self::CongestionController {
+        let inner = self.inner.new_congestion_controller(path);
+        Watched { inner, flow: self.flow.clone(), clock: self.clock }
+    }
+}
+
+/// A controller whose every move its flow hears of.
+#[derive(Clone)]
+pub struct Watched<C> {
+    inner: C,
+    flow: Shared,
+    clock: Clock,
+}
+
+impl<C: std::fmt::Debug> std::fmt::Debug for Watched<C> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl<C: CongestionController> Watched<C> {
+    /// Tells the window, and whether congestion brought it there.
+    fn tell(&self, at: Timestamp, before: Option<u32>) {
+        let window = self.inner.congestion_window();
+        let answered = before.is_some_and(|before| window < before);
+        self.flow.lock().window(self.clock.time(at), u64::from(window), answered);
+    }
+}
+
+impl<C: CongestionController> CongestionController for Watched<C> {
+    type PacketInfo = C::PacketInfo;
+
+    fn congestion_window(&self) -> u32 {
+        self.inner.congestion_window()
+    }
+
+    fn bytes_in_flight(&self) -> u32 {
+        self.inner.bytes_in_flight()
+    }
+
+    fn is_congestion_limited(&self) -> bool {
+        self.inner.is_congestion_limited()
+    }
+
+    fn requires_fast_retransmission(&self) -> bool {
+        self.inner.requires_fast_retransmission()
+    }
+
+    fn on_packet_sent<P: Publisher>(
+        &mut self,
+        time_sent: Timestamp,
+        sent_bytes: usize,
+        app_limited: Option<bool>,
+        rtt: &RttEstimator,
+        publisher: &mut P,
+    ) -> C::PacketInfo {
+        let info = self.inner.on_packet_sent(time_sent, sent_bytes, app_limited, rtt, publisher);
+        self.tell(time_sent, None);
+        info
+    }
+
+    fn on_rtt_update<P: Publisher>(
+        &mut self,
+        time_sent: Timestamp,
+        now: Timestamp,
+        rtt: &RttEstimator,
+        publisher: &mut P,
+    ) {
+        self.inner.on_rtt_update(time_sent, now, rtt, publisher);
+        self.flow.lock().sampled(rtt.latest_rtt());
+        self.tell(now, None);
+    }
+
+    fn on_ack<P: Publisher>(
+        &mut self,
+        newest_acked_time_sent: Timestamp,
+        bytes_acknowledged: usize,
+        newest_acked_packet_info: C::PacketInfo,
+        rtt: &RttEstimator,
+        random: &mut dyn RandomGenerator,
+        ack_receive_time: Timestamp,
+        publisher: &mut P,
+    ) {
+        let (sent, info, now) = (newest_acked_time_sent, newest_acked_packet_info, ack_receive_time);
+        self.inner.on_ack(sent, bytes_acknowledged, info, rtt, random, now, publisher);
+        self.tell(now, None);
+    }
+
+    fn on_packet_lost<P: Publisher>(
+        &mut self,
+        lost_bytes: u32,
+        packet_info: C::PacketInfo,
+        persistent_congestion: bool,
+        new_loss_burst: bool,
+        random: &mut dyn RandomGenerator,
+        timestamp: Timestamp,
+        publisher: &mut P,
+    ) {
+        let before = self.inner.congestion_window();
+        let (persistent, burst) = (persistent_congestion, new_loss_burst);
+        self.inner.on_packet_lost(lost_bytes, packet_info, persistent, burst, random, timestamp, publisher);
+        self.tell(timestamp, Some(before));
+    }
+
+    fn on_explicit_congestion<P: Publisher>(&mut self, ce_count: u64, event_time: Timestamp, publisher: &mut P) {
+        let before = self.inner.congestion_window();
+        self.inner.on_explicit_congestion(ce_count, event_time, publisher);
+        self.tell(event_time, Some(before));
+    }
+
+    fn on_mtu_update<P: Publisher>(&mut self, max_data_size: u16, publisher: &mut P) {
+        self.inner.on_mtu_update(max_data_size, publisher);
+    }
+
+    fn on_packet_discarded<P: Publisher>(&mut self, bytes_sent: usize, publisher: &mut P) {
+        self.inner.on_packet_discarded(bytes_sent, publisher);
+    }
+
+    fn earliest_departure_time(&self) -> Option<Timestamp> {
+        self.inner.earliest_departure_time()
+    }
+
+    fn send_quantum(&self) -> Option<usize> {
+        self.inner.send_quantum()
+    }
+}

@@ -1,0 +1,207 @@
+//! s2n-quic under virtual time: it repeats to the bit, its controllers govern, its logs
+//! hold water.
+#![cfg(feature = "s2n-quic")]
+
+use std::io::{self, Write};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use windlass::outcome::{FlowOutcome, Outcome};
+use windlass::scenario::{FlowSpec, Scenario};
+use windlass::sim::QlogSettings;
+use windlass::stacks::Log;
+use windlass::stacks::s2n::run;
+use windlass_adapter::qlog::Level;
+use windlass_adapter::step::{Entry, Steps};
+use windlass_controllers::{Algorithm, Table, View, fixed_window};
+use windlass_qlog::Profile;
+use windlass_qlog_analysis::lint::lint;
+
+/// 10 Mbit/s, 40 ms, room for a BDP.
+const LINK: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
+
+fn scenario(duration: f64, link: &str, flows: &str) -> Scenario {
+    let text = format!("duration_s = {duration}\nseed = 9\n{link}\n{flows}");
+    Scenario::read("test", &text, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn run_one(scenario: &Scenario) -> FlowOutcome {
+    let mut outcome = run(scenario, &mut |_| Ok(None)).unwrap_or_else(|error| panic!("{error}"));
+    outcome.flows.remove(0)
+}
+
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// The outcome and the logs of all flows, one after the other.
+fn logged(scenario: &Scenario) -> (Outcome, Vec<Vec<u8>>) {
+    let mut pages = Vec::new();
+    let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
+    let mut open = |_: &FlowSpec| {
+        pages.push(Page::default());
+        Ok(pages.last().map(|page| Log { output: Box::new(page.clone()), settings }))
+    };
+    let outcome = run(scenario, &mut open).unwrap_or_else(|error| panic!("{error}"));
+    (outcome, pages.into_iter().map(|page| std::mem::take(&mut *page.0.lock().unwrap())).collect())
+}
+
+/// Names the file a child writes its logs to.
+const CHILD: &str = "WINDLASS_TEST_LOG";
+
+const SHARED: &str = "
+[dumbbell]
+rate_mbps = 10
+rtt_ms = 40
+buffer_packets = 30
+loss_percent = 0.5
+queue = { kind = \"red\", min_th_packets = 5, max_th_packets = 15 }
+[[flow]]
+name = \"a\"
+controller = \"cubic\"
+ecn = true
+[[flow]]
+name = \"b\"
+controller = \"tcp-p\"
+group = \"g\"
+start_s = 0.5
+[[flow]]
+name = \"c\"
+controller = \"tcp-p\"
+group = \"g\"
+start_s = 1
+stop_s = 4
+[[traffic]]
+kind = \"pareto-on-off\"
+rate_mbps = 5
+mean_rate_mbps = 1
+";
+
+#[test]
+fn two_processes_write_the_same_logs() {
+    if let Ok(path) = std::env::var(CHILD) {
+        let (outcome, logs) = logged(&scenario(5.0, "", SHARED));
+        let first = &outcome.flows[0];
+        assert!(first.packets_marked > 0 && first.packets_lost > 0, "{first:?}");
+        return std::fs::write(path, logs.concat()).unwrap();
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let logs = ["first", "second"].map(|name| {
+        let path = directory.path().join(name);
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "two_processes_write_the_same_logs"])
+            .env(CHILD, &path)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        std::fs::read(path).unwrap()
+    });
+    assert!(logs[0].len() > 300_000, "{} bytes", logs[0].len());
+    assert!(logs[0] == logs[1]);
+}
+
+// A receiver of s2n-quic's acknowledges every tenth packet: a window of ten waits for its
+// timer whenever the sender leaves out a packet number.
+#[test]
+fn a_fixed_window_is_what_travels() {
+    // 100 Mbit/s, 40 ms: nothing but the window limits.
+    for window in [10, 20, 40, 80, 160] {
+        let controller = fixed_window::catalogue(window).unwrap();
+        let link = "[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_bdp = 1\n";
+        let flow = run_one(&scenario(10.0, link, &format!("[[flow]]\ncontroller = \"{controller}\"")));
+        // Of 1200 bytes some 37 are QUIC's own.
+        let expected = f64::from(window) * 1163.0 * 8.0 / 40.0e3;
+        let off = flow.goodput_mbps / expected - 1.0;
+        println!("window {window}: {:.3} Mbit/s, {:+.1} %", flow.goodput_mbps, off * 100.0);
+        assert!(off.abs() < 0.05, "window {window}: {:.3} Mbit/s, expected {expected:.3}", flow.goodput_mbps);
+    }
+}
+
+#[test]
+fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
+    let (outcome, logs) = logged(&scenario(5.0, LINK, "[[flow]]\ncontroller = \"cubic\"\n"));
+    assert!(outcome.flows[0].packets_lost > 0);
+    let report = lint(&logs[0][..], Profile::Ietf);
+    assert!(report.is_clean(), "{report}");
+    let mut steps = Steps::new(&logs[0][..]);
+    let (mut state, mut count) = (None, 0);
+    let algorithm: Algorithm = "cubic".parse().unwrap();
+    let mut group = algorithm.group();
+    while let Some(entry) = steps.next() {
+        match entry.unwrap() {
+            Entry::Start(start) => {
+                let fresh = algorithm.start(&start.path);
+                assert_eq!(algorithm.decide(&fresh, View::solo(&group)), start.decision);
+                state = Some(fresh);
+            }
+            Entry::Step(step, _) => {
+                let state = state.as_mut().unwrap();
+                algorithm.advance(state, Table::solo(&mut group), &step.event);
+                assert_eq!(algorithm.decide(state, View::solo(&group)), step.decision);
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 300, "{count} steps");
+    let text = String::from_utf8(logs[0].clone()).unwrap();
+    for name in ["packet_sent", "packet_received", "packet_lost", "parameters_set", "congestion_state_updated"] {
+        assert!(text.contains(&format!("quic:{name}")), "no {name}");
+    }
+}
+
+#[test]
+fn the_stacks_own_controllers_run_beside_ours() {
+    let flows = "
+        [[flow]]
+        name = \"ours\"
+        controller = \"cubic\"
+        [[flow]]
+        name = \"cubic\"
+        controller = \"native:cubic\"
+        [[flow]]
+        name = \"bbr\"
+        controller = \"native:bbr\"
+    ";
+    let (outcome, logs) = logged(&scenario(10.0, LINK, flows));
+    for (flow, log) in outcome.flows.iter().zip(logs) {
+        assert!(flow.goodput_mbps > 0.5 && flow.cwnd_mean_packets > 2.0 && flow.rtt_min_ms > Some(40.0), "{flow:?}");
+        let report = lint(&log[..], Profile::Ietf);
+        assert!(report.is_clean(), "{}: {report}", flow.name);
+        assert!(String::from_utf8(log).unwrap().contains("\"congestion_controller\":\""), "{}", flow.name);
+    }
+}
+
+#[test]
+fn every_controller_s2n_quic_can_run_transfers_whatever_the_path_does() {
+    let paths = [
+        ("clean", "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n", ""),
+        ("1 % loss", "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\nloss_percent = 1\n", ""),
+        (
+            "ECN",
+            "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 2\nqueue = { kind = \"step\", threshold_packets = 20 }\n",
+            "ecn = true\n",
+        ),
+    ];
+    let mut failures = Vec::new();
+    for entry in Algorithm::ALL {
+        for (name, link, keys) in paths {
+            let flow = format!("[[flow]]\ncontroller = \"{}\"\ntransfer_bytes = 1000000\n{keys}", entry.name);
+            match run(&scenario(60.0, link, &flow), &mut |_| Ok(None)) {
+                Ok(outcome) if outcome.flows[0].stop_s < 60.0 => {}
+                Ok(outcome) => failures.push(format!("{} on {name}: not done, {:?}", entry.name, outcome.flows[0])),
+                Err(error) if error.to_string().contains("s2n-quic does not report") => {}
+                Err(error) => failures.push(format!("{} on {name}: {error}", entry.name)),
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
