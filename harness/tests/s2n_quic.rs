@@ -132,11 +132,11 @@ fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
     assert!(outcome.flows[0].packets_lost > 0);
     let report = lint(&logs[0][..], Profile::Ietf);
     assert!(report.is_clean(), "{report}");
-    let mut steps = Steps::new(&logs[0][..]);
+    let steps = Steps::new(&logs[0][..]);
     let (mut state, mut count) = (None, 0);
     let algorithm: Algorithm = "cubic".parse().unwrap();
     let mut group = algorithm.group();
-    while let Some(entry) = steps.next() {
+    for entry in steps {
         match entry.unwrap() {
             Entry::Start(start) => {
                 let fresh = algorithm.start(&start.path);

@@ -40,7 +40,7 @@ pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
 pub use qlog::{Connection, NewConnection, Output, Qlog};
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder, Report, Spool};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 
 use windlass_controllers::Signals;
