@@ -95,3 +95,9 @@ fn quinn() {
 fn noq() {
     matrix(Stack::Noq);
 }
+
+#[cfg(feature = "s2n-quic")]
+#[test]
+fn s2n_quic() {
+    matrix(Stack::S2nQuic);
+}

@@ -59,7 +59,7 @@ fn examine(stack: Stack, packets: u32) {
 
 #[test]
 fn goodput_is_a_window_per_round_trip() {
-    for stack in Stack::ALL {
+    for &stack in Stack::ALL {
         for packets in [10, 20, 40, 80, 160] {
             examine(stack, packets);
         }

@@ -51,7 +51,7 @@ fn two_processes_write_the_same_log() {
         assert!(status.success());
         path
     });
-    for stack in Stack::ALL {
+    for &stack in Stack::ALL {
         for flow in flows(stack) {
             let file = format!("repeats/own@{}/{flow}.sqlog", stack.name());
             let [one, other] = [&first, &second].map(|run| std::fs::read(run.join(&file)).unwrap());
@@ -67,7 +67,7 @@ fn flows(stack: Stack) -> &'static [&'static str] {
 }
 
 fn write_logs(directory: &Path) {
-    for stack in Stack::ALL {
+    for &stack in Stack::ALL {
         let text = if stack.natives().is_empty() { SCENARIO.replace("native:", "") } else { SCENARIO.to_owned() };
         let scenario = Scenario::read("repeats", &text, None).unwrap();
         let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };

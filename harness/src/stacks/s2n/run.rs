@@ -18,10 +18,10 @@ use super::world::{Lane, Wire, World};
 use crate::net::Network;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::scenario::{FlowSpec, Scenario};
-use crate::stacks::identity::identity;
-use crate::stacks::payload::{Source, hex};
 use crate::stacks::driver::log::SMALLEST;
 use crate::stacks::driver::native::{Seen, Shadow};
+use crate::stacks::identity::identity;
+use crate::stacks::payload::{Source, hex};
 use crate::stacks::{Log, RunError};
 
 /// The largest an IPv4 packet holds.

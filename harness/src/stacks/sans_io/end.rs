@@ -10,9 +10,9 @@ use super::proto::{
     ClientConfig, ConnectError, Connection, ConnectionEvent, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint,
     Event,
 };
-use crate::stacks::identity::SERVER_NAME;
 use crate::net::Codepoint;
 use crate::stacks::driver::wire::{Datagram, Role};
+use crate::stacks::identity::SERVER_NAME;
 
 /// Addresses of the two ends. Nothing but the endpoints reads them.
 const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
