@@ -117,6 +117,8 @@ impl FlowSpec {
 }
 
 /// What controls a flow.
+// Controllers with their parameters are plain data; flows are few.
+#[allow(clippy::large_enum_variant)]
 #[derive(Clone, PartialEq, Debug)]
 pub enum Control {
     /// A controller of the catalogue.
