@@ -30,7 +30,7 @@ fn our_cubic_is_no_worse_than_the_stacks_own() {
         ("clean", include_str!("../scenarios/clean-link.toml"), 1),
         ("1 % loss", include_str!("../scenarios/random-loss.toml"), 4),
     ];
-    for stack in Stack::ALL.into_iter().filter(|stack| stack.natives().contains(&"cubic")) {
+    for stack in Stack::ALL.iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
         for (link, text, seeds) in links {
             let (ours, our_rtt) = means(stack, text, "cubic", seeds);
             let (own, own_rtt) = means(stack, text, "native:cubic", seeds);
