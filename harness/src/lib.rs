@@ -15,3 +15,4 @@ pub mod results;
 pub mod scenario;
 pub mod sim;
 pub mod stacks;
+pub mod wire;

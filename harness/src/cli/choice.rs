@@ -6,7 +6,7 @@ use windlass_controllers::{Algorithm, ParseError};
 
 use super::CliError;
 use super::suggest::did_you_mean;
-use crate::evaluation::{BUILTIN, Source, Stack};
+use crate::evaluation::{BUILTIN, Live, Source, Stack};
 use crate::scenario::NATIVE;
 
 /// The controller `text` names.
@@ -61,6 +61,18 @@ pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
         }
     }
     Ok(stacks)
+}
+
+/// The same stacks on real sockets.
+pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
+    let live = |stack: &Stack| {
+        Live::of(*stack).map(Stack::Wire).ok_or_else(|| {
+            let names: Vec<&str> = Live::ALL.iter().map(|live| live.stack().name()).collect();
+            let (name, names) = (stack.name(), names.join(" or "));
+            CliError::Usage(format!("--wire: {name} has no sockets; give a real stack, --stack {names}"))
+        })
+    };
+    stacks.iter().map(live).collect()
 }
 
 fn stack(name: &str) -> Result<Stack, CliError> {

@@ -25,6 +25,10 @@ pub(super) struct RunScenario {
     /// What runs it: sim (the packet simulator), quinn or noq; may be given several times
     #[arg(long, value_name = "STACK", default_value = "sim")]
     stack: Vec<String>,
+    /// Run in real time over UDP sockets of this machine, through a userspace link that is
+    /// the network model; needs a real stack. Results differ from run to run
+    #[arg(long)]
+    wire: bool,
     /// Seed of everything random [default: the scenario's]
     #[arg(long)]
     seed: Option<u64>,
@@ -35,7 +39,7 @@ pub(super) struct RunScenario {
     /// Print results.json instead of tables
     #[arg(long)]
     json: bool,
-    /// Runs at the same time [default: one per core]
+    /// Runs at the same time [default: one per core, or one with --wire]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
     #[command(flatten)]
@@ -46,14 +50,18 @@ impl RunScenario {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let sources = [choice::scenario(&self.scenario)?];
         let controllers = choice::controllers(&self.controller)?;
-        let stacks = choice::stacks(&self.stack)?;
+        let mut stacks = choice::stacks(&self.stack)?;
+        if self.wire {
+            stacks = choice::on_wire(&stacks)?;
+        }
         let batch = Batch {
             title: title(&sources[0].name, &controllers, &stacks),
             sources: &sources,
             controllers: &controllers,
             stacks: &stacks,
             seed: self.seed,
-            jobs: self.jobs,
+            // Runs in real time disturb each other.
+            jobs: if self.wire { self.jobs.max(1) } else { self.jobs },
             logs: self.qlog.settings(LogDetail::Packets),
         };
         let scenarios = batch.check(true)?;

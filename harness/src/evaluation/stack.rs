@@ -3,6 +3,7 @@
 use windlass_adapter::require;
 use windlass_controllers::{Signals, Time};
 
+use super::live::Live;
 use super::logs::Logs;
 use super::{real, simulated};
 use crate::outcome::Outcome;
@@ -22,10 +23,12 @@ pub enum Stack {
     /// s2n-quic 1.91 under virtual time.
     #[cfg(feature = "s2n-quic")]
     S2nQuic,
+    /// A real stack in real time, on real sockets.
+    Wire(Live),
 }
 
 impl Stack {
-    /// All of them.
+    /// All that run in their own time.
     pub const ALL: &[Stack] = &[
         Stack::Sim,
         Stack::Quinn,
@@ -43,6 +46,7 @@ impl Stack {
             Stack::Noq => windlass_noq::STACK,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => windlass_s2n_quic::STACK,
+            Stack::Wire(live) => live.name(),
         }
     }
 
@@ -61,6 +65,7 @@ impl Stack {
             Stack::Noq => windlass_noq::PROVIDES,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => windlass_s2n_quic::PROVIDES,
+            Stack::Wire(live) => live.stack().provides(),
         }
     }
 
@@ -73,6 +78,7 @@ impl Stack {
             Stack::Noq => stacks::noq::NATIVES,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => stacks::s2n::NATIVES,
+            Stack::Wire(live) => live.stack().natives(),
         }
     }
 
@@ -120,6 +126,7 @@ impl Stack {
             Stack::Noq => real::run(stacks::noq::run_unless, scenario, logs, stop),
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => real::run(stacks::s2n::run_unless, scenario, logs, stop),
+            Stack::Wire(live) => live.run(scenario, logs, stop),
         }
     }
 }

@@ -149,8 +149,8 @@ impl Meter {
     #[inline]
     pub fn window(&mut self, now: u64, cwnd: u64) {
         if cwnd != self.cwnd {
-            self.cwnd_time += self.cwnd as f64 * (now - self.cwnd_since) as f64;
-            (self.cwnd, self.cwnd_since) = (cwnd, now);
+            self.pass(now);
+            self.cwnd = cwnd;
         }
     }
 
@@ -167,9 +167,15 @@ impl Meter {
 
     /// Time-weighted mean of the window over `active` ns until `now`, packets.
     pub fn mean_window(&mut self, now: u64, active: u64) -> f64 {
-        self.cwnd_time += self.cwnd as f64 * (now - self.cwnd_since) as f64;
-        self.cwnd_since = now;
+        self.pass(now);
         if active == 0 { 0.0 } else { self.cwnd_time / active as f64 / self.packet_bytes }
+    }
+
+    /// The window held until `now`. Where threads tell the time, one may be a moment behind
+    /// another.
+    fn pass(&mut self, now: u64) {
+        self.cwnd_time += self.cwnd as f64 * now.saturating_sub(self.cwnd_since) as f64;
+        self.cwnd_since = self.cwnd_since.max(now);
     }
 
     /// A point of the series at `now`, with `bytes` delivered so far.

@@ -3,7 +3,9 @@
 mod crowd;
 mod flow;
 mod network;
+mod tally;
 
 pub use crowd::gather;
 pub use flow::{Histogram, Meter};
 pub use network::NetworkMeter;
+pub use tally::{Tally, tally};

@@ -128,6 +128,19 @@ impl Sink {
     }
 }
 
+/// The hash of what `sink` received without a gap before it.
+///
+/// # Errors
+/// The first so many bytes of `source` are others.
+pub fn check(source: Source, sink: Sink) -> Result<Hash, String> {
+    let length = sink.in_order();
+    let received = sink.finish();
+    if source.finish(length) != Some(received) {
+        return Err(format!("the first {length} bytes received are not those sent"));
+    }
+    Ok(received)
+}
+
 /// A hash as text.
 #[must_use]
 pub fn hex(hash: &Hash) -> String {

@@ -95,6 +95,20 @@ pub fn packets(connection: &mut Connection) -> (u64, u64) {
     (stats.sent_packets, stats.lost_packets)
 }
 
+/// The same of a connection on real sockets.
+pub fn live_packets(connection: &noq::Connection) -> (u64, u64) {
+    let stats = connection.path_stats(PathId::ZERO).unwrap_or_default();
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The next bytes of a stream on real sockets; `None` at its end.
+///
+/// # Errors
+/// Why there are none.
+pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::ReadError> {
+    stream.read_chunk(usize::MAX).await
+}
+
 /// Takes down what a native controller decided.
 pub fn note(seen: &Seen, native: &dyn Controller) {
     let metrics = native.metrics();

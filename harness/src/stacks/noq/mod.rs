@@ -1,6 +1,7 @@
 //! noq 1.4, sans-I/O, under virtual time: the driver is that of [quinn](super::quinn), of
 //! which noq is a fork, compiled against noq's names.
 
+use noq as asynchronous;
 use noq_proto as proto;
 
 #[path = "../sans_io/config.rs"]
@@ -10,6 +11,8 @@ mod dialect;
 mod end;
 #[path = "../sans_io/flow.rs"]
 mod flow;
+#[path = "../sans_io/live.rs"]
+pub mod live;
 #[path = "../sans_io/run.rs"]
 mod run;
 #[path = "../sans_io/running.rs"]

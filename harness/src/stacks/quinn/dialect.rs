@@ -94,6 +94,20 @@ pub fn packets(connection: &mut Connection) -> (u64, u64) {
     (stats.sent_packets, stats.lost_packets)
 }
 
+/// The same of a connection on real sockets.
+pub fn live_packets(connection: &quinn::Connection) -> (u64, u64) {
+    let stats = connection.stats().path;
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The next bytes of a stream on real sockets; `None` at its end.
+///
+/// # Errors
+/// Why there are none.
+pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn::ReadError> {
+    Ok(stream.read_chunk(usize::MAX, true).await?.map(|chunk| chunk.bytes))
+}
+
 /// Takes down what a native controller decided.
 pub fn note(seen: &Seen, native: &dyn Controller) {
     let metrics = native.metrics();

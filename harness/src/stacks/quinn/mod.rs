@@ -20,6 +20,7 @@
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
+use quinn as asynchronous;
 use quinn_proto as proto;
 
 #[path = "../sans_io/config.rs"]
@@ -29,6 +30,8 @@ mod dialect;
 mod end;
 #[path = "../sans_io/flow.rs"]
 mod flow;
+#[path = "../sans_io/live.rs"]
+pub mod live;
 #[path = "../sans_io/run.rs"]
 mod run;
 #[path = "../sans_io/running.rs"]

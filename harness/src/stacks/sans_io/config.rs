@@ -75,16 +75,21 @@ pub fn sender<C: crypto::ClientConfig + 'static>(
     (dialect::endpoint(endpoint(seed, largest), None), config)
 }
 
-/// The receiving end's endpoint. Its own controller has nothing to do, but a server
+/// The receiving end's endpoint.
+pub fn receiver(seed: [u8; 32], tls: &Tls, transport: TransportConfig, payload: u16, largest: u16) -> Endpoint {
+    dialect::endpoint(endpoint(seed, largest), Some(Arc::new(server(tls, transport, payload))))
+}
+
+/// The receiving end's configuration. Its own controller has nothing to do, but a server
 /// whose window is smaller than two datagrams deadlocks in the handshake, and the stack's
 /// default window does not grow with the datagram size.
-pub fn receiver(seed: [u8; 32], tls: &Tls, mut transport: TransportConfig, payload: u16, largest: u16) -> Endpoint {
+pub fn server(tls: &Tls, mut transport: TransportConfig, payload: u16) -> ServerConfig {
     let mut controller = NewRenoConfig::default();
     controller.initial_window(10 * u64::from(payload));
     transport.congestion_controller_factory(Arc::new(controller));
     let mut config = ServerConfig::with_crypto(tls.server.clone());
     config.transport_config(Arc::new(transport));
-    dialect::endpoint(endpoint(seed, largest), Some(Arc::new(config)))
+    config
 }
 
 fn endpoint(seed: [u8; 32], largest: u16) -> Arc<EndpointConfig> {

@@ -11,7 +11,7 @@ use super::end::End;
 use crate::net::Codepoint;
 use crate::stacks::driver::journal::{Journal, lock};
 use crate::stacks::driver::wire::{Datagram, Role};
-use crate::stacks::payload::{Hash, Sink, Source};
+use crate::stacks::payload::{Hash, Sink, Source, check};
 
 /// Unsent bytes the application keeps ready: more than a pacer lets go at once
 /// (256 datagrams), so that the application is never what limits a flow.
@@ -217,11 +217,6 @@ impl Flow {
     /// # Errors
     /// The sender's first so many bytes are others.
     pub fn check(self) -> Result<Hash, String> {
-        let length = self.sink.in_order();
-        let received = self.sink.finish();
-        if self.source.finish(length) != Some(received) {
-            return Err(format!("the first {length} bytes received are not those sent"));
-        }
-        Ok(received)
+        check(self.source, self.sink)
     }
 }

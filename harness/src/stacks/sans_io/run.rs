@@ -46,6 +46,7 @@ pub fn run_unless(
         origin: Instant::now(),
         groups: Groups::default(),
         tls,
+        sees_packets: true,
     };
     let Cast { flows: specs, stage } = scenario.cast();
     let mut flows = Vec::new();

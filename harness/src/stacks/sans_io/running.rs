@@ -9,13 +9,13 @@ use windlass_controllers::Time;
 use super::flow::Flow;
 use super::proto::ClientConfig;
 use super::setup::{Parts, Shared};
+use crate::measure::{Tally, tally};
 use crate::net::{Class, Codepoint};
 use crate::outcome::FlowOutcome;
 use crate::scenario::FlowSpec;
 use crate::stacks::RunError;
 use crate::stacks::driver::journal::{Output, lock};
 use crate::stacks::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
-use crate::stacks::payload::hex;
 
 /// An end that is driven so often without time passing will never stop.
 const RESTLESS: u32 = 1 << 16;
@@ -203,7 +203,6 @@ impl<'a> Running<'a> {
     pub fn outcome(mut self, end: Time) -> Result<FlowOutcome, RunError> {
         let start = self.started.unwrap_or(end);
         let (stop, received) = self.over.unwrap_or((end, self.flow.received()));
-        let active = stop.since(start).0;
         let (sent, lost) = self.flow.packets().unwrap_or_default();
         let journal = Arc::clone(self.flow.journal());
         let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
@@ -217,26 +216,7 @@ impl<'a> Running<'a> {
             0 => {}
             losses => return Err(failed(format!("its log does not name the packets of {losses} losses"))),
         }
-        let meter = &mut journal.meter;
-        let ms = |ns: f64| ns / 1e6;
-        Ok(FlowOutcome {
-            name: self.spec.name.clone(),
-            controller: self.spec.controller.clone(),
-            start_s: start.0 as f64 / 1e9,
-            stop_s: stop.0 as f64 / 1e9,
-            goodput_mbps: if active == 0 { 0.0 } else { received as f64 * 8e3 / active as f64 },
-            packets_sent: sent,
-            packets_lost: lost,
-            packets_marked: self.marked,
-            congestion_events: meter.congestion_events,
-            rtt_mean_ms: meter.rtt.mean().map(ms),
-            rtt_p95_ms: meter.rtt.quantile(0.95).map(ms),
-            rtt_min_ms: meter.rtt.min().map(|ns| ns as f64 / 1e6),
-            cwnd_mean_packets: meter.mean_window(stop.0, active),
-            sha256: Some(hex(&hash)),
-            completed: self.spec.transfer_bytes.is_some_and(|bytes| received >= bytes),
-            transfers: None,
-            series: meter.take_series(),
-        })
+        let numbers = Tally { start, stop, received, sent, lost, marked: self.marked, hash };
+        Ok(tally(self.spec, &numbers, &mut journal.meter))
     }
 }

@@ -38,6 +38,8 @@ pub struct Shared<'a> {
     pub groups: Groups<Algorithm, String>,
     /// Keys and certificates.
     pub tls: &'a Tls,
+    /// Whether packets are seen in the clear, and logged with those that were lost.
+    pub sees_packets: bool,
 }
 
 /// A flow not connected yet, and how to connect it.
@@ -53,20 +55,14 @@ pub struct Parts {
 impl Shared<'_> {
     /// Makes the parts of a flow.
     pub fn parts(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Parts, RunError> {
-        let payload = u16::try_from(spec.packet_bytes).ok().filter(|_| spec.packet_bytes >= SMALLEST);
-        let payload = payload.ok_or_else(|| RunError::PacketSize {
-            stack: STACK,
-            flow: spec.name.clone(),
-            bytes: spec.packet_bytes,
-        })?;
+        let payload = payload(spec)?;
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = self.first_decision(spec, payload)?;
         let trace = log.map(|log| self.begin(log, spec, &first));
         let journal = Journal::new(Meter::new(spec.packet_bytes), first, trace.clone());
         let journal = Arc::new(Mutex::new(journal));
         let factory = self.factory(spec, payload, Arc::clone(&journal), trace.clone(), level)?;
-        // Read with the scenario: no smaller and no larger than QUIC allows.
-        let largest = spec.discover_packet_bytes.and_then(|bytes| u16::try_from(bytes).ok()).unwrap_or(payload);
+        let largest = largest(spec, payload);
         let transport = || config::transport(spec, payload);
         let tap = Arc::new(Tap::new(Arc::clone(&self.tls.client), Arc::clone(&journal)));
         let (sender, config) = config::sender(self.seed_of(spec, "sender"), tap, transport(), factory, largest);
@@ -77,7 +73,7 @@ impl Shared<'_> {
     }
 
     /// What makes the flow's controller.
-    fn factory(
+    pub fn factory(
         &self,
         spec: &FlowSpec,
         payload: u16,
@@ -86,15 +82,18 @@ impl Shared<'_> {
         level: Level,
     ) -> Result<Arc<dyn ControllerFactory + Send + Sync>, RunError> {
         let controller = spec.controller.clone();
+        let sees_packets = self.sees_packets;
+        let told = move |recorder: QlogRecorder<Output>| {
+            if sees_packets { recorder.packets_elsewhere() } else { recorder }
+        };
         let algorithm = match &spec.control {
             Control::Catalogue(algorithm) => *algorithm,
             Control::Native(name) => {
                 // Of controllers that are not ours there are no steps to replay.
                 let recorder = move |shadow: &Shadow, path: &Path| -> Box<dyn Recorder> {
                     let trace = trace.clone();
-                    let qlog = trace.map(|trace| {
-                        QlogRecorder::new(trace, Level::Recovery, shadow, &controller, path).packets_elsewhere()
-                    });
+                    let qlog =
+                        trace.map(|trace| told(QlogRecorder::new(trace, Level::Recovery, shadow, &controller, path)));
                     Box::new(Listen { journal: Arc::clone(&journal), qlog })
                 };
                 let factory = self.native(spec, name, payload)?;
@@ -103,8 +102,7 @@ impl Shared<'_> {
         };
         let record = move |path: &Path| -> Box<dyn Recorder> {
             let trace = trace.clone();
-            let qlog =
-                trace.map(|trace| QlogRecorder::new(trace, level, &algorithm, &controller, path).packets_elsewhere());
+            let qlog = trace.map(|trace| told(QlogRecorder::new(trace, level, &algorithm, &controller, path)));
             Box::new(Listen { journal: Arc::clone(&journal), qlog })
         };
         let factory = Factory::named(&spec.controller)
@@ -131,7 +129,7 @@ impl Shared<'_> {
     }
 
     /// What the flow's controller decides before it has heard of anything.
-    fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
+    pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
         let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
         match &spec.control {
             Control::Catalogue(algorithm) => {
@@ -146,7 +144,7 @@ impl Shared<'_> {
     }
 
     /// The beginning of a log.
-    fn begin(&self, log: Log, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+    pub fn begin(&self, log: Log, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
         let description = format!("{} on {}, seed {}", spec.controller, self.scenario, self.seed);
         let header = Header {
             title: &spec.name,
@@ -171,4 +169,16 @@ impl Shared<'_> {
         Stream::new(self.seed, &format!("{part} {}", spec.name)).fill(&mut bytes);
         bytes
     }
+}
+
+/// The UDP payload of the flow's datagrams, bytes.
+pub fn payload(spec: &FlowSpec) -> Result<u16, RunError> {
+    let payload = u16::try_from(spec.packet_bytes).ok().filter(|_| spec.packet_bytes >= SMALLEST);
+    payload.ok_or_else(|| RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes })
+}
+
+/// The largest UDP payload its datagrams, of `payload` at first, can come to have, bytes.
+pub fn largest(spec: &FlowSpec, payload: u16) -> u16 {
+    // Read with the scenario: no smaller and no larger than QUIC allows.
+    spec.discover_packet_bytes.and_then(|bytes| u16::try_from(bytes).ok()).unwrap_or(payload)
 }

@@ -1,0 +1,33 @@
+//! Real time as the network model counts it.
+
+use std::time::{Duration, Instant};
+
+use windlass_controllers::Time;
+
+/// The monotonic clock since the run's start.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    pub fn start() -> Clock {
+        Clock { origin: Instant::now() }
+    }
+
+    /// When it started.
+    pub fn origin(self) -> Instant {
+        self.origin
+    }
+
+    /// The time.
+    pub fn now(self) -> Time {
+        Time(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// What the rest of the process calls `at`.
+    pub fn instant(self, at: Time) -> Instant {
+        self.origin + Duration::from_nanos(at.0)
+    }
+}

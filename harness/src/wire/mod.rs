@@ -1,0 +1,14 @@
+//! Real stacks on real UDP sockets, through a userspace link that is the network model in
+//! real time. `docs/wire.md` says how, and what can be expected of two real clocks.
+
+mod clock;
+mod program;
+mod relay;
+mod run;
+mod socket;
+mod transfer;
+
+pub use clock::Clock;
+pub use program::{Counts, Ends, Program, Receiver, Sender};
+pub use run::{LogOf, Report, run_unless};
+pub use socket::bind;
