@@ -1,0 +1,44 @@
+//! Fetches a file from `quinn-serve` and writes it to standard output:
+//! `quinn-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
+#[allow(dead_code)]
+#[path = "../../common/files/mod.rs"]
+mod files;
+
+use std::{error::Error, process::ExitCode, sync::Arc};
+
+const USAGE: &str = "quinn-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH";
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    files::tell(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let typed = files::Typed::read(&["--cc"], 3, USAGE)?;
+    let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
+    let mut transport = quinn::TransportConfig::default();
+    transport.congestion_controller_factory(Arc::new(windlass_quinn::Factory::named(typed.option("--cc", "cubic"))?));
+    let mut roots = rustls::RootCertStore::empty();
+    roots.add(std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?.into())?;
+    let mut config = quinn::ClientConfig::with_root_certificates(Arc::new(roots))?;
+    config.transport_config(Arc::new(transport));
+
+    let endpoint = quinn::Endpoint::client("[::]:0".parse()?)?;
+    let connection = endpoint.connect_with(config, address.parse()?, files::NAME)?.await?;
+    let (mut request, mut answer) = connection.open_bi().await?;
+    request.write_all(path.as_bytes()).await?;
+    request.finish()?;
+    let mut first = [0];
+    answer.read_exact(&mut first).await?;
+    if first[0] != files::FOUND {
+        let reason = answer.read_to_end(files::LONGEST * 2).await?;
+        connection.close(0u32.into(), b"");
+        endpoint.wait_idle().await;
+        return Err(String::from_utf8_lossy(&reason).into());
+    }
+    let bytes = tokio::io::copy(&mut answer, &mut tokio::io::stdout()).await?;
+    connection.close(0u32.into(), b"");
+    endpoint.wait_idle().await;
+    eprintln!("{bytes} bytes, round trip {:?}", connection.rtt());
+    Ok(())
+}
