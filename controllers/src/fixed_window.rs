@@ -3,7 +3,7 @@
 //! What a stack or the simulator does with a decision can be told from outside only if
 //! the decision stands still. [`FixedWindow`] is not in the catalogue, since nobody should
 //! run it on a network that others use; it plugs into the generic side of every adapter
-//! and of the simulator through [`Fixed`](crate::Fixed):
+//! and of the simulator through [`Fixed`]:
 //!
 //! ```
 //! use windlass_controllers::fixed_window::{FixedWindow, Params};

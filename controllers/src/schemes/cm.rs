@@ -28,7 +28,7 @@ pub struct Shared {
 }
 
 /// The congestion manager (`spec: cho §9`). A group of one is
-/// [`reno`](crate::schemes::reno).
+/// [`reno`].
 #[derive(Debug)]
 pub struct Cm;
 
