@@ -20,10 +20,16 @@ fn an_unknown_controller_gets_the_nearest_name() {
 
 #[test]
 fn an_unknown_stack_or_scenario_gets_the_nearest_name() {
+    let expected = if cfg!(feature = "s2n-quic") { "sim or quinn or noq or s2n-quic" } else { "sim or quinn or noq" };
     fails(
         &["run", "clean-link", "-c", "reno", "--stack", "qiunn"],
         2,
-        "unknown stack \"qiunn\" (did you mean \"quinn\"?); expected sim or quinn",
+        &format!("unknown stack \"qiunn\" (did you mean \"quinn\"?); expected {expected}"),
+    );
+    fails(
+        &["run", "clean-link", "-c", "reno", "--wire"],
+        2,
+        "--wire: sim has no sockets; give a real stack, --stack quinn or noq",
     );
     fails(
         &["scenarios", "clean-lnik"],
