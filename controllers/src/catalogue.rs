@@ -370,6 +370,7 @@ catalogue! {
     Bbr => bbr::Bbr,
     Copa => copa::Copa,
     Nice => nice::Nice,
+    Rapid => rapid::Rapid,
 }
 
 /// As [`advance`], and the decision with it.

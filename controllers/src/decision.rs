@@ -83,6 +83,13 @@ pub struct TrainPlan {
     pub spread: f64,
     /// Differentiated services codepoint of the probes.
     pub dscp: u8,
+    /// Its packets are the flow's next data packets instead of probes. Such a train
+    /// begins with the next packet that may leave, or one gap after the latest packet of
+    /// the one it replaces; the last packet is followed by a gap as long as the one
+    /// before it. While one is under way, its gaps take the place of pacing; the window
+    /// holds, and a packet that has to wait for it or for data leaves the rest of the
+    /// train later. Needs [`DATA_TRAINS`](crate::Signals::DATA_TRAINS).
+    pub carries_data: bool,
 }
 
 impl TrainPlan {
@@ -90,6 +97,14 @@ impl TrainPlan {
     #[must_use]
     pub const fn chirp(&self) -> Chirp {
         Chirp { packets: self.packets, bytes: self.bytes, min_rate: self.min_rate, spread: self.spread }
+    }
+
+    /// How long after packet `index` (from 0) the next one leaves; after the last, as long
+    /// as after the one before it.
+    #[must_use]
+    pub fn gap(&self, index: u32) -> Span {
+        let rate = self.chirp().rate((index.saturating_add(1)).min(self.chirp().gaps()));
+        Span::from_secs_f64(8.0 * f64::from(self.bytes) / rate)
     }
 
     /// When packet `index` (from 0) leaves, after the first

@@ -102,6 +102,17 @@ pub struct Sent {
     pub in_flight: u64,
     /// Whether the application had nothing more to send after it.
     pub app_limited: bool,
+    /// Its place in a train that carries data, if it left in one.
+    pub place: Option<Place>,
+}
+
+/// A packet's place in a train.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// [`TrainPlan::id`](crate::TrainPlan::id) of the train.
+    pub train: u32,
+    /// Which packet of it, from 0.
+    pub index: u32,
 }
 
 /// An RTT sample with the stack's own estimates.
@@ -287,8 +298,9 @@ impl Idle {
     }
 }
 
-/// A probe packet that reached the peer; probes are reported in the order the peer
-/// received them. A probe that never arrives is never reported.
+/// A packet of a train that reached the peer, probe or data; they are reported in the
+/// order the peer received them, data also as [`What::Acked`] after that. One that never
+/// arrives is never reported.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Probed {
     /// [`TrainPlan::id`](crate::TrainPlan::id) of its train.
@@ -299,6 +311,8 @@ pub struct Probed {
     pub ce: bool,
     /// Its relative forward one-way delay, nanoseconds, where known.
     pub one_way: Option<i64>,
+    /// When it left.
+    pub sent_at: Time,
 }
 
 #[cfg(test)]

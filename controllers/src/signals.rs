@@ -57,6 +57,8 @@ signals! {
     GROUPS = 15, "groups of flows";
     /// What had been delivered when the newest acknowledged packet was sent.
     DELIVERY_RATE = 16, "delivery-rate samples";
+    /// Sending data in trains at exact offsets, and hearing of each packet of them.
+    DATA_TRAINS = 17, "data in trains";
 }
 
 impl Signals {

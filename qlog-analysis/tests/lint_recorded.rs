@@ -70,7 +70,8 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
         if tick < 200 {
             let frame = Frame::Stream { id: 0, offset: tick * 1160, length: 1160, fin: false };
             trace.lock().packet_sent(now.0, &Packet::one_rtt(tick, 1200), &[frame]);
-            let sent = Sent { bytes: 1200, pn: Some(tick), in_flight: in_flight + 1200, app_limited: false };
+            let sent =
+                Sent { bytes: 1200, pn: Some(tick), in_flight: in_flight + 1200, app_limited: false, place: None };
             flow.on(&Event { now, what: What::Sent(sent) });
         }
     }

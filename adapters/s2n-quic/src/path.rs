@@ -238,7 +238,7 @@ impl<E: Engine> Path<E> {
         let app_limited = app_limited.unwrap_or(true)
             && self.window().saturating_sub(in_flight) >= SLACK_DATAGRAMS * u64::from(self.mtu);
         if self.heeds_sent && bytes > 0 {
-            self.tell(now, What::Sent(Sent { bytes, pn: None, in_flight, app_limited }));
+            self.tell(now, What::Sent(Sent { bytes, pn: None, in_flight, app_limited, place: None }));
         }
         PacketInfo { sent_at: now, sent_bytes: self.sent, in_flight: narrow(in_flight), app_limited }
     }

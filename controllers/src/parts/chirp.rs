@@ -5,6 +5,7 @@
 //! `spec: arumaithurai §3.6`; only indices on the wire count from 0.
 
 pub mod analyser;
+pub mod path;
 
 use crate::Span;
 

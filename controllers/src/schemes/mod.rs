@@ -31,6 +31,7 @@ pub mod nf_tcp_prime;
 pub mod nice;
 pub mod prague;
 pub mod quick_vegas;
+pub mod rapid;
 pub mod red_vegas;
 pub mod reno;
 pub mod rovegas;

@@ -91,7 +91,7 @@ impl Act {
                 let bit = |bits: u64, index: u32| bits >> index.min(63) & 1 == 1;
                 (0..packets)
                     .filter(|&index| !bit(lost, index))
-                    .map(|index| Probed { train, index, ce: bit(marked, index), one_way: None })
+                    .map(|index| Probed { train, index, ce: bit(marked, index), one_way: None, sent_at: now })
                     .map(|probed| Event { now, what: What::Probed(probed) })
                     .collect()
             }

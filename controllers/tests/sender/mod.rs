@@ -2,7 +2,7 @@
 //! request mixes in what only a broken stack would say.
 
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Decision, Event, Path, Span, Time, What};
 
@@ -125,9 +125,7 @@ impl Sender {
             83 => What::Idle(Idle { idle: self.span(Span(rtt.0 * 4)), pto: self.span(Span(rtt.0 * 2)) }),
             84..=88 => What::Tick,
             89..=92 => What::Sampled(self.rtt()),
-            93 => {
-                What::Sent(Sent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false })
-            }
+            93 => What::Sent(self.sent(decision)),
             _ => What::Probed(self.probed(decision)),
         };
         Event { now: self.now, what }
@@ -220,6 +218,15 @@ impl Sender {
         }
     }
 
+    fn sent(&mut self, decision: &Decision) -> Sent {
+        let place = decision.train.filter(|_| !self.dice.one_in(4)).map(|plan| {
+            let last = u64::from(plan.packets.saturating_sub(1));
+            let index = if self.dice.one_in(2) { last } else { self.dice.below(last + 2) };
+            Place { train: self.number(u64::from(plan.id)) as u32, index: self.number(index) as u32 }
+        });
+        Sent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false, place }
+    }
+
     fn probed(&mut self, decision: &Decision) -> Probed {
         let (train, packets) = decision.train.map_or((0, 15), |plan| (plan.id, plan.packets));
         let index = self.dice.below(u64::from(packets) + 1);
@@ -228,6 +235,7 @@ impl Sender {
             index: self.number(index) as u32,
             ce: self.dice.one_in(3),
             one_way: if self.dice.one_in(3) { None } else { Some(self.number(self.queue.0) as i64) },
+            sent_at: self.sent_at(self.base_rtt + self.queue),
         }
     }
 }

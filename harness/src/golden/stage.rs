@@ -40,6 +40,7 @@ const AT_HOME: &[(&str, &[&str])] = &[
     ),
     ("two-class", &["nf-tcp", "nf-tcp-prime"]),
     ("background", &["ledbat", "ledbat++", "tcp-lp", "nice"]),
+    ("background", &["ledbat", "ledbat++", "tcp-lp", "rapid"]),
 ];
 
 /// What a controller that needs a signal is shown with; the first that applies.

@@ -3,7 +3,7 @@
 
 use windlass_adapter::{AckBatch, Departures, Flow};
 use windlass_controllers::event::{
-    LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent as SentEvent, SpuriousLoss,
+    LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent as SentEvent, SpuriousLoss,
 };
 use windlass_controllers::{Decision, Ecn, Engine, Event, Signals, Span, Time, TrainPlan, What};
 
@@ -208,8 +208,9 @@ impl<E: Engine> Sender<E> {
         let room = self.recovery.in_flight + bytes <= self.orders.cwnd || self.recovery.in_flight == 0;
         self.app_limited = room && chunk.is_none();
         let chunk = chunk.filter(|_| room)?;
-        if now < self.pacer.next {
-            around.timers.set(Timer::Pace, self.pacer.next);
+        let due = self.trains.carries_at().unwrap_or(self.pacer.next);
+        if now < due {
+            around.timers.set(Timer::Pace, due);
             return None;
         }
         self.data.take(chunk);
@@ -232,6 +233,8 @@ impl<E: Engine> Sender<E> {
         if let Some(departures) = &mut self.departures {
             departures.sent(Time(now), self.recovery.in_flight, first);
         }
+        // A probe timeout's packet waits for no train and leaves in none.
+        let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
         let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.orders.cwnd, self.rtt.smoothed));
         self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate, spread);
         around.meter.packets_sent += 1;
@@ -249,6 +252,7 @@ impl<E: Engine> Sender<E> {
                 pn: Some(number),
                 in_flight: self.recovery.in_flight,
                 app_limited,
+                place,
             };
             self.tell(now, What::Sent(sent), around);
         }
@@ -299,7 +303,8 @@ impl<E: Engine> Sender<E> {
         for position in receiver.log.first()..=upto {
             let Some(&seen) = receiver.log.get(position) else { continue };
             if seen.id & PROBE != 0 {
-                self.probed(now, &seen, around);
+                let (train, index) = of_handle(seen.id);
+                self.probed(now, Place { train, index }, seen.at.saturating_sub(seen.took), &seen, around);
                 continue;
             }
             if around.observer.is_some() {
@@ -310,6 +315,9 @@ impl<E: Engine> Sender<E> {
                 continue;
             }
             ci |= seen.ci;
+            if let Some(carried) = self.trains.carried(seen.id) {
+                self.probed(now, carried.place, carried.sent_at, &seen, around);
+            }
             match self.recovery.acked(seen.id) {
                 Acknowledged::New(packet) => {
                     self.data.acked(&packet, false);
@@ -370,6 +378,7 @@ impl<E: Engine> Sender<E> {
             acked.congestion_indication = self.ci_path.then_some(ci);
             self.tell(now, What::Acked(acked), around);
             self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
+            self.trains.forget_before(self.recovery.sent.first());
         }
     }
 
@@ -527,14 +536,12 @@ impl<E: Engine> Sender<E> {
         timers.set(Timer::Recovery, self.recovery.deadline(&self.rtt, self.max_ack_delay));
     }
 
-    fn probed(&mut self, now: u64, seen: &Received, around: &mut Around<'_>) {
-        let (train, index) = of_handle(seen.id);
-        let one_way = difference(seen.took, 0).saturating_add(self.clock_offset);
-        self.tell(
-            now,
-            What::Probed(Probed { train, index, ce: seen.ecn == Codepoint::Ce, one_way: Some(one_way) }),
-            around,
-        );
+    /// A packet of a train that left at `sent_at` was received.
+    fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, around: &mut Around<'_>) {
+        let Place { train, index } = place;
+        let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
+        let ce = seen.ecn == Codepoint::Ce;
+        self.tell(now, What::Probed(Probed { train, index, ce, one_way, sent_at: Time(sent_at) }), around);
     }
 }
 

@@ -1,6 +1,9 @@
-//! Sending trains of probe packets at exact offsets.
+//! Sending trains at exact offsets: of probe packets, or of the flow's own data.
+
+use std::collections::VecDeque;
 
 use windlass_controllers::TrainPlan;
+use windlass_controllers::event::Place;
 
 /// The handle of a probe packet has this bit; below it are train and index.
 pub(super) const PROBE: u64 = 1 << 62;
@@ -19,11 +22,31 @@ pub(super) fn of_handle(handle: u64) -> (u32, u32) {
 }
 
 /// Trains under way. A controller may ask for another before the last probe of one has
-/// left; both go out.
+/// left; both go out. Of trains that carry data the latest is the one under way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Trains {
     active: Vec<Active>,
     seen: Option<u32>,
+    carrier: Option<Carrier>,
+    /// Data packets that left in trains, by number.
+    carried: VecDeque<Carried>,
+}
+
+/// A train that carries data.
+#[derive(Clone, Copy, Debug)]
+struct Carrier {
+    plan: TrainPlan,
+    next: u32,
+    /// When its next packet may leave.
+    due: u64,
+}
+
+/// A data packet that left in a train.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Carried {
+    number: u64,
+    pub place: Place,
+    pub sent_at: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -44,9 +67,43 @@ impl Trains {
     pub fn begin(&mut self, now: u64, plan: TrainPlan) {
         if self.seen != Some(plan.id) {
             self.seen = Some(plan.id);
-            if plan.packets > 0 {
+            if plan.carries_data {
+                let due = self.carrier.map_or(now, |before| before.due.max(now));
+                self.carrier = Some(Carrier { plan, next: 0, due });
+            } else if plan.packets > 0 {
                 self.active.push(Active { plan, started: now, next: 0 });
             }
+        }
+    }
+
+    /// When the next data packet may leave, if a train carries it.
+    #[inline]
+    pub fn carries_at(&self) -> Option<u64> {
+        self.carrier.filter(|carrier| carrier.next < carrier.plan.packets).map(|carrier| carrier.due)
+    }
+
+    /// Data packet `number` leaves at `now` in the train under way: its place.
+    pub fn carry(&mut self, now: u64, number: u64) -> Option<Place> {
+        let carrier = self.carrier.as_mut().filter(|carrier| carrier.next < carrier.plan.packets)?;
+        let place = Place { train: carrier.plan.id, index: carrier.next };
+        carrier.due = now.saturating_add(carrier.plan.gap(carrier.next).0);
+        carrier.next += 1;
+        self.carried.push_back(Carried { number, place, sent_at: now });
+        Some(place)
+    }
+
+    /// How data packet `number` left, if in a train.
+    #[inline]
+    pub fn carried(&self, number: u64) -> Option<Carried> {
+        let i = self.carried.binary_search_by_key(&number, |carried| carried.number).ok()?;
+        self.carried.get(i).copied()
+    }
+
+    /// Forgets how the data packets before `number` left.
+    #[inline]
+    pub fn forget_before(&mut self, number: u64) {
+        while self.carried.front().is_some_and(|carried| carried.number < number) {
+            self.carried.pop_front();
         }
     }
 
@@ -74,7 +131,8 @@ mod tests {
 
     #[test]
     fn probes_leave_at_their_offsets_once() {
-        let plan = TrainPlan { id: 3, packets: 3, bytes: 1000, min_rate: 1e6, spread: 2.0, dscp: 11 };
+        let plan =
+            TrainPlan { id: 3, packets: 3, bytes: 1000, min_rate: 1e6, spread: 2.0, dscp: 11, carries_data: false };
         let mut trains = Trains::default();
         trains.begin(100, plan);
         trains.begin(100, plan);
@@ -87,5 +145,30 @@ mod tests {
         }
         assert_eq!(left, [(3, 0, 100), (3, 1, 8_000_100), (3, 2, 12_000_100)]);
         assert_eq!(of_handle(handle(u32::MAX, 9)), (u32::MAX, 9));
+    }
+
+    #[test]
+    fn data_leaves_in_the_train_s_gaps_and_the_next_train_follows_one_gap_later() {
+        let plan =
+            TrainPlan { id: 1, packets: 3, bytes: 1000, min_rate: 1e6, spread: 2.0, dscp: 0, carries_data: true };
+        let mut trains = Trains::default();
+        assert_eq!((trains.carries_at(), trains.carry(5, 0)), (None, None));
+        trains.begin(100, plan);
+        assert_eq!((trains.carries_at(), trains.next()), (Some(100), u64::MAX));
+        assert_eq!(trains.carry(100, 7), Some(Place { train: 1, index: 0 }));
+        assert_eq!(trains.carries_at(), Some(8_000_100));
+        // A packet that had to wait puts off those after it.
+        trains.carry(9_000_000, 8);
+        assert_eq!(trains.carries_at(), Some(13_000_000));
+        trains.carry(13_000_000, 10);
+        assert_eq!(trains.carries_at(), None, "the train is over");
+        trains.begin(13_000_000, TrainPlan { id: 2, ..plan });
+        assert_eq!(trains.carries_at(), Some(17_000_000), "as long as the gap before");
+        trains.begin(30_000_000, TrainPlan { id: 3, ..plan });
+        assert_eq!(trains.carries_at(), Some(30_000_000), "replaced before it began");
+        assert_eq!(trains.carried(10).map(|c| (c.place.index, c.sent_at)), Some((2, 13_000_000)));
+        assert!(trains.carried(9).is_none());
+        trains.forget_before(10);
+        assert!(trains.carried(8).is_none() && trains.carried(10).is_some());
     }
 }

@@ -129,7 +129,7 @@ impl<E: Engine> PathFlow<E> {
             self.tell(now, What::Idle(Idle { idle, pto: self.rtt.pto() }));
         }
         if self.heeds_sent {
-            let sent = Sent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false };
+            let sent = Sent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
             self.step(&Event { now, what: What::Sent(sent) });
         }
     }

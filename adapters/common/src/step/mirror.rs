@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Decision, Ecn, Event, Path, Phase, Span, Time, TrainPlan, What};
 
@@ -32,6 +32,7 @@ optional!(some_unsigned, u64, "super::super::number::unsigned");
 optional!(some_signed, i64, "super::super::number::signed");
 optional!(some_rtt, Rtt, "RttDef");
 optional!(some_one_way, OneWay, "OneWayDef");
+optional!(some_place, Place, "PlaceDef");
 optional!(some_queueing, Queueing, "QueueingDef");
 optional!(some_delivery, Delivery, "DeliveryDef");
 optional!(some_train, TrainPlan, "TrainPlanDef");
@@ -91,6 +92,8 @@ struct SentDef {
     #[serde(with = "super::number::unsigned")]
     in_flight: u64,
     app_limited: bool,
+    #[serde(with = "some_place", default, skip_serializing_if = "Option::is_none")]
+    place: Option<Place>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -236,6 +239,15 @@ struct ProbedDef {
     ce: bool,
     #[serde(with = "some_signed", default, skip_serializing_if = "Option::is_none")]
     one_way: Option<i64>,
+    #[serde(with = "TimeDef")]
+    sent_at: Time,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Place")]
+struct PlaceDef {
+    train: u32,
+    index: u32,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -288,4 +300,5 @@ struct TrainPlanDef {
     #[serde(with = "super::number::float")]
     spread: f64,
     dscp: u8,
+    carries_data: bool,
 }

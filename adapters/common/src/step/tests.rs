@@ -1,7 +1,7 @@
 use proptest::option::of;
 use proptest::prelude::*;
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
 };
 use windlass_controllers::{Ecn, Phase, Span, TrainPlan, What};
 
@@ -102,14 +102,15 @@ fn lost() -> impl Strategy<Value = Lost> {
 }
 
 fn what() -> impl Strategy<Value = What> {
-    let sent = (integer(), of(integer()), integer(), any::<bool>())
-        .prop_map(|(bytes, pn, in_flight, app_limited)| Sent { bytes, pn, in_flight, app_limited });
+    let place = (any::<u32>(), any::<u32>()).prop_map(|(train, index)| Place { train, index });
+    let sent = (integer(), of(integer()), integer(), any::<bool>(), of(place))
+        .prop_map(|(bytes, pn, in_flight, app_limited, place)| Sent { bytes, pn, in_flight, app_limited, place });
     let marked =
         (any::<u32>(), time(), of(integer()), integer()).prop_map(|(packets, newest_sent_at, newest_pn, in_flight)| {
             Marked { packets, newest_sent_at, newest_pn, in_flight }
         });
-    let probed = (any::<u32>(), any::<u32>(), any::<bool>(), of(signed()))
-        .prop_map(|(train, index, ce, one_way)| Probed { train, index, ce, one_way });
+    let probed = (any::<u32>(), any::<u32>(), any::<bool>(), of(signed()), time())
+        .prop_map(|(train, index, ce, one_way, sent_at)| Probed { train, index, ce, one_way, sent_at });
     prop_oneof![
         sent.prop_map(What::Sent),
         rtt().prop_map(What::Sampled),
@@ -128,8 +129,16 @@ fn what() -> impl Strategy<Value = What> {
 }
 
 fn decision() -> impl Strategy<Value = Decision> {
-    let train = (any::<u32>(), any::<u32>(), any::<u32>(), float(), float(), any::<u8>()).prop_map(
-        |(id, packets, bytes, min_rate, spread, dscp)| TrainPlan { id, packets, bytes, min_rate, spread, dscp },
+    let train = (any::<u32>(), any::<u32>(), any::<u32>(), float(), float(), any::<u8>(), any::<bool>()).prop_map(
+        |(id, packets, bytes, min_rate, spread, dscp, carries_data)| TrainPlan {
+            id,
+            packets,
+            bytes,
+            min_rate,
+            spread,
+            dscp,
+            carries_data,
+        },
     );
     let ecn = prop::sample::select(vec![Ecn::Unspecified, Ecn::NotEct, Ecn::Ect0, Ecn::Ect1]);
     let phase = prop::sample::select(vec![Phase::SlowStart, Phase::CongestionAvoidance, Phase::Recovery]);
@@ -220,7 +229,15 @@ fn a_step_reads_as_documented() {
 
 #[test]
 fn floats_that_are_no_numbers_keep_their_bits() {
-    let train = TrainPlan { id: 1, packets: 2, bytes: 3, min_rate: f64::NAN, spread: f64::NEG_INFINITY, dscp: 0 };
+    let train = TrainPlan {
+        id: 1,
+        packets: 2,
+        bytes: 3,
+        min_rate: f64::NAN,
+        spread: f64::NEG_INFINITY,
+        dscp: 0,
+        carries_data: false,
+    };
     let decision = Decision { train: Some(train), ..crate::qlog::tests::decision() };
     let step = Step { event: Event { now: Time(0), what: What::Tick }, decision, turn: None };
     let text = serde_json::to_string(&step).unwrap();

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 use super::analyser::*;
 use super::*;
+use crate::Time;
 use crate::TrainPlan;
 use crate::event::Probed;
 use crate::testkit::{assert_close, cases};
@@ -37,7 +38,7 @@ fn train_vector() {
         0.0, 8_000.0, 14_666.667, 20_222.222, 24_851.852, 28_709.877, 31_924.897, 34_604.081, 36_836.734, 38_697.278,
         40_247.732, 41_539.777, 42_616.481, 43_513.734, 44_261.445,
     ];
-    let plan = TrainPlan { id: 1, packets: 15, bytes: 1000, min_rate: 1e6, spread: 1.2, dscp: 0 };
+    let plan = TrainPlan { id: 1, packets: 15, bytes: 1000, min_rate: 1e6, spread: 1.2, dscp: 0, carries_data: false };
     for (index, micros) in (0..).zip(expected) {
         assert!((FULL.offset(index) * 1e6 - micros).abs() < 0.001, "packet {index}");
         assert!((plan.offset(index).micros() - micros).abs() < 0.002, "packet {index}");
@@ -63,7 +64,7 @@ fn estimate_multipliers() {
 const CE: Reading = Reading { turn: Turn::FirstMark, source: Source::Ce, margin: 100_000 };
 
 fn probe(index: u32, ce: bool) -> Probed {
-    Probed { train: 1, index, ce, one_way: None }
+    Probed { train: 1, index, ce, one_way: None, sent_at: Time::ZERO }
 }
 
 /// Feeds a train; the finding and how many probes it took.
@@ -169,7 +170,9 @@ fn any_train() -> impl Strategy<Value = (Chirp, Reading, Vec<Probed>)> {
     let met = (any::<bool>(), prop::option::weighted(0.9, -400_000..400_000i64), prop::bool::weighted(0.97));
     (chirp, reading, prop::collection::vec(met, 40)).prop_map(|(chirp, reading, met)| {
         let arrived = (0..chirp.packets).zip(met).filter(|(_, (_, _, arrives))| *arrives);
-        let probes = arrived.map(|(index, (ce, one_way, _))| Probed { train: 1, index, ce, one_way }).collect();
+        let probes = arrived
+            .map(|(index, (ce, one_way, _))| Probed { train: 1, index, ce, one_way, sent_at: Time::ZERO })
+            .collect();
         (chirp, reading, probes)
     })
 }

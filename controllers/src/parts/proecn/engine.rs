@@ -114,6 +114,7 @@ impl State {
             min_rate: self.min_rate,
             spread: params.sf,
             dscp: params.probe_dscp.min(63) as u8,
+            carries_data: false,
         }
     }
 

@@ -83,7 +83,10 @@ impl Bench {
         let arrived = (0..plan.packets).filter(|index| lost >> index & 1 == 0);
         let answers = arrived.map(|index| (index, marked >> index & 1 == 1));
         answers.fold(None, |found, (index, ce)| {
-            let estimate = self.tell(What::Probed(Probed { train: plan.id, index, ce, one_way: None }), Signal::Clear);
+            let estimate = self.tell(
+                What::Probed(Probed { train: plan.id, index, ce, one_way: None, sent_at: Time::ZERO }),
+                Signal::Clear,
+            );
             found.or(estimate)
         })
     }
@@ -187,7 +190,7 @@ fn an_unanswered_train_is_sent_again_once() {
     assert_eq!(bench.tick(), None);
     let again = bench.plan().unwrap();
     assert_eq!(again, TrainPlan { id: 2, ..first });
-    let late = Probed { train: first.id, index: 0, ce: false, one_way: None };
+    let late = Probed { train: first.id, index: 0, ce: false, one_way: None, sent_at: Time::ZERO };
     let before = bench.state;
     bench.tell(What::Probed(late), Signal::Clear);
     assert_eq!(bench.state, before, "an answer to the train given up");
@@ -394,7 +397,7 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         1 => prop_oneof![
             Just(Act::TimeOut),
             Just(Act::Idle),
-            stray.prop_map(|(train, index, ce)| Act::Stray(Probed { train, index, ce, one_way: None })),
+            stray.prop_map(|(train, index, ce)| Act::Stray(Probed { train, index, ce, one_way: None, sent_at: Time::ZERO })),
         ],
     ];
     prop::collection::vec(act, 1..60)

@@ -78,6 +78,22 @@ fn a_loss_keeps_eight_tenths_and_plans_the_way_back() {
     assert_close(flow.window.cwnd, 800.0 + (ahead - 800.0) / 800.0, 1e-9);
 }
 
+/// `spec: sharma §6`, response function: from a loss to the plateau the mean window is
+/// `1.174·(RTT/p)^0.75`, where one in the packets of that time is lost.
+#[test]
+fn the_mean_window_up_to_the_plateau_follows_the_response_function() {
+    let params = Params { smax: 1e6, ..Params::paper() };
+    let mut flow = after_loss(&params);
+    let (mut sum, steps) = (0.0, 159);
+    for i in 0..steps {
+        flow = clocked(&params, flow, 2000 + 50 * i, 2050 + 50 * i, 100);
+        sum += flow.window.cwnd;
+    }
+    let mean = sum / steps as f64;
+    let packets = mean * shows(&params, &flow, "k_s") / 0.1;
+    assert_close(mean, 1.174 * libm::pow(0.1 * packets, 0.75), 0.01);
+}
+
 /// `spec: sharma §6 rule 2`: the comparison is with the maximum remembered before.
 #[test]
 fn a_shrinking_maximum_is_given_up_faster() {

@@ -34,7 +34,7 @@ fn begun(params: &Params) -> State {
 fn answered(params: &Params, mut state: State, now: Time) -> State {
     let plan = decide(params, &state).train.unwrap();
     for index in 0..plan.packets {
-        let probed = Probed { train: plan.id, index, ce: false, one_way: None };
+        let probed = Probed { train: plan.id, index, ce: false, one_way: None, sent_at: Time::ZERO };
         state = step::<NfTcp>(params, state, now, What::Probed(probed));
     }
     state
@@ -109,7 +109,7 @@ fn a_marked_probe_is_no_congestion() {
     let params = Params::default();
     let state = begun(&params);
     let train = decide(&params, &state).train.unwrap().id;
-    let probed = What::Probed(Probed { train, index: 0, ce: true, one_way: None });
+    let probed = What::Probed(Probed { train, index: 0, ce: true, one_way: None, sent_at: Time::ZERO });
     let after = step::<NfTcp>(&params, state, Time::from_micros(200_000), probed);
     assert_eq!((after.flow, after.detector), (state.flow, state.detector));
 }

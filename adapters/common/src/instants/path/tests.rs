@@ -216,7 +216,7 @@ fn departures_are_told_to_those_who_heed_them() {
     let mut bench = Bench::new(|spy| spy.heeds_sent = true);
     bench.sent(1, 1200, 0);
     bench.sent(2, 2400, 2);
-    let sent = Sent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false };
+    let sent = Sent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false, place: None };
     assert_eq!(bench.heard()[1], Event { now: ms(2), what: What::Sent(sent) });
 }
 

@@ -1,0 +1,310 @@
+#![doc = include_str!("rapid.md")]
+
+use crate::event::{Place, Probed, Rtt};
+use crate::parts::chirp::path::{self, Finding, PathChirp};
+use crate::parts::chirp::{self};
+use crate::parts::epoch::Epoch;
+use crate::{
+    Controller, Decision, Ecn, Event, Path, Phase, Signals, Span, Table, Time, TrainPlan, View, What, choice,
+    parameters,
+};
+
+choice! {
+    /// How the rate follows an estimate.
+    pub enum Follow {
+        /// It becomes the estimate.
+        Estimate = "estimate",
+        /// It rises by a share that grows with the train's length and falls by a fixed one.
+        Filtered = "filtered",
+    }
+}
+
+parameters! {
+    /// Parameters of [`Rapid`].
+    pub struct Params {
+        @with chirp: path::Params, "How a train is read.";
+        /// Packets of a train.
+        n: u32 = 30, in 4, 64, unit "packets", source "spec: arumaithurai §5.6, A25";
+        /// Ratio of consecutive gaps' rates.
+        gamma: f64 = 1.07, in 1.01, 2.0, source "spec: arumaithurai §5.6";
+        /// Packets of the first trains, doubled per round trip.
+        start_packets: u32 = 2, in 2, 64, unit "packets", source "spec: arumaithurai §5.6";
+        /// Packets of the last trains of slow start.
+        start_most: u32 = 16, in 2, 64, unit "packets", source "spec: arumaithurai §5.6";
+        /// Ratio of consecutive gaps' rates in slow start.
+        start_gamma: f64 = 2.0, in 1.01, 4.0, source "spec: arumaithurai §5.6";
+        /// Rate at the start, while no RTT is known.
+        start_rate: f64 = 1e6, in 1e3, 1e12, unit "bit/s", source "spec: arumaithurai §5.6 rule 1";
+        /// Largest rate, so that a path that shows no queue cannot drive it to infinity.
+        rate_ceiling: f64 = 1e11, in 1e3, 1e12, unit "bit/s", source "choice";
+        /// How the rate follows an estimate.
+        follow: Follow = Follow::Estimate, source "spec: arumaithurai §5.6 rule 4";
+        /// Time over which a rise is spread (follow=filtered).
+        tau: f64 = 200.0, in 1.0, 10_000.0, unit "ms", source "spec: arumaithurai §5.6";
+        /// Share of a fall that is taken at once (follow=filtered).
+        eta: f64 = 0.333_333_333_333_333_3, in 0.01, 1.0, source "spec: arumaithurai §5.6";
+        /// Smoothed RTTs' worth of data that may be in flight, besides a train.
+        window: f64 = 2.0, in 1.0, 100.0, unit "RTTs", source "spec: arumaithurai §5.6";
+        /// Largest window.
+        max_window: f64 = 1_048_576.0, in 64.0, 1_048_576.0, unit "packets", source "choice";
+    }
+}
+
+/// One flow of [`Rapid`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct State {
+    /// The mean rate of the next train, bit/s.
+    pub rate: f64,
+    /// The train in force.
+    pub plan: TrainPlan,
+    /// Packets of slow start's next train; none once it is over.
+    start: Option<u32>,
+    /// When slow start's trains last grew.
+    grown_at: Time,
+    /// The train being read.
+    reading: Option<Reading>,
+    /// The latest response to a loss.
+    epoch: Epoch,
+    /// Smoothed RTT; zero before the first sample.
+    srtt: Span,
+    /// The latest estimate, bit/s.
+    available: f64,
+    mtu: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Reading {
+    train: u32,
+    chirp: PathChirp,
+    /// Nothing more is learnt from this train.
+    over: bool,
+}
+
+impl State {
+    /// Bits of a packet.
+    fn packet_bits(&self) -> f64 {
+        8.0 * f64::from(self.mtu)
+    }
+
+    /// Two packets per round trip, where one is known (`spec: arumaithurai §5.6 rule 1`).
+    fn restart(&mut self, params: &Params, now: Time) {
+        let known = self.srtt > Span::ZERO;
+        self.rate = if known { 2.0 * self.packet_bits() / self.srtt.secs() } else { params.start_rate };
+        self.start = Some(params.start_packets.min(params.start_most));
+        self.grown_at = now;
+        self.reading = None;
+        self.available = 0.0;
+        self.epoch.begin(now);
+        self.epoch.close();
+        self.next_train(params, now);
+    }
+
+    /// `spec: arumaithurai §5.6 rules 2, 5`.
+    fn next_train(&mut self, params: &Params, now: Time) {
+        if let Some(packets) = &mut self.start
+            && self.srtt > Span::ZERO
+            && now.since(self.grown_at) >= self.srtt
+        {
+            *packets = (2 * *packets).min(params.start_most);
+            self.grown_at = now;
+        }
+        let (packets, spread) = self.start.map_or((params.n, params.gamma), |packets| (packets, params.start_gamma));
+        self.plan = TrainPlan {
+            id: self.plan.id.wrapping_add(1),
+            packets,
+            bytes: self.mtu,
+            min_rate: chirp::k(packets, spread) * self.rate,
+            spread,
+            dscp: 0,
+            carries_data: true,
+        };
+    }
+
+    /// The least rate, a packet per round trip, and the largest.
+    fn bound(&self, params: &Params, rate: f64) -> f64 {
+        let least = if self.srtt > Span::ZERO { self.packet_bits() / self.srtt.secs() } else { 1.0 };
+        rate.max(least).min(params.rate_ceiling)
+    }
+
+    /// One packet of a train has arrived. The first that is out of sequence ends what can
+    /// be read of it (`spec: arumaithurai §5.6 rules 3, 6`).
+    fn probed(&mut self, params: &Params, probed: &Probed) {
+        if self.reading.is_some_and(|reading| reading.train != probed.train) {
+            self.conclude(params);
+            self.reading = None;
+        }
+        match &mut self.reading {
+            None => {
+                let over = probed.index != 0 || probed.one_way.is_none();
+                let chirp = PathChirp::begin(probed.sent_at, probed.one_way.unwrap_or(0));
+                self.reading = Some(Reading { train: probed.train, chirp, over });
+            }
+            Some(reading) if !reading.over => match probed.one_way {
+                Some(delay) if probed.index == reading.chirp.packets() => {
+                    reading.chirp.packet(&params.chirp, probed.sent_at, delay);
+                    if reading.chirp.packets() >= self.plan.packets {
+                        self.conclude(params);
+                    }
+                }
+                _ => self.conclude(params),
+            },
+            Some(_) => {}
+        }
+    }
+
+    /// What the train being read shows counts, unless it began before the latest response
+    /// to a loss or the sender had too little to send (`spec: arumaithurai §5.6 rule 7`).
+    fn conclude(&mut self, params: &Params) {
+        let Some(reading) = self.reading.as_mut().filter(|reading| !reading.over) else { return };
+        reading.over = true;
+        let Some(finding) = reading.chirp.finding(f64::from(self.mtu)) else { return };
+        if self.epoch.accepts(finding.began) && !reading.chirp.paused() {
+            self.follow(params, &finding);
+        }
+    }
+
+    /// `spec: arumaithurai §5.6 rules 4, 5`.
+    fn follow(&mut self, params: &Params, finding: &Finding) {
+        self.available = finding.available;
+        let change = finding.available - self.rate;
+        let share = match params.follow {
+            Follow::Estimate => 1.0,
+            Follow::Filtered if change >= 0.0 => (1e3 * finding.lasted.secs() / params.tau).min(1.0),
+            Follow::Filtered => params.eta,
+        };
+        self.rate = if share >= 1.0 { finding.available } else { self.rate + share * change };
+        self.rate = self.bound(params, self.rate);
+        // Two packets have one rate, which is neither above nor below the path's.
+        let below = finding.packets > 2 && finding.available < finding.rates.1;
+        if below || finding.packets >= params.start_most {
+            self.start = None;
+        }
+    }
+
+    /// `spec: arumaithurai §5.6 rule 6`.
+    fn lost(&mut self, params: &Params, now: Time, sent_at: Time) {
+        if self.epoch.accepts(sent_at) {
+            self.epoch.begin(now);
+            self.rate = self.bound(params, 0.5 * self.rate);
+            self.start = None;
+        }
+    }
+
+    fn sample(&mut self, rtt: &Rtt) {
+        self.srtt = rtt.smoothed;
+    }
+
+    /// A train, and what the rate amounts to in some round trips.
+    fn window(&self, params: &Params) -> u64 {
+        let in_flight = params.window * self.rate * self.srtt.secs() / 8.0;
+        let packet = f64::from(self.mtu.max(self.plan.bytes));
+        let train = f64::from(self.plan.packets.max(10)) * packet;
+        (in_flight + train).min(params.max_window * packet) as u64
+    }
+}
+
+/// RAPID (`spec: arumaithurai §5.6`).
+#[derive(Debug)]
+pub struct Rapid;
+
+impl Controller for Rapid {
+    const NAME: &'static str = "rapid";
+    const SUMMARY: &'static str = "sends all data in trains, each of which measures the rate of the next";
+    const SOURCE: &'static str = "spec: arumaithurai §5.6";
+    const HEEDS_SENT: bool = true;
+    type Params = Params;
+    type State = State;
+    type Group = ();
+
+    fn needs(_: &Params) -> Signals {
+        Signals::ACKS | Signals::LOSS | Signals::RTT | Signals::DATA_TRAINS | Signals::ONE_WAY_DELAY
+    }
+
+    fn group(_: &Params) {}
+
+    fn start(params: &Params, path: &Path) -> State {
+        let plan = TrainPlan {
+            id: 0,
+            packets: 2,
+            bytes: path.mtu.clamp(1, 65_527),
+            min_rate: params.start_rate,
+            spread: params.start_gamma,
+            dscp: 0,
+            carries_data: true,
+        };
+        let mut state = State {
+            rate: params.start_rate,
+            plan,
+            start: None,
+            grown_at: path.now,
+            reading: None,
+            epoch: Epoch::default(),
+            srtt: Span::ZERO,
+            available: 0.0,
+            mtu: plan.bytes,
+        };
+        state.restart(params, path.now);
+        state.epoch.reset();
+        state
+    }
+
+    fn step(params: &Params, mut state: State, group: Table<'_, ()>, event: &Event) -> State {
+        Self::advance(params, &mut state, group, event);
+        state
+    }
+
+    #[inline]
+    fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+        if let Some(rtt) = event.rtt() {
+            state.sample(&rtt);
+        }
+        match &event.what {
+            What::Sent(sent) => {
+                let last = Place { train: state.plan.id, index: state.plan.packets - 1 };
+                if sent.place == Some(last) {
+                    state.next_train(params, event.now);
+                }
+            }
+            What::Probed(probed) => state.probed(params, probed),
+            What::Acked(acked) => {
+                state.epoch.acked(acked.newest_sent_at);
+            }
+            What::Lost(lost) => state.lost(params, event.now, lost.newest_sent_at),
+            What::PersistentCongestion(_) => state.restart(params, event.now),
+            What::Idle(idle) if idle.is_long() => state.restart(params, event.now),
+            What::Mtu(mtu) => state.mtu = (*mtu).clamp(1, 65_527),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
+        let phase = match state.start {
+            _ if state.epoch.in_recovery() => Phase::Recovery,
+            Some(_) => Phase::SlowStart,
+            None => Phase::CongestionAvoidance,
+        };
+        Decision {
+            cwnd: state.window(params),
+            ssthresh: None,
+            pacing_rate: Some(state.rate as u64),
+            wake_at: None,
+            ecn: Ecn::NotEct,
+            dscp: 0,
+            train: Some(state.plan),
+            phase,
+            recovery_start: state.epoch.start(),
+        }
+    }
+
+    fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("rate_mbps", state.rate / 1e6);
+        visit("available_mbps", state.available / 1e6);
+        visit("train", f64::from(state.plan.id));
+        visit("train_packets", f64::from(state.plan.packets));
+        visit("min_rate_mbps", state.plan.min_rate / 1e6);
+    }
+}
+
+#[cfg(test)]
+mod tests;
