@@ -64,10 +64,11 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The window of delay as part of a window of `cwnd` packets.
+    /// The window of delay as part of a window of `cwnd` packets, of which it leaves the
+    /// smallest window to losses.
     #[inline]
-    fn dwnd(&self, cwnd: f64) -> f64 {
-        self.dwnd.min(cwnd)
+    fn dwnd(&self, params: &Params, cwnd: f64) -> f64 {
+        self.dwnd.min(cwnd - params.base.min_window).max(0.0)
     }
 
     /// What the round trip under way has measured is about another window.
@@ -146,7 +147,7 @@ impl Rules for CtcpRules {
     fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
         let mut added = aimd::increase(1.0, window, units);
         if let Some(delays) = memory.ended.take() {
-            let dwnd = memory.dwnd(window.cwnd);
+            let dwnd = memory.dwnd(params, window.cwnd);
             memory.dwnd = params.judge(dwnd, window.cwnd, backlog(window.cwnd, delays));
             added += memory.dwnd - dwnd;
         }
@@ -156,7 +157,7 @@ impl Rules for CtcpRules {
     /// `spec: arumaithurai §6.6 rule 3`.
     fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
         memory.before = memory.dwnd;
-        let cwnd = 0.5 * (window.cwnd - memory.dwnd(window.cwnd));
+        let cwnd = 0.5 * (window.cwnd - memory.dwnd(params, window.cwnd));
         memory.dwnd = ((1.0 - params.beta) * window.cwnd - cwnd).max(0.0);
         memory.forget_round();
         Cut::to(1.0, cwnd + memory.dwnd)
@@ -185,8 +186,8 @@ impl Rules for CtcpRules {
         memory.before *= ratio;
     }
 
-    fn inspect(_: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("dwnd", memory.dwnd(window.cwnd));
+    fn inspect(params: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("dwnd", memory.dwnd(params, window.cwnd));
         visit("base_rtt_ms", memory.base_rtt.map_or(0.0, Span::millis));
     }
 }
