@@ -17,7 +17,7 @@ mod cases;
 #[path = "../tests/flows/mod.rs"]
 pub mod flows;
 
-pub use cases::cases;
+pub use cases::{cases, runs};
 
 /// Datagram size of the tests, bytes.
 pub const MTU: u32 = 1000;

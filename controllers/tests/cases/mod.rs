@@ -10,6 +10,17 @@ pub fn cases(n: u32) -> Config {
         Err(_) => 0,
     };
     let cases = n.max(wanted);
+    config(cases)
+}
+
+/// `n` runs of a property over whole connections, each thousands of steps: no more for
+/// `PROPTEST_CASES`.
+#[allow(dead_code, reason = "not every test that shares this has such a property")]
+pub fn runs(n: u32) -> Config {
+    config(n)
+}
+
+fn config(cases: u32) -> Config {
     Config {
         cases,
         // Cases that an assumption discards are not tried.

@@ -209,10 +209,11 @@ proptest! {
     #![proptest_config(cases(2000))]
 
     /// I38: the rate is always within the rates of the train that was answered last, or
-    /// what a loss made of it.
+    /// what a loss made of it. It never falls below a packet per round trip, so none starts
+    /// lower.
     #[test]
     fn the_rate_stays_within_its_train(
-        rate in 1e5..1e9f64,
+        rate in 2e5..1e9f64,
         delays in prop::collection::vec(-2_000_000i64..2_000_000, 30),
         missing in prop::option::of(1usize..30),
     ) {

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::testkit::{cases, trace};
+use crate::testkit::{cases, runs, trace};
 
 proptest! {
     #![proptest_config(cases(256))]
@@ -28,7 +28,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(24))]
+    #![proptest_config(runs(24))]
 
     /// Links of all kinds are filled, and every state is reached.
     #[test]
