@@ -112,8 +112,9 @@ impl Law {
 mod tests {
     use super::*;
 
+    /// The documents give their coefficients with two or three digits.
     fn near(seen: f64, expected: f64) {
-        assert!((seen / expected - 1.0).abs() < 0.01, "{seen} is not {expected}");
+        assert!((seen / expected - 1.0).abs() < 0.015, "{seen} is not {expected}");
     }
 
     /// `spec: sharma §2, §3, §4`; `spec: cho §4.7 P7, eq. 3.17`.
