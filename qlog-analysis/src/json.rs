@@ -98,6 +98,27 @@ impl<'a> Cursor<'a> {
         }
     }
 
+    /// What `take` makes of the last of an object's fields called one of `keys`; the others
+    /// are passed over.
+    ///
+    /// # Errors
+    /// If it is no object, or `take` fails.
+    pub fn field<T>(
+        &mut self,
+        keys: &[&[u8]],
+        mut take: impl FnMut(&mut Self) -> Result<Option<T>>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.object(|key, value| {
+            if keys.contains(&key) {
+                found = take(value)?;
+                return Ok(());
+            }
+            value.skip()
+        })?;
+        Ok(found)
+    }
+
     /// Visits the elements of an array. `visit` has to take or [`skip`](Self::skip) each.
     ///
     /// # Errors

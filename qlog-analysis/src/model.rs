@@ -8,11 +8,16 @@
 
 use std::collections::BTreeMap;
 
+use crate::json::Malformed;
+
 mod names;
 mod trace;
 
 pub use names::{Name, Names};
 pub use trace::{Era, Form, Trace, Vantage};
+
+/// Bad records of a batch that are kept; the others are counted.
+const KEPT: usize = 20;
 
 /// Events of one trace, in the order of the file.
 #[derive(Clone, Default, PartialEq, Debug)]
@@ -236,6 +241,14 @@ impl Batch {
     #[must_use]
     pub fn streams_of(&self, packet: &Packet) -> &[Stream] {
         part(&self.streams, packet.streams)
+    }
+
+    /// Counts a record that could not be read, and keeps it if it is among the first.
+    pub(crate) fn not_read(&mut self, record: u64, Malformed { at, expected }: Malformed) {
+        self.bad_records += 1;
+        if self.bad.len() < KEPT {
+            self.bad.push(BadRecord { record, reason: format!("byte {}: expected {expected}", at + 1) });
+        }
     }
 
     /// Counts a field or event that no table holds.

@@ -177,13 +177,6 @@ pub(super) fn other(name: &[u8], batch: &mut Batch) -> Name {
 
 /// The first whole number under one of `keys`, 0 if there is none.
 fn number(value: &mut Cursor<'_>, keys: &[&[u8]]) -> Result<u32, Malformed> {
-    let mut found = None;
-    value.object(|key, value| {
-        if keys.contains(&key) {
-            found = value.whole()?;
-            return Ok(());
-        }
-        value.skip()
-    })?;
+    let found = value.field(keys, Cursor::whole)?;
     Ok(found.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
 }

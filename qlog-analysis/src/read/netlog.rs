@@ -12,14 +12,11 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use crate::json::{Cursor, Malformed};
-use crate::model::{BadRecord, Batch, Event, Name, Packet, PacketType, Stream, What};
+use crate::model::{Batch, Event, Name, Packet, PacketType, Stream, What};
 
 mod session;
 
 use session::Session;
-
-/// Bad records of a batch that are kept; the others are counted.
-const KEPT: usize = 20;
 
 /// The events that tell of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,12 +99,8 @@ impl Netlog {
     pub(super) fn read(&mut self, block: &Block) -> Batch {
         let mut batch = Batch { trace: block.trace, ..Batch::default() };
         for (record, text) in block.records() {
-            if let Err(Malformed { at, expected }) = self.event(text, &mut batch) {
-                batch.bad_records += 1;
-                if batch.bad.len() < KEPT {
-                    let reason = format!("byte {}: expected {expected}", at + 1);
-                    batch.bad.push(BadRecord { record, reason });
-                }
+            if let Err(malformed) = self.event(text, &mut batch) {
+                batch.not_read(record, malformed);
             }
         }
         batch

@@ -4,11 +4,7 @@ use super::Options;
 use super::block::Block;
 use super::dialect::Dialect;
 use super::event;
-use crate::json::Malformed;
-use crate::model::{BadRecord, Batch};
-
-/// Bad records of a batch that are kept; the others are counted.
-const KEPT: usize = 20;
+use crate::model::Batch;
 
 /// The lengths of a batch's tables.
 struct Lengths([usize; 7]);
@@ -45,23 +41,16 @@ pub(super) fn read(block: &Block, dialect: &Dialect, options: &Options) -> Batch
     let mut clock = 0_i64;
     for (number, text) in block.records() {
         let lengths = Lengths::of(&batch);
-        let read = event::read(text, dialect, options, &mut batch);
-        let reason = match read {
-            Ok(()) => {
-                if dialect.delta
-                    && let Some(event) = batch.events.get_mut(lengths.0[0])
-                {
-                    clock = clock.saturating_add(event.time);
-                    event.time = clock;
-                }
-                continue;
-            }
-            Err(Malformed { at, expected }) => format!("byte {}: expected {expected}", at + 1),
-        };
-        lengths.restore(&mut batch);
-        batch.bad_records += 1;
-        if batch.bad.len() < KEPT {
-            batch.bad.push(BadRecord { record: number, reason });
+        if let Err(malformed) = event::read(text, dialect, options, &mut batch) {
+            lengths.restore(&mut batch);
+            batch.not_read(number, malformed);
+            continue;
+        }
+        if dialect.delta
+            && let Some(event) = batch.events.get_mut(lengths.0[0])
+        {
+            clock = clock.saturating_add(event.time);
+            event.time = clock;
         }
     }
     batch

@@ -79,15 +79,9 @@ pub(super) fn state(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Ma
 
 /// The name of the congestion controller among the parameters of recovery.
 pub(super) fn controller(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<Name>, Malformed> {
-    let mut name = None;
-    value.object(|key, value| {
-        if matches!(key, b"congestion_controller" | b"controller" | b"congestion_control" | b"cc_algorithm") {
-            name = value.string()?.map(|name| batch.names.add(&name));
-            return Ok(());
-        }
-        value.skip()
-    })?;
-    Ok(name)
+    const KEYS: [&[u8]; 4] = [b"congestion_controller", b"controller", b"congestion_control", b"cc_algorithm"];
+    let name = value.field(&KEYS, Cursor::string)?;
+    Ok(name.map(|name| batch.names.add(&name)))
 }
 
 /// Data on their way to or from the application; what counts is what arrives there.

@@ -81,7 +81,7 @@ impl Session {
         match kind {
             Some(Kind::Session) => self.begin(params)?,
             Some(Kind::Configured) => {
-                let controller = word(params, b"congestion_control_type")?;
+                let controller = params.field(&[b"congestion_control_type"], Cursor::string)?;
                 if let Some(controller) = controller {
                     let controller = batch.names.add(&controller);
                     self.push(now, What::Controller(controller), batch);
@@ -91,7 +91,7 @@ impl Session {
             Some(Kind::Lost) => return self.lost(now, params, batch),
             Some(Kind::Received) => {
                 self.finish_received(now, batch);
-                self.datagram = number(params, b"size")?.and_then(|bytes| u32::try_from(bytes).ok());
+                self.datagram = params.field(&[b"size"], Cursor::whole)?.and_then(|bytes| u32::try_from(bytes).ok());
             }
             Some(Kind::Header) => self.header(now, params, batch)?,
             Some(Kind::AckSent) => self.sending.packet.acks = true,
@@ -123,8 +123,8 @@ impl Session {
 
     /// The session tells its connection ID.
     fn begin(&mut self, params: &mut Cursor<'_>) -> Result<(), Malformed> {
-        if let Some(id) = word(params, b"connection_id")?.filter(|id| !id.is_empty()) {
-            self.id = id;
+        if let Some(id) = params.field(&[b"connection_id"], Cursor::string)?.filter(|id| !id.is_empty()) {
+            self.id = id.into_owned();
         }
         Ok(())
     }
@@ -260,30 +260,6 @@ impl Session {
 fn exact(value: &mut Cursor<'_>, now: i64) -> Result<i64, Malformed> {
     let told = value.decimal()?.and_then(|time| time.scaled(3));
     Ok(told.filter(|told| told.abs_diff(now) < 1_000_000_000).unwrap_or(now))
-}
-
-fn word(params: &mut Cursor<'_>, wanted: &[u8]) -> Result<Option<String>, Malformed> {
-    let mut found = None;
-    params.object(|key, value| {
-        if key == wanted {
-            found = value.string()?.map(|word| word.into_owned());
-            return Ok(());
-        }
-        value.skip()
-    })?;
-    Ok(found)
-}
-
-fn number(params: &mut Cursor<'_>, wanted: &[u8]) -> Result<Option<u64>, Malformed> {
-    let mut found = None;
-    params.object(|key, value| {
-        if key == wanted {
-            found = value.whole()?;
-            return Ok(());
-        }
-        value.skip()
-    })?;
-    Ok(found)
 }
 
 fn stream(params: &mut Cursor<'_>) -> Result<Stream, Malformed> {
