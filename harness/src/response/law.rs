@@ -112,16 +112,20 @@ impl Law {
 mod tests {
     use super::*;
 
-    /// The documents give their coefficients with two or three digits.
     fn near(seen: f64, expected: f64) {
-        assert!((seen / expected - 1.0).abs() < 0.015, "{seen} is not {expected}");
+        within(seen, expected, 0.01);
+    }
+
+    fn within(seen: f64, expected: f64, part: f64) {
+        assert!((seen / expected - 1.0).abs() < part, "{seen} is not {expected}");
     }
 
     /// `spec: sharma §2, §3, §4`; `spec: cho §4.7 P7, eq. 3.17`.
     #[test]
     fn the_documents_coefficients_come_out() {
         near(reno(1e-4).window, 1.2247 / 1e-2);
-        near(highspeed(1e-5).window, 0.12 / 1e-5f64.powf(0.835));
+        // Of the line between the anchors, 0.12 is rounded to two digits: 1.1 % off.
+        within(highspeed(1e-5).window, 0.12 / 1e-5f64.powf(0.835), 0.015);
         near(highspeed(1e-7).window, 83_000.0);
         near(scalable(1e-4).window, 0.0749 / 1e-4);
         near(scalable(1e-4).epoch, 13.42);
