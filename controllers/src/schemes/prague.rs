@@ -36,12 +36,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What it remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {
@@ -177,20 +171,20 @@ impl GroupRules for PragueRules {
         }
     }
 
-    /// Marked packets grow nothing (`§2.4.2` of the draft).
+    /// Marked packets grow nothing (`§2.4.3` of the draft).
     #[inline]
     fn slow_start(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
         units * flow.memory.clean
     }
 
-    /// `§2.4.2`, `§2.4.4` of the draft.
+    /// `§2.4.3`, `§2.4.4` of the draft.
     #[inline]
     fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
         aimd::increase(flow.memory.increase(flow.params), flow.window, units * flow.memory.clean)
     }
 
-    /// Marks: `§2.4.1` of the draft. Losses: as Reno, from the window that the marks of
-    /// the same flight found (`RFC 9331 §4.3`).
+    /// Marks: `§2.4.2` of the draft. Losses: as Reno, from the window that the marks of
+    /// the same flight found (`§2.4.1`; `RFC 9331 §4.3`).
     fn congestion(flow: &mut Flow<'_, Self>) {
         match flow.event.what {
             What::Marked(Marked { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => Self::answer(flow),
@@ -220,7 +214,7 @@ impl GroupRules for PragueRules {
         flow.memory.before *= ratio;
     }
 
-    /// `RFC 9331 §4.1, §4.3`: ECT(1), and no bursts.
+    /// `RFC 9331 §4.1, §4.3`; `§2.2`, `§2.5.1` of the draft: ECT(1), and no bursts.
     #[inline]
     fn finish(params: &Params, memory: &Memory, window: &Window, decision: &mut Decision) {
         decision.ecn = if params.fallback { Ecn::NotEct } else { Ecn::Ect1 };
