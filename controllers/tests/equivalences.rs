@@ -1,10 +1,12 @@
 //! Schemes that are the same scheme under some parameters are so to the bit, over random
 //! sequences of plausible and hostile events (`spec: cho §10`).
 
+mod cases;
 mod flows;
 mod sender;
 
 use std::fmt::Debug;
+use std::ops::Range;
 
 use flows::Flows;
 use sender::Sender;
@@ -37,8 +39,14 @@ use windlass_controllers::schemes::vegas::Vegas;
 use windlass_controllers::{Algorithm, Controller, Decision, Ecn, Engine, Event, Fixed, Parameters, Span, Time, What};
 
 /// Sequences per pair of schemes.
-const CASES: u64 = 10_000;
-const EVENTS: u64 = 120;
+fn seeds() -> Range<u64> {
+    0..u64::from(cases::wanted(10_000))
+}
+
+/// Events of a sequence: a few, or now and then so many that a flow gets far.
+fn events(seed: u64) -> Range<u64> {
+    0..if seed.is_multiple_of(8) { 160 } else { 32 }
+}
 
 /// Every way windows start, grow and floor.
 fn bases() -> [Base; 5] {
@@ -64,7 +72,7 @@ where
         b.join(&sender.path());
     }
     let mut decision = a.decide(0);
-    for i in 0..EVENTS {
+    for i in events(seed) {
         let me = sender.dice.below(size) as usize;
         let event = sender.event(&decision);
         a.step(me, &event);
@@ -79,7 +87,7 @@ where
 
 #[test]
 fn tcp_k_of_one_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let k = tcp_k::Params { base, k: 1, slow_start_cap: 1.0 + (seed % 3) as f64 };
         same::<TcpK, Reno, _, _>(seed, 1, sender, k, reno::Params { base });
@@ -88,7 +96,7 @@ fn tcp_k_of_one_is_reno() {
 
 #[test]
 fn aimd_of_one_and_a_half_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         same::<Aimd, Reno, _, _>(seed, 1, sender, aimd::Params { base, a: 1.0, b: 0.5 }, reno::Params { base });
     }
@@ -96,7 +104,7 @@ fn aimd_of_one_and_a_half_is_reno() {
 
 #[test]
 fn a_group_of_one_is_tcp_k() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let (k, slow_start_cap) = (1 + (seed / 7 % 6) as u32, if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 });
         let p = tcp_p::Params { base, k, slow_start_cap, linux_counters: false };
@@ -106,7 +114,7 @@ fn a_group_of_one_is_tcp_k() {
 
 #[test]
 fn a_group_as_large_as_its_strength_is_so_many_renos() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let size = 1 + seed % 6;
         let p = tcp_p::Params { base, k: size as u32, ..Default::default() };
@@ -116,7 +124,7 @@ fn a_group_as_large_as_its_strength_is_so_many_renos() {
 
 #[test]
 fn a_tcp_held_at_one_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let detector = Settings { k_max: 1, ..Default::default() };
         let a = a_tcp::Params { base, detector, ..Default::default() };
@@ -126,7 +134,7 @@ fn a_tcp_held_at_one_is_reno() {
 
 #[test]
 fn an_adaptive_group_of_one_is_a_tcp() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
         let freeze_app_limited = seed.is_multiple_of(4);
@@ -140,7 +148,7 @@ fn an_adaptive_group_of_one_is_a_tcp() {
 /// `spec: cho §3.4` D6.
 #[test]
 fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let params = dca_c::Params { base, gamma: 0.1 * (seed % 10) as f64, ..Default::default() };
         same::<DcaC, DcaS, _, _>(seed, 1, sender, params, params);
@@ -150,7 +158,7 @@ fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
 /// `spec: cho §3.4` D6: no sample is beyond all of its range.
 #[test]
 fn a_flow_that_never_yields_to_delay_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let params = dca_c::Params { base, gamma: 1.0, ..Default::default() };
         same::<DcaS, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
@@ -161,7 +169,7 @@ fn a_flow_that_never_yields_to_delay_is_reno() {
 
 #[test]
 fn multcp_of_weight_one_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let params = multcp::Params { base, n: 1.0, slow_start_gain: 1.0 + (seed % 3) as f64 / 2.0 };
         same::<MulTcp, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
@@ -171,7 +179,7 @@ fn multcp_of_weight_one_is_reno() {
 /// MulTCP is AIMD(n, 1/2n) with its own slow start; QUIC's has none of its own.
 #[test]
 fn multcp_is_aimd() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let n = 1.0 + (seed % 9) as f64 / 2.0;
         let params = multcp::Params { base, n, slow_start_gain: 1.0 };
@@ -183,7 +191,7 @@ fn multcp_is_aimd() {
 /// are standard flows.
 #[test]
 fn small_groups_of_slowed_or_collaborating_flows_are_renos() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let reno = reno::Params { base: case(seed).1 };
         let (sender, base) = case(seed);
         same::<Fractional, Reno, _, _>(seed, 1, sender, fractional::Params { base }, reno);
@@ -199,14 +207,14 @@ fn small_groups_of_slowed_or_collaborating_flows_are_renos() {
 /// what a sibling's recovery period says of older packets.
 #[test]
 fn a_congestion_manager_of_one_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (mut sender, base) = case(seed);
         let mut cm = Flows::new(Fixed::<Cm>(cm::Params { base }));
         let mut reno = Flows::new(Fixed::<Reno>(reno::Params { base }));
         cm.join(&sender.path());
         reno.join(&sender.path());
         let mut decision = reno.decide(0);
-        for i in 0..EVENTS {
+        for i in events(seed) {
             let event = sender.event(&decision);
             cm.step(0, &event);
             reno.step(0, &event);
@@ -219,7 +227,7 @@ fn a_congestion_manager_of_one_is_reno() {
 /// `spec: cho §9`.
 #[test]
 fn tcp_africa_without_a_limit_to_its_queue_is_highspeed() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let base = Base { iw: 10.0 + (seed % 7) as f64 * 100.0, ssthresh: 50.0, ..base };
         let africa = tcp_africa::Params { base, alpha: f64::INFINITY, ..Default::default() };
@@ -230,7 +238,7 @@ fn tcp_africa_without_a_limit_to_its_queue_is_highspeed() {
 /// `spec: cho §9`: up to the low window both of its modes are standard TCP.
 #[test]
 fn tcp_africa_with_a_small_window_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let base = Base { max_window: 38.0, ..base };
         let africa = tcp_africa::Params { base, alpha: (seed % 3) as f64, ..Default::default() };
@@ -241,7 +249,7 @@ fn tcp_africa_with_a_small_window_is_reno() {
 /// `spec: chan §9`, as D6 of DCA.
 #[test]
 fn dual_that_never_yields_to_delay_is_reno() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (sender, base) = case(seed);
         let dual = dual::Params { base: dca_c::Params { base, gamma: 1.0, ..Default::default() } };
         same::<Dual, Reno, _, _>(seed, 1, sender, dual, reno::Params { base });
@@ -252,7 +260,7 @@ fn dual_that_never_yields_to_delay_is_reno() {
 /// a scheme without groups is, whatever table it is shown.
 #[test]
 fn parallel_high_speed_flows_are_mutually_unaware() {
-    for seed in 0..CASES / 10 {
+    for seed in seeds() {
         let (mut sender, base) = case(seed);
         let base = Base { ssthresh: 60.0, ..base };
         let engine = || Fixed::<HighSpeed>(highspeed::Params { base, ..Default::default() });
@@ -263,7 +271,7 @@ fn parallel_high_speed_flows_are_mutually_unaware() {
             flow.join(&sender.path());
         }
         let mut decision = together.decide(0);
-        for _ in 0..EVENTS {
+        for _ in events(seed) {
             let me = sender.dice.below(5) as usize;
             let event = sender.event(&decision);
             together.step(me, &event);
@@ -279,7 +287,7 @@ fn vegas_and<S>(blind: impl Fn(&mut Event), relative: impl Fn(vegas::Common) -> 
 where
     S: Controller + Debug + 'static,
 {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let mut sender = Sender::new(seed, seed.is_multiple_of(2));
         let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
         let mut plain = Flows::new(Fixed::<Vegas>(common));
@@ -287,7 +295,7 @@ where
         plain.join(&sender.path());
         other.join(&sender.path());
         let mut decision = plain.decide(0);
-        for i in 0..EVENTS {
+        for i in events(seed) {
             let mut event = sender.event(&decision);
             blind(&mut event);
             plain.step(0, &event);
@@ -376,7 +384,7 @@ fn held_at(k: u32) -> Detector {
 
 #[test]
 fn an_adaptive_group_held_at_k_is_tcp_p() {
-    for seed in 0..CASES {
+    for seed in seeds() {
         let (mut sender, base) = case(seed);
         let (size, k) = (1 + seed % 5, 1 + (seed / 5 % 7) as u32);
         let mut a = Flows::new(Fixed::<ATcpP>(a_tcp::Params { base, ..Default::default() }));
@@ -386,7 +394,7 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
             p.join(&sender.path());
         }
         let mut decision = p.decide(0);
-        for i in 0..EVENTS {
+        for i in events(seed) {
             let me = sender.dice.below(size) as usize;
             let event = sender.event(&decision);
             // A timeout sets the strength to 1 and does not ask the detector.
@@ -414,7 +422,7 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
 #[test]
 fn a_composition_of_renos_parts_is_reno() {
     for (detect, hears_marks) in [("loss", false), ("loss+ecn", true)] {
-        for seed in 0..CASES {
+        for seed in seeds() {
             let (mut sender, base) = case(seed);
             let mut params = <Compose as Controller>::Params::default();
             params.set("detect", detect).unwrap();
@@ -424,7 +432,7 @@ fn a_composition_of_renos_parts_is_reno() {
             composed.join(&sender.path());
             reno.join(&sender.path());
             let mut decision = reno.decide(0);
-            for i in 0..EVENTS {
+            for i in events(seed) {
                 let event = sender.event(&decision);
                 if !hears_marks && matches!(event.what, What::Marked(_)) {
                     continue;

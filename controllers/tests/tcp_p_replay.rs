@@ -1,6 +1,7 @@
 //! TCP-P against a second reading of the document that holds all flows in one place and
 //! applies everything at once: the same tables to the bit (`spec: cho §4.3, §10.8`).
 
+mod cases;
 mod flows;
 mod sender;
 
@@ -10,8 +11,7 @@ use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::schemes::tcp_p::{Params, TcpP};
 use windlass_controllers::{Event, Fixed, Path, Time, What};
 
-const CASES: u64 = 10_000;
-const EVENTS: u64 = 150;
+const EVENTS: u64 = 60;
 
 struct Flow {
     cwnd: f64,
@@ -164,7 +164,7 @@ fn compare(flows: &Flows<Fixed<TcpP>>, reference: &Group, place: &str) {
 #[test]
 fn whole_group_replay() {
     let (mut guarded, mut cut) = (0, 0);
-    for seed in 0..CASES {
+    for seed in 0..u64::from(cases::wanted(10_000)) {
         let base = if seed.is_multiple_of(2) { Base::default() } else { Base::cho() };
         let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
         let params = Params { base, k: 1 + (seed % 5) as u32, slow_start_cap, linux_counters: false };

@@ -205,7 +205,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         app_limited,
     });
     let loss = (0u64..700_000).prop_map(|wait| Step::Loss { wait });
-    prop::collection::vec(prop_oneof![6 => ack, 1 => loss], 1..150)
+    prop::collection::vec(prop_oneof![6 => ack, 1 => loss], 1..70)
 }
 
 /// Runs `steps`, showing each with the time, the detector before and the one after.

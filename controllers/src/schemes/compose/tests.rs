@@ -159,7 +159,7 @@ proptest! {
     /// differently twice.
     #[test]
     fn any_composition_keeps_the_contract(
-        script in scripts(60),
+        script in scripts(40),
         detect in prop::sample::select(std::vec!["loss", "ecn", "loss+ecn", "ecn+delay", "rtt+backlog", "loss+aqm"]),
         flow in prop::sample::select(std::vec!["reno", "aimd", "guided", "tcp-k", "cubic", "highspeed", "scalable", "bic", "westwood"]),
         estimate in prop::sample::select(std::vec!["none", "proecn"]),

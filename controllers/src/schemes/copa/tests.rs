@@ -160,7 +160,7 @@ proptest! {
     #![proptest_config(cases(256))]
 
     #[test]
-    fn the_window_stays_within_its_limits(script in trace::scripts(120)) {
+    fn the_window_stays_within_its_limits(script in trace::scripts(50)) {
         let params = Params::default();
         let mut wrong = None;
         trace::run::<Copa>(&params, 1, &script, |_, event, after| {

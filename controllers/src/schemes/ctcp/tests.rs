@@ -131,7 +131,7 @@ proptest! {
     /// The windows are never negative, and the sum never below what Reno's share alone
     /// would be.
     #[test]
-    fn both_windows_are_windows(script in testkit::trace::scripts(80), dwnd in 0.0..500.0f64) {
+    fn both_windows_are_windows(script in testkit::trace::scripts(40), dwnd in 0.0..500.0f64) {
         let params = Params { samples: 1, gamma: dwnd / 10.0, ..Params::default() };
         let mut sound = true;
         testkit::trace::run::<Ctcp>(&params, 1, &script, |_, _, after| {
@@ -144,7 +144,7 @@ proptest! {
 
     /// With a queue it is Reno: a backlog above gamma leaves the delay window empty.
     #[test]
-    fn with_gamma_zero_it_is_reno(script in testkit::trace::scripts(60)) {
+    fn with_gamma_zero_it_is_reno(script in testkit::trace::scripts(40)) {
         let params = Params { gamma: 0.0, ..Params::default() };
         let ctcp = testkit::trace::run::<Ctcp>(&params, 1, &script, |_, _, _| {});
         let reno = testkit::trace::run::<Reno>(&reno::Params { base: params.base }, 1, &script, |_, _, _| {});

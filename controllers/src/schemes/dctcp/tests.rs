@@ -166,7 +166,7 @@ proptest! {
 
     /// Without marks it is Reno, to the bit.
     #[test]
-    fn without_marks_it_is_reno(script in testkit::trace::scripts(60)) {
+    fn without_marks_it_is_reno(script in testkit::trace::scripts(40)) {
         use crate::schemes::reno::{self, Reno};
         let silent: std::vec::Vec<_> =
             script.into_iter().filter(|(_, act)| !matches!(act, testkit::trace::Act::Mark { .. })).collect();

@@ -203,7 +203,7 @@ proptest! {
 
     /// Without marks it is Reno, to the bit, whatever else happens.
     #[test]
-    fn without_marks_it_is_reno(script in testkit::trace::scripts(60)) {
+    fn without_marks_it_is_reno(script in testkit::trace::scripts(30)) {
         use testkit::trace::{Act, run};
         let silent: std::vec::Vec<_> =
             script.into_iter().filter(|(_, act)| !matches!(act, Act::Mark { .. })).collect();
@@ -216,7 +216,7 @@ proptest! {
     /// Alpha stays a fraction; no response takes more than half; marks alone never open a
     /// recovery period.
     #[test]
-    fn no_response_exceeds_a_half(script in testkit::trace::scripts(80), classic: bool, transition in 0u32..3) {
+    fn no_response_exceeds_a_half(script in testkit::trace::scripts(30), classic: bool, transition in 0u32..3) {
         let params = Params { classic, transition, ..Params::default() };
         let mut sound = true;
         testkit::trace::run::<Prague>(&params, 1, &script, |before, event, after| {

@@ -234,7 +234,7 @@ proptest! {
 
     /// Whatever happens, a train can be sent.
     #[test]
-    fn trains_can_be_sent(script in testkit::trace::scripts(80)) {
+    fn trains_can_be_sent(script in testkit::trace::scripts(50)) {
         let params = Params::default();
         let mut sound = true;
         testkit::trace::run::<Rapid>(&params, 1, &script, |_, _, after| {
