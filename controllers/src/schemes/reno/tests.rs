@@ -1,8 +1,10 @@
 //! `spec: sharma §1, §2`; `spec: cho §1.6`.
 
+use proptest::prelude::*;
+
 use super::*;
 use crate::parts::slow_start::limited_divisor;
-use crate::testkit::{self, PATH, acked, assert_close};
+use crate::testkit::{self, PATH, acked, assert_close, cases};
 use crate::{Controller, Parameters, Time, What};
 
 type State = <Reno as Controller>::State;
@@ -68,4 +70,34 @@ fn limited_slow_start_ends_with_the_first_reduction() {
     assert_eq!(state.window.cwnd, 200.0);
     state = ack(&params, state, 1);
     assert_eq!(state.window.cwnd, 200.0 + 1.0 / 200.0);
+}
+
+proptest! {
+    #![proptest_config(cases(10_000))]
+
+    /// `spec: sharma §2`, invariants (i): a window of packets adds more than half a packet
+    /// and no more than a whole one, however they are acknowledged.
+    #[test]
+    fn a_window_of_packets_adds_nearly_a_packet(cwnd in 2..2000u32, pieces in 1..50u32, packets: bool) {
+        let growth = if packets { crate::parts::base::Growth::Packets } else { crate::parts::base::Growth::Bytes };
+        let params = Params { base: Base { growth, ..Base::default() } };
+        let mut flow = state(&params, f64::from(cwnd), 2.0);
+        for i in 0..pieces {
+            flow = ack(&params, flow, cwnd / pieces + u32::from(i < cwnd % pieces));
+        }
+        let added = flow.window.cwnd - f64::from(cwnd);
+        prop_assert!(added > 0.5 && added <= 1.0 + 1e-9, "{added}");
+    }
+
+    /// `spec: sharma §2`, invariants (ii), (iii), (iv): half of the window or the least of it,
+    /// a threshold of two packets at least, and no growth before recovery is over.
+    #[test]
+    fn congestion_halves_and_recovery_does_not_grow(cwnd in 1.0..67_000.0f64, old in 1..50u32, paper: bool) {
+        let params = if paper { Params::paper() } else { Params::default() };
+        let cut = lose(&params, state(&params, cwnd, 2.0), 500, 600);
+        prop_assert_eq!(cut.window.cwnd, (0.5 * cwnd).max(params.base.min_window));
+        prop_assert!(cut.window.ssthresh >= 2.0);
+        let acked = testkit::step::<Reno>(&params, cut, Time(700), What::Acked(acked(old, Time(600))));
+        prop_assert_eq!(acked.window.cwnd, cut.window.cwnd);
+    }
 }

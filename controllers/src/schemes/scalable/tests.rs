@@ -102,23 +102,27 @@ fn doubling_and_recovery_take_the_documented_round_trips() {
     }
 }
 
-/// `spec: sharma §4`: the peak window is 0.08/p. A loss every 1/p packets from W to W.
+/// `spec: sharma §4`: the peak window is 0.08/p and the mean one 0.0749/p. A loss every 1/p
+/// packets from W to W; a packet takes 1/W of a round trip.
 #[test]
-fn the_peak_window_follows_the_response_function() {
+fn the_peak_and_mean_windows_follow_the_response_function() {
     let params = sharma();
     let (mut flow, mut now) = (state(&params, 300.0), 10_000);
-    let mut peak = 0.0;
+    let (mut peak, mut mean) = (0.0, 0.0);
     for _ in 0..200 {
+        let mut trips = 0.0;
         for _ in 0..12_500 {
             now += 1;
+            trips += 1.0 / flow.window.cwnd;
             flow = testkit::step::<Scalable>(&params, flow, Time(now), What::Acked(acked(1, Time(now - 1))));
         }
-        peak = flow.window.cwnd;
+        (peak, mean) = (flow.window.cwnd, 12_500.0 / trips);
         now += 10;
         flow = testkit::step::<Scalable>(&params, flow, Time(now), What::Lost(testkit::lost(Time(now - 1))));
         now += 10;
     }
     assert_close(peak, 0.08 * 12_500.0, 1e-3);
+    assert_close(mean, 0.0749 * 12_500.0, 1e-3);
 }
 
 proptest! {

@@ -331,9 +331,12 @@ fn counters_and_fractions_grow_alike() {
 #[test]
 fn response_function() {
     let relative = [1.0, 2.160, 3.317, 4.472, 5.627, 6.782, 7.937, 9.092, 10.247, 11.402];
+    let factor = |k: u32| libm::sqrt(f64::from(k) * (4.0 * f64::from(k) - 1.0) / 3.0);
+    for (k, relative) in (1..).zip(relative) {
+        assert_close(factor(k), relative, 5e-4);
+    }
     for (k, n) in [(1u32, 1usize), (1, 4), (2, 4), (3, 10), (7, 4), (10, 1)] {
-        let factor = libm::sqrt(f64::from(k) * (4.0 * f64::from(k) - 1.0) / 3.0);
-        assert_close(factor, relative[k as usize - 1], 5e-4);
+        let factor = factor(k);
         let p = 1e-7;
         // From just after a cut of its steady state, `W = sqrt(8k³/((4k−1)p))` packets.
         let cubed = f64::from(k * k * k);
