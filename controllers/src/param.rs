@@ -286,6 +286,12 @@ macro_rules! parameters {
             }
         }
 
+        $(impl AsRef<$base> for $name {
+            fn as_ref(&self) -> &$base {
+                &self.base
+            }
+        })?
+
         $(impl AsRef<$pty> for $name {
             fn as_ref(&self) -> &$pty {
                 &self.$part

@@ -86,12 +86,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Constants for Params {
     const NAME: &'static str = "aimd";
     const SUMMARY: &'static str = "adds one packet per round trip, gives up a fraction on congestion";

@@ -7,6 +7,10 @@
 
 use crate::{Span, Time};
 
+mod track;
+
+pub use track::{Track, Tracks};
+
 /// Growth of Reno's estimate per window of packets that gives an AIMD keeping `beta` the
 /// average window of AIMD(1, ½): `3(1−β)/(1+β)` (`RFC 9438 §4.3`; `spec: sharma §6`).
 #[must_use]

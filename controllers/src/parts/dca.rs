@@ -22,12 +22,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// The range RTT samples have had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {

@@ -18,12 +18,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// Which members of a group grow more slowly, and by how much.
 pub trait Slowing: Debug + Send + Sync + 'static {
     /// See [`Controller::NAME`](crate::Controller::NAME).

@@ -25,12 +25,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What estimates are followed without: AIMD(1, b) (`spec: arumaithurai §3.5`, I9).
 impl Constants for Params {
     const NAME: &'static str = "guided";

@@ -172,6 +172,15 @@ pub fn decrease<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
     scale_siblings(flow, share);
 }
 
+/// Persistent congestion of a flow: its siblings give what they would for a loss, unless
+/// they have already; returns its new threshold (`spec: cho §4.3` Timeout, A-3).
+pub fn start_over<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share, rtt: &SmoothRtt) -> f64 {
+    if !flow.window.epoch.in_recovery() && !guarded(flow, share, rtt) {
+        scale_siblings(flow, share);
+    }
+    share.threshold(flow.window)
+}
+
 /// What siblings have to give.
 pub fn scale_siblings<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
     if share.regime() != Regime::Standard {

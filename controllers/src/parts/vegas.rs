@@ -33,7 +33,7 @@ mod step;
 mod vegas_based;
 
 pub use backlog::{Delays, Rounding, backlog};
-pub use gradient::{Finding, Pair, Trail};
+pub use gradient::{ByGradient, Finding, Gradient, Pair, Trail};
 pub use growth_gate::GrowthGate;
 pub use loss::{Every, LossArith, LossRule};
 pub use params::{Common, Compared, DeltaWindow, Limits};

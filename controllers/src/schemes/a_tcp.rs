@@ -18,12 +18,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What a flow remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {

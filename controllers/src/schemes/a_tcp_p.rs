@@ -125,16 +125,12 @@ impl GroupRules for ATcpPRules {
 
     /// `spec: cho §8 Timeout, AP-4`.
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        let in_recovery = flow.window.epoch.in_recovery();
-        if !in_recovery && !guarded(flow) {
+        if !flow.window.epoch.in_recovery() && !guarded(flow) {
             judge(flow);
         }
         detector(flow).k = 1;
-        let share = share(flow);
-        if !in_recovery && !guarded(flow) {
-            parallel::scale_siblings(flow, share);
-        }
-        share.threshold(flow.window)
+        let (share, rtt) = (share(flow), flow.memory.rtt);
+        parallel::start_over(flow, share, &rtt)
     }
 
     /// Knees are sums over members of which each has its own datagram size: only a lone

@@ -15,12 +15,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// AIMD(a, b) (`spec: sharma §2`).
 pub type Aimd = aimd::Aimd<Params>;
 

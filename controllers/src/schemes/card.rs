@@ -2,7 +2,7 @@
 
 use crate::parameters;
 use crate::parts::vegas::{
-    Common, Compared, Every, Finding, RoundTrip, Scheme, Step, StepRule, Told, Trail, VegasBased,
+    ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
 };
 
 parameters! {
@@ -22,25 +22,11 @@ impl AsRef<Common> for Params {
     }
 }
 
-/// Up by a packet or down by a fraction, by the sign of the delay gradient.
-#[derive(Debug)]
-pub struct ByDelay;
-
-impl StepRule<Params> for ByDelay {
-    type Memory = Trail;
-
-    /// `spec: chan §9`: the window changes at every adjustment; at once, so that the next
-    /// one compares settled windows.
-    fn step(params: &Params, trail: &mut Trail, told: &Told) -> Step {
-        match trail.find(told) {
-            Finding::Unsettled => Step::Hold,
-            Finding::Pair(pair) if pair.delay_gradient() > params.gradient => Step::Shrink(params.b * told.cwnd),
-            _ => Step::Raise(1.0),
-        }
-    }
-
-    fn resized(trail: &mut Trail, ratio: f64) {
-        trail.resized(ratio);
+impl Gradient for Params {
+    /// `spec: chan §9`: up by a packet or down by a fraction, by the sign of the delay
+    /// gradient; the window changes at every adjustment.
+    fn judge(&self, pair: &Pair, told: &Told) -> Step {
+        if pair.delay_gradient() > self.gradient { Step::Shrink(self.b * told.cwnd) } else { Step::Raise(1.0) }
     }
 }
 
@@ -57,7 +43,7 @@ impl Scheme for Choices {
     const SOURCE: &'static str = "Jain 1989; spec: chan §9";
     type Params = Params;
     type Source = RoundTrip;
-    type Step = ByDelay;
+    type Step = ByGradient;
     type Loss = Every;
 }
 

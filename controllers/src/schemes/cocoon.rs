@@ -1,23 +1,10 @@
 #![doc = include_str!("cocoon.md")]
 
-use crate::parameters;
 use crate::parts::aimd;
-use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::{Path, Signals};
 
-parameters! {
-    /// Parameters of [`Cocoon`].
-    pub struct Params {
-        @base Base, paper Base::cho();
-    }
-}
-
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
+pub use crate::parts::fractional::Params;
 
 /// COCOON's rules.
 #[derive(Debug)]

@@ -27,12 +27,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Params {
     /// The delay window after a round trip in which a window of `win` packets had
     /// `backlog` of them queued (`spec: arumaithurai §6.6 rule 2`).

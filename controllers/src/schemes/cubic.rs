@@ -3,7 +3,7 @@
 use crate::event::Rtt;
 use crate::parameters;
 use crate::parts::base::Base;
-use crate::parts::cubic_curve::{Stage, friendly_increase, next_maximum, pause};
+use crate::parts::cubic_curve::{Track, Tracks, friendly_increase, next_maximum};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::slow_start::SlowStart;
 use crate::parts::window::{Cut, Window};
@@ -24,39 +24,11 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
-/// What CUBIC knows of the path's capacity; all that §4.9.2 saves and restores.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Track {
-    course: Course,
-    /// `W_max`, packets; 0 while there is none.
-    w_max: f64,
-    /// `cwnd_prior`, packets; 0 while there is none.
-    prior: f64,
-}
-
-/// Where CUBIC is along its curve.
-#[derive(Clone, Copy, PartialEq, Debug)]
-enum Course {
-    /// In a stage of congestion avoidance.
-    Stage(Stage),
-    /// Before one.
-    Before,
-    /// Before one that starts on its plateau: no congestion event or a timeout went before.
-    Flat,
-}
-
 /// What CUBIC remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {
-    track: Track,
-    /// `track` as the latest response found it.
-    before: Track,
+    /// With `cwnd_prior`, packets; 0 while there is none.
+    tracks: Tracks<f64>,
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
 }
@@ -77,36 +49,17 @@ impl Params {
     }
 }
 
-impl Track {
-    fn stage(&self) -> Option<&Stage> {
-        if let Course::Stage(stage) = &self.course { Some(stage) } else { None }
+/// Congestion avoidance begins (`RFC 9438 §4.2`; after a timeout §4.8; after a first
+/// slow start without congestion §4.10).
+#[cold]
+fn begin(track: &mut Track<f64>, params: &Params, window: &Window, now: Time) {
+    if track.is_flat() {
+        track.w_max = window.cwnd;
     }
-
-    fn stage_mut(&mut self) -> Option<&mut Stage> {
-        if let Course::Stage(stage) = &mut self.course { Some(stage) } else { None }
+    if track.more <= 0.0 {
+        track.more = window.cwnd;
     }
-
-    /// A stage that was under way is over.
-    fn end(&mut self) {
-        if let Course::Stage(_) = self.course {
-            self.course = Course::Before;
-        }
-    }
-
-    /// Congestion avoidance begins (`RFC 9438 §4.2`; after a timeout §4.8; after a first
-    /// slow start without congestion §4.10).
-    #[cold]
-    fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
-        if self.course == Course::Flat {
-            self.w_max = window.cwnd;
-        }
-        if self.prior <= 0.0 {
-            self.prior = window.cwnd;
-        }
-        let stage = Stage::begin(params.c, now, window.cwnd, self.w_max);
-        self.course = Course::Stage(stage);
-        stage
-    }
+    track.begin(params.c, now, window.cwnd);
 }
 
 impl Rules for CubicRules {
@@ -118,8 +71,7 @@ impl Rules for CubicRules {
     type Memory = Memory;
 
     fn start(_: &Params, _: &Path) -> Memory {
-        let track = Track { course: Course::Flat, w_max: 0.0, prior: 0.0 };
-        Memory { track, before: track, srtt: Span::ZERO }
+        Memory { tracks: Tracks::new(0.0), srtt: Span::ZERO }
     }
 
     #[inline]
@@ -130,14 +82,15 @@ impl Rules for CubicRules {
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
     #[inline]
     fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let Memory { track, srtt, .. } = memory;
+        let Memory { tracks: Tracks { now: track, .. }, srtt } = memory;
         let cwnd = window.cwnd;
         let windows = (units / cwnd).min(1.0);
         if track.stage().is_none() {
-            track.begin(params, window, now);
+            begin(track, params, window, now);
         }
-        let Course::Stage(stage) = &mut track.course else { return 0.0 };
-        let increase = if stage.reno >= track.prior { 1.0 } else { friendly_increase(params.beta) };
+        let prior = track.more;
+        let Some(stage) = track.stage_mut() else { return 0.0 };
+        let increase = if stage.reno >= prior { 1.0 } else { friendly_increase(params.beta) };
         stage.count(increase, windows);
         let t = stage.elapsed(now);
         if stage.at(params.c, t) < stage.reno {
@@ -150,52 +103,42 @@ impl Rules for CubicRules {
 
     /// `RFC 9438 §4.6, §4.7`.
     fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Cut {
-        memory.before = memory.track;
-        let track = &mut memory.track;
+        let track = memory.tracks.respond();
         track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
-        track.prior = window.cwnd;
-        track.course = Course::Before;
+        track.more = window.cwnd;
         Cut::to(1.0, params.kept(window, event))
     }
 
     /// `RFC 9438 §4.8`.
     fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
-        let track = &mut memory.track;
-        track.prior = window.cwnd;
-        track.course = Course::Flat;
+        memory.tracks.now.more = window.cwnd;
+        memory.tracks.now.flatten();
         params.kept(window, event) / window.cwnd
     }
 
-    /// `RFC 9438 §4.9.2`.
     fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.track = memory.before;
+        memory.tracks.undo();
     }
 
-    /// `RFC 9438 §4.2, §5.8`: time the flow did not use its window is not part of `t`.
     fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        pause(memory.track.stage_mut(), now, span);
-        pause(memory.before.stage_mut(), now, span);
+        memory.tracks.pause(now, span);
     }
 
-    /// The stage ended with the window it was about.
     fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.track.end();
+        memory.tracks.end();
     }
 
-    /// The next ACK begins a stage at the resized window; below the plateau that is the
-    /// same curve, beyond it the probing starts over.
     fn resized(memory: &mut Memory, ratio: f64) {
-        let track = &mut memory.track;
-        track.w_max *= ratio;
-        track.prior *= ratio;
-        track.end();
+        memory.tracks.resized(ratio);
+        memory.tracks.now.more *= ratio;
     }
 
     fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("w_max", memory.track.w_max);
-        visit("cwnd_prior", memory.track.prior);
+        let track = &memory.tracks.now;
+        visit("w_max", track.w_max);
+        visit("cwnd_prior", track.more);
         visit("srtt_ms", 1e3 * memory.srtt.secs());
-        if let Some(stage) = memory.track.stage() {
+        if let Some(stage) = track.stage() {
             stage.inspect(visit);
         }
     }

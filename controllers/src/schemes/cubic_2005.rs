@@ -2,7 +2,7 @@
 
 use crate::event::Rtt;
 use crate::parts::base::Base;
-use crate::parts::cubic_curve::{Stage, friendly_increase, next_maximum, pause};
+use crate::parts::cubic_curve::{Tracks, friendly_increase, next_maximum};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::utilization::Utilization;
 use crate::parts::window::{Cut, Window};
@@ -43,31 +43,11 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
-/// What a congestion response changes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Track {
-    /// The stage of congestion avoidance; none outside one.
-    stage: Option<Stage>,
-    /// `W_max`, packets; 0 while there is none.
-    last_max: f64,
-    /// A loss happened since the start or since a timeout that forgets.
-    loss_ever: bool,
-    /// The next stage starts on its plateau: a timeout went before.
-    flat: bool,
-}
-
 /// What it remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {
-    track: Track,
-    /// `track` as the latest response found it.
-    before: Track,
+    /// With whether a loss happened since the start or since a timeout that forgets.
+    tracks: Tracks<bool>,
     /// Smallest RTT sample.
     d_min: Option<Span>,
     utilization: Utilization,
@@ -80,18 +60,6 @@ pub struct Cubic2005Rules;
 /// CUBIC of 2005 (`spec: sharma §6`).
 pub type Cubic2005 = LossBased<Cubic2005Rules>;
 
-impl Track {
-    /// Congestion avoidance begins (`spec: sharma §6 rule 1.1`, A-8).
-    #[cold]
-    fn begin(&mut self, params: &Params, window: &Window, now: Time) -> Stage {
-        let w_max = if self.flat { 0.0 } else { self.last_max };
-        self.flat = false;
-        let stage = Stage::begin(params.c, now, window.cwnd, w_max);
-        self.stage = Some(stage);
-        stage
-    }
-}
-
 impl Rules for Cubic2005Rules {
     const NAME: &'static str = "cubic-2005";
     const SUMMARY: &'static str =
@@ -102,8 +70,7 @@ impl Rules for Cubic2005Rules {
     type Memory = Memory;
 
     fn start(_: &Params, path: &Path) -> Memory {
-        let track = Track { stage: None, last_max: 0.0, loss_ever: false, flat: false };
-        Memory { track, before: track, d_min: None, utilization: Utilization::start(path.now) }
+        Memory { tracks: Tracks::new(false), d_min: None, utilization: Utilization::start(path.now) }
     }
 
     #[inline]
@@ -123,18 +90,18 @@ impl Rules for Cubic2005Rules {
     /// place of the single one. One ACK is worth a window at most.
     #[inline]
     fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let Memory { track, d_min, utilization, .. } = memory;
+        let Memory { tracks: Tracks { now: track, .. }, d_min, utilization } = memory;
         let cwnd = window.cwnd;
         let windows = (units / cwnd).min(1.0);
-        if track.stage.is_none() {
-            track.begin(params, window, now);
+        if track.stage().is_none() {
+            track.begin(params.c, now, cwnd);
         }
-        let Some(stage) = &mut track.stage else { return 0.0 };
+        let limited = params.limited == Limited::Always || track.more;
+        let Some(stage) = track.stage_mut() else { return 0.0 };
         let ahead = d_min.map_or(0.0, Span::secs);
         let t = stage.elapsed(now) + ahead;
         let target = stage.at(params.c, t);
         let mut gap = if target > cwnd { target - cwnd } else { 0.01 };
-        let limited = params.limited == Limited::Always || track.loss_ever;
         if limited && ahead > 0.0 && !(utilization.is_low() && t > stage.k) {
             gap = gap.min(params.smax * ahead);
         }
@@ -147,52 +114,43 @@ impl Rules for Cubic2005Rules {
 
     /// `spec: sharma §6 rule 2, T-10`.
     fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
-        memory.before = memory.track;
-        let track = &mut memory.track;
-        track.last_max = next_maximum(window.cwnd, track.last_max, params.beta, params.fast_convergence);
-        track.stage = None;
-        track.loss_ever = true;
-        track.flat = false;
+        let track = memory.tracks.respond();
+        track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
+        track.more = true;
         Cut::to(params.beta, window.cwnd)
     }
 
     /// `spec: sharma §6 rule 3`, `B-RTO`.
     fn timeout(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> f64 {
-        let track = &mut memory.track;
-        track.stage = None;
-        track.flat = true;
-        track.last_max = if params.forget { 0.0 } else { window.cwnd };
-        track.loss_ever &= !params.forget;
+        let track = &mut memory.tracks.now;
+        track.flatten();
+        track.w_max = if params.forget { 0.0 } else { window.cwnd };
+        track.more &= !params.forget;
         0.5
     }
 
     /// Not in the document; as `RFC 9438 §4.9.2` has it.
     fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.track = memory.before;
+        memory.tracks.undo();
     }
 
-    /// `spec: sharma §6 rule 4`.
     fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        pause(memory.track.stage.as_mut(), now, span);
-        pause(memory.before.stage.as_mut(), now, span);
+        memory.tracks.pause(now, span);
     }
 
-    /// The stage ended with the window it was about.
     fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.track.stage = None;
+        memory.tracks.end();
     }
 
-    /// The next ACK begins a stage at the resized window.
     fn resized(memory: &mut Memory, ratio: f64) {
-        memory.track.last_max *= ratio;
-        memory.track.stage = None;
+        memory.tracks.resized(ratio);
     }
 
     fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("w_max", memory.track.last_max);
+        visit("w_max", memory.tracks.now.w_max);
         visit("d_min_ms", memory.d_min.map_or(0.0, Span::millis));
         visit("low_utilization", f64::from(u8::from(memory.utilization.is_low())));
-        if let Some(stage) = &memory.track.stage {
+        if let Some(stage) = memory.tracks.now.stage() {
             stage.inspect(visit);
         }
     }

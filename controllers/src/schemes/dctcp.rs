@@ -30,12 +30,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What it remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {

@@ -20,12 +20,6 @@ impl AsRef<Base> for Params {
     }
 }
 
-impl AsRef<dca::Params> for Params {
-    fn as_ref(&self) -> &dca::Params {
-        &self.base
-    }
-}
-
 /// Every second round trip, for the flow itself.
 #[derive(Debug)]
 pub struct EverySecond;

@@ -19,12 +19,6 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base
-    }
-}
-
 /// One-way delays: what an ACK waited on its way back is not counted, and the base is the
 /// sum of the least delays of both directions.
 ///

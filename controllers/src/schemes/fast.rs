@@ -41,12 +41,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Params {
     /// The window to go to from `cwnd` when `flight` packets met an RTT whose queueless
     /// part is the share `ratio` of it (`spec: sharma §7 T-11`, Ns2 rule 3).

@@ -34,12 +34,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Params {
     /// Packets a window grows by per round trip `delta` seconds after a congestion event,
     /// before scaling (`spec: sharma §8 T-12`).

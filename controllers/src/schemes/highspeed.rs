@@ -16,12 +16,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// HighSpeed's rules.
 #[derive(Debug)]
 pub struct HighSpeedRules;

@@ -51,12 +51,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Params {
     fn samples(&self) -> u32 {
         match (self.current_filter, self.variant) {

@@ -41,12 +41,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 impl Params {
     fn target(&self) -> f64 {
         self.target * 1e6

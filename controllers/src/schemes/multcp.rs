@@ -18,12 +18,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// MulTCP's rules.
 #[derive(Debug)]
 pub struct MulTcpRules;

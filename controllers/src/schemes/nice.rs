@@ -32,12 +32,6 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base
-    }
-}
-
 /// Round-trip times, and how many packets of a round were late.
 #[derive(Debug)]
 pub struct Lateness;

@@ -13,12 +13,6 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base
-    }
-}
-
 /// Quick Vegas' steps.
 #[derive(Debug)]
 pub struct Quick;

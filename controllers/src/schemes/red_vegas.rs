@@ -17,12 +17,6 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base
-    }
-}
-
 /// Tells random losses from congestion by the distance to the latest mark.
 ///
 /// A mark in the ACK frame that also brings the loss has to come first, as

@@ -11,12 +11,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// Reno (`spec: sharma §2`; `spec: cho §1.6`; `RFC 9002 §7`).
 pub type Reno = aimd::Aimd<Params>;
 

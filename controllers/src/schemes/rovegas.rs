@@ -32,12 +32,6 @@ parameters! {
     }
 }
 
-impl AsRef<Common> for Params {
-    fn as_ref(&self) -> &Common {
-        &self.base
-    }
-}
-
 /// Router queueing times: what an ACK waited on its way back is not counted, and the base
 /// is what is left of an RTT without any waiting.
 ///

@@ -19,12 +19,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// Scalable's two rules.
 #[derive(Debug)]
 pub struct ScalableRules;

@@ -40,12 +40,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What TCP-LP remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Memory {

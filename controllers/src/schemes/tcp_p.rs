@@ -21,12 +21,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What a TCP-P group shares besides its members' windows.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Shared {
@@ -129,11 +123,8 @@ impl GroupRules for TcpPRules {
 
     /// `spec: cho §4.3 Timeout, A-3`.
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        let share = share(flow);
-        if !flow.window.epoch.in_recovery() && !parallel::guarded(flow, share, &flow.memory.rtt) {
-            parallel::scale_siblings(flow, share);
-        }
-        share.threshold(flow.window)
+        let (share, rtt) = (share(flow), flow.memory.rtt);
+        parallel::start_over(flow, share, &rtt)
     }
 
     fn inspect(

@@ -2,7 +2,7 @@
 
 use crate::parameters;
 use crate::parts::vegas::{
-    Common, Compared, Every, Finding, RoundTrip, Scheme, Step, StepRule, Told, Trail, VegasBased,
+    ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
 };
 
 parameters! {
@@ -22,32 +22,17 @@ impl AsRef<Common> for Params {
     }
 }
 
-/// A packet up, down or none, by the throughput gradient.
-#[derive(Debug)]
-pub struct ByThroughput;
-
-impl StepRule<Params> for ByThroughput {
-    type Memory = Trail;
-
-    /// `spec: chan §9`. At once, so that the next decision compares settled windows.
-    fn step(params: &Params, trail: &mut Trail, told: &Told) -> Step {
-        let pair = match trail.find(told) {
-            Finding::Unsettled => return Step::Hold,
-            Finding::Alone => return Step::Raise(1.0),
-            Finding::Pair(pair) => pair,
-        };
+impl Gradient for Params {
+    /// `spec: chan §9`: a packet up, down or none, by the throughput gradient.
+    fn judge(&self, pair: &Pair, told: &Told) -> Step {
         let gradient = pair.throughput_gradient(told.delays.base);
-        if gradient < params.shrink_below {
+        if gradient < self.shrink_below {
             Step::Shrink(1.0)
-        } else if gradient < params.grow_from {
+        } else if gradient < self.grow_from {
             Step::Hold
         } else {
             Step::Raise(1.0)
         }
-    }
-
-    fn resized(trail: &mut Trail, ratio: f64) {
-        trail.resized(ratio);
     }
 }
 
@@ -64,7 +49,7 @@ impl Scheme for Choices {
     const SOURCE: &'static str = "Wang and Crowcroft 1991; spec: chan §9";
     type Params = Params;
     type Source = RoundTrip;
-    type Step = ByThroughput;
+    type Step = ByGradient;
     type Loss = Every;
 }
 

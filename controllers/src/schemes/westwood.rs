@@ -19,12 +19,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// What Westwood remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Memory {

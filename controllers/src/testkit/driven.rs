@@ -1,13 +1,16 @@
 //! Flows driven round by round, for the tests of the Vegas schemes.
 
+use std::fmt::Debug;
 use std::vec::Vec;
 
 use proptest::prelude::*;
 
+use super::pipe::Pipe;
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
 use crate::event::{Acked, Idle, Lost, OneWay, Queueing, Rtt, SpuriousLoss};
-use crate::parts::vegas::{Delays, Scheme, Told, VegasBased};
-use crate::{Controller, Span, Time, What};
+use crate::parts::vegas::{ByGradient, Delays, Gradient, Scheme, Told, Trail, VegasBased};
+use crate::parts::window::Window;
+use crate::{Controller, Parameters, Span, Time, What};
 
 /// A millisecond in nanoseconds.
 pub const MS: u64 = 1_000_000;
@@ -169,8 +172,8 @@ pub enum Happening {
 
 /// Rounds with and without trouble.
 pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
-    let delays = prop::collection::vec((0..300 * MS, 0..300 * MS), 1..24);
-    let short = prop::collection::vec((0..3 * MS, 0..3 * MS), 1..24);
+    let delays = prop::collection::vec((0..300 * MS, 0..300 * MS), 1..12);
+    let short = prop::collection::vec((0..3 * MS, 0..3 * MS), 1..12);
     prop::collection::vec(
         prop_oneof![
             8 => delays.prop_map(Happening::Round),
@@ -182,7 +185,7 @@ pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
             1 => (0..600 * MS).prop_map(Happening::Idle),
             1 => (1200u32..9000).prop_map(Happening::Mtu),
         ],
-        1..40,
+        1..30,
     )
 }
 
@@ -233,4 +236,112 @@ impl<S: Scheme> Driven<S> {
         }
         Ok(())
     }
+}
+
+/// Either profile.
+pub fn profiles<P: Parameters + Debug>() -> impl Strategy<Value = P> {
+    prop::bool::ANY.prop_map(|document| if document { P::paper() } else { P::default() })
+}
+
+/// Rounds of queueing delays, forward and backward, one per ACK.
+pub type Rounds = Vec<Vec<(u64, u64)>>;
+
+/// Rounds that queue up to 100 ms forward and `backward` back.
+pub fn rounds(backward: u64) -> impl Strategy<Value = Rounds> {
+    let queued = (prop_oneof![0..2 * MS, 0..100 * MS], 0..=backward);
+    prop::collection::vec(prop::collection::vec(queued, 1..12), 1..16)
+}
+
+/// Everything a flow decides by.
+pub fn outcome<S: Scheme>(flow: &Driven<S>) -> (Window, f64, bool, Option<f64>) {
+    (flow.state.window, flow.state.incr, flow.state.acting, flow.delta())
+}
+
+/// Two flows that measure `rounds` as `of_one` and `of_other` have it of a packet's place in
+/// its round and its delays decide the same, round by round. Both lose a packet before round
+/// `lossy`.
+pub fn alike<A: Scheme, B: Scheme>(
+    (one, other): (&mut Driven<A>, &mut Driven<B>),
+    rounds: &Rounds,
+    lossy: Option<usize>,
+    of_one: impl Fn(usize, (u64, u64)) -> Measured,
+    of_other: impl Fn(usize, (u64, u64)) -> Measured,
+) -> Result<(), TestCaseError> {
+    for (i, round) in rounds.iter().enumerate() {
+        if lossy == Some(i) {
+            one.lose_one(1);
+            other.lose_one(1);
+        }
+        let measured: Vec<_> = round.iter().enumerate().map(|(place, queued)| of_one(place, *queued)).collect();
+        one.round(&measured);
+        let measured: Vec<_> = round.iter().enumerate().map(|(place, queued)| of_other(place, *queued)).collect();
+        other.round(&measured);
+        prop_assert_eq!(outcome(one), outcome(other));
+    }
+    Ok(())
+}
+
+impl<S: Scheme> Driven<S> {
+    /// P2: a full round in congestion avoidance moves the window by a packet at most.
+    pub fn moves_by_at_most_one(&mut self, rounds: impl IntoIterator<Item = Measured>) -> Result<(), TestCaseError> {
+        for measured in rounds {
+            let before = self.cwnd();
+            self.full_round(measured);
+            let moved = self.cwnd() - before;
+            prop_assert!((-1.0..=1.0 + 1e-9).contains(&moved), "{moved}");
+        }
+        Ok(())
+    }
+}
+
+/// How a scheme that steps by the gradient between two windows fares: the decision, at the
+/// second of two windows with their RTTs in ms; the window and what is left to grow.
+pub fn compared<S>(params: S::Params, before: (f64, u64), now: (f64, u64)) -> (f64, f64)
+where
+    S: Scheme<Step = ByGradient, Params: Gradient>,
+{
+    let mut flow = Driven::<S>::avoiding(params, before.0, 100 * MS);
+    for (cwnd, rtt) in [before, now] {
+        flow.state.window.cwnd = cwnd;
+        // Two rounds: the first one's samples are cleared by what decides on the one before.
+        flow.decide();
+        flow.state.window.cwnd = cwnd;
+        flow.state.incr = 0.0;
+        flow.round(&[trip(rtt * MS)]);
+        flow.state.window.cwnd = cwnd;
+        flow.state.step.settle();
+        flow.decide();
+    }
+    (flow.cwnd(), flow.state.incr)
+}
+
+/// A loss halves a window of 40, and the paper's of 41 by the whole part of its half; what
+/// was measured before it is no longer compared with.
+pub fn a_loss_halves_and_forgets<S>()
+where
+    S: Scheme<Step = ByGradient, Params: Gradient>,
+{
+    let mut flow = Driven::<S>::avoiding(S::Params::default(), 40.0, 100 * MS);
+    flow.lose_one(1);
+    assert_eq!(flow.cwnd(), 20.0);
+    assert_eq!(flow.state.step, Trail::default());
+    let mut paper = Driven::<S>::avoiding(S::Params::paper(), 41.0, 100 * MS);
+    paper.lose_one(1);
+    assert_eq!(paper.cwnd(), 21.0);
+}
+
+/// The windows a flow alone comes to move between on a path that 100 packets fill.
+pub fn settled_between<S: Scheme>() -> (f64, f64) {
+    let pipe = Pipe { service: MS, base: 100 * MS, every: 1 };
+    let params = S::Params::default();
+    let start = VegasBased::<S>::start(&params, &PATH);
+    let (mut acks, mut least, mut most) = (0u32, f64::INFINITY, 0.0f64);
+    pipe.run::<VegasBased<S>>(&params, start, 200_000, |moment| {
+        acks += 1;
+        if acks > 100_000 {
+            least = least.min(moment.state.window.cwnd);
+            most = most.max(moment.state.window.cwnd);
+        }
+    });
+    (least, most)
 }

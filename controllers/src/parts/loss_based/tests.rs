@@ -12,12 +12,6 @@ parameters! {
     }
 }
 
-impl AsRef<Base> for Params {
-    fn as_ref(&self) -> &Base {
-        &self.base
-    }
-}
-
 /// Reno that notes what it is told.
 #[derive(Debug)]
 struct Witness;

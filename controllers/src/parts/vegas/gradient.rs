@@ -1,7 +1,7 @@
 //! What a change of the window changed: for steps that need no idea of the empty path's
 //! delay or of a backlog (`spec: chan §9`).
 
-use super::Told;
+use super::{Step, StepRule, Told};
 
 /// A window and the mean RTT of a round at it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -59,6 +59,34 @@ impl Trail {
         if let Some(point) = &mut self.latest {
             point.cwnd *= ratio;
         }
+    }
+}
+
+/// What a scheme's parameters make of two windows that can be compared.
+pub trait Gradient {
+    /// The step after them.
+    fn judge(&self, pair: &Pair, told: &Told) -> Step;
+}
+
+/// A step by the gradient between the latest two windows, at once, so that the next one
+/// compares settled windows (`spec: chan §9`). A window with nothing to compare it with
+/// grows by a packet.
+#[derive(Debug)]
+pub struct ByGradient;
+
+impl<P: Gradient> StepRule<P> for ByGradient {
+    type Memory = Trail;
+
+    fn step(params: &P, trail: &mut Trail, told: &Told) -> Step {
+        match trail.find(told) {
+            Finding::Unsettled => Step::Hold,
+            Finding::Alone => Step::Raise(1.0),
+            Finding::Pair(pair) => params.judge(&pair, told),
+        }
+    }
+
+    fn resized(trail: &mut Trail, ratio: f64) {
+        trail.resized(ratio);
     }
 }
 

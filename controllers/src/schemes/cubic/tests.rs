@@ -179,7 +179,7 @@ fn an_unfounded_response_leaves_no_trace() {
     assert_close(cut.window.cwnd, 0.7 * before.window.cwnd, 1e-12);
     let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let mut back = at(&params, ack(&params, cut, 6200), 6250, spurious);
-    assert_eq!(back.memory.track, before.memory.track);
+    assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
     assert_eq!((back.window.cwnd, back.window.ssthresh), (before.window.cwnd, before.window.ssthresh));
     back = ack(&params, back, 6300);
     assert_close(shows(&params, &back, "epoch_s"), 4.3, 1e-12);
@@ -202,9 +202,9 @@ fn an_outgrown_response_stands() {
     let params = Params::default();
     let mut flow = clocked(&params, lose(&params, state(&params, 10.0, 5.0), 1000), 1000, 1500, 10);
     assert!(flow.window.cwnd > 10.0);
-    let track = flow.memory.track;
+    let track = flow.memory.tracks.now;
     flow = at(&params, flow, 1500, What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
-    assert_eq!((flow.memory.track, flow.window.ssthresh), (track, 7.0));
+    assert_eq!((flow.memory.tracks.now, flow.window.ssthresh), (track, 7.0));
 }
 
 /// `RFC 9438 §4.6`: the flight size, where asked for, limits the response but not what is
@@ -327,7 +327,7 @@ proptest! {
     fn a_response_keeps_beta(w in 1.0..1e6f64, beta in 0.1..0.99f64, earlier in 0.0..1e6f64) {
         let params = Params { beta, ..Params::default() };
         let mut flow = state(&params, w, 1.0);
-        flow.memory.track.w_max = earlier;
+        flow.memory.tracks.now.w_max = earlier;
         let cut = lose(&params, flow, 1000);
         prop_assert_eq!(cut.window.cwnd, (beta * w).max(2.0));
         prop_assert_eq!(cut.window.ssthresh, (beta * w).max(2.0));
@@ -345,7 +345,7 @@ proptest! {
         (flow.window.cwnd, flow.window.ssthresh) = (w, 2.0);
         let now = Time((2000 * MS).saturating_add(elapsed));
         let grown = testkit::step::<Cubic>(&params, flow, now, What::Acked(acked(packets, Time(1001 * MS))));
-        let estimate = grown.memory.track.stage().map_or(0.0, |stage| stage.reno);
+        let estimate = grown.memory.tracks.now.stage().map_or(0.0, |stage| stage.reno);
         prop_assert!(grown.window.cwnd >= w);
         prop_assert!(grown.window.cwnd <= (1.5 * w).max(estimate) * (1.0 + 1e-12));
     }

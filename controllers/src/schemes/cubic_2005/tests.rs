@@ -49,7 +49,7 @@ fn after_loss(params: &Params) -> State {
     let mut flow = lose(params, state(params, 1000.0, 100.0), 1000);
     // The ACK that ends recovery does not grow the window in the document.
     flow = ack(params, flow, 1200);
-    flow.memory.track.stage = None;
+    flow.memory.tracks.end();
     flow.window.cwnd = 800.0;
     ack(params, flow, 2000)
 }
@@ -100,12 +100,12 @@ fn a_shrinking_maximum_is_given_up_faster() {
     let mut params = Params::paper();
     for (remembered, w_max) in [(1100.0, 900.0), (900.0, 1000.0), (1000.0, 1000.0)] {
         let mut flow = state(&params, 1000.0, 100.0);
-        flow.memory.track.last_max = remembered;
+        flow.memory.tracks.now.w_max = remembered;
         assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), w_max);
     }
     params.fast_convergence = false;
     let mut flow = state(&params, 1000.0, 100.0);
-    flow.memory.track.last_max = 1100.0;
+    flow.memory.tracks.now.w_max = 1100.0;
     assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), 1000.0);
 }
 
@@ -132,7 +132,7 @@ fn growth_is_limited_from_the_first_loss_on_or_always() {
     let added = |limited: Limited, after: bool| {
         let params = Params { limited, ..Params::paper() };
         let mut flow = ack(&params, state(&params, 1000.0, 100.0), 1000);
-        flow.memory.track.loss_ever = after;
+        flow.memory.tracks.now.more = after;
         let before = flow.window.cwnd;
         before * (ack(&params, flow, 31_000).window.cwnd - before)
     };
@@ -170,8 +170,9 @@ fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
             flow = at(&params, flow, ms, What::Sampled(testkit::rtt(Span::from_millis(late_rtt))));
         }
         flow.memory.d_min = Some(Span::from_millis(100));
-        let end = flow.memory.track.stage.map_or(5300, |_| 5300) + after;
-        flow.memory.track.stage = Some(Stage::begin(0.4, Time(5300 * MS), 800.0, 1000.0));
+        let end = 5300 + after;
+        // The first stage after the loss, to its plateau at 1000 packets.
+        flow.memory.tracks.now.begin(0.4, Time(5300 * MS), 800.0);
         let before = flow.window.cwnd;
         let grown = at(&params, flow, end, What::Acked(acked(1, Time((end - 100) * MS))));
         before * (grown.window.cwnd - before)
@@ -194,12 +195,12 @@ fn a_timeout_forgets_the_search_or_keeps_the_maximum() {
     let before = after_loss(&paper).window.cwnd;
     let flow = timeout(&paper);
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (1.0, 0.5 * before));
-    assert_eq!((flow.memory.track.last_max, flow.memory.track.loss_ever), (0.0, false));
+    assert_eq!((flow.memory.tracks.now.w_max, flow.memory.tracks.now.more), (0.0, false));
 
     let quic = Params::default();
     let before = after_loss(&quic).window.cwnd;
     let mut flow = timeout(&quic);
-    assert_eq!((flow.window.cwnd, flow.memory.track.last_max, flow.memory.track.loss_ever), (2.0, before, true));
+    assert_eq!((flow.window.cwnd, flow.memory.tracks.now.w_max, flow.memory.tracks.now.more), (2.0, before, true));
     flow.window.cwnd = flow.window.ssthresh;
     flow = ack(&quic, flow, 4000);
     assert_eq!((shows(&quic, &flow, "k_s"), shows(&quic, &flow, "w_max")), (0.0, before));
@@ -226,7 +227,7 @@ fn an_unfounded_response_leaves_no_trace() {
     let before = clocked(&params, after_loss(&params), 2000, 6000, 100);
     let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let back = at(&params, ack(&params, lose(&params, before, 6001), 6200), 6250, spurious);
-    assert_eq!(back.memory.track, before.memory.track);
+    assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
     assert_eq!(back.window.cwnd, before.window.cwnd);
     // Nor does a pause count that came before it was found out.
     let idle = Idle { idle: Span::from_millis(50), pto: Span::from_millis(1000) };
@@ -240,9 +241,9 @@ fn a_restart_or_a_new_datagram_size_begins_a_new_stage() {
     let params = Params::default();
     let idle = Idle { idle: Span::from_millis(5000), pto: Span::from_millis(100) };
     let flow = at(&params, after_loss(&params), 8000, What::Idle(idle));
-    assert_eq!((flow.window.cwnd, flow.memory.track.stage), (10.0, None));
+    assert_eq!((flow.window.cwnd, flow.memory.tracks.now.stage()), (10.0, None));
     let flow = at(&params, after_loss(&params), 8000, What::Mtu(2 * MTU));
-    assert_eq!((shows(&params, &flow, "w_max"), flow.memory.track.stage), (500.0, None));
+    assert_eq!((shows(&params, &flow, "w_max"), flow.memory.tracks.now.stage()), (500.0, None));
 }
 
 proptest! {
@@ -297,7 +298,7 @@ proptest! {
     fn a_response_keeps_beta(w in 1.0..67_000.0f64, remembered in 0.0..67_000.0f64, paper: bool) {
         let params = if paper { Params::paper() } else { Params::default() };
         let mut flow = state(&params, w, 1.0);
-        flow.memory.track.last_max = remembered;
+        flow.memory.tracks.now.w_max = remembered;
         let cut = lose(&params, flow, 1000);
         prop_assert_eq!(cut.window.cwnd, (0.8 * w).max(params.base.min_window));
         prop_assert!(shows(&params, &cut, "w_max") <= w);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{Acked, OneWay};
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, MS, Measured, both_ways, happenings, trip};
+use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, Parameters, What};
 
@@ -148,26 +148,6 @@ fn vegas_is_not_invariant() {
     assert!(with(50 * MS) < with(0));
 }
 
-fn profiles() -> impl Strategy<Value = Params> {
-    prop::bool::ANY.prop_map(|document| if document { Params::paper() } else { Params::default() })
-}
-
-/// Rounds of queueing delays, forward and backward.
-fn rounds(backward: u64) -> impl Strategy<Value = std::vec::Vec<std::vec::Vec<(u64, u64)>>> {
-    let queued = (prop_oneof![0..2 * MS, 0..100 * MS], 0..=backward);
-    prop::collection::vec(prop::collection::vec(queued, 1..16), 1..20)
-}
-
-/// Everything a flow decides by.
-fn outcome<S: crate::parts::vegas::Scheme>(flow: &Driven<S>) -> (f64, f64, f64, bool, Option<f64>) {
-    let window = flow.state.window;
-    (window.cwnd, window.ssthresh, flow.state.incr, flow.state.acting, flow.delta())
-}
-
-fn measured(round: &[(u64, u64)], to: impl Fn((u64, u64)) -> Measured) -> std::vec::Vec<Measured> {
-    round.iter().map(|queued| to(*queued)).collect()
-}
-
 proptest! {
     #![proptest_config(cases(10_000))]
 
@@ -184,41 +164,24 @@ proptest! {
     ) {
         let idle = both_ways((0, 0), 0);
         let mut flow = Flow::measured(params, cwnd, 2.0, idle, idle);
-        for queue in queued {
-            let before = flow.cwnd();
-            flow.full_round(both_ways(queue, 0));
-            let moved = flow.cwnd() - before;
-            prop_assert!((-1.0..=1.0 + 1e-9).contains(&moved), "{moved}");
-        }
+        flow.moves_by_at_most_one(queued.into_iter().map(|queued| both_ways(queued, 0)))?;
     }
 
     #[test]
-    fn p6_without_queueing_on_the_way_back_it_is_vegas(params in profiles(), rounds in rounds(0)) {
-        let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
-        for round in rounds {
-            let round = measured(&round, |queued| both_ways(queued, 0));
-            flow.round(&round);
-            plain.round(&round);
-            prop_assert_eq!(outcome(&flow), outcome(&plain));
-        }
+    fn p6_without_queueing_on_the_way_back_it_is_vegas(params in profiles::<Params>(), rounds in rounds(0)) {
+        let sees = |_, queued| both_ways(queued, 0);
+        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, None, sees, sees)?;
     }
 
     /// `spec: chan §5.2`.
     #[test]
-    fn without_one_way_delays_it_is_vegas(params in profiles(), rounds in rounds(100 * MS), lossy in 0usize..20) {
-        let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
-        for (i, round) in rounds.iter().enumerate() {
-            if i == lossy {
-                flow.lose_one(1);
-                plain.lose_one(1);
-            }
-            let round = measured(round, |queued| Measured { one_way: None, ..both_ways(queued, 0) });
-            flow.round(&round);
-            plain.round(&round);
-            prop_assert_eq!(outcome(&flow), outcome(&plain));
-        }
+    fn without_one_way_delays_it_is_vegas(
+        params in profiles::<Params>(),
+        rounds in rounds(100 * MS),
+        lossy in 0usize..20,
+    ) {
+        let sees = |_, queued| Measured { one_way: None, ..both_ways(queued, 0) };
+        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, Some(lossy), sees, sees)?;
     }
 
     #[test]
@@ -231,12 +194,9 @@ proptest! {
         for flow in &mut flows {
             flow.round(&[both_ways((0, 0), 0)]);
         }
-        for round in rounds {
-            let more: std::vec::Vec<_> = round.iter().zip(&added).map(|((f, b), d)| (*f, b + d)).collect();
-            flows[0].round(&measured(&round, |queued| both_ways(queued, 0)));
-            flows[1].round(&measured(&more, |queued| both_ways(queued, 0)));
-            prop_assert_eq!(outcome(&flows[0]), outcome(&flows[1]));
-        }
+        let [one, other] = &mut flows;
+        let more = |place: usize, (forward, backward)| both_ways((forward, backward + added[place]), 0);
+        alike((one, other), &rounds, None, |_, queued| both_ways(queued, 0), more)?;
     }
 
     #[test]
@@ -245,12 +205,8 @@ proptest! {
         rounds in rounds(100 * MS),
         offset in -(1i64 << 60)..1 << 60,
     ) {
-        let mut flows = [Flow::new(params), Flow::new(params)];
-        for round in rounds {
-            flows[0].round(&measured(&round, |queued| both_ways(queued, 0)));
-            flows[1].round(&measured(&round, |queued| both_ways(queued, offset)));
-            prop_assert_eq!(outcome(&flows[0]), outcome(&flows[1]));
-        }
+        let [one, other] = &mut [Flow::new(params), Flow::new(params)];
+        alike((one, other), &rounds, None, |_, queued| both_ways(queued, 0), |_, queued| both_ways(queued, offset))?;
     }
 
     #[test]

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{Acked, Idle, SpuriousLoss};
 use crate::parts::vegas::{Delays, Rounding, backlog};
-use crate::testkit::driven::{Driven, MS, happenings, trip};
+use crate::testkit::driven::{Driven, MS, happenings, profiles, trip};
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{PATH, cases, lost};
 use crate::{Controller, Parameters, Span, Time, What};
@@ -172,10 +172,6 @@ fn it_shows_its_succession() {
         }
     });
     assert_eq!(shown, Some(8.0));
-}
-
-fn profiles() -> impl Strategy<Value = Params> {
-    prop::bool::ANY.prop_map(|document| if document { Params::paper() } else { Params::default() })
 }
 
 proptest! {

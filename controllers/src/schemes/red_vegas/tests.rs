@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, Happening, MS, happenings, trip};
+use crate::testkit::driven::{Driven, Happening, MS, happenings, outcome, profiles, trip};
 use crate::testkit::{acked, cases, lost, marked};
 use crate::{Controller, Parameters, Time, View, What};
 
@@ -134,15 +134,6 @@ fn it_shows_how_losses_were_taken() {
     let memory = Memory { congested: 4, random: 2, ..knowing(Some(7)) };
     Red::inspect(&memory, &mut |name, value| shown.push((name, value)));
     assert_eq!(shown, [("ncseq", 7.0), ("losses_congestion", 4.0), ("losses_random", 2.0)]);
-}
-
-fn profiles() -> impl Strategy<Value = Params> {
-    prop::bool::ANY.prop_map(|document| if document { Params::paper() } else { Params::default() })
-}
-
-/// Everything a flow decides by.
-fn outcome<S: Scheme>(flow: &Driven<S>) -> (crate::parts::window::Window, f64, bool, Option<f64>) {
-    (flow.state.window, flow.state.incr, flow.state.acting, flow.delta())
 }
 
 /// What a round of ACKs and the losses after it look like on a path that marks.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, MS, Measured, both_ways, happenings, trip};
+use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, Parameters, What};
 
@@ -183,106 +183,68 @@ fn policies() -> impl Strategy<Value = BasePolicy> {
     prop_oneof![Just(BasePolicy::Min), Just(BasePolicy::Latest), Just(BasePolicy::Windowed)]
 }
 
-fn profiles() -> impl Strategy<Value = Params> {
-    (prop::bool::ANY, policies(), 1u32..15).prop_map(|(document, base_policy, base_rounds)| {
-        let params = if document { Params::paper() } else { Params::default() };
-        Params { base_policy, base_rounds, ..params }
+fn any_policy() -> impl Strategy<Value = Params> {
+    (profiles::<Params>(), policies(), 1u32..15).prop_map(|(params, base_policy, base_rounds)| Params {
+        base_policy,
+        base_rounds,
+        ..params
     })
-}
-
-/// Rounds of queueing delays, forward and backward.
-fn rounds(backward: u64) -> impl Strategy<Value = std::vec::Vec<std::vec::Vec<(u64, u64)>>> {
-    let queued = (prop_oneof![0..2 * MS, 0..100 * MS], 0..=backward);
-    prop::collection::vec(prop::collection::vec(queued, 1..16), 1..20)
-}
-
-/// Everything a flow decides by.
-fn outcome<S: Scheme>(flow: &Driven<S>) -> (f64, f64, f64, bool, Option<f64>) {
-    let window = flow.state.window;
-    (window.cwnd, window.ssthresh, flow.state.incr, flow.state.acting, flow.delta())
-}
-
-fn measured(round: &[(u64, u64)], to: impl Fn((u64, u64)) -> Measured) -> std::vec::Vec<Measured> {
-    round.iter().map(|queued| to(*queued)).collect()
 }
 
 proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
+    fn p1_survives_anything_twice_alike(params in any_policy(), happenings in happenings()) {
         Flow::new(params).survives(&happenings)?;
     }
 
     #[test]
     fn p2_moves_by_at_most_one_packet_per_round(
-        params in profiles(),
+        params in any_policy(),
         cwnd in 2.0..60.0f64,
         queued in prop::collection::vec((0..200 * MS, 0..200 * MS), 1..20),
     ) {
         let idle = both_ways((0, 0), 0);
         let mut flow = Flow::measured(params, cwnd, 2.0, idle, idle);
-        for queue in queued {
-            let before = flow.cwnd();
-            flow.full_round(both_ways(queue, 0));
-            let moved = flow.cwnd() - before;
-            prop_assert!((-1.0..=1.0 + 1e-9).contains(&moved), "{moved}");
-        }
+        flow.moves_by_at_most_one(queued.into_iter().map(|queued| both_ways(queued, 0)))?;
     }
 
     /// P6: "with exact base", so Vegas has to meet the empty path once.
     #[test]
-    fn p6_without_queueing_on_the_way_back_it_is_vegas(params in profiles(), rounds in rounds(0)) {
-        let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
+    fn p6_without_queueing_on_the_way_back_it_is_vegas(params in any_policy(), rounds in rounds(0)) {
+        let (mut flow, mut plain) = (Flow::new(params), Plain::new(params.base));
         flow.round(&[both_ways((0, 0), 0)]);
         plain.round(&[both_ways((0, 0), 0)]);
-        for round in rounds {
-            let round = measured(&round, |queued| both_ways(queued, 0));
-            flow.round(&round);
-            plain.round(&round);
-            prop_assert_eq!(outcome(&flow), outcome(&plain));
-        }
+        let sees = |_, queued| both_ways(queued, 0);
+        alike((&mut flow, &mut plain), &rounds, None, sees, sees)?;
     }
 
     /// `spec: chan §4.2`, whatever the policy.
     #[test]
-    fn without_reports_it_is_vegas(params in profiles(), rounds in rounds(100 * MS), lossy in 0usize..20) {
-        let mut flow = Flow::new(params);
-        let mut plain = Plain::new(params.base);
-        for (i, round) in rounds.iter().enumerate() {
-            if i == lossy {
-                flow.lose_one(1);
-                plain.lose_one(1);
-            }
-            let round = measured(round, |queued| Measured { queueing: None, ..both_ways(queued, 0) });
-            flow.round(&round);
-            plain.round(&round);
-            prop_assert_eq!(outcome(&flow), outcome(&plain));
-        }
+    fn without_reports_it_is_vegas(params in any_policy(), rounds in rounds(100 * MS), lossy in 0usize..20) {
+        let sees = |_, queued| Measured { queueing: None, ..both_ways(queued, 0) };
+        alike((&mut Flow::new(params), &mut Plain::new(params.base)), &rounds, Some(lossy), sees, sees)?;
     }
 
     #[test]
     fn p7_delay_on_the_way_back_changes_no_decision(
-        params in profiles(),
+        params in any_policy(),
         rounds in rounds(20 * MS),
         added in prop::collection::vec(0..500 * MS, 16),
     ) {
-        let mut flows = [Flow::new(params), Flow::new(params)];
-        for round in rounds {
-            let more: std::vec::Vec<_> = round.iter().zip(&added).map(|((f, b), d)| (*f, b + d)).collect();
-            flows[0].round(&measured(&round, |queued| both_ways(queued, 0)));
-            flows[1].round(&measured(&more, |queued| both_ways(queued, 0)));
-            prop_assert_eq!(outcome(&flows[0]), outcome(&flows[1]));
-        }
+        let [one, other] = &mut [Flow::new(params), Flow::new(params)];
+        let more = |place: usize, (forward, backward)| both_ways((forward, backward + added[place]), 0);
+        alike((one, other), &rounds, None, |_, queued| both_ways(queued, 0), more)?;
     }
 
     /// P8: the base is that of the empty path from the first ACK on, queues or not.
     #[test]
-    fn p8_the_base_is_exact(params in profiles(), rounds in rounds(200 * MS)) {
+    fn p8_the_base_is_exact(params in any_policy(), rounds in rounds(200 * MS)) {
         let mut flow = Flow::new(params);
         for round in rounds {
-            flow.round(&measured(&round, |queued| both_ways(queued, 0)));
+            let round: std::vec::Vec<_> = round.into_iter().map(|queued| both_ways(queued, 0)).collect();
+            flow.round(&round);
             prop_assert_eq!(base(&flow.state.source), 100);
             prop_assert_eq!(flow.state.source.base.get(), Some(100 * MS as i64));
         }

@@ -2,32 +2,13 @@
 
 use super::*;
 use crate::testkit::cases;
-use crate::testkit::driven::{Driven, MS, happenings, trip};
-use crate::testkit::pipe::Pipe;
-use crate::{Controller, Parameters};
+use crate::testkit::driven::{Driven, a_loss_halves_and_forgets, compared, happenings, profiles, settled_between};
 use proptest::prelude::*;
 
 type Flow = Driven<Choices>;
 
-/// A decision at `cwnd` packets and `rtt` ms after one at `before`; what comes of it.
 fn judged(before: (f64, u64), now: (f64, u64)) -> (f64, f64) {
-    judged_by(Params::default(), before, now)
-}
-
-fn judged_by(params: Params, before: (f64, u64), now: (f64, u64)) -> (f64, f64) {
-    let mut flow = Flow::avoiding(params, before.0, 100 * MS);
-    for (cwnd, rtt) in [before, now] {
-        flow.state.window.cwnd = cwnd;
-        // Two rounds: the first one's samples are cleared by what decides on the one before.
-        flow.decide();
-        flow.state.window.cwnd = cwnd;
-        flow.state.incr = 0.0;
-        flow.round(&[trip(rtt * MS)]);
-        flow.state.window.cwnd = cwnd;
-        flow.state.step.settle();
-        flow.decide();
-    }
-    (flow.cwnd(), flow.state.incr)
+    compared::<Choices>(Params::default(), before, now)
 }
 
 /// `spec: chan §9`: by what a packet more gained, of what the first packet gained.
@@ -45,19 +26,12 @@ fn by_the_throughput_gradient() {
 #[test]
 fn between_the_thresholds_it_rests() {
     let params = Params { shrink_below: 0.1, grow_from: 0.5, ..Params::default() };
-    assert_eq!(judged_by(params, (40.0, 100), (41.0, 102)), (41.0, 0.0));
+    assert_eq!(compared::<Choices>(params, (40.0, 100), (41.0, 102)), (41.0, 0.0));
 }
 
-/// A loss halves, and what was measured before it is no longer compared with.
 #[test]
 fn losses() {
-    let mut flow = Flow::avoiding(Params::default(), 40.0, 100 * MS);
-    flow.lose_one(1);
-    assert_eq!(flow.cwnd(), 20.0);
-    assert_eq!(flow.state.step, Trail::default());
-    let mut paper = Flow::avoiding(Params::paper(), 41.0, 100 * MS);
-    paper.lose_one(1);
-    assert_eq!(paper.cwnd(), 21.0, "41 less the whole part of its half");
+    a_loss_halves_and_forgets::<Choices>();
 }
 
 #[test]
@@ -71,18 +45,7 @@ fn it_has_no_alpha_and_beta() {
 /// On an empty path it swings around the window that just fills it.
 #[test]
 fn it_finds_the_knee() {
-    let pipe = Pipe { service: MS, base: 100 * MS, every: 1 };
-    let params = Params::default();
-    let start = TriS::start(&params, &crate::testkit::PATH);
-    let (mut acks, mut least, mut most) = (0u32, f64::INFINITY, 0.0f64);
-    pipe.run::<TriS>(&params, start, 200_000, |moment| {
-        acks += 1;
-        if acks > 100_000 {
-            least = least.min(moment.state.window.cwnd);
-            most = most.max(moment.state.window.cwnd);
-        }
-    });
-    let knee = pipe.capacity();
+    let ((least, most), knee) = (settled_between::<Choices>(), 100.0);
     assert!(least > knee - 3.0 && least < knee + 1.0, "{least}");
     assert!(most >= knee && most < knee + 3.0, "{most}");
 }
@@ -92,8 +55,7 @@ proptest! {
 
     /// P1.
     #[test]
-    fn it_survives(happenings in happenings(), paper: bool) {
-        let params = if paper { Params::paper() } else { Params::default() };
+    fn it_survives(params in profiles(), happenings in happenings()) {
         Flow::new(params).survives(&happenings)?;
     }
 
