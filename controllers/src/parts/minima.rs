@@ -20,6 +20,12 @@ impl<const N: usize> Minima<N> {
     /// `stretches` have ended, of which all but the first were empty.
     #[inline]
     pub fn roll(&mut self, stretches: u64) {
+        if stretches == 1 {
+            // The usual case, without the search for how to rotate.
+            self.slots.copy_within(..N - 1, 1);
+            self.slots[0] = i64::MAX;
+            return;
+        }
         self.slots.rotate_right((stretches % N as u64) as usize);
         self.slots[..stretches.min(N as u64) as usize].fill(i64::MAX);
     }

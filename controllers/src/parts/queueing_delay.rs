@@ -66,8 +66,15 @@ impl QueueingDelay {
     #[must_use]
     #[inline]
     pub fn get(&self, samples: u32, minutes: u32) -> Option<i64> {
+        self.over(samples, self.base(minutes)?)
+    }
+
+    /// As [`get`](Self::get), for who knows the base.
+    #[must_use]
+    #[inline]
+    pub fn over(&self, samples: u32, base: i64) -> Option<i64> {
         let current = self.current.least(samples as usize)?;
-        Some(current.saturating_sub(self.base(minutes)?).max(0))
+        Some(current.saturating_sub(base).max(0))
     }
 
     /// Forgets the current delay and keeps the base (`spec: arumaithurai §5.2` 3, after idle

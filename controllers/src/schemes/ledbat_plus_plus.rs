@@ -74,6 +74,8 @@ pub struct Memory {
     /// RTT sample of the ACK that is being taken in.
     sample: Option<Span>,
     smoothed: Span,
+    /// Base delay, nanoseconds; `GAIN` changes with it only.
+    base: Option<i64>,
     /// `GAIN`.
     gain: f64,
     /// Packets per round trip the window changes by.
@@ -86,9 +88,13 @@ impl Memory {
     fn measure(&mut self, params: &Params, now: Time) -> Option<f64> {
         if let Some(rtt) = self.sample.take().filter(|rtt| *rtt > Span::ZERO) {
             self.delay.sample(Rollover::Clock, now, signed(rtt));
-            self.gain = self.delay.base(params.base_history).map_or(self.gain, |base| params.gain(base as f64));
+            let base = self.delay.base(params.base_history);
+            if base != self.base {
+                self.base = base;
+                self.gain = base.map_or(self.gain, |base| params.gain(base as f64));
+            }
         }
-        self.delay.get(params.current_filter, params.base_history).map(|queued| queued as f64)
+        self.delay.over(params.current_filter, self.base?).map(|queued| queued as f64)
     }
 }
 
@@ -112,6 +118,7 @@ impl Rules for LedbatPlusPlusRules {
             delay: QueueingDelay::default(),
             sample: None,
             smoothed: Span::ZERO,
+            base: None,
             gain: 1.0 / params.most_divisor,
             change: 0.0,
             stage: Stage::First,
