@@ -5,6 +5,7 @@ pub mod book;
 pub mod cli;
 pub mod evaluation;
 pub mod golden;
+pub mod hindsight;
 pub mod measure;
 pub mod net;
 pub mod outcome;

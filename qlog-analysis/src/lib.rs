@@ -1,5 +1,6 @@
 //! Reads qlog, says what is wrong with it, measures it.
 
+pub mod flight;
 pub mod json;
 pub mod lint;
 pub mod metrics;

@@ -7,7 +7,6 @@
 mod delivered;
 mod distribution;
 mod fairness;
-mod flight;
 mod measures;
 mod meter;
 mod rates;

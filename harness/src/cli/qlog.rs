@@ -1,6 +1,8 @@
 //! `windlass qlog`: what can be done with qlog files.
 
 mod files;
+mod hindsight;
+mod identify;
 mod info;
 mod lint;
 mod metrics;
@@ -17,6 +19,7 @@ pub(super) struct Qlog {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
+    Identify(identify::Identify),
     Info(info::Info),
     Lint(lint::Lint),
     Metrics(metrics::Metrics),
@@ -26,6 +29,7 @@ enum Command {
 impl Qlog {
     pub(super) fn run(&self) -> Result<(), CliError> {
         match &self.command {
+            Command::Identify(command) => command.run(),
             Command::Info(command) => command.run(),
             Command::Lint(command) => command.run(),
             Command::Metrics(command) => command.run(),

@@ -46,6 +46,9 @@ mod simulation;
 mod timers;
 mod train;
 
+pub(crate) use recovery::{LossRun, PACKET_THRESHOLD};
+pub(crate) use rtt::RttEstimator;
+
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
 pub use simulation::{SimError, Simulation, run};

@@ -8,7 +8,7 @@ use super::sent::{Sent, State};
 use super::timers::NEVER;
 
 /// `kPacketThreshold` (`RFC 9002 §6.1.1`).
-const PACKET_THRESHOLD: u64 = 3;
+pub(crate) const PACKET_THRESHOLD: u64 = 3;
 /// Backoff stops doubling here: a probe timeout is then days long.
 const MAX_BACKOFF: u32 = 20;
 
@@ -43,6 +43,32 @@ struct Run {
     last: u64,
 }
 
+/// The present run of losses, which may become persistent congestion.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LossRun(Option<Run>);
+
+impl LossRun {
+    /// Packet `number`, sent at `sent_at`, is lost: does the run of losses it belongs to
+    /// span persistent congestion (`§7.6`)? Numbers of a run follow each other, so nothing
+    /// between was acknowledged, and it must begin after the first RTT sample.
+    pub fn extend(&mut self, sent_at: u64, number: u64, rtt: &RttEstimator, max_ack_delay: u64) -> bool {
+        if rtt.first_sample.is_none_or(|first| sent_at <= first) {
+            self.0 = None;
+            return false;
+        }
+        let first_sent_at = match self.0 {
+            Some(run) if run.last.checked_add(1) == Some(number) => run.first_sent_at,
+            _ => sent_at,
+        };
+        self.0 = Some(Run { first_sent_at, last: number });
+        let persistent = sent_at.saturating_sub(first_sent_at) > rtt.persistent_duration(max_ack_delay);
+        if persistent {
+            self.0 = None;
+        }
+        persistent
+    }
+}
+
 /// The packets of one flow, and what is in flight.
 #[derive(Clone, Debug)]
 pub(super) struct Recovery {
@@ -57,7 +83,7 @@ pub(super) struct Recovery {
     loss_time: u64,
     pto_count: u32,
     last_sent_at: u64,
-    run: Option<Run>,
+    run: LossRun,
 }
 
 impl Recovery {
@@ -70,7 +96,7 @@ impl Recovery {
             loss_time: NEVER,
             pto_count: 0,
             last_sent_at: 0,
-            run: None,
+            run: LossRun::default(),
         }
     }
 
@@ -145,7 +171,7 @@ impl Recovery {
                 self.in_flight -= u64::from(packet.bytes);
                 each(packet, number, trigger);
                 let packet = *packet;
-                let persistent = self.extend_run(&packet, number, rtt, max_ack_delay);
+                let persistent = self.run.extend(packet.sent_at, number, rtt, max_ack_delay);
                 let sum = batch.map_or((0, 0, false), |batch| (batch.bytes, batch.packets, batch.persistent));
                 batch = Some(LostBatch {
                     bytes: sum.0 + u64::from(packet.bytes),
@@ -161,26 +187,6 @@ impl Recovery {
         }
         self.oldest = number;
         batch
-    }
-
-    /// A packet more is lost: does the run of losses it belongs to span persistent
-    /// congestion (`§7.6`)? Numbers of a run follow each other, so nothing between was
-    /// acknowledged, and it must begin after the first RTT sample.
-    fn extend_run(&mut self, packet: &Sent, number: u64, rtt: &RttEstimator, max_ack_delay: u64) -> bool {
-        if rtt.first_sample.is_none_or(|first| packet.sent_at <= first) {
-            self.run = None;
-            return false;
-        }
-        let first_sent_at = match self.run {
-            Some(run) if run.last + 1 == number => run.first_sent_at,
-            _ => packet.sent_at,
-        };
-        self.run = Some(Run { first_sent_at, last: number });
-        let persistent = packet.sent_at - first_sent_at > rtt.persistent_duration(max_ack_delay);
-        if persistent {
-            self.run = None;
-        }
-        persistent
     }
 
     /// When to look again: at the time threshold of a packet, else at the probe timeout

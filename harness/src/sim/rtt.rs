@@ -10,7 +10,7 @@ const INITIAL: u64 = 333_000_000;
 
 /// The sender's view of the RTT, ns.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RttEstimator {
+pub(crate) struct RttEstimator {
     pub latest: u64,
     pub smoothed: u64,
     pub variation: u64,

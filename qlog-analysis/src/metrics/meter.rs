@@ -4,11 +4,14 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::delivered::Delivered;
 use super::distribution::Distribution;
-use super::flight::{Fate, Flight, Sent};
 use super::measures::{Level, Measures};
 use super::rates::Rates;
 use super::weighted::Weighted;
+use crate::flight::{Fate, Flight, Sent};
 use crate::model::{Batch, Event, Metrics, Packet, PacketType, Stream, What};
+
+/// Data frames of a packet, a part of the meter's store: first and number.
+type Streams = (u64, u32);
 
 /// Measures one connection.
 #[derive(Clone, Debug)]
@@ -19,7 +22,7 @@ pub struct Meter {
     first_packet: Option<i64>,
     last_packet: i64,
     sizes: [u64; 2],
-    flights: BTreeMap<(PacketType, u32), Flight>,
+    flights: BTreeMap<(PacketType, u32), Flight<Streams>>,
     /// Data frames of packets in flight, and the number of the first.
     streams: VecDeque<Stream>,
     first_stream: u64,
@@ -126,7 +129,7 @@ impl Meter {
         let streams = batch.streams_of(packet);
         let first = self.first_stream + self.streams.len() as u64;
         self.streams.extend(streams);
-        let sent = Sent { time: now, bytes, fate: Fate::InFlight, streams: (first, streams.len() as u32) };
+        let sent = Sent { time: now, bytes, fate: Fate::InFlight, more: (first, streams.len() as u32) };
         self.flights.entry((packet.kind.space(), packet.path)).or_default().sent(number, sent);
         self.flies(now, i64::from(bytes));
     }
@@ -169,14 +172,14 @@ impl Meter {
         }
         let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
         for &range in ranges {
-            flight.range(range, |sent| {
+            flight.range(range, |_, sent| {
                 match sent.fate {
-                    Fate::Acked | Fate::Unsent => return true,
+                    Fate::Acked => return true,
                     Fate::Lost => spurious += 1,
                     Fate::InFlight => bytes += i64::from(sent.bytes),
                 }
                 sent.fate = Fate::Acked;
-                let (first, number) = sent.streams;
+                let (first, number) = sent.more;
                 let from = first.saturating_sub(self.first_stream) as usize;
                 for frame in self.streams.iter().skip(from).take(number as usize) {
                     goodput = goodput.saturating_add(self.acknowledged.add(frame));
@@ -208,7 +211,7 @@ impl Meter {
         if self.streams.len() < 4096 {
             return;
         }
-        let needed = self.flights.values_mut().filter_map(Flight::first_stream).min();
+        let needed = self.flights.values_mut().filter_map(|flight| Some(flight.oldest()?.more.0)).min();
         let needed = needed.unwrap_or(self.first_stream + self.streams.len() as u64);
         let settled = needed.saturating_sub(self.first_stream) as usize;
         if settled > self.streams.len() / 2 {

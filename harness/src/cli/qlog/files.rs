@@ -49,6 +49,12 @@ impl Files {
         Ok(files)
     }
 
+    /// Threads to read several files with.
+    pub(super) fn pool(&self) -> Result<rayon::ThreadPool, CliError> {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build();
+        pool.map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))
+    }
+
     /// Does `work` with every file, several at a time, and gives the results in order. A
     /// single file gets all threads. `work` is told how many it may use.
     pub(super) fn each<T: Send>(
@@ -73,8 +79,7 @@ impl Files {
         let results = match files.as_slice() {
             [file] => one(file, self.jobs).map(|result| vec![result]),
             files => {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build();
-                let pool = pool.map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
+                let pool = self.pool()?;
                 let results = pool.install(|| files.par_iter().map(|file| one(file, 1)).collect::<Vec<_>>());
                 // The first mistake in order of the files, not in order of time.
                 let told = results.iter().position(|result| result.as_ref().is_err_and(|error| !is_stop(error)));

@@ -1,0 +1,140 @@
+//! One controller on what happened to another.
+
+use windlass_adapter::Flow;
+use windlass_controllers::event::Rtt;
+use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
+
+use super::frame::{Frame, Occurrence};
+
+/// Wake-up calls between two occurrences at most; a controller that asks for more is not
+/// called again before the next one.
+const WAKE_UPS: usize = 10_000;
+
+/// A controller that is told what happened.
+#[derive(Clone, Debug)]
+pub struct Rerun {
+    flow: Flow,
+    heeds_sent: bool,
+    /// The wake-up it got last; it is not called twice for one.
+    woken_for: Option<Time>,
+    last: Time,
+    /// Since when more is in flight than its window allows.
+    over_since: Option<Time>,
+    smoothed_rtt: Span,
+}
+
+/// A sender obeys a smaller window within a round trip. After this many with more in flight
+/// than the window allows, what is beyond it would not be there.
+const OBEYS_WITHIN: u64 = 2;
+
+impl Rerun {
+    /// A flow of `engine` that starts on `path`.
+    #[must_use]
+    pub fn new(engine: Algorithm, path: &Path) -> Rerun {
+        let flow = Flow::alone(engine, path);
+        Rerun {
+            heeds_sent: flow.heeds_sent(),
+            flow,
+            woken_for: None,
+            last: path.now,
+            over_since: None,
+            smoothed_rtt: Span::ZERO,
+        }
+    }
+
+    /// The decision in force.
+    #[must_use]
+    pub fn decision(&self) -> Decision {
+        self.flow.decision()
+    }
+
+    /// The window in force, bytes.
+    #[must_use]
+    pub fn cwnd(&self) -> u64 {
+        self.flow.cwnd()
+    }
+
+    /// Takes what happened next.
+    pub fn take(&mut self, occurrence: &Occurrence<'_>) {
+        self.wake(occurrence.now());
+        match occurrence {
+            Occurrence::Sent(now, sent, idle) => {
+                if let Some(idle) = idle {
+                    self.tell(*now, What::Idle(*idle));
+                }
+                if self.heeds_sent {
+                    self.tell(*now, What::Sent(*sent));
+                }
+            }
+            Occurrence::Frame(frame) => self.frame(frame),
+            Occurrence::Mtu(now, mtu) => self.tell(*now, What::Mtu(*mtu)),
+            Occurrence::Told(..) => {}
+        }
+    }
+
+    pub(super) fn tell(&mut self, now: Time, what: What) {
+        let now = now.max(self.last);
+        self.last = now;
+        self.flow.on(&Event { now, what });
+    }
+
+    /// Keeps the appointments up to `now`.
+    fn wake(&mut self, now: Time) {
+        for _ in 0..WAKE_UPS {
+            let Some(at) = self.flow.look(|decision| decision.wake_at) else { return };
+            if at > now || Some(at) == self.woken_for {
+                return;
+            }
+            self.woken_for = Some(at);
+            self.tell(at.max(self.last + Span(1)).min(now), What::Tick);
+        }
+    }
+
+    /// The order inside a frame is that of [`windlass_controllers::event`].
+    fn frame(&mut self, frame: &Frame) {
+        match self.obeyed(frame) {
+            Some(in_flight) => self.told(&Frame { in_flight, ..frame.clone() }),
+            None => self.told(frame),
+        }
+    }
+
+    /// What would be in flight, if that is less than what is: controllers that wait for the
+    /// flight to shrink to their window would wait for ever.
+    fn obeyed(&mut self, frame: &Frame) -> Option<u64> {
+        if let Some(rtt) = frame.rtt {
+            self.smoothed_rtt = rtt.smoothed;
+        }
+        let window = self.flow.cwnd();
+        if frame.in_flight <= window {
+            self.over_since = None;
+            return None;
+        }
+        let since = *self.over_since.get_or_insert(frame.now);
+        let patience = Span(self.smoothed_rtt.0.saturating_mul(OBEYS_WITHIN));
+        (frame.now.since(since) > patience).then_some(window)
+    }
+
+    fn told(&mut self, frame: &Frame) {
+        let mut rtt: Option<Rtt> = frame.rtt;
+        let marked = frame.marked();
+        if marked.is_some() || frame.lost.is_some() || frame.spurious.is_some() {
+            if let Some(rtt) = rtt.take() {
+                self.tell(frame.now, What::Sampled(rtt));
+            }
+            if let Some(marked) = marked {
+                self.tell(frame.now, What::Marked(marked));
+            }
+            if let Some(lost) = frame.lost {
+                let what = if frame.persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) };
+                self.tell(frame.now, what);
+            }
+            if let Some(spurious) = frame.spurious {
+                self.tell(frame.now, What::SpuriousLoss(spurious));
+            }
+        }
+        let recovery_start = self.flow.recovery_start();
+        if let Some(acked) = frame.acknowledged(recovery_start, rtt) {
+            self.tell(frame.now, What::Acked(acked));
+        }
+    }
+}

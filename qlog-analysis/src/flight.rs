@@ -1,0 +1,120 @@
+//! Packets sent and not yet acknowledged, one packet number space each, in bounded memory
+//! and time however a trace numbers them.
+
+use std::collections::VecDeque;
+
+/// Packets that are remembered. The oldest are forgotten.
+const MOST: usize = 1 << 18;
+
+/// A packet that is told of late is put in its place if it is no farther from the end.
+const LATE: usize = 1 << 10;
+
+/// What became of a packet.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fate {
+    /// On its way.
+    InFlight,
+    /// Declared lost.
+    Lost,
+    /// Acknowledged.
+    Acked,
+}
+
+/// A packet that was sent, with what else the caller keeps of it.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Sent<T> {
+    /// When, ns of the trace's clock.
+    pub time: i64,
+    /// Its size.
+    pub bytes: u32,
+    /// What became of it.
+    pub fate: Fate,
+    /// Whatever the caller keeps.
+    pub more: T,
+}
+
+/// The packets of one space, by number. Those acknowledged are forgotten sooner or later.
+#[derive(Clone, Debug)]
+pub struct Flight<T> {
+    /// Ascending by number.
+    packets: VecDeque<(u64, Sent<T>)>,
+    /// How many of them are acknowledged.
+    acked: usize,
+}
+
+impl<T> Default for Flight<T> {
+    fn default() -> Self {
+        Flight { packets: VecDeque::new(), acked: 0 }
+    }
+}
+
+impl<T> Flight<T> {
+    /// A packet left. A number below all that are remembered starts anew.
+    pub fn sent(&mut self, number: u64, sent: Sent<T>) {
+        match (self.packets.front(), self.packets.back()) {
+            (Some((first, _)), Some((last, _))) if number <= *last => {
+                if number < *first {
+                    *self = Flight::default();
+                    self.packets.push_back((number, sent));
+                    return;
+                }
+                if let Some(place) = self.get(number) {
+                    *place = sent;
+                    return;
+                }
+                let at = self.packets.partition_point(|(other, _)| *other < number);
+                if self.packets.len() - at <= LATE {
+                    self.packets.insert(at, (number, sent));
+                }
+            }
+            _ => self.packets.push_back((number, sent)),
+        }
+        self.trim();
+    }
+
+    /// Forgets acknowledged packets at the front, all of them when they are the larger part,
+    /// and the oldest beyond [`MOST`].
+    fn trim(&mut self) {
+        while self.packets.front().is_some_and(|(_, sent)| sent.fate == Fate::Acked) || self.packets.len() > MOST {
+            let front = self.packets.pop_front();
+            self.acked -= usize::from(self.acked > 0 && front.is_some_and(|(_, sent)| sent.fate == Fate::Acked));
+        }
+        if self.acked > self.packets.len() / 2 && self.acked > 32 {
+            self.packets.retain(|(_, sent)| sent.fate != Fate::Acked);
+            self.acked = 0;
+        }
+    }
+
+    /// The oldest packet that may still be asked for.
+    pub fn oldest(&mut self) -> Option<&Sent<T>> {
+        self.trim();
+        self.packets.front().map(|(_, sent)| sent)
+    }
+
+    /// A packet by number.
+    pub fn get(&mut self, number: u64) -> Option<&mut Sent<T>> {
+        let at = self.packets.partition_point(|(other, _)| *other < number);
+        self.packets.get_mut(at).filter(|(other, _)| *other == number).map(|(_, sent)| sent)
+    }
+
+    /// Visits the packets of a range with their numbers, both ends included, from the highest
+    /// down, as long as `visit` asks for more. Only packets that are remembered are visited,
+    /// however wide the range.
+    pub fn range(&mut self, (low, high): (u64, u64), mut visit: impl FnMut(u64, &mut Sent<T>) -> bool) {
+        let end = self.packets.partition_point(|(number, _)| *number <= high);
+        for (number, sent) in self.packets.range_mut(..end).rev() {
+            if *number < low {
+                break;
+            }
+            let before = sent.fate;
+            let more = visit(*number, sent);
+            self.acked += usize::from(before != Fate::Acked && sent.fate == Fate::Acked);
+            if !more {
+                break;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
