@@ -2,7 +2,7 @@
 //! with `-- NAME…` for some of them only.
 //!
 //! A flow in congestion avoidance, 2000 packets at 40 ms: an ACK for two packets every
-//! 40 µs, each with an RTT sample, and one loss every 20 000 ACKs. The least of several
+//! 40 µs, each with an RTT sample, and one loss every 20 000 ACKs. The least of many short
 //! passes is printed, for a step alone and for a step and a decision.
 
 use std::hint::black_box;
@@ -12,8 +12,8 @@ use windlass_controllers::event::{Acked, Delivery, LossTrigger, Lost, Rtt};
 use windlass_controllers::{Algorithm, AnyState, Engine, Event, Fixed, Path, Span, Table, Time, View, What, schemes};
 
 const MTU: u64 = 1200;
-const ACKS: u64 = 200_000;
-const PASSES: usize = 7;
+const ACKS: u64 = 40_000;
+const PASSES: usize = 150;
 const RTT: Span = Span::from_millis(40);
 
 fn acked(i: u64, now: Time) -> Event {
