@@ -27,8 +27,41 @@ pub enum Rollover {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QueueingDelay {
     base: Minima<MOST_MINUTES>,
-    current: Minima<MOST_SAMPLES>,
+    current: Latest,
     rolled_over: Option<Time>,
+}
+
+/// The latest samples, in a ring: a row that moves up for each one would be read back before
+/// it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Latest {
+    /// `i64::MAX` where nothing came.
+    slots: [i64; MOST_SAMPLES],
+    next: u8,
+}
+
+impl Default for Latest {
+    fn default() -> Self {
+        Latest { slots: [i64::MAX; MOST_SAMPLES], next: 0 }
+    }
+}
+
+impl Latest {
+    #[inline]
+    fn push(&mut self, ns: i64) {
+        self.slots[usize::from(self.next) % MOST_SAMPLES] = ns;
+        self.next = (self.next + 1) % MOST_SAMPLES as u8;
+    }
+
+    /// The least of the latest `samples`; none of nothing.
+    #[inline]
+    fn least(&self, samples: usize) -> Option<i64> {
+        let mut least = i64::MAX;
+        for back in 1..=samples.min(MOST_SAMPLES) {
+            least = least.min(self.slots[(usize::from(self.next) + MOST_SAMPLES - back) % MOST_SAMPLES]);
+        }
+        (least < i64::MAX).then_some(least)
+    }
 }
 
 impl Rollover {
@@ -42,16 +75,18 @@ impl Rollover {
 
 impl QueueingDelay {
     /// Takes a sample in. However long the pause before it, it drops one minute at most
-    /// (`spec: arumaithurai §5.2` 2a, 2b).
+    /// (`spec: arumaithurai §5.2` 2a, 2b). Returns whether a minute began: only then the
+    /// base can have risen.
     #[inline]
-    pub fn sample(&mut self, rollover: Rollover, now: Time, ns: i64) {
-        if self.rolled_over.is_none_or(|last| rollover.is_due(last, now)) {
+    pub fn sample(&mut self, rollover: Rollover, now: Time, ns: i64) -> bool {
+        let begins = self.rolled_over.is_none_or(|last| rollover.is_due(last, now));
+        if begins {
             self.rolled_over = Some(now);
             self.base.roll(1);
         }
         self.base.take(ns);
-        self.current.roll(1);
-        self.current.take(ns);
+        self.current.push(ns);
+        begins
     }
 
     /// The least delay of the latest `minutes`.
@@ -80,7 +115,7 @@ impl QueueingDelay {
     /// Forgets the current delay and keeps the base (`spec: arumaithurai §5.2` 3, after idle
     /// periods).
     pub fn pause(&mut self) {
-        self.current = Minima::default();
+        self.current = Latest::default();
     }
 }
 

@@ -87,8 +87,11 @@ impl Memory {
     /// Takes the sample of an ACK in; gives the queueing delay, nanoseconds.
     fn measure(&mut self, params: &Params, now: Time) -> Option<f64> {
         if let Some(rtt) = self.sample.take().filter(|rtt| *rtt > Span::ZERO) {
-            self.delay.sample(Rollover::Clock, now, signed(rtt));
-            let base = self.delay.base(params.base_history);
+            let begins = self.delay.sample(Rollover::Clock, now, signed(rtt));
+            let base = match self.base {
+                Some(base) if !begins => Some(base.min(signed(rtt))),
+                _ => self.delay.base(params.base_history),
+            };
             if base != self.base {
                 self.base = base;
                 self.gain = base.map_or(self.gain, |base| params.gain(base as f64));

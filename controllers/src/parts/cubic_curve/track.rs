@@ -47,6 +47,7 @@ impl<T> Track<T> {
 
     /// A stage begins at `now` with a window of `cwnd` packets; `c` is in packets/s³
     /// (`RFC 9438 §4.2, §4.8, §4.10`; `spec: sharma §6 rule 1.1, A-8`).
+    #[cold]
     pub fn begin(&mut self, c: f64, now: Time, cwnd: f64) {
         let w_max = if self.is_flat() { 0.0 } else { self.w_max };
         self.course = Course::Stage(Stage::begin(c, now, cwnd, w_max));
