@@ -74,7 +74,8 @@ const SCHEMES: &[Scheme] = &[
     Scheme { name: "dctcp", monotone: true, heeds_marks: true, ..PLAIN },
     // The packets of a frame with marks in it grow less.
     Scheme { name: "prague", monotone: true, divides: false, heeds_marks: true, ..PLAIN },
-    Scheme { name: "ctcp", heeds_delay: true, ..PLAIN },
+    // What a round trip told is used by the ACK that ends it, if that is in avoidance.
+    Scheme { name: "ctcp", divides: false, heeds_delay: true, ..PLAIN },
     Scheme { name: "a-tcp", pace: Pace::Untold, ..PLAIN },
     Scheme { name: "a-tcp-p", pace: Pace::Untold, ..PLAIN },
     Scheme { name: "tcp-p", pace: Pace::Untold, monotone: true, ..PLAIN },
