@@ -80,8 +80,16 @@ pub struct QlogRecorder<W: Write> {
     trace: SharedTrace<W>,
     level: Level,
     turn: Option<Turn>,
-    /// Somebody else writes which packets were lost.
-    packets_elsewhere: bool,
+    elsewhere: Elsewhere,
+}
+
+/// What somebody else writes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Elsewhere {
+    /// Which packets were lost.
+    packets: bool,
+    /// How large datagrams may be.
+    mtu: bool,
 }
 
 impl<W: Write> QlogRecorder<W> {
@@ -94,7 +102,7 @@ impl<W: Write> QlogRecorder<W> {
         controller: &str,
         path: &Path,
     ) -> Self {
-        let recorder = QlogRecorder { trace: trace.into(), level, turn: None, packets_elsewhere: false };
+        let recorder = QlogRecorder { trace: trace.into(), level, turn: None, elsewhere: Elsewhere::default() };
         let decision = engine.decide(&engine.start(path), View::solo(&engine.group()));
         let mut trace = recorder.trace.lock();
         if level != Level::Recovery {
@@ -111,7 +119,14 @@ impl<W: Write> QlogRecorder<W> {
     /// Leaves it to whoever writes packets to the trace to write which were lost.
     #[must_use]
     pub fn packets_elsewhere(mut self) -> Self {
-        self.packets_elsewhere = true;
+        self.elsewhere.packets = true;
+        self
+    }
+
+    /// Leaves it to somebody else to write changes of the datagram size.
+    #[must_use]
+    pub fn mtu_elsewhere(mut self) -> Self {
+        self.elsewhere.mtu = true;
         self
     }
 
@@ -131,7 +146,7 @@ impl<W: Write + Send> Recorder for QlogRecorder<W> {
         let turn = self.turn.take();
         let mut trace = self.trace.lock();
         if self.level != Level::StepsOnly {
-            tell_event(&mut trace, event, self.packets_elsewhere);
+            tell_event(&mut trace, event, self.elsewhere);
             let (metrics, trigger) = seen(event);
             tell_decision(&mut trace, event.now.0, decision, metrics, trigger);
         }
@@ -196,12 +211,12 @@ struct Marks {
 struct Nothing {}
 
 /// Losses, marks and changes of the datagram size.
-fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, packets_elsewhere: bool) {
+fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewhere) {
     let now = event.now.0;
     match event.what {
         What::Lost(lost) | What::PersistentCongestion(lost) => {
             // Only of a single packet is the number known.
-            if let (1, Some(number), false) = (lost.packets, lost.newest_pn, packets_elsewhere) {
+            if let (1, Some(number), false) = (lost.packets, lost.newest_pn, elsewhere.packets) {
                 let trigger = match lost.trigger {
                     LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                     LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
@@ -219,6 +234,7 @@ fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, packets_elsewhere: 
         }
         What::Marked(marked) => trace.private(now, MARKED, &Marks { packets: marked.packets }),
         What::SpuriousLoss(_) => trace.private(now, SPURIOUS_LOSS, &Nothing {}),
+        What::Mtu(_) if elsewhere.mtu => {}
         What::Mtu(new) => trace.mtu_updated(now, None, new),
         _ => {}
     }

@@ -13,8 +13,10 @@
 //! * **Of an ACK frame only the newest packet is named**, together with the bytes of all.
 //!   Packets are the bytes over the datagram size, rounded up; which of them left after the
 //!   latest recovery began is exact where they left one after the other, and never too few.
-//! * **No packet numbers, no reason of a loss, no ACK delay.** Losses are told packet by
-//!   packet, and the adapter keeps send times with the packets.
+//! * **No packet numbers, no reason of a loss.** Losses are told packet by packet, and the
+//!   adapter keeps send times with the packets.
+//! * **No ACK delay.** The adapter works it out from what a sample did to the smoothed RTT;
+//!   where s2n-quic left the delay in, it is zero.
 //! * **Only ECT(0)**, set by s2n-quic itself; a controller chooses neither the codepoint
 //!   nor a DSCP.
 //! * **Times are whole microseconds**, and packets due within the next millisecond leave at
@@ -29,6 +31,7 @@ mod clock;
 mod controller;
 mod endpoint;
 mod frame;
+mod held;
 mod pacer;
 mod packet;
 mod path;

@@ -9,6 +9,7 @@ use crate::PacketInfo;
 use crate::boarding::Boarding;
 use crate::clock::{Clock, span};
 use crate::frame::Frame;
+use crate::held::held;
 use crate::pacer::Pacer;
 
 /// Room for this many datagrams does not make a flow limited by its application: it may be
@@ -247,15 +248,11 @@ impl<E: Engine> Path<E> {
     #[inline]
     pub(crate) fn sampled(&mut self, now: Timestamp, rtt: &RttEstimator) {
         self.open(now);
-        let smoothed = span(rtt.smoothed_rtt());
+        let (latest, smoothed) = (span(rtt.latest_rtt()), span(rtt.smoothed_rtt()));
+        let ack_delay = held(self.smoothed, smoothed, latest, span(rtt.max_ack_delay()));
         self.smoothed = Some(smoothed);
-        self.frame.rtt = Some(Rtt {
-            latest: span(rtt.latest_rtt()),
-            smoothed,
-            variation: span(rtt.rttvar()),
-            min: span(rtt.min_rtt()),
-            ack_delay: Span::ZERO,
-        });
+        let (variation, min) = (span(rtt.rttvar()), span(rtt.min_rtt()));
+        self.frame.rtt = Some(Rtt { latest, smoothed, variation, min, ack_delay });
     }
 
     /// A packet was declared lost.

@@ -238,7 +238,9 @@ impl Place {
             ..RecoveryParameters::rfc9002(new.controller, new.path.mtu)
         };
         self.trace.lock().recovery_parameters_set(new.path.now.0, &parameters);
-        Box::new(QlogRecorder::new(self.trace.clone(), self.level, new.engine, new.controller, new.path))
+        // s2n-quic's event of a change has its time and the size before; its callback neither.
+        let recorder = QlogRecorder::new(self.trace.clone(), self.level, new.engine, new.controller, new.path);
+        Box::new(recorder.mtu_elsewhere())
     }
 }
 

@@ -1,0 +1,71 @@
+//! How long the peer held an acknowledgement, which s2n-quic does not tell.
+
+use windlass_controllers::Span;
+
+/// s2n-quic's smoothed RTT moves by so many parts of a sample (`RFC 9002 §5.3`).
+const PARTS: u64 = 8;
+
+/// What the peer says it held the acknowledgement of a sample of `latest`, if that took the
+/// smoothed RTT from `before` to `after`; at most `most`.
+///
+/// The sample's part in the smoothed RTT is less by that delay (`RFC 9002 §5.3`), so the
+/// delay is what is missing. s2n-quic divides first, which makes it too much by less than
+/// eight nanoseconds; peers tell whole microseconds. The first sample on a path, and the
+/// first after persistent congestion, are the smoothed RTT themselves and tell nothing. Nor
+/// is there anything to see where taking the delay out would leave no more than the minimum
+/// RTT: then s2n-quic leaves it in.
+#[inline]
+pub(crate) fn held(before: Option<Span>, after: Span, latest: Span, most: Span) -> Span {
+    let Some(before) = before.filter(|_| after != latest) else { return Span::ZERO };
+    let part = after.0.saturating_sub(before.0 / PARTS * (PARTS - 1));
+    let delay = latest.0.saturating_sub(part.saturating_mul(PARTS)).min(most.0);
+    Span(delay / 1000 * 1000)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+    use s2n_quic::provider::congestion_controller::RttEstimator;
+    use s2n_quic_core::packet::number::PacketNumberSpace;
+    use s2n_quic_core::time::{Clock as _, clock::NoopClock};
+
+    use super::held;
+    use crate::clock::span;
+
+    fn update(rtt: &mut RttEstimator, latest: u64, delay: u64) {
+        let (latest, delay) = (Duration::from_micros(latest), Duration::from_micros(delay));
+        rtt.update_rtt(delay, latest, NoopClock.get_time(), true, PacketNumberSpace::ApplicationData);
+    }
+
+    proptest! {
+        /// Of real estimators, whatever came before.
+        #[test]
+        fn what_the_peer_says_is_found(samples in proptest::collection::vec((40_000u64..400_000, 0u64..25_000), 2..60)) {
+            let mut rtt = RttEstimator::default();
+            let mut before = None;
+            for (path, delay) in samples {
+                update(&mut rtt, path + delay, delay);
+                let most = span(rtt.max_ack_delay());
+                let (after, latest) = (span(rtt.smoothed_rtt()), span(rtt.latest_rtt()));
+                let found = held(before, after, latest, most);
+                let seen = before.is_some() && after != latest && span(rtt.min_rtt()).0 + delay * 1000 < latest.0;
+                prop_assert_eq!(found.0, if seen { delay * 1000 } else { 0 });
+                before = Some(after);
+            }
+        }
+    }
+
+    #[test]
+    fn a_fresh_start_tells_nothing() {
+        let mut rtt = RttEstimator::default();
+        update(&mut rtt, 50_000, 0);
+        update(&mut rtt, 90_000, 20_000);
+        let before = Some(span(rtt.smoothed_rtt()));
+        rtt.on_persistent_congestion();
+        update(&mut rtt, 300_000, 10_000);
+        let most = span(rtt.max_ack_delay());
+        assert_eq!(held(before, span(rtt.smoothed_rtt()), span(rtt.latest_rtt()), most).0, 0);
+    }
+}
