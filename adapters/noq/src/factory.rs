@@ -3,3 +3,6 @@
 use crate::{Controller, PROVIDES, STACK};
 
 windlass_adapter::factory!(STACK, PROVIDES, noq_proto::congestion, Controller);
+
+#[cfg(test)]
+mod tests;
