@@ -107,6 +107,17 @@ impl Frames {
         &self.ranges
     }
 
+    /// Whether the packet probes for a larger datagram size: nothing but a ping and padding.
+    pub fn probes_mtu(&self) -> bool {
+        let mut padded = false;
+        let mut all = self.seen.iter();
+        let nothing_else = all.all(|seen| {
+            padded |= matches!(seen, Seen::Frame(Frame::Padding { .. }));
+            matches!(seen, Seen::Frame(Frame::Ping | Frame::Padding { .. }))
+        });
+        nothing_else && padded && self.ack_eliciting
+    }
+
     /// The frames as a log has them.
     pub fn logged(&self) -> impl Iterator<Item = Frame<'_>> {
         self.seen.iter().map(|seen| match *seen {

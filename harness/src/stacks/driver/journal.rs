@@ -95,7 +95,9 @@ impl Listener for Journal {
             log.ledger.discard(PacketType::Initial);
         }
         let bytes = bytes as u64;
-        log.ledger.sent(kind, number, self.now, if self.frames.in_flight { bytes } else { 0 });
+        // Of lost probes of the datagram size no controller is told (`RFC 9000 §14.4`).
+        let counts = self.frames.in_flight && !self.frames.probes_mtu();
+        log.ledger.sent(kind, number, self.now, if counts { bytes } else { 0 });
         let frames: Vec<_> = self.frames.logged().collect();
         log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
     }

@@ -25,7 +25,8 @@ struct Space {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     sent_at: Time,
-    /// 0 if it does not count as in flight.
+    /// 0 if its loss is not told: it does not count as in flight, or probes for the datagram
+    /// size.
     bytes: u64,
 }
 

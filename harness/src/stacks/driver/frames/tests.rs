@@ -51,3 +51,12 @@ fn nonsense_ends_the_reading() {
         assert_eq!(read(packet).logged().count(), 0);
     }
 }
+
+#[test]
+fn a_ping_and_padding_probe_for_the_datagram_size() {
+    assert!(read(&[0x01, 0, 0, 0]).probes_mtu());
+    assert!(read(&[0x01, 0x1f, 0, 0]).probes_mtu(), "asking for an ACK at once");
+    for packet in [&[0x01][..], &[0, 0], &[0x01, 0x06, 0, 1, 9, 0, 0]] {
+        assert!(!read(packet).probes_mtu(), "{packet:?}");
+    }
+}
