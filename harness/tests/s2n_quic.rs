@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 
+use serde_json::Value;
 use windlass::outcome::{FlowOutcome, Outcome};
 use windlass::scenario::{FlowSpec, Scenario};
 use windlass::sim::QlogSettings;
@@ -53,6 +54,13 @@ fn logged(scenario: &Scenario) -> (Outcome, Vec<Vec<u8>>) {
     };
     let outcome = run(scenario, &mut open).unwrap_or_else(|error| panic!("{error}"));
     (outcome, pages.into_iter().map(|page| std::mem::take(&mut *page.0.lock().unwrap())).collect())
+}
+
+/// The events called `name` in a log.
+fn named(log: &[u8], name: &str) -> Vec<Value> {
+    let records = log.split(|byte| *byte == 0x1e).filter(|record| !record.is_empty());
+    let events = records.map(|record| serde_json::from_slice::<Value>(record).unwrap());
+    events.filter(|event| event["name"] == name).collect()
 }
 
 /// Names the file a child writes its logs to.
@@ -178,6 +186,86 @@ fn the_stacks_own_controllers_run_beside_ours() {
         assert!(report.is_clean(), "{}: {report}", flow.name);
         assert!(String::from_utf8(log).unwrap().contains("\"congestion_controller\":\""), "{}", flow.name);
     }
+}
+
+#[test]
+fn named_data_packets_never_leave() {
+    let flow = "[[flow]]\ncontroller = \"reno\"\ntransfer_bytes = 200_000\ndrop_packets = [20, 21, 50]";
+    let (outcome, logs) = logged(&scenario(10.0, LINK, flow));
+    assert!(outcome.flows[0].completed && outcome.flows[0].packets_lost == 3, "{:?}", outcome.flows[0]);
+    let is_data = |event: &&Value| {
+        event["data"]["frames"].as_array().unwrap().iter().any(|frame| frame["frame_type"] == "stream")
+    };
+    let number = |event: &Value| event["data"]["header"]["packet_number"].as_u64().unwrap();
+    let sent: Vec<u64> = named(&logs[0], "quic:packet_sent").iter().filter(is_data).map(number).collect();
+    let lost: Vec<u64> = named(&logs[0], "quic:packet_lost").iter().map(number).collect();
+    assert_eq!(lost, [sent[20], sent[21], sent[50]]);
+}
+
+#[test]
+fn a_change_of_the_datagram_size_is_told_once() {
+    let flow = "[[flow]]\ncontroller = \"vegas\"\ndiscover_packet_bytes = 4000";
+    let (_, logs) = logged(&scenario(3.0, LINK, flow));
+    let size = |event: &Value, key: &str| event["data"][key].as_u64();
+    let changes = named(&logs[0], "quic:mtu_updated");
+    assert!(changes.len() > 4 && changes.last().and_then(|event| size(event, "new")) > Some(3900), "{changes:?}");
+    let mut before = Some(1200);
+    for event in &changes {
+        assert_eq!(size(event, "old"), before, "{changes:?}");
+        before = size(event, "new");
+    }
+}
+
+/// Among a crowd that comes and goes, and in a group that is worth more from some time on.
+#[test]
+fn a_run_with_crowds_and_changing_groups_repeats() {
+    let flows = "
+        [[flow]]
+        controller = \"tcp-p\"
+        group = \"g\"
+        count = 2
+        [[flow]]
+        name = \"burst\"
+        controller = \"cubic\"
+        count = 3
+        transfer_bytes = 100_000
+        arrivals = { every_s = 2, times = 3 }
+        [[web]]
+        controller = \"reno\"
+        sessions = 2
+        session_gap_s = 1
+        pages = 2
+        objects = 3
+        [[group]]
+        name = \"g\"
+        [[group.change]]
+        at_s = 4
+        k = 4
+    ";
+    let run = || logged(&scenario(12.0, LINK, flows));
+    let (first, logs) = run();
+    let (second, again) = run();
+    assert_eq!((&first, &logs), (&second, &again));
+    assert_eq!(logs.len(), 2, "of crowds there are no logs");
+    let transfers: Vec<_> = first.flows.iter().filter_map(|flow| flow.transfers).collect();
+    assert_eq!(transfers.iter().map(|crowd| (crowd.started, crowd.completed)).collect::<Vec<_>>(), [(9, 9), (12, 12)]);
+}
+
+#[test]
+fn a_group_is_worth_what_it_is_told_to_be() {
+    let goodput = |controller: &str, change: &str| {
+        let flows = format!(
+            "[[flow]]\ncontroller = \"{controller}\"\ngroup = \"g\"\ncount = 2\n\
+             [[flow]]\nname = \"single\"\ncontroller = \"reno\"\n[[group]]\nname = \"g\"\n{change}"
+        );
+        let outcome = run(&scenario(10.0, LINK, &flows), &mut |_| Ok(None)).unwrap();
+        outcome.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>()
+    };
+    let always = goodput("tcp-p:k=4", "");
+    assert_eq!(goodput("tcp-p", "[[group.change]]\nat_s = 0\nk = 4"), always);
+    let later = goodput("tcp-p", "[[group.change]]\nat_s = 5\nk = 4");
+    let never = goodput("tcp-p", "");
+    assert!(always[2] < later[2] && later[2] < never[2], "{always:?} {later:?} {never:?}");
 }
 
 #[test]

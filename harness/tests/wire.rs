@@ -21,6 +21,8 @@ type Run = fn(&Scenario, &mut LogOf<'_>) -> Result<Report, RunError>;
 const STACKS: &[(&str, Run)] = &[
     ("quinn", |scenario, log| quinn::live::run(scenario, log)),
     ("noq", |scenario, log| noq::live::run(scenario, log)),
+    #[cfg(feature = "s2n-quic")]
+    ("s2n-quic", |scenario, log| windlass::stacks::s2n::live::run(scenario, log)),
 ];
 
 /// 10 Mbit/s, 20 ms, room for two BDPs.
@@ -132,6 +134,19 @@ fn marks_reach_the_controller() {
 
         let (outcome, _) = run(*stack, &scenario(&format!("{text}ecn = false"))).unwrap();
         assert_eq!(outcome.queues[0].packets_marked, 0, "{name}: {outcome:?}");
+    }
+}
+
+/// A stack's own controller is measured as ours are.
+#[test]
+fn the_stacks_own_controllers_run_too() {
+    for (name, stack) in STACKS {
+        let scenario = scenario(&format!("{LINK}[[flow]]\ncontroller = \"native:cubic\""));
+        let (outcome, _) = run(*stack, &scenario).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let flow = &outcome.flows[0];
+        assert!(flow.rtt_mean_ms.is_some_and(|ms| (19.9..200.0).contains(&ms)), "{name}: {flow:?}");
+        assert!(flow.cwnd_mean_packets > 5.0 && flow.goodput_mbps > 2.0, "{name}: {flow:?}");
+        assert!(flow.sha256.is_some());
     }
 }
 

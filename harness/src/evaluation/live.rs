@@ -16,11 +16,19 @@ pub enum Live {
     Quinn,
     /// noq 1.4.
     Noq,
+    /// s2n-quic 1.91.
+    #[cfg(feature = "s2n-quic")]
+    S2nQuic,
 }
 
 impl Live {
     /// All of them.
-    pub const ALL: &[Live] = &[Live::Quinn, Live::Noq];
+    pub const ALL: &[Live] = &[
+        Live::Quinn,
+        Live::Noq,
+        #[cfg(feature = "s2n-quic")]
+        Live::S2nQuic,
+    ];
 
     /// What it is called in results.
     #[must_use]
@@ -28,6 +36,8 @@ impl Live {
         match self {
             Live::Quinn => "quinn-wire",
             Live::Noq => "noq-wire",
+            #[cfg(feature = "s2n-quic")]
+            Live::S2nQuic => "s2n-quic-wire",
         }
     }
 
@@ -37,6 +47,8 @@ impl Live {
         match self {
             Live::Quinn => Stack::Quinn,
             Live::Noq => Stack::Noq,
+            #[cfg(feature = "s2n-quic")]
+            Live::S2nQuic => Stack::S2nQuic,
         }
     }
 
@@ -59,6 +71,8 @@ impl Live {
         match self {
             Live::Quinn => real::run(stacks::quinn::live::run_unless, scenario, logs, stop),
             Live::Noq => real::run(stacks::noq::live::run_unless, scenario, logs, stop),
+            #[cfg(feature = "s2n-quic")]
+            Live::S2nQuic => real::run(stacks::s2n::live::run_unless, scenario, logs, stop),
         }
     }
 }

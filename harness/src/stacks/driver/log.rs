@@ -2,11 +2,14 @@
 
 use std::io;
 
-use windlass_adapter::ChoiceError;
+use windlass_adapter::{ChoiceError, SharedTrace};
+use windlass_controllers::Decision;
+use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 
 use super::journal::Output;
 use super::native::NoNative;
 use crate::net::TopologyError;
+use crate::scenario::FlowSpec;
 use crate::sim::QlogSettings;
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -20,6 +23,38 @@ pub struct Log {
     pub output: Output,
     /// How.
     pub settings: QlogSettings,
+}
+
+/// What a log says of the run it is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The stack.
+    pub stack: &'static str,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// The beginning of the log of `spec`, whose controller decides `first` to begin with.
+#[must_use]
+pub fn begin(log: Log, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+    let description = format!("{} on {}, seed {}", spec.controller, run.scenario, run.seed);
+    let header = Header {
+        title: &spec.name,
+        description: &description,
+        vantage: Vantage::Client,
+        name: run.stack,
+        ..Header::default()
+    };
+    let QlogSettings { profile, detail, .. } = log.settings;
+    let mut trace = Trace::new(log.output, profile, detail, &header);
+    let parameters = RecoveryParameters {
+        initial_congestion_window: Some(first.cwnd),
+        ..RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes)
+    };
+    trace.recovery_parameters_set(spec.starts(run.seed).0, &parameters);
+    SharedTrace::from(trace)
 }
 
 /// Why a run failed.

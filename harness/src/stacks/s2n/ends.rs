@@ -1,164 +1,118 @@
 //! The two ends of a flow: s2n-quic's client, which sends, and its server.
 
 use std::net::SocketAddr;
-use std::time::Duration;
+use std::sync::Arc;
 
 use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
 use s2n_quic::provider::event::Subscriber;
 use s2n_quic::provider::io::testing::{Handle, Io};
-use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 use windlass_adapter::Groups;
 use windlass_controllers::Algorithm;
 use windlass_s2n_quic::Qlog;
 
+use super::choice::Choice;
 use super::clock::Clock;
+use super::config::{Error, Sizes, limits};
 use super::flow::Shared;
 use super::native::Measured;
+use super::news::News;
 use super::random::Random;
-use super::watch::{Listen, Watch};
+use super::watch::{Listen, Native, Watch};
 use crate::net::Stream;
-use crate::scenario::{Control, FlowSpec};
-use crate::stacks::RunError;
-use crate::stacks::driver::native::NoNative;
+use crate::scenario::FlowSpec;
 use crate::stacks::identity::Identity;
 
-/// Bytes of IPv4 and UDP headers, which s2n-quic counts as part of a datagram's size.
-const HEADERS: u16 = 28;
-
-/// What controls a flow.
-pub enum Choice {
-    /// A controller of the catalogue.
-    Ours(Box<windlass_s2n_quic::Endpoint>),
-    /// s2n-quic's CUBIC.
-    Cubic,
-    /// s2n-quic's BBRv2.
-    Bbr,
-}
-
-/// s2n-quic's own controllers: what a user types after `native:`.
-pub const NATIVES: &[&str] = &["cubic", "bbr"];
-
-impl Choice {
-    /// What controls `spec`.
-    ///
-    /// # Errors
-    /// s2n-quic has no such controller, or does not tell what it needs.
-    pub fn of(spec: &FlowSpec) -> Result<Choice, RunError> {
-        let flow = || spec.name.clone();
-        match &spec.control {
-            Control::Catalogue(_) => match windlass_s2n_quic::Endpoint::named(&spec.controller) {
-                Ok(endpoint) => Ok(Choice::Ours(Box::new(endpoint))),
-                Err(error) => Err(RunError::Controller { flow: flow(), error }),
-            },
-            Control::Native(name) => match name.as_str() {
-                "cubic" => Ok(Choice::Cubic),
-                "bbr" => Ok(Choice::Bbr),
-                _ => {
-                    let error = NoNative { stack: windlass_s2n_quic::STACK, name: name.clone(), known: NATIVES };
-                    Err(RunError::NoNative { flow: flow(), error })
-                }
-            },
-        }
-    }
-}
+/// Datagrams an end's queues hold: as many as its socket takes in at once.
+pub const QUEUE: usize = 1024;
 
 /// What the ends of all flows of a run share.
-pub struct Setup<'a> {
-    pub handle: &'a Handle,
-    pub identity: &'a Identity,
+#[derive(Clone)]
+pub struct Setup {
+    pub handle: Handle,
+    pub identity: &'static Identity,
     pub seed: u64,
     pub clock: Clock,
-    pub groups: &'a Groups<Algorithm, String>,
+    pub groups: Groups<Algorithm, String>,
 }
 
-type Error = Box<dyn std::error::Error>;
+/// What the ends of a flow are made of.
+pub struct Ends {
+    pub setup: Setup,
+    pub spec: Arc<FlowSpec>,
+    pub choice: Choice,
+    pub log: Option<Qlog>,
+    pub news: News,
+}
 
-impl Setup<'_> {
-    /// The end of `flow` that receives, and its address.
+impl Ends {
+    /// Makes the ends of `flow`: the one that receives, the one that sends, and the address
+    /// of the former.
     ///
     /// # Errors
     /// s2n-quic's.
-    pub fn receiver(&self, spec: &FlowSpec) -> Result<(Server, SocketAddr), Error> {
-        let Identity { certificate, key } = self.identity;
-        let server = Server::builder()
-            .with_tls((&certificate[..], &key[..]))?
-            .with_io(self.io(spec)?)?
-            .with_random(self.random(spec, "receiver"))?
-            .with_limits(limits(spec)?)?
-            .start()?;
-        let address = server.local_addr()?;
-        Ok((server, address))
+    pub fn make(self, flow: &Shared) -> Result<(Server, Client, SocketAddr), Error> {
+        let news = self.news.clone();
+        let server = self.receiver()?;
+        let to = server.local_addr()?;
+        let client = self.sender(flow)?;
+        news.made([client.local_addr()?, to]);
+        Ok((server, client, to))
     }
 
-    /// The end of `flow` that sends, and its address.
-    ///
-    /// # Errors
-    /// s2n-quic's.
-    pub fn sender(
-        &self,
-        spec: &FlowSpec,
-        choice: Choice,
-        flow: &Shared,
-        log: Option<Qlog>,
-    ) -> Result<(Client, SocketAddr), Error> {
+    fn receiver(&self) -> Result<Server, Error> {
+        let Identity { certificate, key } = self.setup.identity;
+        Ok(Server::builder()
+            .with_tls((&certificate[..], &key[..]))?
+            .with_io(self.io()?)?
+            .with_random(self.random("receiver"))?
+            .with_limits(limits(&self.spec)?)?
+            .start()?)
+    }
+
+    fn sender(mut self, flow: &Shared) -> Result<Client, Error> {
         // A log that is never asked for costs nothing.
-        let log = log.unwrap_or_else(|| Qlog::to(|_| None));
-        let client = match choice {
+        let log = self.log.take().unwrap_or_else(|| Qlog::to(|_| None));
+        let watch = Watch::new(flow, !self.spec.drop_packets.is_empty());
+        match self.choice.clone() {
             Choice::Ours(endpoint) => {
                 let listen = flow.clone();
-                let seed = Stream::new(self.seed, &format!("controller {}", spec.name)).integer();
+                let seed = Stream::new(self.setup.seed, &format!("controller {}", self.spec.name)).integer();
                 let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(Listen(listen.clone())));
-                if let Some(group) = spec.group.clone() {
-                    endpoint = endpoint.group(self.groups, move |_| group.clone());
+                if let Some(group) = self.spec.group.clone() {
+                    endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
                 }
-                self.client(spec, endpoint.record_in(&log), (log, Watch(flow.clone())))
+                self.client(endpoint.record_in(&log), (log, watch))
             }
-            Choice::Cubic => self.native(spec, Cubic::default(), flow, log),
-            Choice::Bbr => self.native(spec, Bbr::default(), flow, log),
-        }?;
-        let address = client.local_addr()?;
-        Ok((client, address))
+            Choice::Cubic => self.native(Cubic::default(), flow, (log, watch)),
+            Choice::Bbr => self.native(Bbr::default(), flow, (log, watch)),
+        }
     }
 
-    fn native<E: Endpoint>(&self, spec: &FlowSpec, inner: E, flow: &Shared, log: Qlog) -> Result<Client, Error> {
-        let endpoint = Measured { inner, flow: flow.clone(), clock: self.clock };
-        self.client(spec, endpoint, (log.controller(&spec.controller), Watch(flow.clone())))
+    fn native<E: Endpoint>(&self, inner: E, flow: &Shared, (log, watch): (Qlog, Watch)) -> Result<Client, Error> {
+        let witness = Native { flow: flow.clone(), clock: self.setup.clock };
+        self.client(Measured { inner, witness }, (log.controller(&self.spec.controller), watch))
     }
 
-    fn client(&self, spec: &FlowSpec, endpoint: impl Endpoint, events: impl Subscriber) -> Result<Client, Error> {
+    fn client(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<Client, Error> {
         Ok(Client::builder()
-            .with_tls(&self.identity.certificate[..])?
-            .with_io(self.io(spec)?)?
+            .with_tls(&self.setup.identity.certificate[..])?
+            .with_io(self.io()?)?
             .with_congestion_controller(endpoint)?
             .with_event(events)?
-            .with_random(self.random(spec, "sender"))?
-            .with_limits(limits(spec)?)?
+            .with_random(self.random("sender"))?
+            .with_limits(limits(&self.spec)?)?
             .start()?)
     }
 
     /// A socket for datagrams of the flow's size, and larger ones if it may discover them.
-    fn io(&self, spec: &FlowSpec) -> Result<Io, Error> {
-        let size = |payload| u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(HEADERS);
-        let (first, largest) = (size(spec.packet_bytes), size(spec.discover_packet_bytes.unwrap_or(spec.packet_bytes)));
-        let builder = self.handle.builder().with_max_mtu(largest).with_initial_mtu(first).with_base_mtu(first);
-        Ok(builder.build()?)
+    fn io(&self) -> Result<Io, Error> {
+        let Sizes { first, largest } = Sizes::of(&self.spec);
+        let builder = self.setup.handle.builder().with_max_mtu(largest).with_initial_mtu(first).with_base_mtu(first);
+        Ok(builder.with_internal_recv_buffer_size(QUEUE * usize::from(largest))?.build()?)
     }
 
-    fn random(&self, spec: &FlowSpec, part: &str) -> Random {
-        Random(Stream::new(self.seed, &format!("s2n-quic {part} {}", spec.name)))
+    fn random(&self, part: &str) -> Random {
+        Random(Stream::new(self.setup.seed, &format!("s2n-quic {part} {}", self.spec.name)))
     }
-}
-
-/// Limits that never limit a flow; only to a peer that vanishes is a connection given up.
-fn limits(spec: &FlowSpec) -> Result<Limits, Error> {
-    const WINDOW: u64 = u32::MAX as u64;
-    let idle = if spec.vanishes.is_some() { Duration::from_nanos(spec.idle_timeout.0) } else { Duration::ZERO };
-    Ok(Limits::new()
-        .with_data_window(WINDOW)?
-        .with_unidirectional_data_window(WINDOW)?
-        .with_max_send_buffer_size(u32::MAX)?
-        .with_max_ack_delay(Duration::from_nanos(spec.ack.max_delay.0))?
-        .with_max_idle_timeout(idle)?
-        .with_max_handshake_duration(Duration::from_secs(3600))?)
 }

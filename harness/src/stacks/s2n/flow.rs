@@ -1,26 +1,40 @@
 //! One flow: the transfer over a connection, and what is measured of it.
 
+use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
+use s2n_quic::provider::io::testing::spawn;
 use s2n_quic::{Client, Server};
 use windlass_controllers::{Decision, Event, Time};
 
 use super::clock::Clock;
+use super::ends::Ends;
+use super::news::News;
 use crate::measure::Meter;
 use crate::scenario::FlowSpec;
+use crate::stacks::driver::journal::lock;
 use crate::stacks::identity::SERVER_NAME;
-use crate::stacks::payload::{Hash, Sink, Source};
+use crate::stacks::payload::{Hash, Sink, Source, check};
 
 /// Unsent bytes the application keeps ready, so that it is never what limits a flow.
 const READY: u64 = 1 << 19;
 /// How far the receiver gets before the sender's copy is hashed and forgotten.
 const CONFIRM: u64 = 1 << 20;
+
+/// A datagram an end has handed to its socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handed {
+    /// Its size, bytes.
+    pub bytes: usize,
+    /// Whether it carries stream data.
+    pub data: bool,
+}
 
 /// A flow as its two ends, its controller and the network see it.
 pub struct Flow {
@@ -34,6 +48,9 @@ pub struct Flow {
     pub over: Option<(Time, u64)>,
     /// Why it failed, and when.
     pub failed: Option<(Time, String)>,
+    /// What the sender's datagrams are that the network has not taken yet, where it has to
+    /// know.
+    pub handed: VecDeque<Handed>,
     /// When its receiver vanishes.
     vanishes: Option<Time>,
     source: Source,
@@ -44,13 +61,16 @@ pub struct Flow {
     /// Stream bytes sent at least once.
     sent: u64,
     connection: Option<Handle>,
+    /// When it is to start, once that is known.
+    starts: Option<Time>,
     /// The sender, waiting for something to change.
     waiting: Option<Waker>,
+    news: News,
 }
 
 impl Flow {
-    /// A flow of `spec` from `source` that has decided `decision`.
-    pub fn new(spec: &FlowSpec, decision: Decision, source: Source) -> Flow {
+    /// A flow of `spec` from `source` that has decided `decision` and tells `news`.
+    pub fn new(spec: &FlowSpec, decision: Decision, source: Source, news: News) -> Flow {
         Flow {
             vanishes: spec.vanishes,
             meter: Meter::new(spec.packet_bytes),
@@ -58,14 +78,23 @@ impl Flow {
             started: None,
             over: None,
             failed: None,
+            handed: VecDeque::new(),
             source,
             sink: Sink::default(),
             confirmed: 0,
             left: spec.transfer_bytes.unwrap_or(u64::MAX),
             sent: 0,
             connection: None,
+            starts: None,
             waiting: None,
+            news,
         }
+    }
+
+    /// It is to start at `at`.
+    pub fn start_at(&mut self, at: Time) {
+        self.starts = Some(at);
+        self.wake();
     }
 
     /// Stream bytes up to `end` were sent.
@@ -122,6 +151,7 @@ impl Flow {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
             self.over = Some((now, self.sink.received()));
+            self.news.over();
             self.wake();
         }
     }
@@ -153,14 +183,7 @@ impl Flow {
     /// # Errors
     /// The sender's first so many bytes are others.
     pub fn check(&mut self) -> Result<Hash, String> {
-        let sink = std::mem::take(&mut self.sink);
-        let source = std::mem::replace(&mut self.source, Source::new(0, ""));
-        let length = sink.in_order();
-        let received = sink.finish();
-        if source.finish(length) != Some(received) {
-            return Err(format!("the first {length} bytes received are not those sent"));
-        }
-        Ok(received)
+        check(std::mem::replace(&mut self.source, Source::new(0, "")), std::mem::take(&mut self.sink))
     }
 }
 
@@ -173,8 +196,8 @@ impl Shared {
         Shared(Arc::new(Mutex::new(flow)))
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, Flow> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn lock(&self) -> std::sync::MutexGuard<'_, Flow> {
+        lock(&self.0)
     }
 
     /// Waits until the flow is over, or `ready`.
@@ -190,9 +213,24 @@ impl Shared {
         .await;
     }
 
-    /// The end that connects at `start` and sends.
-    pub async fn send(self, client: Client, peer: SocketAddr, start: Time, clock: Clock) {
+    /// The whole flow: waits for its start, makes its ends and has them do their work until
+    /// `stop`.
+    pub async fn live(self, ends: Ends, stop: Time, clock: Clock) {
+        self.until(|flow| flow.starts.is_some()).await;
+        let Some(start) = self.lock().starts.filter(|start| *start < stop) else { return };
         clock.wait(start).await;
+        let made = ends.make(&self).map_err(|error| error.to_string());
+        let (server, client, peer) = match made {
+            Ok(made) => made,
+            Err(reason) => return self.lock().fail(clock.now(), format!("its ends cannot be made: {reason}")),
+        };
+        spawn(self.clone().receive(server, clock));
+        spawn(self.clone().stop(stop, clock));
+        self.send(client, peer, clock).await;
+    }
+
+    /// The end that connects and sends.
+    async fn send(self, client: Client, peer: SocketAddr, clock: Clock) {
         self.lock().begin(clock.now());
         if let Err(reason) = self.transfer(client, peer).await {
             self.lock().fail(clock.now(), format!("the sender lost the connection: {reason}"));
@@ -227,7 +265,7 @@ impl Shared {
     }
 
     /// The end that accepts and receives.
-    pub async fn receive(self, mut server: Server, clock: Clock) {
+    async fn receive(self, mut server: Server, clock: Clock) {
         let Some(mut connection) = server.accept().await else { return };
         let result = async {
             if let Some(mut stream) = connection.accept_receive_stream().await? {
@@ -245,7 +283,7 @@ impl Shared {
     }
 
     /// Ends the transfer at `stop`, where it is.
-    pub async fn stop(self, stop: Time, clock: Clock) {
+    async fn stop(self, stop: Time, clock: Clock) {
         clock.wait(stop).await;
         let connection = {
             let mut flow = self.lock();

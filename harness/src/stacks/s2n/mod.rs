@@ -20,14 +20,18 @@
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
+mod choice;
 mod clock;
+mod config;
 mod ends;
 mod flow;
+pub mod live;
 mod native;
+mod news;
 mod random;
 mod run;
 mod watch;
 mod world;
 
-pub use ends::NATIVES;
+pub use choice::NATIVES;
 pub use run::{run, run_unless};

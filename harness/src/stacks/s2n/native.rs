@@ -1,58 +1,63 @@
 //! s2n-quic's own controllers, measured as ours are.
 
+use std::time::Duration;
+
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Endpoint, PathInfo, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
 
-use super::clock::Clock;
-use super::flow::Shared;
-
-/// Makes measured controllers of another endpoint's.
-pub struct Measured<E> {
-    pub inner: E,
-    pub flow: Shared,
-    pub clock: Clock,
+/// Hears what a controller that is not ours comes to.
+pub trait Witness: Clone + Send + 'static {
+    /// Its window at `at`, bytes; whether congestion brought it there.
+    fn window(&self, at: Timestamp, bytes: u64, answered: bool);
+    /// An RTT sample.
+    fn sampled(&self, rtt: Duration);
 }
 
-impl<E: std::fmt::Debug> std::fmt::Debug for Measured<E> {
+/// Makes measured controllers of another endpoint's.
+pub struct Measured<E, W> {
+    pub inner: E,
+    pub witness: W,
+}
+
+impl<E: std::fmt::Debug, W> std::fmt::Debug for Measured<E, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl<E: Endpoint> Endpoint for Measured<E> {
-    type CongestionController = Watched<E::CongestionController>;
+impl<E: Endpoint, W: Witness> Endpoint for Measured<E, W> {
+    type CongestionController = Watched<E::CongestionController, W>;
 
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Self::CongestionController {
         let inner = self.inner.new_congestion_controller(path);
-        Watched { inner, flow: self.flow.clone(), clock: self.clock }
+        Watched { inner, witness: self.witness.clone() }
     }
 }
 
-/// A controller whose every move its flow hears of.
+/// A controller with a witness of its every move.
 #[derive(Clone)]
-pub struct Watched<C> {
+pub struct Watched<C, W> {
     inner: C,
-    flow: Shared,
-    clock: Clock,
+    witness: W,
 }
 
-impl<C: std::fmt::Debug> std::fmt::Debug for Watched<C> {
+impl<C: std::fmt::Debug, W> std::fmt::Debug for Watched<C, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl<C: CongestionController> Watched<C> {
+impl<C: CongestionController, W: Witness> Watched<C, W> {
     /// Tells the window, and whether congestion brought it there.
     fn tell(&self, at: Timestamp, before: Option<u32>) {
         let window = self.inner.congestion_window();
         let answered = before.is_some_and(|before| window < before);
-        self.flow.lock().window(self.clock.time(at), u64::from(window), answered);
+        self.witness.window(at, u64::from(window), answered);
     }
 }
 
-impl<C: CongestionController> CongestionController for Watched<C> {
+impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W> {
     type PacketInfo = C::PacketInfo;
 
     fn congestion_window(&self) -> u32 {
@@ -92,7 +97,7 @@ impl<C: CongestionController> CongestionController for Watched<C> {
         publisher: &mut P,
     ) {
         self.inner.on_rtt_update(time_sent, now, rtt, publisher);
-        self.flow.lock().sampled(rtt.latest_rtt());
+        self.witness.sampled(rtt.latest_rtt());
         self.tell(now, None);
     }
 

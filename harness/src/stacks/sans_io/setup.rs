@@ -6,7 +6,6 @@ use std::time::Instant;
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Groups, QlogRecorder, Recorder, SharedTrace};
 use windlass_controllers::{Algorithm, Decision, Engine, Path, Time, View};
-use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 
 use super::config;
 use super::dialect::{Factory, NATIVES, STACK, native};
@@ -19,9 +18,8 @@ use super::watched::Natives;
 use crate::measure::Meter;
 use crate::net::Stream;
 use crate::scenario::{Control, FlowSpec};
-use crate::sim::QlogSettings;
 use crate::stacks::driver::journal::{Journal, Listen, Output};
-use crate::stacks::driver::log::SMALLEST;
+use crate::stacks::driver::log::{Run, SMALLEST, begin};
 use crate::stacks::driver::native::{NoNative, Seen, Shadow};
 use crate::stacks::payload::Source;
 use crate::stacks::{Log, RunError};
@@ -145,22 +143,7 @@ impl Shared<'_> {
 
     /// The beginning of a log.
     pub fn begin(&self, log: Log, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
-        let description = format!("{} on {}, seed {}", spec.controller, self.scenario, self.seed);
-        let header = Header {
-            title: &spec.name,
-            description: &description,
-            vantage: Vantage::Client,
-            name: STACK,
-            ..Header::default()
-        };
-        let QlogSettings { profile, detail, .. } = log.settings;
-        let mut trace = Trace::new(log.output, profile, detail, &header);
-        let parameters = RecoveryParameters {
-            initial_congestion_window: Some(first.cwnd),
-            ..RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes)
-        };
-        trace.recovery_parameters_set(spec.starts(self.seed).0, &parameters);
-        SharedTrace::from(trace)
+        begin(log, &Run { stack: STACK, scenario: self.scenario, seed: self.seed }, spec, first)
     }
 
     /// A seed for `part` of a flow alone.
