@@ -25,13 +25,18 @@ pub enum ChoiceError {
 fn remedy(controller: &str, fallback: Option<&str>) -> String {
     match fallback {
         Some(does) => {
-            let separator = if controller.contains(':') { ',' } else { ':' };
-            format!(
-                "ask for its fallback by name, \"{controller}{separator}fallback=on\" ({does}), or run it in the simulator"
-            )
+            let text = with_fallback(controller);
+            format!("ask for its fallback by name, \"{text}\" ({does}), or run it in the simulator")
         }
         None => "run it in the simulator".to_owned(),
     }
+}
+
+/// `controller`, as a user types it, with its documented fallback asked for.
+#[must_use]
+pub fn with_fallback(controller: &str) -> String {
+    let separator = if controller.contains(':') { ',' } else { ':' };
+    format!("{controller}{separator}fallback=on")
 }
 
 /// Reads a controller of the catalogue and checks that `stack` can run it.

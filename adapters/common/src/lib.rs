@@ -22,7 +22,7 @@ mod spool;
 pub mod step;
 
 pub use ack_batch::AckBatch;
-pub use choice::{ChoiceError, choose, require};
+pub use choice::{ChoiceError, choose, require, with_fallback};
 pub use departures::{Departure, Departures};
 pub use flow::Flow;
 pub use group::{Group, Groups};

@@ -27,7 +27,7 @@ pub(super) fn controllers(typed: &[String]) -> Result<Vec<String>, CliError> {
     let mut names: Vec<String> = Vec::new();
     for name in typed.iter().flat_map(|text| split(text)) {
         // Whether there is such a native controller is each stack's to say.
-        if !name.starts_with(NATIVE) {
+        if is_ours(&name) {
             controller(&name)?;
         }
         if !names.contains(&name) {
@@ -35,6 +35,11 @@ pub(super) fn controllers(typed: &[String]) -> Result<Vec<String>, CliError> {
         }
     }
     Ok(names)
+}
+
+/// Whether `name` is to be one of the catalogue's, not one of a stack's own.
+pub(super) fn is_ours(name: &str) -> bool {
+    !name.starts_with(NATIVE)
 }
 
 /// `a,b:x=1,y=2,c` is a, b:x=1,y=2 and c: a comma begins another controller unless a
@@ -103,6 +108,18 @@ pub(super) fn scenario(text: &str) -> Result<Source, CliError> {
     }
     Source::builtin(text)
         .ok_or_else(|| CliError::Usage(format!("{}; there is no file of that name either", unknown_scenario(text))))
+}
+
+/// The scenarios `names` are, each once.
+pub(super) fn scenarios(names: &[String]) -> Result<Vec<Source>, CliError> {
+    let mut sources: Vec<Source> = Vec::new();
+    for name in names {
+        let source = scenario(name)?;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    Ok(sources)
 }
 
 fn unknown_scenario(name: &str) -> String {

@@ -10,7 +10,7 @@ use super::choice;
 use super::error::print;
 use super::qlog_options::QlogOptions;
 use super::summary;
-use crate::evaluation::{BUILTIN, LogDetail, Source, Stack};
+use crate::evaluation::{BUILTIN, LogDetail, Stack};
 use crate::results::Store;
 
 /// Run the controllers through the built-in scenarios and write a report
@@ -52,13 +52,7 @@ impl Evaluate {
         };
         let evaluated = BUILTIN.iter().filter(|scenario| scenario.evaluated).map(|scenario| scenario.name.to_owned());
         let names: Vec<String> = if self.scenarios.is_empty() { evaluated.collect() } else { self.scenarios.clone() };
-        let mut sources: Vec<Source> = Vec::new();
-        for name in &names {
-            let source = choice::scenario(name)?;
-            if !sources.contains(&source) {
-                sources.push(source);
-            }
-        }
+        let sources = choice::scenarios(&names)?;
         let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
         let batch = Batch {
             title: format!(

@@ -3,6 +3,7 @@
 mod batch;
 mod book;
 mod choice;
+mod conformance;
 mod error;
 mod evaluate;
 mod explain;
@@ -43,6 +44,7 @@ enum Command {
     Scenarios(scenarios::Scenarios),
     Run(run::RunScenario),
     Evaluate(evaluate::Evaluate),
+    Conformance(conformance::Compare),
     Report(report::Rebuild),
     Book(book::Book),
 }
@@ -57,6 +59,7 @@ pub fn main() -> ExitCode {
         Command::Scenarios(command) => command.run(),
         Command::Run(command) => command.run(),
         Command::Evaluate(command) => command.run(),
+        Command::Conformance(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Book(command) => command.run(),
     };

@@ -60,6 +60,8 @@ builtin! {
     "short-transfers" false,
     "group-strength" false,
     "vanished-member" false,
+    "delayed-acks" false,
+    "delayed-acks-loss" false,
 }
 
 /// A scenario's text and what to call it.

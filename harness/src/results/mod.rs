@@ -19,6 +19,7 @@ use crate::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
 pub use metrics::Metrics;
 pub use ranking::{Standing, rank};
+pub(crate) use round::decimals;
 pub use store::{QLOG_DIR, Store, StoreError, replace};
 pub use table::{Column, Table, Values};
 pub use tables::tables;

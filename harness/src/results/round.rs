@@ -3,7 +3,7 @@
 use crate::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
 /// Rounds `x` to `decimals` digits after the point.
-pub(super) fn decimals(x: f64, decimals: i32) -> f64 {
+pub(crate) fn decimals(x: f64, decimals: i32) -> f64 {
     let scale = 10f64.powi(decimals);
     let rounded = (x * scale).round() / scale;
     if rounded == 0.0 { 0.0 } else { rounded }
