@@ -1,10 +1,7 @@
 //! When the next packet may leave.
 
-use windlass_controllers::{Decision, Phase, Span, Time};
-
-/// How much faster than a window per smoothed RTT s2n-quic's own controllers send, in slow
-/// start and after (`RFC 9002 §7.7`); used where a controller decides no rate.
-const WINDOWS_PER_RTT: (f64, f64) = (2.0, 1.25);
+use windlass_adapter::windows_per_rtt;
+use windlass_controllers::{Decision, Span, Time};
 
 /// Below this smoothed RTT a window goes out unpaced unless a rate was decided: waiting
 /// for a timer would take longer than the path, as s2n-quic's own controllers have it.
@@ -41,9 +38,8 @@ impl Pacer {
         self.nanos_per_byte = match (decision.pacing_rate, smoothed) {
             (Some(rate), _) => 8e9 / rate.max(1) as f64,
             (None, Some(smoothed)) if smoothed >= SHORT_RTT => {
-                let (starting, later) = WINDOWS_PER_RTT;
-                let windows = if decision.phase == Phase::SlowStart { starting } else { later };
-                smoothed.0 as f64 / (windows * decision.cwnd.max(1) as f64)
+                // As s2n-quic's own controllers have it.
+                smoothed.0 as f64 / (windows_per_rtt(decision.phase) * decision.cwnd.max(1) as f64)
             }
             _ => 0.0,
         };

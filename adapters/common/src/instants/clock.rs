@@ -67,8 +67,9 @@ impl Clock {
 }
 
 /// A duration as a span: without the 128-bit numbers of `Duration::as_nanos`.
+#[must_use]
 #[inline]
-pub(super) fn span(duration: Duration) -> Span {
+pub fn span(duration: Duration) -> Span {
     Span(duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos())))
 }
 

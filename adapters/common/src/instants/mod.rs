@@ -11,6 +11,6 @@ mod path;
 mod rtt;
 mod ticks;
 
-pub use clock::Clock;
+pub use clock::{Clock, span};
 pub use factory::Origin;
 pub use path::{Loss, Packet, PathFlow};

@@ -1,0 +1,42 @@
+//! Pacing where a controller leaves it to the stack and the stack leaves it to the adapter.
+
+use windlass_controllers::{Decision, Phase, Span};
+
+/// How many windows leave in a smoothed RTT where no rate was decided: a little more than
+/// one, so that the window and not the pacer limits; in slow start enough for it to double
+/// (`RFC 9002 §7.7`).
+#[must_use]
+#[inline]
+pub fn windows_per_rtt(phase: Phase) -> f64 {
+    if phase == Phase::SlowStart { 2.0 } else { 1.25 }
+}
+
+/// The rate in bit/s for a decision without one, on a path with this smoothed RTT; `None`
+/// for an RTT of nothing.
+#[must_use]
+#[inline]
+pub fn default_pacing(decision: &Decision, smoothed: Span) -> Option<u64> {
+    let windows = windows_per_rtt(decision.phase);
+    (smoothed > Span::ZERO).then(|| (windows * decision.cwnd as f64 * 8e9 / smoothed.0 as f64) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use windlass_controllers::fixed_window::FixedWindow;
+    use windlass_controllers::{Engine, Path, Time, View};
+
+    #[test]
+    fn a_window_leaves_a_little_faster_than_it_is_acknowledged() {
+        let engine = FixedWindow::engine(10);
+        let state = engine.start(&Path { now: Time::ZERO, mtu: 1000, seed: 0 });
+        let mut decision = engine.decide(&state, View::solo(&()));
+        decision.phase = Phase::CongestionAvoidance;
+        assert_eq!(default_pacing(&decision, Span::from_millis(100)), Some(1_000_000));
+        decision.phase = Phase::SlowStart;
+        assert_eq!(default_pacing(&decision, Span::from_millis(100)), Some(1_600_000));
+        assert_eq!(default_pacing(&decision, Span::ZERO), None);
+        decision.cwnd = u64::MAX;
+        assert_eq!(default_pacing(&decision, Span(1)), Some(u64::MAX));
+    }
+}

@@ -1,0 +1,125 @@
+//! Fetches a file from `quiche-serve` and writes it to standard output:
+//! `quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
+#[allow(dead_code)]
+#[path = "../../common/files/mod.rs"]
+mod files;
+mod udp;
+
+use std::error::Error;
+use std::io::{ErrorKind, Write};
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
+use boring::x509::X509;
+use udp::Paced;
+
+const USAGE: &str = "quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH";
+/// The stream of the request.
+const STREAM: u64 = 0;
+
+fn main() -> ExitCode {
+    files::tell(run())
+}
+
+fn run() -> Result<(), Box<dyn Error>> {
+    let typed = files::Typed::read(&["--cc"], 3, USAGE)?;
+    let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
+    let trusted = std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?;
+    let there: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;
+
+    let mut tls = SslContextBuilder::new(SslMethod::tls())?;
+    tls.cert_store_mut().add_cert(X509::from_der(&trusted)?)?;
+    tls.set_verify(SslVerifyMode::PEER);
+    let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+    udp::prepare(&mut config, typed.option("--cc", "cubic"))?;
+    config.verify_peer(true);
+
+    let socket = udp::bind(if there.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" })
+        .ok()
+        .filter(|_| there.ip().is_loopback())
+        .map_or_else(|| udp::bind(if there.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" }), Ok)?;
+    let here = socket.local_addr()?;
+    let connection = quiche::connect(Some(files::NAME), &udp::connection_id()?, here, there, &mut config)?;
+    let mut paced = Paced::new(connection);
+
+    let mut buffer = vec![0; 65_535];
+    let mut asked = false;
+    let mut answer = Answer::default();
+    while !paced.connection.is_closed() {
+        if !asked && paced.connection.is_established() {
+            asked = paced.connection.stream_send(STREAM, path.as_bytes(), true)? == path.len();
+        }
+        while let Ok((read, end)) = paced.connection.stream_recv(STREAM, &mut buffer) {
+            answer.take(&buffer[..read])?;
+            if end {
+                answer.whole = true;
+                paced.connection.close(true, 0, b"")?;
+            }
+        }
+        paced.send(&socket)?;
+        if answer.whole {
+            break;
+        }
+        udp::wait(&socket, paced.rest())?;
+        paced.expire();
+        loop {
+            match socket.recv_from(&mut buffer) {
+                Ok((bytes, from)) => paced.receive(&mut buffer[..bytes], from, here),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(format!("{there}: {error}").into()),
+            }
+        }
+    }
+    if !answer.whole {
+        return Err(ended(&paced.connection).into());
+    }
+    let bytes = answer.end()?;
+    eprintln!(
+        "{bytes} bytes, round trip {:?}",
+        paced.connection.path_stats().next().map(|path| path.rtt).unwrap_or_default()
+    );
+    Ok(())
+}
+
+fn ended(connection: &quiche::Connection) -> String {
+    match (connection.local_error(), connection.peer_error()) {
+        (Some(error), _) => format!("the connection failed: {error:?}"),
+        (None, Some(error)) => format!("the server ended the connection: {error:?}"),
+        (None, None) => "the server does not answer".to_owned(),
+    }
+}
+
+/// The answer, whose first byte tells what it is.
+#[derive(Default)]
+struct Answer {
+    found: Option<bool>,
+    reason: Vec<u8>,
+    bytes: usize,
+    whole: bool,
+}
+
+impl Answer {
+    fn take(&mut self, mut piece: &[u8]) -> Result<(), Box<dyn Error>> {
+        if let (None, [first, rest @ ..]) = (self.found, piece) {
+            self.found = Some(*first == files::FOUND);
+            piece = rest;
+        }
+        if self.found == Some(true) {
+            std::io::stdout().write_all(piece)?;
+            self.bytes += piece.len();
+        } else if self.reason.len() < 2 * files::LONGEST {
+            self.reason.extend_from_slice(piece);
+        }
+        Ok(())
+    }
+
+    /// How many bytes the file has.
+    fn end(&self) -> Result<usize, Box<dyn Error>> {
+        match self.found {
+            Some(true) => Ok(self.bytes),
+            Some(false) => Err(String::from_utf8_lossy(&self.reason).into()),
+            None => Err("the answer is empty".into()),
+        }
+    }
+}

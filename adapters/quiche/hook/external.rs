@@ -1,0 +1,531 @@
+//! Congestion controllers from outside quiche.
+//!
+//! [`define`] gives an algorithm a name, [`resolve_with`] a function that knows more names.
+//! From then on `Config::set_cc_algorithm_name` takes them, in C
+//! `quiche_config_set_cc_algorithm_name`, and in a handshake
+//! `Connection::set_cc_algorithm_name_in_handshake`. Every path of a connection starts a
+//! [`Controller`] of the algorithm; quiche tells it what happens on the path and asks it for
+//! a window and a pacing rate. Names quiche knows itself keep their meaning.
+
+use std::fmt::Debug;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::PoisonError;
+use std::sync::RwLock;
+use std::time::Duration;
+use std::time::Instant;
+
+use super::bbr2::BBRv2;
+use super::CongestionControl;
+use crate::frame::EcnCounts;
+use crate::packet::Epoch;
+use crate::ranges::RangeSet;
+use crate::recovery::bandwidth::Bandwidth;
+use crate::recovery::rtt::RttStats;
+use crate::recovery::CongestionControlAlgorithm;
+use crate::recovery::Recovery;
+use crate::recovery::RecoveryConfig;
+use crate::recovery::RecoveryStats;
+
+pub use super::Acked;
+pub use super::BbrParams;
+pub use super::Lost;
+
+mod slots;
+
+use slots::SLOTS;
+
+/// The local and the peer's address of a path.
+pub type Addresses = (SocketAddr, SocketAddr);
+
+/// A path about to start.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPath {
+    /// Now.
+    pub now: Instant,
+    /// Its addresses; missing only where recovery is used without a connection.
+    pub addresses: Option<Addresses>,
+    /// Size of datagrams, bytes.
+    pub mtu: usize,
+}
+
+/// Starts controllers.
+pub trait Algorithm: Send + Sync {
+    /// A controller for a path; `None` leaves the path to quiche's CUBIC.
+    fn start(&self, path: &NewPath) -> Option<Box<dyn Controller>>;
+}
+
+/// A packet that left and counts as in flight.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sent {
+    /// Its number; numbers of a connection grow over all packet number spaces.
+    pub number: u64,
+    /// Its size.
+    pub bytes: usize,
+    /// When it leaves.
+    pub at: Instant,
+    /// Bytes in flight before it.
+    pub in_flight: usize,
+}
+
+/// A packet number space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Space {
+    /// Initial packets.
+    Initial,
+    /// Handshake packets.
+    Handshake,
+    /// 0-RTT and 1-RTT packets.
+    Application,
+}
+
+impl From<Epoch> for Space {
+    fn from(epoch: Epoch) -> Space {
+        match epoch {
+            Epoch::Initial => Space::Initial,
+            Epoch::Handshake => Space::Handshake,
+            Epoch::Application => Space::Application,
+        }
+    }
+}
+
+/// quiche's estimates of a path's RTT.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Rtt {
+    /// The latest sample.
+    pub latest: Duration,
+    /// The smoothed RTT.
+    pub smoothed: Duration,
+    /// Its variation.
+    pub variation: Duration,
+    /// The minimum over five minutes.
+    pub min: Duration,
+    /// The longest the peer says it holds an ACK.
+    pub max_ack_delay: Duration,
+    /// Whether there ever was a sample; before, the smoothed RTT is the configured one.
+    pub measured: bool,
+    /// Whether the latest sample is of this report.
+    pub fresh: bool,
+}
+
+/// Cumulative counts of packets by ECN codepoint, as the peer reports them for a packet
+/// number space.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ecn {
+    /// ECT(0).
+    pub ect0: u64,
+    /// ECT(1).
+    pub ect1: u64,
+    /// CE.
+    pub ce: u64,
+}
+
+/// What an ACK frame brought.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Frame {
+    /// The packet number space.
+    pub space: Space,
+    /// How long the peer says it held the ACK.
+    pub ack_delay: Duration,
+    /// The counts of the frame, if it has any.
+    pub ecn: Option<Ecn>,
+}
+
+/// Packets newly acknowledged and newly lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Report<'a> {
+    /// Now.
+    pub now: Instant,
+    /// The ACK frame; `None`: a timer found the losses.
+    pub frame: Option<Frame>,
+    /// Packets newly acknowledged, also those that do not count as in flight.
+    pub acked: &'a [Acked],
+    /// Packets newly lost.
+    pub lost: &'a [Lost],
+    /// Bytes in flight before.
+    pub in_flight_before: usize,
+    /// Bytes in flight after.
+    pub in_flight: usize,
+    /// Below this number all packets of the space were acknowledged or lost.
+    pub least_unacked: u64,
+    /// RTT estimates.
+    pub rtt: Rtt,
+}
+
+impl Acked {
+    /// The packet's number.
+    pub fn number(&self) -> u64 {
+        self.pkt_num
+    }
+
+    /// When it left.
+    pub fn sent_at(&self) -> Instant {
+        self.time_sent
+    }
+}
+
+impl Lost {
+    /// The packet's number.
+    pub fn number(&self) -> u64 {
+        self.packet_number
+    }
+
+    /// Its size.
+    pub fn bytes(&self) -> usize {
+        self.bytes_lost
+    }
+}
+
+/// A congestion controller of one path.
+pub trait Controller: Debug + Send + Sync {
+    /// A packet left.
+    fn sent(&mut self, packet: &Sent);
+    /// Packets were acknowledged or lost.
+    fn report(&mut self, report: &Report<'_>);
+    /// An ACK frame came, before the report of it; `acknowledges` tells whether it covers a
+    /// packet number.
+    fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool);
+    /// A packet will be neither acknowledged nor lost: its keys are gone, or it only probed
+    /// for a larger datagram size.
+    fn forget(&mut self, number: u64);
+    /// The probe timeout fired.
+    fn probe_timeout(&mut self) {}
+    /// There is nothing to send although `in_flight` bytes leave room in the window.
+    fn app_limited(&mut self, in_flight: usize);
+    /// The size of datagrams changed, bytes.
+    fn resized(&mut self, mtu: usize);
+    /// The window, bytes.
+    fn window(&self) -> u64;
+    /// The pacing rate, bit/s; `None`: unpaced. quiche keeps to it if the program has not
+    /// turned pacing off.
+    fn pacing_rate(&self) -> Option<u64>;
+    /// The rate at which the path delivers, bit/s, where known: what quiche tells as
+    /// `delivery_rate`.
+    fn delivery_rate(&self) -> Option<u64>;
+    /// The slow start threshold, bytes.
+    fn ssthresh(&self) -> Option<u64>;
+    /// What it is doing, for logs.
+    fn state(&self) -> &'static str;
+    /// Whether it is in a recovery period: the pacer then grants no burst after silence.
+    fn in_recovery(&self) -> bool;
+}
+
+/// All names there is room for are taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Full;
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "there is room for {} names of congestion controllers in a process", SLOTS.len())
+    }
+}
+
+impl std::error::Error for Full {}
+
+/// Finds the algorithm of a name.
+pub type Resolver = dyn Fn(&str) -> Option<Arc<dyn Algorithm>> + Send + Sync;
+
+struct Names {
+    defined: Vec<(String, Arc<dyn Algorithm>)>,
+    resolvers: Vec<Arc<Resolver>>,
+}
+
+static NAMES: RwLock<Names> = RwLock::new(Names { defined: Vec::new(), resolvers: Vec::new() });
+
+/// Gives `algorithm` a name. Connections made later with the name start it, also if the
+/// name was taken.
+pub fn define(name: &str, algorithm: Arc<dyn Algorithm>) -> Result<CongestionControlAlgorithm, Full> {
+    let mut names = NAMES.write().unwrap_or_else(PoisonError::into_inner);
+    if let Some(slot) = names.defined.iter().position(|(defined, _)| defined == name) {
+        names.defined[slot].1 = algorithm;
+        return Ok(SLOTS[slot]);
+    }
+    let slot = *SLOTS.get(names.defined.len()).ok_or(Full)?;
+    names.defined.push((name.to_owned(), algorithm));
+    Ok(slot)
+}
+
+/// Has `resolver` asked for names that are not defined; what it finds stays defined.
+pub fn resolve_with(resolver: Arc<Resolver>) {
+    NAMES.write().unwrap_or_else(PoisonError::into_inner).resolvers.push(resolver);
+}
+
+pub(crate) fn named(name: &str) -> Option<CongestionControlAlgorithm> {
+    let resolvers = {
+        let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(slot) = names.defined.iter().position(|(defined, _)| defined == name) {
+            return Some(SLOTS[slot]);
+        }
+        names.resolvers.clone()
+    };
+    let found = resolvers.iter().find_map(|resolver| resolver(name))?;
+    match define(name, found) {
+        Ok(slot) => Some(slot),
+        Err(full) => {
+            error!("congestion controller {name:?}: {full}");
+            None
+        },
+    }
+}
+
+fn algorithm(of: CongestionControlAlgorithm) -> Option<Arc<dyn Algorithm>> {
+    let slot = SLOTS.iter().position(|slot| *slot == of)?;
+    let names = NAMES.read().unwrap_or_else(PoisonError::into_inner);
+    names.defined.get(slot).map(|(_, algorithm)| Arc::clone(algorithm))
+}
+
+/// Recovery for a path with these addresses.
+pub(crate) fn on_path(local: SocketAddr, peer: SocketAddr, config: &RecoveryConfig) -> Recovery {
+    Recovery::new_with_config(&RecoveryConfig { path: Some((local, peer)), ..*config })
+}
+
+/// Now, as all of quiche has it.
+pub(crate) fn now() -> Instant {
+    #[cfg(feature = "virtual-time")]
+    if let Some(now) = clock::TOLD.get() {
+        return now;
+    }
+    Instant::now()
+}
+
+/// Time as a program tells it.
+#[cfg(feature = "virtual-time")]
+pub mod clock {
+    use std::cell::Cell;
+    use std::time::Instant;
+
+    thread_local! {
+        pub(super) static TOLD: Cell<Option<Instant>> = const { Cell::new(None) };
+    }
+
+    /// Tells all connections of this thread the time, until told otherwise; `None` lets the
+    /// system tell it.
+    pub fn tell(now: Option<Instant>) {
+        TOLD.set(now);
+    }
+}
+
+/// A controller and what it has not been told of a frame yet.
+#[derive(Debug)]
+pub(crate) struct External {
+    controller: Box<dyn Controller>,
+    frame: Option<Frame>,
+    ecn: Option<Ecn>,
+    mtu: usize,
+    limit: u64,
+    sent_now: bool,
+}
+
+impl External {
+    fn window(&self) -> u64 {
+        self.controller.window().min(self.limit)
+    }
+}
+
+/// What sends: BBRv2, or an external controller.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant)]
+pub(crate) enum Sender {
+    Bbr2(BBRv2),
+    External(External),
+}
+
+/// Asks whichever sends.
+macro_rules! ask {
+    ($sender:expr, $bbr:ident => $of_bbr:expr, $external:ident => $of_external:expr) => {
+        match $sender {
+            Sender::Bbr2($bbr) => $of_bbr,
+            Sender::External($external) => $of_external,
+        }
+    };
+}
+
+impl Sender {
+    pub(crate) fn new(
+        initial_window: usize, max_window: usize, mtu: usize, initial_rtt: Duration, params: Option<&BbrParams>,
+    ) -> Self {
+        Sender::Bbr2(BBRv2::new(initial_window, max_window, mtu, initial_rtt, params))
+    }
+
+    /// The sender of an algorithm known by name; `None` for one of quiche's others.
+    pub(crate) fn external(config: &RecoveryConfig) -> Option<Self> {
+        let algorithm = algorithm(config.cc_algorithm)?;
+        let mtu = config.max_send_udp_payload_size;
+        let path = NewPath { now: now(), addresses: config.path, mtu };
+        let controller = algorithm.start(&path)?;
+        let sent_now = config.custom_bbr_params.and_then(|params| params.time_sent_set_to_now).unwrap_or(true);
+        Some(Sender::External(External { controller, frame: None, ecn: None, mtu, limit: u64::MAX, sent_now }))
+    }
+
+    pub(crate) fn time_sent_set_to_now(&self) -> bool {
+        ask!(self, bbr => bbr.time_sent_set_to_now(), external => external.sent_now)
+    }
+
+    pub(crate) fn rtt_persistent_jump_count(&self) -> u64 {
+        ask!(self, bbr => bbr.rtt_persistent_jump_count(), _external => 0)
+    }
+
+    #[cfg(feature = "qlog")]
+    pub(crate) fn send_rate(&self) -> Option<Bandwidth> {
+        ask!(self, bbr => bbr.send_rate(), _external => None)
+    }
+
+    #[cfg(feature = "qlog")]
+    pub(crate) fn ack_rate(&self) -> Option<Bandwidth> {
+        ask!(self, bbr => bbr.ack_rate(), _external => None)
+    }
+
+    /// An ACK frame was checked; its report may follow.
+    pub(crate) fn on_ack_frame(&mut self, epoch: Epoch, ranges: &RangeSet, ack_delay_us: u64, now: Instant) {
+        let Sender::External(external) = self else { return };
+        let ack_delay = Duration::from_micros(ack_delay_us);
+        external.frame = Some(Frame { space: epoch.into(), ack_delay, ecn: external.ecn.take() });
+        external.controller.frame(now, &|number| ranges.iter().any(|range| range.contains(&number)));
+    }
+}
+
+impl Recovery {
+    /// The counts of the ACK frame about to be processed.
+    pub(crate) fn external_ecn(&mut self, counts: &Option<EcnCounts>) {
+        let Recovery::GCongestion(recovery) = self else { return };
+        if let Sender::External(external) = recovery.external() {
+            external.ecn = counts.as_ref().map(|counts| {
+                let [ect0, ect1, ce] = counts.counts();
+                Ecn { ect0, ect1, ce }
+            });
+        }
+    }
+}
+
+fn bandwidth(bits_per_second: u64) -> Bandwidth {
+    Bandwidth::from_bytes_per_second((bits_per_second / 8).max(1))
+}
+
+fn narrow(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
+impl CongestionControl for Sender {
+    #[cfg(feature = "qlog")]
+    fn state_str(&self) -> &'static str {
+        ask!(self, bbr => bbr.state_str(), external => external.controller.state())
+    }
+
+    fn get_congestion_window(&self) -> usize {
+        ask!(self, bbr => bbr.get_congestion_window(), external => narrow(external.window()))
+    }
+
+    fn get_congestion_window_in_packets(&self) -> usize {
+        ask!(self, bbr => bbr.get_congestion_window_in_packets(),
+            external => narrow(external.window()) / external.mtu.max(1))
+    }
+
+    fn can_send(&self, bytes_in_flight: usize) -> bool {
+        ask!(self, bbr => bbr.can_send(bytes_in_flight), external => (bytes_in_flight as u64) < external.window())
+    }
+
+    fn on_packet_sent(
+        &mut self, sent_time: Instant, bytes_in_flight: usize, packet_number: u64, bytes: usize,
+        is_retransmissible: bool,
+    ) {
+        ask!(self,
+            bbr => bbr.on_packet_sent(sent_time, bytes_in_flight, packet_number, bytes, is_retransmissible),
+            external => external.controller.sent(&Sent {
+                number: packet_number,
+                bytes,
+                at: sent_time,
+                in_flight: bytes_in_flight,
+            })
+        )
+    }
+
+    fn on_packet_neutered(&mut self, packet_number: u64) {
+        ask!(self, bbr => bbr.on_packet_neutered(packet_number),
+            external => external.controller.forget(packet_number))
+    }
+
+    #[inline]
+    fn on_congestion_event(
+        &mut self, rtt_updated: bool, prior_in_flight: usize, bytes_in_flight: usize, event_time: Instant,
+        acked_packets: &[Acked], lost_packets: &[Lost], least_unacked: u64, rtt_stats: &RttStats,
+        recovery_stats: &mut RecoveryStats,
+    ) {
+        let external = ask!(self,
+            bbr => return bbr.on_congestion_event(rtt_updated, prior_in_flight, bytes_in_flight, event_time,
+                acked_packets, lost_packets, least_unacked, rtt_stats, recovery_stats),
+            external => external);
+        external.controller.report(&Report {
+            now: event_time,
+            // A frame whose packets were all known is told, and brings no report.
+            frame: if acked_packets.is_empty() { None } else { external.frame.take() },
+            acked: acked_packets,
+            lost: lost_packets,
+            in_flight_before: prior_in_flight,
+            in_flight: bytes_in_flight,
+            least_unacked,
+            rtt: Rtt {
+                latest: rtt_stats.latest_rtt,
+                smoothed: rtt_stats.smoothed_rtt,
+                variation: rtt_stats.rttvar,
+                min: *rtt_stats.min_rtt,
+                max_ack_delay: rtt_stats.max_ack_delay,
+                measured: rtt_stats.has_first_rtt_sample,
+                fresh: rtt_updated,
+            },
+        });
+    }
+
+    fn on_retransmission_timeout(&mut self, packets_retransmitted: bool) {
+        ask!(self, bbr => bbr.on_retransmission_timeout(packets_retransmitted),
+            external => external.controller.probe_timeout())
+    }
+
+    fn on_connection_migration(&mut self) {
+        ask!(self, bbr => bbr.on_connection_migration(), _external => ())
+    }
+
+    fn limit_cwnd(&mut self, max_cwnd: usize) {
+        ask!(self, bbr => bbr.limit_cwnd(max_cwnd), external => external.limit = max_cwnd as u64)
+    }
+
+    fn is_in_recovery(&self) -> bool {
+        ask!(self, bbr => bbr.is_in_recovery(), external => external.controller.in_recovery())
+    }
+
+    fn is_cwnd_limited(&self, bytes_in_flight: usize) -> bool {
+        ask!(self, bbr => bbr.is_cwnd_limited(bytes_in_flight),
+            external => bytes_in_flight as u64 >= external.window())
+    }
+
+    fn pacing_rate(&self, bytes_in_flight: usize, rtt_stats: &RttStats) -> Bandwidth {
+        ask!(self, bbr => bbr.pacing_rate(bytes_in_flight, rtt_stats),
+            external => external.controller.pacing_rate().map_or(Bandwidth::infinite(), bandwidth))
+    }
+
+    fn bandwidth_estimate(&self, rtt_stats: &RttStats) -> Bandwidth {
+        ask!(self, bbr => bbr.bandwidth_estimate(rtt_stats),
+            external => external.controller.delivery_rate().map_or(Bandwidth::zero(), bandwidth))
+    }
+
+    fn max_bandwidth(&self) -> Bandwidth {
+        ask!(self, bbr => bbr.max_bandwidth(),
+            external => external.controller.delivery_rate().map_or(Bandwidth::zero(), bandwidth))
+    }
+
+    fn update_mss(&mut self, new_mss: usize) {
+        ask!(self, bbr => bbr.update_mss(new_mss), external => {
+            external.mtu = new_mss;
+            external.controller.resized(new_mss);
+        })
+    }
+
+    fn on_app_limited(&mut self, bytes_in_flight: usize) {
+        ask!(self, bbr => bbr.on_app_limited(bytes_in_flight),
+            external => external.controller.app_limited(bytes_in_flight))
+    }
+
+    #[cfg(feature = "qlog")]
+    fn ssthresh(&self) -> Option<u64> {
+        ask!(self, bbr => bbr.ssthresh(), external => external.controller.ssthresh())
+    }
+}

@@ -1,0 +1,115 @@
+//! A path whose panics end here.
+//!
+//! quiche is called from C; a panic must not unwind into that, nor abort the process.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use quiche::external::{Controller, Report, Sent};
+use windlass_controllers::Engine;
+
+use crate::path::Path;
+
+/// Datagrams a path may have in flight once its controller has panicked: the least a
+/// sender falls back to (`RFC 9002 §7.2`).
+const LEAST_WINDOW: u64 = 2;
+
+/// A path, until its controller panics.
+#[derive(Debug)]
+pub(crate) struct Guarded<E: Engine> {
+    path: Option<Path<E>>,
+    controller: Arc<str>,
+    mtu: u64,
+}
+
+impl<E: Engine> Guarded<E> {
+    /// Guards `path`, whose controller the user calls `controller`.
+    pub(crate) fn new(path: Path<E>, controller: &Arc<str>) -> Self {
+        Guarded { mtu: path.mtu(), path: Some(path), controller: Arc::clone(controller) }
+    }
+
+    #[inline]
+    fn tell(&mut self, what: impl FnOnce(&mut Path<E>)) {
+        let Some(path) = &mut self.path else { return };
+        if catch_unwind(AssertUnwindSafe(|| what(path))).is_err() {
+            self.give_up();
+        }
+    }
+
+    #[cold]
+    fn give_up(&mut self) {
+        let path = self.path.take();
+        // Leaving its group is a step too.
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+        log::error!("{} panicked; its path goes on with a window of {LEAST_WINDOW} datagrams", self.controller);
+    }
+
+    #[inline]
+    fn ask<R>(&self, otherwise: R, what: impl FnOnce(&Path<E>) -> R) -> R {
+        let Some(path) = &self.path else { return otherwise };
+        catch_unwind(AssertUnwindSafe(|| what(path))).unwrap_or(otherwise)
+    }
+}
+
+impl<E: Engine> Drop for Guarded<E> {
+    fn drop(&mut self) {
+        let path = self.path.take();
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+    }
+}
+
+impl<E: Engine> Controller for Guarded<E> {
+    #[inline]
+    fn sent(&mut self, packet: &Sent) {
+        self.tell(|path| path.sent(packet));
+    }
+
+    #[inline]
+    fn report(&mut self, report: &Report<'_>) {
+        self.tell(|path| path.report(report));
+    }
+
+    #[inline]
+    fn frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) {
+        self.tell(|path| path.frame(now, acknowledges));
+    }
+
+    fn forget(&mut self, number: u64) {
+        self.tell(|path| path.forget(number));
+    }
+
+    fn app_limited(&mut self, in_flight: usize) {
+        self.tell(|path| path.app_limited(in_flight as u64));
+    }
+
+    fn resized(&mut self, mtu: usize) {
+        self.mtu = mtu as u64;
+        self.tell(|path| path.resized(mtu));
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        self.ask(LEAST_WINDOW * self.mtu, Path::window)
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<u64> {
+        self.ask(None, Path::pacing_rate)
+    }
+
+    fn delivery_rate(&self) -> Option<u64> {
+        self.ask(None, Path::delivery_rate)
+    }
+
+    fn ssthresh(&self) -> Option<u64> {
+        self.ask(None, |path| path.flow().look(|decision| decision.ssthresh))
+    }
+
+    fn state(&self) -> &'static str {
+        self.ask("stopped", |path| path.flow().look(|decision| decision.phase.qlog_name()))
+    }
+
+    fn in_recovery(&self) -> bool {
+        self.ask(false, Path::in_recovery)
+    }
+}

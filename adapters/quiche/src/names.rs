@@ -1,0 +1,136 @@
+//! Names quiche takes.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Once, PoisonError, RwLock};
+
+use quiche::external;
+use windlass_adapter::ChoiceError;
+use windlass_controllers::{Algorithm, Engine, Signals};
+
+use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
+
+/// What may stand before every name, and has to before `reno`, `cubic`, `bbr` and the like,
+/// which are quiche's own otherwise.
+pub const PREFIX: &str = "windlass/";
+
+/// Why a name could not be registered.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RegisterError {
+    /// The controller cannot be used.
+    Choice(ChoiceError),
+    /// There is no controller of that name in the catalogue.
+    Unknown(String),
+    /// quiche's own controllers keep their names.
+    Reserved(String),
+    /// All names there is room for are taken.
+    Full(external::Full),
+}
+
+impl std::fmt::Display for RegisterError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            RegisterError::Choice(error) => error.fmt(f),
+            RegisterError::Unknown(name) => write!(
+                f,
+                "there is no controller {name:?} in the catalogue; expected a name without parameters, which \
+                 follow when the name is used"
+            ),
+            RegisterError::Reserved(name) => {
+                write!(f, "{name:?} is quiche's own; ours of that name is \"{PREFIX}{name}\"")
+            }
+            RegisterError::Full(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RegisterError {}
+
+static ECT: AtomicBool = AtomicBool::new(false);
+/// Names of the catalogue that quiche takes.
+static REGISTERED: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
+
+/// Says that this program sets ECT(0) or ECT(1) on the datagrams of its sockets, which
+/// quiche leaves to it. Controllers that need ECN can be used from then on. A peer that does
+/// not report ECN counts is not noticed.
+pub fn sets_ect() {
+    ECT.store(true, Ordering::Relaxed);
+}
+
+/// What quiche reports in this program.
+pub(crate) fn provides() -> Signals {
+    if ECT.load(Ordering::Relaxed) { PROVIDES_WITH_ECT } else { PROVIDES }
+}
+
+/// Has quiche take the name of a controller of the catalogue, with any parameters.
+///
+/// # Errors
+/// There is no such controller, or it needs a signal quiche does not report.
+pub fn register(name: &str) -> Result<(), RegisterError> {
+    let name = name.strip_prefix(PREFIX).unwrap_or(name);
+    let known = Algorithm::ALL.iter().find(|entry| entry.name == name);
+    let known = known.ok_or_else(|| RegisterError::Unknown(name.to_owned()))?;
+    let engine = (known.default)();
+    // What it does without a signal is asked for by a parameter.
+    if engine.fallback().is_none() {
+        check(name).map_err(RegisterError::Choice)?;
+    }
+    REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(known.name);
+    listen();
+    Ok(())
+}
+
+/// Has quiche take the names of all controllers of the catalogue. One that needs a signal
+/// quiche does not report is refused when its name is used; the log says why.
+pub fn register_all() {
+    let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
+    registered.extend(Algorithm::ALL.iter().map(|entry| entry.name));
+    drop(registered);
+    listen();
+}
+
+/// Has quiche take `name` for `definition`; also again, for connections made later.
+///
+/// # Errors
+/// quiche has a controller of that name, or there is no room for another name.
+pub fn register_as<E: Engine>(name: &str, definition: Definition<E>) -> Result<(), RegisterError> {
+    if is_native(name) {
+        return Err(RegisterError::Reserved(name.to_owned()));
+    }
+    external::define(name, Arc::new(definition)).map(drop).map_err(RegisterError::Full)
+}
+
+/// What is wrong with a controller as typed: what quiche's error does not say.
+///
+/// # Errors
+/// It cannot be read, or needs a signal quiche does not report.
+pub fn check(text: &str) -> Result<(), ChoiceError> {
+    Definition::named(text.strip_prefix(PREFIX).unwrap_or(text)).map(drop)
+}
+
+/// Whether quiche knows the name itself and so never asks for it.
+fn is_native(name: &str) -> bool {
+    matches!(name, "reno" | "cubic" | "bbr" | "bbr2" | "bbr2_gcongestion")
+}
+
+/// Has quiche ask for names it does not know.
+fn listen() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| external::resolve_with(Arc::new(resolve)));
+}
+
+/// The algorithm of a name, with its parameters.
+fn resolve(text: &str) -> Option<Arc<dyn external::Algorithm>> {
+    let bare = text.strip_prefix(PREFIX).unwrap_or(text);
+    let name = bare.split(':').next().unwrap_or(bare);
+    if !REGISTERED.read().unwrap_or_else(PoisonError::into_inner).contains(name) {
+        return None;
+    }
+    match Definition::named(bare) {
+        Ok(definition) => Some(Arc::new(definition)),
+        Err(error) => {
+            log::error!("congestion controller {text:?}: {error}");
+            None
+        }
+    }
+}

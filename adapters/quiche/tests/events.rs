@@ -1,0 +1,315 @@
+//! What controllers hear of a path, and what quiche tells of them.
+
+mod network;
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use network::{CLIENT, MTU, Network, SERVER, config};
+use windlass_controllers::event::Acked;
+use windlass_controllers::fixed_window::{FixedWindow, Params};
+use windlass_controllers::{Controller, Decision, Event, Path, Signals, Table, Time, View, What};
+use windlass_quiche::{Config, Definition, Facts, Fixed, Groups, Recorder, register_all, register_as};
+
+const RTT: Duration = Duration::from_millis(40);
+
+/// Everything a flow hears.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<Event>>>);
+
+impl Recorder for Heard {
+    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+        self.0.lock().unwrap().push(*event);
+    }
+}
+
+impl Heard {
+    /// A server configuration whose connections use `controller` and tell what they hear.
+    fn server(&self, name: &str, controller: &str) -> quiche::Config {
+        let heard = self.clone();
+        let definition = Definition::named(controller).unwrap().record_with(move |_| Box::new(heard.clone()));
+        register_as(name, definition).unwrap();
+        let mut server = config();
+        server.set_cc_algorithm_name(name).unwrap();
+        server
+    }
+
+    fn events(&self) -> Vec<Event> {
+        self.0.lock().unwrap().clone()
+    }
+}
+
+fn acknowledgements(events: &[Event]) -> impl Iterator<Item = &Acked> {
+    events.iter().filter_map(|event| match &event.what {
+        What::Acked(acked) => Some(acked),
+        _ => None,
+    })
+}
+
+#[test]
+fn every_byte_is_acknowledged_once_and_in_flight_adds_up() {
+    let heard = Heard::default();
+    let mut server = heard.server("heard", "bbr");
+    let bytes = 1 << 20;
+    let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
+    assert!(network.transfer(bytes));
+    network.rest(2 * RTT);
+    let events = heard.events();
+    assert!(events.windows(2).all(|pair| pair[0].now <= pair[1].now), "time goes back");
+    let mut delivered = 0;
+    for acked in acknowledgements(&events) {
+        delivered += acked.bytes;
+        assert_eq!(acked.delivered, delivered);
+        assert_eq!(acked.in_flight_before, acked.in_flight + acked.bytes);
+        assert_eq!(acked.fresh_bytes, acked.bytes, "nothing was lost");
+        assert!(acked.newest_pn.is_some() && acked.newest_in_flight.is_some() && acked.delivery.is_some());
+        assert!(acked.bytes >= u64::from(acked.packets) * 20 && acked.bytes <= u64::from(acked.packets) * MTU as u64);
+    }
+    assert!(delivered > bytes && delivered < bytes + bytes / 10, "{delivered}");
+    // Every sample is what the network takes, and up to what the client holds an ACK.
+    let samples: Vec<_> = events.iter().filter_map(Event::rtt).collect();
+    assert!(samples.len() > 20);
+    for rtt in samples {
+        let (latest, rtt_ns) = (rtt.latest.0, RTT.as_nanos() as u64);
+        assert!(latest >= rtt_ns && latest <= rtt_ns + 26_000_000, "{latest}");
+        assert_eq!(rtt.min.0, rtt_ns);
+    }
+}
+
+#[test]
+fn losses_come_before_acknowledgements_of_their_frame() {
+    let heard = Heard::default();
+    let mut server = heard.server("lossy", "reno");
+    let bytes = 1 << 20;
+    let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
+    network.server.out.loses = Box::new(|nth| nth % 100 == 50);
+    assert!(network.transfer(bytes));
+    let lost = network.server.out.lost;
+    let events = heard.events();
+    let mut told = 0;
+    for (i, event) in events.iter().enumerate() {
+        let What::Lost(loss) = event.what else { continue };
+        told += u64::from(loss.packets);
+        assert_eq!(loss.in_flight_before, loss.in_flight + loss.bytes);
+        assert!(loss.newest_pn.is_some());
+        // The frame that showed the loss follows it, without a sample of its own.
+        if let Some(What::Acked(acked)) = events.get(i + 1).filter(|next| next.now == event.now).map(|next| next.what) {
+            assert_eq!(acked.in_flight_before, loss.in_flight);
+            assert_eq!(acked.rtt, None);
+            assert!(acked.newest_pn > loss.newest_pn);
+        }
+    }
+    assert_eq!(told, network.server.connection.stats().lost as u64);
+    assert!(told >= 8 && told <= lost, "{told} told of {lost}");
+    assert!(!events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))));
+    let fresh: Vec<_> = acknowledgements(&events).filter(|acked| acked.fresh_bytes < acked.bytes).collect();
+    assert!(!fresh.is_empty(), "packets that left before the recovery were acknowledged in it");
+}
+
+#[test]
+fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
+    let heard = Heard::default();
+    let mut server = heard.server("swallowed", "reno");
+    let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);
+    assert!(network.run(|network| network.received > 500_000));
+    network.server.out.loses = Box::new(|_| true);
+    let start = network.now;
+    assert!(network.run(|network| network.now > start + Duration::from_secs(3)));
+    network.server.out.loses = Box::new(|_| false);
+    let received = network.received;
+    assert!(network.run(|network| network.received > received + 500_000));
+    let events = heard.events();
+    let count = events.iter().filter(|event| matches!(event.what, What::PersistentCongestion(_))).count();
+    assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.what.is_loss()).collect::<Vec<_>>());
+}
+
+trait IsLoss {
+    fn is_loss(&self) -> bool;
+}
+
+impl IsLoss for What {
+    fn is_loss(&self) -> bool {
+        matches!(self, What::Lost(_) | What::PersistentCongestion(_) | What::SpuriousLoss(_))
+    }
+}
+
+#[test]
+fn a_packet_that_comes_late_makes_its_loss_spurious() {
+    let heard = Heard::default();
+    let mut server = heard.server("late", "reno");
+    let bytes = 1 << 20;
+    let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
+    // quiche takes packets for repeated that come 128 numbers late.
+    network.server.out.holds = Box::new(|nth| if nth == 200 { RTT / 8 } else { Duration::ZERO });
+    assert!(network.transfer(bytes));
+    network.rest(2 * RTT);
+    let events = heard.events();
+    let losses: Vec<_> = events.iter().filter(|event| event.what.is_loss()).collect();
+    let [lost, spurious] = losses[..] else { panic!("{losses:?}") };
+    let (What::Lost(loss), What::SpuriousLoss(found)) = (lost.what, spurious.what) else { panic!("{losses:?}") };
+    assert_eq!((loss.packets, loss.newest_sent_at), (1, found.newest_sent_at));
+    assert!(spurious.now > lost.now);
+}
+
+#[test]
+fn a_pause_is_told_when_it_ends_and_an_application_without_data_is_not_congestion() {
+    let heard = Heard::default();
+    let mut server = heard.server("paused", "reno:iw=40");
+    let mut network = Network::new(&mut config(), &mut server, RTT, 10_000);
+    assert!(network.transfer(10_000));
+    network.rest(Duration::from_secs(5));
+    network.server.connection.send_ack_eliciting().unwrap();
+    network.rest(Duration::from_secs(1));
+    let events = heard.events();
+    let idle: Vec<_> =
+        events.iter().filter_map(|event| if let What::Idle(idle) = event.what { Some(idle) } else { None }).collect();
+    assert!(idle.iter().any(|idle| idle.is_long() && idle.idle.0 > 4_000_000_000), "{idle:?}");
+    assert!(acknowledgements(&events).all(|acked| acked.in_flight < 40 * MTU as u64));
+    assert_eq!(network.window(), 40 * MTU, "a window that was never full does not grow");
+}
+
+#[test]
+fn quiches_statistics_and_qlog_tell_what_is_decided() {
+    register_all();
+    let mut server = config();
+    server.set_cc_algorithm_name("windlass/cubic").unwrap();
+    let bytes = 4 << 20;
+    let mut network = Network::new(&mut config(), &mut server, RTT, bytes).bottleneck(20_000_000, 50_000);
+    let log = tempfile::NamedTempFile::new().unwrap();
+    let writer = std::io::BufWriter::new(log.reopen().unwrap());
+    network.server.connection.set_qlog(Box::new(writer), "server".to_owned(), "a transfer".to_owned());
+    assert!(network.transfer(bytes));
+    let stats = network.server.connection.path_stats().next().unwrap();
+    let delivered = stats.delivery_rate as f64 * 8.0;
+    assert!((10e6..25e6).contains(&delivered), "{delivered} bit/s over a link of 20 Mbit/s");
+    drop(network);
+    let text = std::fs::read_to_string(log.path()).unwrap();
+    let records: Vec<serde_json::Value> =
+        text.split('\u{1e}').filter_map(|record| serde_json::from_str(record).ok()).collect();
+    let of = |name: &'static str, field: &'static str| -> Vec<serde_json::Value> {
+        let named = records.iter().filter(move |record| record["name"].as_str().is_some_and(|n| n.ends_with(name)));
+        named.filter_map(|record| record["data"].get(field).cloned()).collect()
+    };
+    let rates: Vec<f64> = of("metrics_updated", "pacing_rate").iter().filter_map(serde_json::Value::as_f64).collect();
+    assert!(rates.iter().any(|rate| (1e6..1e9).contains(rate)), "{rates:?}");
+    assert!(of("metrics_updated", "ssthresh").iter().any(|value| value.as_u64().is_some_and(|bytes| bytes < 1 << 20)));
+    assert!(of("metrics_updated", "congestion_window").len() > 10);
+    let states = of("congestion_state_updated", "new");
+    for state in ["slow_start", "recovery", "congestion_avoidance"] {
+        assert!(states.iter().any(|told| told == state), "{state} is not among {states:?}");
+    }
+}
+
+/// Decides as [`FixedWindow`], and panics at the 20th ACK frame.
+#[derive(Debug)]
+struct Panicking;
+
+impl Controller for Panicking {
+    const NAME: &'static str = "panicking";
+    const SUMMARY: &'static str = "panics";
+    const SOURCE: &'static str = "none";
+    type Params = Params;
+    type State = (u32, u32);
+    type Group = ();
+
+    fn needs(_: &Params) -> Signals {
+        Signals::ACKS
+    }
+
+    fn group(_: &Params) {}
+
+    fn start(params: &Params, path: &Path) -> (u32, u32) {
+        (FixedWindow::start(params, path), 0)
+    }
+
+    fn step(params: &Params, (mtu, acks): (u32, u32), group: Table<'_, ()>, event: &Event) -> (u32, u32) {
+        let acks = acks + u32::from(matches!(event.what, What::Acked(_)));
+        assert!(acks < 20, "as it was written to");
+        (FixedWindow::step(params, mtu, group, event), acks)
+    }
+
+    fn decide(params: &Params, (mtu, _): &(u32, u32), group: View<'_, ()>) -> Decision {
+        FixedWindow::decide(params, mtu, group)
+    }
+}
+
+#[test]
+fn a_controller_that_panics_ends_alone() {
+    register_as("panicking", Definition::new(Fixed::<Panicking>(Params::default())).unwrap()).unwrap();
+    let mut server = config();
+    server.set_cc_algorithm_name("panicking").unwrap();
+    let bytes = 1 << 20;
+    let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
+    let mut windows = std::collections::BTreeSet::new();
+    assert!(network.run(|network| {
+        windows.insert(network.window());
+        network.received >= bytes
+    }));
+    assert_eq!(windows, [2 * MTU, 10 * MTU].into());
+}
+
+#[test]
+fn connections_to_one_address_form_a_group_that_empties_itself() {
+    let groups = Groups::default();
+    let definition = Definition::named("tcp-p").unwrap().group(&groups, |peer: SocketAddr| peer.ip());
+    register_as("grouped", definition).unwrap();
+    let mut server = config();
+    server.set_cc_algorithm_name("grouped").unwrap();
+    let peer = SocketAddr::from(CLIENT).ip();
+    let bytes = 200_000;
+    let mut first = Network::new(&mut config(), &mut server, RTT, bytes);
+    let mut second = Network::new(&mut config(), &mut server, RTT, bytes);
+    assert_eq!(groups.with(&peer, |group| group.members().len()), Some(2));
+    assert!(first.transfer(bytes));
+    assert!(second.transfer(bytes));
+    drop(first);
+    assert_eq!(groups.with(&peer, |group| group.members().len()), Some(1));
+    drop(second);
+    assert!(groups.is_empty());
+}
+
+#[test]
+fn a_file_chooses_by_the_peers_address_and_records() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = format!(
+        "controller = \"reno\"\n[[rule]]\nto = \"192.0.2.7\"\ncontroller = \"reno\"\nparameters = {{ iw = 33 }}\n\
+         [recording]\ndirectory = {:?}\n",
+        directory.path()
+    );
+    let file = Config::parse("cc.toml", &text).unwrap();
+    register_as("by the file", Definition::from_config(&file).unwrap()).unwrap();
+    let mut to_client = config();
+    to_client.set_cc_algorithm_name("by the file").unwrap();
+    let mut to_server = config();
+    to_server.set_cc_algorithm_name("by the file").unwrap();
+    let mut network = Network::new(&mut to_server, &mut to_client, RTT, 10_000);
+    assert_eq!(network.window(), 33 * MTU);
+    assert_eq!(network.client.connection.path_stats().next().unwrap().cwnd, 10 * MTU, "{SERVER:?} has no rule");
+    assert!(network.transfer(10_000));
+    drop(network);
+    file.recording().unwrap().open().unwrap().wait();
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 2);
+    let rule =
+        Config::parse("cc.toml", "controller = \"reno\"\n[[rule]]\nto = \"example.org\"\ncontroller = \"cubic\"\n");
+    let refused = Definition::from_config(&rule.unwrap()).unwrap_err().to_string();
+    assert!(refused.contains("quiche tells a congestion controller only the address"), "{refused}");
+}
+
+#[test]
+fn times_count_from_the_origin() {
+    let heard = Heard::default();
+    let shared = heard.clone();
+    let origin = std::time::Instant::now() - Duration::from_secs(100);
+    let definition = Definition::named("reno").unwrap().origin(origin).record_with(move |new| {
+        assert!(new.path.now >= Time(100_000_000_000));
+        assert_eq!((new.controller, new.peer), ("reno", SocketAddr::from(CLIENT)));
+        Box::new(shared.clone())
+    });
+    register_as("from an origin", definition).unwrap();
+    let mut server = config();
+    server.set_cc_algorithm_name("from an origin").unwrap();
+    let mut network = Network::new(&mut config(), &mut server, RTT, 1000);
+    assert!(network.transfer(1000));
+    assert!(heard.events()[0].now >= Time(100_000_000_000));
+}

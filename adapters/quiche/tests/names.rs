@@ -1,0 +1,117 @@
+//! What quiche takes as the name of a controller.
+
+mod network;
+
+use std::sync::Mutex;
+
+use network::{Network, config, prepare};
+use quiche::Error;
+use windlass_controllers::fixed_window::FixedWindow;
+use windlass_quiche::{Definition, RegisterError, check, register, register_all, register_as, sets_ect};
+
+const RTT: std::time::Duration = std::time::Duration::from_millis(10);
+
+/// The names of a process are one; each test here sees them by itself.
+static NAMES: Mutex<()> = Mutex::new(());
+
+#[test]
+fn a_registered_name_takes_parameters() {
+    let _names = NAMES.lock();
+    register("tcp-k").unwrap();
+    let mut config = config();
+    config.set_cc_algorithm_name("tcp-k").unwrap();
+    config.set_cc_algorithm_name("tcp-k:k=4").unwrap();
+    config.set_cc_algorithm_name("windlass/tcp-k:k=8").unwrap();
+    for unreadable in ["tcp-k:k=yes", "tcp-k:speed=4", "tcp-k:k", "tcp-k :k=4", "no-such", "", ":", "windlass/"] {
+        assert_eq!(config.set_cc_algorithm_name(unreadable), Err(Error::CongestionControl), "{unreadable:?}");
+    }
+    let said = check("tcp-k:k=yes").unwrap_err().to_string();
+    assert!(said.contains("tcp-k: k is \"yes\""), "{said}");
+}
+
+#[test]
+fn parameters_reach_the_controller() {
+    let _names = NAMES.lock();
+    register_all();
+    for packets in [7, 21] {
+        let mut server = config();
+        server.set_cc_algorithm_name(&format!("windlass/reno:iw={packets}")).unwrap();
+        let network = Network::new(&mut config(), &mut server, RTT, 1);
+        assert_eq!(network.window(), packets * network::MTU);
+    }
+}
+
+#[test]
+fn quiches_own_names_stay_its_own() {
+    let _names = NAMES.lock();
+    let own = |name: &str| register_as(name, Definition::new(FixedWindow::engine(3)).unwrap());
+    for name in ["reno", "cubic", "bbr", "bbr2", "bbr2_gcongestion"] {
+        assert_eq!(own(name), Err(RegisterError::Reserved(name.to_owned())));
+    }
+    register_all();
+    let mut server = config();
+    server.set_cc_algorithm_name("windlass/cubic:iw=30").unwrap();
+    server.set_cc_algorithm_name("cubic").unwrap();
+    let network = Network::new(&mut config(), &mut server, RTT, 1);
+    assert_eq!(network.window(), 10 * network::MTU, "quiche's CUBIC starts with ten packets");
+}
+
+#[test]
+fn a_name_can_be_given_again_and_holds_for_connections_made_later() {
+    let _names = NAMES.lock();
+    let define = |packets| register_as("mine", Definition::new(FixedWindow::engine(packets)).unwrap()).unwrap();
+    define(5);
+    let mut server = config();
+    server.set_cc_algorithm_name("mine").unwrap();
+    let first = Network::new(&mut config(), &mut server, RTT, 1);
+    define(9);
+    let second = Network::new(&mut config(), &mut server, RTT, 1);
+    assert_eq!((first.window(), second.window()), (5 * network::MTU, 9 * network::MTU));
+}
+
+#[test]
+fn only_controllers_of_the_catalogue_can_be_registered_by_name() {
+    let _names = NAMES.lock();
+    assert_eq!(register("no-such"), Err(RegisterError::Unknown("no-such".to_owned())));
+    assert_eq!(register("reno:iw=3"), Err(RegisterError::Unknown("reno:iw=3".to_owned())));
+    let said = register("rapid").unwrap_err().to_string();
+    assert!(said.contains("rapid needs"), "{said}");
+    register("rovegas").unwrap();
+    let mut server = config();
+    assert_eq!(server.set_cc_algorithm_name("rovegas"), Err(Error::CongestionControl));
+    server.set_cc_algorithm_name("rovegas:fallback=on").unwrap();
+}
+
+#[test]
+fn a_server_can_choose_in_the_handshake() {
+    use boring::ssl::{SslContextBuilder, SslMethod};
+    type Server = quiche::Connection;
+    let _names = NAMES.lock();
+    register_all();
+    let mut tls = SslContextBuilder::new(SslMethod::tls()).unwrap();
+    tls.set_select_certificate_callback(|mut hello| {
+        Server::set_cc_algorithm_name_in_handshake(hello.ssl_mut(), "windlass/reno:iw=17").unwrap();
+        let unknown = Server::set_cc_algorithm_name_in_handshake(hello.ssl_mut(), "no-such");
+        assert_eq!(unknown, Err(Error::CongestionControl));
+        Ok(())
+    });
+    let mut server = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls).unwrap();
+    prepare(&mut server);
+    let mut network = Network::new(&mut config(), &mut server, RTT, 1000);
+    let mut windows = Vec::new();
+    assert!(network.run(|network| {
+        windows.push(network.window());
+        network.received >= 1000
+    }));
+    assert!(windows.contains(&(17 * network::MTU)), "{windows:?}");
+}
+
+#[test]
+fn ecn_is_there_where_the_program_says_so() {
+    let _names = NAMES.lock();
+    register_all();
+    assert_eq!(config().set_cc_algorithm_name("dctcp"), Err(Error::CongestionControl));
+    sets_ect();
+    config().set_cc_algorithm_name("dctcp").unwrap();
+    config().set_cc_algorithm_name("nf-tcp:fallback=on").unwrap();
+}

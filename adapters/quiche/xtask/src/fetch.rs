@@ -1,0 +1,63 @@
+//! The archive of a release, as Cargo keeps it.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::error::at;
+use crate::{Error, Release};
+
+/// Where Cargo keeps the archive of `release`; has Cargo fetch it if it is not there.
+///
+/// # Errors
+/// Cargo cannot fetch it.
+pub fn released(release: &Release) -> Result<PathBuf, Error> {
+    let cache = cargo_home().join("registry").join("cache");
+    if let Some(found) = cached(&cache, release) {
+        return Ok(found);
+    }
+    fetch(release)?;
+    cached(&cache, release).ok_or_else(|| Error::Fetch {
+        version: release.version.to_owned(),
+        reason: format!("no quiche-{}.crate below {}", release.version, cache.display()),
+    })
+}
+
+fn cargo_home() -> PathBuf {
+    let home = || std::env::home_dir().unwrap_or_default().join(".cargo");
+    std::env::var_os("CARGO_HOME").map_or_else(home, PathBuf::from)
+}
+
+/// The archive in one of the registries of `cache`.
+fn cached(cache: &Path, release: &Release) -> Option<PathBuf> {
+    let name = format!("quiche-{}.crate", release.version);
+    let registries = fs::read_dir(cache).ok()?.flatten();
+    registries.map(|registry| registry.path().join(&name)).filter(|archive| archive.is_file()).min()
+}
+
+/// Has Cargo fetch what a package without code depends on.
+fn fetch(release: &Release) -> Result<(), Error> {
+    let package = tempfile::tempdir().map_err(at(std::env::temp_dir()))?;
+    let manifest = package.path().join("Cargo.toml");
+    let text = format!(
+        "[package]\nname = \"fetch\"\nversion = \"0.0.0\"\nedition = \"2021\"\n[lib]\npath = \"lib.rs\"\n\
+         [workspace]\n[dependencies]\nquiche = \"={}\"\n",
+        release.version
+    );
+    fs::write(&manifest, text).map_err(at(&manifest))?;
+    let lib = package.path().join("lib.rs");
+    fs::write(&lib, "").map_err(at(&lib))?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let failed = |reason: String| Error::Fetch { version: release.version.to_owned(), reason };
+    let output = Command::new(cargo)
+        .args(["fetch", "--quiet", "--manifest-path"])
+        .arg(&manifest)
+        .current_dir(package.path())
+        .output()
+        .map_err(|error| failed(error.to_string()))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+}
