@@ -1,51 +1,20 @@
 // What a reader must be able to rely on in a report, checked in headless Chromium.
 //
 // REPORT is the page of an evaluation, SINGLE that of a single run, each with its
-// results.json beside it; SHOTS, if set, a directory for
-// screenshots.
+// results.json beside it; SHOTS, if set, a directory for screenshots.
 
 import assert from "node:assert/strict";
-import { mkdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { after, before, test } from "node:test";
-import { pathToFileURL } from "node:url";
-import { chromium } from "playwright-core";
+import { test } from "node:test";
+import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot } from "./page.mjs";
 
 const report = process.env.REPORT;
 const results = JSON.parse(readFileSync(join(dirname(report), "results.json"), "utf8"));
 const scene = results.scenarios[0];
-const DESKTOP = { width: 1200, height: 1000 };
-const PHONE = { width: 380, height: 800 };
 
-let browser;
-before(async () => {
-  browser = await chromium.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-      "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"],
-  });
-});
-after(() => browser?.close());
-
-/** Opens the report, hands the page to `body`, and fails on anything it complains of or asks for. */
-async function opened({ file = report, ...options }, body) {
-  const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
-  const complaints = [];
-  const address = pathToFileURL(file).href;
-  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
-  page.on("pageerror", (error) => complaints.push(String(error)));
-  page.on("request", (request) => {
-    if (request.url() !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
-  });
-  try {
-    await page.goto(address, { waitUntil: "load" });
-    await page.waitForSelector("main tbody tr");
-    await body(page);
-    assert.deepEqual(complaints, []);
-  } finally {
-    await page.close();
-  }
-}
+/** Opens a report, the evaluation's unless another is asked for. */
+const opened = (options, body) => inBrowser({ file: report, ...options }, body);
 
 /** Scrolls a scenario's plot into view and waits until it is drawn. */
 async function plotOf(page, name) {
@@ -55,14 +24,6 @@ async function plotOf(page, name) {
   await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).layout?.xaxis, name);
   return plot;
 }
-
-async function shot(page, name) {
-  if (!process.env.SHOTS) return;
-  mkdirSync(process.env.SHOTS, { recursive: true });
-  await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
-}
-
-const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
 /** A table's rows: the words, and of each metric the value and what is shown. */
 const readTable = (page, caption) => page.locator(`[role=region][aria-label="${caption}"] tbody tr`).evaluateAll((rows) =>
@@ -261,15 +222,6 @@ test("the filter leaves the rows that match", { skip: results.ranking.length < 1
   assert.ok(left.length > 0 && left.every((text) => text.includes(name)));
 }));
 
-/** Relative luminance of a colour of the page. */
-const luminance = (page, property) => page.evaluate((name) => {
-  const [r, g, b] = getComputedStyle(document.body)[name].match(/\d+/g).map((x) => {
-    const c = x / 255;
-    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
-  });
-  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-}, property);
-
 for (const [device, options] of Object.entries({
   desktop: {},
   phone: { viewport: PHONE, isMobile: true, hasTouch: true },
@@ -277,9 +229,7 @@ for (const [device, options] of Object.entries({
   test(`${device}: readable in light and dark, no sideways scrolling`, () => opened(options, async (page) => {
     for (const colorScheme of ["light", "dark"]) {
       await page.emulateMedia({ colorScheme });
-      const [paper, ink] = [await luminance(page, "backgroundColor"), await luminance(page, "color")];
-      assert.ok(colorScheme === "dark" ? paper < 0.05 : paper > 0.85, `background ${paper}`);
-      assert.ok((Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05) > 7, "contrast");
+      await assertReadable(page, colorScheme);
       await page.evaluate(() => scrollTo(0, 0));
       assert.ok(await overflow(page) <= 0, "top");
       await shot(page, `${device}-${colorScheme}-top`);
@@ -314,18 +264,7 @@ test("the theme can be chosen, and plots follow", () => opened({}, async (page) 
 }));
 
 test("every control has a name and every plot a description", () => opened({}, async (page) => {
-  const nameless = await page.locator("button, input, select, [role=img], [role=region], a, summary").evaluateAll((all) =>
-    all.filter((element) => {
-      const label = element.getAttribute("aria-label") ?? "";
-      const text = element.tagName === "INPUT" ? (element.labels?.[0]?.textContent ?? "") : element.textContent;
-      return !(label.trim() || (element.getAttribute("role") === null && text.trim()));
-    }).filter((element) => !element.closest(".modebar")).map((element) => element.outerHTML.slice(0, 120)));
-  assert.deepEqual(nameless, []);
-  assert.equal(await page.locator("html").getAttribute("lang"), "en");
-  assert.equal(await page.locator("th:not([scope])").count(), 0);
-  // The first stop of the keyboard leads past the header.
-  await page.keyboard.press("Tab");
-  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#main");
+  await assertNamed(page);
 }));
 
 test("printing draws every plot, on white", () => opened({ colorScheme: "dark" }, async (page) => {

@@ -3,6 +3,7 @@
 
 pub mod book;
 pub mod cli;
+pub mod compare;
 pub mod conformance;
 pub mod evaluation;
 pub mod golden;

@@ -15,14 +15,14 @@ mod weighted;
 pub use distribution::Quantiles;
 pub use fairness::{Shares, shares};
 pub use measures::{Level, Measures};
-pub use meter::Meter;
+pub use meter::{Meter, Progress};
 pub use rates::Rates;
 
-use std::collections::BTreeMap;
 use std::io::Read;
 
-use crate::model::{Batch, Trace};
-use crate::read::{Options, ReadError, Summary, read};
+use crate::connections::{Connection, connections};
+use crate::model::Trace;
+use crate::read::{Options, ReadError, Summary};
 
 /// One connection of a file, measured.
 #[derive(Clone, PartialEq, Debug)]
@@ -42,35 +42,17 @@ pub struct Measured {
 /// # Errors
 /// As [`read`].
 pub fn measure(input: impl Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
-    let mut meters: BTreeMap<(u32, String), Meter> = BTreeMap::new();
-    let summary = read(input, options, &mut |trace, batch| {
-        split(trace, &batch, &mut meters);
-        Ok(())
-    })?;
-    let measured = meters.into_iter().map(|((index, group), meter)| {
-        let trace = summary.traces[index as usize].clone();
-        let group = if group.is_empty() { trace.group.clone() } else { group };
-        let (mut measures, rates) = meter.finish();
+    let (summary, found) = connections(input, options, Meter::new, Meter::event)?;
+    Ok((summary, found.into_iter().map(Measured::from).collect()))
+}
+
+impl From<Connection<Meter>> for Measured {
+    fn from(Connection { trace, group, follower }: Connection<Meter>) -> Self {
+        let (mut measures, rates) = follower.finish();
         if measures.controller.is_none() && !trace.controller.is_empty() {
             measures.controller = Some(trace.controller.clone());
         }
         Measured { trace, group, measures, rates }
-    });
-    Ok((summary.clone(), measured.collect()))
-}
-
-/// Feeds the events of a batch to the meters of their connections.
-fn split(trace: &Trace, batch: &Batch, meters: &mut BTreeMap<(u32, String), Meter>) {
-    let mut events = batch.events.as_slice();
-    while let Some(first) = events.first() {
-        let run = events.iter().take_while(|event| event.group == first.group).count();
-        let (of_one, rest) = events.split_at(run);
-        events = rest;
-        let key = (trace.index, batch.name(first.group).to_owned());
-        let meter = meters.entry(key).or_default();
-        for event in of_one {
-            meter.event(batch, event);
-        }
     }
 }
 

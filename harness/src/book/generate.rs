@@ -62,7 +62,7 @@ pub fn generate(docs: &Path, out: &Path) -> Result<(), BookError> {
     let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     at(parent, fs::create_dir_all(parent))?;
     let staging = at(parent, tempfile::Builder::new().prefix(".windlass-book-").tempdir_in(parent))?;
-    copy(docs, staging.path())?;
+    copy(docs, staging.path(), Path::new("docs"))?;
     let guide = docs.join("../CONTRIBUTING.md");
     let text = at(&guide, fs::read_to_string(&guide))?;
     write(&staging.path().join("contributing.md"), &relinked(&text, Path::new("")))?;
@@ -77,14 +77,18 @@ fn write(path: &Path, text: &str) -> Result<(), BookError> {
     at(path, fs::write(path, text))
 }
 
-/// Copies the files of `docs`; Markdown with its links as the book needs them.
-fn copy(docs: &Path, to: &Path) -> Result<(), BookError> {
+/// Copies the files of `docs`, whose place in the repository is `place`, and of the
+/// directories in it; Markdown with its links as the book needs them.
+fn copy(docs: &Path, to: &Path, place: &Path) -> Result<(), BookError> {
+    at(to, fs::create_dir_all(to))?;
     for entry in at(docs, fs::read_dir(docs))? {
         let from = at(docs, entry)?.path();
-        let Some(name) = from.file_name().filter(|_| from.is_file()) else { continue };
+        let Some(name) = from.file_name() else { continue };
         let to = to.join(name);
-        if from.extension().is_some_and(|extension| extension == "md") {
-            write(&to, &relinked(&at(&from, fs::read_to_string(&from))?, Path::new("docs")))?;
+        if from.is_dir() {
+            copy(&from, &to, &place.join(name))?;
+        } else if from.extension().is_some_and(|extension| extension == "md") {
+            write(&to, &relinked(&at(&from, fs::read_to_string(&from))?, place))?;
         } else {
             at(&to, fs::copy(&from, &to))?;
         }

@@ -26,9 +26,11 @@ fn relink(link: &str, dir: &Path) -> String {
     }
     let path = resolved(&dir.join(link));
     let shown = path.to_string_lossy();
+    // From the page's own directory in the book to the book's.
+    let up = "../".repeat(dir.strip_prefix("docs").map_or(0, |within| within.components().count()));
     match path.strip_prefix("docs") {
-        Ok(page) => page.to_string_lossy().into_owned(),
-        Err(_) if shown == "CONTRIBUTING.md" => "contributing.md".to_owned(),
+        Ok(page) => format!("{up}{}", page.display()),
+        Err(_) if shown == "CONTRIBUTING.md" => format!("{up}contributing.md"),
         Err(_) => format!("{}/blob/main/{shown}", env!("CARGO_PKG_REPOSITORY")),
     }
 }
@@ -56,6 +58,9 @@ mod tests {
         let relinked = |text| relinked(text, Path::new("docs"));
         assert_eq!(relinked("[a](qlog.md#x) [b](#y) [c](https://z)"), "[a](qlog.md#x) [b](#y) [c](https://z)");
         assert_eq!(relinked("[a](../CONTRIBUTING.md)."), "[a](contributing.md).");
+        let below =
+            super::relinked("[a](../qlog.md) [b](two.md) [c](../../CONTRIBUTING.md)", Path::new("docs/questions"));
+        assert_eq!(below, "[a](../qlog.md) [b](../questions/two.md) [c](../contributing.md)");
         let web = format!("[a]({}/blob/main/adapters/quinn/README.md)", env!("CARGO_PKG_REPOSITORY"));
         assert_eq!(relinked("[a](../adapters/quinn/README.md)"), web);
         assert_eq!(super::relinked("[a](docs/qlog.md) ![b](", Path::new("")), "[a](qlog.md) ![b](");

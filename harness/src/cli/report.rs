@@ -31,7 +31,7 @@ impl Rebuild {
             )));
         }
         let out = self.out.clone().unwrap_or_else(|| self.results.with_file_name("report.html"));
-        crate::results::replace(&out, &crate::report::page(&results.title, &text))?;
+        crate::results::replace(&out, &crate::report::evaluation::page(&results.title, &text))?;
         print(&format!("{}\n", out.display()))
     }
 }

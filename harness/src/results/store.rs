@@ -123,7 +123,7 @@ impl Store {
             fs::write(&path, text).map_err(unwritable(&path))
         };
         save(RESULTS, &json)?;
-        save(REPORT, &crate::report::page(&results.title, &json))?;
+        save(REPORT, &crate::report::evaluation::page(&results.title, &json))?;
         for table in tables(results) {
             let name = format!("{}.csv", table.name);
             let path = self.staged(&name);

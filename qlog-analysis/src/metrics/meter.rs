@@ -13,6 +13,25 @@ use crate::model::{Batch, Event, Metrics, Packet, PacketType, Stream, What};
 /// Data frames of a packet, a part of the meter's store: first and number.
 type Streams = (u64, u32);
 
+/// Counts of a connection so far, and what its latest event showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Bytes of packets sent.
+    pub sent: u64,
+    /// Stream data that the peer acknowledged, each byte once.
+    pub acknowledged: u64,
+    /// Stream data received, each byte once.
+    pub received: u64,
+    /// Packets declared lost.
+    pub lost: u64,
+    /// CE marks that the peer reported.
+    pub marks: u64,
+    /// Bytes in flight, counted.
+    pub in_flight: u64,
+    /// The RTT sample of the latest event, ns, taken from its acknowledgement.
+    pub rtt: Option<i64>,
+}
+
 /// Measures one connection.
 #[derive(Clone, Debug)]
 pub struct Meter {
@@ -35,6 +54,7 @@ pub struct Meter {
     ce: BTreeMap<PacketType, u64>,
     told_rtt: Distribution,
     sampled_rtt: Distribution,
+    latest_sample: Option<i64>,
     cwnd: Weighted,
     ssthresh: Option<u64>,
     told_flight: Weighted,
@@ -76,6 +96,7 @@ impl Meter {
             ce: BTreeMap::new(),
             told_rtt: Distribution::new(),
             sampled_rtt: Distribution::new(),
+            latest_sample: None,
             cwnd: Weighted::default(),
             ssthresh: None,
             told_flight: Weighted::default(),
@@ -95,6 +116,7 @@ impl Meter {
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
         self.measures.events += 1;
+        self.latest_sample = None;
         match event.what {
             What::Sent(index) => self.sent(now, batch, &batch.packets[index as usize]),
             What::Received(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
@@ -169,6 +191,7 @@ impl Meter {
             && sent.fate == Fate::InFlight
         {
             self.sampled_rtt.add(now - sent.time);
+            self.latest_sample = Some(now - sent.time);
         }
         let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
         for &range in ranges {
@@ -269,6 +292,20 @@ impl Meter {
         }
         self.recoveries += u64::from(next.as_deref() == Some("recovery"));
         self.state = next.map(|next| (next, now));
+    }
+
+    /// What was counted up to the latest event.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        Progress {
+            sent: self.sizes[0],
+            acknowledged: self.goodput,
+            received: self.received_goodput,
+            lost: self.measures.packets_lost.max(self.told_lost),
+            marks: self.measures.marks,
+            in_flight: self.in_flight,
+            rtt: self.latest_sample,
+        }
     }
 
     /// What was measured, and the bytes delivered over time.

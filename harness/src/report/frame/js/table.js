@@ -1,6 +1,18 @@
 // Tables that sort by any column, with mouse or keyboard.
+//
+// A page's METRICS say of every metric how it is called (`label`, `unit`), explained
+// (`help`), shown (`digits`, `scale`, `bar`) and sorted (`better`: "high" or "low").
 
-/** A column of one of METRICS. `value(row)` is the number as results.json has it. */
+/** The text of a metric's value; a dash for a missing one. */
+function shown(metric, value) {
+  if (value === null || value === undefined) return "–";
+  const { scale = 1, digits } = METRICS[metric];
+  // As the command line rounds, so that both show the same digits.
+  const text = (value * scale).toFixed(digits);
+  return digits === 0 ? grouped.format(text) : text;
+}
+
+/** A column of one of METRICS. `value(row)` is the number before it is scaled. */
 function metricColumn(metric, value = (row) => row[metric]) {
   return { ...METRICS[metric], metric, value, text: (row) => shown(metric, value(row)), numeric: true };
 }

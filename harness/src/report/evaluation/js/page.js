@@ -1,6 +1,5 @@
 // The page: what was run, the ranking, a section per scenario.
 
-const plural = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
 const manyRuns = results.controllers.length * results.stacks.length > 1;
 
 function facts() {
@@ -90,11 +89,7 @@ function queuesTable(scene) {
 
 /** What the colours and dashes of a scenario's plots mean. */
 function fillLegend(legend, scene) {
-  const entry = (name, colour, dash) => {
-    const sample = el("span", { class: `sample stack-${dash}` });
-    sample.style.borderTopColor = colour;
-    return el("li", {}, sample, name);
-  };
+  const entry = (name, colour, dash) => legendEntry(name, colour, `stack-${dash}`);
   const runs = shownRuns(scene.name);
   const [run] = runs;
   if (runs.length === 1 && run.flows.length > 1) {
@@ -111,7 +106,7 @@ function scenarioSection(scene) {
   const title = `scenario-${scene.name}`;
   const holder = el("div", { class: "plot", role: "img", "aria-label":
     `Window, round-trip time, goodput and queue over time in ${scene.name}. The table above holds their means.` });
-  holder.style.minHeight = `${PANELS.length * PANEL_HEIGHT + MARGIN.t + MARGIN.b}px`;
+  holder.style.minHeight = `${panelsHeight(PANELS)}px`;
   const legend = el("ul", { class: "legend", "aria-label": "Lines" });
   selection.listeners.push(() => fillLegend(legend, scene));
   theme.listeners.push(() => fillLegend(legend, scene));
@@ -120,7 +115,7 @@ function scenarioSection(scene) {
     el("h2", { id: title }, scene.name.replaceAll("-", " ")),
     el("p", {}, scene.summary),
     flowsTable(scene), queuesTable(scene),
-    el("div", { class: "tools" }, legend, timeRange(holder, scene)),
+    el("div", { class: "tools" }, legend, timeRange(holder, { from: 0, to: scene.duration_s, axes: PANELS.map((_, i) => axisId(i)) })),
     holder);
 }
 
@@ -139,18 +134,5 @@ function start() {
   theme.start();
   addEventListener("load", plots.start);
 }
-
-/** Paper is light, has a width of its own, and shows every plot. */
-addEventListener("beforeprint", () => {
-  document.documentElement.dataset.theme = "light";
-  theme.read();
-  plots.printing = true;
-  plots.all.forEach((plot) => { plot.stale = true; });
-  if (window.Plotly) plots.drawAll();
-});
-addEventListener("afterprint", () => {
-  plots.printing = false;
-  theme.apply(theme.choice);
-});
 
 start();

@@ -1,8 +1,8 @@
-// The results, as the page contains them, and how numbers are shown.
+// The results, as the page contains them.
 
-const results = JSON.parse(document.getElementById("results").textContent);
+const results = embedded("results");
 
-/** Every metric a table can show: how it is called, explained, shown and sorted. */
+/** Every metric a table can show, as frame/js/table.js uses it. */
 const METRICS = {
   score: { label: "Score", digits: 1, better: "high", bar: 100,
     help: "100 × utilisation × (1 − loss) × fairness × base RTT ÷ mean RTT, from 0 to 100" },
@@ -33,36 +33,8 @@ const METRICS = {
   max_packets: { label: "Queue max", unit: "packets", digits: 0, better: "low", help: "Most packets that ever waited" },
 };
 
-/** The text of a metric's value; a dash for a missing one. */
-function shown(metric, value) {
-  if (value === null || value === undefined) return "–";
-  const { scale = 1, digits } = METRICS[metric];
-  // As the command line rounds, so that both show the same digits.
-  const text = (value * scale).toFixed(digits);
-  return digits === 0 ? grouped.format(text) : text;
-}
-
-const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
-
 /** What a controller is called on the page; scenarios may bring their own. */
 const called = (controller) => controller || "the scenario’s own";
 
 /** The runs of a scenario that have results. */
 const doneRuns = (scenario) => results.runs.filter((run) => run.scenario === scenario && run.status === "done");
-
-/** An element with attributes and children; `on…` attributes are listeners. */
-function el(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) {
-    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
-    else if (value === true) element.setAttribute(key, "");
-    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
-  }
-  element.append(...children);
-  return element;
-}
-
-/** Tells users of screen readers what just changed. */
-function announce(text) {
-  document.getElementById("announce").textContent = text;
-}

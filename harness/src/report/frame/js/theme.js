@@ -1,8 +1,11 @@
 // Light and dark: the system's choice until the reader makes one.
 
+const SLOTS = 8;
+const lineColour = (slot) => theme.colours[`line-${(slot % SLOTS) + 1}`];
+
 const theme = {
   choices: ["auto", "light", "dark"],
-  properties: ["paper", "raised", "ink", "ink-soft", "ink-faint", "rule", ...Array.from({ length: 8 }, (_, i) => `line-${i + 1}`)],
+  properties: ["paper", "raised", "ink", "ink-soft", "ink-faint", "rule", ...Array.from({ length: SLOTS }, (_, i) => `line-${i + 1}`)],
   listeners: [],
   choice: "auto",
   /** The colours in force, by the names of their custom properties. */

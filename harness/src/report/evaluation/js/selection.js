@@ -1,9 +1,6 @@
 // Which controllers and stacks the plots show. A controller keeps its colour slot for
 // as long as it is plotted.
 
-const SLOTS = 8;
-const lineColour = (slot) => theme.colours[`line-${(slot % SLOTS) + 1}`];
-
 const selection = {
   slots: new Map(),
   stacks: new Set(),

@@ -1,0 +1,81 @@
+// Pages in headless Chromium: opening them, and what must be true of every one.
+
+import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { after, before } from "node:test";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+
+const DESKTOP = { width: 1200, height: 1000 };
+export const PHONE = { width: 380, height: 800 };
+
+let browser;
+before(async () => {
+  browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+      "--disable-component-update", "--disable-sync", "--host-resolver-rules=MAP * ~NOTFOUND"],
+  });
+});
+after(() => browser?.close());
+
+/** Opens a file, hands the page to `body`, and fails on anything it complains of or asks for. */
+export async function inBrowser({ file, ...options }, body) {
+  const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
+  const complaints = [];
+  const address = pathToFileURL(file).href;
+  page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  page.on("request", (request) => {
+    if (request.url() !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+  });
+  try {
+    await page.goto(address, { waitUntil: "load" });
+    await page.waitForSelector("main tbody tr");
+    await body(page);
+    assert.deepEqual(complaints, []);
+  } finally {
+    await page.close();
+  }
+}
+
+export async function shot(page, name) {
+  if (!process.env.SHOTS) return;
+  mkdirSync(process.env.SHOTS, { recursive: true });
+  await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
+}
+
+/** How many pixels a page is wider than the window. */
+export const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+/** Relative luminance of a colour of the page. */
+const luminance = (page, property) => page.evaluate((name) => {
+  const [r, g, b] = getComputedStyle(document.body)[name].match(/\d+/g).map((x) => {
+    const c = x / 255;
+    return c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}, property);
+
+/** That paper and ink are those of the scheme, and far enough apart. */
+export async function assertReadable(page, colorScheme) {
+  const [paper, ink] = [await luminance(page, "backgroundColor"), await luminance(page, "color")];
+  assert.ok(colorScheme === "dark" ? paper < 0.05 : paper > 0.85, `background ${paper}`);
+  assert.ok((Math.max(paper, ink) + 0.05) / (Math.min(paper, ink) + 0.05) > 7, "contrast");
+}
+
+/** That everything to be used or looked at has a name, and that the keyboard's first stop leads past the header. */
+export async function assertNamed(page) {
+  const nameless = await page.locator("button, input, select, [role=img], [role=group], [role=region], a, summary").evaluateAll((all) =>
+    all.filter((element) => {
+      const label = element.getAttribute("aria-label") ?? "";
+      const text = element.tagName === "INPUT" ? (element.labels?.[0]?.textContent ?? "") : element.textContent;
+      return !(label.trim() || (element.getAttribute("role") === null && text.trim()));
+    }).filter((element) => !element.closest(".modebar")).map((element) => element.outerHTML.slice(0, 120)));
+  assert.deepEqual(nameless, []);
+  assert.equal(await page.locator("html").getAttribute("lang"), "en");
+  assert.equal(await page.locator("th:not([scope])").count(), 0);
+  await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("href")), "#main");
+}

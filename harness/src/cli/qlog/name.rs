@@ -1,0 +1,62 @@
+//! What connections are called where several are shown together.
+
+use std::collections::BTreeMap;
+
+/// For each connection, a file and the connection's own name, as short a name as tells it
+/// from the others: its [`short`] path, and the connection or its number where a file has
+/// several.
+pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
+    let connections: Vec<(&str, &str)> = connections.collect();
+    let files: Vec<&str> = connections.iter().map(|(file, _)| *file).collect();
+    let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut names = short(&files);
+    for (name, &(file, group)) in names.iter_mut().zip(&connections) {
+        let several = files.iter().filter(|&&other| other == file).count() > 1;
+        let number = seen.entry(file).or_default();
+        *number += 1;
+        match (several, group) {
+            (false, _) => {}
+            (true, "") => name.push_str(&format!("#{number}")),
+            (true, group) => name.push_str(&format!("#{group}")),
+        }
+    }
+    names
+}
+
+/// Paths without the directories that all begin with, without a last part that is the same
+/// in all, and without the suffixes of traces.
+pub(super) fn short(paths: &[&str]) -> Vec<String> {
+    const SUFFIXES: [&str; 6] = [".gz", ".zst", ".sqlog", ".qlog", ".json", ".netlog"];
+    let paths: Vec<Vec<&str>> = paths.iter().map(|path| path.split('/').collect()).collect();
+    let Some((first, rest)) = paths.split_first() else { return Vec::new() };
+    let alike = |at: usize| rest.iter().all(|path| path.get(at) == first.get(at));
+    let shared = (0..first.len()).take_while(|&at| alike(at)).count();
+    let same_end = rest.iter().all(|path| path.last() == first.last());
+    let short = paths.iter().map(|parts| {
+        let from = shared.min(parts.len() - 1);
+        let to = if same_end && parts.len() > from + 1 { parts.len() - 1 } else { parts.len() };
+        let name = parts[from..to].join("/");
+        SUFFIXES.iter().fold(name.as_str(), |name, suffix| name.strip_suffix(suffix).unwrap_or(name)).to_owned()
+    });
+    short.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(connections: &[(&str, &str)]) -> Vec<String> {
+        unique(connections.iter().copied())
+    }
+
+    #[test]
+    fn names_are_short_and_differ() {
+        assert_eq!(of(&[("a/b/flow.sqlog.zst", "")]), ["flow"]);
+        let runs = [("r/qlog/s/cubic@sim/flow.sqlog", ""), ("r/qlog/s/reno@sim/flow.sqlog", "")];
+        assert_eq!(of(&runs), ["cubic@sim", "reno@sim"]);
+        let flows = [("s/reno@sim/first.sqlog", ""), ("s/reno@sim/second.sqlog", "")];
+        assert_eq!(of(&flows), ["first", "second"]);
+        assert_eq!(of(&[("x.qlog", "c1"), ("x.qlog", "c2"), ("y.qlog", "")]), ["x#c1", "x#c2", "y"]);
+        assert_eq!(of(&[("x.qlog", ""), ("x.qlog", "")]), ["x#1", "x#2"]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Groups of traces, measured against one of them.
+
+mod welch;
+
+pub use welch::{Sample, interval};
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Serialize;
+use windlass_qlog_analysis::metrics::Measures;
+
+/// A trace that is compared.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Member {
+    /// The group it belongs to.
+    pub group: String,
+    /// The file it is from.
+    pub file: String,
+    /// What was measured of it.
+    pub measures: Measures,
+}
+
+/// A measure of a group, and how it differs from the baseline's.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Row {
+    /// The measure, by its column in `windlass qlog metrics`.
+    pub metric: &'static str,
+    /// The group.
+    pub group: String,
+    /// Repetitions that tell the measure.
+    pub repetitions: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// Their standard deviation; missing with one repetition.
+    pub deviation: Option<f64>,
+    /// The difference to the baseline; missing for the baseline itself and where that does
+    /// not tell the measure.
+    pub difference: Option<Difference>,
+}
+
+/// How a mean differs from the baseline's.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Difference {
+    /// Mean less the baseline's mean.
+    pub absolute: f64,
+    /// The same as a share of the baseline's mean, percent; missing if that is 0.
+    pub percent: Option<f64>,
+    /// Welch's t interval of the difference; missing unless both have two repetitions or
+    /// more.
+    pub interval: Option<(f64, f64)>,
+}
+
+/// A comparison: groups in order, the baseline among them, and a row for each measure and
+/// group.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Comparison {
+    /// The groups, as their traces came.
+    pub groups: Vec<String>,
+    /// The group that the others are measured against.
+    pub baseline: String,
+    /// The confidence of the intervals, 0 to 1.
+    pub confidence: f64,
+    /// A row for each measure and group.
+    pub rows: Vec<Row>,
+}
+
+/// Compares `members` with the group `baseline`, one of theirs; intervals at `confidence`.
+///
+/// A repetition is a run. Flows of one group that shared a run shared its bottleneck too
+/// and are not independent: their mean counts once. They are known by their directory,
+/// where that is one of a windlass run ([`run_of`]); any other file is a run of its own.
+#[must_use]
+pub fn compare(members: &[Member], baseline: &str, confidence: f64) -> Comparison {
+    let groups = groups(members);
+    let mut rows = Vec::new();
+    for &(metric, get) in Measures::COLUMNS {
+        let of = |group: &str| Sample::of(&repetitions(members, group, get));
+        let base = of(baseline);
+        for group in &groups {
+            let Some(sample) = of(group) else { continue };
+            let difference = base.filter(|_| group != baseline).map(|base| {
+                let absolute = sample.mean - base.mean;
+                let percent = (base.mean != 0.0).then(|| 100.0 * absolute / base.mean.abs());
+                Difference { absolute, percent, interval: interval(&base, &sample, confidence) }
+            });
+            let Sample { count, mean, deviation } = sample;
+            rows.push(Row { metric, group: group.clone(), repetitions: count, mean, deviation, difference });
+        }
+    }
+    Comparison { groups, baseline: baseline.to_owned(), confidence, rows }
+}
+
+/// The groups, as their first members came.
+#[must_use]
+pub fn groups(members: &[Member]) -> Vec<String> {
+    let mut groups: Vec<String> = Vec::new();
+    for member in members {
+        if !groups.contains(&member.group) {
+            groups.push(member.group.clone());
+        }
+    }
+    groups
+}
+
+/// A measure of each repetition of a group.
+fn repetitions(members: &[Member], group: &str, get: fn(&Measures) -> Option<f64>) -> Vec<f64> {
+    let mut runs: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for member in members.iter().filter(|member| member.group == group) {
+        if let Some(value) = get(&member.measures) {
+            runs.entry(run_of(&member.file)).or_default().push(value);
+        }
+    }
+    runs.into_values().map(|values| values.iter().sum::<f64>() / values.len() as f64).collect()
+}
+
+/// The run a file belongs to: its directory where that has the name of a windlass run,
+/// CONTROLLER@STACK, or else the file itself.
+#[must_use]
+pub fn run_of(file: &str) -> String {
+    let directory = Path::new(file).parent();
+    let name = directory.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    match (directory, name) {
+        (Some(directory), Some(name)) if name.contains('@') => directory.display().to_string(),
+        _ => file.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

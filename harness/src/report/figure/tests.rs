@@ -1,0 +1,49 @@
+use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::series::draw;
+
+use super::*;
+
+fn drawn(events: &str) -> Drawn {
+    let header = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
+    draw(format!("{header}{events}").as_bytes(), &Options::default(), 1000).unwrap().1.remove(0)
+}
+
+fn event(time: u32, name: &str, data: &str) -> String {
+    format!("\x1e{{\"time\":{time},\"name\":\"quic:{name}\",\"data\":{{{data}}}}}\n")
+}
+
+#[test]
+fn a_figure_has_panels_lanes_units_and_a_legend() {
+    let events = [
+        event(0, "congestion_state_updated", r#""new":"slow_start""#),
+        event(0, "recovery_metrics_updated", r#""congestion_window":12000,"latest_rtt":40,"smoothed_rtt":41"#),
+        event(500, "packet_lost", r#""header":{"packet_type":"1RTT","packet_number":1}"#),
+        event(500, "congestion_state_updated", r#""new":"recovery""#),
+        event(1000, "recovery_metrics_updated", r#""congestion_window":6000"#),
+    ];
+    let drawn = drawn(&events.concat());
+    assert!(drawable(&drawn));
+    let svg = svg("the trace", &drawn).unwrap();
+    for text in [
+        "the trace",
+        "Window, kB",
+        "congestion window",
+        "Round-trip time, ms",
+        "smoothed",
+        "Time, s",
+        "slow start",
+        "recovery",
+        "lost",
+    ] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert!(!svg.contains("Rate, Mbit/s") && !svg.contains("ssthresh"), "nothing that the trace does not tell");
+}
+
+#[test]
+fn a_trace_without_time_is_not_drawable() {
+    assert!(!drawable(&drawn(&event(0, "recovery_metrics_updated", r#""congestion_window":12000"#))));
+    let states =
+        [event(0, "congestion_state_updated", r#""new":"a""#), event(9, "congestion_state_updated", r#""new":"b""#)];
+    assert!(!drawable(&drawn(&states.concat())));
+}

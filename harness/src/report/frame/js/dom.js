@@ -1,0 +1,25 @@
+// Elements, texts and data of a page.
+
+/** The JSON that the page contains under `id`. */
+const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
+
+const plural = (n, word) => `${grouped.format(n)} ${word}${n === 1 ? "" : "s"}`;
+
+const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });
+
+/** An element with attributes and children; `on…` attributes are listeners. */
+function el(name, attributes = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children);
+  return element;
+}
+
+/** Tells users of screen readers what just changed. */
+function announce(text) {
+  document.getElementById("announce").textContent = text;
+}

@@ -1,0 +1,85 @@
+//! What every page has: its frame and style, scripts for elements, themes, tables and
+//! figures, and the plotting library.
+
+mod data;
+
+pub(super) use data::{Data, packed};
+
+pub(super) const PAGE: &str = include_str!("page.html");
+pub(super) const STYLE: &str = include_str!("page.css");
+const SCRIPTS: [&str; 4] =
+    [include_str!("js/dom.js"), include_str!("js/theme.js"), include_str!("js/table.js"), include_str!("js/figure.js")];
+
+/// A page that builds itself from the data in it.
+pub(super) struct Page<'a> {
+    /// Its title and heading.
+    pub title: &'a str,
+    /// The text of the link past the header.
+    pub skip: &'a str,
+    /// What the links in the header lead to.
+    pub contents: &'a str,
+    /// What stands in place of the content where scripts may not run.
+    pub noscript: &'a str,
+    /// The page's own style, after the frame's.
+    pub style: &'a str,
+    /// The page's own scripts, after the frame's; the last one starts it.
+    pub scripts: &'a [&'a str],
+    /// What it is built from.
+    pub data: &'a [Data<'a>],
+}
+
+impl Page<'_> {
+    /// The page as HTML that asks for nothing; its content-security policy forbids it to.
+    pub(super) fn html(&self) -> String {
+        let data: usize = self.data.iter().map(Data::size).sum();
+        let mut html = String::with_capacity(data + 5_500_000);
+        let mut rest = PAGE;
+        while let Some((before, after)) = rest.split_once("{{") {
+            html.push_str(before);
+            let Some((slot, after)) = after.split_once("}}") else { break };
+            self.fill(slot, &mut html);
+            rest = after;
+        }
+        html.push_str(rest);
+        html
+    }
+
+    fn fill(&self, slot: &str, html: &mut String) {
+        match slot {
+            "title" => html.push_str(&escape(self.title)),
+            "skip" => html.push_str(&escape(self.skip)),
+            "contents" => html.push_str(&escape(self.contents)),
+            "noscript" => html.push_str(&escape(self.noscript)),
+            "style" => html.extend([STYLE, self.style]),
+            "data" => self.data.iter().for_each(|data| data.write(html)),
+            "scripts" => {
+                html.push_str("(() => {\n\"use strict\";\n");
+                html.extend(SCRIPTS.iter().chain(self.scripts).flat_map(|script| [*script, "\n"]));
+                html.push_str("})();\n");
+            }
+            "plotly" => html.push_str(&plotly()),
+            _ => {}
+        }
+    }
+}
+
+/// Everything a page holds that is written here, for tests of what it may say.
+#[cfg(test)]
+pub(super) fn written(own: &[&str]) -> String {
+    [PAGE, STYLE].into_iter().chain(SCRIPTS).chain(own.iter().copied()).collect()
+}
+
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// The plotting library's script element. The crate gives it together with a second
+/// one for formulas, which the report has no use for.
+fn plotly() -> String {
+    const END: &str = "</script>";
+    let sources = plotly::Plot::offline_js_sources();
+    match sources.find(END) {
+        Some(end) => sources[..end + END.len()].to_owned(),
+        None => sources,
+    }
+}

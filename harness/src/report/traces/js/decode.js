@@ -1,0 +1,42 @@
+// The lines that the page contains: base64 of zlib of differences as variable-length
+// integers (`encode.rs`).
+
+/** The bytes packed in the element `id`. */
+async function unpacked(id) {
+  const text = atob(document.getElementById(id).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The `told` lines in `bytes`, by name: times in seconds from the trace's start, values as qlog has them. */
+async function decodedLines(bytes, told) {
+  let at = 0;
+  /** Sums of the next differences, each times `unit`. */
+  function sums(count, unit) {
+    const values = new Float64Array(count);
+    let sum = 0;
+    for (let i = 0; i < count; i += 1) {
+      let byte = bytes[at];
+      at += 1;
+      let zigzag = byte & 0x7f;
+      for (let factor = 0x80; byte & 0x80; factor *= 0x80) {
+        byte = bytes[at];
+        at += 1;
+        zigzag += (byte & 0x7f) * factor;
+      }
+      sum += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
+      values[i] = sum * unit;
+    }
+    return values;
+  }
+  const lines = new Map();
+  for (const { name, points } of told) {
+    const times = sums(points, 1e-9);
+    lines.set(name, new Line(times, sums(points, 1)));
+    // A long trace is read in pieces, between which the page answers.
+    if (points > 1e5) await new Promise((resume) => { setTimeout(resume); });
+  }
+  return lines;
+}

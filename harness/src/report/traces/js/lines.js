@@ -1,0 +1,179 @@
+// A quantity over time, and what of it is drawn: never more than a few points per pixel.
+
+/** Points in a block of which the least and the largest are known. */
+const BLOCK = 64;
+
+class Line {
+  /** Values that hold from `times` on, both Float64Array, times rising. */
+  constructor(times, values) {
+    this.times = times;
+    this.values = values;
+    this.blocks = null;
+  }
+
+  get length() { return this.times.length; }
+
+  /** The first point at `time` or later. */
+  index(time) {
+    let [low, high] = [0, this.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.times[middle] < time) low = middle + 1; else high = middle;
+    }
+    return low;
+  }
+
+  /** The value that holds at `time`; null before the first. */
+  at(time) {
+    let i = this.index(time);
+    if (!(this.times[i] === time)) i -= 1;
+    else while (i + 1 < this.length && this.times[i + 1] === time) i += 1;
+    return i < 0 ? null : this.values[i];
+  }
+
+  /** The least and largest of every block. */
+  extremes() {
+    if (this.blocks) return this.blocks;
+    const count = Math.ceil(this.length / BLOCK);
+    const [least, largest] = [new Uint32Array(count), new Uint32Array(count)];
+    for (let block = 0; block < count; block += 1) {
+      const from = block * BLOCK;
+      const to = Math.min(this.length, from + BLOCK);
+      let [low, high] = [from, from];
+      for (let i = from + 1; i < to; i += 1) {
+        if (this.values[i] < this.values[low]) low = i;
+        if (this.values[i] >= this.values[high]) high = i;
+      }
+      least[block] = low;
+      largest[block] = high;
+    }
+    this.blocks = { least, largest };
+    return this.blocks;
+  }
+
+  /** Where the points `from` to `to` (not included) are least and largest. */
+  range(from, to) {
+    const { least, largest } = this.extremes();
+    let [low, high] = [from, from];
+    const take = (i, j) => {
+      if (this.values[i] < this.values[low]) low = i;
+      if (this.values[j] >= this.values[high]) high = j;
+    };
+    let i = from;
+    while (i < to) {
+      if (i % BLOCK === 0 && i + BLOCK <= to) {
+        take(least[i / BLOCK], largest[i / BLOCK]);
+        i += BLOCK;
+      } else {
+        take(i, i);
+        i += 1;
+      }
+    }
+    return [low, high];
+  }
+
+  /**
+   * What to draw between two times on `columns` pixels, and a point beyond each end: every
+   * point if there are few (`raw`), else the least, the largest and the last of each column.
+   */
+  visible(from, to, columns) {
+    const begin = Math.max(0, this.index(from) - 1);
+    let end = this.index(to);
+    while (end < this.length && this.times[end] === to) end += 1;
+    end = Math.min(this.length, end + 1);
+    if (end - begin <= 3 * columns) return { indices: Array.from({ length: end - begin }, (_, i) => begin + i), raw: true };
+    const indices = [begin];
+    const put = (i) => { if (i > indices[indices.length - 1]) indices.push(i); };
+    let start = begin;
+    for (let column = 1; column <= columns + 1 && start < end; column += 1) {
+      const stop = column > columns ? end : Math.min(end, this.index(from + (to - from) * column / columns));
+      if (stop <= start) continue;
+      const [low, high] = this.range(start, stop);
+      put(Math.min(low, high));
+      put(Math.max(low, high));
+      put(stop - 1);
+      start = stop;
+    }
+    return { indices, raw: false };
+  }
+
+  /** What to draw, as plotly takes it; values times `scale`. */
+  drawn(from, to, columns, scale) {
+    const { indices, raw } = this.visible(from, to, columns);
+    return { x: indices.map((i) => this.times[i]), y: indices.map((i) => this.values[i] * scale), raw };
+  }
+
+  /** Of a count: how much it grows per second in bins of `width` seconds, times `scale`. */
+  rate(from, to, width, scale) {
+    const [x, y] = [[], []];
+    const first = Math.max(0, Math.floor(from / width));
+    const last = Math.ceil(to / width);
+    let before = this.at(first * width - 1e-12) ?? 0;
+    for (let bin = first; bin < last; bin += 1) {
+      const begin = bin * width;
+      const end = Math.min(begin + width, to);
+      const now = this.at(Math.min(begin + width, to)) ?? 0;
+      if (end - begin > width / 3) {
+        x.push((begin + end) / 2);
+        y.push((now - before) * scale / (end - begin));
+      }
+      before = now;
+    }
+    return { x, y };
+  }
+
+  /** Of a count: where it grows, and by how much, once a pixel at most. */
+  rises(from, to, columns) {
+    const begin = this.index(from);
+    let end = this.index(to);
+    while (end < this.length && this.times[end] === to) end += 1;
+    const [x, by] = [[], []];
+    const put = (start, stop) => {
+      const grown = this.values[stop - 1] - (start > 0 ? this.values[start - 1] : 0);
+      if (grown > 0) { x.push(this.times[start]); by.push(grown); }
+    };
+    if (end - begin <= columns) {
+      for (let i = begin; i < end; i += 1) put(i, i + 1);
+      return { x, by };
+    }
+    let start = begin;
+    for (let column = 1; column <= columns && start < end; column += 1) {
+      const stop = column === columns ? end : Math.min(end, this.index(from + (to - from) * column / columns));
+      if (stop > start) put(start, stop);
+      start = Math.max(start, stop);
+    }
+    return { x, by };
+  }
+
+  /** Spans in which a value holds: [value, begin, end], of each column the one that holds longest. */
+  spans(from, to, columns) {
+    const begin = Math.max(0, this.index(from) - 1);
+    const end = this.index(to);
+    const spans = [];
+    const put = (value, start, stop) => {
+      const latest = spans[spans.length - 1];
+      if (latest && latest[0] === value && latest[2] >= start) latest[2] = Math.max(latest[2], stop);
+      else if (stop > start) spans.push([value, start, stop]);
+    };
+    const piece = (i) => [this.values[i], Math.max(from, this.times[i]), Math.min(to, i + 1 < this.length ? this.times[i + 1] : to)];
+    if (end - begin <= columns) {
+      for (let i = begin; i < end; i += 1) put(...piece(i));
+      return spans;
+    }
+    let i = begin;
+    for (let column = 0; column < columns; column += 1) {
+      const [start, stop] = [from + (to - from) * column / columns, from + (to - from) * (column + 1) / columns];
+      const held = new Map();
+      while (i < end && this.times[i] < stop) {
+        const [value, low, high] = piece(i);
+        held.set(value, (held.get(value) ?? 0) + Math.min(high, stop) - Math.max(low, start));
+        if (high > stop) break;
+        i += 1;
+      }
+      let longest = null;
+      for (const [value, time] of held) if (longest === null || time > held.get(longest)) longest = value;
+      if (longest !== null) put(longest, start, stop);
+    }
+    return spans;
+  }
+}

@@ -1,0 +1,156 @@
+//! The page of qlog traces: what each connection did over time.
+//!
+//! The page holds every point of every line, packed; its script decodes them into typed
+//! arrays and draws of each pixel column the least, the largest and the last value. On
+//! zooming in it draws the range that is visible anew, down to single events.
+
+mod encode;
+
+use serde::Serialize;
+use windlass_qlog_analysis::metrics::Measures;
+use windlass_qlog_analysis::series::Drawn;
+
+use super::frame::{Data, Page, packed};
+use encode::encode;
+
+const STYLE: &str = include_str!("page.css");
+pub(super) const LINES: [&str; 2] = [include_str!("js/decode.js"), include_str!("js/lines.js")];
+const SCRIPTS: [&str; 4] = [
+    include_str!("js/data.js"),
+    include_str!("js/shared.js"),
+    include_str!("js/figure.js"),
+    include_str!("js/page.js"),
+];
+
+/// A connection as the page holds it.
+#[derive(Clone, Debug)]
+pub struct Section {
+    about: About,
+    packed: String,
+}
+
+/// What is said of a connection.
+#[derive(Clone, Debug, Serialize)]
+struct About {
+    name: String,
+    file: String,
+    title: String,
+    group: String,
+    controller: Option<String>,
+    implementation: String,
+    vantage: &'static str,
+    duration_s: f64,
+    states: Vec<String>,
+    lines: Vec<Told>,
+    measures: Vec<Option<f64>>,
+    time_in_states_s: Vec<(String, f64)>,
+    bad_records: u64,
+}
+
+/// A line: which, how many points, and how many values those stand for.
+#[derive(Clone, Debug, Serialize)]
+struct Told {
+    name: &'static str,
+    points: usize,
+    told: u64,
+}
+
+impl Section {
+    /// A connection of `file`, whose events could be read but for `bad_records`.
+    #[must_use]
+    pub fn new(file: &str, drawn: Drawn, bad_records: u64) -> Section {
+        let mut bytes = Vec::new();
+        for (_, points, _) in &drawn.lines {
+            encode(points, drawn.span.0, &mut bytes);
+        }
+        let lines = drawn.lines.iter();
+        let lines =
+            lines.map(|(quantity, points, told)| Told { name: quantity.name(), points: points.len(), told: *told });
+        let lines = lines.collect();
+        let measured = drawn.measured;
+        let measures = &measured.measures;
+        let about = About {
+            name: String::new(),
+            file: file.to_owned(),
+            title: measured.trace.title,
+            group: measured.group,
+            controller: measures.controller.clone(),
+            implementation: measured.trace.implementation,
+            vantage: measured.trace.vantage.name(),
+            duration_s: drawn.span.1.saturating_sub(drawn.span.0) as f64 / 1e9,
+            states: drawn.states,
+            lines,
+            measures: Measures::COLUMNS.iter().map(|(_, get)| get(measures)).collect(),
+            time_in_states_s: measures.states.iter().map(|(name, &time)| (name.clone(), time)).collect(),
+            bad_records,
+        };
+        Section { about, packed: packed(&bytes) }
+    }
+
+    /// The file it is from.
+    #[must_use]
+    pub fn file(&self) -> &str {
+        &self.about.file
+    }
+
+    /// Its connection, where the trace names one.
+    #[must_use]
+    pub fn group(&self) -> &str {
+        &self.about.group
+    }
+
+    /// What it is called on the page.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.about.name
+    }
+
+    /// Calls it `name` on the page.
+    pub fn call(&mut self, name: String) {
+        self.about.name = name;
+    }
+}
+
+/// The page titled `title`.
+#[must_use]
+pub fn page(title: &str, sections: &[Section]) -> String {
+    let scripts: Vec<&str> = LINES.into_iter().chain(SCRIPTS).collect();
+    data(&sections.iter().collect::<Vec<_>>(), &[], |data| {
+        let page = Page {
+            title,
+            skip: "Skip to the traces",
+            contents: "Traces",
+            noscript: "The tables and plots of this page are built by its own script from the data it contains. \
+                Allow scripts, or use `windlass qlog metrics` and `windlass qlog report --svg`.",
+            style: STYLE,
+            scripts: &scripts,
+            data,
+        };
+        page.html()
+    })
+}
+
+/// Gives `use_it` the data of traces, and `more` JSON under ids of its own.
+pub(super) fn data<T>(sections: &[&Section], more: &[(&str, &str)], use_it: impl FnOnce(&[Data<'_>]) -> T) -> T {
+    #[derive(Serialize)]
+    struct All<'a> {
+        windlass: &'static str,
+        columns: Vec<&'static str>,
+        traces: Vec<&'a About>,
+    }
+    let all = All {
+        windlass: env!("CARGO_PKG_VERSION"),
+        columns: Measures::COLUMNS.iter().map(|(name, _)| *name).collect(),
+        traces: sections.iter().map(|section| &section.about).collect(),
+    };
+    // Texts and numbers only: this cannot fail.
+    let json = serde_json::to_string(&all).unwrap_or_default();
+    let ids: Vec<String> = (0..sections.len()).map(|i| format!("lines-{i}")).collect();
+    let mut data = vec![Data::Json { id: "traces", text: &json }];
+    data.extend(more.iter().map(|&(id, text)| Data::Json { id, text }));
+    data.extend(ids.iter().zip(sections).map(|(id, section)| Data::Packed { id, text: &section.packed }));
+    use_it(&data)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,26 @@
+use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::series::draw;
+
+use super::*;
+
+fn drawn() -> Drawn {
+    let trace = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{\"title\":\"</script><b>\"}}\n\
+        \x1e{\"time\":0,\"name\":\"quic:recovery_metrics_updated\",\"data\":{\"congestion_window\":12000}}\n\
+        \x1e{\"time\":5,\"name\":\"quic:recovery_metrics_updated\",\"data\":{\"congestion_window\":13000}}\n";
+    draw(trace.as_bytes(), &Options::default(), 100).unwrap().1.remove(0)
+}
+
+#[test]
+fn the_page_holds_what_was_drawn_and_asks_for_nothing() {
+    let mut section = Section::new("a/b.sqlog", drawn(), 3);
+    section.call("b".to_owned());
+    let html = page("t", &[section]);
+    assert!(html.contains("id=\"traces\"") && html.contains("id=\"lines-0\""));
+    assert!(html.contains(r#""lines":[{"name":"congestion_window","points":2,"told":2}]"#));
+    assert!(!html.contains("</script><b>"), "a title cannot break out");
+    let own = super::super::frame::written(&[&LINES[..], &SCRIPTS[..]].concat());
+    assert!(!own.contains("http:") && !own.contains("https:") && !own.contains("fetch("), "no address in the page");
+    for slot in ["title", "skip", "contents", "noscript", "style", "data", "scripts", "plotly"] {
+        assert!(!html.contains(&format!("{{{{{slot}}}}}")), "{slot} is filled");
+    }
+}

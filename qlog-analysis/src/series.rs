@@ -1,0 +1,255 @@
+//! What a connection did over time: windows, delays, bytes, losses, states, to be drawn.
+//!
+//! A [`Series`] is fed the events of one connection in order. Each of its lines keeps every
+//! value up to a bound; beyond it, the least and the largest of several values in a row.
+
+mod line;
+
+pub use line::{Line, Point, at, rate, visible};
+
+use std::io::Read;
+
+use crate::connections::{Connection, connections};
+use crate::metrics::{Measured, Meter, Progress};
+use crate::model::{Batch, Event, Metrics, What};
+use crate::read::{Options, ReadError, Summary};
+
+/// What a line tells.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Quantity {
+    /// Congestion window, bytes.
+    Cwnd,
+    /// Slow start threshold, bytes.
+    Ssthresh,
+    /// Bytes in flight: as told, or else counted.
+    InFlight,
+    /// RTT samples, ns: as told, or else taken from acknowledgements.
+    LatestRtt,
+    /// Smoothed RTT, ns.
+    SmoothedRtt,
+    /// Minimum RTT, ns.
+    MinRtt,
+    /// Pacing rate, bit/s.
+    PacingRate,
+    /// Bytes of packets sent so far.
+    Sent,
+    /// Stream data delivered so far, each byte once: acknowledged, or else received.
+    Delivered,
+    /// Packets declared lost so far.
+    Lost,
+    /// CE marks reported so far.
+    Marked,
+    /// Congestion states: an index into [`Drawn::states`].
+    State,
+    /// Whether the sender has too little to send: 0 or 1.
+    AppLimited,
+}
+
+impl Quantity {
+    /// All of them.
+    pub const ALL: [Quantity; 13] = [
+        Quantity::Cwnd,
+        Quantity::Ssthresh,
+        Quantity::InFlight,
+        Quantity::LatestRtt,
+        Quantity::SmoothedRtt,
+        Quantity::MinRtt,
+        Quantity::PacingRate,
+        Quantity::Sent,
+        Quantity::Delivered,
+        Quantity::Lost,
+        Quantity::Marked,
+        Quantity::State,
+        Quantity::AppLimited,
+    ];
+
+    /// Its name, as qlog spells it where it has a name for it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Quantity::Cwnd => "congestion_window",
+            Quantity::Ssthresh => "ssthresh",
+            Quantity::InFlight => "bytes_in_flight",
+            Quantity::LatestRtt => "latest_rtt",
+            Quantity::SmoothedRtt => "smoothed_rtt",
+            Quantity::MinRtt => "min_rtt",
+            Quantity::PacingRate => "pacing_rate",
+            Quantity::Sent => "sent",
+            Quantity::Delivered => "delivered",
+            Quantity::Lost => "lost",
+            Quantity::Marked => "marked",
+            Quantity::State => "state",
+            Quantity::AppLimited => "app_limited",
+        }
+    }
+}
+
+/// What is drawn of one connection.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Drawn {
+    /// What is measured of it.
+    pub measured: Measured,
+    /// When it begins and ends, ns of the trace's clock.
+    pub span: (i64, i64),
+    /// The lines that tell anything, in the order of [`Quantity::ALL`]: points, and how
+    /// many values they stand for.
+    pub lines: Vec<(Quantity, Vec<Point>, u64)>,
+    /// Names of congestion states.
+    pub states: Vec<String>,
+}
+
+impl Drawn {
+    /// The points of a line; none if the trace does not tell it.
+    #[must_use]
+    pub fn points(&self, quantity: Quantity) -> &[Point] {
+        self.lines.iter().find(|line| line.0 == quantity).map_or(&[], |line| &line.1)
+    }
+}
+
+/// Follows one connection.
+#[derive(Clone, Debug)]
+pub struct Series {
+    meter: Meter,
+    before: Progress,
+    first: Option<i64>,
+    last: i64,
+    lines: [Line; Quantity::ALL.len()],
+    /// What is used where the trace does not tell better.
+    counted_flight: Line,
+    sampled_rtt: Line,
+    received: Line,
+    states: Vec<String>,
+}
+
+/// Reads a file and follows every connection, with at most `most` points a line.
+///
+/// # Errors
+/// As [`crate::read::read`].
+pub fn draw(input: impl Read, options: &Options, most: usize) -> Result<(Summary, Vec<Drawn>), ReadError> {
+    let (summary, found) = connections(input, options, || Series::new(most), Series::event)?;
+    Ok((summary, found.into_iter().map(Series::finish).collect()))
+}
+
+impl Series {
+    /// Nothing followed yet; lines will have at most `most` points.
+    #[must_use]
+    pub fn new(most: usize) -> Self {
+        Series {
+            meter: Meter::new(),
+            before: Progress::default(),
+            first: None,
+            last: 0,
+            lines: std::array::from_fn(|_| Line::new(most)),
+            counted_flight: Line::new(most),
+            sampled_rtt: Line::new(most),
+            received: Line::new(most),
+            states: Vec::new(),
+        }
+    }
+
+    /// Takes one event.
+    pub fn event(&mut self, batch: &Batch, event: &Event) {
+        let now = event.time;
+        self.first.get_or_insert(now);
+        self.last = self.last.max(now);
+        self.meter.event(batch, event);
+        match event.what {
+            What::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
+            What::State(index) => {
+                let name = batch.name(batch.states[index as usize].new);
+                let known = self.states.iter().position(|state| state == name);
+                let index = known.unwrap_or_else(|| {
+                    self.states.push(name.to_owned());
+                    self.states.len() - 1
+                });
+                self.add(Quantity::State, now, index as u64);
+            }
+            _ => {}
+        }
+        self.progress(now);
+    }
+
+    fn add(&mut self, quantity: Quantity, now: i64, value: u64) {
+        self.lines[quantity as usize].add(now, i64::try_from(value).unwrap_or(i64::MAX));
+    }
+
+    fn metrics(&mut self, now: i64, metrics: &Metrics) {
+        let time = |time: Option<i64>| time.filter(|&time| time > 0).map(|time| time as u64);
+        let told = [
+            (Quantity::Cwnd, metrics.cwnd),
+            (Quantity::Ssthresh, metrics.ssthresh),
+            (Quantity::InFlight, metrics.bytes_in_flight),
+            (Quantity::LatestRtt, time(metrics.latest_rtt)),
+            (Quantity::SmoothedRtt, time(metrics.smoothed_rtt)),
+            (Quantity::MinRtt, time(metrics.min_rtt)),
+            (Quantity::PacingRate, metrics.pacing_rate),
+            (Quantity::AppLimited, metrics.app_limited.map(u64::from)),
+        ];
+        for (quantity, value) in told {
+            if let Some(value) = value {
+                self.add(quantity, now, value);
+            }
+        }
+        // Once the better is told, the other need not take room.
+        if metrics.bytes_in_flight.is_some() {
+            self.counted_flight.clear();
+        }
+        if metrics.latest_rtt.is_some() {
+            self.sampled_rtt.clear();
+        }
+    }
+
+    /// What the meter worked out from the event.
+    fn progress(&mut self, now: i64) {
+        let Progress { sent, acknowledged, received, lost, marks, in_flight, rtt } = self.meter.progress();
+        let before = self.before;
+        if acknowledged > 0 {
+            self.received.clear();
+        } else if received != before.received {
+            self.received.add(now, i64::try_from(received).unwrap_or(i64::MAX));
+        }
+        let counts = [
+            (Quantity::Sent, sent, before.sent),
+            (Quantity::Delivered, acknowledged, before.acknowledged),
+            (Quantity::Lost, lost, before.lost),
+            (Quantity::Marked, marks, before.marks),
+        ];
+        for (quantity, count, before) in counts {
+            if count != before {
+                self.add(quantity, now, count);
+            }
+        }
+        if in_flight != before.in_flight && self.lines[Quantity::InFlight as usize].is_empty() {
+            self.counted_flight.add(now, i64::try_from(in_flight).unwrap_or(i64::MAX));
+        }
+        if let Some(rtt) = rtt.filter(|_| self.lines[Quantity::LatestRtt as usize].is_empty()) {
+            self.sampled_rtt.add(now, rtt);
+        }
+        self.before = self.meter.progress();
+    }
+
+    fn finish(Connection { trace, group, follower }: Connection<Series>) -> Drawn {
+        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
+        let second_best =
+            [(Quantity::InFlight, counted_flight), (Quantity::LatestRtt, sampled_rtt), (Quantity::Delivered, received)];
+        for (quantity, line) in second_best {
+            if lines[quantity as usize].is_empty() {
+                lines[quantity as usize] = line;
+            }
+        }
+        let lines = Quantity::ALL.into_iter().zip(lines).filter(|(_, line)| !line.is_empty());
+        let lines = lines.map(|(quantity, line)| {
+            let (points, told) = line.finish();
+            (quantity, points, told)
+        });
+        Drawn {
+            measured: Connection { trace, group, follower: meter }.into(),
+            span: (first.unwrap_or(0), last),
+            lines: lines.collect(),
+            states,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

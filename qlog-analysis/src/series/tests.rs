@@ -1,0 +1,117 @@
+use proptest::prelude::*;
+
+use super::*;
+
+fn line(most: usize, values: &[i64]) -> (Vec<Point>, u64) {
+    let mut line = Line::new(most);
+    for (time, &value) in values.iter().enumerate() {
+        line.add(time as i64, value);
+    }
+    line.finish()
+}
+
+proptest! {
+    #[test]
+    fn a_line_keeps_its_bound_and_its_extremes(values in prop::collection::vec(-50_i64..50, 1..600), most in 4_usize..64) {
+        let (points, told) = line(most, &values);
+        prop_assert_eq!(told, values.len() as u64);
+        prop_assert!(points.len() <= most + 2, "{} points", points.len());
+        prop_assert!(points.is_sorted_by_key(|point| point.time));
+        for point in &points {
+            prop_assert_eq!(values[point.time as usize], point.value, "a value that was told, at its time");
+        }
+        let of = |values: &mut dyn Iterator<Item = i64>| values.fold((i64::MAX, i64::MIN), |(low, high), v| (low.min(v), high.max(v)));
+        prop_assert_eq!(of(&mut points.iter().map(|point| point.value)), of(&mut values.iter().copied()));
+        if values.len() <= most {
+            prop_assert_eq!(points.len(), values.len(), "every one while there is room");
+        }
+    }
+
+    #[test]
+    fn what_is_visible_is_bounded_and_has_the_extremes_of_every_column(
+        values in prop::collection::vec(-50_i64..50, 1..600), columns in 1_usize..40, from in 0_i64..500, span in 1_i64..600,
+    ) {
+        let points: Vec<Point> = values.iter().enumerate().map(|(time, &value)| Point { time: time as i64, value }).collect();
+        let drawn = visible(&points, from..from + span, columns);
+        prop_assert!(drawn.len() <= 3 * (columns + 2) + 2, "{}", drawn.len());
+        prop_assert!(drawn.is_sorted_by_key(|point| point.time));
+        let within = |point: &&Point| (from..from + span).contains(&point.time);
+        let inside: Vec<i64> = points.iter().filter(within).map(|point| point.value).collect();
+        for extreme in [inside.iter().min(), inside.iter().max()].into_iter().flatten() {
+            prop_assert!(drawn.iter().any(|point| point.value == *extreme));
+        }
+    }
+}
+
+#[test]
+fn values_stand_for_more_as_the_line_goes_on() {
+    let values: Vec<i64> = (0..40).map(|i| if i == 21 { 99 } else { i % 2 }).collect();
+    let (points, told) = line(8, &values);
+    assert_eq!(told, 40);
+    assert!(points.len() <= 8, "{points:?}");
+    assert!(points.contains(&Point { time: 21, value: 99 }), "the spike is there: {points:?}");
+}
+
+fn file(records: &[&str]) -> Vec<u8> {
+    let header = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"}}}"#;
+    let mut text = format!("\x1e{header}\n");
+    for record in records {
+        text.push_str(&format!("\x1e{record}\n"));
+    }
+    text.into_bytes()
+}
+
+const SENT: [&str; 2] = [
+    r#"{"time":0,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":0},"raw":{"length":1250},"frames":[{"frame_type":"stream","stream_id":0,"offset":0,"raw":{"length":1000}}]}}"#,
+    r#"{"time":10,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"raw":{"length":1250},"frames":[{"frame_type":"stream","stream_id":0,"offset":1000,"raw":{"length":1000}}]}}"#,
+];
+const ACKED: &str = r#"{"time":50,"name":"quic:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":9},"raw":{"length":40},"frames":[{"frame_type":"ack","acked_ranges":[[0]]}]}}"#;
+const LOST: &str =
+    r#"{"time":60,"name":"quic:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":1}}}"#;
+const METRICS: &str = r#"{"time":70,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000,"bytes_in_flight":777,"latest_rtt":33,"pacing_rate":8000}}"#;
+const STATE: &str = r#"{"time":80,"name":"quic:congestion_state_updated","data":{"new":"recovery"}}"#;
+
+fn only(records: &[&str]) -> Drawn {
+    let options = Options { jobs: 1, ..Options::default() };
+    let (_, mut drawn) = draw(file(records).as_slice(), &options, 100).unwrap();
+    assert_eq!(drawn.len(), 1);
+    drawn.remove(0)
+}
+
+fn told(drawn: &Drawn, quantity: Quantity) -> Vec<(i64, i64)> {
+    drawn.points(quantity).iter().map(|point| (point.time / 1_000_000, point.value)).collect()
+}
+
+#[test]
+fn what_is_not_told_is_worked_out() {
+    let drawn = only(&[SENT[0], SENT[1], ACKED, LOST, STATE]);
+    assert_eq!(told(&drawn, Quantity::Sent), [(0, 1250), (10, 2500)]);
+    assert_eq!(told(&drawn, Quantity::Delivered), [(50, 1000)]);
+    assert_eq!(told(&drawn, Quantity::InFlight), [(0, 1250), (10, 2500), (50, 1250), (60, 0)]);
+    assert_eq!(told(&drawn, Quantity::LatestRtt), [(50, 50_000_000)]);
+    assert_eq!(told(&drawn, Quantity::Lost), [(60, 1)]);
+    assert_eq!(told(&drawn, Quantity::State), [(80, 0)]);
+    assert_eq!((drawn.states.as_slice(), drawn.span), (&["recovery".to_owned()][..], (0, 80_000_000)));
+    assert_eq!(drawn.measured.measures.packets_sent, 2);
+}
+
+#[test]
+fn what_is_told_takes_precedence() {
+    let drawn = only(&[SENT[0], SENT[1], ACKED, METRICS]);
+    assert_eq!(told(&drawn, Quantity::InFlight), [(70, 777)]);
+    assert_eq!(told(&drawn, Quantity::LatestRtt), [(70, 33_000_000)]);
+    assert_eq!(told(&drawn, Quantity::Cwnd), [(70, 12_000)]);
+    assert_eq!(told(&drawn, Quantity::PacingRate), [(70, 8000)]);
+    assert!(drawn.points(Quantity::Ssthresh).is_empty());
+}
+
+#[test]
+fn a_rate_is_growth_over_time() {
+    let second = 1_000_000_000;
+    let points: Vec<Point> = [(0, 100), (second / 2, 300), (second, 300), (5 * second / 2, 900)]
+        .map(|(time, value)| Point { time, value })
+        .to_vec();
+    assert_eq!((at(&points, -1), at(&points, 0), at(&points, second)), (None, Some(100), Some(300)));
+    let rates = rate(&points, 0..3 * second, second);
+    assert_eq!(rates, [(second / 2, 300.0), (3 * second / 2, 0.0), (5 * second / 2, 600.0)]);
+}
