@@ -19,7 +19,7 @@
 use std::io::BufRead;
 
 mod check;
-mod names;
+pub(crate) mod names;
 mod report;
 mod rule;
 mod source;

@@ -14,7 +14,7 @@ mod names;
 mod trace;
 
 pub use names::{Name, Names};
-pub use trace::{Era, Form, Trace, Vantage};
+pub use trace::{Era, Form, Recorded, Trace, Vantage};
 
 /// Bad records of a batch that are kept; the others are counted.
 const KEPT: usize = 20;
@@ -38,6 +38,8 @@ pub struct Batch {
     pub states: Vec<State>,
     /// Numbers that a controller tells of itself.
     pub facts: Vec<Fact>,
+    /// Addresses of the other end, where events tell one that was not told just before.
+    pub peers: Vec<Peer>,
     /// The texts that names stand for.
     pub names: Names,
     /// What was not understood: names of fields, how often each was met.
@@ -221,6 +223,15 @@ pub struct Fact {
     pub value: f64,
 }
 
+/// Where the other end is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer {
+    /// The event that tells it, in [`Batch::events`].
+    pub event: u32,
+    /// Its address and port, or its host.
+    pub address: Name,
+}
+
 /// A record that could not be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BadRecord {
@@ -248,6 +259,14 @@ impl Batch {
         self.bad_records += 1;
         if self.bad.len() < KEPT {
             self.bad.push(BadRecord { record, reason: format!("byte {}: expected {expected}", at + 1) });
+        }
+    }
+
+    /// Notes where the other end is, told by the event that is added next.
+    pub(crate) fn met(&mut self, address: &str) {
+        let address = self.names.add(address);
+        if self.peers.last().is_none_or(|last| last.address != address) {
+            self.peers.push(Peer { event: self.events.len() as u32, address });
         }
     }
 

@@ -12,22 +12,24 @@ use rayon::prelude::*;
 use crate::model::{Batch, Form, Trace};
 
 mod array;
-mod block;
+pub(crate) mod block;
 mod contained;
-mod dialect;
+pub(crate) mod dialect;
 mod event;
 mod frames;
 mod header;
 mod input;
-mod netlog;
+pub(crate) mod netlog;
 mod packet;
-mod plan;
-mod record;
+mod peer;
+pub(crate) mod plan;
+pub(crate) mod record;
 mod recovery;
-mod sequence;
+pub(crate) mod sequence;
 mod units;
 
 pub use input::{Input, open};
+pub use netlog::Check;
 
 use block::{Block, Piece};
 use plan::Plan;
@@ -62,6 +64,8 @@ pub struct Summary {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
+    /// Of a network log: what Chromium counted, against what the events add up to.
+    pub checks: Vec<Check>,
 }
 
 /// Why a file could not be read at all.
@@ -98,7 +102,7 @@ pub fn read(
     let bytes = sequence::split(input, &mut |piece| reading.piece(piece))?;
     reading.finish()?;
     reading.summary.bytes = bytes;
-    reading.summary.traces = reading.plan.into_traces();
+    (reading.summary.traces, reading.summary.checks) = reading.plan.into_traces();
     Ok(reading.summary)
 }
 

@@ -159,3 +159,31 @@ fn a_network_log_is_read_whole() {
         String::from_utf8(output.stdout).unwrap().split_whitespace().map(|word| word.parse().unwrap()).collect();
     assert_eq!(counts.to_vec(), expected);
 }
+
+/// The sample with what Chromium itself counted of a session. The sample has none, for its
+/// session was closed when the log ended; with it, the check has something to hold.
+fn polled(packets: [u64; 3], id: &str) -> Option<Vec<windlass_qlog_analysis::read::Check>> {
+    let text = std::fs::read_to_string(traces()?.join("chromium156-sample-small.netlog.json")).unwrap();
+    let (before, after) = text.rsplit_once("\"polledData\":").unwrap();
+    let rest = after.trim_start().strip_prefix("[]").expect("no totals in the sample");
+    let [sent, received, lost] = packets;
+    let totals = format!(
+        r#"{{"quicInfo":{{"sessions":[{{"connection_id":"{id}","packets_sent":{sent},"packets_received":{received},"packets_lost":{lost}}}]}}}}"#
+    );
+    let log = format!("{before}\"polledData\":{totals}{rest}");
+    let summary = read(log.as_bytes(), &Options::default(), &mut |_, _| Ok(())).unwrap();
+    Some(summary.checks)
+}
+
+#[test]
+fn totals_that_chromium_counted_are_held_against_its_events() {
+    let Some(checks) = polled([350, 103, 7], "51e443a76f01f66d") else { return };
+    assert_eq!(checks.len(), 3);
+    assert!(checks.iter().all(|check| check.agrees()), "{checks:?}");
+    let checks = polled([351, 103, 9], "51e443a76f01f66d").unwrap();
+    let wrong: Vec<_> =
+        checks.iter().filter(|check| !check.agrees()).map(|check| (check.what, check.found, check.told)).collect();
+    assert_eq!(wrong, [("packets_sent", Some(350), 351), ("packets_lost", Some(7), 9)]);
+    let unknown = polled([1, 1, 1], "0123").unwrap();
+    assert!(unknown.iter().all(|check| check.found.is_none()), "{unknown:?}");
+}

@@ -64,7 +64,7 @@ const LOGLEVEL: &[&str] = &["error", "warning", "info", "debug", "verbose"];
 const SIMULATION: &[&str] = &["scenario", "marker"];
 
 /// The events of a standard namespace.
-pub(super) fn standard(namespace: &str) -> Option<&'static [&'static str]> {
+pub(crate) fn standard(namespace: &str) -> Option<&'static [&'static str]> {
     match namespace {
         "quic" => Some(QUIC),
         "http3" => Some(HTTP3),
@@ -75,12 +75,12 @@ pub(super) fn standard(namespace: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Whether a namespace is a category of the drafts before the IETF form.
-pub(super) fn is_old(namespace: &str) -> bool {
+pub(crate) fn is_old(namespace: &str) -> bool {
     matches!(namespace, "transport" | "recovery" | "connectivity" | "security" | "http" | "generic" | "qpack")
 }
 
 /// What an event of the old drafts is called in the IETF form, where it still exists.
-pub(super) fn renewed(namespace: &str, kind: &str) -> Option<String> {
+pub(crate) fn renewed(namespace: &str, kind: &str) -> Option<String> {
     let kind = match (namespace, kind) {
         ("recovery", "metrics_updated" | "metric_update") => "recovery_metrics_updated",
         ("recovery", "parameters_set") => "recovery_parameters_set",
@@ -99,7 +99,7 @@ pub(super) fn renewed(namespace: &str, kind: &str) -> Option<String> {
 }
 
 /// What an event of the IETF form is called in version 0.3, where it existed.
-pub(super) fn aged(namespace: &str, kind: &str) -> Option<String> {
+pub(crate) fn aged(namespace: &str, kind: &str) -> Option<String> {
     let (category, kind) = match (namespace, kind) {
         ("quic", "recovery_metrics_updated") => ("recovery", "metrics_updated"),
         ("quic", "recovery_parameters_set") => ("recovery", "parameters_set"),
@@ -139,11 +139,11 @@ pub(super) fn aged(namespace: &str, kind: &str) -> Option<String> {
 }
 
 /// Packet types of both eras.
-pub(super) const PACKET_TYPES: &[&str] =
+pub(crate) const PACKET_TYPES: &[&str] =
     &["initial", "handshake", "0RTT", "1RTT", "retry", "version_negotiation", "stateless_reset", "unknown"];
 
 /// Frame types of both eras.
-pub(super) const FRAME_TYPES: &[&str] = &[
+pub(crate) const FRAME_TYPES: &[&str] = &[
     "padding",
     "ping",
     "ack",
@@ -170,8 +170,8 @@ pub(super) const FRAME_TYPES: &[&str] = &[
 ];
 
 /// Triggers of a packet's departure.
-pub(super) const SEND_TRIGGERS: &[&str] =
+pub(crate) const SEND_TRIGGERS: &[&str] =
     &["retransmit_reordered", "retransmit_timeout", "pto_probe", "retransmit_crypto", "cc_bandwidth_probe"];
 
 /// Triggers of a loss.
-pub(super) const LOSS_TRIGGERS: &[&str] = &["reordering_threshold", "time_threshold", "pto_expired"];
+pub(crate) const LOSS_TRIGGERS: &[&str] = &["reordering_threshold", "time_threshold", "pto_expired"];

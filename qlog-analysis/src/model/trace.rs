@@ -43,6 +43,20 @@ pub enum Era {
     Netlog,
 }
 
+impl Era {
+    /// A name for tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Era::Ancient => "prespec",
+            Era::Arrays => "draft-01",
+            Era::Named => "0.3",
+            Era::Ietf => "ietf",
+            Era::Netlog => "netlog",
+        }
+    }
+}
+
 /// Where a trace was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Vantage {
@@ -70,6 +84,17 @@ impl Vantage {
     }
 }
 
+/// What our own recorders write into a header beyond what qlog has a place for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Recorded<'a> {
+    /// The stack that ran the flow.
+    pub stack: Option<&'a str>,
+    /// The scenario it was part of.
+    pub scenario: Option<&'a str>,
+    /// The other end.
+    pub peer: Option<&'a str>,
+}
+
 /// What is said of a trace as a whole.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
@@ -83,6 +108,8 @@ pub struct Trace {
     pub version: String,
     /// What it is called.
     pub title: String,
+    /// What it is, in a sentence.
+    pub description: String,
     /// Where it was taken.
     pub vantage: Vantage,
     /// Of a trace taken in the network: whose packets count as sent.
@@ -95,4 +122,26 @@ pub struct Trace {
     pub controller: String,
     /// What the reader took the RTTs to be in, where it was not milliseconds as it should be.
     pub rtt_unit: Option<&'static str>,
+}
+
+impl Trace {
+    /// What our recorders told in the title, `STACK to PEER by CONTROLLER` in production,
+    /// and in the description, `CONTROLLER on SCENARIO, seed N` in the harness.
+    #[must_use]
+    pub fn recorded(&self) -> Recorded<'_> {
+        let mut recorded = Recorded { stack: Some(self.implementation.as_str()), ..Recorded::default() };
+        if let Some((stack, (peer, _))) =
+            self.title.split_once(" to ").and_then(|(stack, rest)| Some((stack, rest.split_once(" by ")?)))
+            && !stack.contains(' ')
+            && !peer.contains(' ')
+        {
+            recorded.peer = Some(peer);
+            recorded.stack = recorded.stack.filter(|name| !name.is_empty()).or(Some(stack));
+        }
+        let seeded = self.description.rsplit_once(", seed ");
+        let seeded = seeded.filter(|(_, seed)| !seed.is_empty() && seed.bytes().all(|byte| byte.is_ascii_digit()));
+        recorded.scenario = seeded.and_then(|(rest, _)| rest.split_once(" on ")).map(|(_, scenario)| scenario);
+        recorded.stack = recorded.stack.filter(|name| !name.is_empty());
+        recorded
+    }
 }

@@ -3,13 +3,13 @@
 use crate::model::Form;
 
 /// How many bytes of records are read at once.
-pub(super) const BLOCK: usize = 1 << 20;
+pub(crate) const BLOCK: usize = 1 << 20;
 
 /// A record longer than this is no record of ours; bytes.
-pub(super) const LONGEST: usize = 1 << 26;
+pub(crate) const LONGEST: usize = 1 << 26;
 
 /// What a file is cut into.
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// How the file is put together, before anything else.
     Form(Form),
     /// A part of the header of a trace: a JSON object. Later parts add to earlier ones.
@@ -25,33 +25,33 @@ pub(super) enum Piece {
 
 /// Some records of one trace.
 #[derive(Default, Debug)]
-pub(super) struct Block {
-    pub(super) trace: u32,
+pub(crate) struct Block {
+    pub(crate) trace: u32,
     /// The number of the first record, from 1.
-    pub(super) first: u64,
-    pub(super) text: Vec<u8>,
+    pub(crate) first: u64,
+    pub(crate) text: Vec<u8>,
     /// Where each record begins and ends in `text`.
-    pub(super) bounds: Vec<(u32, u32)>,
+    pub(crate) bounds: Vec<(u32, u32)>,
 }
 
 impl Block {
-    pub(super) fn new(trace: u32, first: u64) -> Self {
+    pub(crate) fn new(trace: u32, first: u64) -> Self {
         Block { trace, first, ..Block::default() }
     }
 
     /// The records.
-    pub(super) fn records(&self) -> impl Iterator<Item = (u64, &[u8])> {
+    pub(crate) fn records(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let first = self.first;
         let records = self.bounds.iter().zip(first..);
         records.map(|(&(from, to), number)| (number, &self.text[from as usize..to as usize]))
     }
 
     /// The number of the record after the last.
-    pub(super) fn next(&self) -> u64 {
+    pub(crate) fn next(&self) -> u64 {
         self.first + self.bounds.len() as u64
     }
 
-    pub(super) fn is_full(&self) -> bool {
+    pub(crate) fn is_full(&self) -> bool {
         self.text.len() >= BLOCK
     }
 }

@@ -2,7 +2,7 @@
 
 /// What an element of an array event is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Time,
     Category,
     Type,
@@ -14,7 +14,7 @@ pub(super) enum Role {
 }
 
 impl Role {
-    pub(super) fn of(field: &str) -> Self {
+    pub(crate) fn of(field: &str) -> Self {
         match field.to_ascii_lowercase().as_str() {
             "time" | "relative_time" | "delta_time" => Role::Time,
             "category" => Role::Category,
@@ -30,21 +30,23 @@ impl Role {
 
 /// How a trace writes its events.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Dialect {
+pub(crate) struct Dialect {
     /// Decimal places from the unit of times to nanoseconds.
-    pub(super) time_places: i32,
+    pub(crate) time_places: i32,
     /// The same of RTTs.
-    pub(super) rtt_places: i32,
+    pub(crate) rtt_places: i32,
     /// Whether a time counts from the event before.
-    pub(super) delta: bool,
+    pub(crate) delta: bool,
     /// What the elements of array events are.
-    pub(super) fields: Vec<Role>,
+    pub(crate) fields: Vec<Role>,
+    /// Whether the trace was taken at the end that accepted the connection.
+    pub(crate) accepts: bool,
 }
 
 impl Default for Dialect {
     fn default() -> Self {
         // The order of the drafts that had array events.
         let fields = vec![Role::Time, Role::Category, Role::Type, Role::Trigger, Role::Data];
-        Dialect { time_places: 6, rtt_places: 6, delta: false, fields }
+        Dialect { time_places: 6, rtt_places: 6, delta: false, fields, accepts: false }
     }
 }

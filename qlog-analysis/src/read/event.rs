@@ -2,6 +2,7 @@
 
 use super::dialect::Dialect;
 use super::packet;
+use super::peer;
 use super::recovery;
 use super::{Options, array};
 use crate::json::{Cursor, Malformed};
@@ -19,6 +20,8 @@ pub(super) enum Kind {
     Parameters,
     Mtu,
     Moved,
+    /// Tells where the other end is.
+    Peer,
     /// Of our own namespace.
     Started,
     Stepped,
@@ -50,6 +53,7 @@ impl Kind {
             (b"recovery", b"parameters_set") => Kind::Parameters,
             (_, b"mtu_updated") => Kind::Mtu,
             (_, b"stream_data_moved" | b"data_moved") => Kind::Moved,
+            (_, b"connection_started" | b"tuple_assigned" | b"datagram_received" | b"datagram_sent") => Kind::Peer,
             _ => Kind::Other,
         }
     }
@@ -161,6 +165,12 @@ pub(super) fn data(
         }
         Kind::Stepped => {
             recovery::facts(value, options, batch)?;
+            What::Other(other(name, batch))
+        }
+        Kind::Peer => {
+            if let Some(address) = peer::read(name, value, dialect)? {
+                batch.met(&address);
+            }
             What::Other(other(name, batch))
         }
         Kind::Other => {

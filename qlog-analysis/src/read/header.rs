@@ -39,6 +39,9 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mu
     if let Some(title) = text("title").filter(|title| !title.is_empty()) {
         trace.title = title;
     }
+    if let Some(description) = text("description").filter(|description| !description.is_empty()) {
+        trace.description = description;
+    }
     if let Some(connection) = text("connectionid") {
         trace.group = connection;
     }
@@ -52,6 +55,7 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mu
         Some(Value::String(point)) => trace.vantage = vantage(point),
         _ => {}
     }
+    dialect.accepts = trace.vantage == Vantage::Server;
     if let Some(units) = fields.get("configuration").and_then(|configuration| configuration.get("time_units")) {
         let places = match units.as_str() {
             Some("us") => 3,

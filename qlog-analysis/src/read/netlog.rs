@@ -64,13 +64,37 @@ impl Kind {
 
 /// Reads the events of one network log, in order.
 #[derive(Debug, Default)]
-pub(super) struct Netlog {
+pub(crate) struct Netlog {
     /// What the numbers of event types mean: name and, where it matters, kind.
     types: HashMap<u64, (String, Option<Kind>)>,
     /// The number of the source type of QUIC sessions.
     session_type: Option<u64>,
     sessions: HashMap<u64, Session>,
     last: i64,
+    /// What Chromium itself counted of the sessions that were open at the end, if it tells.
+    polled: Vec<Value>,
+    checks: Vec<Check>,
+}
+
+/// A total that Chromium counted, and what the events add up to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Check {
+    /// The connection.
+    pub connection: String,
+    /// What was counted.
+    pub what: &'static str,
+    /// How many of them there are among the events; `None` if they tell of no such connection.
+    pub found: Option<u64>,
+    /// How many Chromium counted.
+    pub told: u64,
+}
+
+impl Check {
+    /// Whether both agree.
+    #[must_use]
+    pub fn agrees(&self) -> bool {
+        self.found == Some(self.told)
+    }
 }
 
 /// The parts of an event.
@@ -85,7 +109,7 @@ struct Parts<'a> {
 
 impl Netlog {
     /// A reader that goes by the constants of a file.
-    pub(super) fn new(constants: &Map<String, Value>) -> Self {
+    pub(crate) fn new(constants: &Map<String, Value>) -> Self {
         let numbers = |key: &str| constants.get(key).and_then(Value::as_object).into_iter().flatten();
         let types = numbers("logEventTypes")
             .filter_map(|(name, number)| Some((number.as_u64()?, (name.clone(), Kind::of(name)))))
@@ -95,8 +119,32 @@ impl Netlog {
         Netlog { types, session_type, ..Netlog::default() }
     }
 
+    /// Takes what stands under `polledData`: state of the browser when the log ended. In it,
+    /// `quicInfo.sessions` are the QUIC sessions that were open then.
+    pub(crate) fn polled(&mut self, data: &Value) {
+        let sessions = data.get("quicInfo").and_then(|info| info.get("sessions")).and_then(Value::as_array);
+        self.polled.extend(sessions.into_iter().flatten().cloned());
+    }
+
+    /// What Chromium counted against what the events add up to; complete when the log is.
+    pub(crate) fn into_checks(self) -> Vec<Check> {
+        self.checks
+    }
+
+    fn check(&mut self, sessions: &[(u64, Session)]) {
+        for polled in &self.polled {
+            let id = polled.get("connection_id").and_then(Value::as_str).unwrap_or_default();
+            let counted = sessions.iter().map(|(_, session)| session.totals()).find(|(name, _)| *name == id);
+            for (index, what) in ["packets_sent", "packets_received", "packets_lost"].into_iter().enumerate() {
+                let Some(told) = polled.get(what).and_then(Value::as_u64) else { continue };
+                let found = counted.map(|(_, totals)| totals[index]);
+                self.checks.push(Check { connection: id.to_owned(), what, found, told });
+            }
+        }
+    }
+
     /// Reads the events of a block.
-    pub(super) fn read(&mut self, block: &Block) -> Batch {
+    pub(crate) fn read(&mut self, block: &Block) -> Batch {
         let mut batch = Batch { trace: block.trace, ..Batch::default() };
         for (record, text) in block.records() {
             if let Err(malformed) = self.event(text, &mut batch) {
@@ -107,10 +155,11 @@ impl Netlog {
     }
 
     /// The packets that were not complete when the log ended.
-    pub(super) fn finish(&mut self) -> Batch {
+    pub(crate) fn finish(&mut self) -> Batch {
         let mut batch = Batch::default();
         let mut sessions: Vec<(u64, Session)> = self.sessions.drain().collect();
         sessions.sort_by_key(|(id, _)| *id);
+        self.check(&sessions);
         for (_, mut session) in sessions {
             session.finish_received(self.last, &mut batch);
         }

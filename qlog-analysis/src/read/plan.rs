@@ -5,14 +5,14 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use super::dialect::Dialect;
-use super::netlog::Netlog;
+use super::netlog::{Check, Netlog};
 use super::{Options, ReadError, header, units};
 use crate::model::{Batch, Era, Form, Trace, Vantage, What};
 
 /// Blocks per thread that are read together.
 const AHEAD: usize = 4;
 
-struct Known {
+pub(crate) struct Known {
     trace: Trace,
     dialect: Dialect,
     /// The time of the last event, for traces that write differences; ns.
@@ -21,20 +21,20 @@ struct Known {
     judged: bool,
 }
 
-pub(super) struct Plan {
-    pub(super) options: Options,
-    pub(super) pool: Option<ThreadPool>,
+pub(crate) struct Plan {
+    pub(crate) options: Options,
+    pub(crate) pool: Option<ThreadPool>,
     /// What the file says of all its traces.
     top: Map<String, Value>,
     known: Vec<Known>,
     waiting: Vec<Block>,
     form: Form,
     /// What puts packets together again, if it is a network log.
-    pub(super) netlog: Option<Netlog>,
+    pub(crate) netlog: Option<Netlog>,
 }
 
 impl Plan {
-    pub(super) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: Options) -> Self {
         let pool = match options.jobs {
             1 => None,
             jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
@@ -51,11 +51,13 @@ impl Plan {
     }
 
     /// Takes over a part of the header.
-    pub(super) fn header(&mut self, trace: Option<u32>, text: &[u8], form: Form) -> Result<(), ReadError> {
+    pub(crate) fn header(&mut self, trace: Option<u32>, text: &[u8], form: Form) -> Result<(), ReadError> {
         self.form = form;
         let fields = match serde_json::from_slice::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
             Ok(_) => return Err(ReadError::NotQlog("the header is no JSON object".to_owned())),
+            // A network log that broke off in what follows its events.
+            Err(_) if self.netlog.is_some() => return Ok(()),
             Err(error) => return Err(ReadError::NotQlog(format!("the header cannot be read: {error}"))),
         };
         if form == Form::Netlog {
@@ -82,8 +84,14 @@ impl Plan {
     }
 
     fn network_log(&mut self, fields: &Map<String, Value>) {
-        let Some(constants) = fields.get("constants").and_then(Value::as_object) else { return };
-        self.netlog = Some(Netlog::new(constants));
+        let constants = fields.get("constants").and_then(Value::as_object);
+        if let Some(constants) = constants {
+            self.netlog = Some(Netlog::new(constants));
+        }
+        if let (Some(netlog), Some(polled)) = (&mut self.netlog, fields.get("polledData")) {
+            netlog.polled(polled);
+        }
+        let Some(constants) = constants else { return };
         let trace = &mut self.ensure(0).trace;
         trace.form = Form::Netlog;
         trace.era = Era::Netlog;
@@ -93,7 +101,7 @@ impl Plan {
         trace.version = version.map_or_else(String::new, |version| format!("netlog {version}"));
     }
 
-    fn ensure(&mut self, index: u32) -> &mut Known {
+    pub(crate) fn ensure(&mut self, index: u32) -> &mut Known {
         while self.known.len() <= index as usize {
             let mut trace = Trace { index: self.known.len() as u32, form: self.form, ..Trace::default() };
             let mut dialect = Dialect::default();
@@ -103,39 +111,40 @@ impl Plan {
         &mut self.known[index as usize]
     }
 
-    pub(super) fn dialect(&self, trace: u32) -> &Dialect {
+    pub(crate) fn dialect(&self, trace: u32) -> &Dialect {
         &self.known[trace as usize].dialect
     }
 
-    pub(super) fn trace(&self, trace: u32) -> &Trace {
+    pub(crate) fn trace(&self, trace: u32) -> &Trace {
         &self.known[trace as usize].trace
     }
 
-    pub(super) fn into_traces(self) -> Vec<Trace> {
-        self.known.into_iter().map(|known| known.trace).collect()
+    pub(crate) fn into_traces(self) -> (Vec<Trace>, Vec<Check>) {
+        let traces = self.known.into_iter().map(|known| known.trace).collect();
+        (traces, self.netlog.map(Netlog::into_checks).unwrap_or_default())
     }
 
     /// Takes a block; says whether it is time to read those that wait. The first block of a
     /// trace is read alone, for it decides how the others are read.
-    pub(super) fn waits(&mut self, block: Block) -> bool {
+    pub(crate) fn waits(&mut self, block: Block) -> bool {
         let judged = self.ensure(block.trace).judged;
         self.waiting.push(block);
         let most = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() * AHEAD);
         !judged || self.waiting.len() >= most
     }
 
-    pub(super) fn take(&mut self) -> Vec<Block> {
+    pub(crate) fn take(&mut self) -> Vec<Block> {
         std::mem::take(&mut self.waiting)
     }
 
     /// Gives back the place of blocks that were read.
-    pub(super) fn recycle(&mut self, mut blocks: Vec<Block>) {
+    pub(crate) fn recycle(&mut self, mut blocks: Vec<Block>) {
         blocks.clear();
         self.waiting = blocks;
     }
 
     /// Does to a batch what needs to know the ones before it.
-    pub(super) fn settle(&mut self, batch: &mut Batch) {
+    pub(crate) fn settle(&mut self, batch: &mut Batch) {
         let known = &mut self.known[batch.trace as usize];
         if known.dialect.delta {
             for event in &mut batch.events {

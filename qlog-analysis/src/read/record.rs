@@ -7,7 +7,7 @@ use super::event;
 use crate::model::Batch;
 
 /// The lengths of a batch's tables.
-struct Lengths([usize; 7]);
+struct Lengths([usize; 8]);
 
 impl Lengths {
     fn of(batch: &Batch) -> Self {
@@ -19,6 +19,7 @@ impl Lengths {
             batch.metrics.len(),
             batch.states.len(),
             batch.facts.len(),
+            batch.peers.len(),
         ])
     }
 
@@ -31,11 +32,12 @@ impl Lengths {
         batch.metrics.truncate(self.0[4]);
         batch.states.truncate(self.0[5]);
         batch.facts.truncate(self.0[6]);
+        batch.peers.truncate(self.0[7]);
     }
 }
 
 /// Reads the records of a block.
-pub(super) fn read(block: &Block, dialect: &Dialect, options: &Options) -> Batch {
+pub(crate) fn read(block: &Block, dialect: &Dialect, options: &Options) -> Batch {
     let mut batch = Batch { trace: block.trace, ..Batch::default() };
     batch.events.reserve(block.bounds.len());
     let mut clock = 0_i64;

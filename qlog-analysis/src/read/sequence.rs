@@ -13,23 +13,23 @@ use crate::model::Form;
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 
 /// Bytes of a stream that are looked at, with more to come.
-pub(super) struct Window<R> {
+pub(crate) struct Window<R> {
     reader: R,
-    pub(super) text: Vec<u8>,
+    pub(crate) text: Vec<u8>,
     /// What before was done with.
-    pub(super) at: usize,
-    pub(super) ended: bool,
+    pub(crate) at: usize,
+    pub(crate) ended: bool,
     /// Bytes read altogether.
-    pub(super) total: u64,
+    pub(crate) total: u64,
 }
 
 impl<R: Read> Window<R> {
-    pub(super) fn new(reader: R) -> Self {
+    pub(crate) fn new(reader: R) -> Self {
         Window { reader, text: Vec::new(), at: 0, ended: false, total: 0 }
     }
 
     /// Reads more, at least one byte if there is one.
-    pub(super) fn fill(&mut self) -> io::Result<()> {
+    pub(crate) fn fill(&mut self) -> io::Result<()> {
         if self.at > 0 {
             self.text.drain(..self.at);
             self.at = 0;
@@ -54,12 +54,12 @@ impl<R: Read> Window<R> {
     }
 
     /// What is looked at.
-    pub(super) fn rest(&self) -> &[u8] {
+    pub(crate) fn rest(&self) -> &[u8] {
         &self.text[self.at..]
     }
 
     /// The next byte, which stays.
-    pub(super) fn peek(&mut self) -> io::Result<Option<u8>> {
+    pub(crate) fn peek(&mut self) -> io::Result<Option<u8>> {
         while self.at >= self.text.len() && !self.ended {
             self.fill()?;
         }
@@ -68,7 +68,7 @@ impl<R: Read> Window<R> {
 }
 
 /// Cuts a file into pieces. Returns how many bytes it had.
-pub(super) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadError> {
+pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadError> {
     let mut window = Window::new(reader);
     while window.peek()?.is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf)) {
         window.at += 1;

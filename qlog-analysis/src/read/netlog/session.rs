@@ -47,6 +47,8 @@ pub(super) struct Session {
     datagram: Option<u32>,
     /// Types of packets sent, by number.
     sent: HashMap<u64, PacketType>,
+    /// Packets sent, datagrams received, packets lost.
+    counted: [u64; 3],
 }
 
 impl Session {
@@ -57,7 +59,13 @@ impl Session {
             receiving: None,
             datagram: None,
             sent: HashMap::new(),
+            counted: [0; 3],
         }
+    }
+
+    /// Its connection ID, and packets sent, datagrams received, packets lost.
+    pub(super) fn totals(&self) -> (&str, [u64; 3]) {
+        (&self.id, self.counted)
     }
 
     fn group(&self, batch: &mut Batch) -> Name {
@@ -79,7 +87,7 @@ impl Session {
         batch: &mut Batch,
     ) -> Result<i64, Malformed> {
         match kind {
-            Some(Kind::Session) => self.begin(params)?,
+            Some(Kind::Session) => self.begin(now, name, params, batch)?,
             Some(Kind::Configured) => {
                 let controller = params.field(&[b"congestion_control_type"], Cursor::string)?;
                 if let Some(controller) = controller {
@@ -90,6 +98,7 @@ impl Session {
             Some(Kind::Sent) => return self.packet_sent(now, params, batch),
             Some(Kind::Lost) => return self.lost(now, params, batch),
             Some(Kind::Received) => {
+                self.counted[1] += 1;
                 self.finish_received(now, batch);
                 self.datagram = params.field(&[b"size"], Cursor::whole)?.and_then(|bytes| u32::try_from(bytes).ok());
             }
@@ -122,14 +131,30 @@ impl Session {
     }
 
     /// The session tells its connection ID.
-    fn begin(&mut self, params: &mut Cursor<'_>) -> Result<(), Malformed> {
-        if let Some(id) = params.field(&[b"connection_id"], Cursor::string)?.filter(|id| !id.is_empty()) {
-            self.id = id.into_owned();
+    fn begin(&mut self, now: i64, name: &str, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
+        let (mut id, mut host, mut port) = (None, None, None);
+        params.object(|key, value| {
+            match key {
+                b"connection_id" => id = value.string()?.filter(|id| !id.is_empty()),
+                b"host" => host = value.string()?,
+                b"port" => port = value.whole()?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        // The end of a session is told under the same name, without these.
+        let Some(id) = id else { return Ok(()) };
+        self.id = id.into_owned();
+        if let Some(host) = host {
+            batch.met(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")));
         }
+        let name = batch.names.add(name);
+        self.push(now, What::Other(name), batch);
         Ok(())
     }
 
     fn packet_sent(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
+        self.counted[0] += 1;
         let mut gathered = std::mem::take(&mut self.sending);
         let mut time = now;
         params.object(|key, value| {
@@ -166,6 +191,7 @@ impl Session {
     }
 
     fn lost(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
+        self.counted[2] += 1;
         let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
         let mut time = now;
         params.object(|key, value| {
