@@ -52,6 +52,7 @@ impl From<Connection<Meter>> for Measured {
         if measures.controller.is_none() && !trace.controller.is_empty() {
             measures.controller = Some(trace.controller.clone());
         }
+        measures.peer = measures.peer.or_else(|| trace.recorded().peer.map(str::to_owned));
         Measured { trace, group, measures, rates }
     }
 }

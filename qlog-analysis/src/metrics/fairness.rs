@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::rates::Rates;
+use super::rates::{NEAR, Rates};
 
 /// How evenly connections share, over the time all of them were active.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -21,10 +21,20 @@ pub struct Shares {
     pub convergence: Option<f64>,
 }
 
-/// Within this part of the equal share a connection has converged.
-const WITHIN: f64 = 0.2;
-
 const SECOND: i64 = 1_000_000_000;
+
+impl Shares {
+    /// What is one number for all connections: names with units, and values.
+    #[must_use]
+    pub fn columns(&self) -> [(&'static str, Option<f64>); 4] {
+        [
+            ("together_s", Some(self.together)),
+            ("jain", Some(self.jain)),
+            ("asymmetry", self.asymmetry),
+            ("even_after_s", self.convergence),
+        ]
+    }
+}
 
 /// How connections share; `None` if there are fewer than two, or no time all were active.
 #[must_use]
@@ -70,7 +80,7 @@ fn convergence(rates: &[&Rates], from: i64, to: i64) -> Option<f64> {
         let begin = from + second * SECOND;
         let each: Vec<f64> = rates.iter().map(|rates| rates.between(begin, begin + SECOND)).collect();
         let equal = each.iter().sum::<f64>() / each.len() as f64;
-        let even = equal > 0.0 && each.iter().all(|rate| (rate - equal).abs() <= WITHIN * equal);
+        let even = equal > 0.0 && each.iter().all(|rate| (rate - equal).abs() <= NEAR * equal);
         since = if even { since.or(Some(second as f64)) } else { None };
     }
     since

@@ -22,6 +22,8 @@ pub struct Level {
 pub struct Measures {
     /// The congestion controller, where the trace names it.
     pub controller: Option<String>,
+    /// Where the other end is, as the trace tells it first.
+    pub peer: Option<String>,
     /// Events.
     pub events: u64,
     /// From the first event to the last, s.
@@ -70,6 +72,11 @@ pub struct Measures {
     pub states: BTreeMap<String, f64>,
     /// How long a recovery period lasted in the mean, s.
     pub recovery_time: Option<f64>,
+    /// How long it took in the mean until the window was again what it was before a
+    /// reduction, s.
+    pub regain_time: Option<f64>,
+    /// After what time the goodput stayed near what it came to, s.
+    pub settled_after: Option<f64>,
     /// Share of the time the sender had too little to send, percent.
     pub app_limited: Option<f64>,
 }
@@ -94,16 +101,20 @@ impl Measures {
         ("spurious_percent", |m| m.spurious),
         ("marks", |m| Some(m.marks as f64)),
         ("timeouts", |m| Some(m.timeouts as f64)),
+        ("rtt_samples", |m| m.rtt.map(|rtt| rtt.samples as f64)),
         ("rtt_min_ms", |m| m.rtt.map(|rtt| rtt.min)),
         ("rtt_mean_ms", |m| m.rtt.map(|rtt| rtt.mean)),
         ("rtt_p50_ms", |m| m.rtt.map(|rtt| rtt.p50)),
+        ("rtt_p90_ms", |m| m.rtt.map(|rtt| rtt.p90)),
         ("rtt_p95_ms", |m| m.rtt.map(|rtt| rtt.p95)),
         ("rtt_p99_ms", |m| m.rtt.map(|rtt| rtt.p99)),
         ("rtt_max_ms", |m| m.rtt.map(|rtt| rtt.max)),
         ("queueing_mean_ms", |m| m.queueing.map(|delay| delay.mean)),
         ("queueing_p50_ms", |m| m.queueing.map(|delay| delay.p50)),
+        ("queueing_p90_ms", |m| m.queueing.map(|delay| delay.p90)),
         ("queueing_p95_ms", |m| m.queueing.map(|delay| delay.p95)),
         ("queueing_p99_ms", |m| m.queueing.map(|delay| delay.p99)),
+        ("queueing_max_ms", |m| m.queueing.map(|delay| delay.max)),
         ("cwnd_mean_bytes", |m| m.cwnd.map(|cwnd| cwnd.mean)),
         ("cwnd_min_bytes", |m| m.cwnd.map(|cwnd| cwnd.min)),
         ("cwnd_max_bytes", |m| m.cwnd.map(|cwnd| cwnd.max)),
@@ -112,12 +123,26 @@ impl Measures {
         ("in_flight_mean_bytes", |m| m.in_flight.map(|bytes| bytes.mean)),
         ("in_flight_max_bytes", |m| m.in_flight.map(|bytes| bytes.max)),
         ("pacing_mean_mbps", |m| m.pacing_rate.map(|rate| rate.mean)),
+        ("pacing_min_mbps", |m| m.pacing_rate.map(|rate| rate.min)),
+        ("pacing_max_mbps", |m| m.pacing_rate.map(|rate| rate.max)),
         ("slow_start_s", |m| m.state("slow_start")),
         ("congestion_avoidance_s", |m| m.state("congestion_avoidance")),
         ("recovery_s", |m| m.state("recovery")),
+        ("other_states_s", Measures::other_states),
         ("recovery_time_s", |m| m.recovery_time),
+        ("regain_time_s", |m| m.regain_time),
+        ("settled_after_s", |m| m.settled_after),
         ("app_limited_percent", |m| m.app_limited),
     ];
+
+    /// Time in states that have no column of their own, s.
+    fn other_states(&self) -> Option<f64> {
+        let other = self.states.iter().filter(|(name, _)| !Self::STATES.contains(&name.as_str()));
+        (!self.states.is_empty()).then(|| other.map(|(_, time)| time).sum())
+    }
+
+    /// The states that have a column.
+    const STATES: [&str; 3] = ["slow_start", "congestion_avoidance", "recovery"];
 
     /// Time in a congestion state, where the trace tells states at all; s.
     fn state(&self, name: &str) -> Option<f64> {

@@ -56,6 +56,10 @@ pub struct Meter {
     sampled_rtt: Distribution,
     latest_sample: Option<i64>,
     cwnd: Weighted,
+    /// Since when the window is below what it was, and what it was.
+    reduced: Option<(i64, f64)>,
+    /// How often it came back to that, and after how long altogether, ns.
+    regained: (u64, f64),
     ssthresh: Option<u64>,
     told_flight: Weighted,
     counted_flight: Weighted,
@@ -98,6 +102,8 @@ impl Meter {
             sampled_rtt: Distribution::new(),
             latest_sample: None,
             cwnd: Weighted::default(),
+            reduced: None,
+            regained: (0, 0.0),
             ssthresh: None,
             told_flight: Weighted::default(),
             counted_flight: Weighted::default(),
@@ -129,6 +135,7 @@ impl Meter {
             What::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
             What::Marked(packets) => self.measures.marks += u64::from(packets),
             What::Losses(packets) => self.told_lost += u64::from(packets),
+            What::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => self.met(batch, event),
             What::Dropped(_) | What::Spurious | What::Mtu(_) | What::Delivered(_) | What::Other(_) => {}
         }
     }
@@ -261,9 +268,7 @@ impl Meter {
 
     fn metrics(&mut self, now: i64, metrics: &Metrics) {
         if let Some(cwnd) = metrics.cwnd {
-            let cwnd = cwnd as f64;
-            self.measures.reductions += u64::from(self.cwnd.last().is_some_and(|before| cwnd < before));
-            self.cwnd.set(now, cwnd);
+            self.window(now, cwnd as f64);
         }
         self.ssthresh = metrics.ssthresh.or(self.ssthresh);
         if let Some(bytes) = metrics.bytes_in_flight {
@@ -282,6 +287,25 @@ impl Meter {
             self.measures.timeouts += u64::from(count.saturating_sub(self.pto_count));
             self.pto_count = count;
         }
+    }
+
+    fn window(&mut self, now: i64, cwnd: f64) {
+        if let Some(before) = self.cwnd.last().filter(|&before| cwnd < before) {
+            self.measures.reductions += 1;
+            self.reduced.get_or_insert((now, before));
+        }
+        if let Some((since, _)) = self.reduced.take_if(|(_, before)| cwnd >= *before) {
+            self.regained.0 += 1;
+            self.regained.1 += now.saturating_sub(since).max(0) as f64;
+        }
+        self.cwnd.set(now, cwnd);
+    }
+
+    /// Notes where the other end is, as the batch first tells it of the event's connection.
+    fn met(&mut self, batch: &Batch, event: &Event) {
+        let of_this = |index: u32| batch.events.get(index as usize).is_some_and(|other| other.group == event.group);
+        let peer = batch.peers.iter().find(|peer| of_this(peer.event));
+        self.measures.peer = peer.map(|peer| batch.name(peer.address).to_owned());
     }
 
     /// The present congestion state ends, and `next` begins.
@@ -339,6 +363,10 @@ impl Meter {
         measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean);
         let recovering = measures.states.get("recovery").copied();
         measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
-        (measures, self.rates.unwrap_or_else(|| Rates::new(first)))
+        let (regained, after) = self.regained;
+        measures.regain_time = (regained > 0).then(|| after / regained as f64 / 1e9);
+        let rates = self.rates.unwrap_or_else(|| Rates::new(first));
+        measures.settled_after = rates.settled_after();
+        (measures, rates)
     }
 }

@@ -8,6 +8,12 @@ const BINS: usize = 1 << 14;
 /// The width of a bin to begin with, ns.
 const WIDTH: i64 = 10_000_000;
 
+/// A second, ns.
+const SECOND: u64 = 1_000_000_000;
+
+/// Within this part of a rate another is near it.
+pub(super) const NEAR: f64 = 0.2;
+
 /// Bytes over time.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
@@ -56,6 +62,26 @@ impl Rates {
             bytes += there as f64 * inside as f64 / self.width as f64;
         }
         bytes * 8e9 / span as f64
+    }
+
+    /// After how many seconds from the first bytes on the rate stayed within a fifth of its
+    /// mean over the second half of the time, judged second by second (in long traces by the
+    /// least whole number of bins that make a second). `None` if it did not, or there are
+    /// fewer than four seconds.
+    #[must_use]
+    pub fn settled_after(&self) -> Option<f64> {
+        let per = usize::try_from(SECOND.div_ceil(self.width.max(1) as u64)).ok()?;
+        let empty = self.bytes.iter().take_while(|&&bytes| bytes == 0).count();
+        let spans: Vec<f64> =
+            self.bytes[empty..].chunks_exact(per).map(|span| span.iter().map(|&bytes| bytes as f64).sum()).collect();
+        let late = &spans[spans.len() / 2..];
+        let mean = late.iter().sum::<f64>() / late.len() as f64;
+        if spans.len() < 4 || mean <= 0.0 {
+            return None;
+        }
+        let unsteady = spans.iter().rposition(|span| (span - mean).abs() > NEAR * mean);
+        let steady = unsteady.map_or(0, |last| last + 1);
+        (steady < spans.len()).then(|| (steady * per) as f64 * self.width as f64 / 1e9)
     }
 
     /// When the last bin ends, ns of the trace's clock.

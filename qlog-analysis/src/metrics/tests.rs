@@ -180,3 +180,79 @@ fn bins_widen_and_keep_their_bytes() {
     assert!(rates.bytes.len() <= 1 << 14);
     assert!((rates.between(0, 10_000_000_000_000) - 1000.0).abs() < 1.0);
 }
+
+#[test]
+fn the_window_comes_back_to_what_it_was() {
+    let cwnd = |time, bytes: u64| metrics(time, &format!(r#""congestion_window":{bytes}"#));
+    let records = [
+        cwnd(0, 20_000),
+        // Two reductions in a row are one way down, and the first tells how far it is back.
+        cwnd(100, 10_000),
+        cwnd(150, 8000),
+        cwnd(300, 19_999),
+        cwnd(500, 20_000),
+        cwnd(600, 12_000),
+        cwnd(800, 13_000),
+        cwnd(801, 30_000),
+        cwnd(900, 15_000),
+    ];
+    let m = one(&as_strs(&records));
+    assert_eq!(m.reductions, 4);
+    assert!((m.regain_time.unwrap() - (0.4 + 0.201) / 2.0).abs() < 1e-9, "{:?}", m.regain_time);
+    assert_eq!(one(&[&cwnd(0, 20_000), &cwnd(1, 10_000)]).regain_time, None, "it never came back");
+}
+
+#[test]
+fn the_rate_settles() {
+    let mut rates = Rates::new(0);
+    for tenth in 0..100 {
+        // Nothing for a second, two seconds of slow start, then steady but for one tenth.
+        let bytes = match tenth {
+            0..10 => 0,
+            10..30 => 10 * tenth,
+            50 => 0,
+            _ => 1000,
+        };
+        rates.add(tenth * 100_000_000, bytes as u64);
+    }
+    assert_eq!(rates.settled_after(), Some(2.0));
+    let mut short = Rates::new(0);
+    (0..30).for_each(|tenth| short.add(tenth * 100_000_000, 1000));
+    assert_eq!(short.settled_after(), None, "three seconds say nothing");
+    let mut restless = Rates::new(0);
+    (0..100).for_each(|tenth| restless.add(tenth * 100_000_000, if tenth / 10 % 2 == 0 { 1000 } else { 100 }));
+    assert_eq!(restless.settled_after(), None);
+}
+
+#[test]
+fn states_without_a_column_are_told_together() {
+    let state = |time: u64, new: &str| {
+        format!(r#"{{"time":{time},"name":"quic:congestion_state_updated","data":{{"new":"{new}"}}}}"#)
+    };
+    let records = [state(0, "slow_start"), state(400, "probe_bw"), state(700, "drain"), metrics(1000, "")];
+    let m = one(&as_strs(&records));
+    let column = |name: &str| Measures::COLUMNS.iter().find(|(column, _)| *column == name).unwrap().1(&m);
+    assert_eq!(column("slow_start_s"), Some(0.4));
+    assert!((column("other_states_s").unwrap() - 0.6).abs() < 1e-9);
+}
+
+#[test]
+fn the_other_end_is_known_where_a_trace_tells_it() {
+    let started = r#"{"time":0,"name":"quic:connection_started","data":{"local":{"ip_v4":"10.0.0.1","port_v4":443},"remote":{"ip_v6":"2001:db8::7","port_v6":4433}}}"#;
+    assert_eq!(one(&[started]).peer.as_deref(), Some("[2001:db8::7]:4433"));
+    let old = |vantage: &str| {
+        let header = format!(
+            r#"{{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{{"vantage_point":{{"type":"{vantage}"}}}}}}"#
+        );
+        let event = r#"{"time":0,"name":"connectivity:connection_started","data":{"src_ip":"10.0.0.1","src_port":"36588","dst_ip":"10.0.0.2","dst_port":443}}"#;
+        let text = format!("\x1e{header}\n\x1e{event}\n");
+        measure(text.as_bytes(), &Options::default()).unwrap().1.remove(0).measures.peer.unwrap()
+    };
+    assert_eq!(old("client"), "10.0.0.2:443", "who opened the connection is the source");
+    assert_eq!(old("server"), "10.0.0.1:36588");
+    let ours = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","title":"s2n-quic to 192.0.2.9:4433 by cubic","trace":{"title":"s2n-quic to 192.0.2.9:4433 by cubic","vantage_point":{"type":"server"}}}"#;
+    let text = format!("\x1e{ours}\n\x1e{}\n", metrics(0, ""));
+    let (_, measured) = measure(text.as_bytes(), &Options::default()).unwrap();
+    assert_eq!(measured[0].measures.peer.as_deref(), Some("192.0.2.9:4433"));
+    assert_eq!(measured[0].trace.recorded().stack, Some("s2n-quic"));
+}
