@@ -1,6 +1,7 @@
-//! Reads qlog, says what is wrong with it, measures it.
+//! Reads qlog, says what is wrong with it, measures it, gives it another form.
 
 pub mod connections;
+pub mod convert;
 pub mod flight;
 pub mod json;
 pub mod lint;

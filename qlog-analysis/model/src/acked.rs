@@ -5,7 +5,7 @@ const GAPS: usize = 256;
 
 /// Packet numbers acknowledged so far: ascending disjoint ranges, both ends included.
 #[derive(Debug, Default)]
-pub(crate) struct Acknowledged {
+pub struct Acknowledged {
     ranges: Vec<(u64, u64)>,
 }
 

@@ -29,6 +29,7 @@ mod recovery;
 mod schema;
 mod trace;
 
+pub use acked::Acknowledged;
 pub use number::MAX_SAFE_INTEGER;
 pub use packet::{Ack, EcnCounts, Frame, LossTrigger, Packet, PacketType, SendTrigger};
 pub use records::{Framing, Record, Records};

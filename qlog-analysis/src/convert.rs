@@ -1,0 +1,430 @@
+//! Traces in another form: another era of names, another framing, several in one file.
+//!
+//! A file is read twice: once for what it says of itself, once for its events. An event
+//! keeps whatever the other era has a place for, digit for digit, the order of its fields
+//! too; so what is already in the form asked for comes out as it stood. What the other era
+//! has no place for is left out and counted. Chromium's network logs and traces from before
+//! the drafts, whose events are none of qlog's, go through the [model](crate::model).
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+
+use windlass_qlog::Profile;
+
+use crate::lint::names;
+use crate::model::{Batch, Era};
+use crate::read::block::{Block, Piece};
+use crate::read::{Options, ReadError, read, sequence};
+
+mod acks;
+mod data;
+mod event;
+mod header;
+mod model;
+mod node;
+mod sink;
+mod survey;
+
+use acks::Acks;
+use event::split;
+use node::{Node, field};
+use sink::Sink;
+use survey::{Survey, Surveyed, survey};
+
+/// How a file is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Layout {
+    /// A JSON text sequence, which holds one trace.
+    #[default]
+    Sequence,
+    /// One JSON document, which holds any number.
+    Contained,
+}
+
+/// What to convert to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Target {
+    /// The era.
+    pub profile: Profile,
+    /// The layout.
+    pub layout: Layout,
+    /// Only this trace, counted from 0 over all sources.
+    pub only: Option<usize>,
+}
+
+/// A file that can be read from its start more than once.
+pub trait Source {
+    /// Opens it, decompressed.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn open(&self) -> io::Result<Box<dyn Read + '_>>;
+}
+
+impl Source for [u8] {
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self))
+    }
+}
+
+/// What came of a conversion.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Converted {
+    /// Traces written.
+    pub traces: usize,
+    /// Events written.
+    pub events: u64,
+    /// Records that could not be read.
+    pub bad_records: u64,
+    /// Events that came so late that they got the time of the one before.
+    pub late: u64,
+    /// What was left out or changed, how often each.
+    pub lost: BTreeMap<String, u64>,
+    /// Traces that qvis shows an empty graph of, since they tell of no packet sent.
+    pub empty: usize,
+}
+
+/// Why there is no conversion.
+#[derive(Debug, thiserror::Error)]
+pub enum ConvertError {
+    /// A source could not be read.
+    #[error("{error}")]
+    Read {
+        /// Which source, from 0.
+        source_index: usize,
+        /// Why.
+        error: ReadError,
+    },
+    /// The output could not be written.
+    #[error("{0}")]
+    Write(io::Error),
+    /// A sequence holds one trace, and there are others.
+    #[error("there are {0} traces, and a JSON text sequence holds one")]
+    Several(usize),
+    /// There is no such trace.
+    #[error("there is no trace {asked}; there are {traces}, counted from 0")]
+    NoTrace {
+        /// The one asked for.
+        asked: usize,
+        /// How many there are.
+        traces: usize,
+    },
+}
+
+/// What is lost, counted.
+#[derive(Default)]
+struct Lost(BTreeMap<String, u64>);
+
+impl Lost {
+    fn add(&mut self, what: &str) {
+        match self.0.get_mut(what) {
+            Some(count) => *count += 1,
+            None => {
+                self.0.insert(what.to_owned(), 1);
+            }
+        }
+    }
+}
+
+/// Says how many traces are in some files.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn count(sources: &[&dyn Source]) -> Result<usize, ConvertError> {
+    Ok(surveys(sources)?.iter().map(|survey| survey.traces.len()).sum())
+}
+
+fn surveys(sources: &[&dyn Source]) -> Result<Vec<Survey>, ConvertError> {
+    let one = |(source_index, source): (usize, &&dyn Source)| {
+        let opened = source.open().map_err(ReadError::Io);
+        opened.and_then(survey).map_err(|error| ConvertError::Read { source_index, error })
+    };
+    sources.iter().enumerate().map(one).collect()
+}
+
+/// Writes the traces of some files as one file.
+///
+/// # Errors
+/// If a source cannot be read, the output cannot be written, or the layout cannot hold all
+/// traces.
+pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
+    let surveys = surveys(sources)?;
+    let traces: usize = surveys.iter().map(|survey| survey.traces.len()).sum();
+    match target.only {
+        Some(asked) if asked >= traces => return Err(ConvertError::NoTrace { asked, traces }),
+        None if target.layout == Layout::Sequence && traces > 1 => return Err(ConvertError::Several(traces)),
+        _ => {}
+    }
+    let mut lost = Lost::default();
+    let told = match surveys.as_slice() {
+        [single] => single.top.clone(),
+        _ => Node::empty(),
+    };
+    let top = header::top(told, target.profile, target.layout, &mut lost);
+    let mut sink = Sink::new(out, target.layout, target.profile == Profile::Qvis);
+    sink.begin_file(&top);
+    let mut done = Converted::default();
+    let mut first = 0;
+    for (source_index, (source, survey)) in sources.iter().zip(&surveys).enumerate() {
+        let only = target.only.map(|only| only.checked_sub(first));
+        let mut file =
+            File { survey, target, top: &top, sink: &mut sink, lost: &mut lost, done: &mut done, only, at: None };
+        file.convert(*source).map_err(|error| match error {
+            Stop::Read(error) => ConvertError::Read { source_index, error },
+            Stop::Write(error) => ConvertError::Write(error),
+        })?;
+        first += survey.traces.len();
+    }
+    sink.end_file().map_err(ConvertError::Write)?;
+    done.late = sink.late;
+    done.lost = lost.0;
+    Ok(done)
+}
+
+/// Why a file was not converted to its end.
+enum Stop {
+    Read(ReadError),
+    Write(io::Error),
+}
+
+impl From<ReadError> for Stop {
+    fn from(error: ReadError) -> Self {
+        Stop::Read(error)
+    }
+}
+
+impl From<io::Error> for Stop {
+    fn from(error: io::Error) -> Self {
+        Stop::Write(error)
+    }
+}
+
+/// One file on its way.
+struct File<'a, 'w> {
+    survey: &'a Survey,
+    target: Target,
+    top: &'a Node<'static>,
+    sink: &'a mut Sink<'w>,
+    lost: &'a mut Lost,
+    done: &'a mut Converted,
+    /// The only trace that is wanted, if one is; `Some(None)` if it is in an earlier file.
+    only: Option<Option<usize>>,
+    /// The trace that is being written.
+    at: Option<Current<'a>>,
+}
+
+/// The trace that is being written.
+struct Current<'a> {
+    index: usize,
+    surveyed: &'a Surveyed,
+    acks: Acks,
+    writer: model::Writer,
+    /// The time of the event before, for traces that write differences.
+    clock: i64,
+    /// Subtracted from all times.
+    origin: i64,
+    drawn: bool,
+}
+
+impl<'a> File<'a, '_> {
+    fn convert(&mut self, source: &dyn Source) -> Result<(), Stop> {
+        let input = source.open().map_err(ReadError::Io)?;
+        let mut failed = None;
+        let through_model = self.survey.traces.iter().any(Surveyed::is_modelled);
+        let result = if through_model {
+            let options = Options { frames: true, facts: false, jobs: 1 };
+            read(input, &options, &mut |trace, batch| {
+                self.batch(trace.index as usize, &batch).map_err(|error| stop(error, &mut failed))
+            })
+            .map(drop)
+        } else {
+            sequence::split(input, &mut |piece| match piece {
+                Piece::Block(block) => self.block(&block).map_err(|error| stop(error, &mut failed)),
+                Piece::Form(_) | Piece::Header { .. } => Ok(()),
+            })
+            .map(drop)
+        };
+        if let Some(error) = failed {
+            return Err(Stop::Write(error));
+        }
+        result?;
+        let last = self.survey.traces.len();
+        self.go_to(last)?;
+        Ok(())
+    }
+
+    /// Ends the present trace and begins those up to `index`; says whether that one is
+    /// wanted.
+    fn go_to(&mut self, index: usize) -> io::Result<bool> {
+        let mut next = match &self.at {
+            Some(current) if current.index == index => return Ok(self.wants(index)),
+            Some(current) => current.index + 1,
+            None => 0,
+        };
+        if let Some(current) = self.at.take().filter(|current| self.wants(current.index)) {
+            self.done.empty += usize::from(!current.drawn);
+            self.sink.end_trace()?;
+        }
+        while next <= index && next < self.survey.traces.len() {
+            let surveyed = &self.survey.traces[next];
+            if self.wants(next) {
+                let header = header::trace(surveyed, self.target.profile, self.lost);
+                self.sink.begin_trace(self.top, &header);
+                self.done.traces += 1;
+                if next < index {
+                    self.done.empty += 1;
+                    self.sink.end_trace()?;
+                }
+            }
+            if next == index {
+                self.at = Some(Current {
+                    index,
+                    surveyed,
+                    acks: Acks::default(),
+                    writer: model::Writer::new(surveyed.trace.era == Era::Netlog),
+                    clock: 0,
+                    origin: header::origin(surveyed, self.target.profile),
+                    drawn: false,
+                });
+            }
+            next += 1;
+        }
+        Ok(self.wants(index))
+    }
+
+    fn wants(&self, index: usize) -> bool {
+        self.only.is_none_or(|only| only == Some(index))
+    }
+
+    fn block(&mut self, block: &Block) -> io::Result<()> {
+        if !self.go_to(block.trace as usize)? {
+            return Ok(());
+        }
+        for (_, text) in block.records() {
+            let Some(current) = &mut self.at else { return Ok(()) };
+            let told = event::read(text, &current.surveyed.dialect);
+            let (Ok(told), true) = (told, self.target.layout == Layout::Sequence || text != b"{}") else {
+                self.done.bad_records += 1;
+                continue;
+            };
+            let mut time = told.time;
+            if current.surveyed.dialect.delta {
+                time = current.clock.saturating_add(time);
+                current.clock = time;
+            }
+            let event = Named { time, name: &told.name, group: told.group, rest: &told.rest, data: told.data };
+            self.event(&event)?;
+        }
+        Ok(())
+    }
+
+    fn batch(&mut self, index: usize, batch: &Batch) -> io::Result<()> {
+        self.done.bad_records += batch.bad_records;
+        if !self.go_to(index)? {
+            return Ok(());
+        }
+        for (&name, &count) in &batch.unknown {
+            *self.lost.0.entry(format!("fields {}", batch.name(name))).or_default() += count;
+        }
+        let mut events = Vec::new();
+        for event in &batch.events {
+            let Some(current) = &mut self.at else { return Ok(()) };
+            current.writer.events(batch, event, self.lost, &mut |name, group, data| {
+                events.push((name.to_owned(), group.map(<[u8]>::to_vec), data.to_vec()));
+            });
+            for (name, group, data) in events.drain(..) {
+                self.event(&Named { time: event.time, name: &name, group: group.as_deref(), rest: &[], data: &data })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes an event in the form that is wanted.
+    fn event(&mut self, told: &Named<'_>) -> io::Result<()> {
+        let Some(current) = &mut self.at else { return Ok(()) };
+        let (space, kind) = split(told.name);
+        let old = names::is_old(space);
+        // What it is called in the IETF's schema decides what is done to its data.
+        let renewed = if old { names::renewed(space, kind) } else { Some(told.name.to_owned()) };
+        let (ietf_space, ietf_kind) = renewed.as_deref().map_or(("", ""), split);
+        let name = match self.target.profile {
+            Profile::Ietf => renewed.clone(),
+            Profile::Qvis => match names::aged(ietf_space, ietf_kind) {
+                Some(aged) => Some(aged),
+                None if space == "quic" => None,
+                None => Some(told.name.to_owned()),
+            },
+        };
+        let Some(name) = name else {
+            self.lost.add(&format!("events {}", told.name));
+            return Ok(());
+        };
+        let Ok(mut data) = Node::of(told.data) else {
+            self.done.bad_records += 1;
+            return Ok(());
+        };
+        if ietf_space == "quic" {
+            data::renew(ietf_kind, &mut data, current.surveyed.trace.era, &current.surveyed.dialect);
+            if self.target.profile == Profile::Qvis {
+                if !data::age(ietf_kind, &mut data, self.lost) {
+                    return Ok(());
+                }
+                if ietf_kind == "packet_sent" {
+                    current.acks.sent(&data);
+                }
+                if matches!(ietf_kind, "packet_sent" | "packet_received") {
+                    current.acks.rewrite(&mut data, ietf_kind == "packet_received", self.lost);
+                }
+            }
+            current.drawn |= ietf_kind == "packet_sent" && data.get("raw").is_some_and(|raw| raw.has("length"));
+        }
+        let mut body = Vec::with_capacity(told.data.len() + 64);
+        field(b"name", &Node::word(&name), &mut body);
+        if let Some(group) = group(told.group, current.surveyed, self.target.profile) {
+            body.extend_from_slice(b",\"group_id\":");
+            body.extend_from_slice(&group);
+        }
+        for (key, value) in told.rest.iter().filter(|(key, _)| !key.is_empty()) {
+            body.extend_from_slice(b",\"");
+            body.extend_from_slice(key);
+            body.extend_from_slice(b"\":");
+            body.extend_from_slice(value);
+        }
+        told.rest.iter().filter(|(key, _)| key.is_empty()).for_each(|_| self.lost.add("columns of array events"));
+        body.push(b',');
+        field(b"data", &data, &mut body);
+        self.done.events += 1;
+        self.sink.event(told.time.saturating_sub(current.origin), body)
+    }
+}
+
+/// Notes why a visit stopped.
+fn stop(error: io::Error, failed: &mut Option<io::Error>) -> ReadError {
+    let text = error.to_string();
+    *failed = Some(error);
+    ReadError::Stopped(text)
+}
+
+/// An event with a name of any era.
+struct Named<'a> {
+    time: i64,
+    name: &'a str,
+    group: Option<&'a [u8]>,
+    rest: &'a [(&'a [u8], &'a [u8])],
+    data: &'a [u8],
+}
+
+/// The connection that an event names: qvis wants all of them to name one, or none.
+fn group(told: Option<&[u8]>, surveyed: &Surveyed, profile: Profile) -> Option<Vec<u8>> {
+    if profile == Profile::Ietf || surveyed.groups.is_empty() {
+        return told.map(<[u8]>::to_vec);
+    }
+    if header::single_group(surveyed).is_some() {
+        return None;
+    }
+    let rest = || match surveyed.trace.group.as_str() {
+        "" => b"\"unknown\"".to_vec(),
+        group => survey::group_text(group),
+    };
+    Some(told.map_or_else(rest, <[u8]>::to_vec))
+}

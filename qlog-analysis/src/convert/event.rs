@@ -1,0 +1,88 @@
+//! One event of any era, taken apart as far as it needs to be.
+
+use crate::json::{Cursor, Malformed};
+use crate::read::dialect::{Dialect, Role};
+
+/// An event. Values are the text they are written with.
+#[derive(Debug)]
+pub(super) struct Told<'a> {
+    /// When, ns of the trace's clock; since the event before where the trace counts so.
+    pub(super) time: i64,
+    /// Its name, with a namespace.
+    pub(super) name: String,
+    pub(super) group: Option<&'a [u8]>,
+    pub(super) data: &'a [u8],
+    /// What else is told beside the data.
+    pub(super) rest: Vec<(&'a [u8], &'a [u8])>,
+}
+
+/// Reads an event of a record.
+pub(super) fn read<'a>(text: &'a [u8], dialect: &Dialect) -> Result<Told<'a>, Malformed> {
+    let mut cursor = Cursor::new(text);
+    let mut time = None;
+    let mut parts: [&[u8]; 3] = [b"", b"", b""];
+    let mut told = Told { time: 0, name: String::new(), group: None, data: b"{}", rest: Vec::new() };
+    let places = dialect.time_places;
+    let mut take = |role: Role, key: &'a [u8], value: &mut Cursor<'a>| -> Result<(), Malformed> {
+        match role {
+            Role::Time => time = value.decimal()?.and_then(|time| time.scaled(places)),
+            Role::Category => parts[0] = value.word()?.unwrap_or_default(),
+            Role::Type if key == b"name" => parts[2] = value.word()?.unwrap_or_default(),
+            Role::Type => parts[1] = value.word()?.unwrap_or_default(),
+            Role::Group => told.group = Some(value.raw()?),
+            Role::Data => told.data = Some(value.raw()?).filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"),
+            Role::Path | Role::Trigger | Role::Other => {
+                let value = value.raw()?;
+                // A first path is not worth telling, nor that something had no trigger.
+                if role != Role::Path || value != b"0" {
+                    told.rest.push((key, value));
+                }
+            }
+        }
+        Ok(())
+    };
+    if cursor.peek() == Some(b'[') {
+        let mut index = 0;
+        cursor.array(|value| {
+            let role = dialect.fields.get(index).copied().unwrap_or(Role::Other);
+            index += 1;
+            let key: &[u8] = match role {
+                Role::Path => b"path_id",
+                Role::Trigger => b"trigger",
+                _ => b"",
+            };
+            take(role, key, value)
+        })?;
+    } else {
+        cursor.object(|key, value| {
+            let role = match key {
+                b"time" | b"relative_time" | b"delta_time" => Role::Time,
+                b"name" | b"type" | b"event" | b"event_type" => Role::Type,
+                b"category" => Role::Category,
+                b"data" => Role::Data,
+                b"group_id" | b"ODCID" => Role::Group,
+                _ => Role::Other,
+            };
+            take(role, key, value)
+        })?;
+    }
+    cursor.end()?;
+    let Some(time) = time else { return Err(Malformed { at: 0, expected: "an event with a time" }) };
+    let [category, kind, name] = parts.map(String::from_utf8_lossy);
+    told.time = time;
+    told.name = match (category.as_ref(), kind.as_ref(), name.as_ref()) {
+        (_, "", "") => return Err(Malformed { at: 0, expected: "an event with a name" }),
+        (_, _, name) if name.contains(':') => name.to_owned(),
+        ("", kind, "") if kind.contains(':') => kind.to_owned(),
+        (category, kind, name) => {
+            let category = if category.is_empty() { "unknown" } else { category };
+            format!("{category}:{}", if name.is_empty() { kind } else { name })
+        }
+    };
+    Ok(told)
+}
+
+/// Namespace and kind.
+pub(super) fn split(name: &str) -> (&str, &str) {
+    name.split_once(':').unwrap_or(("unknown", name))
+}

@@ -1,0 +1,295 @@
+//! Events of the model as events of the IETF's schema, for files that have none: Chromium's
+//! network logs, and traces from before the drafts.
+//!
+//! Chromium tells no metrics. Bytes in flight and RTTs are rebuilt from the packets: what was
+//! sent, asks for an ACK and is neither acknowledged nor lost; and the time from the departure
+//! of the largest packet that an ACK newly names to its arrival, smoothed as `RFC 9002 §5`
+//! says, the delay of the ACK left in.
+
+use std::collections::BTreeMap;
+
+use super::Lost;
+use super::node::millis;
+use crate::flight::{Fate, Flight, Sent};
+use crate::model::{Batch, Event, Metrics, Name, Packet, PacketType, What};
+
+/// Takes an event: its name, connection and data.
+type Hand<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
+
+/// What is rebuilt of one connection.
+#[derive(Default, Debug)]
+struct Rebuilt {
+    flights: BTreeMap<(PacketType, u32), Flight<()>>,
+    in_flight: u64,
+    smoothed: Option<i64>,
+    least: Option<i64>,
+}
+
+/// Writes events of a model.
+#[derive(Default, Debug)]
+pub(super) struct Writer {
+    /// Whether metrics are rebuilt, since the file has none.
+    rebuild: bool,
+    connections: BTreeMap<String, Rebuilt>,
+}
+
+impl Writer {
+    pub(super) fn new(rebuild: bool) -> Self {
+        Writer { rebuild, ..Writer::default() }
+    }
+
+    /// Hands over the events that say what `event` says, each as its name, connection and
+    /// data.
+    pub(super) fn events(&mut self, batch: &Batch, event: &Event, lost: &mut Lost, hand: &mut Hand<'_>) {
+        let group = match batch.name(event.group) {
+            "" => None,
+            group => Some(super::survey::group_text(group)),
+        };
+        let mut data = Object::default();
+        let name = match event.what {
+            What::Sent(index) | What::Received(index) | What::Lost(index) | What::Dropped(index) => {
+                packet(&batch.packets[index as usize], batch, &mut data);
+                match event.what {
+                    What::Sent(_) => "quic:packet_sent",
+                    What::Received(_) => "quic:packet_received",
+                    What::Lost(_) => "quic:packet_lost",
+                    _ => "quic:packet_dropped",
+                }
+            }
+            What::Metrics(index) => {
+                metrics(&batch.metrics[index as usize], &mut data);
+                "quic:recovery_metrics_updated"
+            }
+            What::State(index) => {
+                let state = &batch.states[index as usize];
+                data.text("new", batch.name(state.new));
+                if let Some(trigger) = state.trigger {
+                    data.text("trigger", batch.name(trigger));
+                }
+                "quic:congestion_state_updated"
+            }
+            What::Controller(name) => {
+                data.text("congestion_controller", batch.name(name));
+                data.raw("timer_granularity", "1");
+                "quic:recovery_parameters_set"
+            }
+            What::Mtu(bytes) => {
+                data.number("new", bytes.into());
+                "quic:mtu_updated"
+            }
+            What::Marked(_) | What::Losses(_) | What::Spurious | What::Delivered(_) => return,
+            What::Other(name) => return lost.add(&format!("events {}", batch.name(name))),
+        };
+        hand(name, group.as_deref(), data.close());
+        if self.rebuild
+            && let Some(changed) = self.rebuilt(batch, event)
+        {
+            let mut data = Object::default();
+            metrics(&changed, &mut data);
+            hand("quic:recovery_metrics_updated", group.as_deref(), data.close());
+        }
+    }
+
+    /// Metrics that an event changes.
+    fn rebuilt(&mut self, batch: &Batch, event: &Event) -> Option<Metrics> {
+        let connection = self.connections.entry(batch.name(event.group).to_owned()).or_default();
+        let before = connection.in_flight;
+        let mut changed = Metrics::default();
+        match event.what {
+            What::Sent(index) => connection.sent(event.time, &batch.packets[index as usize]),
+            What::Lost(index) => connection.lost(&batch.packets[index as usize]),
+            What::Received(index) => {
+                let packet = &batch.packets[index as usize];
+                connection.acked(event.time, packet, batch.ranges_of(packet), &mut changed);
+            }
+            _ => return None,
+        }
+        if connection.in_flight != before {
+            changed.bytes_in_flight = Some(connection.in_flight);
+        }
+        (changed != Metrics::default()).then_some(changed)
+    }
+}
+
+impl Rebuilt {
+    fn flight(&mut self, packet: &Packet) -> &mut Flight<()> {
+        self.flights.entry((packet.kind.space(), packet.path)).or_default()
+    }
+
+    fn sent(&mut self, time: i64, packet: &Packet) {
+        let (Some(number), Some(bytes)) = (packet.number, packet.bytes) else { return };
+        if packet.ack_eliciting == Some(false) {
+            return;
+        }
+        self.flight(packet).sent(number, Sent { time, bytes, fate: Fate::InFlight, more: () });
+        self.in_flight = self.in_flight.saturating_add(bytes.into());
+    }
+
+    fn lost(&mut self, packet: &Packet) {
+        let Some(number) = packet.number else { return };
+        let Some(sent) = self.flight(packet).get(number) else { return };
+        if std::mem::replace(&mut sent.fate, Fate::Lost) == Fate::InFlight {
+            let bytes = sent.bytes;
+            self.in_flight = self.in_flight.saturating_sub(bytes.into());
+        } else {
+            sent.fate = Fate::Acked;
+        }
+    }
+
+    fn acked(&mut self, now: i64, packet: &Packet, ranges: &[(u64, u64)], changed: &mut Metrics) {
+        let flight = self.flight(packet);
+        let largest = ranges.iter().map(|range| range.1).max();
+        let sample = largest.and_then(|largest| flight.get(largest));
+        let sample = sample.filter(|sent| sent.fate == Fate::InFlight).map(|sent| now.saturating_sub(sent.time));
+        let mut gone = 0_u64;
+        for &range in ranges {
+            flight.range(range, |_, sent| {
+                if std::mem::replace(&mut sent.fate, Fate::Acked) == Fate::InFlight {
+                    gone += u64::from(sent.bytes);
+                }
+                true
+            });
+        }
+        self.in_flight = self.in_flight.saturating_sub(gone);
+        let Some(sample) = sample.filter(|&sample| sample > 0) else { return };
+        let smoothed = self.smoothed.map_or(sample, |smoothed| smoothed + (sample - smoothed) / 8);
+        let least = self.least.map_or(sample, |least| least.min(sample));
+        (self.smoothed, self.least) = (Some(smoothed), Some(least));
+        changed.latest_rtt = Some(sample);
+        changed.smoothed_rtt = Some(smoothed);
+        changed.min_rtt = Some(least);
+    }
+}
+
+/// A JSON object being written.
+#[derive(Default, Debug)]
+struct Object(Vec<u8>);
+
+impl Object {
+    fn key(&mut self, key: &str) {
+        self.0.push(if self.0.is_empty() { b'{' } else { b',' });
+        self.0.extend_from_slice(format!("\"{key}\":").as_bytes());
+    }
+
+    fn raw(&mut self, key: &str, value: &str) {
+        self.key(key);
+        self.0.extend_from_slice(value.as_bytes());
+    }
+
+    fn text(&mut self, key: &str, value: &str) {
+        self.raw(key, &serde_json::Value::from(value).to_string());
+    }
+
+    fn number(&mut self, key: &str, value: u64) {
+        self.key(key);
+        super::node::Node::number(value).write(&mut self.0);
+    }
+
+    fn delay(&mut self, key: &str, ns: i64) {
+        self.key(key);
+        millis(ns, &mut self.0);
+    }
+
+    fn close(&mut self) -> &[u8] {
+        if self.0.is_empty() {
+            self.0.push(b'{');
+        }
+        self.0.push(b'}');
+        &self.0
+    }
+}
+
+fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
+    let mut header = Object::default();
+    if packet.kind != PacketType::Unnumbered {
+        header.text("packet_type", packet.kind.name());
+    }
+    if let Some(number) = packet.number {
+        header.number("packet_number", number);
+    }
+    data.raw("header", &String::from_utf8_lossy(header.close()));
+    if let Some(bytes) = packet.bytes {
+        data.raw("raw", &format!("{{\"length\":{bytes}}}"));
+    }
+    let mut frames: Vec<String> = Vec::new();
+    if packet.acks {
+        let mut ack = Object::default();
+        ack.text("frame_type", "ack");
+        if let Some(delay) = packet.ack_delay {
+            ack.delay("ack_delay", delay);
+        }
+        let ranges = batch.ranges_of(packet).iter();
+        let ranges: Vec<String> = ranges
+            .map(|&(low, high)| if low == high { format!("[{low}]") } else { format!("[{low},{high}]") })
+            .collect();
+        if !ranges.is_empty() {
+            ack.raw("acked_ranges", &format!("[{}]", ranges.join(",")));
+        }
+        if let Some(ce) = packet.ce {
+            ack.number("ce", ce);
+        }
+        frames.push(String::from_utf8_lossy(ack.close()).into_owned());
+    }
+    for stream in batch.streams_of(packet) {
+        let mut frame = Object::default();
+        frame.text("frame_type", "stream");
+        frame.number("stream_id", stream.id);
+        frame.number("offset", stream.offset);
+        if stream.fin {
+            frame.raw("fin", "true");
+        }
+        frame.raw("raw", &format!("{{\"length\":{}}}", stream.length));
+        frames.push(String::from_utf8_lossy(frame.close()).into_owned());
+    }
+    if packet.ack_eliciting == Some(true) && batch.streams_of(packet).is_empty() {
+        // Some frame that asks for an ACK was in it; which one the model does not keep.
+        frames.push("{\"frame_type\":\"unknown\"}".to_owned());
+    }
+    if packet.ack_eliciting.is_some() {
+        data.raw("frames", &format!("[{}]", frames.join(",")));
+    }
+    trigger(packet.trigger, batch, data);
+}
+
+/// Why a packet was sent or lost, where the schema has a word for it.
+fn trigger(trigger: Option<Name>, batch: &Batch, data: &mut Object) {
+    let word = trigger.map(|name| batch.name(name)).map(|word| match word {
+        "PTO_RETRANSMISSION" => "pto_probe",
+        "LOSS_RETRANSMISSION" => "retransmit_reordered",
+        "HANDSHAKE_RETRANSMISSION" => "retransmit_crypto",
+        other => other,
+    });
+    if let Some(word) = word {
+        data.text("trigger", word);
+    }
+}
+
+fn metrics(metrics: &Metrics, data: &mut Object) {
+    let sizes = [
+        ("congestion_window", metrics.cwnd),
+        ("ssthresh", metrics.ssthresh),
+        ("bytes_in_flight", metrics.bytes_in_flight),
+        ("packets_in_flight", metrics.packets_in_flight),
+        ("pacing_rate", metrics.pacing_rate),
+        ("pto_count", metrics.pto_count.map(u64::from)),
+    ];
+    for (key, value) in sizes {
+        if let Some(value) = value {
+            data.number(key, value);
+        }
+    }
+    let delays = [
+        ("latest_rtt", metrics.latest_rtt),
+        ("smoothed_rtt", metrics.smoothed_rtt),
+        ("min_rtt", metrics.min_rtt),
+        ("rtt_variance", metrics.rtt_variance),
+    ];
+    for (key, value) in delays {
+        if let Some(value) = value {
+            data.delay(key, value);
+        }
+    }
+    if let Some(limited) = metrics.app_limited {
+        data.raw("app_limited", if limited { "true" } else { "false" });
+    }
+}

@@ -1,0 +1,555 @@
+//! Conversion between the eras: what the writer writes in both, what others wrote, and what
+//! is left of a trace on the other side.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use windlass_qlog::{
+    Ack, Detail, EcnCounts, Frame, Header, LossTrigger, Metrics, Packet, PacketType, Profile, RecoveryParameters,
+    SendTrigger, Side, Trace, TransportParameters, Vantage,
+};
+use windlass_qlog_analysis::convert::{ConvertError, Converted, Layout, Source, Target, convert, count};
+use windlass_qlog_analysis::lint::{Rule, Severity, lint};
+use windlass_qlog_analysis::model::{Batch, What};
+use windlass_qlog_analysis::read::{Options, read};
+
+const MS: u64 = 1_000_000;
+
+fn to(profile: Profile, layout: Layout) -> Target {
+    Target { profile, layout, only: None }
+}
+
+fn converted(file: &[u8], target: Target) -> (Vec<u8>, Converted) {
+    let mut out = Vec::new();
+    let done = convert(&[&Bytes(file)], target, &mut out).unwrap();
+    (out, done)
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Source for Bytes<'_> {
+    fn open(&self) -> std::io::Result<Box<dyn std::io::Read + '_>> {
+        Ok(Box::new(windlass_qlog_analysis::read::Input::new(self.0)?))
+    }
+}
+
+/// A step of a flow, as the writer is told it.
+#[derive(Clone, Debug)]
+enum Step {
+    Sent { number: u64, length: u64, fin: bool, trigger: bool },
+    Padded,
+    Acked { low: u64, high: u64, also: Option<u64>, delay: u64, ecn: bool },
+    AckSent { largest: u64 },
+    Limits { maximum: u64 },
+    Reset { code: u64 },
+    Lost { number: u64 },
+    Metrics { cwnd: u64, rtt: u64, ssthresh: Option<u64> },
+    State { recovery: bool },
+    Mtu { bytes: u32 },
+    Private { value: f64 },
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        (0..300_u64, 0..1200_u64, any::<bool>(), any::<bool>()).prop_map(|(number, length, fin, trigger)| Step::Sent {
+            number,
+            length,
+            fin,
+            trigger
+        }),
+        Just(Step::Padded),
+        (0..300_u64, 0..40_u64, prop::option::of(0..300_u64), 0..MS, any::<bool>())
+            .prop_map(|(low, more, also, delay, ecn)| Step::Acked { low, high: low + more, also, delay, ecn }),
+        (0..50_u64).prop_map(|largest| Step::AckSent { largest }),
+        (0..1_u64 << 60).prop_map(|maximum| Step::Limits { maximum }),
+        any::<u32>().prop_map(|code| Step::Reset { code: code.into() }),
+        (0..300_u64).prop_map(|number| Step::Lost { number }),
+        (2400..1_u64 << 60, 1..1_u64 << 40, prop::option::of(2400..1_u64 << 50))
+            .prop_map(|(cwnd, rtt, ssthresh)| Step::Metrics { cwnd, rtt, ssthresh }),
+        any::<bool>().prop_map(|recovery| Step::State { recovery }),
+        (1200..9000_u32).prop_map(|bytes| Step::Mtu { bytes }),
+        (-1e9..1e9_f64).prop_map(|value| Step::Private { value }),
+    ]
+}
+
+type Facts = BTreeMap<&'static str, f64>;
+
+/// The same flow in any profile.
+fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
+    let header = Header {
+        title: "a \"flow\"",
+        description: "reno on a test, seed 1",
+        name: "sim",
+        vantage: Vantage::Server,
+        group_id: "00112233",
+        origin_ns: 0,
+    };
+    let mut trace = Trace::new(Vec::new(), profile, Detail::Packets, &header);
+    trace.recovery_parameters_set(0, &RecoveryParameters::rfc9002("reno", 1200));
+    let limits = TransportParameters { initial_max_data: Some(20_000), ..TransportParameters::default() };
+    trace.parameters_set(0, Side::Remote, &limits);
+    let mut now = 0;
+    for (later, step) in steps {
+        now += later;
+        match *step {
+            Step::Sent { number, length, fin, trigger } => {
+                let trigger = trigger.then_some(SendTrigger::PtoProbe);
+                let packet = Packet { trigger, ..Packet::one_rtt(number, length + 40) };
+                trace.packet_sent(now, &packet, &[Frame::Stream { id: 4, offset: number * 1200, length, fin }]);
+            }
+            Step::Padded => {
+                let packet = Packet { kind: PacketType::Initial, ..Packet::one_rtt(0, 1200) };
+                trace.packet_sent(
+                    now,
+                    &packet,
+                    &[Frame::Crypto { offset: 0, length: 300 }, Frame::Padding { length: 850 }],
+                );
+            }
+            Step::Acked { low, high, also, delay, ecn } => {
+                let mut ranges = vec![(low, high)];
+                ranges.extend(also.map(|number| (number, number)));
+                let ecn = ecn.then_some(EcnCounts { ect0: high, ect1: 0, ce: low });
+                let ack = Ack { delay_ns: Some(delay), ranges: &ranges, ecn };
+                trace.packet_received(now, &Packet::one_rtt(now, 40), &[Frame::Ack(ack), Frame::Ping]);
+            }
+            Step::AckSent { largest } => {
+                let ack = Ack { delay_ns: None, ranges: &[(0, largest)], ecn: None };
+                trace.packet_sent(now, &Packet::one_rtt(300 + now, 50), &[Frame::Ack(ack)]);
+            }
+            Step::Limits { maximum } => trace.packet_received(
+                now,
+                &Packet::one_rtt(now, 60),
+                &[Frame::MaxData { maximum }, Frame::MaxStreamData { id: 4, maximum }, Frame::Datagram { length: 9 }],
+            ),
+            Step::Reset { code } => trace.packet_received(
+                now,
+                &Packet::one_rtt(now, 60),
+                &[
+                    Frame::ResetStream { id: 4, error_code: code, final_size: 7 },
+                    Frame::StopSending { id: 4, error_code: code },
+                ],
+            ),
+            Step::Lost { number } => {
+                trace.packet_lost(now, PacketType::OneRtt, number, Some(LossTrigger::ReorderingThreshold));
+            }
+            Step::Metrics { cwnd, rtt, ssthresh } => trace.recovery_metrics(
+                now,
+                &Metrics {
+                    cwnd: Some(cwnd),
+                    ssthresh,
+                    bytes_in_flight: Some(cwnd / 2),
+                    latest_rtt: Some(rtt),
+                    smoothed_rtt: Some(rtt / 2),
+                    pacing_rate: Some(cwnd),
+                    ..Metrics::default()
+                },
+            ),
+            Step::State { recovery } => {
+                let name = if recovery { "recovery" } else { "congestion_avoidance" };
+                trace.congestion_state(now, name, recovery.then_some("loss"));
+            }
+            Step::Mtu { bytes } => trace.mtu_updated(now, None, bytes),
+            Step::Private { value } => {
+                trace.private(now, "windlass:note", &[("value", value)].into_iter().collect::<Facts>());
+            }
+        }
+    }
+    trace.private(now, "windlass:note", &Facts::new());
+    trace.finish().unwrap()
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn conversion_writes_what_the_writer_writes(steps in prop::collection::vec((0..100 * MS, step()), 1..80)) {
+        let (ietf, qvis) = (flow(Profile::Ietf, &steps), flow(Profile::Qvis, &steps));
+        let sequence = |profile| to(profile, Layout::Sequence);
+        let (again, done) = converted(&ietf, sequence(Profile::Ietf));
+        prop_assert_eq!(text(&again), text(&ietf));
+        prop_assert_eq!(done.lost, BTreeMap::new());
+        let (again, done) = converted(&qvis, sequence(Profile::Qvis));
+        prop_assert_eq!(text(&again), text(&qvis));
+        prop_assert_eq!(done.lost, BTreeMap::new());
+        let (aged, done) = converted(&ietf, sequence(Profile::Qvis));
+        prop_assert_eq!(text(&aged), text(&qvis));
+        prop_assert_eq!((done.lost, done.bad_records, done.late), (BTreeMap::new(), 0, 0));
+        // The way back knows fewer acknowledgements, and nothing else less.
+        let (renewed, done) = converted(&qvis, sequence(Profile::Ietf));
+        prop_assert_eq!(done.lost, BTreeMap::new());
+        prop_assert_eq!(unacknowledged(&renewed), unacknowledged(&ietf));
+    }
+
+    #[test]
+    fn framing_does_not_matter(steps in prop::collection::vec((0..100 * MS, step()), 1..40)) {
+        for profile in [Profile::Ietf, Profile::Qvis] {
+            let file = flow(profile, &steps);
+            let (json, _) = converted(&file, to(profile, Layout::Contained));
+            let (_again, done) = converted(&json, to(profile, Layout::Contained));
+            prop_assert_eq!(text(&_again), text(&json));
+            prop_assert_eq!(done.lost, BTreeMap::new());
+            let (back, _) = converted(&json, to(profile, Layout::Sequence));
+            prop_assert_eq!(events(&back), events(&file));
+        }
+    }
+}
+
+/// The records of a sequence after its header.
+fn events(file: &[u8]) -> Vec<&str> {
+    text(file).split('\u{1e}').skip(2).collect()
+}
+
+/// The records of a sequence without what they acknowledge.
+fn unacknowledged(file: &[u8]) -> Vec<String> {
+    text(file)
+        .split('\u{1e}')
+        .map(|record| match (record.find("\"acked_ranges\":"), record.find("]]")) {
+            (Some(from), Some(to)) => format!("{}{}", &record[..from], &record[to..]),
+            _ => record.to_owned(),
+        })
+        .collect()
+}
+
+/// The traces of other implementations, where a directory of them lies beside the workspace.
+fn traces() -> Vec<(String, Vec<u8>)> {
+    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces");
+    let folder = std::env::var_os("WINDLASS_TRACES").map_or_else(|| beside.into(), std::path::PathBuf::from);
+    let Ok(entries) = folder.read_dir() else {
+        println!("skipped: there are no traces at {}", folder.display());
+        return Vec::new();
+    };
+    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    files.retain(|path| path.extension().is_none_or(|ending| ending != "md"));
+    files.sort();
+    let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
+    files.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
+}
+
+#[test]
+fn a_second_conversion_changes_nothing() {
+    for (name, file) in traces() {
+        for profile in [Profile::Ietf, Profile::Qvis] {
+            let target = to(profile, Layout::Contained);
+            let (once, done) = converted(&file, target);
+            let (twice, again) = converted(&once, target);
+            for (again, line) in text(&twice).lines().zip(text(&once).lines()) {
+                assert_eq!(again, line, "{name} as {profile:?}");
+            }
+            assert_eq!(twice.len(), once.len(), "{name} as {profile:?}");
+            assert_eq!((done.bad_records, again.bad_records), (0, 0), "{name}");
+            assert_eq!(again.events, done.events, "{name}");
+            assert_eq!(again.lost, BTreeMap::new(), "{name} as {profile:?}");
+            assert_eq!(count(&[&Bytes(&file)]).unwrap(), done.traces, "{name}");
+        }
+    }
+}
+
+#[test]
+fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
+    for (name, file) in traces() {
+        let (out, done) = converted(&file, to(Profile::Qvis, Layout::Contained));
+        let report = lint(out.as_slice(), Profile::Qvis);
+        let mut broken: Vec<Rule> = report.counts.keys().copied().collect();
+        broken.retain(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error));
+        // Nothing can be made of a trace without packets, and nothing is made up.
+        let expected = if done.empty > 0 { vec![Rule::NoPackets] } else { vec![] };
+        let expected: Vec<Rule> = expected.into_iter().chain((done.events == 0).then_some(Rule::NoEvents)).collect();
+        assert_eq!(broken, expected, "{name}: {report}");
+    }
+}
+
+#[test]
+fn what_is_converted_to_the_ietf_form_is_of_that_form() {
+    for (name, file) in traces() {
+        let (out, done) = converted(&file, to(Profile::Ietf, Layout::Contained));
+        let report = lint(out.as_slice(), Profile::Ietf);
+        let eras = [Rule::HeaderOld, Rule::NameOld, Rule::FieldOld, Rule::CwndName, Rule::EventForm, Rule::RttUnit];
+        let headers = [Rule::FileSchema, Rule::SerializationFormat, Rule::EventSchemas, Rule::NamespaceUnlisted];
+        for rule in eras.iter().chain(&headers).chain(&[Rule::HeaderLeftover, Rule::SsthreshInfinite, Rule::TimeFormat])
+        {
+            assert_eq!(report.counts.get(rule), None, "{name}: {report}");
+        }
+        assert_eq!(report.events, done.events, "{name}");
+    }
+}
+
+/// What the model makes of a file: events by kind, and the numbers in them that no era
+/// changes.
+fn modelled(file: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
+    let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+    let mut lines = Vec::new();
+    let options = Options { facts: true, jobs: 1, ..Options::default() };
+    let summary = read(file, &options, &mut |trace, batch| {
+        for event in &batch.events {
+            let group = match batch.name(event.group) {
+                "" => trace.group.as_str(),
+                group => group,
+            };
+            *kinds.entry(kind(event.what, &batch)).or_default() += 1;
+            lines.push(format!("{} {group} {}", event.time, line(event.what, &batch)));
+        }
+        Ok(())
+    })
+    .unwrap();
+    assert_eq!(summary.bad_records, 0);
+    (kinds, lines)
+}
+
+fn kind(what: What, batch: &Batch) -> String {
+    match what {
+        What::Other(name) => batch.name(name).rsplit(':').next().unwrap_or_default().to_owned(),
+        other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
+    }
+}
+
+fn line(what: What, batch: &Batch) -> String {
+    match what {
+        What::Sent(index) | What::Received(index) | What::Lost(index) | What::Dropped(index) => {
+            let packet = &batch.packets[index as usize];
+            let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
+            format!(
+                "{} {:?} {:?} {:?} {:?} {largest:?} {:?} {:?}",
+                kind(what, batch),
+                packet.kind,
+                packet.number,
+                packet.bytes,
+                packet.ack_eliciting,
+                packet.ce,
+                batch.streams_of(packet)
+            )
+        }
+        What::Metrics(index) => format!("{:?}", batch.metrics[index as usize]),
+        What::State(index) => batch.name(batch.states[index as usize].new).to_owned(),
+        What::Controller(name) => batch.name(name).to_owned(),
+        other => kind(other, batch),
+    }
+}
+
+#[test]
+fn the_model_of_a_trace_survives_the_way_through_qvis() {
+    let steps: Vec<(u64, Step)> = (0..400)
+        .map(|at| {
+            let step = match at % 9 {
+                0..=3 => Step::Sent { number: at, length: 1000, fin: false, trigger: at % 4 == 3 },
+                4 => Step::Acked { low: at.saturating_sub(20), high: at - 2, also: Some(0), delay: 7, ecn: true },
+                5 => Step::Metrics { cwnd: 12_000 + at, rtt: 40 * MS + at, ssthresh: (at > 200).then_some(9000) },
+                6 => Step::Lost { number: at.saturating_sub(9) },
+                7 => Step::State { recovery: at % 2 == 0 },
+                _ => Step::Private { value: 0.5 },
+            };
+            (MS / 3, step)
+        })
+        .collect();
+    let ietf = flow(Profile::Ietf, &steps);
+    let (qvis, done) = converted(&ietf, to(Profile::Qvis, Layout::Sequence));
+    assert_eq!(done.lost, BTreeMap::new());
+    assert_eq!(modelled(&qvis), modelled(&ietf));
+    for (name, file) in traces() {
+        if !name.starts_with("selfgen-quiche") && !name.starts_with("minimal-ietf") {
+            continue;
+        }
+        let (ietf, _) = converted(&file, to(Profile::Ietf, Layout::Sequence));
+        let (qvis, done) = converted(&file, to(Profile::Qvis, Layout::Sequence));
+        let ((before, mut lines), (after, mut aged)) = (modelled(&ietf), modelled(&qvis));
+        // qvis wants events sorted; what is left of each is the same.
+        lines.sort();
+        aged.sort();
+        let missing: u64 =
+            done.lost.iter().filter(|(what, _)| what.starts_with("events ")).map(|(_, count)| count).sum();
+        assert_eq!(before.values().sum::<u64>() - missing, after.values().sum::<u64>(), "{name}: {:?}", done.lost);
+        let told = lint(ietf.as_slice(), Profile::Qvis).counts[&Rule::NameNew];
+        assert!(told >= missing, "the lint says of {told} events that qvis does not know them, {missing} are lost");
+        let renamed = |kinds: &BTreeMap<String, u64>| kinds.get("Sent").copied().zip(kinds.get("Metrics").copied());
+        assert_eq!(renamed(&before), renamed(&after), "{name}");
+        let numbers = |lines: &[String]| -> Vec<String> {
+            lines.iter().filter(|line| line.contains("Sent ") || line.contains("Metrics {")).cloned().collect()
+        };
+        assert_eq!(numbers(&lines), numbers(&aged), "{name}");
+    }
+}
+
+fn old(header: &str, events: &[&str]) -> Vec<u8> {
+    let mut file = format!("\u{1e}{header}\n");
+    events.iter().for_each(|event| file.push_str(&format!("\u{1e}{event}\n")));
+    file.into_bytes()
+}
+
+const IETF: &str = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"},"event_schemas":["urn:ietf:params:qlog:events:quic-13"]}}"#;
+
+/// `data` of a packet event of the IETF form.
+fn packet(time: f64, name: &str, data: &str) -> String {
+    format!(r#"{{"time":{time},"name":"quic:{name}","data":{data}}}"#)
+}
+
+const SENT: &str = r#"{"header":{"packet_type":"1RTT","packet_number":7},"raw":{"length":1200},"frames":[{"frame_type":"stream","stream_id":0,"offset":0,"raw":{"length":1000}}]}"#;
+
+fn for_qvis(events: &[&str]) -> (String, Converted) {
+    let (out, done) = converted(&old(IETF, events), to(Profile::Qvis, Layout::Sequence));
+    let report = lint(out.as_slice(), Profile::Qvis);
+    let broken: Vec<&Rule> =
+        report.counts.keys().filter(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error)).collect();
+    let expected: &[&Rule] = if done.empty > 0 { &[&Rule::NoPackets] } else { &[] };
+    assert_eq!(broken, expected, "{report}");
+    (String::from_utf8(out).unwrap(), done)
+}
+
+#[test]
+fn qvis_gets_the_header_and_the_names_it_reads() {
+    let metrics =
+        r#"{"time":2,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000,"min_rtt":40}}"#;
+    let unknown = r#"{"time":3,"name":"quic:ecn_state_updated","data":{"new":"capable"}}"#;
+    let (out, done) = for_qvis(&[&packet(1.0, "packet_sent", SENT), metrics, unknown]);
+    assert!(out.starts_with("\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\""), "{out}");
+    assert!(out.contains(r#""time_format":"relative","reference_time":0"#), "{out}");
+    assert!(out.contains(r#""name":"transport:packet_sent""#) && out.contains(r#""name":"recovery:metrics_updated""#));
+    assert!(out.contains(r#""data":{"cwnd":12000,"min_rtt":40}"#), "{out}");
+    assert!(!out.contains("event_schemas") && !out.contains("ecn_state_updated"), "{out}");
+    assert_eq!(done.lost, BTreeMap::from([("events quic:ecn_state_updated".to_owned(), 1)]));
+}
+
+#[test]
+fn qvis_gets_every_packet_with_its_length_or_not_at_all() {
+    let header = r#""header":{"packet_type":"1RTT","packet_number":1}"#;
+    let carries = r#""frames":[{"frame_type":"stream","stream_id":0,"offset":0,"raw":{"length":900}}]"#;
+    let (out, done) = for_qvis(&[
+        &packet(1.0, "packet_sent", SENT),
+        &packet(2.0, "packet_sent", &format!("{{{header},{carries}}}")),
+        &packet(3.0, "packet_sent", &format!("{{{header}}}")),
+    ]);
+    assert!(out.contains(r#""raw":{"length":900}"#), "{out}");
+    assert_eq!(done.events, 2);
+    assert_eq!(done.lost.values().sum::<u64>(), 2, "{:?}", done.lost);
+}
+
+#[test]
+fn qvis_gets_frames_with_their_length() {
+    let (out, _) = for_qvis(&[&packet(1.0, "packet_sent", SENT)]);
+    assert!(out.contains(r#""offset":0,"length":1000}]"#), "{out}");
+}
+
+#[test]
+fn qvis_gets_events_in_order_of_time() {
+    let sent = |time| packet(time, "packet_sent", SENT);
+    let (out, done) = for_qvis(&[&sent(5.0), &sent(1.0), &sent(3.0)]);
+    let times: Vec<&str> = out.split("{\"time\":").skip(1).map(|rest| rest.split(',').next().unwrap()).collect();
+    assert_eq!((times, done.late), (vec!["1", "3", "5"], 0));
+}
+
+#[test]
+fn qvis_is_said_to_show_nothing_where_no_packet_is_sent() {
+    let metrics = r#"{"time":2,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000}}"#;
+    let (_, done) = for_qvis(&[metrics]);
+    assert_eq!((done.empty, done.events), (1, 1));
+}
+
+#[test]
+fn qvis_gets_no_record_that_is_not_json() {
+    let (out, done) = for_qvis(&[&packet(1.0, "packet_sent", SENT), r#"{"time":2,"name":"quic:pack"#]);
+    assert_eq!((done.bad_records, done.events), (1, 1));
+    for record in out.split('\u{1e}').skip(1) {
+        serde_json::from_str::<serde_json::Value>(record).unwrap();
+    }
+}
+
+#[test]
+fn qvis_gets_each_acknowledgement_once_and_none_of_what_cannot_be() {
+    let ack = |ranges: &str| {
+        format!(
+            r#"{{"header":{{"packet_type":"1RTT","packet_number":0}},"raw":{{"length":40}},"frames":[{{"frame_type":"ack","acked_ranges":{ranges}}}]}}"#
+        )
+    };
+    let received = |time, ranges: &str| packet(time, "packet_received", &ack(ranges));
+    let huge = received(4.0, "[[0,4611686018427387903]]");
+    let (out, done) =
+        for_qvis(&[&packet(1.0, "packet_sent", SENT), &received(2.0, "[[3]]"), &received(3.0, "[[0,5]]"), &huge]);
+    let ranges: Vec<&str> =
+        out.split("\"acked_ranges\":").skip(1).map(|rest| &rest[..rest.find("]]").unwrap() + 2]).collect();
+    assert_eq!(ranges, ["[[3,3]]", "[[0,2],[4,5]]", "[[6,7]]"]);
+    assert_eq!(done.lost.len(), 1, "{:?}", done.lost);
+}
+
+#[test]
+fn qvis_gets_lost_packets_with_their_number() {
+    let lost = r#"{"trigger":"time_threshold"}"#;
+    let (out, done) = for_qvis(&[&packet(1.0, "packet_sent", SENT), &packet(2.0, "packet_lost", lost)]);
+    assert!(!out.contains("packet_lost"), "{out}");
+    assert_eq!(done.lost.values().sum::<u64>(), 1);
+}
+
+#[test]
+fn qvis_gets_a_connection_in_every_event_or_in_none() {
+    let grouped = packet(1.0, "packet_sent", SENT).replacen("{\"time\"", "{\"group_id\":\"a\",\"time\"", 1);
+    let (out, _) = for_qvis(&[&grouped, &grouped]);
+    assert!(out.contains(r#""ODCID":"a""#) && !out.contains("group_id"), "{out}");
+    let (out, _) = for_qvis(&[&grouped, &packet(2.0, "packet_sent", SENT)]);
+    assert_eq!(out.matches("group_id").count(), 2, "{out}");
+}
+
+#[test]
+fn ssthresh_and_rtts_are_as_both_eras_want_them() {
+    let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"server"}}}"#;
+    let metrics = r#"{"time":1,"name":"recovery:metrics_updated","data":{"smoothed_rtt":0.333,"min_rtt":0.333,"ssthresh":18446744073709551615,"congestion_window":12000}}"#;
+    let (out, done) = converted(&old(header, &[metrics]), to(Profile::Ietf, Layout::Sequence));
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains(r#""data":{"smoothed_rtt":333,"min_rtt":333,"congestion_window":12000}"#), "{out}");
+    assert_eq!(done.lost, BTreeMap::new());
+}
+
+#[test]
+fn times_since_1970_stay_exact_and_begin_near_zero_for_qvis() {
+    let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"client"}}}"#;
+    let sent = r#"{"time":1745672395021.2815,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"raw":{"length":9}}}"#;
+    let (out, _) = converted(&old(header, &[sent]), to(Profile::Qvis, Layout::Sequence));
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains(r#""reference_time":1745672395021"#) && out.contains(r#"{"time":0.2815,"#), "{out}");
+    let (out, _) = converted(&old(header, &[sent]), to(Profile::Ietf, Layout::Sequence));
+    let out = String::from_utf8(out).unwrap();
+    assert!(out.contains(r#"{"clock_type":"system","epoch":"1970-01-01T00:00:00.000Z"}"#), "{out}");
+    assert!(out.contains(r#"{"time":1745672395021.2815,"#), "{out}");
+}
+
+#[test]
+fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
+    let Some((_, file)) = traces().into_iter().find(|(name, _)| name.contains("netlog")) else { return };
+    let (out, done) = converted(&file, to(Profile::Qvis, Layout::Sequence));
+    let report = lint(out.as_slice(), Profile::Qvis);
+    assert_eq!(
+        report.counts.keys().filter(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error)).count(),
+        0,
+        "{report}"
+    );
+    let (before, _) = modelled(&file);
+    let (after, lines) = modelled(&out);
+    for kind in ["Sent", "Lost", "Controller"] {
+        assert_eq!(before[kind], after[kind], "{kind}: {:?}", done.lost);
+    }
+    // Of packets that share a datagram, the log tells the length of the first only.
+    let unmeasured = done.lost["packets without a length, which qvis leaves out"];
+    assert_eq!(before["Received"] - unmeasured, after["Received"]);
+    let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
+    assert!(after["Metrics"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");
+}
+
+#[test]
+fn several_traces_go_into_one_document_and_not_into_a_sequence() {
+    let one = flow(Profile::Ietf, &[(MS, Step::Padded)]);
+    let two = flow(Profile::Qvis, &[(MS, Step::Mtu { bytes: 1300 }), (MS, Step::Padded)]);
+    let sources: [&dyn Source; 2] = [&Bytes(&one), &Bytes(&two)];
+    let mut out = Vec::new();
+    let done = convert(&sources, to(Profile::Qvis, Layout::Contained), &mut out).unwrap();
+    assert_eq!((done.traces, done.events), (2, 4 + 5));
+    assert_eq!(count(&[&Bytes(&out)]).unwrap(), 2);
+    assert_eq!(lint(out.as_slice(), Profile::Qvis).errors(), 0);
+    let wrong = convert(&sources, to(Profile::Qvis, Layout::Sequence), &mut Vec::new());
+    assert!(matches!(wrong, Err(ConvertError::Several(2))), "{wrong:?}");
+    let mut picked = Vec::new();
+    let target = Target { only: Some(1), ..to(Profile::Qvis, Layout::Sequence) };
+    convert(&sources, target, &mut picked).unwrap();
+    assert_eq!(events(&picked), events(&two));
+    let beyond = Target { only: Some(2), ..target };
+    assert!(matches!(convert(&sources, beyond, &mut Vec::new()), Err(ConvertError::NoTrace { asked: 2, traces: 2 })));
+}
