@@ -159,7 +159,7 @@ pub(super) fn failures(results: &Results) -> Result<(), CliError> {
 }
 
 /// A flag that an interrupt (Ctrl-C) or a request to terminate raises.
-fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
+pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
     static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(flag) = FLAG.get() {
         return Ok(Arc::clone(flag));

@@ -1,6 +1,7 @@
 //! `windlass qlog`: what can be done with qlog files.
 
 mod compare;
+mod convert;
 mod files;
 mod hindsight;
 mod identify;
@@ -8,8 +9,13 @@ mod info;
 mod lint;
 mod metrics;
 mod name;
+mod output;
 mod replay;
 mod report;
+
+use std::path::Path;
+
+use windlass_qlog_analysis::read::Summary;
 
 use super::CliError;
 
@@ -27,6 +33,7 @@ enum Command {
     Info(info::Info),
     Lint(lint::Lint),
     Metrics(metrics::Metrics),
+    Convert(convert::Convert),
     Replay(replay::Replay),
     Report(report::Report),
 }
@@ -39,8 +46,27 @@ impl Qlog {
             Command::Info(command) => command.run(),
             Command::Lint(command) => command.run(),
             Command::Metrics(command) => command.run(),
+            Command::Convert(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
+        }
+    }
+}
+
+/// Says on standard error what of a file could not be read, and which totals do not agree
+/// with its events.
+fn tell_doubts(path: &Path, summary: &Summary) {
+    let file = path.display();
+    if summary.bad_records > 0 {
+        eprintln!("{file}: {} records could not be read; `windlass qlog lint` says why", summary.bad_records);
+    }
+    for check in summary.checks.iter().filter(|check| !check.agrees()) {
+        let (connection, what, told) = (&check.connection, check.what, check.told);
+        match check.found {
+            Some(found) => {
+                eprintln!("warning: {file}: {connection}: Chromium counted {told} {what}, its events tell of {found}");
+            }
+            None => eprintln!("warning: {file}: {connection}: Chromium counted {told} {what}, its events tell of none"),
         }
     }
 }

@@ -98,6 +98,40 @@ fn is_stop(error: &CliError) -> bool {
     matches!(error, CliError::Failed(text) if text.ends_with("another file could not be read"))
 }
 
+/// A file that is read more than once. What comes from the standard input or a pipe is kept
+/// aside.
+pub(super) struct Again {
+    path: PathBuf,
+    /// A copy, which has no name.
+    kept: Option<std::fs::File>,
+}
+
+impl Again {
+    /// `path`, of which `input` is what can be read once.
+    pub(super) fn of(path: &Path, mut input: impl Read) -> io::Result<Again> {
+        let mut kept = None;
+        if !path.is_file() {
+            let mut copy = tempfile::tempfile()?;
+            io::copy(&mut input, &mut copy)?;
+            kept = Some(copy);
+        }
+        Ok(Again { path: path.to_owned(), kept })
+    }
+
+    /// Its path.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// It from its start, one at a time.
+    pub(super) fn open(&self) -> io::Result<Input<Box<dyn Read + Send>>> {
+        let Some(kept) = &self.kept else { return read::open(&self.path) };
+        let mut kept = kept.try_clone()?;
+        io::Seek::rewind(&mut kept)?;
+        Input::new(Box::new(kept))
+    }
+}
+
 /// That a file cannot be read, and why.
 pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
     CliError::Failed(format!("cannot read {}: {error}", path.display()))

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Serialize;
 use windlass_qlog_analysis::model::{Batch, Era, Trace, What};
-use windlass_qlog_analysis::read::{Options, read};
+use windlass_qlog_analysis::read::{Check, Options, Summary, read};
 
 use super::files::{Files, unreadable};
 use crate::cli::CliError;
@@ -41,7 +41,17 @@ struct Contents {
     bad: Vec<(u64, String)>,
     /// Fields that no table holds.
     unknown: BTreeMap<String, u64>,
+    /// What Chromium counted, against what its events add up to.
+    checks: Vec<Checked>,
     traces: Vec<About>,
+}
+
+#[derive(Serialize)]
+struct Checked {
+    connection: String,
+    what: &'static str,
+    found: Option<u64>,
+    told: u64,
 }
 
 #[derive(Serialize)]
@@ -92,6 +102,14 @@ fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliE
     found.bytes = summary.bytes;
     found.events = summary.events;
     found.bad_records = summary.bad_records;
+    super::tell_doubts(path, &Summary { bad_records: 0, ..summary.clone() });
+    let checked = |check: &Check| Checked {
+        connection: check.connection.clone(),
+        what: check.what,
+        found: check.found,
+        told: check.told,
+    };
+    found.checks = summary.checks.iter().map(checked).collect();
     connections.resize_with(summary.traces.len(), BTreeMap::new);
     found.traces =
         summary.traces.into_iter().zip(connections).map(|(trace, connections)| about(trace, connections)).collect();
@@ -180,6 +198,10 @@ fn text(file: &str, contents: &Contents) -> String {
                 text.push_str(&format!("    {count:>9}  {name}\n"));
             }
         }
+    }
+    let agreed = contents.checks.iter().filter(|check| check.found == Some(check.told)).count();
+    if !contents.checks.is_empty() {
+        text.push_str(&format!("  {agreed} of {} totals of Chromium agree with its events\n", contents.checks.len()));
     }
     for (name, count) in &contents.unknown {
         text.push_str(&format!("  {count} × {name}: not understood\n"));

@@ -1,14 +1,15 @@
 //! `windlass qlog metrics`: numbers of connections.
 
-use std::path::Path;
+use std::io::Write;
+use std::path::PathBuf;
 
 use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
 use windlass_qlog_analysis::read::Options;
 
 use super::files::{Files, unreadable};
+use super::output::{Compression, Output, unwritable};
 use crate::cli::CliError;
-use crate::cli::error::print;
 use crate::cli::text::{Align, aligned};
 
 /// Measure the connections of qlog files: goodput, losses, delays, windows, sharing
@@ -19,6 +20,9 @@ pub(super) struct Metrics {
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
+    /// File to write to, complete or not at all [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// Also say how evenly the connections share what they share, if they do
     #[arg(long)]
     sharing: bool,
@@ -43,28 +47,25 @@ impl Metrics {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let results = self.files.each(|path, input, jobs| {
             let options = Options { jobs, ..Options::default() };
-            let (summary, measured) = measure(input, &options).map_err(|error| unreadable(path, &error))?;
-            Ok((summary.bad_records, measured))
+            measure(input, &options).map_err(|error| unreadable(path, &error))
         })?;
         let mut rows = Vec::new();
-        for (path, (bad, measured)) in results {
-            tell_bad(&path, bad);
+        for (path, (summary, measured)) in results {
+            super::tell_doubts(&path, &summary);
             let file = path.display().to_string();
             rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
         }
         let rates: Vec<_> = rows.iter().map(|row| &row.measured.rates).collect();
         let shares = if self.sharing { shares(&rates) } else { None };
-        print(&match self.format {
-            Format::Table => table(&rows, shares.as_ref()),
-            Format::Json => json(&rows, shares.as_ref()),
-            Format::Csv => csv(&rows)?,
-        })
-    }
-}
-
-fn tell_bad(path: &Path, bad: u64) {
-    if bad > 0 {
-        eprintln!("{}: {bad} records could not be read; `windlass qlog lint` says why", path.display());
+        let bytes = match self.format {
+            Format::Table => table(&rows, shares.as_ref()).into_bytes(),
+            Format::Json => json(&rows, shares.as_ref()).into_bytes(),
+            Format::Csv => csv(&rows, shares.as_ref())?,
+        };
+        let path = self.out.as_deref();
+        let mut output = Output::open(path, Compression::None)?;
+        output.write_all(&bytes).map_err(|error| unwritable(path, &error))?;
+        output.finish()
     }
 }
 
@@ -143,20 +144,31 @@ fn json(rows: &[Row], shares: Option<&Shares>) -> String {
     text
 }
 
-fn csv(rows: &[Row]) -> Result<String, CliError> {
+/// All measures, a row a connection. Of how they share, what is one number for all stands in
+/// every row.
+fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
     let failed = |error: &dyn std::fmt::Display| CliError::Failed(format!("cannot write CSV: {error}"));
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let heads = ["file", "trace", "connection", "controller"].into_iter();
-    let heads = heads.chain(Measures::COLUMNS.iter().map(|(name, _)| *name));
+    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+    let shared = shares.map(Shares::columns);
+    let mut heads = vec!["file", "trace", "connection", "controller", "peer"];
+    heads.extend(Measures::COLUMNS.iter().map(|(name, _)| *name));
+    if let Some(shared) = &shared {
+        heads.extend(shared.iter().map(|(name, _)| *name));
+        heads.push("shared_goodput_mbps");
+    }
     writer.write_record(heads).map_err(|error| failed(&error))?;
-    for row in rows {
+    for (index, row) in rows.iter().enumerate() {
         let Measured { trace, group, measures, .. } = &row.measured;
         let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
         cells.push(measures.controller.clone().unwrap_or_default());
-        let numbers = Measures::COLUMNS.iter().map(|(_, get)| get(measures));
-        cells.extend(numbers.map(|value| value.map_or_else(String::new, |value| value.to_string())));
+        cells.push(measures.peer.clone().unwrap_or_default());
+        cells.extend(Measures::COLUMNS.iter().map(|(_, get)| cell(get(measures))));
+        if let Some(shared) = &shared {
+            cells.extend(shared.iter().map(|(_, value)| cell(*value)));
+            cells.push(cell(shares.and_then(|shares| shares.goodput.get(index).copied())));
+        }
         writer.write_record(&cells).map_err(|error| failed(&error))?;
     }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    writer.into_inner().map_err(|error| failed(&error))
 }

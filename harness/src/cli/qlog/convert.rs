@@ -1,0 +1,196 @@
+//! `windlass qlog convert`: traces in another form.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use clap::ValueEnum;
+use windlass_qlog::Profile;
+use windlass_qlog_analysis::convert::{ConvertError, Converted, Layout, Source, Target, convert, count};
+
+use super::files::{Again, Files, open, unreadable};
+use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
+use crate::cli::CliError;
+use crate::cli::batch::interrupt;
+
+/// Convert traces: another era, another framing, network logs to qlog, several into one file
+///
+/// What the other form has no place for is left out, and counted on standard error.
+#[derive(Debug, clap::Args)]
+pub(super) struct Convert {
+    #[command(flatten)]
+    files: Files,
+    /// Era to convert to
+    #[arg(long, value_enum)]
+    to: Era,
+    /// How the output is put together [default: JSON for a name that ends in .qlog or .json, a sequence otherwise]
+    #[arg(long, value_enum)]
+    form: Option<Form>,
+    /// File to write to, or a directory (which is there, or ends in /) for a file per trace [default: standard output]
+    #[arg(long, value_name = "PATH")]
+    out: Option<PathBuf>,
+    /// Compress the output [default: as the end of its name tells, .gz or .zst]
+    #[arg(long, value_enum)]
+    compress: Option<Compression>,
+    /// Only this trace, counted from 0 over all files
+    #[arg(long, value_name = "N")]
+    trace: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Era {
+    /// The IETF drafts
+    Ietf,
+    /// Version 0.3 as qvis needs it: sorted, every packet with its length, each packet acknowledged once
+    Qvis,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Form {
+    /// A JSON text sequence: one trace
+    Sequence,
+    /// A JSON document: any number of traces
+    Json,
+}
+
+/// A file of the command line.
+struct Named {
+    file: Again,
+    stop: Arc<AtomicBool>,
+}
+
+impl Source for Named {
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(Stoppable { input: self.file.open()?, stop: self.stop.clone() }))
+    }
+}
+
+impl Convert {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let stop = interrupt()?;
+        let mut sources = Vec::new();
+        for path in self.files.paths()? {
+            let file = Again::of(&path, open(&path)?).map_err(|error| unreadable(&path, &error))?;
+            sources.push(Named { file, stop: stop.clone() });
+        }
+        unless_stopped(&stop, self.write(&sources))
+    }
+
+    fn write(&self, sources: &[Named]) -> Result<(), CliError> {
+        let directory =
+            self.out.as_deref().filter(|out| out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/'));
+        let Some(directory) = directory else {
+            let all: Vec<&Named> = sources.iter().collect();
+            return self.one(&all, self.trace, self.out.as_deref(), self.layout(self.out.as_deref()));
+        };
+        if self.trace.is_some() {
+            return Err(CliError::Usage("--trace picks one trace, so name a file with --out".to_owned()));
+        }
+        std::fs::create_dir_all(directory).map_err(|error| unwritable(Some(directory), &error))?;
+        let mut names = BTreeSet::new();
+        for source in sources {
+            let traces = count(&[source]).map_err(|error| self.failed(&[source], error))?;
+            for index in 0..traces {
+                let name = self.name(source.file.path(), (traces > 1).then_some(index));
+                if !names.insert(name.clone()) {
+                    let message = format!("two traces would be called {name}; convert them into different directories");
+                    return Err(CliError::Usage(message));
+                }
+                self.one(&[source], Some(index), Some(&directory.join(&name)), self.layout(None))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the file of a trace is called.
+    fn name(&self, source: &Path, index: Option<usize>) -> String {
+        let last = source.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut stem = last.as_str();
+        for ending in [".gz", ".zst", ".js", ".json", ".netlog", ".qlog", ".sqlog"] {
+            stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
+        }
+        let index = index.map_or_else(String::new, |index| format!("-{index}"));
+        let form = if self.layout(None) == Layout::Sequence { "sqlog" } else { "qlog" };
+        let packed = match self.compress {
+            None | Some(Compression::None) => "",
+            Some(Compression::Gzip) => ".gz",
+            Some(Compression::Zstd) => ".zst",
+        };
+        let stem = if stem == "-" { "stdin" } else { stem };
+        format!("{stem}{index}.{form}{packed}")
+    }
+
+    fn layout(&self, out: Option<&Path>) -> Layout {
+        match (self.form, out) {
+            (Some(Form::Sequence), _) => Layout::Sequence,
+            (Some(Form::Json), _) => Layout::Contained,
+            (None, Some(path)) => {
+                let name = path.to_string_lossy().to_ascii_lowercase();
+                let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
+                if name.ends_with(".qlog") || name.ends_with(".json") { Layout::Contained } else { Layout::Sequence }
+            }
+            (None, None) => Layout::Sequence,
+        }
+    }
+
+    fn one(&self, sources: &[&Named], only: Option<usize>, out: Option<&Path>, layout: Layout) -> Result<(), CliError> {
+        let profile = match self.to {
+            Era::Ietf => Profile::Ietf,
+            Era::Qvis => Profile::Qvis,
+        };
+        let compression = self.compress.unwrap_or_else(|| out.map_or(Compression::None, Compression::of));
+        if compression != Compression::None {
+            Output::refuse_terminal(out, "a compressed file")?;
+        }
+        let mut output = Output::open(out, compression)?;
+        let target = Target { profile, layout, only };
+        let dynamic: Vec<&dyn Source> = sources.iter().map(|source| *source as &dyn Source).collect();
+        let done = convert(&dynamic, target, &mut output).map_err(|error| match error {
+            ConvertError::Write(error) => unwritable(out, &error),
+            other => self.failed(sources, other),
+        })?;
+        output.finish()?;
+        let shown = match (sources, out) {
+            (_, Some(out)) if out != Path::new("-") => out.display().to_string(),
+            ([single], _) => single.file.path().display().to_string(),
+            _ => format!("{} files", sources.len()),
+        };
+        tell(&shown, &done, self.to);
+        Ok(())
+    }
+
+    fn failed(&self, sources: &[&Named], error: ConvertError) -> CliError {
+        match error {
+            ConvertError::Read { source_index, error } => match sources.get(source_index) {
+                Some(source) => unreadable(source.file.path(), &error),
+                None => CliError::Failed(error.to_string()),
+            },
+            ConvertError::Several(_) => CliError::Usage(format!(
+                "{error}; use --form json, --trace N for one of them, or --out DIR/ for a file each"
+            )),
+            error @ ConvertError::NoTrace { .. } => CliError::Usage(error.to_string()),
+            ConvertError::Write(error) => unwritable(None, &error),
+        }
+    }
+}
+
+/// Says on standard error what was lost.
+fn tell(shown: &str, done: &Converted, to: Era) {
+    for (what, count) in &done.lost {
+        eprintln!("{shown}: lost {count} × {what}");
+    }
+    if done.bad_records > 0 {
+        eprintln!("{shown}: lost {} × records that could not be read", done.bad_records);
+    }
+    if done.late > 0 {
+        eprintln!("{shown}: {} events came too late to be sorted; they have the time of the one before", done.late);
+    }
+    if to == Era::Qvis && done.empty > 0 {
+        eprintln!(
+            "warning: {shown}: {} of {} traces tell of no packet sent: qvis shows nothing",
+            done.empty, done.traces
+        );
+    }
+}

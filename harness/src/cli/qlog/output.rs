@@ -1,0 +1,169 @@
+//! Where a command writes to: a file that is complete or not there, or standard output.
+
+use std::io::{self, BufWriter, IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flate2::write::GzEncoder;
+use zstd::stream::write::Encoder as ZstdEncoder;
+
+use crate::cli::CliError;
+
+/// What a file is compressed with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
+pub(super) enum Compression {
+    /// As it is
+    #[default]
+    None,
+    /// gzip
+    Gzip,
+    /// Zstandard
+    Zstd,
+}
+
+impl Compression {
+    /// As the end of a file's name tells.
+    pub(super) fn of(path: &Path) -> Self {
+        match path.extension().and_then(|ending| ending.to_str()) {
+            Some("gz") => Compression::Gzip,
+            Some("zst") => Compression::Zstd,
+            _ => Compression::None,
+        }
+    }
+}
+
+/// What everything goes through on its way out.
+enum Stream {
+    Plain(BufWriter<Sink>),
+    Gzip(GzEncoder<BufWriter<Sink>>),
+    Zstd(ZstdEncoder<'static, BufWriter<Sink>>),
+}
+
+/// Where it ends up.
+enum Sink {
+    Standard(io::Stdout),
+    File(Box<tempfile::NamedTempFile>),
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Sink::Standard(out) => out.write(bytes),
+            Sink::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Sink::Standard(out) => out.flush(),
+            Sink::File(file) => file.flush(),
+        }
+    }
+}
+
+/// An output. Dropped before [`Output::finish`], a file is not there.
+pub(super) struct Output {
+    stream: Stream,
+    path: Option<PathBuf>,
+}
+
+impl Output {
+    /// Opens `path`, or the standard output if it is none or `-`.
+    pub(super) fn open(path: Option<&Path>, compression: Compression) -> Result<Output, CliError> {
+        let path = path.filter(|path| *path != Path::new("-"));
+        let sink = match path {
+            None => Sink::Standard(io::stdout()),
+            Some(path) => {
+                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+                let mut builder = tempfile::Builder::new();
+                builder.prefix(".windlass-");
+                #[cfg(unix)]
+                builder.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
+                Sink::File(Box::new(builder.tempfile_in(parent).map_err(|error| unwritable(Some(path), &error))?))
+            }
+        };
+        let buffered = BufWriter::with_capacity(1 << 16, sink);
+        let stream = match compression {
+            Compression::None => Stream::Plain(buffered),
+            Compression::Gzip => Stream::Gzip(GzEncoder::new(buffered, flate2::Compression::default())),
+            Compression::Zstd => Stream::Zstd(ZstdEncoder::new(buffered, 3).map_err(|error| unwritable(path, &error))?),
+        };
+        Ok(Output { stream, path: path.map(Path::to_owned) })
+    }
+
+    /// That bytes which are no text are not written to a terminal.
+    pub(super) fn refuse_terminal(path: Option<&Path>, what: &str) -> Result<(), CliError> {
+        if path.is_none_or(|path| path == Path::new("-")) && io::stdout().is_terminal() {
+            return Err(CliError::Usage(format!("{what} is no text for a terminal; name a file with --out")));
+        }
+        Ok(())
+    }
+
+    /// Puts the file into its place.
+    pub(super) fn finish(self) -> Result<(), CliError> {
+        let path = self.path;
+        let wrong = |error: io::Error| unwritable(path.as_deref(), &error);
+        let buffered = match self.stream {
+            Stream::Plain(buffered) => buffered,
+            Stream::Gzip(encoder) => encoder.finish().map_err(wrong)?,
+            Stream::Zstd(encoder) => encoder.finish().map_err(wrong)?,
+        };
+        match buffered.into_inner().map_err(|error| wrong(error.into_error()))? {
+            Sink::Standard(mut out) => out.flush().map_err(wrong),
+            Sink::File(file) => match &path {
+                Some(path) => file.persist(path).map(drop).map_err(|error| unwritable(Some(path), &error.error)),
+                None => Ok(()),
+            },
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.stream {
+            Stream::Plain(out) => out.write(bytes),
+            Stream::Gzip(out) => out.write(bytes),
+            Stream::Zstd(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.stream {
+            Stream::Plain(out) => out.flush(),
+            Stream::Gzip(out) => out.flush(),
+            Stream::Zstd(out) => out.flush(),
+        }
+    }
+}
+
+/// That an output cannot be written, and why.
+pub(super) fn unwritable(path: Option<&Path>, error: &io::Error) -> CliError {
+    match path {
+        None if error.kind() == io::ErrorKind::BrokenPipe => CliError::Closed,
+        None => CliError::Failed(format!("cannot write to standard output: {error}")),
+        Some(path) => CliError::Failed(format!("cannot write to {}: {error}", path.display())),
+    }
+}
+
+/// A stream that ends when the user asks to stop.
+pub(super) struct Stoppable<R> {
+    /// The stream.
+    pub(super) input: R,
+    /// Raised by an interrupt.
+    pub(super) stop: Arc<AtomicBool>,
+}
+
+impl<R: Read> Read for Stoppable<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Err(io::Error::other("interrupted"));
+        }
+        self.input.read(buffer)
+    }
+}
+
+/// What became of a command, unless the user asked to stop it meanwhile.
+pub(super) fn unless_stopped<T>(stop: &AtomicBool, result: Result<T, CliError>) -> Result<T, CliError> {
+    if stop.load(Ordering::Relaxed) { Err(CliError::Interrupted) } else { result }
+}
