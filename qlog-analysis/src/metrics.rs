@@ -58,4 +58,4 @@ impl From<Connection<Meter>> for Measured {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

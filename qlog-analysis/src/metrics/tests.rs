@@ -1,6 +1,6 @@
 use super::*;
 
-fn file(records: &[&str]) -> Vec<u8> {
+pub(crate) fn file(records: &[&str]) -> Vec<u8> {
     let header = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"}}}"#;
     let mut text = format!("\x1e{header}\n");
     for record in records {

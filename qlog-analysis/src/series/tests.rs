@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::metrics::tests::file;
 
 fn line(most: usize, values: &[i64]) -> (Vec<Point>, u64) {
     let mut line = Line::new(most);
@@ -50,15 +51,6 @@ fn values_stand_for_more_as_the_line_goes_on() {
     assert_eq!(told, 40);
     assert!(points.len() <= 8, "{points:?}");
     assert!(points.contains(&Point { time: 21, value: 99 }), "the spike is there: {points:?}");
-}
-
-fn file(records: &[&str]) -> Vec<u8> {
-    let header = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"}}}"#;
-    let mut text = format!("\x1e{header}\n");
-    for record in records {
-        text.push_str(&format!("\x1e{record}\n"));
-    }
-    text.into_bytes()
 }
 
 const SENT: [&str; 2] = [

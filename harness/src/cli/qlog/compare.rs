@@ -215,8 +215,12 @@ fn table(comparison: &Comparison) -> String {
     ];
     let mut lines = Vec::new();
     for (metric, decimals) in SHOWN {
-        let rows = comparison.rows.iter().filter(|row| row.metric == metric);
-        lines.extend(rows.enumerate().map(|(i, row)| line(row, i == 0, decimals)));
+        let rows: Vec<&Row> = comparison.rows.iter().filter(|row| row.metric == metric).collect();
+        // What no group ever had is not worth a line.
+        if rows.iter().all(|row| row.mean == 0.0) {
+            continue;
+        }
+        lines.extend(rows.into_iter().enumerate().map(|(i, row)| line(row, i == 0, decimals)));
     }
     let mut text: String = aligned(&heads, &lines).iter().map(|line| format!("{line}\n")).collect();
     text.push_str(&format!("differences are to {}; intervals are Welch's t\n", comparison.baseline));

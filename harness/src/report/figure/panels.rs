@@ -89,7 +89,7 @@ fn rates(drawn: &Drawn, quantity: Quantity) -> Vec<(f64, f64)> {
         return Vec::new();
     }
     let round_trip = drawn.measured.measures.rtt.map_or(10.0, |rtt| rtt.min) * 1e6;
-    let width = ((drawn.span.1 - drawn.span.0) / BINS).max(round_trip as i64);
+    let width = (drawn.span.1.saturating_sub(drawn.span.0) / BINS).max(round_trip as i64);
     let rates = rate(points, drawn.span.0..drawn.span.1, width);
     rates.into_iter().map(|(time, bytes)| (seconds(drawn, time), bytes * 8e-6)).collect()
 }

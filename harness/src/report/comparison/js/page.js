@@ -7,7 +7,9 @@ const digitsOf = (metric) => METRICS[metric]?.digits ?? 3;
 const signed = (value, digits) => (value > 0 ? "+" : "") + value.toFixed(digits);
 
 function differencesSection() {
-  const rows = comparison.rows.filter((row) => METRICS[row.metric] && row.metric !== "duration_s");
+  // What no group ever had is not worth a row.
+  const any = (metric) => comparison.rows.some((row) => row.metric === metric && row.mean !== 0);
+  const rows = comparison.rows.filter((row) => METRICS[row.metric] && row.metric !== "duration_s" && any(row.metric));
   const number = (label, value, text, help) => ({ label, value, text, help, numeric: true, better: "high" });
   const columnsOf = [
     wordColumn("Measure", (row) => { const { label, unit } = METRICS[row.metric]; return unit ? `${label}, ${unit}` : label; }, { header: true }),
