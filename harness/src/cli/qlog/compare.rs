@@ -114,6 +114,7 @@ impl Compare {
             let failed = |error| unreadable(path, &error);
             if drawing {
                 let (summary, drawn) = draw(input, &options, most).map_err(failed)?;
+                super::tell_doubts(path, &summary);
                 let one = |drawn: Drawn| One {
                     file: file.clone(),
                     measured: drawn.measured.clone(),
@@ -121,7 +122,8 @@ impl Compare {
                 };
                 return Ok(drawn.into_iter().map(one).collect::<Vec<_>>());
             }
-            let (_, measured) = measure(input, &options).map_err(failed)?;
+            let (summary, measured) = measure(input, &options).map_err(failed)?;
+            super::tell_doubts(path, &summary);
             Ok(measured.into_iter().map(|measured| One { file: file.clone(), measured, section: None }).collect())
         })?;
         let mut all: Vec<One> = results.into_iter().flat_map(|(_, all)| all).collect();
