@@ -181,7 +181,7 @@ impl<E: Engine> Path<E> {
             self.acked.extend(self.packets.acknowledged(acked.number()));
         }
         let rtt = self.sample(now, report);
-        let marks = report.frame.map_or(0, |frame| self.marks.new(frame.space, frame.ecn));
+        let marks = report.frame.map_or(0, |frame| self.marks.added(frame.space, frame.ecn));
         let rtt = if marks > 0 || !report.lost.is_empty() {
             self.congestion(now, report, rtt, marks);
             None
