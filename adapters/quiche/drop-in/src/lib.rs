@@ -5,7 +5,7 @@
 //! the catalogue. Nothing else changes: all of quiche's C functions are quiche's own.
 
 // Its C functions are this library's.
-extern crate quiche;
+use quiche as _;
 
 /// Runs when the library is loaded, before any of its functions can be called.
 extern "C" fn register() {
