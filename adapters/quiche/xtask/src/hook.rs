@@ -15,11 +15,14 @@ const SLOTS_MODULE: &str = "src/recovery/gcongestion/external/slots.rs";
 /// The number of the first variant; quiche's own come before.
 const FIRST: usize = 1024;
 
+/// Files to add: where they go, and what is in them.
+pub type Added = Vec<(&'static str, String)>;
+
 /// The edits and the files to add.
 ///
 /// # Errors
 /// The list of edits has a mistake.
-pub fn hook() -> Result<(Edits, Vec<(&'static str, String)>), Error> {
+pub fn hook() -> Result<(Edits, Added), Error> {
     let list = include_str!("../../hook/edits.toml").replace("@VARIANTS@", &variants());
     let files = vec![(MODULE, include_str!("../../hook/external.rs").to_owned()), (SLOTS_MODULE, slots())];
     Ok((Edits::read(&list)?, files))

@@ -15,6 +15,6 @@ mod tree;
 pub use edits::{Edit, Edits};
 pub use error::{Error, Misfit};
 pub use fetch::released;
-pub use hook::{MODULE, SLOTS, hook};
+pub use hook::{Added, MODULE, SLOTS, hook};
 pub use known::{KNOWN, Release, check};
 pub use tree::{Tree, Written};
