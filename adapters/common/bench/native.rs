@@ -4,28 +4,31 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::dialect;
+use windlass_controllers::Engine;
+
+use crate::adapter::{Factory, PROVIDES};
 use crate::proto::RttEstimator;
 use crate::proto::congestion::{self, ControllerFactory};
-use crate::rounds::BLOCK;
+use crate::rounds::{BLOCK, Candidate, compare};
+use crate::{dialect, estimator, ours};
 
 /// Bytes per datagram.
 pub const MTU: u64 = 1200;
 /// Connections taking turns, as on a server: the next ACK is not this one's.
 pub const FLOWS: usize = 16;
-/// A loss every so many ACKs keeps the windows near a steady state; odd, so that every
-/// flow gets its turn.
-pub const LOSS_EVERY: u64 = 501;
 /// Of every sample.
 pub const RTT: Duration = Duration::from_millis(40);
 /// Of one flow and the next.
 pub const BETWEEN_ACKS: Duration = Duration::from_micros(200);
 
-/// The stack's calls for one ACK frame, on boxed controllers as it holds them.
+/// The stack's calls for one ACK frame of two packets and the two packets it lets go, on
+/// boxed controllers as the stack holds them. Every block one of them loses a packet, which
+/// keeps windows in congestion avoidance near 30 packets.
 pub struct Native {
     flows: Vec<Box<dyn congestion::Controller>>,
     now: Instant,
     pn: u64,
+    blocks: usize,
     rtt: RttEstimator,
 }
 
@@ -34,7 +37,7 @@ impl Native {
     pub fn new(factory: Arc<dyn ControllerFactory>, rtt: RttEstimator) -> Native {
         let now = Instant::now();
         let flows = (0..FLOWS).map(|_| factory.clone().build(now, MTU as u16)).collect();
-        Native { flows, now: now + RTT, pn: 0, rtt }
+        Native { flows, now: now + RTT, pn: 0, blocks: 0, rtt }
     }
 
     /// A block of frames; how long it took.
@@ -45,18 +48,49 @@ impl Native {
             (now, now - RTT)
         });
         self.now = start + BETWEEN_ACKS * BLOCK as u32;
+        self.blocks += 1;
+        let losing = self.blocks % FLOWS;
         let clock = Instant::now();
         for (i, &(now, sent)) in times.iter().enumerate() {
             self.pn += 2;
-            let controller = black_box(&mut self.flows[i % FLOWS]);
-            dialect::acked(controller.as_mut(), now, sent, MTU, self.pn - 1, &self.rtt);
-            dialect::acked(controller.as_mut(), now, sent, MTU, self.pn, &self.rtt);
+            let controller = black_box(&mut self.flows[i % FLOWS]).as_mut();
+            dialect::acked(controller, now, sent, MTU, self.pn - 1, &self.rtt);
+            dialect::acked(controller, now, sent, MTU, self.pn, &self.rtt);
             controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
-            if self.pn.is_multiple_of(2 * LOSS_EVERY) {
-                dialect::lost(controller.as_mut(), now, sent, MTU, self.pn);
+            if i == losing {
+                dialect::lost(controller, now, sent, MTU, self.pn);
             }
-            black_box(controller.window());
+            dialect::sent(controller, now, MTU, self.pn + 201);
         }
         clock.elapsed()
     }
+}
+
+/// A factory of the stack's own with default values.
+pub fn own<F: ControllerFactory + Default + 'static>() -> Arc<dyn ControllerFactory> {
+    Arc::new(F::default())
+}
+
+/// Makes ours.
+struct Adapter(RttEstimator);
+
+impl ours::Runs for Adapter {
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration> {
+        let factory = Factory::new(engine).expect("the stack reports what it needs");
+        let mut flows = Native::new(Arc::new(factory), self.0);
+        Box::new(move || flows.block())
+    }
+}
+
+/// Measures the stack's own NewReno, CUBIC and BBR, and ours beside them.
+pub fn beside(own: [(&'static str, Arc<dyn ControllerFactory>); 3]) {
+    let rtt = estimator::settled(RTT);
+    let names = own.each_ref().map(|(name, _)| *name);
+    let own = own.into_iter().map(|(name, factory)| {
+        let mut flows = Native::new(factory, rtt);
+        Candidate::new(name, name, move || flows.block())
+    });
+    let adapter = Adapter(rtt);
+    let ours = ours::candidates(&adapter, PROVIDES, names);
+    compare("per ACK frame of two packets, and two sent", own.chain(ours).collect());
 }

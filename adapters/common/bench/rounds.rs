@@ -4,33 +4,34 @@
 use std::time::Duration;
 
 const ROUNDS: usize = 41;
-/// ACK frames per round, in blocks whose times are worked out before the clock starts:
-/// in a stack they are at hand.
-const BLOCKS: usize = 400;
+/// Blocks per round, whose times are worked out before the clock starts: in a stack they
+/// are at hand.
+const BLOCKS: usize = 100;
+/// Blocks before anything counts, by which all flows have left slow start.
+const WARM_UP: usize = 100;
 /// ACK frames per block.
-pub const BLOCK: usize = 256;
+pub const BLOCK: usize = 512;
 
 /// What is measured.
 pub struct Candidate<'a> {
-    name: &'a str,
-    baseline: usize,
+    name: String,
+    baseline: &'a str,
     run: Box<dyn FnMut() -> Duration + 'a>,
     nanos: Vec<f64>,
 }
 
 impl<'a> Candidate<'a> {
-    /// `run` carries out a block and says how long it took; candidate number `baseline` is
-    /// what it is compared with.
-    pub fn new(name: &'a str, baseline: usize, run: impl FnMut() -> Duration + 'a) -> Candidate<'a> {
-        Candidate { name, baseline, run: Box::new(run), nanos: Vec::new() }
+    /// `run` carries out a block and says how long it took; the candidate called `baseline`
+    /// is what it is compared with.
+    pub fn new(name: impl Into<String>, baseline: &'a str, run: impl FnMut() -> Duration + 'a) -> Candidate<'a> {
+        Candidate { name: name.into(), baseline, run: Box::new(run), nanos: Vec::new() }
     }
-}
 
-/// The mean without the slowest fifth: those the machine interrupted.
-fn undisturbed(mut blocks: Vec<Duration>) -> Duration {
-    blocks.sort();
-    blocks.truncate(blocks.len() * 4 / 5);
-    blocks.iter().sum::<Duration>() / blocks.len() as u32
+    /// The least of a round's blocks: the one that nothing interrupted.
+    fn round(&mut self) {
+        let least = (0..BLOCKS).map(|_| (self.run)()).min().unwrap_or_default();
+        self.nanos.push(least.as_nanos() as f64 / BLOCK as f64);
+    }
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -38,21 +39,40 @@ fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Measures and prints a table of medians over the rounds.
-pub fn compare(mut candidates: Vec<Candidate<'_>>) {
-    for _ in 0..ROUNDS {
-        for candidate in &mut candidates {
-            let blocks = (0..BLOCKS).map(|_| (candidate.run)()).collect();
-            candidate.nanos.push(undisturbed(blocks).as_nanos() as f64 / BLOCK as f64);
+/// What `cargo bench … -- [ROUNDS] [NAME]…` asks for: how many rounds, and candidates whose
+/// names contain one of the others.
+fn asked() -> (usize, Vec<String>) {
+    let (mut rounds, mut names) = (ROUNDS, Vec::new());
+    for argument in std::env::args().skip(1).filter(|argument| !argument.starts_with('-')) {
+        match argument.parse() {
+            Ok(number) => rounds = number,
+            Err(_) => names.push(argument),
         }
     }
+    (rounds, names)
+}
 
-    println!("| per ACK frame of two packets | ns | beside | ratio |");
-    println!("|---|---|---|---|");
+/// Measures and prints a table of `what`: the least of all rounds, and the median of the
+/// rounds' ratios.
+pub fn compare(what: &str, mut candidates: Vec<Candidate<'_>>) {
+    let (rounds, names) = asked();
+    candidates.retain(|candidate| names.is_empty() || names.iter().any(|name| candidate.name.contains(name)));
+    for candidate in &mut candidates {
+        (0..WARM_UP).for_each(|_| _ = (candidate.run)());
+    }
+    for _ in 0..rounds {
+        candidates.iter_mut().for_each(Candidate::round);
+    }
+
+    println!("| {what} | ns | beside | ratio |");
+    println!("|---|--:|---|--:|");
     for candidate in &candidates {
-        let baseline = &candidates[candidate.baseline];
-        let ratios = candidate.nanos.iter().zip(&baseline.nanos).map(|(own, other)| own / other).collect();
-        let (nanos, ratio) = (median(candidate.nanos.clone()), median(ratios));
-        println!("| {} | {nanos:.1} | {} | {ratio:.2} |", candidate.name, baseline.name);
+        let Some(least) = candidate.nanos.iter().copied().min_by(f64::total_cmp) else { continue };
+        let ratio = candidates
+            .iter()
+            .find(|other| other.name == candidate.baseline)
+            .map(|other| median(candidate.nanos.iter().zip(&other.nanos).map(|(own, others)| own / others).collect()));
+        let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
+        println!("| {} | {least:.1} | {} | {ratio} |", candidate.name, candidate.baseline);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use windlass_controllers::event::Delivery;
+use windlass_controllers::event::{Acked, Delivery};
 use windlass_controllers::{Signals, Time};
 
 /// Departures remembered at most; a path holds fewer distinct ones in flight.
@@ -16,6 +16,15 @@ pub struct Departure {
     pub in_flight: u64,
     /// Bytes delivered by then, and what was lost since; see [`Delivery`].
     pub delivery: Delivery,
+}
+
+impl Departure {
+    /// Tells `acked`, whose newest packet left then, of it.
+    #[inline]
+    pub fn tell(self, acked: &mut Acked) {
+        acked.newest_in_flight = Some(self.in_flight);
+        acked.delivery = Some(self.delivery);
+    }
 }
 
 /// The departures of one path, by time, with the counts delivery rates are made of

@@ -18,6 +18,8 @@ pub struct Flow<E: Engine = Algorithm> {
     state: E::State,
     place: Place<E>,
     decision: Decision,
+    /// The version of its group the decision was made in.
+    version: u64,
     last: Time,
     recorder: Option<Box<dyn Recorder>>,
 }
@@ -61,7 +63,7 @@ impl<E: Engine> Flow<E> {
             Place::Alone(group) => engine.decide(&state, View::solo(group)),
             Place::Grouped(_) => engine.decide(&state, View::solo(&engine.group())),
         };
-        Flow { engine, state, place, decision, last: path.now, recorder: None }
+        Flow { engine, state, place, decision, version: 0, last: path.now, recorder: None }
     }
 
     /// Sends every event and decision from now on to `recorder` too. A grouped flow that
@@ -91,8 +93,9 @@ impl<E: Engine> Flow<E> {
     #[inline(never)]
     fn take_turn(&mut self, event: &Event) -> Option<Turn> {
         let Place::Grouped(seat) = &self.place else { return None };
-        let mut group = seat.lock();
+        let mut group = seat.change();
         self.engine.advance_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
+        self.version = group.version();
         Some(group.turn(seat.id()))
     }
 
@@ -126,19 +129,15 @@ impl<E: Engine> Flow<E> {
     #[inline]
     pub fn look<R>(&self, look: impl FnOnce(&Decision) -> R) -> R {
         match &self.place {
-            Place::Alone(_) => look(&self.decision),
-            Place::Grouped(seat) => look(&self.engine.decide(&self.state, seat.lock().view(seat.id()))),
+            // Nothing happened in the group since.
+            Place::Grouped(seat) if seat.version() != self.version => look(&self.decide_anew(seat)),
+            _ => look(&self.decision),
         }
     }
 
-    /// The window of the [`decision`](Self::decision) in force, bytes.
-    #[must_use]
-    #[inline]
-    pub fn window(&self) -> u64 {
-        match &self.place {
-            Place::Alone(_) => self.decision.cwnd,
-            Place::Grouped(_) => self.decision().cwnd,
-        }
+    #[inline(never)]
+    fn decide_anew(&self, seat: &Seat<E>) -> Decision {
+        self.engine.decide(&self.state, seat.lock().view(seat.id()))
     }
 
     /// Whether the flow is in a group, whose other members may lower its window.
@@ -196,6 +195,7 @@ impl<E: Engine> Clone for Flow<E> {
             state: self.state,
             place,
             decision: self.decision,
+            version: self.version,
             last: self.last,
             recorder: None,
         }

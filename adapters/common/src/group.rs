@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 use std::hash::Hash;
+use std::ops::{Deref, DerefMut};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use windlass_controllers::{Engine, Member, Table, View};
@@ -65,7 +67,65 @@ pub struct Groups<E: Engine, K> {
     by_key: Arc<Mutex<Keys<E, K>>>,
 }
 
-type WeakGroup<E> = Weak<Mutex<Group<E>>>;
+type WeakGroup<E> = Weak<Shared<E>>;
+
+/// A group behind its lock.
+#[derive(Debug)]
+struct Shared<E: Engine> {
+    group: Mutex<Group<E>>,
+    /// Counts the changes of the group, so that who knows it need not lock it to see that
+    /// nothing happened.
+    version: AtomicU64,
+}
+
+impl<E: Engine> Shared<E> {
+    /// The group, to read.
+    fn lock(&self) -> MutexGuard<'_, Group<E>> {
+        lock(&self.group)
+    }
+
+    /// The group, to change.
+    fn change(&self) -> Change<'_, E> {
+        Change { group: self.lock(), version: &self.version }
+    }
+}
+
+/// A locked group whose version moves on when it is unlocked.
+pub(crate) struct Change<'a, E: Engine> {
+    group: MutexGuard<'a, Group<E>>,
+    version: &'a AtomicU64,
+}
+
+impl<E: Engine> Change<'_, E> {
+    /// The version this change makes.
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.version.load(Ordering::Relaxed).wrapping_add(1)
+    }
+}
+
+impl<E: Engine> Deref for Change<'_, E> {
+    type Target = Group<E>;
+    #[inline]
+    fn deref(&self) -> &Group<E> {
+        &self.group
+    }
+}
+
+impl<E: Engine> DerefMut for Change<'_, E> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Group<E> {
+        &mut self.group
+    }
+}
+
+/// The group is still locked, and only who holds the lock counts.
+impl<E: Engine> Drop for Change<'_, E> {
+    #[inline]
+    fn drop(&mut self) {
+        self.version.store(self.version(), Ordering::Release);
+    }
+}
 
 #[derive(Debug)]
 struct Keys<E: Engine, K> {
@@ -91,12 +151,13 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
         let mut by_key = lock(&self.by_key);
         by_key.groups.retain(|_, group| group.strong_count() > 0);
         let group = by_key.groups.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let group = Arc::new(Mutex::new(Group::new(engine, by_key.created)));
+            let group = Mutex::new(Group::new(engine, by_key.created));
+            let group = Arc::new(Shared { group, version: AtomicU64::new(0) });
             by_key.created += 1;
             by_key.groups.insert(key, Arc::downgrade(&group));
             group
         });
-        let id = lock(&group).join();
+        let id = group.change().join();
         Arc::new(Seat { group, id })
     }
 
@@ -115,15 +176,14 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
     /// Reads or changes the group of `key`: its strength, say. `None` if it has no members.
     pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<E>) -> R) -> Option<R> {
         let group = lock(&self.by_key).groups.get(key).and_then(Weak::upgrade)?;
-        let mut group = lock(&group);
-        Some(change(&mut group))
+        Some(change(&mut group.change()))
     }
 }
 
 /// A flow's place in its group; given up when dropped, however the flow ends.
 #[derive(Debug)]
 pub(crate) struct Seat<E: Engine> {
-    group: Arc<Mutex<Group<E>>>,
+    group: Arc<Shared<E>>,
     id: u64,
 }
 
@@ -133,13 +193,23 @@ impl<E: Engine> Seat<E> {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, Group<E>> {
-        lock(&self.group)
+        self.group.lock()
+    }
+
+    pub(crate) fn change(&self) -> Change<'_, E> {
+        self.group.change()
+    }
+
+    /// Which version of the group there is.
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.group.version.load(Ordering::Acquire)
     }
 }
 
 impl<E: Engine> Drop for Seat<E> {
     fn drop(&mut self) {
-        let mut group = lock(&self.group);
+        let mut group = self.group.change();
         group.members.retain(|member| member.id != self.id);
     }
 }

@@ -1,8 +1,9 @@
 //! Bytes in flight for stacks that tell them only now and then.
 
+use windlass_controllers::event::Acked;
 use windlass_controllers::{Engine, Span, Time};
 
-use crate::{Departure, Departures};
+use crate::Departures;
 
 /// Bytes in flight of one flow, between the exact figures a stack gives with its
 /// acknowledgements: what was sent since is added, what was lost since is taken out.
@@ -48,11 +49,34 @@ impl InFlight {
         self.quiet_since.take().map(|since| now.since(since))
     }
 
+    /// `bytes` left, where that is all there is to take down of it: something was in flight
+    /// already, or nothing ever, and departures are not remembered. Otherwise nothing is done,
+    /// and [`sent`](Self::sent) does it.
+    #[inline]
+    pub fn add(&mut self, bytes: u64) -> bool {
+        let all = self.quiet_since.is_none() && self.departures.is_none();
+        if all {
+            self.bytes = self.bytes.saturating_add(bytes);
+        }
+        all
+    }
+
+    /// Whether departures are remembered.
+    #[must_use]
+    #[inline]
+    pub fn remembers(&self) -> bool {
+        self.departures.is_some()
+    }
+
     /// At `now`, after acknowledgements, the stack counts `bytes` in flight.
     #[inline]
     pub fn acknowledged(&mut self, now: Time, bytes: u64) {
         self.bytes = bytes;
-        self.quiet_since = if bytes > 0 { None } else { self.quiet_since.or(Some(now)) };
+        if bytes > 0 {
+            self.quiet_since = None;
+        } else {
+            self.quiet_since.get_or_insert(now);
+        }
     }
 
     /// `bytes` in flight were declared lost.
@@ -64,13 +88,24 @@ impl InFlight {
         }
     }
 
-    /// The departure of the newest packet of a frame, sent at `newest_sent_at`, if
-    /// remembered; [`acknowledged`](Self::acknowledged) has told what the frame left in
-    /// flight. `bytes` were acknowledged at `now`; whether the application had nothing to
-    /// send although the window had room.
+    /// Tells `acked`, a frame read at `now`, of the departure of its newest packet, where
+    /// departures are remembered; [`acknowledged`](Self::acknowledged) has told what the frame
+    /// left in flight. Whether the application had nothing to send although the window had
+    /// room.
     #[inline]
-    pub fn departure(&mut self, now: Time, newest_sent_at: Time, bytes: u64, app_limited: bool) -> Option<Departure> {
-        self.departures.as_mut()?.acknowledged(now, newest_sent_at, bytes, self.bytes, app_limited)
+    pub fn depart(&mut self, now: Time, acked: &mut Acked, app_limited: bool) {
+        if let Some(departures) = &mut self.departures {
+            Self::recall(departures, now, acked, self.bytes, app_limited);
+        }
+    }
+
+    /// Out of the way of controllers that need none of it.
+    #[inline(never)]
+    fn recall(departures: &mut Departures, now: Time, acked: &mut Acked, in_flight: u64, app_limited: bool) {
+        let newest = departures.acknowledged(now, acked.newest_sent_at, acked.bytes, in_flight, app_limited);
+        if let Some(departure) = newest {
+            departure.tell(acked);
+        }
     }
 }
 

@@ -41,7 +41,7 @@ impl<E: Engine> congestion::Controller for Controller<E> {
 
     #[inline]
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, rtt.get(), rtt.min());
+        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {

@@ -1,13 +1,14 @@
 //! Cost of one ACK frame that acknowledges two packets, and of the packets sent for it:
 //! s2n-quic's own controllers beside ours through the adapter, all through s2n-quic's trait.
 //!
-//! The candidates take turns in short rounds and each is compared with its baseline in
-//! the same round, so that a noisy machine disturbs both sides alike. A round is the median
-//! of its blocks, which are too short to be interrupted often; the table gives the
-//! median over the rounds. `cargo bench -p windlass-s2n-quic --bench per_ack`.
+//! `cargo bench -p windlass-s2n-quic --bench per_ack [-- [ROUNDS] [NAME]…]`.
 
 #[path = "../tests/driver/mod.rs"]
 mod driver;
+#[path = "../../common/bench/ours.rs"]
+mod ours;
+#[path = "../../common/bench/rounds.rs"]
+mod rounds;
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -20,15 +21,11 @@ use s2n_quic::provider::congestion_controller::{
 use s2n_quic_core::inet::SocketAddress;
 use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::path::mtu;
-use windlass_controllers::Algorithm;
-use windlass_controllers::schemes::{cubic, reno};
-use windlass_s2n_quic::{Fixed, PROVIDES};
+use windlass_controllers::Engine;
+use windlass_s2n_quic::PROVIDES;
 
-const ROUNDS: usize = 41;
-/// ACK frames per round, in blocks whose times are worked out before the clock starts:
-/// in a stack they are at hand.
-const BLOCKS: usize = 100;
-const BLOCK: usize = 256;
+use rounds::{BLOCK, Candidate, compare};
+
 /// Connections taking turns, as on a server: the next ACK is not this one's.
 const FLOWS: usize = 16;
 /// A loss whenever this many packets of a flow are in flight keeps it near there.
@@ -117,55 +114,29 @@ impl<C: CongestionController> Stack<C> {
     }
 }
 
-struct Candidate<'a> {
-    name: String,
-    baseline: usize,
-    run: Box<dyn FnMut() -> Duration + 'a>,
-    nanos: Vec<f64>,
+/// Makes ours.
+struct Adapter;
+
+impl ours::Runs for Adapter {
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration> {
+        let endpoint = windlass_s2n_quic::Endpoint::new(engine).expect("s2n-quic reports what it needs");
+        let mut stack = Stack::new(endpoint);
+        Box::new(move || stack.block())
+    }
 }
 
-fn candidate<'a, E: Endpoint>(name: &str, baseline: usize, endpoint: E) -> Candidate<'a>
+fn own<E: Endpoint>(name: &'static str, endpoint: E) -> Candidate<'static>
 where
-    E::CongestionController: 'a,
+    E::CongestionController: 'static,
 {
     let mut stack = Stack::new(endpoint);
-    Candidate { name: name.to_owned(), baseline, run: Box::new(move || stack.block()), nanos: Vec::new() }
-}
-
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values[values.len() / 2]
+    Candidate::new(name, name, move || stack.block())
 }
 
 fn main() {
-    const CUBIC: usize = 0;
-    const BBR: usize = 1;
-    let named = |name: &str| windlass_s2n_quic::Endpoint::named(name).expect("runs on s2n-quic");
-    let cubic = windlass_s2n_quic::Endpoint::new(Fixed::<cubic::Cubic>(Default::default())).expect("runs on s2n-quic");
-    let reno = windlass_s2n_quic::Endpoint::new(Fixed::<reno::Reno>(Default::default())).expect("runs on s2n-quic");
-    let mut candidates = vec![
-        candidate("s2n-quic's CUBIC", CUBIC, Cubic::default()),
-        candidate("s2n-quic's BBRv2", BBR, Bbr::default()),
-        candidate("reno, one controller known when compiling", CUBIC, reno),
-        candidate("cubic, one controller known when compiling", CUBIC, cubic),
-    ];
-    for entry in Algorithm::ALL.iter().filter(|entry| PROVIDES.contains((entry.default)().needs())) {
-        let baseline = if entry.name.starts_with("bbr") { BBR } else { CUBIC };
-        candidates.push(candidate(&format!("{}, by name", entry.name), baseline, named(entry.name)));
-    }
-    for _ in 0..ROUNDS {
-        for candidate in &mut candidates {
-            let blocks = (0..BLOCKS).map(|_| (candidate.run)().as_nanos() as f64 / BLOCK as f64).collect();
-            candidate.nanos.push(median(blocks));
-        }
-    }
-
-    println!("| per ACK frame of two packets, and two sent | ns | beside | ratio |");
-    println!("|---|---|---|---|");
-    for candidate in &candidates {
-        let baseline = &candidates[candidate.baseline];
-        let ratios = candidate.nanos.iter().zip(&baseline.nanos).map(|(own, other)| own / other).collect();
-        let (nanos, ratio) = (median(candidate.nanos.clone()), median(ratios));
-        println!("| {} | {nanos:.1} | {} | {ratio:.2} |", candidate.name, baseline.name);
-    }
+    let (cubic, bbr) = ("s2n-quic CUBIC", "s2n-quic BBRv2");
+    let own = [own(cubic, Cubic::default()), own(bbr, Bbr::default())];
+    // It has no Reno.
+    let ours = ours::candidates(&Adapter, PROVIDES, [cubic, cubic, bbr]);
+    compare("per ACK frame of two packets, and two sent", own.into_iter().chain(ours).collect());
 }

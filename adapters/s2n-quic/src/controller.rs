@@ -1,6 +1,6 @@
 //! s2n-quic's trait over a path.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 
 use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
@@ -18,8 +18,7 @@ use crate::path::{Answers, Path};
 /// recorder.
 #[derive(Clone, Debug)]
 pub struct Controller<E: Engine = Algorithm> {
-    /// What s2n-quic asks for, several times for each packet.
-    answers: Cell<Answers>,
+    answers: Answers,
     /// s2n-quic asks a shared reference for the window after it reported losses, the last
     /// of which it does not name; whatever is asked first completes the report.
     path: RefCell<Path<E>>,
@@ -27,22 +26,24 @@ pub struct Controller<E: Engine = Algorithm> {
 
 impl<E: Engine> Controller<E> {
     pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
-        let path = Path::new(boarding, mtu);
-        Controller { answers: Cell::new(path.answers()), path: RefCell::new(path) }
+        let controller = Controller { answers: Answers::default(), path: RefCell::new(Path::new(boarding, mtu)) };
+        controller.path.borrow().answer(&controller.answers);
+        controller
     }
 
     #[inline]
-    fn answers(&self) -> Answers {
-        let answers = self.answers.get();
-        if answers.stale { self.ask() } else { answers }
+    fn answers(&self) -> &Answers {
+        if self.answers.stale.get() {
+            self.ask();
+        }
+        &self.answers
     }
 
     #[cold]
-    fn ask(&self) -> Answers {
+    fn ask(&self) {
         let mut path = self.path.borrow_mut();
-        path.settle();
-        self.answers.set(path.answers());
-        self.answers.get()
+        path.refresh();
+        path.answer(&self.answers);
     }
 
     /// Something happens to the path.
@@ -50,7 +51,7 @@ impl<E: Engine> Controller<E> {
     fn change<R>(&mut self, change: impl FnOnce(&mut Path<E>) -> R) -> R {
         let path = self.path.get_mut();
         let result = change(path);
-        self.answers.set(path.answers());
+        path.answer(&self.answers);
         result
     }
 
@@ -67,25 +68,25 @@ impl<E: Engine> CongestionController for Controller<E> {
 
     #[inline]
     fn congestion_window(&self) -> u32 {
-        self.answers().window
+        self.answers().window.get()
     }
 
     #[inline]
     fn bytes_in_flight(&self) -> u32 {
-        self.answers().in_flight
+        self.answers().in_flight.get()
     }
 
     #[inline]
     fn is_congestion_limited(&self) -> bool {
         let answers = self.answers();
-        answers.window.saturating_sub(answers.in_flight) < answers.mtu
+        answers.window.get().saturating_sub(answers.in_flight.get()) < answers.mtu.get()
     }
 
     /// One packet of lost data may leave when a response to losses begins, whatever the
     /// window (`RFC 9002 §7.3.2`).
     #[inline]
     fn requires_fast_retransmission(&self) -> bool {
-        self.answers().retransmit
+        self.answers().retransmit.get()
     }
 
     #[inline]
@@ -102,7 +103,9 @@ impl<E: Engine> CongestionController for Controller<E> {
 
     #[inline]
     fn on_rtt_update<P: Publisher>(&mut self, _: Timestamp, now: Timestamp, rtt: &RttEstimator, _: &mut P) {
-        self.change(|path| path.sampled(now, rtt));
+        self.path.get_mut().sampled(now, rtt);
+        // Nothing is asked before the frame is complete, or it completes the frame.
+        self.answers.stale.set(true);
     }
 
     #[inline]
@@ -111,12 +114,12 @@ impl<E: Engine> CongestionController for Controller<E> {
         _: Timestamp,
         bytes_acknowledged: usize,
         newest_acked_packet_info: PacketInfo,
-        _: &RttEstimator,
+        rtt: &RttEstimator,
         _: &mut dyn RandomGenerator,
         ack_receive_time: Timestamp,
         _: &mut P,
     ) {
-        self.change(|path| path.acked(ack_receive_time, bytes_acknowledged as u64, &newest_acked_packet_info));
+        self.change(|path| path.acked(ack_receive_time, bytes_acknowledged as u64, &newest_acked_packet_info, rtt));
     }
 
     #[inline]
@@ -152,6 +155,6 @@ impl<E: Engine> CongestionController for Controller<E> {
 
     #[inline]
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        self.answers().departure
+        if self.answers().held.get() { self.path.borrow().departure() } else { None }
     }
 }

@@ -24,44 +24,55 @@ const PATIENCE: Span = Span::from_millis(1000);
 pub(crate) struct Pacer {
     /// Zero: unpaced.
     nanos_per_byte: f64,
-    /// Whether the controller decided that.
-    decided: bool,
+    /// What may be made up for after a pause.
+    credit: Span,
     /// When everything sent has left at the rate.
     due: Time,
 }
 
 impl Pacer {
-    /// A new decision, on a path whose smoothed RTT is `smoothed`, if one was measured.
+    /// A new decision, on a path of datagrams of `mtu` bytes whose smoothed RTT is `smoothed`;
+    /// zero if none was measured.
     #[inline]
-    pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Option<Span>) {
-        self.decided = decision.pacing_rate.is_some();
-        self.nanos_per_byte = match (decision.pacing_rate, smoothed) {
-            (Some(rate), _) => 8e9 / rate.max(1) as f64,
-            (None, Some(smoothed)) if smoothed >= SHORT_RTT => {
-                // As s2n-quic's own controllers have it.
-                smoothed.0 as f64 / (windows_per_rtt(decision.phase) * decision.cwnd.max(1) as f64)
-            }
-            _ => 0.0,
+    pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Span, mtu: u32) {
+        if let Some(rate) = decision.pacing_rate {
+            self.nanos_per_byte = 8e9 / rate.max(1) as f64;
+            self.credit = LATENESS;
+            return;
+        }
+        self.nanos_per_byte = if smoothed >= SHORT_RTT {
+            // As s2n-quic's own controllers have it.
+            float(smoothed.0) / (windows_per_rtt(decision.phase) * float(decision.cwnd.max(1)))
+        } else {
+            0.0
         };
+        self.credit = self.takes(BURST * u64::from(mtu));
     }
 
-    /// `bytes` leave at `now` on a path of datagrams of `mtu` bytes.
+    /// `bytes` leave at `now`.
     #[inline]
-    pub(crate) fn sent(&mut self, now: Time, bytes: u64, mtu: u32) {
-        let credit = if self.decided { LATENESS } else { self.takes(BURST * u64::from(mtu)) };
-        self.due = self.due.max(Time(now.0.saturating_sub(credit.0))) + self.takes(bytes);
+    pub(crate) fn sent(&mut self, now: Time, bytes: u64) {
+        self.due = self.due.max(Time(now.0.saturating_sub(self.credit.0))) + self.takes(bytes);
     }
 
     #[inline]
     fn takes(&self, bytes: u64) -> Span {
-        Span((bytes as f64 * self.nanos_per_byte) as u64).min(PATIENCE)
+        // Through `i64`, which is half as many instructions; never negative.
+        Span((float(bytes) * self.nanos_per_byte) as i64 as u64).min(PATIENCE)
     }
 
-    /// When the next packet may leave, if not `now`.
+    /// When the next packet may leave, unless that time has come.
     #[inline]
-    pub(crate) fn next(&self, now: Time) -> Option<Time> {
-        (self.due > now).then_some(self.due)
+    pub(crate) fn due(&self) -> Time {
+        self.due
     }
+}
+
+/// A count as a float, through `i64`: one instruction instead of five. Beyond 2⁶³ it
+/// saturates.
+#[inline]
+fn float(count: u64) -> f64 {
+    count.min(i64::MAX as u64) as i64 as f64
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! One path of an s2n-quic connection as a windlass flow.
 
+use std::cell::Cell;
+
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
 use windlass_adapter::{Flow, InFlight};
 use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Rtt, Sent};
@@ -19,27 +21,28 @@ const SLACK_DATAGRAMS: u64 = 3;
 /// Granularity of timers (`RFC 9002 §6.1.2`).
 const GRANULARITY: Span = Span::from_millis(1);
 
-/// What s2n-quic asks, until something happens.
-#[derive(Clone, Copy, Debug)]
+/// What s2n-quic asks, several times for each packet, until something happens. Each answer
+/// is read as it was written: a processor waits for several that are copied as one.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
     /// Bytes.
-    pub(crate) window: u32,
+    pub(crate) window: Cell<u32>,
     /// Bytes.
-    pub(crate) in_flight: u32,
+    pub(crate) in_flight: Cell<u32>,
     /// Bytes of window a packet needs.
-    pub(crate) mtu: u32,
+    pub(crate) mtu: Cell<u32>,
     /// A response to losses began and no packet was sent since.
-    pub(crate) retransmit: bool,
-    /// When the next packet may leave, if not at once.
-    pub(crate) departure: Option<Timestamp>,
+    pub(crate) retransmit: Cell<bool>,
+    /// The next packet has to wait.
+    pub(crate) held: Cell<bool>,
     /// Not for long: a report is not complete, or siblings may change the window.
-    pub(crate) stale: bool,
+    pub(crate) stale: Cell<bool>,
 }
 
 /// A flow starts when its first packet leaves: nothing tells the time before.
 #[derive(Clone, Debug)]
 enum Stage<E: Engine> {
-    Waiting { boarding: Boarding<E>, window: u64 },
+    Waiting(Boarding<E>),
     Running(Flow<E>),
 }
 
@@ -49,6 +52,8 @@ pub(crate) struct Path<E: Engine> {
     stage: Stage<E>,
     clock: Option<Clock>,
     mtu: u32,
+    /// Bytes, as the latest event left it.
+    window: u64,
     in_flight: InFlight,
     /// Congestion-controlled bytes sent.
     sent: u64,
@@ -59,7 +64,9 @@ pub(crate) struct Path<E: Engine> {
     newest_acked_at: Time,
     frame: Frame,
     pacer: Pacer,
-    smoothed: Option<Span>,
+    /// Zero before the first sample.
+    smoothed: Span,
+    grouped: bool,
     heeds_sent: bool,
     retransmit: bool,
 }
@@ -71,7 +78,8 @@ impl<E: Engine> Path<E> {
         Path {
             heeds_sent: boarding.engine().heeds_sent(),
             in_flight: InFlight::new(boarding.engine()),
-            stage: Stage::Waiting { window: boarding.initial_window(mtu), boarding },
+            window: boarding.initial_window(mtu),
+            stage: Stage::Waiting(boarding),
             clock: None,
             mtu,
             sent: 0,
@@ -81,7 +89,8 @@ impl<E: Engine> Path<E> {
             newest_acked_at: Time::ZERO,
             frame: Frame::default(),
             pacer: Pacer::default(),
-            smoothed: None,
+            smoothed: Span::ZERO,
+            grouped: false,
             retransmit: false,
         }
     }
@@ -90,29 +99,45 @@ impl<E: Engine> Path<E> {
     pub(crate) fn flow(&self) -> Option<&Flow<E>> {
         match &self.stage {
             Stage::Running(flow) => Some(flow),
-            Stage::Waiting { .. } => None,
+            Stage::Waiting(_) => None,
         }
     }
 
     #[inline]
-    pub(crate) fn answers(&self) -> Answers {
-        Answers {
-            window: narrow(self.window()),
-            in_flight: narrow(self.in_flight.bytes()),
-            mtu: self.mtu,
-            retransmit: self.retransmit,
-            departure: self.clock.as_ref().and_then(|clock| {
-                let next = self.pacer.next(clock.latest())?;
-                Some(clock.timestamp(next))
-            }),
-            stale: self.frame.open || self.flow().is_some_and(Flow::is_grouped),
+    pub(crate) fn answer(&self, answers: &Answers) {
+        answers.window.set(narrow(self.window));
+        answers.in_flight.set(narrow(self.in_flight.bytes()));
+        answers.mtu.set(self.mtu);
+        answers.retransmit.set(self.retransmit);
+        answers.held.set(self.pacer.due() > self.now());
+        answers.stale.set(self.frame.open || self.grouped);
+    }
+
+    /// When the next packet may leave.
+    pub(crate) fn departure(&self) -> Option<Timestamp> {
+        self.clock.as_ref().map(|clock| clock.timestamp(self.pacer.due()))
+    }
+
+    /// Completes what was reported, and asks for what siblings made of the window.
+    pub(crate) fn refresh(&mut self) {
+        self.settle();
+        if let Stage::Running(flow) = &self.stage {
+            self.window = flow.cwnd();
         }
     }
 
     /// `timestamp` as a time that never goes back.
     #[inline]
     fn read(&mut self, timestamp: Timestamp) -> Time {
-        self.clock.get_or_insert_with(|| Clock::of(timestamp)).read(timestamp)
+        match &mut self.clock {
+            Some(clock) => clock.read(timestamp),
+            None => self.read_first(timestamp),
+        }
+    }
+
+    #[cold]
+    fn read_first(&mut self, timestamp: Timestamp) -> Time {
+        self.clock.insert(Clock::of(timestamp)).latest()
     }
 
     #[inline]
@@ -120,38 +145,41 @@ impl<E: Engine> Path<E> {
         self.clock.as_ref().map_or(Time::ZERO, Clock::latest)
     }
 
-    #[inline]
-    fn window(&self) -> u64 {
-        match &self.stage {
-            Stage::Running(flow) => flow.window(),
-            Stage::Waiting { window, .. } => *window,
-        }
-    }
-
     #[cold]
     fn start(&mut self, now: Time) {
-        if let Stage::Waiting { boarding, .. } = &self.stage {
+        if let Stage::Waiting(boarding) = &self.stage {
             let flow = boarding.board(now, self.mtu);
-            self.recovery_start = flow.recovery_start();
-            self.pacer.heed(&flow.decision(), self.smoothed);
+            let decision = flow.decision();
+            self.recovery_start = decision.recovery_start;
+            self.pacer.heed(&decision, self.smoothed, self.mtu);
+            self.window = decision.cwnd;
+            self.grouped = flow.is_grouped();
             self.stage = Stage::Running(flow);
         }
     }
 
-    /// Tells the flow of `what`.
-    #[inline]
-    fn tell(&mut self, now: Time, what: What) {
+    /// Tells the flow of `event`.
+    #[inline(always)]
+    fn hear(&mut self, event: &Event) {
         let Stage::Running(flow) = &mut self.stage else { return };
-        let decision = flow.on(&Event { now, what });
-        self.pacer.heed(decision, self.smoothed);
+        let decision = flow.on(event);
+        self.pacer.heed(decision, self.smoothed, self.mtu);
+        self.window = decision.cwnd;
         if decision.recovery_start != self.recovery_start {
             self.recovery_start = decision.recovery_start;
             self.sent_at_recovery = self.sent;
-            self.retransmit = matches!(what, What::Lost(_) | What::PersistentCongestion(_));
+            self.retransmit = matches!(event.what, What::Lost(_) | What::PersistentCongestion(_));
         }
     }
 
+    /// Tells the flow of what comes rarely.
+    #[inline(never)]
+    fn tell(&mut self, now: Time, what: What) {
+        self.hear(&Event { now, what });
+    }
+
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
+    #[inline]
     pub(crate) fn settle(&mut self) {
         if self.frame.open {
             self.congestion(self.now(), self.newest_acked_at, 0);
@@ -224,35 +252,43 @@ impl<E: Engine> Path<E> {
         self.settle();
         let now = self.read(at);
         if bytes > 0 {
-            if matches!(self.stage, Stage::Waiting { .. }) {
+            if matches!(self.stage, Stage::Waiting(_)) {
                 self.start(now);
             }
-            if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-                self.tell(now, What::Idle(Idle { idle, pto: pto(rtt) }));
+            if !self.in_flight.add(bytes) {
+                self.left(now, bytes, rtt);
             }
             self.sent += bytes;
-            self.pacer.sent(now, bytes, self.mtu);
+            self.pacer.sent(now, bytes);
             self.retransmit = false;
         }
         let in_flight = self.in_flight.bytes();
         // Handshakes are short of data by nature; s2n-quic does not say so.
         let app_limited = app_limited.unwrap_or(true)
-            && self.window().saturating_sub(in_flight) >= SLACK_DATAGRAMS * u64::from(self.mtu);
+            && self.window.saturating_sub(in_flight) >= SLACK_DATAGRAMS * u64::from(self.mtu);
         if self.heeds_sent && bytes > 0 {
             self.tell(now, What::Sent(Sent { bytes, pn: None, in_flight, app_limited, place: None }));
         }
         PacketInfo { sent_at: now, sent_bytes: self.sent, in_flight: narrow(in_flight), app_limited }
     }
 
+    /// `bytes` left, and there is more to that than bytes in flight.
+    #[inline(never)]
+    fn left(&mut self, now: Time, bytes: u64, rtt: &RttEstimator) {
+        if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
+            self.tell(now, What::Idle(Idle { idle, pto: pto(rtt) }));
+        }
+    }
+
     /// The RTT sample of a frame.
     #[inline]
     pub(crate) fn sampled(&mut self, now: Timestamp, rtt: &RttEstimator) {
         self.open(now);
+        let before = Some(self.smoothed).filter(|smoothed| *smoothed > Span::ZERO);
         let (latest, smoothed) = (span(rtt.latest_rtt()), span(rtt.smoothed_rtt()));
-        let ack_delay = held(self.smoothed, smoothed, latest, span(rtt.max_ack_delay()));
-        self.smoothed = Some(smoothed);
-        let (variation, min) = (span(rtt.rttvar()), span(rtt.min_rtt()));
-        self.frame.rtt = Some(Rtt { latest, smoothed, variation, min, ack_delay });
+        let sample = sample(rtt, held(before, smoothed, latest, span(rtt.max_ack_delay())));
+        self.smoothed = smoothed;
+        self.frame.rtt = Some(sample);
     }
 
     /// A packet was declared lost.
@@ -271,9 +307,9 @@ impl<E: Engine> Path<E> {
         self.frame.marks = self.frame.marks.saturating_add(packets);
     }
 
-    /// A frame ends with acknowledgements of `bytes`.
+    /// A frame ends with acknowledgements of `bytes`. If it brought a sample, `rtt` still tells it.
     #[inline]
-    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo) {
+    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, rtt: &RttEstimator) {
         let now = self.open(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
         let rtt = if self.frame.marks > 0 || self.frame.lost.packets > 0 {
@@ -281,38 +317,48 @@ impl<E: Engine> Path<E> {
             None
         } else {
             self.frame.open = false;
-            self.frame.rtt.take()
+            // Worked out again: the processor would wait for it to be copied.
+            self.frame.rtt.take().map(|told| sample(rtt, told.ack_delay))
         };
         let in_flight_before = self.in_flight.bytes();
         let in_flight = in_flight_before.saturating_sub(bytes);
         self.in_flight.acknowledged(now, in_flight);
         self.delivered += bytes;
-        let departure = self.in_flight.departure(now, newest.sent_at, bytes, newest.app_limited);
-        let acked = Acked {
-            bytes,
-            packets: u32::try_from(bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX),
-            fresh_bytes: self.fresh(newest, bytes),
-            newest_sent_at: newest.sent_at,
-            newest_pn: None,
-            newest_in_flight: Some(u64::from(newest.in_flight)),
-            in_flight_before,
-            in_flight,
-            delivered: self.delivered,
-            app_limited: newest.app_limited,
-            rtt,
-            one_way: None,
-            queueing: None,
-            congestion_indication: None,
-            delivery: departure.map(|departure| departure.delivery),
+        let mut event = Event {
+            now,
+            what: What::Acked(Acked {
+                bytes,
+                packets: packets(bytes, self.mtu),
+                fresh_bytes: self.fresh(newest, bytes),
+                newest_sent_at: newest.sent_at,
+                newest_pn: None,
+                newest_in_flight: Some(u64::from(newest.in_flight)),
+                in_flight_before,
+                in_flight,
+                delivered: self.delivered,
+                app_limited: newest.app_limited,
+                rtt,
+                one_way: None,
+                queueing: None,
+                congestion_indication: None,
+                delivery: None,
+            }),
         };
-        self.tell(now, What::Acked(acked));
+        if self.in_flight.remembers()
+            && let What::Acked(acked) = &mut event.what
+        {
+            self.in_flight.depart(now, acked, newest.app_limited);
+            // Its own, not that of the last packet of its instant.
+            acked.newest_in_flight = Some(u64::from(newest.in_flight));
+        }
+        self.hear(&event);
     }
 
     /// Datagrams may have `mtu` bytes from now on.
     pub(crate) fn resized(&mut self, mtu: u32) {
         self.mtu = mtu;
-        if let Stage::Waiting { boarding, window } = &mut self.stage {
-            *window = boarding.initial_window(mtu);
+        if let Stage::Waiting(boarding) = &self.stage {
+            self.window = boarding.initial_window(mtu);
         }
         self.tell(self.now(), What::Mtu(mtu));
     }
@@ -324,10 +370,33 @@ impl<E: Engine> Path<E> {
     }
 }
 
+/// The sample a frame brought, with s2n-quic's estimates.
+#[inline]
+fn sample(rtt: &RttEstimator, ack_delay: Span) -> Rtt {
+    Rtt {
+        latest: span(rtt.latest_rtt()),
+        smoothed: span(rtt.smoothed_rtt()),
+        variation: span(rtt.rttvar()),
+        min: span(rtt.min_rtt()),
+        ack_delay,
+    }
+}
+
 /// The probe timeout (`RFC 9002 §6.2.1`).
 fn pto(rtt: &RttEstimator) -> Span {
     let spread = span(rtt.rttvar().saturating_mul(4)).max(GRANULARITY);
     span(rtt.smoothed_rtt()) + spread + span(rtt.max_ack_delay())
+}
+
+/// How many packets `bytes` are, all but the last full. Acknowledgements fit into 32 bits,
+/// where a division takes half the time.
+#[inline]
+fn packets(bytes: u64, mtu: u32) -> u32 {
+    let mtu = mtu.max(1);
+    match u32::try_from(bytes) {
+        Ok(bytes) => bytes.div_ceil(mtu),
+        Err(_) => u32::try_from(bytes.div_ceil(u64::from(mtu))).unwrap_or(u32::MAX),
+    }
 }
 
 #[inline]

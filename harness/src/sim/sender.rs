@@ -297,6 +297,7 @@ impl<E: Engine> Sender<E> {
         let mut marks = 0;
         let mut ci = false;
         let mut newest: Option<(u64, Received)> = None;
+        let mut newest_in_flight = 0;
         let mut late = 0;
         let mut bytes = 0;
         let recovery_start = self.orders.recovery_start;
@@ -324,8 +325,8 @@ impl<E: Engine> Sender<E> {
                     bytes += u64::from(packet.bytes);
                     self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
                     if newest.is_none_or(|(number, _)| seen.id > number) {
-                        self.batch.newest(Some(seen.id), Some(packet.in_flight_or_lost_at));
                         newest = Some((seen.id, seen));
+                        newest_in_flight = packet.in_flight_or_lost_at;
                     }
                 }
                 Acknowledged::Late(packet) => {
@@ -355,16 +356,18 @@ impl<E: Engine> Sender<E> {
             let news = News { marks, newest: newest.map(|(number, _)| (number, newest_sent_at)), bytes, lost, late };
             self.congestion(now, rtt.take(), &news, around);
         }
-        if let Some((_, seen)) = newest {
+        if let Some((number, seen)) = newest {
             let in_flight = self.recovery.in_flight;
             self.batch.app_limited(self.app_limited);
-            if let Some(departures) = &mut self.departures
-                && let Some(departure) =
-                    departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
-            {
-                self.batch.departed(departure);
+            let departure = self.departures.as_mut().and_then(|departures| {
+                departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
+            });
+            let mut acked = self.batch.finish(in_flight, rtt);
+            acked.newest_pn = Some(number);
+            acked.newest_in_flight = Some(newest_in_flight);
+            if let Some(departure) = departure {
+                departure.tell(&mut acked);
             }
-            let mut acked = self.batch.finish(newest_sent_at, in_flight, rtt);
             if self.orders.recovery_start != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
                 acked.fresh_bytes = if self.orders.recovery_start.is_some() { 0 } else { acked.bytes };

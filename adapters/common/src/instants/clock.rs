@@ -12,7 +12,6 @@ pub struct Clock {
     origin: Instant,
     /// What [`ticks`] reads of the origin, if it can be relied upon.
     ticks: Option<u64>,
-    latest: Instant,
     now: Time,
 }
 
@@ -22,7 +21,7 @@ impl Clock {
     #[must_use]
     pub fn new(origin: Instant, now: Instant) -> Clock {
         let ticks = ticks::readable(origin).then(|| ticks::read(origin));
-        let start = Clock { origin, ticks, latest: now, now: Time::ZERO };
+        let start = Clock { origin, ticks, now: Time::ZERO };
         Clock { now: start.time(now), ..start }
     }
 
@@ -36,32 +35,34 @@ impl Clock {
     /// `now` as a time that never goes back.
     #[inline]
     pub fn advance(&mut self, now: Instant) -> Time {
-        if now != self.latest {
-            self.latest = now;
-            self.now = self.now.max(self.time(now));
-        }
+        self.reach(self.time(now));
         self.now
     }
 
-    /// The instant of `time`; the origin's own where the platform has none that late.
-    #[must_use]
-    pub fn instant(&self, time: Time) -> Instant {
-        self.origin.checked_add(Duration::from_nanos(time.0)).unwrap_or(self.origin)
+    /// It is `now` or later.
+    #[inline]
+    pub(super) fn reach(&mut self, now: Time) {
+        self.now = self.now.max(now);
     }
 
     /// `instant` as a time; the origin of time if it is earlier.
     #[must_use]
     #[inline]
     pub fn time(&self, instant: Instant) -> Time {
-        match self.ticks {
-            // Earlier instants come out as negative.
-            Some(origin) => Time(ticks::read(instant).wrapping_sub(origin).cast_signed().max(0).cast_unsigned()),
-            None => self.subtract(instant),
-        }
+        self.read(instant).unwrap_or_else(|| self.subtract(instant))
     }
 
+    /// What [`time`](Self::time) says, where instants can be read.
+    #[inline]
+    pub(super) fn read(&self, instant: Instant) -> Option<Time> {
+        // Earlier instants come out as negative.
+        let since = |origin| ticks::read(instant).wrapping_sub(origin).cast_signed().max(0).cast_unsigned();
+        self.ticks.map(|origin| Time(since(origin)))
+    }
+
+    /// What [`time`](Self::time) says, in any case.
     #[cold]
-    fn subtract(&self, instant: Instant) -> Time {
+    pub(super) fn subtract(&self, instant: Instant) -> Time {
         Time(span(instant.saturating_duration_since(self.origin)).0)
     }
 }
@@ -84,7 +85,6 @@ mod tests {
         assert_eq!(clock.now(), Time(5));
         assert_eq!(clock.advance(origin + Duration::new(2, 7)), Time(2_000_000_007));
         assert_eq!(clock.time(origin + Duration::from_nanos(9)), Time(9));
-        assert_eq!(clock.instant(Time(9)), origin + Duration::from_nanos(9));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod clock;
 mod factory;
+mod number;
 mod path;
 mod rtt;
 mod ticks;

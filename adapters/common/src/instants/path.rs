@@ -2,10 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{Idle, LossTrigger, Lost, Marked, Sent, SpuriousLoss};
+use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Sent, SpuriousLoss};
 use windlass_controllers::{Engine, Event, Time, What};
 
 use super::clock::Clock;
+use super::number::Number;
 use super::rtt::Sampler;
 use crate::{AckBatch, Flow, InFlight};
 
@@ -18,16 +19,16 @@ pub struct PathFlow<E: Engine> {
     flow: Flow<E>,
     clock: Clock,
     mtu: u32,
-    batch: AckBatch<Instant>,
-    /// When the latest recovery period started, as the flow and as the stack tells it.
-    recovery: Option<(Time, Instant)>,
+    /// As the flow's latest event left it, bytes.
+    window: u64,
+    batch: AckBatch,
     in_flight: InFlight,
     /// Bytes in flight before the latest frame's packets were taken out.
     before: u64,
     rtt: Sampler,
     /// Largest packet number of the frame so far, where the stack tells.
-    newest_pn: Option<u64>,
-    largest: Option<u64>,
+    newest_pn: Number,
+    largest: Number,
     newest_lost: Time,
     heeds_sent: bool,
 }
@@ -60,41 +61,31 @@ impl<E: Engine> PathFlow<E> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     #[must_use]
     pub fn new(flow: Flow<E>, clock: Clock, mtu: u16) -> Self {
-        let mut path = PathFlow {
+        PathFlow {
             heeds_sent: flow.heeds_sent(),
             in_flight: InFlight::new(flow.engine()),
+            window: flow.cwnd().max(2 * u64::from(mtu)),
             flow,
             clock,
             mtu: u32::from(mtu),
             batch: AckBatch::default(),
-            recovery: None,
             before: 0,
             rtt: Sampler::default(),
-            newest_pn: None,
-            largest: None,
+            newest_pn: Number::default(),
+            largest: Number::default(),
             newest_lost: Time::ZERO,
-        };
-        path.note_recovery();
-        path
-    }
-
-    /// An event that comes rarely.
-    #[inline(never)]
-    fn tell(&mut self, now: Time, what: What) {
-        self.step(&Event { now, what });
-    }
-
-    #[inline(always)]
-    fn step(&mut self, event: &Event) {
-        self.flow.on(event);
-        if self.flow.recovery_start() != self.recovery.map(|(start, _)| start) {
-            self.note_recovery();
         }
     }
 
-    #[cold]
-    fn note_recovery(&mut self) {
-        self.recovery = self.flow.recovery_start().map(|start| (start, self.clock.instant(start)));
+    #[inline(always)]
+    fn hear(&mut self, event: &Event) {
+        self.window = self.flow.on(event).cwnd.max(self.least_window());
+    }
+
+    /// An event that comes rarely, or is heeded by few.
+    #[inline(never)]
+    fn tell(&mut self, now: Time, what: What) {
+        self.hear(&Event { now, what });
     }
 
     /// The flow: its algorithm, state and decision in force.
@@ -109,6 +100,11 @@ impl<E: Engine> PathFlow<E> {
     #[must_use]
     #[inline]
     pub fn window(&self) -> u64 {
+        if self.flow.is_grouped() { self.window_in_group() } else { self.window }
+    }
+
+    #[cold]
+    fn window_in_group(&self) -> u64 {
         self.flow.cwnd().max(self.least_window())
     }
 
@@ -123,6 +119,15 @@ impl<E: Engine> PathFlow<E> {
     /// some stacks tell of those too; see [`InFlight::sent`].
     #[inline]
     pub fn sent(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
+        match self.clock.read(now) {
+            Some(now) if !self.heeds_sent && self.in_flight.add(bytes) => self.clock.reach(now),
+            _ => self.left(now, bytes, pn, perhaps_bare_ack),
+        }
+    }
+
+    /// What [`sent`](Self::sent) does where there is more to it than bytes in flight.
+    #[inline(never)]
+    fn left(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
         let now = self.clock.advance(now);
         let mtu = if perhaps_bare_ack { self.mtu } else { 0 };
         if let Some(idle) = self.in_flight.sent(now, bytes, mtu) {
@@ -130,20 +135,50 @@ impl<E: Engine> PathFlow<E> {
         }
         if self.heeds_sent {
             let sent = Sent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
-            self.step(&Event { now, what: What::Sent(sent) });
+            self.tell(now, What::Sent(sent));
         }
     }
 
-    /// A packet that left was acknowledged. `smoothed` and `min` are the stack's RTTs before
-    /// the frame's own sample.
+    /// A packet that left was acknowledged. `estimates` tells the stack's smoothed and minimum
+    /// RTT before the frame's own sample.
     #[inline]
-    pub fn acked(&mut self, packet: Packet, app_limited: bool, smoothed: Duration, min: Duration) {
+    pub fn acked(&mut self, packet: Packet, app_limited: bool, estimates: impl FnOnce() -> (Duration, Duration)) {
         let Packet { sent, bytes, pn } = packet;
-        self.newest_pn = self.newest_pn.max(pn);
+        match self.clock.read(sent) {
+            Some(sent_at) => self.collect(sent_at, bytes, pn, app_limited, estimates),
+            None => self.acked_unread(sent, bytes, pn, app_limited, estimates),
+        }
+    }
+
+    /// As a function of its own, so that the other way needs no registers of the caller's.
+    #[cold]
+    #[inline(never)]
+    fn acked_unread(
+        &mut self,
+        sent: Instant,
+        bytes: u64,
+        pn: Option<u64>,
+        app_limited: bool,
+        estimates: impl FnOnce() -> (Duration, Duration),
+    ) {
+        self.collect(self.clock.subtract(sent), bytes, pn, app_limited, estimates);
+    }
+
+    #[inline(always)]
+    fn collect(
+        &mut self,
+        sent_at: Time,
+        bytes: u64,
+        pn: Option<u64>,
+        app_limited: bool,
+        estimates: impl FnOnce() -> (Duration, Duration),
+    ) {
+        self.newest_pn = self.newest_pn.max(pn.into());
         if self.batch.is_empty() {
+            let (smoothed, min) = estimates();
             self.rtt.note(smoothed, min);
         }
-        self.batch.add(sent, bytes, self.recovery.map(|(_, start)| start));
+        self.batch.add(sent_at, bytes, self.flow.recovery_start());
         self.batch.app_limited(app_limited);
     }
 
@@ -154,27 +189,28 @@ impl<E: Engine> PathFlow<E> {
     pub fn end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.clock.advance(now);
         self.in_flight.acknowledged(now, in_flight);
-        self.before = in_flight;
+        self.before = in_flight.saturating_add(self.batch.bytes());
         // Nothing that asked for an ACK, or a path that is not validated yet.
         let Some(newest) = self.batch.newest_sent() else { return };
-        let newest = self.clock.time(newest);
+        let largest = largest.into();
         let rtt = self.rtt.sample(now, newest, largest);
-        let pn = self.newest_pn.take().or(if rtt.is_some() { largest } else { None });
+        let told = if rtt.is_some() { largest } else { Number::default() };
+        let newest_pn = std::mem::take(&mut self.newest_pn);
+        let pn = if newest_pn.is_known() { newest_pn } else { told };
         self.largest = self.largest.max(pn);
-        self.batch.newest(pn, None);
-        if let Some(departure) = self.in_flight.departure(now, newest, self.batch.bytes(), app_limited) {
-            self.batch.departed(departure);
+        let acked = Acked { newest_pn: pn.get(), ..self.batch.finish(in_flight, rtt) };
+        let mut event = Event { now, what: What::Acked(acked) };
+        if let What::Acked(acked) = &mut event.what {
+            self.in_flight.depart(now, acked, app_limited);
         }
-        self.before = in_flight.saturating_add(self.batch.bytes());
-        let event = Event { now, what: What::Acked(self.batch.finish(newest, in_flight, rtt)) };
-        self.step(&event);
+        self.hear(&event);
     }
 
     /// The frame brought CE marks. Its newest packet left at `sent` and was numbered `pn`,
     /// where the stack tells; otherwise it is the largest acknowledged yet.
     pub fn marked(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
-        let newest_pn = pn.or(self.largest);
+        let newest_pn = pn.or(self.largest.get());
         let marked = Marked { packets: 1, newest_sent_at, newest_pn, in_flight: self.before };
         self.tell(now, What::Marked(marked));
     }

@@ -7,6 +7,7 @@ use windlass_controllers::event::Rtt;
 use windlass_controllers::{Span, Time};
 
 use super::clock::span;
+use super::number::Number;
 
 /// Granularity of timers (`RFC 9002 §6.1.2`).
 const GRANULARITY: Span = Span::from_millis(1);
@@ -22,7 +23,7 @@ pub(super) struct Sampler {
     smoothed: Span,
     variation: Span,
     sampled: bool,
-    largest: Option<u64>,
+    largest: Number,
     newest_sent_at: Time,
     max_ack_delay: Span,
 }
@@ -34,7 +35,7 @@ impl Default for Sampler {
             smoothed: Span::ZERO,
             variation: Span::ZERO,
             sampled: false,
-            largest: None,
+            largest: Number::default(),
             newest_sent_at: Time::ZERO,
             max_ack_delay: MAX_ACK_DELAY,
         }
@@ -54,7 +55,7 @@ impl Sampler {
     /// sample (`RFC 9002 §5.1`); number spaces are not told apart, so a packet sent later
     /// than any acknowledged before counts as a new largest too.
     #[inline]
-    pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Option<u64>) -> Option<Rtt> {
+    pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Number) -> Option<Rtt> {
         if largest <= self.largest && sent_at <= self.newest_sent_at {
             return None;
         }

@@ -1,6 +1,7 @@
 //! What noq spells otherwise than its kin.
 
 use std::any::Any;
+use std::hint::black_box;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -35,7 +36,19 @@ pub fn acked(controller: &mut dyn Controller, now: Instant, sent: Instant, bytes
 }
 
 pub fn lost(controller: &mut dyn Controller, now: Instant, sent: Instant, bytes: u64, pn: u64) {
+    controller.on_packet_lost(bytes as u16, pn, now);
     controller.on_congestion_event(now, sent, false, false, bytes, pn);
+}
+
+/// Two datagrams leave, packets `pn − 1` and `pn`, in one transmission: before each, noq asks
+/// for the window, and for the metrics for its pacer.
+pub fn sent(controller: &mut dyn Controller, now: Instant, bytes: u64, pn: u64) {
+    for pn in [pn - 1, pn] {
+        black_box(controller.window());
+        black_box(controller.metrics());
+        controller.on_packet_sent(now, bytes as u16, pn);
+    }
+    controller.on_sent(now, 2 * bytes, pn);
 }
 
 impl Controller for Keep {

@@ -11,29 +11,28 @@ fn decided(rate: f64, window: u32) -> Decision {
     engine.decide(&state, View::solo(&()))
 }
 
-fn pacer(decision: &Decision, smoothed: Option<Span>) -> Pacer {
+fn pacer(decision: &Decision, smoothed: Span) -> Pacer {
     let mut pacer = Pacer { due: Time(100 * MS), ..Pacer::default() };
-    pacer.heed(decision, smoothed);
+    pacer.heed(decision, smoothed, 1250);
     pacer
 }
 
 #[test]
 fn a_packet_takes_its_size_over_the_rate() {
-    let mut pacer = pacer(&decided(10.0, 100), None);
-    pacer.sent(Time(100 * MS), 1250, 1250);
-    pacer.sent(Time(100 * MS), 1250, 1250);
-    assert_eq!(pacer.next(Time(100 * MS)), Some(Time(102 * MS)));
-    assert_eq!(pacer.next(Time(102 * MS)), None);
+    let mut pacer = pacer(&decided(10.0, 100), Span::ZERO);
+    pacer.sent(Time(100 * MS), 1250);
+    pacer.sent(Time(100 * MS), 1250);
+    assert_eq!(pacer.due(), Time(102 * MS));
 }
 
 #[test]
 fn what_was_missed_is_made_up_for_by_two_milliseconds_at_most() {
-    let mut late = pacer(&decided(10.0, 100), None);
-    late.sent(Time(101 * MS), 1250, 1250);
-    assert_eq!(late.next(Time(100 * MS)), Some(Time(101 * MS)));
-    let mut idle = pacer(&decided(10.0, 100), None);
-    idle.sent(Time(1000 * MS), 1250, 1250);
-    assert_eq!(idle.next(Time(998 * MS)), Some(Time(999 * MS)));
+    let mut late = pacer(&decided(10.0, 100), Span::ZERO);
+    late.sent(Time(101 * MS), 1250);
+    assert_eq!(late.due(), Time(101 * MS));
+    let mut idle = pacer(&decided(10.0, 100), Span::ZERO);
+    idle.sent(Time(1000 * MS), 1250);
+    assert_eq!(idle.due(), Time(999 * MS));
 }
 
 #[test]
@@ -41,35 +40,35 @@ fn without_a_rate_a_window_goes_out_in_less_than_an_rtt() {
     let mut decision = decided(0.0, 100);
     let took = |decision: &Decision, smoothed| {
         let mut pacer = pacer(decision, smoothed);
-        (0..100).for_each(|_| pacer.sent(Time(100 * MS), 1250, 1250));
+        (0..100).for_each(|_| pacer.sent(Time(100 * MS), 1250));
         pacer.due.since(Time(100 * MS)).0.div_ceil(1000)
     };
     decision.phase = Phase::SlowStart;
-    assert_eq!(took(&decision, Some(Span(50 * MS))), 25_000);
+    assert_eq!(took(&decision, Span(50 * MS)), 25_000);
     decision.phase = Phase::CongestionAvoidance;
-    assert_eq!(took(&decision, Some(Span(50 * MS))), 40_000);
-    assert_eq!(took(&decision, Some(Span(MS))), 0, "shorter than a timer");
-    assert_eq!(took(&decision, None), 0, "nothing was measured");
-    assert!(took(&decided(100.0, 100), Some(Span(MS))) > 0, "a decided rate always counts");
+    assert_eq!(took(&decision, Span(50 * MS)), 40_000);
+    assert_eq!(took(&decision, Span(MS)), 0, "shorter than a timer");
+    assert_eq!(took(&decision, Span::ZERO), 0, "nothing was measured");
+    assert!(took(&decided(100.0, 100), Span(MS)) > 0, "a decided rate always counts");
 }
 
 #[test]
 fn without_a_rate_ten_datagrams_leave_at_once_after_a_pause() {
     let mut decision = decided(0.0, 100);
     decision.phase = Phase::CongestionAvoidance;
-    let mut pacer = pacer(&decision, Some(Span(50 * MS)));
+    let mut pacer = pacer(&decision, Span(50 * MS));
     let now = Time(1000 * MS);
-    (0..10).for_each(|_| pacer.sent(now, 1250, 1250));
-    assert_eq!(pacer.next(now), None);
-    pacer.sent(now, 1250, 1250);
-    assert_eq!(pacer.next(now), Some(now + Span::from_micros(400)));
+    (0..10).for_each(|_| pacer.sent(now, 1250));
+    assert!(pacer.due() <= now);
+    pacer.sent(now, 1250);
+    assert_eq!(pacer.due(), now + Span::from_micros(400));
 }
 
 #[test]
 fn no_rate_holds_a_packet_for_more_than_a_second() {
     let mut decision = decided(0.0, 1);
     decision.pacing_rate = Some(0);
-    let mut pacer = pacer(&decision, None);
-    pacer.sent(Time(100 * MS), u64::MAX, 1250);
+    let mut pacer = pacer(&decision, Span::ZERO);
+    pacer.sent(Time(100 * MS), u64::MAX);
     assert_eq!(pacer.due, Time(1100 * MS));
 }

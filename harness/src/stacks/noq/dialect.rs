@@ -137,7 +137,7 @@ impl Controller for Watched {
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
         self.native.on_ack(now, sent, bytes, pn, app_limited, rtt);
-        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, rtt.get(), rtt.min());
+        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {

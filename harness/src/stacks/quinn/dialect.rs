@@ -124,7 +124,7 @@ impl Controller for Watched {
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
         self.native.on_ack(now, sent, bytes, app_limited, rtt);
-        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, rtt.get(), rtt.min());
+        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {

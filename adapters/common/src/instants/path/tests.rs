@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_controllers::event::{Acked, Delivery};
+use windlass_controllers::event::Delivery;
 use windlass_controllers::{Decision, Ecn, Path, Phase, Signals, Span, Table, View};
 
 use super::*;
@@ -81,7 +81,8 @@ impl Bench {
 
     fn ack(&mut self, sent_ms: u64, bytes: u64) {
         let sent = self.at(sent_ms);
-        self.path.acked(Packet { sent, bytes, pn: None }, false, Duration::from_millis(40), Duration::from_millis(30));
+        let estimates = || (Duration::from_millis(40), Duration::from_millis(30));
+        self.path.acked(Packet { sent, bytes, pn: None }, false, estimates);
     }
 
     fn end(&mut self, ms: u64, in_flight: u64, largest: u64) {
@@ -301,7 +302,7 @@ fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
     let mut bench = Bench::new(|_| {});
     let rtt = Duration::from_millis(40);
     for (sent, pn) in [(1, 4), (2, 5)] {
-        bench.path.acked(Packet { sent: bench.at(sent), bytes: 1200, pn: Some(pn) }, false, rtt, rtt);
+        bench.path.acked(Packet { sent: bench.at(sent), bytes: 1200, pn: Some(pn) }, false, || (rtt, rtt));
     }
     bench.end(50, 0, 5);
     assert_eq!(bench.acked().newest_pn, Some(5));
