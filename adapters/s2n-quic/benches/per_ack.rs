@@ -62,8 +62,8 @@ impl<C: CongestionController> Connection<C> {
     #[inline]
     fn ack(&mut self, now: Timestamp) {
         let lost = if self.flying.len() >= MOST { self.flying.pop_front() } else { None };
-        let (Some(older), Some(newer)) = (self.flying.pop_front(), self.flying.pop_front()) else { return };
-        black_box(older);
+        self.flying.pop_front();
+        let Some(newer) = self.flying.pop_front() else { return };
         let (controller, rtt) = (&mut self.controller, &mut self.rtt);
         let sample = now.saturating_duration_since(newer.0);
         rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
