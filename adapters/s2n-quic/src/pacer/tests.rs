@@ -1,5 +1,5 @@
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Engine, Fixed, Path, View};
+use windlass_controllers::{Engine, Fixed, Path, Phase, View};
 
 use super::*;
 

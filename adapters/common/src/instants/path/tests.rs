@@ -306,7 +306,7 @@ fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
     }
     bench.end(50, 0, 5);
     assert_eq!(bench.acked().newest_pn, Some(5));
-    bench.path.acked(Packet { sent: bench.at(1), bytes: 1200, pn: Some(3) }, false, rtt, rtt);
+    bench.path.acked(Packet { sent: bench.at(1), bytes: 1200, pn: Some(3) }, false, || (rtt, rtt));
     bench.end(51, 0, 5);
     let late = bench.acked();
     assert_eq!((late.newest_pn, late.rtt), (Some(3), None));
