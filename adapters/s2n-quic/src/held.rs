@@ -5,21 +5,26 @@ use windlass_controllers::Span;
 /// s2n-quic's smoothed RTT moves by so many parts of a sample (`RFC 9002 §5.3`).
 const PARTS: u64 = 8;
 
-/// What the peer says it held the acknowledgement of a sample of `latest`, if that took the
-/// smoothed RTT from `before` to `after`; at most `most`.
+/// s2n-quic 1.91 takes the field of an ACK frame for microseconds, whatever exponent its peer
+/// gave. Peers mean so many of them unless they say otherwise (`RFC 9000 §18.2`), and it does
+/// not tell a controller what they say.
+const MEANT: u64 = 8;
+
+/// How long the peer says it held the acknowledgement of a sample of `latest`, if that took
+/// the smoothed RTT from `before` to `after`; at most `most`.
 ///
-/// The sample's part in the smoothed RTT is less by that delay (`RFC 9002 §5.3`), so the
-/// delay is what is missing. s2n-quic divides first, which makes it too much by less than
-/// eight nanoseconds; peers tell whole microseconds. The first sample on a path, and the
-/// first after persistent congestion, are the smoothed RTT themselves and tell nothing. Nor
-/// is there anything to see where taking the delay out would leave no more than the minimum
-/// RTT: then s2n-quic leaves it in.
+/// The sample's part in the smoothed RTT is less by what s2n-quic makes of that delay
+/// (`RFC 9002 §5.3`), which is found by what is missing. s2n-quic divides first, which makes
+/// it too much by less than eight nanoseconds; the field is whole microseconds to it. The
+/// first sample on a path, and the first after persistent congestion, are the smoothed RTT
+/// themselves and tell nothing. Nor is there anything to see where taking the delay out would
+/// leave no more than the minimum RTT: then s2n-quic leaves it in.
 #[inline]
 pub(crate) fn held(before: Option<Span>, after: Span, latest: Span, most: Span) -> Span {
     let Some(before) = before.filter(|_| after != latest) else { return Span::ZERO };
     let part = after.0.saturating_sub(before.0 / PARTS * (PARTS - 1));
-    let delay = latest.0.saturating_sub(part.saturating_mul(PARTS)).min(most.0);
-    Span(delay / 1000 * 1000)
+    let taken = latest.0.saturating_sub(part.saturating_mul(PARTS)) / 1000 * 1000;
+    Span(taken.saturating_mul(MEANT).min(most.0))
 }
 
 #[cfg(test)]
@@ -34,24 +39,25 @@ mod tests {
     use super::held;
     use crate::clock::span;
 
-    fn update(rtt: &mut RttEstimator, latest: u64, delay: u64) {
-        let (latest, delay) = (Duration::from_micros(latest), Duration::from_micros(delay));
+    /// A sample of `latest` µs whose ACK says `field`.
+    fn update(rtt: &mut RttEstimator, latest: u64, field: u64) {
+        let (latest, delay) = (Duration::from_micros(latest), Duration::from_micros(field));
         rtt.update_rtt(delay, latest, NoopClock.get_time(), true, PacketNumberSpace::ApplicationData);
     }
 
     proptest! {
         /// Of real estimators, whatever came before.
         #[test]
-        fn what_the_peer_says_is_found(samples in proptest::collection::vec((40_000u64..400_000, 0u64..25_000), 2..60)) {
+        fn what_the_peer_says_is_found(samples in proptest::collection::vec((40_000u64..400_000, 0u64..3125), 2..60)) {
             let mut rtt = RttEstimator::default();
             let mut before = None;
-            for (path, delay) in samples {
-                update(&mut rtt, path + delay, delay);
+            for (path, field) in samples {
+                update(&mut rtt, path + 8 * field, field);
                 let most = span(rtt.max_ack_delay());
                 let (after, latest) = (span(rtt.smoothed_rtt()), span(rtt.latest_rtt()));
                 let found = held(before, after, latest, most);
-                let seen = before.is_some() && after != latest && span(rtt.min_rtt()).0 + delay * 1000 < latest.0;
-                prop_assert_eq!(found.0, if seen { delay * 1000 } else { 0 });
+                let seen = before.is_some() && after != latest && span(rtt.min_rtt()).0 + field * 1000 < latest.0;
+                prop_assert_eq!(found.0, if seen { 8 * field * 1000 } else { 0 });
                 before = Some(after);
             }
         }

@@ -16,7 +16,8 @@
 //! * **No packet numbers, no reason of a loss.** Losses are told packet by packet, and the
 //!   adapter keeps send times with the packets.
 //! * **No ACK delay.** The adapter works it out from what a sample did to the smoothed RTT;
-//!   where s2n-quic left the delay in, it is zero.
+//!   where s2n-quic left the delay in, it is zero. s2n-quic forgets the peer's exponent, so
+//!   the usual one is assumed.
 //! * **Only ECT(0)**, set by s2n-quic itself; a controller chooses neither the codepoint
 //!   nor a DSCP.
 //! * **Times are whole microseconds**, and packets due within the next millisecond leave at
