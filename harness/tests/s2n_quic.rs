@@ -188,6 +188,19 @@ fn the_stacks_own_controllers_run_beside_ours() {
     }
 }
 
+/// Vegas takes out of its samples what receivers say they held their ACKs, of which s2n-quic
+/// tells only in its smoothed RTT, and an eighth.
+#[test]
+fn an_ack_that_was_held_is_no_queue() {
+    let link = "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n";
+    let goodput = |keys: &str| {
+        run_one(&scenario(10.0, link, &format!("[[flow]]\nack = \"delayed\"\ncontroller = \"vegas{keys}\"")))
+            .goodput_mbps
+    };
+    let (vegas, deaf) = (goodput(""), goodput(":max_ack_delay=0"));
+    assert!(vegas > 5.0 && deaf < 3.0, "{vegas} Mbit/s, without the delays {deaf}");
+}
+
 #[test]
 fn named_data_packets_never_leave() {
     let flow = "[[flow]]\ncontroller = \"reno\"\ntransfer_bytes = 200_000\ndrop_packets = [20, 21, 50]";
