@@ -10,6 +10,7 @@ mod lint;
 mod metrics;
 mod name;
 mod output;
+mod parquet;
 mod replay;
 mod report;
 
@@ -34,6 +35,7 @@ enum Command {
     Lint(lint::Lint),
     Metrics(metrics::Metrics),
     Convert(convert::Convert),
+    Parquet(parquet::Parquet),
     Replay(replay::Replay),
     Report(report::Report),
 }
@@ -47,10 +49,19 @@ impl Qlog {
             Command::Lint(command) => command.run(),
             Command::Metrics(command) => command.run(),
             Command::Convert(command) => command.run(),
+            Command::Parquet(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
         }
     }
+}
+
+/// That this binary was built without something.
+#[cfg(not(feature = "parquet"))]
+fn not_built(what: &str, feature: &str) -> CliError {
+    CliError::Usage(format!(
+        "this windlass was built without {what}; build it in with `cargo install --path harness --features {feature}`"
+    ))
 }
 
 /// Says on standard error what of a file could not be read, and which totals do not agree

@@ -36,6 +36,8 @@ enum Format {
     Json,
     /// All of them, a row per connection
     Csv,
+    /// All of them, a row per connection, as a Parquet file
+    Parquet,
 }
 
 struct Row {
@@ -61,6 +63,10 @@ impl Metrics {
             Format::Table => table(&rows, shares.as_ref()).into_bytes(),
             Format::Json => json(&rows, shares.as_ref()).into_bytes(),
             Format::Csv => csv(&rows, shares.as_ref())?,
+            Format::Parquet => {
+                Output::refuse_terminal(self.out.as_deref(), "a Parquet file")?;
+                parquet(&rows, shares.as_ref())?
+            }
         };
         let path = self.out.as_deref();
         let mut output = Output::open(path, Compression::None)?;
@@ -142,6 +148,24 @@ fn json(rows: &[Row], shares: Option<&Shares>) -> String {
         text.push_str(&format!("{}\n", serde_json::json!({ "sharing": shares })));
     }
     text
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: &[Row], _: Option<&Shares>) -> Result<Vec<u8>, CliError> {
+    Err(super::not_built("writing Parquet", "parquet"))
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
+    use windlass_qlog_columns::{connections, sharing, single};
+
+    let rows: Vec<(&str, &Measured)> = rows.iter().map(|row| (row.file.as_str(), &row.measured)).collect();
+    let mut bytes = Vec::new();
+    connections(&rows)
+        .and_then(|batch| sharing(&batch, &rows, shares))
+        .and_then(|batch| single(&batch, &mut bytes))
+        .map_err(|error| CliError::Failed(error.to_string()))?;
+    Ok(bytes)
 }
 
 /// All measures, a row a connection. Of how they share, what is one number for all stands in

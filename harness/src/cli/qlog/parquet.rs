@@ -1,0 +1,96 @@
+//! `windlass qlog parquet`: traces as a dataset of Parquet files.
+
+use std::path::PathBuf;
+
+use super::files::Files;
+use crate::cli::CliError;
+
+/// Turn qlog files into a dataset: Parquet files by controller, stack and scenario
+///
+/// Tables: packets, recovery, events, facts, unknown, connections. Traces are added to a
+/// dataset that is there; rows of a file of the same name are replaced. The labels come from
+/// the traces, unless they are given here.
+#[derive(Debug, clap::Args)]
+pub(super) struct Parquet {
+    #[command(flatten)]
+    files: Files,
+    /// Directory of the dataset
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    #[command(flatten)]
+    labels: LabelOptions,
+}
+
+/// What the traces are told apart by.
+#[derive(Debug, clap::Args)]
+struct LabelOptions {
+    /// Congestion controller of all these traces
+    #[arg(long, value_name = "NAME")]
+    controller: Option<String>,
+    /// Stack of all these traces
+    #[arg(long, value_name = "NAME")]
+    stack: Option<String>,
+    /// Scenario, deployment or experiment of all these traces
+    #[arg(long, value_name = "NAME")]
+    scenario: Option<String>,
+}
+
+impl Parquet {
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        Err(super::not_built("writing Parquet", "parquet"))
+    }
+
+    #[cfg(feature = "parquet")]
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        use std::io::Read;
+
+        use windlass_qlog_columns::{Dataset, Labels};
+
+        use super::files::{Again, unreadable};
+        use super::output::{Stoppable, unless_stopped};
+        use crate::cli::batch::interrupt;
+        use crate::cli::error::print;
+
+        let wrong = |error: windlass_qlog_columns::Error| CliError::Failed(error.to_string());
+        let dataset = Dataset::open(&self.out).map_err(|error| match error {
+            error @ windlass_qlog_columns::Error::Occupied { .. } => CliError::Usage(error.to_string()),
+            other => wrong(other),
+        })?;
+        let LabelOptions { controller, stack, scenario } = &self.labels;
+        let said = Labels { controller: controller.clone(), stack: stack.clone(), scenario: scenario.clone() };
+        let stop = interrupt()?;
+        let results = self.files.each(|path, mut input, jobs| {
+            let file = path.display().to_string();
+            let again = Again::of(path, &mut input).map_err(|error| unreadable(path, &error))?;
+            let first: Box<dyn Read + '_> = if path.is_file() {
+                Box::new(input)
+            } else {
+                Box::new(again.open().map_err(|error| unreadable(path, &error))?)
+            };
+            let first = Stoppable { input: first, stop: stop.clone() };
+            let again = || again.open().map(|input| Stoppable { input, stop: stop.clone() });
+            dataset.add(&file, first, again, &said, jobs).map_err(|error| match error {
+                windlass_qlog_columns::Error::Read(error) => unreadable(path, &error),
+                other => wrong(other),
+            })
+        });
+        let results = unless_stopped(&stop, results)?;
+        let (mut connections, mut rows) = (0, 0);
+        for (path, added) in &results {
+            super::tell_doubts(path, &added.summary);
+            if added.unknown > 0 {
+                eprintln!(
+                    "{}: {} fields were not understood; the table `unknown` counts them",
+                    path.display(),
+                    added.unknown
+                );
+            }
+            connections += added.connections;
+            rows += added.rows.values().sum::<u64>();
+        }
+        dataset.finish().map_err(wrong)?;
+        let (files, out) = (results.len(), self.out.display());
+        print(&format!("{files} files, {connections} connections, {rows} rows in {out}\n"))
+    }
+}

@@ -1,0 +1,344 @@
+//! A directory of Parquet files, partitioned by what traces are told apart by.
+//!
+//! A trace's rows are in `TABLE/controller=…/stack=…/scenario=…/NAME.parquet`. Files are
+//! written into a hidden directory inside and moved when all are complete, so that an
+//! interrupted run leaves none that is half written.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arrow::array::{RecordBatch, StringDictionaryBuilder, UInt32Array, UInt64Array};
+use arrow::datatypes::Int32Type;
+use windlass_qlog_analysis::metrics::{Measured, measure};
+use windlass_qlog_analysis::model::{Batch, Trace};
+use windlass_qlog_analysis::read::{Options, ReadError, Summary, read};
+
+use crate::write::Output;
+use crate::{Error, Labels, Table, Tables, connections};
+
+/// What tells a dataset from other directories.
+pub(crate) const MARKER: &str = "windlass-dataset.json";
+const MARKER_TEXT: &str = "{\"schema\":\"windlass-traces/1\"}\n";
+const STAGING: &str = ".windlass-";
+
+/// A dataset being added to. Several threads may add at once. Dropping it before
+/// [`Dataset::finish`] leaves it as it was.
+#[derive(Debug)]
+pub struct Dataset {
+    target: PathBuf,
+    staging: Option<tempfile::TempDir>,
+    /// Whether the directory is new.
+    made: bool,
+    /// The names of files of traces that were added.
+    names: Mutex<BTreeSet<String>>,
+}
+
+/// What came of adding a file.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Added {
+    /// What was read.
+    pub summary: Summary,
+    /// Its connections.
+    pub connections: usize,
+    /// Rows written, by table.
+    pub rows: BTreeMap<Table, u64>,
+    /// What was not understood and is only counted.
+    pub unknown: u64,
+}
+
+impl Dataset {
+    /// Opens the dataset in `target`, which need not exist.
+    ///
+    /// # Errors
+    /// It cannot be written to, or is something else than a dataset.
+    pub fn open(target: &Path) -> Result<Dataset, Error> {
+        let made = !target.exists();
+        fs::create_dir_all(target).map_err(Error::at(target))?;
+        for entry in fs::read_dir(target).map_err(Error::at(target))? {
+            let name = entry.map_err(Error::at(target))?.file_name().to_string_lossy().into_owned();
+            let ours =
+                name == MARKER || name.starts_with(STAGING) || Table::ALL.iter().any(|table| table.name() == name);
+            if !ours {
+                return Err(Error::Occupied { dir: target.to_owned(), entry: name });
+            }
+        }
+        let staging = tempfile::Builder::new().prefix(STAGING).tempdir_in(target).map_err(Error::at(target))?;
+        Ok(Dataset { target: target.to_owned(), staging: Some(staging), made, names: Mutex::default() })
+    }
+
+    /// Adds the traces of a file, which is read twice: `first` and `again` both give it from
+    /// its start. `said` comes before what the traces themselves tell.
+    ///
+    /// The rows replace those of an earlier file called `file`.
+    ///
+    /// # Errors
+    /// It cannot be read, or the rows cannot be written.
+    pub fn add<R: Read>(
+        &self,
+        file: &str,
+        first: impl Read,
+        again: impl FnOnce() -> io::Result<R>,
+        said: &Labels,
+        jobs: usize,
+    ) -> Result<Added, Error> {
+        let options = Options { jobs, ..Options::default() };
+        let (summary, measured) = measure(first, &options)?;
+        let name = file_name(file);
+        let mut filling = Filling {
+            root: self.staging.as_ref().map_or_else(|| self.target.clone(), |staging| staging.path().to_owned()),
+            name: name.clone(),
+            file,
+            places: places(&measured, said),
+            groups: summary.traces.iter().map(|trace| trace.group.clone()).collect(),
+            parts: HashMap::new(),
+            outputs: BTreeMap::new(),
+            before: Vec::new(),
+            unknown: BTreeMap::new(),
+            added: Added { connections: measured.len(), ..Added::default() },
+        };
+        let again = again().map_err(ReadError::Io)?;
+        let mut failed = None;
+        let read = read(again, &Options { facts: true, ..options }, &mut |trace, batch| {
+            filling.add(trace, &batch).map_err(|error| {
+                let text = error.to_string();
+                failed = Some(error);
+                ReadError::Stopped(text)
+            })
+        });
+        if let Some(error) = failed {
+            return Err(error);
+        }
+        let again = read?;
+        filling.rest()?;
+        filling.connections(&measured, said)?;
+        let mut added = filling.finish()?;
+        added.summary = Summary { checks: summary.checks, ..again };
+        self.names.lock().unwrap_or_else(PoisonError::into_inner).insert(name);
+        Ok(added)
+    }
+
+    /// Moves what was added to its place.
+    ///
+    /// # Errors
+    /// Something cannot be moved.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let Some(staging) = self.staging.take() else { return Ok(()) };
+        let marker = staging.path().join(MARKER);
+        fs::write(&marker, MARKER_TEXT).map_err(Error::at(&marker))?;
+        move_file(&marker, &self.target.join(MARKER))?;
+        let names = std::mem::take(&mut *self.names.lock().unwrap_or_else(PoisonError::into_inner));
+        for table in Table::ALL {
+            let mut fresh = Vec::new();
+            files(&staging.path().join(table.name()), &mut fresh)?;
+            let mut there = Vec::new();
+            files(&self.target.join(table.name()), &mut there)?;
+            let mut kept = BTreeSet::new();
+            for from in fresh {
+                let inside = from.strip_prefix(staging.path()).unwrap_or(&from);
+                let to = self.target.join(inside);
+                move_file(&from, &to)?;
+                kept.insert(to);
+            }
+            // Rows that the same trace has elsewhere are of an earlier time.
+            for old in there {
+                let name = old.file_name().unwrap_or_default().to_string_lossy();
+                if names.contains(name.as_ref()) && !kept.contains(&old) {
+                    fs::remove_file(&old).map_err(Error::at(&old))?;
+                }
+            }
+        }
+        self.made = false;
+        Ok(())
+    }
+}
+
+impl Drop for Dataset {
+    fn drop(&mut self) {
+        drop(self.staging.take());
+        if self.made {
+            // Only if it is still empty.
+            let _ = fs::remove_dir(&self.target);
+        }
+    }
+}
+
+fn move_file(from: &Path, to: &Path) -> Result<(), Error> {
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent).map_err(Error::at(parent))?;
+    }
+    fs::rename(from, to).map_err(Error::at(to))
+}
+
+/// The files under `directory`, if it is there.
+fn files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<(), Error> {
+    let Ok(entries) = fs::read_dir(directory) else { return Ok(()) };
+    for entry in entries {
+        let path = entry.map_err(Error::at(directory))?.path();
+        if path.is_dir() {
+            files(&path, found)?;
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// What the rows of `file` are called: the end of its name, and a number made of all of it
+/// (FNV-1a), so that files of one name in several directories stay apart.
+fn file_name(file: &str) -> String {
+    let hash = file
+        .bytes()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+    let last = file.rsplit('/').next().unwrap_or(file);
+    let plain: String =
+        last.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).take(100).collect();
+    format!("{}-{hash:016x}.parquet", plain.trim_start_matches('.'))
+}
+
+/// Where the rows of each connection go, by trace and connection.
+fn places(measured: &[Measured], said: &Labels) -> HashMap<(u32, String), String> {
+    let place = |one: &Measured| ((one.trace.index, one.group.clone()), said.or(&Labels::told(one)).folder());
+    measured.iter().map(place).collect()
+}
+
+/// The rows of one file.
+struct Filling<'a> {
+    root: PathBuf,
+    name: String,
+    file: &'a str,
+    /// Folders of connections.
+    places: HashMap<(u32, String), String>,
+    /// What each trace says its connection is.
+    groups: Vec<String>,
+    parts: HashMap<String, Tables>,
+    outputs: BTreeMap<(String, Table), Output>,
+    /// Events of each trace so far.
+    before: Vec<u64>,
+    /// What was not understood, by trace and name.
+    unknown: BTreeMap<(u32, String), u64>,
+    added: Added,
+}
+
+impl Filling<'_> {
+    fn add(&mut self, trace: &Trace, batch: &Batch) -> Result<(), Error> {
+        let index = trace.index as usize;
+        self.before.resize(self.before.len().max(index + 1), 0);
+        let before = self.before[index];
+        let mut at = 0;
+        while let Some(first) = batch.events.get(at) {
+            let run = batch.events[at..].iter().take_while(|event| event.group == first.group).count();
+            let connection = match batch.name(first.group) {
+                "" => self.groups.get(index).cloned().unwrap_or_default(),
+                group => group.to_owned(),
+            };
+            let folder = self.folder(trace.index, &connection);
+            let tables = self.parts.entry(folder.clone()).or_default();
+            let mut full = Vec::new();
+            for event in at..at + run {
+                tables.add(self.file, &connection, before, batch, event);
+                if event % 1024 == 0 {
+                    full.extend(tables.take_full()?);
+                }
+            }
+            full.extend(tables.take_full()?);
+            self.write(&folder, full)?;
+            at += run;
+        }
+        self.before[index] += batch.events.len() as u64;
+        for (&name, &count) in &batch.unknown {
+            let key = (trace.index, batch.name(name).to_owned());
+            *self.unknown.entry(key).or_default() += count;
+            self.added.unknown += count;
+        }
+        Ok(())
+    }
+
+    fn folder(&self, trace: u32, connection: &str) -> String {
+        let place = self.places.get(&(trace, connection.to_owned()));
+        place.cloned().unwrap_or_else(|| Labels::default().folder())
+    }
+
+    fn write(&mut self, folder: &str, batches: Vec<(Table, RecordBatch)>) -> Result<(), Error> {
+        for (table, batch) in batches {
+            let key = (folder.to_owned(), table);
+            let output = match self.outputs.entry(key) {
+                std::collections::btree_map::Entry::Occupied(there) => there.into_mut(),
+                std::collections::btree_map::Entry::Vacant(free) => {
+                    let directory = self.root.join(table.name()).join(folder);
+                    fs::create_dir_all(&directory).map_err(Error::at(&directory))?;
+                    free.insert(Output::new(&directory.join(&self.name), table.schema())?)
+                }
+            };
+            output.add(&batch)?;
+            *self.added.rows.entry(table).or_default() += batch.num_rows() as u64;
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and what was not understood.
+    fn rest(&mut self) -> Result<(), Error> {
+        let mut parts: Vec<(String, Tables)> = self.parts.drain().collect();
+        parts.sort_by(|one, other| one.0.cmp(&other.0));
+        for (folder, mut tables) in parts {
+            let batches = tables.take()?;
+            self.write(&folder, batches)?;
+        }
+        let mut by_folder: BTreeMap<String, Vec<(u32, String, u64)>> = BTreeMap::new();
+        for ((trace, name), count) in std::mem::take(&mut self.unknown) {
+            let group = self.groups.get(trace as usize).cloned().unwrap_or_default();
+            let first = self.places.iter().filter(|((index, _), _)| *index == trace).map(|(_, folder)| folder).min();
+            let folder = match self.places.get(&(trace, group)).or(first) {
+                Some(folder) => folder.clone(),
+                None => Labels::default().folder(),
+            };
+            by_folder.entry(folder).or_default().push((trace, name, count));
+        }
+        for (folder, rows) in by_folder {
+            let batch = unknown(self.file, &rows)?;
+            self.write(&folder, vec![(Table::Unknown, batch)])?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows of the connections.
+    fn connections(&mut self, measured: &[Measured], said: &Labels) -> Result<(), Error> {
+        let mut by_folder: BTreeMap<String, Vec<(&str, &Measured)>> = BTreeMap::new();
+        for one in measured {
+            by_folder.entry(said.or(&Labels::told(one)).folder()).or_default().push((self.file, one));
+        }
+        for (folder, rows) in by_folder {
+            let batch = connections(&rows)?;
+            self.write(&folder, vec![(Table::Connections, batch)])?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Added, Error> {
+        for (_, output) in self.outputs {
+            output.finish()?;
+        }
+        Ok(self.added)
+    }
+}
+
+/// Rows of what was not understood: trace, name, count.
+fn unknown(file: &str, rows: &[(u32, String, u64)]) -> Result<RecordBatch, Error> {
+    let mut files = StringDictionaryBuilder::<Int32Type>::new();
+    let mut names = StringDictionaryBuilder::<Int32Type>::new();
+    for (_, name, _) in rows {
+        files.append_value(file);
+        names.append_value(name);
+    }
+    Ok(RecordBatch::try_new(
+        Table::Unknown.schema(),
+        vec![
+            Arc::new(files.finish()),
+            Arc::new(UInt32Array::from_iter_values(rows.iter().map(|row| row.0))),
+            Arc::new(names.finish()),
+            Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
+        ],
+    )?)
+}

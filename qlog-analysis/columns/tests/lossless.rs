@@ -1,0 +1,327 @@
+//! What the readers know of a trace is in its tables, all of it, in its order.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
+use proptest::prelude::*;
+use windlass_qlog_analysis::model::{Batch, Event, Fact, Metrics, Packet, PacketType, Peer, State, Stream, What};
+use windlass_qlog_analysis::read::{Options, open, read};
+use windlass_qlog_columns::{Table, Tables};
+
+/// What an event says, in words that the tables can be brought to as well.
+fn said(batch: &Batch, index: usize) -> Vec<String> {
+    let event = &batch.events[index];
+    let time = event.time;
+    let packet = |name: &str, index: u32| {
+        let packet = &batch.packets[index as usize];
+        let streams: Vec<_> =
+            batch.streams_of(packet).iter().map(|one| (one.id, one.offset, one.length, one.fin)).collect();
+        format!(
+            "{time} {name} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {}",
+            packet.kind.name(),
+            packet.number,
+            packet.bytes,
+            packet.ack_eliciting,
+            packet.acks,
+            batch.ranges_of(packet),
+            packet.ack_delay,
+            packet.ce,
+            packet.trigger.map(|name| batch.name(name)),
+            packet.path
+        )
+    };
+    let other = |name: &str, value: Option<&str>, number: Option<u32>, trigger: Option<&str>| {
+        let peer = batch.peers.iter().find(|peer| peer.event as usize == index).map(|peer| batch.name(peer.address));
+        format!("{time} {name} {value:?} {number:?} {trigger:?} {peer:?}")
+    };
+    let line = match event.what {
+        What::Sent(index) => packet("sent", index),
+        What::Received(index) => packet("received", index),
+        What::Lost(index) => packet("lost", index),
+        What::Dropped(index) => packet("dropped", index),
+        What::Metrics(index) => {
+            let one = &batch.metrics[index as usize];
+            let sizes = [one.cwnd, one.ssthresh, one.bytes_in_flight, one.packets_in_flight, one.pacing_rate];
+            let rtts = [one.min_rtt, one.smoothed_rtt, one.latest_rtt, one.rtt_variance];
+            format!("{time} {sizes:?} {rtts:?} {:?} {:?} {}", one.pto_count, one.app_limited, one.path)
+        }
+        What::State(index) => {
+            let state = batch.states[index as usize];
+            let trigger = state.trigger.map(|name| batch.name(name));
+            other("congestion_state_updated", Some(batch.name(state.new)), None, trigger)
+        }
+        What::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
+        What::Marked(number) => other("marked", None, Some(number), None),
+        What::Losses(number) => other("losses", None, Some(number), None),
+        What::Mtu(number) => other("mtu_updated", None, Some(number), None),
+        What::Delivered(number) => other("delivered", None, Some(number), None),
+        What::Spurious => other("spurious_loss", None, None, None),
+        What::Other(name) => other(batch.name(name), None, None, None),
+    };
+    let facts = batch.facts.iter().filter(|fact| fact.event as usize == index);
+    let told = |fact: &Fact| (!fact.value.is_nan()).then_some(fact.value);
+    std::iter::once(line)
+        .chain(facts.map(|fact| format!("{time} {} {:?}", batch.name(fact.name), told(fact))))
+        .collect()
+}
+
+struct Row<'a>(&'a RecordBatch, usize);
+
+impl Row<'_> {
+    fn column(&self, name: &str) -> &ArrayRef {
+        self.0.column_by_name(name).unwrap()
+    }
+
+    fn word(&self, name: &str) -> Option<String> {
+        let column = self.column(name);
+        let words = column.as_dictionary::<Int32Type>();
+        let key = words.key(self.1)?;
+        Some(words.values().as_string::<i32>().value(key).to_owned())
+    }
+
+    fn u64(&self, name: &str) -> Option<u64> {
+        let column = self.column(name);
+        column.is_valid(self.1).then(|| column.as_primitive::<UInt64Type>().value(self.1))
+    }
+
+    fn u32(&self, name: &str) -> Option<u32> {
+        let column = self.column(name);
+        column.is_valid(self.1).then(|| column.as_primitive::<UInt32Type>().value(self.1))
+    }
+
+    fn i64(&self, name: &str) -> Option<i64> {
+        let column = self.column(name);
+        column.is_valid(self.1).then(|| column.as_primitive::<Int64Type>().value(self.1))
+    }
+
+    fn flag(&self, name: &str) -> Option<bool> {
+        let column = self.column(name);
+        column.is_valid(self.1).then(|| column.as_boolean().value(self.1))
+    }
+
+    fn list(&self, name: &str) -> Vec<Vec<u64>> {
+        let list = self.column(name).as_list::<i32>().value(self.1);
+        let parts = list.as_struct();
+        let cell = |column: &ArrayRef, row: usize| match column.as_boolean_opt() {
+            Some(flags) => u64::from(flags.value(row)),
+            None => column.as_primitive::<UInt64Type>().value(row),
+        };
+        (0..parts.len()).map(|row| parts.columns().iter().map(|column| cell(column, row)).collect()).collect()
+    }
+
+    /// What the row says, in the words of [`said`].
+    fn said(&self, table: Table) -> String {
+        let time = self.i64("time_ns").unwrap();
+        match table {
+            Table::Packets => {
+                let ranges: Vec<(u64, u64)> = self.list("acked_ranges").iter().map(|ends| (ends[0], ends[1])).collect();
+                let streams: Vec<(u64, u64, u64, bool)> =
+                    self.list("streams").iter().map(|one| (one[0], one[1], one[2], one[3] == 1)).collect();
+                format!(
+                    "{time} {} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {}",
+                    self.word("event").unwrap(),
+                    self.word("packet_type").unwrap(),
+                    self.u64("packet_number"),
+                    self.u32("bytes"),
+                    self.flag("ack_eliciting"),
+                    self.flag("has_ack").unwrap(),
+                    ranges,
+                    self.i64("ack_delay_ns"),
+                    self.u64("ce"),
+                    self.word("trigger"),
+                    self.u32("path").unwrap()
+                )
+            }
+            Table::Recovery => {
+                let sizes = ["cwnd", "ssthresh", "bytes_in_flight", "packets_in_flight", "pacing_rate_bps"];
+                let rtts = ["min_rtt_ns", "smoothed_rtt_ns", "latest_rtt_ns", "rtt_variance_ns"];
+                format!(
+                    "{time} {:?} {:?} {:?} {:?} {}",
+                    sizes.map(|name| self.u64(name)),
+                    rtts.map(|name| self.i64(name)),
+                    self.u32("pto_count"),
+                    self.flag("app_limited"),
+                    self.u32("path").unwrap()
+                )
+            }
+            Table::Events => format!(
+                "{time} {} {:?} {:?} {:?} {:?}",
+                self.word("event").unwrap(),
+                self.word("value").as_deref(),
+                self.u32("number"),
+                self.word("trigger").as_deref(),
+                self.word("peer").as_deref()
+            ),
+            _ => {
+                let column = self.column("value");
+                let value = column.is_valid(self.1).then(|| column.as_primitive::<Float64Type>().value(self.1));
+                format!("{time} {} {value:?}", self.word("name").unwrap())
+            }
+        }
+    }
+}
+
+/// What the tables say, event by event.
+fn tabled(batches: &[(Table, RecordBatch)]) -> BTreeMap<u64, Vec<String>> {
+    let mut events: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for (table, batch) in batches {
+        for row in 0..batch.num_rows() {
+            let row = Row(batch, row);
+            events.entry(row.u64("seq").unwrap()).or_default().push(row.said(*table));
+        }
+    }
+    events
+}
+
+fn names() -> impl Strategy<Value = String> {
+    prop::sample::select(vec!["a", "recovery", "loss", "quic:x", "ü\"\\"]).prop_map(str::to_owned)
+}
+
+/// One event with what belongs to it: its kind, the rows it may have, words, a number, a fact.
+type Made = (u8, Packet, Metrics, Vec<(u64, u64)>, Vec<Stream>, [String; 2], u32, Option<f64>);
+
+fn event() -> impl Strategy<Value = Made> {
+    let some = || prop::option::of(any::<u64>());
+    let span = || prop::option::of(any::<i64>());
+    let kinds = [
+        PacketType::Initial,
+        PacketType::Handshake,
+        PacketType::ZeroRtt,
+        PacketType::OneRtt,
+        PacketType::Unnumbered,
+        PacketType::Unknown,
+    ];
+    let flag = || prop::option::of(any::<bool>());
+    let packet = (
+        prop::sample::select(kinds.to_vec()),
+        some(),
+        prop::option::of(any::<u32>()),
+        flag(),
+        any::<bool>(),
+        span(),
+        some(),
+    )
+        .prop_map(|(kind, number, bytes, ack_eliciting, acks, ack_delay, ce)| Packet {
+            kind,
+            number,
+            bytes,
+            ack_eliciting,
+            acks,
+            ack_delay,
+            ce,
+            path: bytes.unwrap_or(0),
+            ..Packet::default()
+        });
+    let metrics = ([some(), some(), some(), some(), some()], [span(), span(), span(), span()], flag()).prop_map(
+        |(
+            [cwnd, ssthresh, bytes_in_flight, packets_in_flight, pacing_rate],
+            [min, smoothed, latest, variance],
+            app_limited,
+        )| {
+            Metrics {
+                cwnd,
+                ssthresh,
+                bytes_in_flight,
+                packets_in_flight,
+                min_rtt: min,
+                smoothed_rtt: smoothed,
+                latest_rtt: latest,
+                rtt_variance: variance,
+                pacing_rate,
+                pto_count: cwnd.map(|cwnd| cwnd as u32),
+                app_limited,
+                path: 1,
+            }
+        },
+    );
+    let stream = (any::<u64>(), any::<u64>(), any::<u64>(), any::<bool>())
+        .prop_map(|(id, offset, length, fin)| Stream { id, offset, length, fin });
+    let ranges = prop::collection::vec((any::<u64>(), any::<u64>()), 0..4);
+    let streams = prop::collection::vec(stream, 0..3);
+    (0..13_u8, packet, metrics, ranges, streams, [names(), names()], any::<u32>(), prop::option::of(-1e9..1e9_f64))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn nothing_the_model_has_is_lost(events in prop::collection::vec(event(), 1..40)) {
+        let mut batch = Batch { trace: 3, ..Batch::default() };
+        for (time, (kind, mut packet, metrics, ranges, streams, words, number, fact)) in events.into_iter().enumerate() {
+            let [one, other] = words.map(|word| batch.names.add(&word));
+            packet.ranges = (batch.ranges.len() as u32, ranges.len() as u32);
+            packet.streams = (batch.streams.len() as u32, streams.len() as u32);
+            packet.trigger = fact.map(|_| other);
+            let what = match kind {
+                0 => What::Sent(batch.packets.len() as u32),
+                1 => What::Received(batch.packets.len() as u32),
+                2 => What::Lost(batch.packets.len() as u32),
+                3 => What::Dropped(batch.packets.len() as u32),
+                4 => What::Metrics(batch.metrics.len() as u32),
+                5 => What::State(batch.states.len() as u32),
+                6 => What::Controller(one),
+                7 => What::Marked(number),
+                8 => What::Losses(number),
+                9 => What::Spurious,
+                10 => What::Mtu(number),
+                11 => What::Delivered(number),
+                _ => What::Other(one),
+            };
+            let index = batch.events.len() as u32;
+            match kind {
+                0..=3 => {
+                    batch.ranges.extend(ranges);
+                    batch.streams.extend(streams);
+                    batch.packets.push(packet);
+                }
+                4 => batch.metrics.push(metrics),
+                5 => batch.states.push(State { new: one, trigger: packet.trigger }),
+                12 => batch.peers.push(Peer { event: index, address: other }),
+                _ => {}
+            }
+            if let Some(value) = fact {
+                let value = if number % 5 == 0 { f64::NAN } else { value };
+                batch.facts.push(Fact { event: index, name: one, value });
+            }
+            batch.events.push(Event { time: time as i64 - 5, group: one, what });
+        }
+        let mut tables = Tables::default();
+        (0..batch.events.len()).for_each(|index| tables.add("f", "c", 100, &batch, index));
+        let tabled = tabled(&tables.take().unwrap());
+        prop_assert_eq!(tabled.len(), batch.events.len());
+        for index in 0..batch.events.len() {
+            prop_assert_eq!(&tabled[&(100 + index as u64)], &said(&batch, index));
+        }
+        prop_assert!(tables.take().unwrap().is_empty(), "what was taken is gone");
+    }
+}
+
+#[test]
+fn recorded_traces_are_in_their_tables() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
+    let Ok(entries) = folder.read_dir() else { return };
+    for entry in entries {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|ending| ending == "md") {
+            continue;
+        }
+        let options = Options { facts: true, ..Options::default() };
+        let mut before: BTreeMap<u32, u64> = BTreeMap::new();
+        let mut count = 0;
+        let summary = read(open(&path).unwrap(), &options, &mut |trace, batch| {
+            let before = before.entry(trace.index).or_default();
+            let mut tables = Tables::default();
+            (0..batch.events.len()).for_each(|index| tables.add("f", "c", *before, &batch, index));
+            let tabled = tabled(&tables.take().unwrap());
+            for index in 0..batch.events.len() {
+                assert_eq!(tabled[&(*before + index as u64)], said(&batch, index), "{}", path.display());
+                count += 1;
+            }
+            *before += batch.events.len() as u64;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(summary.events, count, "{}", path.display());
+    }
+}
