@@ -3,7 +3,8 @@
 
 use std::collections::VecDeque;
 
-/// Packets that are remembered. The oldest are forgotten.
+/// Packets that are remembered, counted by their numbers. Older ones are forgotten, even
+/// those that nobody told the end of.
 const MOST: usize = 1 << 18;
 
 /// A packet that is told of late is put in its place if it is no farther from the end.
@@ -73,11 +74,16 @@ impl<T> Flight<T> {
     }
 
     /// Forgets acknowledged packets at the front, all of them when they are the larger part,
-    /// and the oldest beyond [`MOST`].
+    /// and whatever is too old.
     fn trim(&mut self) {
-        while self.packets.front().is_some_and(|(_, sent)| sent.fate == Fate::Acked) || self.packets.len() > MOST {
-            let front = self.packets.pop_front();
-            self.acked -= usize::from(self.acked > 0 && front.is_some_and(|(_, sent)| sent.fate == Fate::Acked));
+        let last = self.packets.back().map_or(0, |(number, _)| *number);
+        while let Some((number, sent)) = self.packets.front() {
+            let acked = sent.fate == Fate::Acked;
+            if !acked && last - number < MOST as u64 {
+                break;
+            }
+            self.packets.pop_front();
+            self.acked -= usize::from(acked && self.acked > 0);
         }
         if self.acked > self.packets.len() / 2 && self.acked > 32 {
             self.packets.retain(|(_, sent)| sent.fate != Fate::Acked);

@@ -6,9 +6,12 @@ use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
 
 use super::frame::{Frame, Occurrence};
 
-/// Wake-up calls between two occurrences at most; a controller that asks for more is not
-/// called again before the next one.
-const WAKE_UPS: usize = 10_000;
+/// Wake-up calls that are saved up for a long silence at most; a controller that asks for
+/// more is not called again before the next occurrence.
+const WAKE_UPS: u32 = 10_000;
+
+/// Wake-up calls an occurrence adds to those, so that work is bounded by the trace's length.
+const WAKE_UPS_EACH: u32 = 100;
 
 /// A controller that is told what happened.
 #[derive(Clone, Debug)]
@@ -17,6 +20,7 @@ pub struct Rerun {
     heeds_sent: bool,
     /// The wake-up it got last; it is not called twice for one.
     woken_for: Option<Time>,
+    wake_ups: u32,
     last: Time,
     /// Since when more is in flight than its window allows.
     over_since: Option<Time>,
@@ -36,6 +40,7 @@ impl Rerun {
             heeds_sent: flow.heeds_sent(),
             flow,
             woken_for: None,
+            wake_ups: WAKE_UPS,
             last: path.now,
             over_since: None,
             smoothed_rtt: Span::ZERO,
@@ -80,11 +85,13 @@ impl Rerun {
 
     /// Keeps the appointments up to `now`.
     fn wake(&mut self, now: Time) {
-        for _ in 0..WAKE_UPS {
+        self.wake_ups = self.wake_ups.saturating_add(WAKE_UPS_EACH).min(WAKE_UPS);
+        while self.wake_ups > 0 {
             let Some(at) = self.flow.look(|decision| decision.wake_at) else { return };
             if at > now || Some(at) == self.woken_for {
                 return;
             }
+            self.wake_ups -= 1;
             self.woken_for = Some(at);
             self.tell(at.max(self.last + Span(1)).min(now), What::Tick);
         }

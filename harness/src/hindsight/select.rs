@@ -57,12 +57,11 @@ impl Connection {
     pub fn choose(input: impl Read, asked: Option<&str>) -> Result<Connection, HindsightError> {
         let mut found: BTreeMap<(u32, String), Facts> = BTreeMap::new();
         let summary = read(input, &options(), &mut |trace, batch| {
-            for event in &batch.events {
-                let key = (trace.index, batch.name(event.group).to_owned());
-                if let Some(facts) = found.get_mut(&key) {
-                    facts.event(&batch, event);
-                } else if found.len() < CONNECTIONS {
-                    found.entry(key).or_default().event(&batch, event);
+            for run in batch.events.chunk_by(|one, next| one.group == next.group) {
+                let key = (trace.index, batch.name(run[0].group).to_owned());
+                if found.len() < CONNECTIONS || found.contains_key(&key) {
+                    let facts = found.entry(key).or_default();
+                    run.iter().for_each(|event| facts.event(&batch, event));
                 }
             }
             Ok(())
