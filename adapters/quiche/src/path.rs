@@ -108,7 +108,7 @@ impl<E: Engine> Path<E> {
     /// Bytes.
     #[inline]
     pub(crate) fn window(&self) -> u64 {
-        self.flow.window()
+        self.flow.cwnd()
     }
 
     /// The rate decided; without one the window over the smoothed RTT, a little faster.
@@ -277,11 +277,9 @@ impl<E: Engine> Path<E> {
         let bytes = self.batch.bytes();
         self.rate.delivered(now, bytes, self.smoothed.unwrap_or(GRANULARITY));
         self.batch.app_limited(newest.app_limited);
-        self.batch.newest(Some(newest.number), None);
-        if let Some(departure) = self.in_flight.departure(now, newest.sent_at, bytes, newest.app_limited) {
-            self.batch.departed(departure);
-        }
-        let acked = self.batch.finish(newest.sent_at, in_flight, rtt);
+        let finished = self.batch.finish(in_flight, rtt);
+        let mut acked = event::Acked { newest_pn: Some(newest.number), ..finished };
+        self.in_flight.depart(now, &mut acked, newest.app_limited);
         self.tell(now, What::Acked(acked));
     }
 
