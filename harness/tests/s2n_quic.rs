@@ -236,7 +236,10 @@ fn a_run_with_crowds_and_changing_groups_repeats() {
         [[flow]]
         controller = \"tcp-p\"
         group = \"g\"
-        count = 2
+        [[flow]]
+        controller = \"tcp-p\"
+        group = \"g\"
+        stop_s = 10
         [[flow]]
         name = \"burst\"
         controller = \"cubic\"
