@@ -40,7 +40,7 @@ pub struct Measured {
 /// Measures every connection of every trace in a file.
 ///
 /// # Errors
-/// As [`read`].
+/// As [`crate::read::read`].
 pub fn measure(input: impl Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
     let (summary, found) = connections(input, options, Meter::new, Meter::event)?;
     Ok((summary, found.into_iter().map(Measured::from).collect()))
