@@ -89,7 +89,17 @@ impl Config {
         let path = path.as_ref();
         let unreadable = |source| ConfigError::Unreadable { path: path.to_owned(), source };
         let text = std::fs::read_to_string(path).map_err(unreadable)?;
-        file::read(&path.display().to_string(), path.parent(), &text)
+        Self::parse_at(path, &text)
+    }
+
+    /// Reads `text`, which is the file at `path` or what a stack leaves of it for this crate.
+    /// A relative directory for recordings is relative to the file's.
+    ///
+    /// # Errors
+    /// The text has a mistake.
+    pub fn parse_at(path: impl AsRef<File>, text: &str) -> Result<Config, ConfigError> {
+        let path = path.as_ref();
+        file::read(&path.display().to_string(), path.parent(), text)
     }
 
     /// Reads the text of a file called `name`.

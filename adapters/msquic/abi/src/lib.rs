@@ -1,0 +1,223 @@
+//! `windlass_msquic.h` as Rust sees it: the structures that pass between MsQuic and a plugin.
+//!
+//! The header is the interface and explains every field; the tests compare sizes and offsets
+//! with the ones it states, which the C compiler checks on its side.
+
+use std::ffi::{c_char, c_void};
+
+/// `WINDLASS_MSQUIC_ABI`: the version of the interface.
+pub const ABI: u32 = 1;
+/// `WINDLASS_MSQUIC_FIRST_ID`: the least id of a registered controller.
+pub const FIRST_ID: u16 = 0x4000;
+
+/// Bits of [`Path::reports`].
+pub mod reports {
+    /// CE marks are counted.
+    pub const ECN: u8 = 1;
+    /// One-way delays, if the peer agrees.
+    pub const ONE_WAY: u8 = 2;
+}
+
+/// Bits of [`Packet::flags`].
+pub mod packet {
+    /// The application left the window unused.
+    pub const APP_LIMITED: u32 = 1;
+    /// It carried ECT(0).
+    pub const ECT: u32 = 2;
+    /// What was delivered when it left is known.
+    pub const DELIVERY: u32 = 4;
+}
+
+/// Bits of [`Sent::flags`].
+pub mod sent {
+    /// The application has nothing more to send.
+    pub const APP_LIMITED: u32 = 1;
+}
+
+/// Bits of [`Acked::flags`].
+pub mod acked {
+    /// `rtt` is a new sample.
+    pub const RTT: u32 = 1;
+    /// `one_way_us` is known.
+    pub const ONE_WAY: u32 = 2;
+    /// The newest packet left while the application left the window unused.
+    pub const APP_LIMITED: u32 = 4;
+    /// Keys were dropped; there is no packet list.
+    pub const IMPLICIT: u32 = 8;
+}
+
+/// Bits of [`Lost::flags`].
+pub mod lost {
+    /// Persistent congestion.
+    pub const PERSISTENT: u32 = 1;
+}
+
+/// Bits of [`Control::flags`].
+pub mod control {
+    /// Other flows may change it.
+    pub const SHARED: u32 = 1;
+    /// The pacing rate was decided, not derived.
+    pub const DECIDED: u32 = 2;
+}
+
+/// The path a flow starts on.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Path {
+    pub now_us: u64,
+    pub peer_address: [u8; 16],
+    pub mtu: u32,
+    pub initial_window_packets: u32,
+    pub peer_port: u16,
+    pub is_server: u8,
+    pub reports: u8,
+    pub in_flight: u32,
+    pub app_name: *const c_char,
+    pub server_name: *const c_char,
+}
+
+/// A packet that was in flight.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Packet {
+    pub number: u64,
+    pub sent_us: u64,
+    pub total_sent: u64,
+    pub delivered: u64,
+    pub delivered_us: u64,
+    pub delivered_sent_us: u64,
+    pub bytes: u32,
+    pub flags: u32,
+}
+
+/// An RTT sample with MsQuic's estimates.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Rtt {
+    pub latest_us: u64,
+    pub smoothed_us: u64,
+    pub variation_us: u64,
+    pub min_us: u64,
+    pub ack_delay_us: u64,
+}
+
+/// A packet left.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Sent {
+    pub now_us: u64,
+    pub number: u64,
+    pub bytes: u32,
+    pub in_flight: u32,
+    pub mtu: u32,
+    pub flags: u32,
+}
+
+/// Packets were acknowledged.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Acked {
+    pub now_us: u64,
+    pub largest_sent: u64,
+    pub rtt: Rtt,
+    pub one_way_us: i64,
+    pub posted: u64,
+    pub bytes: u32,
+    pub in_flight_before: u32,
+    pub in_flight: u32,
+    pub mtu: u32,
+    pub flags: u32,
+    pub packet_count: u32,
+    pub packets: *const Packet,
+}
+
+/// The peer reported CE marks.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Marked {
+    pub now_us: u64,
+    pub newest_number: u64,
+    pub newest_sent_us: u64,
+    pub packets: u32,
+    pub in_flight: u32,
+    pub mtu: u32,
+    pub reserved: u32,
+}
+
+/// Packets were declared lost.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Lost {
+    pub now_us: u64,
+    pub bytes: u32,
+    pub in_flight_before: u32,
+    pub in_flight: u32,
+    pub mtu: u32,
+    pub flags: u32,
+    pub packet_count: u32,
+    pub packets: *const Packet,
+}
+
+/// All packets declared lost lately arrived after all.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Spurious {
+    pub now_us: u64,
+    pub newest_sent_us: u64,
+    pub in_flight: u32,
+    pub mtu: u32,
+}
+
+/// What the sender may do.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[allow(missing_docs)]
+pub struct Control {
+    pub pacing_rate: u64,
+    pub cwnd: u32,
+    pub ssthresh: u32,
+    pub flags: u32,
+    pub phase: u32,
+}
+
+/// Makes a definition of a text; the others are room for an error.
+pub type Define = unsafe extern "C" fn(*const c_char, *mut c_char, usize) -> *mut c_void;
+
+/// The functions of a plugin; see the header for what each has to do.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Plugin {
+    pub abi: u32,
+    pub size: u32,
+    pub name: *const c_char,
+    pub define: Define,
+    pub configure: Option<Define>,
+    pub start: unsafe extern "C" fn(*mut c_void, *const Path, *mut Control, *mut c_char, usize) -> *mut c_void,
+    pub stop: unsafe extern "C" fn(*mut c_void),
+    pub sent: unsafe extern "C" fn(*mut c_void, *const Sent, *mut Control),
+    pub acked: unsafe extern "C" fn(*mut c_void, *const Acked, *mut Control),
+    pub marked: unsafe extern "C" fn(*mut c_void, *const Marked, *mut Control),
+    pub lost: unsafe extern "C" fn(*mut c_void, *const Lost, *mut Control),
+    pub spurious: unsafe extern "C" fn(*mut c_void, *const Spurious, *mut Control),
+    pub forgotten: unsafe extern "C" fn(*mut c_void, u64, u32, *mut Control),
+    pub refresh: unsafe extern "C" fn(*mut c_void, *mut Control),
+}
+
+// SAFETY: a table is read only, and its name is a text that lives for ever (the header asks
+// for both).
+unsafe impl Sync for Plugin {}
+// SAFETY: as above.
+unsafe impl Send for Plugin {}
+
+
+#[cfg(test)]
+mod tests;

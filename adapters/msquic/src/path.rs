@@ -1,0 +1,210 @@
+//! One path of a connection as a windlass flow.
+
+use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
+use windlass_controllers::event::{self, Idle, LossTrigger, Marked, OneWay, SpuriousLoss};
+use windlass_controllers::{Engine, Event, Phase, Span, Time, What};
+use windlass_msquic_abi as abi;
+
+/// Granularity of timers (`RFC 9002 §6.1.2`).
+const GRANULARITY: Span = Span::from_millis(1);
+
+/// The peer's `max_ack_delay` unless it says otherwise (`RFC 9000 §18.2`).
+const MAX_ACK_DELAY: Span = Span::from_millis(25);
+
+/// MsQuic's clock as a time.
+pub(crate) fn time(us: u64) -> Time {
+    Time(us.saturating_mul(1000))
+}
+
+fn span(us: u64) -> Span {
+    Span(us.saturating_mul(1000))
+}
+
+/// Turns what MsQuic tells of a path into events of a flow.
+#[derive(Debug)]
+pub(crate) struct Path<E: Engine> {
+    flow: Flow<E>,
+    now: Time,
+    mtu: u32,
+    in_flight: InFlight,
+    batch: AckBatch,
+    smoothed: Option<Span>,
+    pto: Span,
+    heeds_sent: bool,
+}
+
+/// What a path is told and asked, whatever its engine.
+pub(crate) trait Driven: Send {
+    /// A packet left.
+    fn sent(&mut self, sent: &abi::Sent);
+    /// `packets` were acknowledged.
+    fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]);
+    /// The peer reported marks.
+    fn marked(&mut self, marked: &abi::Marked);
+    /// `packets` were lost.
+    fn lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]);
+    /// The latest losses were none.
+    fn spurious(&mut self, spurious: &abi::Spurious);
+    /// `in_flight` bytes remain, the others left unheard of.
+    fn forgotten(&mut self, now_us: u64, in_flight: u32);
+    /// What the sender may do.
+    fn control(&self) -> abi::Control;
+}
+
+impl<E: Engine> Path<E> {
+    /// `flow` on a path of datagrams of `mtu` bytes that starts with `in_flight` bytes.
+    pub(crate) fn new(flow: Flow<E>, now: Time, mtu: u32, in_flight: u32) -> Self {
+        let mut counted = InFlight::new(flow.engine());
+        if in_flight > 0 {
+            counted.acknowledged(now, in_flight.into());
+        }
+        Path {
+            heeds_sent: flow.heeds_sent(),
+            in_flight: counted,
+            flow,
+            now,
+            mtu,
+            batch: AckBatch::default(),
+            smoothed: None,
+            pto: Span::ZERO,
+        }
+    }
+
+    fn tell(&mut self, what: What) {
+        self.flow.on(&Event { now: self.now, what });
+    }
+
+    /// It is `now_us`, and datagrams have `mtu` bytes. Time does not go back: packets are
+    /// stamped a little before MsQuic tells of them.
+    fn at(&mut self, now_us: u64, mtu: u32) {
+        self.now = self.now.max(time(now_us));
+        if mtu != self.mtu {
+            self.mtu = mtu;
+            self.tell(What::Mtu(mtu));
+        }
+    }
+
+    /// The sample of a frame, if it brings one.
+    fn sample(&mut self, acked: &abi::Acked) -> Option<event::Rtt> {
+        if acked.flags & abi::acked::RTT == 0 {
+            return None;
+        }
+        let rtt = &acked.rtt;
+        let (smoothed, variation) = (span(rtt.smoothed_us), span(rtt.variation_us));
+        self.smoothed = Some(smoothed);
+        self.pto = smoothed + Span(variation.0.saturating_mul(4)).max(GRANULARITY) + MAX_ACK_DELAY;
+        let (latest, min, ack_delay) = (span(rtt.latest_us), span(rtt.min_us), span(rtt.ack_delay_us));
+        Some(event::Rtt { latest, smoothed, variation, min, ack_delay })
+    }
+}
+
+/// The delays of a sample: `one_way_us` lies between the two clocks' readings when the packet
+/// left and when the acknowledgement did.
+fn one_way(rtt: &event::Rtt, one_way_us: i64) -> OneWay {
+    let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
+    let forward = one_way_us.saturating_mul(1000).saturating_sub(signed(rtt.ack_delay));
+    OneWay { forward, backward: signed(rtt.adjusted()).saturating_sub(forward) }
+}
+
+impl<E: Engine> Driven for Path<E> {
+    fn sent(&mut self, sent: &abi::Sent) {
+        self.at(sent.now_us, sent.mtu);
+        let (bytes, in_flight) = (u64::from(sent.bytes), u64::from(sent.in_flight));
+        let before = in_flight.saturating_sub(bytes);
+        if self.in_flight.bytes() != before {
+            self.in_flight.acknowledged(self.now, before);
+        }
+        if let Some(idle) = self.in_flight.sent(time(sent.now_us), bytes, 0) {
+            self.tell(What::Idle(Idle { idle, pto: self.pto }));
+        }
+        if self.heeds_sent {
+            let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
+            self.tell(What::Sent(event::Sent { bytes, pn: Some(sent.number), in_flight, app_limited, place: None }));
+        }
+    }
+
+    fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {
+        self.at(acked.now_us, acked.mtu);
+        let in_flight = u64::from(acked.in_flight);
+        let rtt = self.sample(acked);
+        self.in_flight.acknowledged(self.now, in_flight);
+        let Some(newest) = packets.iter().max_by_key(|packet| packet.number) else {
+            if let Some(rtt) = rtt {
+                self.tell(What::Sampled(rtt));
+            }
+            return;
+        };
+        let recovery_start = self.flow.recovery_start();
+        for packet in packets {
+            self.batch.add(time(packet.sent_us), packet.bytes.into(), recovery_start);
+        }
+        let app_limited = acked.flags & abi::acked::APP_LIMITED != 0;
+        self.batch.app_limited(app_limited);
+        let mut told = self.batch.finish(in_flight, rtt);
+        told.newest_pn = Some(newest.number);
+        told.one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
+        self.in_flight.depart(self.now, &mut told, app_limited);
+        self.tell(What::Acked(told));
+    }
+
+    fn marked(&mut self, marked: &abi::Marked) {
+        self.at(marked.now_us, marked.mtu);
+        self.tell(What::Marked(Marked {
+            packets: marked.packets,
+            newest_sent_at: time(marked.newest_sent_us),
+            newest_pn: Some(marked.newest_number),
+            in_flight: marked.in_flight.into(),
+        }));
+    }
+
+    fn lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
+        self.at(lost.now_us, lost.mtu);
+        self.in_flight.lost(lost.bytes.into());
+        let newest = packets.iter().max_by_key(|packet| packet.number);
+        let told = event::Lost {
+            bytes: lost.bytes.into(),
+            packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
+            newest_sent_at: newest.map_or(self.now, |newest| time(newest.sent_us)),
+            newest_pn: newest.map(|newest| newest.number),
+            in_flight_before: lost.in_flight_before.into(),
+            in_flight: lost.in_flight.into(),
+            trigger: LossTrigger::Unknown,
+            transmissions: 1,
+        };
+        let persistent = lost.flags & abi::lost::PERSISTENT != 0;
+        self.tell(if persistent { What::PersistentCongestion(told) } else { What::Lost(told) });
+    }
+
+    fn spurious(&mut self, spurious: &abi::Spurious) {
+        self.at(spurious.now_us, spurious.mtu);
+        self.tell(What::SpuriousLoss(SpuriousLoss { newest_sent_at: time(spurious.newest_sent_us) }));
+    }
+
+    fn forgotten(&mut self, now_us: u64, in_flight: u32) {
+        self.at(now_us, self.mtu);
+        self.in_flight.acknowledged(self.now, in_flight.into());
+    }
+
+    fn control(&self) -> abi::Control {
+        let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
+        let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+        self.flow.look(|decision| {
+            let derived = || default_pacing(decision, self.smoothed?);
+            let decided = if decision.pacing_rate.is_some() { abi::control::DECIDED } else { 0 };
+            abi::Control {
+                pacing_rate: decision.pacing_rate.or_else(derived).unwrap_or(0),
+                cwnd: bytes(decision.cwnd),
+                ssthresh: decision.ssthresh.map_or(u32::MAX, bytes),
+                flags: shared | decided,
+                phase: match decision.phase {
+                    Phase::SlowStart => 0,
+                    Phase::CongestionAvoidance => 1,
+                    Phase::Recovery => 2,
+                },
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,120 @@
+//! The settings file: the one configuration file of all adapters, which may also hold a line
+//! `plugin = "…"` and a section `[app.NAME]` for each application, a file of its own within.
+
+use std::collections::BTreeMap;
+use std::path::Path as File;
+use std::sync::Arc;
+
+use windlass_adapter::config::{Config, ConfigError};
+
+use crate::Definition;
+use crate::definition::{NewConnection, Start};
+use crate::flow::Guarded;
+
+/// What a file says: for every application, and for some.
+struct Settings {
+    otherwise: Definition,
+    apps: BTreeMap<String, Definition>,
+}
+
+impl Start for Settings {
+    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
+        new.app.and_then(|app| self.apps.get(app)).unwrap_or(&self.otherwise).start(new)
+    }
+}
+
+/// Reads the file at `path`.
+pub(crate) fn read(path: &str) -> Result<Arc<dyn Start>, String> {
+    let file = File::new(path);
+    let text = std::fs::read_to_string(file)
+        .map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source }.to_string())?;
+    let parts = Parts::of(&text);
+    let mut problems = Vec::new();
+    let mut define = |text: &str| {
+        let definition = Config::parse_at(file, text).and_then(|config| Definition::from_config(&config));
+        definition.map_err(|error| problems.push(error.to_string())).ok()
+    };
+    let otherwise = define(&parts.otherwise);
+    let mut apps = BTreeMap::new();
+    for (app, text) in &parts.apps {
+        if let Some(definition) = define(text) {
+            apps.insert(app.clone(), definition);
+        }
+    }
+    match otherwise {
+        Some(otherwise) if problems.is_empty() => Ok(Arc::new(Settings { otherwise, apps })),
+        _ => Err(problems.join("\n")),
+    }
+}
+
+/// A file taken apart. Every part has all lines of the file, those of the others blank, so
+/// that a mistake is told where it stands.
+#[derive(PartialEq, Debug, Default)]
+struct Parts {
+    otherwise: String,
+    apps: BTreeMap<String, String>,
+}
+
+impl Parts {
+    fn of(text: &str) -> Parts {
+        let mut parts = Parts::default();
+        let mut current: Option<String> = None;
+        let mut in_section = false;
+        let mut before = String::new();
+        for line in text.split_inclusive('\n') {
+            let mut line = line.to_owned();
+            if line.trim_start().starts_with('[') {
+                in_section = true;
+                current = None;
+                if let Some((app, header)) = app_section(&line) {
+                    line = header;
+                    current = Some(app);
+                }
+            } else if !in_section && is_plugin(&line) {
+                line = blank(&line);
+            }
+            let empty = blank(&line);
+            if let Some(app) = &current {
+                parts.apps.entry(app.clone()).or_insert_with(|| before.clone());
+            }
+            for (app, text) in &mut parts.apps {
+                text.push_str(if current.as_ref() == Some(app) { &line } else { &empty });
+            }
+            parts.otherwise.push_str(if current.is_none() { &line } else { &empty });
+            before.push_str(&empty);
+        }
+        parts
+    }
+}
+
+/// A line of the same length that says nothing.
+fn blank(line: &str) -> String {
+    line.chars().map(|c| if c == '\n' || c == '\r' { c } else { ' ' }).collect()
+}
+
+/// A line `plugin = …`.
+fn is_plugin(line: &str) -> bool {
+    line.trim_start().strip_prefix("plugin").is_some_and(|rest| rest.trim_start().starts_with('='))
+}
+
+/// Of a header `[app.NAME]`, `[app.NAME.rest]` or `[[app.NAME.rest]]`: the name, and the
+/// header it is for the application.
+fn app_section(line: &str) -> Option<(String, String)> {
+    let open = line.find(|c| c != '[' && c != ' ' && c != '\t')?;
+    let path = line[open..].strip_prefix("app.")?;
+    let (name, rest) = match path.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"')?,
+        None => path.split_at(path.find(['.', ']'])?),
+    };
+    let header = if rest.starts_with(']') {
+        blank(line)
+    } else {
+        let rest = rest.strip_prefix('.')?;
+        // As long as before, so that columns stay.
+        format!("{}{}{rest}", blank(&line[..line.len() - rest.len() - open]), &line[..open])
+    };
+    Some((name.to_owned(), header))
+}
+
+#[cfg(test)]
+mod tests;

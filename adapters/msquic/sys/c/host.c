@@ -1,0 +1,332 @@
+/* Plugins, names, ids and the default; the environment. Needs nothing of MsQuic. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+
+enum { WM_MAX_PLUGINS = 16, WM_MAX_ENTRIES = 1024, WM_MAX_PATH = 4096 };
+
+/* Guards what is written below; entries are published with their count. */
+static pthread_mutex_t WmLock = PTHREAD_MUTEX_INITIALIZER;
+static const windlass_msquic_plugin *WmPlugins[WM_MAX_PLUGINS];
+static uint32_t WmPluginCount;
+static WmEntry WmEntries[WM_MAX_ENTRIES];
+static uint32_t WmEntryCount;
+static WmEntry *WmDefaultEntry;
+static pthread_once_t WmOnce = PTHREAD_ONCE_INIT;
+static _Thread_local char WmError[WM_ERROR_SIZE];
+
+static const char WmFile[] = "libwindlass_msquic.so";
+
+void WmSay(const char *Format, ...)
+{
+    char Line[WM_ERROR_SIZE + 256];
+    va_list Arguments;
+    va_start(Arguments, Format);
+    vsnprintf(Line, sizeof(Line), Format, Arguments);
+    va_end(Arguments);
+    fprintf(stderr, "windlass: %s\n", Line);
+}
+
+__attribute__((format(printf, 1, 2))) static int WmFail(const char *Format, ...)
+{
+    va_list Arguments;
+    va_start(Arguments, Format);
+    vsnprintf(WmError, sizeof(WmError), Format, Arguments);
+    va_end(Arguments);
+    return -1;
+}
+
+/* The id of a text: FNV-1a folded to 14 bits, so that it depends on nothing else. */
+static uint16_t WmIdOf(const char *Text)
+{
+    uint32_t Hash = 2166136261u;
+    for (; *Text != 0; ++Text) {
+        Hash = (Hash ^ (uint8_t)*Text) * 16777619u;
+    }
+    return (uint16_t)(WINDLASS_MSQUIC_FIRST_ID | ((Hash ^ (Hash >> 14) ^ (Hash >> 28)) & 0x3fffu));
+}
+
+WmEntry *WmById(uint16_t Id)
+{
+    const uint32_t Count = __atomic_load_n(&WmEntryCount, __ATOMIC_ACQUIRE);
+    for (uint32_t i = 0; i < Count; ++i) {
+        if (WmEntries[i].Id == Id) {
+            return &WmEntries[i];
+        }
+    }
+    return NULL;
+}
+
+/* With the lock: the entry of `Text`, made by the first plugin that can; NULL is an error. */
+static WmEntry *WmDefine(const char *Text, bool IsFile)
+{
+    const uint16_t Id = WmIdOf(Text);
+    for (uint32_t i = 0; !IsFile && i < WmEntryCount; ++i) {
+        if (WmEntries[i].Id != Id) {
+            continue;
+        }
+        if (strcmp(WmEntries[i].Text, Text) == 0) {
+            return &WmEntries[i];
+        }
+        WmFail("%s: its id 0x%04x is that of %s; change the spelling of one, as in the order of its "
+               "parameters",
+               Text, Id, WmEntries[i].Text);
+        return NULL;
+    }
+    if (WmEntryCount == WM_MAX_ENTRIES) {
+        WmFail("%s: %d controllers are registered already, which is all there is room for", Text,
+               WM_MAX_ENTRIES);
+        return NULL;
+    }
+    if (WmPluginCount == 0) {
+        WmFail("%s: no plugin is loaded; name one in MSQUIC_CC_PLUGIN, or put %s beside libmsquic", Text,
+               WmFile);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < WmPluginCount; ++i) {
+        const windlass_msquic_plugin *Plugin = WmPlugins[i];
+        void *(*Make)(const char *, char *, size_t) = IsFile ? Plugin->configure : Plugin->define;
+        char Error[WM_ERROR_SIZE] = "it cannot read settings files";
+        void *Definition = Make != NULL ? Make(Text, Error, sizeof(Error)) : NULL;
+        if (Definition == NULL) {
+            WmFail("%s", Error);
+            continue;
+        }
+        char *Copy = strdup(Text);
+        if (Copy == NULL) {
+            WmFail("%s: out of memory", Text);
+            return NULL;
+        }
+        WmEntry *Entry = &WmEntries[WmEntryCount];
+        /* Files are chosen by no id. */
+        *Entry = (WmEntry){Plugin, Definition, Copy, IsFile ? 0 : Id, 0};
+        __atomic_store_n(&WmEntryCount, WmEntryCount + 1, __ATOMIC_RELEASE);
+        return Entry;
+    }
+    return NULL;
+}
+
+static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
+{
+    if (Plugin == NULL) {
+        return WmFail("%s: it offers no plugin", Where);
+    }
+    if (Plugin->abi != WINDLASS_MSQUIC_ABI || Plugin->size != sizeof(*Plugin)) {
+        return WmFail("%s: it is made for version %u of the interface with a table of %u bytes; expected "
+                      "version %u with %zu bytes",
+                      Where, Plugin->abi, Plugin->size, WINDLASS_MSQUIC_ABI, sizeof(*Plugin));
+    }
+    if (Plugin->define == NULL || Plugin->start == NULL || Plugin->stop == NULL || Plugin->sent == NULL ||
+        Plugin->acked == NULL || Plugin->marked == NULL || Plugin->lost == NULL ||
+        Plugin->spurious == NULL || Plugin->forgotten == NULL || Plugin->refresh == NULL) {
+        return WmFail("%s: a function of its table is NULL; only configure may be", Where);
+    }
+    for (uint32_t i = 0; i < WmPluginCount; ++i) {
+        if (WmPlugins[i] == Plugin) {
+            return 0;
+        }
+    }
+    if (WmPluginCount == WM_MAX_PLUGINS) {
+        return WmFail("%s: %d plugins are loaded already, which is all there is room for", Where,
+                      WM_MAX_PLUGINS);
+    }
+    WmPlugins[WmPluginCount++] = Plugin;
+    return 0;
+}
+
+static int WmLoad(const char *Path)
+{
+    void *Library = dlopen(Path, RTLD_NOW | RTLD_LOCAL);
+    if (Library == NULL) {
+        return WmFail("%s", dlerror());
+    }
+    windlass_msquic_plugin_entry Entry;
+    *(void **)&Entry = dlsym(Library, "windlass_msquic_plugin_v1");
+    if (Entry == NULL) {
+        dlclose(Library);
+        return WmFail("%s: it exports no windlass_msquic_plugin_v1; expected a plugin for version %u of the "
+                      "interface",
+                      Path, WINDLASS_MSQUIC_ABI);
+    }
+    /* Never closed: its code may run until the process ends. */
+    return WmPlug(Entry(), Path);
+}
+
+/* The plugin beside this library, or wherever the loader finds it. */
+static int WmLoadBeside(void)
+{
+    Dl_info Info;
+    char Path[WM_MAX_PATH];
+    if (dladdr(&WmOnce, &Info) != 0 && Info.dli_fname != NULL) {
+        const char *Slash = strrchr(Info.dli_fname, '/');
+        const int Length = Slash != NULL ? (int)(Slash - Info.dli_fname) + 1 : 0;
+        snprintf(Path, sizeof(Path), "%.*s%s", Length, Info.dli_fname, WmFile);
+        FILE *File = fopen(Path, "rb");
+        if (File != NULL) {
+            fclose(File);
+            return WmLoad(Path);
+        }
+    }
+    return WmLoad(WmFile);
+}
+
+/* The value of a line `plugin = "…"` before the first section of a settings file, which
+ * tells what reads the rest; an empty text without one. */
+static int WmPluginOf(const char *File, char *Value, size_t Size)
+{
+    char Line[WM_MAX_PATH];
+    Value[0] = 0;
+    FILE *Stream = fopen(File, "re");
+    if (Stream == NULL) {
+        return WmFail("cannot read the configuration %s: %s", File, strerror(errno));
+    }
+    int Result = 0;
+    for (unsigned Number = 1; fgets(Line, sizeof(Line), Stream) != NULL; ++Number) {
+        char *At = Line + strspn(Line, " \t");
+        if (*At == '[') {
+            break;
+        }
+        if (strncmp(At, "plugin", 6) != 0 || strchr(" \t=", At[6]) == NULL) {
+            continue;
+        }
+        At += 6;
+        At += strspn(At, " \t");
+        const char Quote = *At == '=' ? At[1 + strspn(At + 1, " \t")] : 0;
+        char *First = Quote != 0 ? strchr(At, Quote) : NULL;
+        char *Last = First != NULL ? strchr(First + 1, Quote) : NULL;
+        if ((Quote != '"' && Quote != '\'') || Last == NULL || (size_t)(Last - First) > Size) {
+            Line[strcspn(Line, "\r\n")] = 0;
+            Result = WmFail("%s:%u:1: \"%s\" names no plugin; expected plugin = \"/path/of/%s\"", File,
+                            Number, Line, WmFile);
+        } else {
+            *Last = 0;
+            strcpy(Value, First + 1);
+        }
+        break;
+    }
+    fclose(Stream);
+    return Result;
+}
+
+static bool WmIsSet(const char *Value)
+{
+    return Value != NULL && *Value != 0;
+}
+
+static int WmFromEnvironment(const char *Path, const char *Name, const char *File)
+{
+    char Value[WM_MAX_PATH] = "";
+    if (WmIsSet(File) && !WmIsSet(Path)) {
+        if (WmPluginOf(File, Value, sizeof(Value)) != 0) {
+            return -1;
+        }
+        Path = Value;
+    }
+    if (WmIsSet(Path)) {
+        if (WmLoad(Path) != 0) {
+            return -1;
+        }
+    } else if (WmPluginCount == 0 && (WmIsSet(Name) || WmIsSet(File)) && WmLoadBeside() != 0) {
+        return -1;
+    }
+    WmEntry *Entry = NULL;
+    if (WmIsSet(File) && (Entry = WmDefine(File, true)) == NULL) {
+        return -1;
+    }
+    /* A name is the more particular wish. */
+    if (WmIsSet(Name) && (Entry = WmDefine(Name, false)) == NULL) {
+        return -1;
+    }
+    __atomic_store_n(&WmDefaultEntry, Entry, __ATOMIC_RELEASE);
+    return 0;
+}
+
+static void WmReadEnvironment(void)
+{
+    const char *Path = getenv("MSQUIC_CC_PLUGIN");
+    const char *Name = getenv("MSQUIC_CC");
+    const char *File = getenv("MSQUIC_CONFIG");
+    pthread_mutex_lock(&WmLock);
+    if (WmFromEnvironment(Path, Name, File) != 0) {
+        WmSay("%s; connections keep MsQuic's own congestion control", WmError);
+    }
+    pthread_mutex_unlock(&WmLock);
+}
+
+WmEntry *WmDefault(void)
+{
+    pthread_once(&WmOnce, WmReadEnvironment);
+    return __atomic_load_n(&WmDefaultEntry, __ATOMIC_ACQUIRE);
+}
+
+int windlass_msquic_plug(const windlass_msquic_plugin *Plugin)
+{
+    /* Before the environment is read: its names may be those of this plugin. */
+    pthread_mutex_lock(&WmLock);
+    const int Result = WmPlug(Plugin, Plugin != NULL && Plugin->name != NULL ? Plugin->name : "plugin");
+    pthread_mutex_unlock(&WmLock);
+    return Result;
+}
+
+int windlass_msquic_load(const char *Path)
+{
+    if (!WmIsSet(Path)) {
+        return WmFail("no path of a plugin was given");
+    }
+    pthread_mutex_lock(&WmLock);
+    const int Result = WmLoad(Path);
+    pthread_mutex_unlock(&WmLock);
+    return Result;
+}
+
+int windlass_msquic_register(const char *Controller, uint16_t *Id)
+{
+    if (!WmIsSet(Controller)) {
+        return WmFail("no controller was given");
+    }
+    WmDefault();
+    pthread_mutex_lock(&WmLock);
+    const WmEntry *Entry = WmDefine(Controller, false);
+    pthread_mutex_unlock(&WmLock);
+    if (Entry != NULL && Id != NULL) {
+        *Id = Entry->Id;
+    }
+    return Entry != NULL ? 0 : -1;
+}
+
+static int WmMakeDefault(const char *Text, bool IsFile)
+{
+    WmDefault();
+    pthread_mutex_lock(&WmLock);
+    WmEntry *Entry = Text != NULL ? WmDefine(Text, IsFile) : NULL;
+    const bool Done = Text == NULL || Entry != NULL;
+    if (Done) {
+        __atomic_store_n(&WmDefaultEntry, Entry, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&WmLock);
+    return Done ? 0 : -1;
+}
+
+int windlass_msquic_set_default(const char *Controller)
+{
+    return WmMakeDefault(Controller, false);
+}
+
+int windlass_msquic_configure(const char *Path)
+{
+    return WmIsSet(Path) ? WmMakeDefault(Path, true) : WmFail("no settings file was given");
+}
+
+const char *windlass_msquic_error(void)
+{
+    return WmError;
+}
