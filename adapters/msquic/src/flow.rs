@@ -39,7 +39,10 @@ impl Guarded {
         // Leaving its group is a step too.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
         control.flags &= !windlass_msquic_abi::control::SHARED;
-        say(&format!("{} panicked; its connection goes on with the last window, {} bytes", self.controller, control.cwnd));
+        say(&format!(
+            "{} panicked; its connection goes on with the last window, {} bytes",
+            self.controller, control.cwnd
+        ));
     }
 }
 

@@ -142,7 +142,8 @@ impl<E: Engine> Driven for Path<E> {
         self.batch.app_limited(app_limited);
         let mut told = self.batch.finish(in_flight, rtt);
         told.newest_pn = Some(newest.number);
-        told.one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
+        told.one_way =
+            rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
         self.in_flight.depart(self.now, &mut told, app_limited);
         self.tell(What::Acked(told));
     }

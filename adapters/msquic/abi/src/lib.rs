@@ -218,6 +218,5 @@ unsafe impl Sync for Plugin {}
 // SAFETY: as above.
 unsafe impl Send for Plugin {}
 
-
 #[cfg(test)]
 mod tests;

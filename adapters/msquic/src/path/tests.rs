@@ -1,1 +1,190 @@
+use super::*;
+use std::sync::{Arc, Mutex};
+use windlass_adapter::{Facts, Recorder};
+use windlass_controllers::{Algorithm, Decision, Path as Start};
 
+const MTU: u32 = 1200;
+
+/// Keeps every event.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<Event>>>);
+
+impl Recorder for Heard {
+    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+        self.0.lock().unwrap().push(*event);
+    }
+}
+
+impl Heard {
+    fn take(&self) -> Vec<What> {
+        self.0.lock().unwrap().drain(..).map(|event| event.what).collect()
+    }
+}
+
+fn path(controller: &str) -> (Path<Algorithm>, Heard) {
+    let start = Start { now: time(1000), mtu: MTU, seed: 1 };
+    let mut flow = Flow::alone(Algorithm::read(controller).unwrap(), &start);
+    let heard = Heard::default();
+    flow.record(Box::new(heard.clone()));
+    (Path::new(flow, time(1000), MTU, 0), heard)
+}
+
+fn send(path: &mut Path<Algorithm>, number: u64, now_us: u64, in_flight: u32) {
+    path.sent(&abi::Sent { now_us, number, bytes: MTU, in_flight, mtu: MTU, flags: 0 });
+}
+
+fn packet(number: u64, sent_us: u64) -> abi::Packet {
+    abi::Packet { number, sent_us, bytes: MTU, ..abi::Packet::default() }
+}
+
+fn acked(now_us: u64, flags: u32, packets: u32, in_flight: u32) -> abi::Acked {
+    abi::Acked {
+        now_us,
+        largest_sent: 9,
+        rtt: abi::Rtt {
+            latest_us: 50_000,
+            smoothed_us: 48_000,
+            variation_us: 4000,
+            min_us: 40_000,
+            ack_delay_us: 2000,
+        },
+        one_way_us: -7000,
+        posted: 0,
+        bytes: packets * MTU,
+        in_flight_before: in_flight + packets * MTU,
+        in_flight,
+        mtu: MTU,
+        flags,
+        packet_count: packets,
+        packets: std::ptr::null(),
+    }
+}
+
+#[test]
+fn an_ack_is_one_event_with_its_sample() {
+    let (mut path, heard) = path("reno");
+    for number in 1..=3 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    let flags = abi::acked::RTT | abi::acked::ONE_WAY | abi::acked::APP_LIMITED;
+    path.acked(&acked(51_002, flags, 2, MTU), &[packet(1, 1001), packet(2, 1002)]);
+    let heard = heard.take();
+    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    assert_eq!((told.bytes, told.packets, told.newest_pn), (2 * u64::from(MTU), 2, Some(2)));
+    assert_eq!((told.in_flight_before, told.in_flight), (3 * u64::from(MTU), MTU.into()));
+    assert_eq!(told.newest_sent_at, time(1002));
+    assert!(told.app_limited);
+    let rtt = told.rtt.unwrap();
+    assert_eq!((rtt.latest, rtt.min, rtt.ack_delay), (Span(50_000_000), Span(40_000_000), Span(2_000_000)));
+    let one_way = told.one_way.unwrap();
+    assert_eq!((one_way.forward, one_way.backward), (-9_000_000, 57_000_000));
+    assert_eq!(one_way.forward + one_way.backward, 48_000_000, "the RTT without the delay of the acknowledgement");
+}
+
+#[test]
+fn nothing_optional_is_told_without_its_flag() {
+    let (mut path, heard) = path("reno");
+    send(&mut path, 1, 1001, MTU);
+    path.acked(&acked(51_002, 0, 1, 0), &[packet(1, 1001)]);
+    let heard = heard.take();
+    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    assert_eq!((told.rtt, told.one_way, told.app_limited), (None, None, false));
+}
+
+#[test]
+fn a_frame_without_packets_brings_its_sample_and_the_window_forgets_the_flight() {
+    let (mut path, heard) = path("reno");
+    send(&mut path, 1, 1001, MTU);
+    path.acked(&acked(51_002, abi::acked::RTT, 0, 0), &[]);
+    assert!(matches!(heard.take()[..], [What::Sampled(_)]));
+    path.acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
+    assert!(heard.take().is_empty());
+    assert_eq!(path.in_flight.bytes(), 0);
+}
+
+#[test]
+fn losses_marks_and_what_was_none_are_told() {
+    let (mut path, heard) = path("reno");
+    for number in 1..=4 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    let mut lost = abi::Lost {
+        now_us: 60_000,
+        bytes: 2 * MTU,
+        in_flight_before: 4 * MTU,
+        in_flight: 2 * MTU,
+        mtu: MTU,
+        flags: 0,
+        packet_count: 2,
+        packets: std::ptr::null(),
+    };
+    path.marked(&abi::Marked {
+        now_us: 59_000,
+        newest_number: 3,
+        newest_sent_us: 1003,
+        packets: 2,
+        in_flight: 4 * MTU,
+        mtu: MTU,
+        reserved: 0,
+    });
+    path.lost(&lost, &[packet(1, 1001), packet(2, 1002)]);
+    lost.flags = abi::lost::PERSISTENT;
+    path.lost(&lost, &[packet(3, 1003)]);
+    path.spurious(&abi::Spurious { now_us: 61_000, newest_sent_us: 1003, in_flight: 0, mtu: MTU });
+    let heard = heard.take();
+    let [What::Marked(marked), What::Lost(first), What::PersistentCongestion(second), What::SpuriousLoss(none)] =
+        heard[..]
+    else {
+        panic!("{heard:?}")
+    };
+    assert_eq!((marked.packets, marked.newest_sent_at, marked.newest_pn), (2, time(1003), Some(3)));
+    assert_eq!((first.packets, first.bytes, first.newest_pn), (2, 2 * u64::from(MTU), Some(2)));
+    assert_eq!(first.newest_sent_at, time(1002));
+    assert_eq!(second.newest_pn, Some(3));
+    assert_eq!(none.newest_sent_at, time(1003));
+}
+
+#[test]
+fn a_new_datagram_size_comes_before_what_tells_it() {
+    let (mut path, heard) = path("reno");
+    path.sent(&abi::Sent { now_us: 1001, number: 1, bytes: 1400, in_flight: 1400, mtu: 1400, flags: 0 });
+    assert_eq!(heard.take(), [What::Mtu(1400)]);
+}
+
+#[test]
+fn sending_after_silence_is_told() {
+    let (mut path, heard) = path("reno");
+    send(&mut path, 1, 1001, MTU);
+    path.acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
+    heard.take();
+    send(&mut path, 2, 951_000, MTU);
+    let [What::Idle(idle)] = heard.take()[..] else { panic!("no idle period") };
+    assert_eq!(idle.idle, Span::from_millis(900));
+    assert_eq!(idle.pto, Span(48_000_000 + 16_000_000) + MAX_ACK_DELAY);
+}
+
+#[test]
+fn the_control_is_the_decision() {
+    let (mut path, _) = path("reno:iw=10");
+    let control = path.control();
+    assert_eq!((control.cwnd, control.ssthresh, control.pacing_rate), (10 * MTU, u32::MAX, 0));
+    assert_eq!((control.phase, control.flags), (0, 0));
+    send(&mut path, 1, 1001, MTU);
+    path.acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
+    let control = path.control();
+    let window = f64::from(control.cwnd);
+    assert_eq!(control.pacing_rate, (2.0 * window * 8e9 / 48e6) as u64, "two windows per smoothed RTT");
+}
+
+#[test]
+fn deliveries_are_those_of_the_packets_departure() {
+    let (mut path, heard) = path("bbr");
+    send(&mut path, 1, 1001, MTU);
+    send(&mut path, 2, 1005, 2 * MTU);
+    heard.take();
+    path.acked(&acked(51_000, abi::acked::RTT, 1, MTU), &[packet(1, 1001)]);
+    let heard = heard.take();
+    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    assert_eq!(told.newest_in_flight, Some(MTU.into()));
+    assert_eq!(told.delivery.unwrap().first_sent_at, time(1001));
+}

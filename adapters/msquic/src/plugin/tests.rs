@@ -1,1 +1,114 @@
+use super::*;
 
+const ROOM: usize = 400;
+
+fn make(function: abi::Define, text: &str) -> Result<*mut c_void, String> {
+    let text = std::ffi::CString::new(text).unwrap();
+    let mut error = [1; ROOM];
+    // SAFETY: the text ends with NUL, and there is as much room as is said.
+    let made = unsafe { function(text.as_ptr(), error.as_mut_ptr(), ROOM) };
+    if made.is_null() {
+        // SAFETY: the error ends with NUL.
+        return Err(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str().unwrap().to_owned());
+    }
+    Ok(made)
+}
+
+fn connection(reports: u8) -> abi::Path {
+    let mut peer_address = [0; 16];
+    peer_address[10..].copy_from_slice(&[0xff, 0xff, 192, 0, 2, 7]);
+    abi::Path {
+        now_us: 1000,
+        peer_address,
+        mtu: 1200,
+        initial_window_packets: 10,
+        peer_port: 443,
+        is_server: 0,
+        reports,
+        in_flight: 0,
+        app_name: c"demo".as_ptr(),
+        server_name: c"www.example.org".as_ptr(),
+    }
+}
+
+fn begin(definition: *mut c_void, path: &abi::Path) -> Result<(*mut c_void, abi::Control), String> {
+    let mut control = abi::Control::default();
+    let mut error = [1; ROOM];
+    // SAFETY: the definition is one, and all pointers are to what they should.
+    let flow = unsafe { (PLUGIN.start)(definition, path, &raw mut control, error.as_mut_ptr(), ROOM) };
+    if flow.is_null() {
+        // SAFETY: the error ends with NUL.
+        return Err(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str().unwrap().to_owned());
+    }
+    Ok((flow, control))
+}
+
+/// The first window of a definition on a connection.
+fn first_window(definition: *mut c_void, path: &abi::Path) -> u32 {
+    let (flow, control) = begin(definition, path).unwrap();
+    // SAFETY: the flow was just started.
+    unsafe { (PLUGIN.stop)(flow) };
+    control.cwnd
+}
+
+#[test]
+fn names_and_parameters_reach_the_controller() {
+    let definition = make(PLUGIN.define, "reno:iw=23").unwrap();
+    assert_eq!(first_window(definition, &connection(0)), 23 * 1200);
+    let error = make(PLUGIN.define, "reno:iw=0").unwrap_err();
+    assert!(error.contains("iw"), "{error}");
+    assert!(make(PLUGIN.define, "no-such").unwrap_err().contains("no-such"));
+}
+
+#[test]
+fn a_connection_has_to_report_what_a_controller_needs() {
+    let definition = make(PLUGIN.define, "dctcp").unwrap();
+    let error = begin(definition, &connection(0)).unwrap_err();
+    assert!(error.contains("dctcp needs") && error.ends_with("QUIC_SETTINGS EcnEnabled"), "{error}");
+    assert!(first_window(definition, &connection(abi::reports::ECN)) > 0);
+    let never = make(PLUGIN.define, "rovegas").unwrap_err();
+    assert!(never.contains("router queueing"), "{never}");
+}
+
+#[test]
+fn a_file_decides_by_peer_name_and_application() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    let text = "controller = \"reno:iw=11\"\n[[rule]]\nto = \"192.0.2.0/24\"\ncontroller = \"reno:iw=12\"\n\
+        [app.other]\ncontroller = \"reno:iw=13\"\n[[app.other.rule]]\nto = \"*.example.org\"\ncontroller = \"reno:iw=14\"\n";
+    std::fs::write(&path, text).unwrap();
+    let definition = make(PLUGIN.configure.unwrap(), path.to_str().unwrap()).unwrap();
+    let mut new = connection(0);
+    assert_eq!(first_window(definition, &new), 12 * 1200, "by address; this application has no section");
+    new.peer_address[15] = 1;
+    new.peer_address[13] = 1;
+    assert_eq!(first_window(definition, &new), 11 * 1200);
+    new.app_name = c"other".as_ptr();
+    assert_eq!(first_window(definition, &new), 14 * 1200, "by name");
+    new.server_name = std::ptr::null();
+    assert_eq!(first_window(definition, &new), 13 * 1200);
+}
+
+#[test]
+fn a_grouped_flow_asks_to_be_refreshed() {
+    let definition = make(PLUGIN.define, "tcp-p").unwrap();
+    let (flow, mut control) = begin(definition, &connection(0)).unwrap();
+    assert_eq!(control.flags & abi::control::SHARED, abi::control::SHARED);
+    // SAFETY: the flow runs until it is stopped here.
+    unsafe {
+        (PLUGIN.refresh)(flow, &raw mut control);
+        (PLUGIN.stop)(flow);
+    }
+    assert!(control.cwnd > 0);
+}
+
+#[test]
+fn an_error_without_room_is_cut_between_characters() {
+    let mut error = [b'x' as c_char; 4];
+    // SAFETY: there are four bytes.
+    unsafe { tell_error("aéé", error.as_mut_ptr(), 4) };
+    // SAFETY: it ends with NUL.
+    assert_eq!(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str(), Ok("aé"));
+    // SAFETY: nothing is written.
+    unsafe { tell_error("a", std::ptr::null_mut(), 4) };
+}

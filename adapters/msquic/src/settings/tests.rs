@@ -1,1 +1,53 @@
+use super::*;
 
+const FILE: &str = "plugin = \"/lib/p.so\"\ncontroller = \"reno\"\n[app.demo]\ncontroller = \"a-tcp\"\n\
+[[app.demo.rule]]\nto = \"*\"\ncontroller = \"cubic\"\n[app.\"b c\"]\ncontroller = \"reno\"\n[recording]\ndirectory = \"d\"\n";
+
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().map(str::trim_end).collect()
+}
+
+#[test]
+fn every_part_has_its_lines_where_they_stood() {
+    let parts = Parts::of(FILE);
+    assert_eq!(
+        lines(&parts.otherwise),
+        ["", "controller = \"reno\"", "", "", "", "", "", "", "", "[recording]", "directory = \"d\""]
+    );
+    let demo = &parts.apps["demo"];
+    assert_eq!(
+        lines(demo).iter().map(|line| line.trim()).collect::<Vec<_>>(),
+        ["", "", "", "controller = \"a-tcp\"", "[[rule]]", "to = \"*\"", "controller = \"cubic\"", "", "", "", ""]
+    );
+    assert_eq!(lines(&parts.apps["b c"])[8], "controller = \"reno\"");
+    for part in [&parts.otherwise, demo, &parts.apps["b c"]] {
+        assert_eq!(part.lines().map(str::len).collect::<Vec<_>>(), FILE.lines().map(str::len).collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_key_called_like_the_plugin_stays_inside_sections() {
+    let parts = Parts::of("controller = \"reno\"\n[parameters]\nplugin = 1\n");
+    assert_eq!(lines(&parts.otherwise)[2], "plugin = 1");
+    assert!(Parts::of("plugins = 1\n").otherwise.starts_with("plugins"));
+}
+
+fn error(text: &str) -> String {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    std::fs::write(&path, text).unwrap();
+    let error = read(path.to_str().unwrap()).err().expect("a mistake");
+    error.replace(&format!("{}/", directory.path().display()), "")
+}
+
+#[test]
+fn mistakes_are_told_with_file_and_line() {
+    assert!(error("controller = \"rneo\"\n").starts_with("cc.toml:1:14: "));
+    let wrong = error("controller = \"reno\"\n\n[app.demo]\ncontroller = \"reno\"\n[app.demo.parameters]\niw = 0\n");
+    assert!(wrong.starts_with("cc.toml:6:6: reno: iw is \"0\""), "{wrong}");
+    let wrong = error("plugin = \"x\"\n[app.demo]\ncontroller = \"reno\"\n");
+    assert!(wrong.contains("missing field `controller`"), "{wrong}");
+    let both = error("controller = \"rneo\"\n[app.demo]\ncontroller = \"cbic\"\n");
+    assert!(both.contains("cc.toml:1:14") && both.contains("cc.toml:3:14"), "{both}");
+    assert!(read("/no/such/file").err().unwrap().contains("cannot read the configuration /no/such/file"));
+}
