@@ -6,12 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-/// The released files our sources rely on, with the hashes they were written against.
-const UPSTREAM: &str = include_str!("upstream.sha256");
-/// Features of the package `msquic` that bring another native MsQuic.
-const SECOND_NATIVE: [&str; 3] = ["src", "static", "find"];
+mod guard;
 
 fn main() {
     if let Err(error) = build() {
@@ -21,7 +17,7 @@ fn main() {
 }
 
 fn build() -> Result<(), Box<dyn Error>> {
-    for path in ["c", "cmake", "upstream.sha256"] {
+    for path in ["build", "c", "cmake", "upstream.sha256"] {
         println!("cargo::rerun-if-changed={path}");
     }
     for variable in ["WINDLASS_MSQUIC_SOURCE", "WINDLASS_MSQUIC_BUILD"] {
@@ -34,7 +30,10 @@ fn build() -> Result<(), Box<dyn Error>> {
         Some(source) => source.into(),
         None => fetched(&here)?,
     };
-    check(&source)?;
+    for file in guard::files() {
+        println!("cargo::rerun-if-changed={}", source.join(file).display());
+    }
+    guard::check(&source)?;
     let shared = env::var_os("CARGO_FEATURE_SHARED").is_some();
     let linkage = if shared { "shared" } else { "static" };
     let out = match env::var_os("WINDLASS_MSQUIC_BUILD") {
@@ -83,43 +82,7 @@ fn fetched(here: &Path) -> Result<PathBuf, Box<dyn Error>> {
     let metadata: Value = serde_json::from_slice(&output.stdout)?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata tells no packages")?;
     let package = packages.iter().find(|package| package["name"] == "msquic").ok_or("msquic is no dependency")?;
-    one_native(&metadata, &package["id"])?;
+    guard::one_native(&metadata, &package["id"])?;
     let manifest = package["manifest_path"].as_str().ok_or("the package msquic has no manifest")?;
     Ok(Path::new(manifest).parent().unwrap_or(Path::new("")).to_owned())
-}
-
-/// Features are united over all dependents: one of them could bring a second MsQuic.
-fn one_native(metadata: &Value, id: &Value) -> Result<(), String> {
-    let nodes = metadata["resolve"]["nodes"].as_array().into_iter().flatten();
-    let features = nodes.filter(|node| node["id"] == *id).flat_map(|node| node["features"].as_array());
-    let found = features.flatten().find(|feature| SECOND_NATIVE.iter().any(|second| *feature == second));
-    match found {
-        Some(feature) => Err(format!(
-            "a dependency turns on the feature {feature} of the package msquic, which brings a second native MsQuic; \
-             expected every dependent to say default-features = false (cargo tree -e features -i msquic tells which)"
-        )),
-        None => Ok(()),
-    }
-}
-
-fn check(source: &Path) -> Result<(), String> {
-    let wrong = UPSTREAM.lines().filter_map(|line| {
-        let (expected, file) = line.split_once("  ")?;
-        let path = source.join(file);
-        println!("cargo::rerun-if-changed={}", path.display());
-        let found = match std::fs::read(&path) {
-            Ok(bytes) => Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
-            Err(error) => error.to_string(),
-        };
-        (found != expected).then(|| format!("{}: found {found}, expected {expected}", path.display()))
-    });
-    let wrong = wrong.collect::<Vec<_>>();
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(format!(
-        "this MsQuic is not the one the adapter was written against (sha256): {}; read what changed in these files, \
-         then bring sys/upstream.sha256 up to date",
-        wrong.join("; ")
-    ))
 }

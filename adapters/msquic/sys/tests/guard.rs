@@ -1,0 +1,48 @@
+//! The guards of the build.
+
+use std::path::Path;
+
+use serde_json::json;
+
+#[path = "../build/guard.rs"]
+mod guard;
+
+/// Every file the guard reads, with other contents.
+fn tree(at: &Path) {
+    for file in guard::files() {
+        let path = at.join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "int x;\n").unwrap();
+    }
+}
+
+#[test]
+fn a_changed_file_is_named_with_both_hashes() {
+    let directory = tempfile::tempdir().unwrap();
+    tree(directory.path());
+    let error = guard::check(directory.path()).unwrap_err();
+    let found = "7c725f30854a46033dd94f728ac6b08caf10845993cd3ed48e40079cdb0a76a6";
+    assert!(error.contains(&format!("src/core/cubic.c: found {found}, expected ")), "{error}");
+    assert_eq!(error.matches(": found ").count(), guard::files().count());
+    assert_eq!(error.matches(", expected ").count(), guard::files().count());
+    std::fs::remove_file(directory.path().join("src/core/path.h")).unwrap();
+    let error = guard::check(directory.path()).unwrap_err();
+    assert!(error.contains("src/core/path.h: found No such file"), "{error}");
+}
+
+#[test]
+fn a_second_native_msquic_is_refused() {
+    let metadata = |features: &[&str]| {
+        json!({"resolve": {"nodes": [
+            {"id": "other 1", "features": ["src"]},
+            {"id": "msquic 2", "features": features},
+        ]}})
+    };
+    let id = json!("msquic 2");
+    assert_eq!(guard::one_native(&metadata(&[]), &id), Ok(()));
+    assert_eq!(guard::one_native(&metadata(&["preview-api"]), &id), Ok(()));
+    for feature in ["src", "static", "find"] {
+        let error = guard::one_native(&metadata(&["default", feature]), &id).unwrap_err();
+        assert!(error.contains(&format!("the feature {feature} of the package msquic")), "{error}");
+    }
+}

@@ -1,0 +1,113 @@
+//! windlass controllers govern connections of the real MsQuic, linked statically.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use windlass_controllers::{Decision, Event, Span, Time, What};
+use windlass_msquic::{Definition, Facts, Recorder, register, register_as};
+
+mod transfer;
+use transfer::transfer;
+
+/// A full datagram without the headers of IPv4 and UDP.
+fn payload(mtu: u16) -> u32 {
+    u32::from(mtu) - 28
+}
+
+/// A controller of the catalogue whose window stays at so many packets.
+fn fixed(packets: u32) -> String {
+    windlass_controllers::fixed_window::catalogue(packets).unwrap().to_string()
+}
+
+#[test]
+fn an_id_chooses_the_controller() {
+    let ids = [20, 160].map(|packets| (packets, register(&fixed(packets)).unwrap()));
+    for (packets, id) in ids {
+        assert!((0x4000..0x8000).contains(&id));
+        assert_eq!(register(&fixed(packets)), Ok(id), "an id stays");
+        let statistics = transfer(32, Some(id), None);
+        assert_eq!(statistics.SendCongestionWindow, packets * payload(statistics.SendPathMtu));
+    }
+}
+
+/// Keeps every event and the window it led to.
+#[derive(Clone, Default)]
+struct Heard(Arc<Mutex<Vec<(Event, u64)>>>);
+
+impl Recorder for Heard {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+        self.0.lock().unwrap().push((*event, decision.cwnd));
+    }
+}
+
+#[test]
+fn what_a_connection_tells_adds_up() {
+    const CHUNKS: usize = 64;
+    let heard = Heard::default();
+    let recorder = heard.clone();
+    let definition = Definition::named("bbr").unwrap().record_with(move |_| Box::new(recorder.clone()));
+    let id = register_as("overheard", definition).unwrap();
+    let statistics = transfer(CHUNKS, Some(id), Some(40));
+    let heard = heard.0.lock().unwrap();
+    let (mut now, mut newest_sent, mut lost) = (Time::ZERO, Time::ZERO, 0);
+    let (mut delivered, mut samples, mut deliveries) = (0, 0, 0);
+    for (event, cwnd) in heard.iter() {
+        assert!(event.now >= now, "time goes back at {event:?}");
+        now = event.now;
+        assert!(*cwnd > 0);
+        match event.what {
+            What::Acked(acked) => {
+                assert!(acked.newest_sent_at >= Time::ZERO && acked.newest_sent_at < event.now);
+                assert!(acked.bytes <= u64::from(acked.packets) * 1500);
+                newest_sent = newest_sent.max(acked.newest_sent_at);
+                delivered = acked.delivered;
+                deliveries += usize::from(acked.delivery.is_some());
+                if let Some(rtt) = acked.rtt {
+                    samples += 1;
+                    // Losses of the frame are told with a later reading of the clock.
+                    assert!(rtt.latest <= event.now.since(acked.newest_sent_at), "{acked:?}");
+                    assert!(rtt.min > Span::ZERO && rtt.min <= rtt.smoothed.max(rtt.latest));
+                }
+            }
+            What::Lost(told) | What::PersistentCongestion(told) => {
+                lost += u64::from(told.packets);
+                assert_eq!(told.in_flight_before - told.in_flight, told.bytes);
+                assert!(told.bytes <= u64::from(told.packets) * 1500, "{told:?}");
+                assert!(told.newest_pn.is_some() && told.newest_sent_at < event.now, "{told:?}");
+            }
+            _ => {}
+        }
+    }
+    assert!(newest_sent > Time::ZERO);
+    assert!(delivered >= (CHUNKS << 16) as u64, "{delivered} bytes");
+    assert!(samples > 10 && deliveries > 10, "{samples} samples, {deliveries} deliveries");
+    assert!(
+        lost > 10 && lost <= statistics.SendSuspectedLostPackets,
+        "{lost} of {}",
+        statistics.SendSuspectedLostPackets
+    );
+    assert_eq!(statistics.SendCongestionWindow, u32::try_from(heard.last().unwrap().1).unwrap());
+}
+
+/// Panics after so many events.
+#[derive(Clone)]
+struct Fuse(Arc<AtomicUsize>, Heard);
+
+impl Recorder for Fuse {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+        assert!(self.0.fetch_add(1, Ordering::Relaxed) < 20, "on purpose");
+        self.1.record(event, decision, facts);
+    }
+}
+
+#[test]
+fn a_panic_leaves_the_connection_its_last_window() {
+    let fuse = Fuse(Arc::default(), Heard::default());
+    let recorder = fuse.clone();
+    let definition = Definition::named("reno").unwrap().record_with(move |_| Box::new(recorder.clone()));
+    let id = register_as("fragile", definition).unwrap();
+    let statistics = transfer(64, Some(id), Some(100));
+    assert_eq!(fuse.0.load(Ordering::Relaxed), 21, "nothing is told after a panic");
+    let last = fuse.1.0.lock().unwrap().last().unwrap().1;
+    assert_eq!(u64::from(statistics.SendCongestionWindow), last);
+}

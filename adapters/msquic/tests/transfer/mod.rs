@@ -1,0 +1,181 @@
+//! Some bytes from one connection of MsQuic to another over 127.0.0.1.
+
+use std::ffi::c_void;
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Command;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+use std::time::Duration;
+
+use windlass_msquic_sys::msquic::*;
+
+/// What a stream is given at a time.
+const CHUNK: usize = 1 << 16;
+/// Chunks a stream is given ahead.
+const AHEAD: usize = 32;
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A link that drops every so many of the full datagrams of one direction.
+fn drop_every(nth: u64, to: SocketAddr) -> SocketAddr {
+    let front = UdpSocket::bind("127.0.0.1:0").unwrap();
+    let back = UdpSocket::bind("127.0.0.1:0").unwrap();
+    back.connect(to).unwrap();
+    let address = front.local_addr().unwrap();
+    let (answers, questions) = (front.try_clone().unwrap(), back.try_clone().unwrap());
+    std::thread::spawn(move || {
+        let (mut buffer, mut count, mut known) = ([0; 2048], 0, false);
+        while let Ok((length, from)) = front.recv_from(&mut buffer) {
+            if !known {
+                known = true;
+                let (answers, questions) = (answers.try_clone().unwrap(), questions.try_clone().unwrap());
+                std::thread::spawn(move || {
+                    let mut buffer = [0; 2048];
+                    while let Ok(length) = questions.recv(&mut buffer) {
+                        let _ = answers.send_to(&buffer[..length], from);
+                    }
+                });
+            }
+            // The handshake passes: it has long headers.
+            let counts = buffer[0] & 0x80 == 0 && length > 1000;
+            count += u64::from(counts);
+            if !counts || count % nth != 0 {
+                let _ = back.send(&buffer[..length]);
+            }
+        }
+    });
+    address
+}
+
+fn configuration(registration: &Registration, algorithm: Option<u16>) -> Configuration {
+    let configuration = Configuration::open(registration, &[BufferRef::from("transfer")], None).unwrap();
+    // SAFETY: the structure is one of numbers, for which nothing but zeros means nothing is set.
+    let mut settings: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
+    settings.IdleTimeoutMs = 20_000;
+    settings.PeerBidiStreamCount = 1;
+    // SAFETY: the union's other member is the same bits as one number.
+    unsafe {
+        settings.__bindgen_anon_1.IsSet.set_IdleTimeoutMs(1);
+        settings.__bindgen_anon_1.IsSet.set_PeerBidiStreamCount(1);
+        if let Some(algorithm) = algorithm {
+            settings.CongestionControlAlgorithm = algorithm;
+            settings.__bindgen_anon_1.IsSet.set_CongestionControlAlgorithm(1);
+        }
+    }
+    // SAFETY: the parameter takes such a structure of that size.
+    unsafe {
+        let size = size_of_val(&settings) as u32;
+        let settings = (&raw const settings).cast::<c_void>();
+        Api::set_param(configuration.as_raw(), ffi::QUIC_PARAM_CONFIGURATION_SETTINGS, size, settings).unwrap();
+    }
+    configuration
+}
+
+/// Ends a stream at its last event.
+fn close(stream: &StreamRef) {
+    // SAFETY: its last event has come, and whoever opened it gave it up.
+    drop(unsafe { Stream::from_raw(stream.as_raw()) });
+}
+
+/// Sends so many chunks, over a link that drops every `lossy`-th datagram if told, with an
+/// algorithm of `QUIC_SETTINGS`; MsQuic's statistics of the sender.
+pub fn transfer(chunks: usize, algorithm: Option<u16>, lossy: Option<u64>) -> ffi::QUIC_STATISTICS_V2 {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str| directory.path().join(name).display().to_string();
+    let made = Command::new("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", "/CN=localhost", "-keyout", &file("key"), "-out", &file("certificate")])
+        .output()
+        .expect("openssl is installed");
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+
+    let registration = Registration::new(&RegistrationConfig::default()).unwrap();
+    let alpn = [BufferRef::from("transfer")];
+    let server = configuration(&registration, None);
+    let certificate = Credential::CertificateFile(CertificateFile::new(file("key"), file("certificate")));
+    let flags = CredentialFlags::NO_CERTIFICATE_VALIDATION;
+    server.load_credential(&CredentialConfig::new().set_credential_flags(flags).set_credential(certificate)).unwrap();
+    let client = configuration(&registration, algorithm);
+    client.load_credential(&CredentialConfig::new_client().set_credential_flags(flags)).unwrap();
+
+    let received = Arc::new(AtomicU64::new(0));
+    let (ended, end) = mpsc::channel();
+    let server = Arc::new(server);
+    let (serving, counted) = (Arc::clone(&server), Arc::clone(&received));
+    let listener = Listener::open(&registration, move |_, event| {
+        let ListenerEvent::NewConnection { connection, .. } = event else { return Ok(()) };
+        let (counted, ended) = (Arc::clone(&counted), ended.clone());
+        connection.set_callback_handler(move |connection: ConnectionRef, event: ConnectionEvent<'_>| {
+            match event {
+                ConnectionEvent::PeerStreamStarted { stream, .. } => {
+                    let (counted, ended) = (Arc::clone(&counted), ended.clone());
+                    stream.set_callback_handler(move |stream: StreamRef, event: StreamEvent<'_>| {
+                        match event {
+                            StreamEvent::Receive { buffers, .. } => {
+                                let bytes = buffers.iter().map(|buffer| buffer.as_bytes().len() as u64).sum();
+                                counted.fetch_add(bytes, Ordering::Relaxed);
+                            }
+                            StreamEvent::PeerSendShutdown => {
+                                let _ = ended.send(());
+                                let _ = stream.shutdown(StreamShutdownFlags::GRACEFUL, 0);
+                            }
+                            StreamEvent::ShutdownComplete { .. } => close(&stream),
+                            _ => {}
+                        }
+                        Ok(())
+                    });
+                }
+                ConnectionEvent::ShutdownComplete { .. } => {
+                    // SAFETY: its last event has come, and nobody else holds it.
+                    drop(unsafe { Connection::from_raw(connection.as_raw()) });
+                }
+                _ => {}
+            }
+            Ok(())
+        });
+        connection.set_configuration(&serving)
+    })
+    .unwrap();
+    listener.start(&alpn, Some(&Addr::from(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
+    let address = listener.get_local_addr().unwrap().as_socket().unwrap();
+    let address = lossy.map_or(address, |nth| drop_every(nth, address));
+
+    let data: &'static [u8] = Box::leak(vec![7; CHUNK].into_boxed_slice());
+    let connection = Connection::open(&registration, move |connection: ConnectionRef, event: ConnectionEvent<'_>| {
+        let ConnectionEvent::Connected { .. } = event else { return Ok(()) };
+        let mut left = chunks;
+        let mut send = move |stream: &StreamRef| {
+            if left > 0 {
+                left -= 1;
+                let flags = if left == 0 { SendFlags::FIN } else { SendFlags::NONE };
+                let buffer: &'static [BufferRef] = Box::leak(Box::new([BufferRef::from(data)]));
+                // SAFETY: both the buffer and the data live for ever.
+                unsafe { stream.send(buffer, flags, std::ptr::null()) }.unwrap();
+            }
+        };
+        let stream = Stream::open(&connection, StreamOpenFlags::NONE, move |stream: StreamRef, event| {
+            match event {
+                StreamEvent::StartComplete { .. } => (0..AHEAD).for_each(|_| send(&stream)),
+                StreamEvent::SendComplete { .. } => send(&stream),
+                StreamEvent::ShutdownComplete { .. } => close(&stream),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        stream.start(StreamStartFlags::NONE)?;
+        // SAFETY: `close` takes it up again.
+        let _ = unsafe { stream.into_raw() };
+        Ok(())
+    })
+    .unwrap();
+    connection.start(&client, "127.0.0.1", address.port()).unwrap();
+    end.recv_timeout(PATIENCE).expect("the transfer ends");
+    let statistics = connection.get_stats_v2().unwrap();
+    connection.shutdown(ConnectionShutdownFlags::NONE, 0);
+    drop(connection);
+    listener.stop();
+    drop(listener);
+    drop(client);
+    drop(server);
+    assert_eq!(received.load(Ordering::Relaxed), (chunks * CHUNK) as u64);
+    statistics
+}
