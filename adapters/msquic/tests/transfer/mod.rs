@@ -139,9 +139,17 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, lossy: Option<u64>) -> ff
     let address = listener.get_local_addr().unwrap().as_socket().unwrap();
     let address = lossy.map_or(address, |nth| drop_every(nth, address));
 
+    let (closed, close_heard) = mpsc::channel();
     let data: &'static [u8] = Box::leak(vec![7; CHUNK].into_boxed_slice());
     let connection = Connection::open(&registration, move |connection: ConnectionRef, event: ConnectionEvent<'_>| {
-        let ConnectionEvent::Connected { .. } = event else { return Ok(()) };
+        match event {
+            ConnectionEvent::Connected { .. } => {}
+            ConnectionEvent::ShutdownComplete { .. } => {
+                let _ = closed.send(());
+                return Ok(());
+            }
+            _ => return Ok(()),
+        }
         let mut left = chunks;
         let mut send = move |stream: &StreamRef| {
             if left > 0 {
@@ -171,6 +179,8 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, lossy: Option<u64>) -> ff
     end.recv_timeout(PATIENCE).expect("the transfer ends");
     let statistics = connection.get_stats_v2().unwrap();
     connection.shutdown(ConnectionShutdownFlags::NONE, 0);
+    // Closed before, the server would not hear of it and wait for its idle timeout.
+    close_heard.recv_timeout(PATIENCE).expect("the connection ends");
     drop(connection);
     listener.stop();
     drop(listener);
