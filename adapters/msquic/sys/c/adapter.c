@@ -167,8 +167,9 @@ static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Could)
         QuicConnAddOutFlowBlockedReason(Connection, QUIC_FLOW_BLOCKED_CONGESTION_CONTROL);
         return FALSE;
     }
+    /* MsQuic's own controllers forget the time they were blocked; ours may use what little
+     * the pacer saves up, which spares its timer for every acknowledgement. */
     QuicConnRemoveOutFlowBlockedReason(Connection, QUIC_FLOW_BLOCKED_CONGESTION_CONTROL);
-    Connection->Send.LastFlushTime = CxPlatTimeUs64();
     return TRUE;
 }
 
