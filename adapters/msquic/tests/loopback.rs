@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use windlass_controllers::{Decision, Event, Span, Time, What};
 use windlass_msquic::{Definition, Facts, Recorder, register, register_as};
 
 mod transfer;
-use transfer::transfer;
+use transfer::{Link, transfer};
 
 /// A full datagram without the headers of IPv4 and UDP.
 fn payload(mtu: u16) -> u32 {
@@ -25,7 +26,7 @@ fn an_id_chooses_the_controller() {
     for (packets, id) in ids {
         assert!((0x4000..0x8000).contains(&id));
         assert_eq!(register(&fixed(packets)), Ok(id), "an id stays");
-        let statistics = transfer(32, Some(id), None);
+        let statistics = transfer(32, Some(id), Link::default());
         assert_eq!(statistics.SendCongestionWindow, packets * payload(statistics.SendPathMtu));
     }
 }
@@ -41,13 +42,31 @@ impl Recorder for Heard {
 }
 
 #[test]
+fn a_window_is_used_and_kept() {
+    for packets in [20_u32, 40, 80, 160] {
+        let heard = Heard::default();
+        let recorder = heard.clone();
+        let definition = Definition::named(&fixed(packets)).unwrap().record_with(move |_| Box::new(recorder.clone()));
+        let id = register_as(&format!("{packets} packets"), definition).unwrap();
+        let link = Link { delay: Duration::from_millis(20), ..Link::default() };
+        let statistics = transfer(48, Some(id), link);
+        let window = u64::from(packets * payload(statistics.SendPathMtu));
+        let heard = heard.0.lock().unwrap();
+        let most = heard.iter().filter_map(|(event, _)| event.flight()).max().unwrap();
+        let datagram = u64::from(payload(statistics.SendPathMtu));
+        assert!(most > window - datagram, "{most} bytes in flight at most, of a window of {window}");
+        assert!(most < window + datagram, "{most} bytes in flight with a window of {window}");
+    }
+}
+
+#[test]
 fn what_a_connection_tells_adds_up() {
     const CHUNKS: usize = 64;
     let heard = Heard::default();
     let recorder = heard.clone();
     let definition = Definition::named("bbr").unwrap().record_with(move |_| Box::new(recorder.clone()));
     let id = register_as("overheard", definition).unwrap();
-    let statistics = transfer(CHUNKS, Some(id), Some(40));
+    let statistics = transfer(CHUNKS, Some(id), Link { drop_every: 40, ..Link::default() });
     let heard = heard.0.lock().unwrap();
     let (mut now, mut newest_sent, mut lost) = (Time::ZERO, Time::ZERO, 0);
     let (mut delivered, mut samples, mut deliveries) = (0, 0, 0);
@@ -106,7 +125,7 @@ fn a_panic_leaves_the_connection_its_last_window() {
     let recorder = fuse.clone();
     let definition = Definition::named("reno").unwrap().record_with(move |_| Box::new(recorder.clone()));
     let id = register_as("fragile", definition).unwrap();
-    let statistics = transfer(64, Some(id), Some(100));
+    let statistics = transfer(64, Some(id), Link { drop_every: 100, ..Link::default() });
     assert_eq!(fuse.0.load(Ordering::Relaxed), 21, "nothing is told after a panic");
     let last = fuse.1.0.lock().unwrap().last().unwrap().1;
     assert_eq!(u64::from(statistics.SendCongestionWindow), last);

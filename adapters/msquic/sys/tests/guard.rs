@@ -43,6 +43,6 @@ fn a_second_native_msquic_is_refused() {
     assert_eq!(guard::one_native(&metadata(&["preview-api"]), &id), Ok(()));
     for feature in ["src", "static", "find"] {
         let error = guard::one_native(&metadata(&["default", feature]), &id).unwrap_err();
-        assert!(error.contains(&format!("the feature {feature} of the package msquic")), "{error}");
+        assert!(error.contains(&format!("the feature {feature:?} of the package msquic")), "{error}");
     }
 }

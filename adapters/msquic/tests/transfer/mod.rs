@@ -5,7 +5,7 @@ use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use windlass_msquic_sys::msquic::*;
 
@@ -15,12 +15,29 @@ const CHUNK: usize = 1 << 16;
 const AHEAD: usize = 32;
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A link that drops every so many of the full datagrams of one direction.
-fn drop_every(nth: u64, to: SocketAddr) -> SocketAddr {
+/// What lies between the two.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Link {
+    /// Every so many of the sender's full datagrams is dropped; 0: none.
+    pub drop_every: u64,
+    /// How long what is not dropped stays on its way to the receiver.
+    pub delay: Duration,
+}
+
+/// A link to `to`; where it begins.
+fn join(link: Link, to: SocketAddr) -> SocketAddr {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     let back = UdpSocket::bind("127.0.0.1:0").unwrap();
     back.connect(to).unwrap();
     let address = front.local_addr().unwrap();
+    let (enter, leave) = mpsc::channel::<(Instant, Vec<u8>)>();
+    let far = back.try_clone().unwrap();
+    std::thread::spawn(move || {
+        for (due, datagram) in leave {
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            let _ = far.send(&datagram);
+        }
+    });
     let (answers, questions) = (front.try_clone().unwrap(), back.try_clone().unwrap());
     std::thread::spawn(move || {
         let (mut buffer, mut count, mut known) = ([0; 2048], 0, false);
@@ -38,8 +55,8 @@ fn drop_every(nth: u64, to: SocketAddr) -> SocketAddr {
             // The handshake passes: it has long headers.
             let counts = buffer[0] & 0x80 == 0 && length > 1000;
             count += u64::from(counts);
-            if !counts || count % nth != 0 {
-                let _ = back.send(&buffer[..length]);
+            if !counts || link.drop_every == 0 || count % link.drop_every != 0 {
+                let _ = enter.send((Instant::now() + link.delay, buffer[..length].to_vec()));
             }
         }
     });
@@ -76,9 +93,9 @@ fn close(stream: &StreamRef) {
     drop(unsafe { Stream::from_raw(stream.as_raw()) });
 }
 
-/// Sends so many chunks, over a link that drops every `lossy`-th datagram if told, with an
-/// algorithm of `QUIC_SETTINGS`; MsQuic's statistics of the sender.
-pub fn transfer(chunks: usize, algorithm: Option<u16>, lossy: Option<u64>) -> ffi::QUIC_STATISTICS_V2 {
+/// Sends so many chunks over a link with an algorithm of `QUIC_SETTINGS`; MsQuic's statistics
+/// of the sender.
+pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_STATISTICS_V2 {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
     let made = Command::new("openssl")
@@ -137,7 +154,7 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, lossy: Option<u64>) -> ff
     .unwrap();
     listener.start(&alpn, Some(&Addr::from(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
     let address = listener.get_local_addr().unwrap().as_socket().unwrap();
-    let address = lossy.map_or(address, |nth| drop_every(nth, address));
+    let address = join(link, address);
 
     let (closed, close_heard) = mpsc::channel();
     let data: &'static [u8] = Box::leak(vec![7; CHUNK].into_boxed_slice());
