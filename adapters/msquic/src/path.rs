@@ -84,6 +84,14 @@ impl<E: Engine> Path<E> {
         }
     }
 
+    /// Whether a flight of so many bytes left most of the window unused, and no rate decided
+    /// by the controller can have held it back (`RFC 9002 §7.8`). MsQuic's own controllers
+    /// bound their windows by what was in flight for the same reason: a sender that is slower
+    /// than its path may have enough to send all the time.
+    fn unused(&self, flight: u32) -> bool {
+        self.flow.look(|decision| decision.pacing_rate.is_none() && u64::from(flight) < decision.cwnd / 2)
+    }
+
     /// The sample of a frame, if it brings one.
     fn sample(&mut self, acked: &abi::Acked) -> Option<event::Rtt> {
         if acked.flags & abi::acked::RTT == 0 {
@@ -138,7 +146,7 @@ impl<E: Engine> Driven for Path<E> {
         for packet in packets {
             self.batch.add(time(packet.sent_us), packet.bytes.into(), recovery_start);
         }
-        let app_limited = acked.flags & abi::acked::APP_LIMITED != 0;
+        let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
         let mut told = self.batch.finish(in_flight, rtt);
         told.newest_pn = Some(newest.number);

@@ -83,12 +83,25 @@ fn an_ack_is_one_event_with_its_sample() {
 
 #[test]
 fn nothing_optional_is_told_without_its_flag() {
-    let (mut path, heard) = path("reno");
-    send(&mut path, 1, 1001, MTU);
-    path.acked(&acked(51_002, 0, 1, 0), &[packet(1, 1001)]);
+    let (mut path, heard) = path("reno:iw=10");
+    for number in 1..=6 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    path.acked(&acked(51_002, 0, 1, 5 * MTU), &[packet(1, 1001)]);
     let heard = heard.take();
     let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((told.rtt, told.one_way, told.app_limited), (None, None, false));
+}
+
+#[test]
+fn a_window_of_which_less_than_half_is_used_does_not_grow() {
+    let (mut path, heard) = path("reno:iw=10");
+    for number in 1..=4 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    path.acked(&acked(51_002, 0, 1, 3 * MTU), &[packet(1, 1001)]);
+    assert!(matches!(heard.take()[..], [What::Acked(told)] if told.app_limited));
+    assert_eq!(path.control().cwnd, 10 * MTU);
 }
 
 #[test]
@@ -169,9 +182,12 @@ fn the_control_is_the_decision() {
     let control = path.control();
     assert_eq!((control.cwnd, control.ssthresh, control.pacing_rate), (10 * MTU, u32::MAX, 0));
     assert_eq!((control.phase, control.flags), (0, 0));
-    send(&mut path, 1, 1001, MTU);
-    path.acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
+    for number in 1..=10 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    path.acked(&acked(51_000, abi::acked::RTT, 1, 9 * MTU), &[packet(1, 1001)]);
     let control = path.control();
+    assert_eq!(control.cwnd, 11 * MTU, "slow start");
     let window = f64::from(control.cwnd);
     assert_eq!(control.pacing_rate, (2.0 * window * 8e9 / 48e6) as u64, "two windows per smoothed RTT");
 }
