@@ -120,11 +120,11 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
     let (serving, counted) = (Arc::clone(&server), Arc::clone(&received));
     let listener = Listener::open(&registration, move |_, event| {
         let ListenerEvent::NewConnection { connection, .. } = event else { return Ok(()) };
-        let (counted, ended) = (Arc::clone(&counted), ended.clone());
+        let counted = Arc::clone(&counted);
         connection.set_callback_handler(move |connection: ConnectionRef, event: ConnectionEvent<'_>| {
             match event {
                 ConnectionEvent::PeerStreamStarted { stream, .. } => {
-                    let (counted, ended) = (Arc::clone(&counted), ended.clone());
+                    let counted = Arc::clone(&counted);
                     stream.set_callback_handler(move |stream: StreamRef, event: StreamEvent<'_>| {
                         match event {
                             StreamEvent::Receive { buffers, .. } => {
@@ -132,7 +132,6 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
                                 counted.fetch_add(bytes, Ordering::Relaxed);
                             }
                             StreamEvent::PeerSendShutdown => {
-                                let _ = ended.send(());
                                 let _ = stream.shutdown(StreamShutdownFlags::GRACEFUL, 0);
                             }
                             StreamEvent::ShutdownComplete { .. } => close(&stream),
@@ -167,7 +166,7 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
             }
             _ => return Ok(()),
         }
-        let mut left = chunks;
+        let (mut left, ended) = (chunks, ended.clone());
         let mut send = move |stream: &StreamRef| {
             if left > 0 {
                 left -= 1;
@@ -181,7 +180,12 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
             match event {
                 StreamEvent::StartComplete { .. } => (0..AHEAD).for_each(|_| send(&stream)),
                 StreamEvent::SendComplete { .. } => send(&stream),
-                StreamEvent::ShutdownComplete { .. } => close(&stream),
+                // All of it was acknowledged.
+                StreamEvent::ShutdownComplete { .. } => {
+                    let _ = ended.send(());
+                    // Last: it drops this closure.
+                    close(&stream);
+                }
                 _ => {}
             }
             Ok(())
