@@ -72,7 +72,7 @@ pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
 pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
     let live = |stack: &Stack| {
         Live::of(*stack).map(Stack::Wire).ok_or_else(|| {
-            let names: Vec<&str> = Live::ALL.iter().map(|live| live.stack().name()).collect();
+            let names: Vec<&str> = Live::all().iter().map(|live| live.stack().name()).collect();
             let (name, names) = (stack.name(), names.join(" or "));
             CliError::Usage(format!("--wire: {name} has no sockets; give a real stack, --stack {names}"))
         })
@@ -82,7 +82,7 @@ pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
 
 fn stack(name: &str) -> Result<Stack, CliError> {
     Stack::named(name).ok_or_else(|| {
-        let names = Stack::ALL.iter().map(|stack| stack.name()).collect::<Vec<_>>();
+        let names = Stack::all().iter().map(|stack| stack.name()).collect::<Vec<_>>();
         CliError::Usage(format!(
             "unknown stack {name:?}{}; expected {}",
             did_you_mean(name, names.iter().copied()),

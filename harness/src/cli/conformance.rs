@@ -50,9 +50,10 @@ pub(super) struct Compare {
 impl Compare {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let stacks = match choice::stacks(&self.stack)? {
-            none if none.is_empty() => Stack::ALL.to_vec(),
+            none if none.is_empty() => Stack::all(),
             some => some,
         };
+        let stacks: Vec<Stack> = stacks.into_iter().map(Stack::in_its_own_time).collect();
         if stacks.len() < 2 {
             return Err(CliError::Usage("--stack: one stack cannot be compared; give two or more".to_owned()));
         }

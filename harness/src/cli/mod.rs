@@ -25,6 +25,8 @@ use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 
+use crate::evaluation::Guest;
+
 /// Congestion controllers for QUIC: try them, compare them, see what they do.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, max_term_width = 100, after_help = EXIT_CODES)]
@@ -52,6 +54,13 @@ enum Command {
 /// Runs the command line and says how it went.
 #[must_use]
 pub fn main() -> ExitCode {
+    main_with(&[])
+}
+
+/// [`main`], with stacks the program brings along.
+#[must_use]
+pub fn main_with(guests: &[&'static Guest]) -> ExitCode {
+    guests.iter().for_each(|guest| guest.welcome());
     let done = match Cli::parse().command {
         Command::List(command) => command.run(),
         Command::Explain(command) => command.run(),

@@ -2,6 +2,7 @@
 
 use windlass_controllers::Time;
 
+use super::guest::Guest;
 use super::logs::Logs;
 use super::real;
 use super::stack::{RunError, Stack};
@@ -19,16 +20,25 @@ pub enum Live {
     /// s2n-quic 1.91.
     #[cfg(feature = "s2n-quic")]
     S2nQuic,
+    /// One this program brought along.
+    Guest(&'static Guest),
 }
 
 impl Live {
-    /// All of them.
-    pub const ALL: &[Live] = &[
+    /// All of this crate's.
+    const ALL: &[Live] = &[
         Live::Quinn,
         Live::Noq,
         #[cfg(feature = "s2n-quic")]
         Live::S2nQuic,
     ];
+
+    /// All of them: this crate's, and those the program brought along.
+    #[must_use]
+    pub fn all() -> Vec<Live> {
+        let guests = Guest::all().into_iter().filter(|guest| guest.live.is_some());
+        Live::ALL.iter().copied().chain(guests.map(Live::Guest)).collect()
+    }
 
     /// What it is called in results.
     #[must_use]
@@ -38,6 +48,7 @@ impl Live {
             Live::Noq => "noq-wire",
             #[cfg(feature = "s2n-quic")]
             Live::S2nQuic => "s2n-quic-wire",
+            Live::Guest(guest) => guest.wire_name,
         }
     }
 
@@ -49,13 +60,14 @@ impl Live {
             Live::Noq => Stack::Noq,
             #[cfg(feature = "s2n-quic")]
             Live::S2nQuic => Stack::S2nQuic,
+            Live::Guest(guest) => Stack::Guest(guest),
         }
     }
 
     /// The stack under virtual time `stack`, on real sockets.
     #[must_use]
     pub fn of(stack: Stack) -> Option<Live> {
-        Live::ALL.iter().copied().find(|live| live.stack() == stack)
+        Live::all().into_iter().find(|live| live.stack() == stack)
     }
 
     /// Runs `scenario` in real time.
@@ -73,6 +85,10 @@ impl Live {
             Live::Noq => real::run(stacks::noq::live::run_unless, scenario, logs, stop),
             #[cfg(feature = "s2n-quic")]
             Live::S2nQuic => real::run(stacks::s2n::live::run_unless, scenario, logs, stop),
+            Live::Guest(guest) => match guest.live {
+                Some(run) => real::run(run, scenario, logs, stop),
+                None => Err(RunError::Failed(format!("{} does not run on real sockets", guest.name))),
+            },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Running controllers through scenarios on stacks.
 
+mod guest;
 mod job;
 mod live;
 mod logs;
@@ -8,8 +9,10 @@ mod scenarios;
 mod simulated;
 mod stack;
 
+pub use guest::Guest;
 pub use job::{Job, Stopped, execute};
 pub use live::Live;
 pub use logs::{LogDetail, LogSettings, Logs};
+pub use real::RunUnless;
 pub use scenarios::{BUILTIN, Builtin, Source, scene};
 pub use stack::{RunError, Stack};

@@ -12,7 +12,7 @@ use crate::sim::QlogSettings;
 use crate::stacks::{self, Log};
 
 /// What runs a scenario with one of the stacks.
-pub(super) type RunUnless = fn(
+pub type RunUnless = fn(
     &Scenario,
     &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
     &dyn Fn(Time) -> bool,

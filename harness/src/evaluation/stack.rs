@@ -3,6 +3,7 @@
 use windlass_adapter::require;
 use windlass_controllers::{Signals, Time};
 
+use super::guest::Guest;
 use super::live::Live;
 use super::logs::Logs;
 use super::{real, simulated};
@@ -23,12 +24,14 @@ pub enum Stack {
     /// s2n-quic 1.91 under virtual time.
     #[cfg(feature = "s2n-quic")]
     S2nQuic,
+    /// One this program brought along.
+    Guest(&'static Guest),
     /// A real stack in real time, on real sockets.
     Wire(Live),
 }
 
 impl Stack {
-    /// All that run in their own time.
+    /// All of this crate's that run in their own time.
     pub const ALL: &[Stack] = &[
         Stack::Sim,
         Stack::Quinn,
@@ -36,6 +39,21 @@ impl Stack {
         #[cfg(feature = "s2n-quic")]
         Stack::S2nQuic,
     ];
+
+    /// All a user can name: this crate's, and those the program brought along.
+    #[must_use]
+    pub fn all() -> Vec<Stack> {
+        Stack::ALL.iter().copied().chain(Guest::all().into_iter().map(Stack::Guest)).collect()
+    }
+
+    /// The stack itself, or, if it has no virtual time, on real sockets.
+    #[must_use]
+    pub fn in_its_own_time(self) -> Stack {
+        match self {
+            Stack::Guest(guest) if guest.run.is_none() => Live::of(self).map_or(self, Stack::Wire),
+            stack => stack,
+        }
+    }
 
     /// What a user types.
     #[must_use]
@@ -46,6 +64,7 @@ impl Stack {
             Stack::Noq => windlass_noq::STACK,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => windlass_s2n_quic::STACK,
+            Stack::Guest(guest) => guest.name,
             Stack::Wire(live) => live.name(),
         }
     }
@@ -53,7 +72,7 @@ impl Stack {
     /// The stack a user typed.
     #[must_use]
     pub fn named(name: &str) -> Option<Stack> {
-        Stack::ALL.iter().copied().find(|stack| stack.name() == name)
+        Stack::all().into_iter().find(|stack| stack.name() == name)
     }
 
     /// The signals it gives a controller.
@@ -65,6 +84,7 @@ impl Stack {
             Stack::Noq => windlass_noq::PROVIDES,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => windlass_s2n_quic::PROVIDES,
+            Stack::Guest(guest) => guest.provides,
             Stack::Wire(live) => live.stack().provides(),
         }
     }
@@ -78,6 +98,7 @@ impl Stack {
             Stack::Noq => stacks::noq::NATIVES,
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => stacks::s2n::NATIVES,
+            Stack::Guest(guest) => guest.natives,
             Stack::Wire(live) => live.stack().natives(),
         }
     }
@@ -126,6 +147,12 @@ impl Stack {
             Stack::Noq => real::run(stacks::noq::run_unless, scenario, logs, stop),
             #[cfg(feature = "s2n-quic")]
             Stack::S2nQuic => real::run(stacks::s2n::run_unless, scenario, logs, stop),
+            Stack::Guest(guest) => match guest.run {
+                Some(run) => real::run(run, scenario, logs, stop),
+                None => {
+                    Err(RunError::Failed(format!("{} has no virtual time; give --wire for real sockets", guest.name)))
+                }
+            },
             Stack::Wire(live) => live.run(scenario, logs, stop),
         }
     }

@@ -1,7 +1,7 @@
 //! Real QUIC stacks under virtual time over the harness' network model.
 
 pub mod driver;
-mod identity;
+pub mod identity;
 // The sources in `sans_io` are compiled against each stack of one kin.
 pub mod noq;
 pub mod payload;
