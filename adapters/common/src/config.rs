@@ -178,11 +178,7 @@ impl Config {
             let key = self.group_key(controller, peer.ip().to_canonical());
             return Flow::grouped_with(*controller, path, self.groups(), key, recorder);
         }
-        let mut flow = Flow::alone(*controller, path);
-        if let Some(recorder) = recorder {
-            flow.record(recorder);
-        }
-        flow
+        Flow::alone_with(*controller, path, recorder)
     }
 
     /// Where to record, if anywhere.

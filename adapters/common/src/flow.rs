@@ -36,6 +36,13 @@ impl<E: Engine> Flow<E> {
         Self::start(engine, path, place)
     }
 
+    /// A flow outside any group that sends every event and decision to `recorder`.
+    pub fn alone_with(engine: E, path: &Path, recorder: Option<Box<dyn Recorder>>) -> Self {
+        let mut flow = Self::alone(engine, path);
+        flow.recorder = recorder;
+        flow
+    }
+
     /// A flow that joins the group of `key`.
     pub fn grouped<K: Hash + Eq>(engine: E, path: &Path, groups: &Groups<E, K>, key: K) -> Self {
         Self::grouped_with(engine, path, groups, key, None)

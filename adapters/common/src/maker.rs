@@ -126,13 +126,7 @@ impl<E: Engine> Maker<E> {
         let recorder = self.record.as_ref().and_then(|make| make(&path));
         match &self.join {
             Some(join) => join(self.engine.clone(), &path, recorder),
-            None => {
-                let mut flow = Flow::alone(self.engine.clone(), &path);
-                if let Some(recorder) = recorder {
-                    flow.record(recorder);
-                }
-                flow
-            }
+            None => Flow::alone_with(self.engine.clone(), &path, recorder),
         }
     }
 }

@@ -159,13 +159,7 @@ impl<E: Engine> Definition<E> {
             let recorder = self.record.as_ref().and_then(|record| record(&new));
             match &self.join {
                 Some(join) => join(&new, recorder),
-                None => {
-                    let mut flow = Flow::alone(engine.clone(), &path);
-                    if let Some(recorder) = recorder {
-                        flow.record(recorder);
-                    }
-                    flow
-                }
+                None => Flow::alone_with(engine.clone(), &path, recorder),
             }
         };
         Guarded::new(crate::path::Path::new(flow, clock, mtu), &controller)

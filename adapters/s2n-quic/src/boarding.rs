@@ -70,13 +70,7 @@ impl<E: Engine> Boarding<E> {
         };
         match &self.join {
             Some(join) => join(&new, recorder),
-            None => {
-                let mut flow = Flow::alone(self.engine().clone(), &path);
-                if let Some(recorder) = recorder {
-                    flow.record(recorder);
-                }
-                flow
-            }
+            None => Flow::alone_with(self.engine().clone(), &path, recorder),
         }
     }
 }
