@@ -107,5 +107,12 @@ pub(crate) fn span(duration: Duration) -> Span {
     Span(duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos())))
 }
 
+/// `duration` as a span, where it is no longer than 584 years, as RTTs are: a few instructions
+/// instead of many.
+#[inline]
+pub(crate) fn short(duration: Duration) -> Span {
+    Span(duration.as_nanos() as u64)
+}
+
 #[cfg(test)]
 mod tests;

@@ -98,7 +98,7 @@ impl<E: Engine> CongestionController for Controller<E> {
         rtt: &RttEstimator,
         _: &mut P,
     ) -> PacketInfo {
-        self.change(|path| path.sent(time_sent, sent_bytes as u64, app_limited, rtt))
+        self.path.get_mut().sent(time_sent, sent_bytes as u64, app_limited, rtt, &self.answers)
     }
 
     #[inline]
@@ -114,12 +114,12 @@ impl<E: Engine> CongestionController for Controller<E> {
         _: Timestamp,
         bytes_acknowledged: usize,
         newest_acked_packet_info: PacketInfo,
-        rtt: &RttEstimator,
+        _: &RttEstimator,
         _: &mut dyn RandomGenerator,
         ack_receive_time: Timestamp,
         _: &mut P,
     ) {
-        self.change(|path| path.acked(ack_receive_time, bytes_acknowledged as u64, &newest_acked_packet_info, rtt));
+        self.change(|path| path.acked(ack_receive_time, bytes_acknowledged as u64, &newest_acked_packet_info));
     }
 
     #[inline]

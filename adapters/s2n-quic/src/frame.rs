@@ -1,20 +1,76 @@
 //! What s2n-quic tells of one ACK frame before its last callback.
 
-use windlass_controllers::Time;
-use windlass_controllers::event::Rtt;
+use windlass_controllers::event::{Acked, Rtt};
+use windlass_controllers::{Event, Time, What};
 
 use crate::PacketInfo;
 
 /// s2n-quic reports a frame as its RTT sample, its losses one by one, its marks and last
 /// its acknowledgements. Controllers hear them in the contract's order, losses together
 /// and marks with the send time of the newest packet, so all are kept until the last comes.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct Frame {
     /// Whether there is anything here.
     pub(crate) open: bool,
-    pub(crate) rtt: Option<Rtt>,
     pub(crate) marks: u32,
     pub(crate) lost: Losses,
+    /// The acknowledgements the frame will end with: from one frame to the next only what
+    /// differs is written.
+    ack: Event,
+}
+
+impl Default for Frame {
+    fn default() -> Self {
+        let acked = Acked {
+            bytes: 0,
+            packets: 0,
+            fresh_bytes: 0,
+            newest_sent_at: Time::ZERO,
+            newest_pn: None,
+            newest_in_flight: None,
+            in_flight_before: 0,
+            in_flight: 0,
+            delivered: 0,
+            app_limited: false,
+            rtt: None,
+            one_way: None,
+            queueing: None,
+            congestion_indication: None,
+            delivery: None,
+        };
+        let ack = Event { now: Time::ZERO, what: What::Acked(acked) };
+        Frame { open: false, marks: 0, lost: Losses::default(), ack }
+    }
+}
+
+impl Frame {
+    /// Whether it brings marks or losses.
+    #[inline]
+    pub(crate) fn is_congested(&self) -> bool {
+        self.marks > 0 || self.lost.packets > 0
+    }
+
+    /// The sample it brings, which goes along with its acknowledgements unless it is taken out.
+    #[inline]
+    pub(crate) fn rtt(&mut self) -> &mut Option<Rtt> {
+        &mut self.acked().rtt
+    }
+
+    /// Its acknowledgements, to be filled in.
+    #[inline]
+    pub(crate) fn acked(&mut self) -> &mut Acked {
+        match &mut self.ack.what {
+            What::Acked(acked) => acked,
+            _ => unreachable!("a frame has no other event"),
+        }
+    }
+
+    /// Its acknowledgements, read at `now`.
+    #[inline]
+    pub(crate) fn ack(&mut self, now: Time) -> &Event {
+        self.ack.now = now;
+        &self.ack
+    }
 }
 
 /// Packets declared lost together.

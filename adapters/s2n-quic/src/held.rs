@@ -10,8 +10,10 @@ const PARTS: u64 = 8;
 /// not tell a controller what they say.
 const MEANT: u64 = 8;
 
+const MICROSECOND: u64 = 1000;
+
 /// How long the peer says it held the acknowledgement of a sample of `latest`, if that took
-/// the smoothed RTT from `before` to `after`; at most `most`.
+/// the smoothed RTT from `before`, zero if there was none, to `after`; at most `most`.
 ///
 /// The sample's part in the smoothed RTT is less by what s2n-quic makes of that delay
 /// (`RFC 9002 §5.3`), which is found by what is missing. s2n-quic divides first, which makes
@@ -20,11 +22,18 @@ const MEANT: u64 = 8;
 /// themselves and tell nothing. Nor is there anything to see where taking the delay out would
 /// leave no more than the minimum RTT: then s2n-quic leaves it in.
 #[inline]
-pub(crate) fn held(before: Option<Span>, after: Span, latest: Span, most: Span) -> Span {
-    let Some(before) = before.filter(|_| after != latest) else { return Span::ZERO };
+pub(crate) fn held(before: Span, after: Span, latest: Span, most: impl FnOnce() -> Span) -> Span {
+    if before == Span::ZERO || after == latest {
+        return Span::ZERO;
+    }
     let part = after.0.saturating_sub(before.0 / PARTS * (PARTS - 1));
-    let taken = latest.0.saturating_sub(part.saturating_mul(PARTS)) / 1000 * 1000;
-    Span(taken.saturating_mul(MEANT).min(most.0))
+    let missing = latest.0.saturating_sub(part.saturating_mul(PARTS));
+    if missing < MICROSECOND {
+        // Most often, where peers do not wait; and no division.
+        return Span::ZERO;
+    }
+    let taken = missing / MICROSECOND * MICROSECOND;
+    Span(taken.saturating_mul(MEANT).min(most().0))
 }
 
 #[cfg(test)]
@@ -36,7 +45,7 @@ mod tests {
     use s2n_quic_core::packet::number::PacketNumberSpace;
     use s2n_quic_core::time::{Clock as _, clock::NoopClock};
 
-    use super::held;
+    use super::*;
     use crate::clock::span;
 
     /// An estimator of a path whose peer holds ACKs for 25 ms at most.
@@ -57,15 +66,15 @@ mod tests {
         #[test]
         fn what_the_peer_says_is_found(samples in proptest::collection::vec((40_000u64..400_000, 0u64..3125), 2..60)) {
             let mut rtt = estimator();
-            let mut before = None;
+            let mut before = Span::ZERO;
             for (path, field) in samples {
                 update(&mut rtt, path + 8 * field, field);
                 let most = span(rtt.max_ack_delay());
                 let (after, latest) = (span(rtt.smoothed_rtt()), span(rtt.latest_rtt()));
-                let found = held(before, after, latest, most);
-                let seen = before.is_some() && after != latest && span(rtt.min_rtt()).0 + field * 1000 < latest.0;
+                let found = held(before, after, latest, || most);
+                let seen = before > Span::ZERO && after != latest && span(rtt.min_rtt()).0 + field * 1000 < latest.0;
                 prop_assert_eq!(found.0, if seen { 8 * field * 1000 } else { 0 });
-                before = Some(after);
+                before = after;
             }
         }
     }
@@ -75,10 +84,10 @@ mod tests {
         let mut rtt = estimator();
         update(&mut rtt, 50_000, 0);
         update(&mut rtt, 90_000, 20_000);
-        let before = Some(span(rtt.smoothed_rtt()));
+        let before = span(rtt.smoothed_rtt());
         rtt.on_persistent_congestion();
         update(&mut rtt, 300_000, 10_000);
         let most = span(rtt.max_ack_delay());
-        assert_eq!(held(before, span(rtt.smoothed_rtt()), span(rtt.latest_rtt()), most).0, 0);
+        assert_eq!(held(before, span(rtt.smoothed_rtt()), span(rtt.latest_rtt()), || most).0, 0);
     }
 }

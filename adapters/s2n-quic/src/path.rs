@@ -4,12 +4,12 @@ use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
 use windlass_adapter::{Flow, InFlight};
-use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Rtt, Sent};
-use windlass_controllers::{Engine, Event, Span, Time, What};
+use windlass_controllers::event::{Idle, LossTrigger, Lost, Marked, Rtt, Sent};
+use windlass_controllers::{Decision, Engine, Event, Span, Time, What};
 
 use crate::PacketInfo;
 use crate::boarding::Boarding;
-use crate::clock::{Clock, span};
+use crate::clock::{Clock, short, span};
 use crate::frame::Frame;
 use crate::held::held;
 use crate::pacer::Pacer;
@@ -51,24 +51,55 @@ enum Stage<E: Engine> {
 pub(crate) struct Path<E: Engine> {
     stage: Stage<E>,
     clock: Option<Clock>,
+    in_flight: InFlight,
+    delivered: u64,
+    newest_acked_at: Time,
+    frame: Frame,
+    course: Course,
+    grouped: bool,
+    heeds_sent: bool,
+}
+
+/// What was decided, carried out.
+#[derive(Clone, Debug, Default)]
+struct Course {
     mtu: u32,
     /// Bytes, as the latest event left it.
     window: u64,
-    in_flight: InFlight,
     /// Congestion-controlled bytes sent.
     sent: u64,
     /// `sent` when the latest recovery period began.
     sent_at_recovery: u64,
     recovery_start: Option<Time>,
-    delivered: u64,
-    newest_acked_at: Time,
-    frame: Frame,
     pacer: Pacer,
     /// Zero before the first sample.
     smoothed: Span,
-    grouped: bool,
-    heeds_sent: bool,
     retransmit: bool,
+}
+
+impl Course {
+    /// What was decided on `event`.
+    #[inline(always)]
+    fn heed(&mut self, decision: &Decision, what: &What) {
+        self.pacer.heed(decision, self.smoothed, self.mtu);
+        self.window = decision.cwnd;
+        if decision.recovery_start != self.recovery_start {
+            self.recovery_start = decision.recovery_start;
+            self.sent_at_recovery = self.sent;
+            self.retransmit = matches!(what, What::Lost(_) | What::PersistentCongestion(_));
+        }
+    }
+
+    /// Of `bytes` acknowledged up to `newest`, those sent since the latest recovery began:
+    /// exact if the packets acknowledged left one after the other.
+    #[inline]
+    fn fresh(&self, newest: &PacketInfo, bytes: u64) -> u64 {
+        match self.recovery_start {
+            None => bytes,
+            Some(start) if newest.sent_at <= start => 0,
+            Some(_) => bytes.min(newest.sent_bytes(self.sent).saturating_sub(self.sent_at_recovery)),
+        }
+    }
 }
 
 impl<E: Engine> Path<E> {
@@ -78,20 +109,13 @@ impl<E: Engine> Path<E> {
         Path {
             heeds_sent: boarding.engine().heeds_sent(),
             in_flight: InFlight::new(boarding.engine()),
-            window: boarding.initial_window(mtu),
+            course: Course { mtu, window: boarding.initial_window(mtu), ..Course::default() },
             stage: Stage::Waiting(boarding),
             clock: None,
-            mtu,
-            sent: 0,
-            sent_at_recovery: 0,
-            recovery_start: None,
             delivered: 0,
             newest_acked_at: Time::ZERO,
             frame: Frame::default(),
-            pacer: Pacer::default(),
-            smoothed: Span::ZERO,
             grouped: false,
-            retransmit: false,
         }
     }
 
@@ -105,24 +129,24 @@ impl<E: Engine> Path<E> {
 
     #[inline]
     pub(crate) fn answer(&self, answers: &Answers) {
-        answers.window.set(narrow(self.window));
+        answers.window.set(narrow(self.course.window));
         answers.in_flight.set(narrow(self.in_flight.bytes()));
-        answers.mtu.set(self.mtu);
-        answers.retransmit.set(self.retransmit);
-        answers.held.set(self.pacer.due() > self.now());
+        answers.mtu.set(self.course.mtu);
+        answers.retransmit.set(self.course.retransmit);
+        answers.held.set(self.course.pacer.due() > self.now());
         answers.stale.set(self.frame.open || self.grouped);
     }
 
     /// When the next packet may leave.
     pub(crate) fn departure(&self) -> Option<Timestamp> {
-        self.clock.as_ref().map(|clock| clock.timestamp(self.pacer.due()))
+        self.clock.as_ref().map(|clock| clock.timestamp(self.course.pacer.due()))
     }
 
     /// Completes what was reported, and asks for what siblings made of the window.
     pub(crate) fn refresh(&mut self) {
         self.settle();
         if let Stage::Running(flow) = &self.stage {
-            self.window = flow.cwnd();
+            self.course.window = flow.cwnd();
         }
     }
 
@@ -148,34 +172,22 @@ impl<E: Engine> Path<E> {
     #[cold]
     fn start(&mut self, now: Time) {
         if let Stage::Waiting(boarding) = &self.stage {
-            let flow = boarding.board(now, self.mtu);
+            let flow = boarding.board(now, self.course.mtu);
             let decision = flow.decision();
-            self.recovery_start = decision.recovery_start;
-            self.pacer.heed(&decision, self.smoothed, self.mtu);
-            self.window = decision.cwnd;
+            self.course.recovery_start = decision.recovery_start;
+            self.course.pacer.heed(&decision, self.course.smoothed, self.course.mtu);
+            self.course.window = decision.cwnd;
             self.grouped = flow.is_grouped();
             self.stage = Stage::Running(flow);
-        }
-    }
-
-    /// Tells the flow of `event`.
-    #[inline(always)]
-    fn hear(&mut self, event: &Event) {
-        let Stage::Running(flow) = &mut self.stage else { return };
-        let decision = flow.on(event);
-        self.pacer.heed(decision, self.smoothed, self.mtu);
-        self.window = decision.cwnd;
-        if decision.recovery_start != self.recovery_start {
-            self.recovery_start = decision.recovery_start;
-            self.sent_at_recovery = self.sent;
-            self.retransmit = matches!(event.what, What::Lost(_) | What::PersistentCongestion(_));
         }
     }
 
     /// Tells the flow of what comes rarely.
     #[inline(never)]
     fn tell(&mut self, now: Time, what: What) {
-        self.hear(&Event { now, what });
+        let Stage::Running(flow) = &mut self.stage else { return };
+        let event = Event { now, what };
+        self.course.heed(flow.on(&event), &event.what);
     }
 
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
@@ -191,7 +203,10 @@ impl<E: Engine> Path<E> {
     /// taken out of flight afterwards.
     #[cold]
     fn congestion(&mut self, now: Time, newest_sent_at: Time, acked: u64) {
-        let Frame { rtt, marks, lost, .. } = std::mem::take(&mut self.frame);
+        self.frame.open = false;
+        let rtt = self.frame.rtt().take();
+        let marks = std::mem::take(&mut self.frame.marks);
+        let lost = std::mem::take(&mut self.frame.lost);
         let in_flight = self.in_flight.bytes();
         if let Some(rtt) = rtt {
             self.tell(now, What::Sampled(rtt));
@@ -219,17 +234,6 @@ impl<E: Engine> Path<E> {
         }
     }
 
-    /// Of `bytes` acknowledged up to `newest`, those sent since the latest recovery began:
-    /// exact if the packets acknowledged left one after the other.
-    #[inline]
-    fn fresh(&self, newest: &PacketInfo, bytes: u64) -> u64 {
-        match self.recovery_start {
-            None => bytes,
-            Some(start) if newest.sent_at <= start => 0,
-            Some(_) => bytes.min(newest.sent_bytes.saturating_sub(self.sent_at_recovery)),
-        }
-    }
-
     /// Opens the frame that `now` brings, closing another that was left open.
     #[inline]
     fn open(&mut self, now: Timestamp) -> Time {
@@ -248,6 +252,29 @@ impl<E: Engine> Path<E> {
         bytes: u64,
         app_limited: Option<bool>,
         rtt: &RttEstimator,
+        answers: &Answers,
+    ) -> PacketInfo {
+        let plain = bytes > 0 && !self.frame.open && !self.heeds_sent && matches!(self.stage, Stage::Running(_));
+        if !plain || !self.in_flight.add(bytes) {
+            return self.departed(at, bytes, app_limited, rtt, answers);
+        }
+        let now = self.read(at);
+        self.gone(now, bytes);
+        answers.in_flight.set(narrow(self.in_flight.bytes()));
+        answers.retransmit.set(false);
+        answers.held.set(self.course.pacer.due() > now);
+        self.info(now, self.is_app_limited(app_limited))
+    }
+
+    /// A packet left, and there is more to that than bytes in flight.
+    #[inline(never)]
+    fn departed(
+        &mut self,
+        at: Timestamp,
+        bytes: u64,
+        app_limited: Option<bool>,
+        rtt: &RttEstimator,
+        answers: &Answers,
     ) -> PacketInfo {
         self.settle();
         let now = self.read(at);
@@ -255,40 +282,51 @@ impl<E: Engine> Path<E> {
             if matches!(self.stage, Stage::Waiting(_)) {
                 self.start(now);
             }
-            if !self.in_flight.add(bytes) {
-                self.left(now, bytes, rtt);
+            if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
+                self.tell(now, What::Idle(Idle { idle, pto: pto(rtt) }));
             }
-            self.sent += bytes;
-            self.pacer.sent(now, bytes);
-            self.retransmit = false;
+            self.gone(now, bytes);
         }
-        let in_flight = self.in_flight.bytes();
-        // Handshakes are short of data by nature; s2n-quic does not say so.
-        let app_limited = app_limited.unwrap_or(true)
-            && self.window.saturating_sub(in_flight) >= SLACK_DATAGRAMS * u64::from(self.mtu);
+        let app_limited = self.is_app_limited(app_limited);
         if self.heeds_sent && bytes > 0 {
+            let in_flight = self.in_flight.bytes();
             self.tell(now, What::Sent(Sent { bytes, pn: None, in_flight, app_limited, place: None }));
         }
-        PacketInfo { sent_at: now, sent_bytes: self.sent, in_flight: narrow(in_flight), app_limited }
+        self.answer(answers);
+        self.info(now, app_limited)
     }
 
-    /// `bytes` left, and there is more to that than bytes in flight.
-    #[inline(never)]
-    fn left(&mut self, now: Time, bytes: u64, rtt: &RttEstimator) {
-        if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-            self.tell(now, What::Idle(Idle { idle, pto: pto(rtt) }));
-        }
+    /// `bytes` left at `now`.
+    #[inline]
+    fn gone(&mut self, now: Time, bytes: u64) {
+        self.course.sent += bytes;
+        self.course.pacer.sent(now, bytes);
+        self.course.retransmit = false;
     }
 
-    /// The RTT sample of a frame.
+    /// Whether the application left the window unused, if s2n-quic says `app_limited`.
+    #[inline]
+    fn is_app_limited(&self, app_limited: Option<bool>) -> bool {
+        // Handshakes are short of data by nature; s2n-quic does not say so.
+        app_limited.unwrap_or(true)
+            && self.course.window.saturating_sub(self.in_flight.bytes()) >= SLACK_DATAGRAMS * u64::from(self.course.mtu)
+    }
+
+    /// What to remember of a packet that left at `now`.
+    #[inline]
+    fn info(&self, now: Time, app_limited: bool) -> PacketInfo {
+        PacketInfo::new(now, self.course.sent, self.in_flight.bytes(), app_limited)
+    }
+
+    /// The RTT sample of a frame, with s2n-quic's estimates.
     #[inline]
     pub(crate) fn sampled(&mut self, now: Timestamp, rtt: &RttEstimator) {
         self.open(now);
-        let before = Some(self.smoothed).filter(|smoothed| *smoothed > Span::ZERO);
-        let (latest, smoothed) = (span(rtt.latest_rtt()), span(rtt.smoothed_rtt()));
-        let sample = sample(rtt, held(before, smoothed, latest, span(rtt.max_ack_delay())));
-        self.smoothed = smoothed;
-        self.frame.rtt = Some(sample);
+        let (latest, smoothed) = (short(rtt.latest_rtt()), short(rtt.smoothed_rtt()));
+        let ack_delay = held(self.course.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
+        self.course.smoothed = smoothed;
+        let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
+        *self.frame.rtt() = Some(Rtt { latest, smoothed, variation, min, ack_delay });
     }
 
     /// A packet was declared lost.
@@ -307,58 +345,46 @@ impl<E: Engine> Path<E> {
         self.frame.marks = self.frame.marks.saturating_add(packets);
     }
 
-    /// A frame ends with acknowledgements of `bytes`. If it brought a sample, `rtt` still tells it.
+    /// A frame ends with acknowledgements of `bytes`.
     #[inline]
-    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, rtt: &RttEstimator) {
+    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo) {
         let now = self.open(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
-        let rtt = if self.frame.marks > 0 || self.frame.lost.packets > 0 {
+        if self.frame.is_congested() {
             self.congestion(now, newest.sent_at, bytes);
-            None
-        } else {
-            self.frame.open = false;
-            // Worked out again: the processor would wait for it to be copied.
-            self.frame.rtt.take().map(|told| sample(rtt, told.ack_delay))
-        };
+        }
+        self.frame.open = false;
         let in_flight_before = self.in_flight.bytes();
         let in_flight = in_flight_before.saturating_sub(bytes);
         self.in_flight.acknowledged(now, in_flight);
         self.delivered += bytes;
-        let mut event = Event {
-            now,
-            what: What::Acked(Acked {
-                bytes,
-                packets: packets(bytes, self.mtu),
-                fresh_bytes: self.fresh(newest, bytes),
-                newest_sent_at: newest.sent_at,
-                newest_pn: None,
-                newest_in_flight: Some(u64::from(newest.in_flight)),
-                in_flight_before,
-                in_flight,
-                delivered: self.delivered,
-                app_limited: newest.app_limited,
-                rtt,
-                one_way: None,
-                queueing: None,
-                congestion_indication: None,
-                delivery: None,
-            }),
-        };
-        if self.in_flight.remembers()
-            && let What::Acked(acked) = &mut event.what
-        {
-            self.in_flight.depart(now, acked, newest.app_limited);
-            // Its own, not that of the last packet of its instant.
-            acked.newest_in_flight = Some(u64::from(newest.in_flight));
+        let acked = self.frame.acked();
+        acked.bytes = bytes;
+        acked.packets = packets(bytes, self.course.mtu);
+        acked.fresh_bytes = self.course.fresh(newest, bytes);
+        acked.newest_sent_at = newest.sent_at;
+        acked.in_flight_before = in_flight_before;
+        acked.in_flight = in_flight;
+        acked.delivered = self.delivered;
+        acked.app_limited = newest.app_limited();
+        if self.in_flight.remembers() {
+            acked.delivery = None;
+            self.in_flight.depart(now, acked, newest.app_limited());
         }
-        self.hear(&event);
+        // Its own, not that of the last packet of its instant.
+        acked.newest_in_flight = Some(newest.in_flight());
+        if let Stage::Running(flow) = &mut self.stage {
+            let event = self.frame.ack(now);
+            self.course.heed(flow.on(event), &event.what);
+        }
+        *self.frame.rtt() = None;
     }
 
     /// Datagrams may have `mtu` bytes from now on.
     pub(crate) fn resized(&mut self, mtu: u32) {
-        self.mtu = mtu;
+        self.course.mtu = mtu;
         if let Stage::Waiting(boarding) = &self.stage {
-            self.window = boarding.initial_window(mtu);
+            self.course.window = boarding.initial_window(mtu);
         }
         self.tell(self.now(), What::Mtu(mtu));
     }
@@ -367,18 +393,6 @@ impl<E: Engine> Path<E> {
     pub(crate) fn discarded(&mut self, bytes: u64) {
         let left = self.in_flight.bytes().saturating_sub(bytes);
         self.in_flight.acknowledged(self.now(), left);
-    }
-}
-
-/// The sample a frame brought, with s2n-quic's estimates.
-#[inline]
-fn sample(rtt: &RttEstimator, ack_delay: Span) -> Rtt {
-    Rtt {
-        latest: span(rtt.latest_rtt()),
-        smoothed: span(rtt.smoothed_rtt()),
-        variation: span(rtt.rttvar()),
-        min: span(rtt.min_rtt()),
-        ack_delay,
     }
 }
 
