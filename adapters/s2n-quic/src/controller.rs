@@ -119,7 +119,8 @@ impl<E: Engine> CongestionController for Controller<E> {
         ack_receive_time: Timestamp,
         _: &mut P,
     ) {
-        self.change(|path| path.acked(ack_receive_time, bytes_acknowledged as u64, &newest_acked_packet_info));
+        let (bytes, newest) = (bytes_acknowledged as u64, &newest_acked_packet_info);
+        self.path.get_mut().acked(ack_receive_time, bytes, newest, &self.answers);
     }
 
     #[inline]
@@ -143,7 +144,7 @@ impl<E: Engine> CongestionController for Controller<E> {
 
     #[inline]
     fn on_mtu_update<P: Publisher>(&mut self, max_data_size: u16, _: &mut P) {
-        self.change(|path| path.resized(max_data_size.into()));
+        self.change(|path| path.resized(max_data_size));
     }
 
     /// Packets of a discarded packet number space, and lost probes of the MTU: gone, and no

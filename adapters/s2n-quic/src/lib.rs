@@ -30,6 +30,7 @@
 mod boarding;
 mod clock;
 mod controller;
+mod datagrams;
 mod endpoint;
 mod frame;
 mod held;

@@ -57,8 +57,8 @@ impl Pacer {
 
     #[inline]
     fn takes(&self, bytes: u64) -> Span {
-        // Through `i64`, which is half as many instructions; never negative.
-        Span((float(bytes) * self.nanos_per_byte) as i64 as u64).min(PATIENCE)
+        // Through `u32`, which holds more than the most and takes half as many instructions.
+        Span(((float(bytes) * self.nanos_per_byte) as u32).into()).min(PATIENCE)
     }
 
     /// When the next packet may leave, unless that time has come.

@@ -10,11 +10,10 @@ use windlass_controllers::Time;
 pub struct PacketInfo {
     /// When it left.
     pub(crate) sent_at: Time,
-    /// The low half of the congestion-controlled bytes sent on the path up to and including it.
-    sent_bytes: u32,
-    /// Twice the bytes in flight, it included, and one more if the application left the window
-    /// unused.
-    in_flight: u32,
+    /// From the highest bit: in 32 the low half of the congestion-controlled bytes sent on the
+    /// path up to and including it, in 31 the bytes in flight, it included, and whether the
+    /// application left the window unused. One number, which travels in a register.
+    counts: u64,
 }
 
 impl PacketInfo {
@@ -23,27 +22,27 @@ impl PacketInfo {
     /// the window unused.
     #[inline]
     pub(crate) fn new(sent_at: Time, sent_bytes: u64, in_flight: u64, app_limited: bool) -> PacketInfo {
-        let in_flight = in_flight.min(u64::from(u32::MAX / 2)) as u32;
-        PacketInfo { sent_at, sent_bytes: sent_bytes as u32, in_flight: in_flight << 1 | u32::from(app_limited) }
+        let in_flight = in_flight.min(u64::from(u32::MAX / 2));
+        PacketInfo { sent_at, counts: sent_bytes << 32 | in_flight << 1 | u64::from(app_limited) }
     }
 
     /// Congestion-controlled bytes sent on the path up to and including it, where `sent` are
     /// by now: less than 4 GiB more.
     #[inline]
     pub(crate) fn sent_bytes(self, sent: u64) -> u64 {
-        sent.wrapping_sub(u64::from((sent as u32).wrapping_sub(self.sent_bytes)))
+        sent.wrapping_sub(u64::from((sent as u32).wrapping_sub((self.counts >> 32) as u32)))
     }
 
     /// Bytes in flight, it included.
     #[inline]
     pub(crate) fn in_flight(self) -> u64 {
-        u64::from(self.in_flight >> 1)
+        self.counts as u32 as u64 >> 1
     }
 
     /// Whether the application left the window unused.
     #[inline]
     pub(crate) fn app_limited(self) -> bool {
-        self.in_flight & 1 == 1
+        self.counts & 1 == 1
     }
 }
 

@@ -10,6 +10,7 @@ use windlass_controllers::{Decision, Engine, Event, Span, Time, What};
 use crate::PacketInfo;
 use crate::boarding::Boarding;
 use crate::clock::{Clock, short, span};
+use crate::datagrams::Datagrams;
 use crate::frame::Frame;
 use crate::held::held;
 use crate::pacer::Pacer;
@@ -56,8 +57,11 @@ pub(crate) struct Path<E: Engine> {
     newest_acked_at: Time,
     frame: Frame,
     course: Course,
+    datagrams: Datagrams,
     grouped: bool,
     heeds_sent: bool,
+    /// The flow runs and need not hear of packets sent.
+    plain: bool,
 }
 
 /// What was decided, carried out.
@@ -105,6 +109,7 @@ impl Course {
 impl<E: Engine> Path<E> {
     /// A path of datagrams of `mtu` bytes.
     pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
+        let datagrams = Datagrams::of(mtu);
         let mtu = u32::from(mtu);
         Path {
             heeds_sent: boarding.engine().heeds_sent(),
@@ -115,7 +120,9 @@ impl<E: Engine> Path<E> {
             delivered: 0,
             newest_acked_at: Time::ZERO,
             frame: Frame::default(),
+            datagrams,
             grouped: false,
+            plain: false,
         }
     }
 
@@ -129,12 +136,20 @@ impl<E: Engine> Path<E> {
 
     #[inline]
     pub(crate) fn answer(&self, answers: &Answers) {
+        self.answer_at(self.now(), answers);
+        answers.mtu.set(self.course.mtu);
+        answers.stale.set(self.frame.open || self.grouped);
+    }
+
+    /// As [`answer`](Self::answer) where it is `now`, the datagram size is what it was, and no
+    /// frame is open.
+    #[inline]
+    fn answer_at(&self, now: Time, answers: &Answers) {
         answers.window.set(narrow(self.course.window));
         answers.in_flight.set(narrow(self.in_flight.bytes()));
-        answers.mtu.set(self.course.mtu);
         answers.retransmit.set(self.course.retransmit);
-        answers.held.set(self.course.pacer.due() > self.now());
-        answers.stale.set(self.frame.open || self.grouped);
+        answers.held.set(self.course.pacer.due() > now);
+        answers.stale.set(self.grouped);
     }
 
     /// When the next packet may leave.
@@ -179,6 +194,7 @@ impl<E: Engine> Path<E> {
             self.course.window = decision.cwnd;
             self.grouped = flow.is_grouped();
             self.stage = Stage::Running(flow);
+            self.plain = !self.heeds_sent;
         }
     }
 
@@ -254,8 +270,7 @@ impl<E: Engine> Path<E> {
         rtt: &RttEstimator,
         answers: &Answers,
     ) -> PacketInfo {
-        let plain = bytes > 0 && !self.frame.open && !self.heeds_sent && matches!(self.stage, Stage::Running(_));
-        if !plain || !self.in_flight.add(bytes) {
+        if !self.plain || self.frame.open || bytes == 0 || !self.in_flight.add(bytes) {
             return self.departed(at, bytes, app_limited, rtt, answers);
         }
         let now = self.read(at);
@@ -347,7 +362,7 @@ impl<E: Engine> Path<E> {
 
     /// A frame ends with acknowledgements of `bytes`.
     #[inline]
-    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo) {
+    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, answers: &Answers) {
         let now = self.open(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
         if self.frame.is_congested() {
@@ -360,7 +375,7 @@ impl<E: Engine> Path<E> {
         self.delivered += bytes;
         let acked = self.frame.acked();
         acked.bytes = bytes;
-        acked.packets = packets(bytes, self.course.mtu);
+        acked.packets = self.datagrams.count(bytes);
         acked.fresh_bytes = self.course.fresh(newest, bytes);
         acked.newest_sent_at = newest.sent_at;
         acked.in_flight_before = in_flight_before;
@@ -378,10 +393,13 @@ impl<E: Engine> Path<E> {
             self.course.heed(flow.on(event), &event.what);
         }
         *self.frame.rtt() = None;
+        self.answer_at(now, answers);
     }
 
     /// Datagrams may have `mtu` bytes from now on.
-    pub(crate) fn resized(&mut self, mtu: u32) {
+    pub(crate) fn resized(&mut self, mtu: u16) {
+        self.datagrams = Datagrams::of(mtu);
+        let mtu = u32::from(mtu);
         self.course.mtu = mtu;
         if let Stage::Waiting(boarding) = &self.stage {
             self.course.window = boarding.initial_window(mtu);
@@ -400,17 +418,6 @@ impl<E: Engine> Path<E> {
 fn pto(rtt: &RttEstimator) -> Span {
     let spread = span(rtt.rttvar().saturating_mul(4)).max(GRANULARITY);
     span(rtt.smoothed_rtt()) + spread + span(rtt.max_ack_delay())
-}
-
-/// How many packets `bytes` are, all but the last full. Acknowledgements fit into 32 bits,
-/// where a division takes half the time.
-#[inline]
-fn packets(bytes: u64, mtu: u32) -> u32 {
-    let mtu = mtu.max(1);
-    match u32::try_from(bytes) {
-        Ok(bytes) => bytes.div_ceil(mtu),
-        Err(_) => u32::try_from(bytes.div_ceil(u64::from(mtu))).unwrap_or(u32::MAX),
-    }
 }
 
 #[inline]
