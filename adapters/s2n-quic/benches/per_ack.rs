@@ -28,8 +28,11 @@ use rounds::{BLOCK, Candidate, compare};
 
 /// Connections taking turns, as on a server: the next ACK is not this one's.
 const FLOWS: usize = 16;
-/// A loss whenever this many packets of a flow are in flight keeps it near there.
+/// A loss whenever this many packets of the first flow are in flight keeps it near there.
 const MOST: usize = 100;
+/// And so many more of each flow after it: no two lose at the same time for long, so that
+/// every block has its share of losses, and of frames after which nothing leaves.
+const APART: usize = 2;
 const BETWEEN_ACKS_US: u64 = 50;
 
 type Flying<C> = VecDeque<(Timestamp, <C as CongestionController>::PacketInfo)>;
@@ -39,6 +42,7 @@ struct Connection<C: CongestionController> {
     controller: C,
     rtt: RttEstimator,
     flying: Flying<C>,
+    most: usize,
 }
 
 impl<C: CongestionController> Connection<C> {
@@ -61,7 +65,7 @@ impl<C: CongestionController> Connection<C> {
     /// A frame acknowledges two packets, and sometimes loses one.
     #[inline]
     fn ack(&mut self, now: Timestamp) {
-        let lost = if self.flying.len() >= MOST { self.flying.pop_front() } else { None };
+        let lost = if self.flying.len() >= self.most { self.flying.pop_front() } else { None };
         self.flying.pop_front();
         let Some(newer) = self.flying.pop_front() else { return };
         let (controller, rtt) = (&mut self.controller, &mut self.rtt);
@@ -86,12 +90,13 @@ impl<C: CongestionController> Stack<C> {
     fn new<E: Endpoint<CongestionController = C>>(mut endpoint: E) -> Self {
         let address = SocketAddress::default();
         let config = mtu::Config::builder().with_initial_mtu(MTU + 28).and_then(|b| b.build()).expect("a valid MTU");
-        let mut made = || Connection {
+        let mut made = |nth| Connection {
             controller: endpoint.new_congestion_controller(PathInfo::new(&config, &address)),
             rtt: RttEstimator::new(Duration::from_millis(40)),
             flying: VecDeque::with_capacity(2 * MOST),
+            most: MOST + APART * nth,
         };
-        let connections = (0..FLOWS).map(|_| made()).collect();
+        let connections = (0..FLOWS).map(&mut made).collect();
         let mut stack = Stack { connections, now: 0 };
         for connection in &mut stack.connections {
             connection.send(timestamp(0));

@@ -47,7 +47,7 @@ impl Frame {
     /// Whether it brings marks or losses.
     #[inline]
     pub(crate) fn is_congested(&self) -> bool {
-        self.marks > 0 || self.lost.packets > 0
+        self.marks | self.lost.packets > 0
     }
 
     /// The sample it brings, which goes along with its acknowledgements unless it is taken out.

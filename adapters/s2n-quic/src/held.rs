@@ -23,17 +23,21 @@ const MICROSECOND: u64 = 1000;
 /// leave no more than the minimum RTT: then s2n-quic leaves it in.
 #[inline]
 pub(crate) fn held(before: Span, after: Span, latest: Span, most: impl FnOnce() -> Span) -> Span {
+    // Most often, where peers do not wait, nothing is missing. Spans of centuries would wrap.
+    let part = after.0.wrapping_sub(before.0 / PARTS * (PARTS - 1));
+    let missing = latest.0.wrapping_sub(part.wrapping_mul(PARTS)) as i64;
+    if missing < MICROSECOND as i64 { Span::ZERO } else { missed(before, after, latest, most()) }
+}
+
+/// As [`held`], where it may be something.
+#[inline(never)]
+fn missed(before: Span, after: Span, latest: Span, most: Span) -> Span {
     if before == Span::ZERO || after == latest {
         return Span::ZERO;
     }
     let part = after.0.saturating_sub(before.0 / PARTS * (PARTS - 1));
-    let missing = latest.0.saturating_sub(part.saturating_mul(PARTS));
-    if missing < MICROSECOND {
-        // Most often, where peers do not wait; and no division.
-        return Span::ZERO;
-    }
-    let taken = missing / MICROSECOND * MICROSECOND;
-    Span(taken.saturating_mul(MEANT).min(most().0))
+    let taken = latest.0.saturating_sub(part.saturating_mul(PARTS)) / MICROSECOND * MICROSECOND;
+    Span(taken.saturating_mul(MEANT).min(most.0))
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ impl Pacer {
         }
         self.nanos_per_byte = if smoothed >= SHORT_RTT {
             // As s2n-quic's own controllers have it.
-            float(smoothed.0) / (windows_per_rtt(decision.phase) * float(decision.cwnd.max(1)))
+            positive(smoothed.0) / (windows_per_rtt(decision.phase) * positive(decision.cwnd))
         } else {
             0.0
         };
@@ -73,6 +73,21 @@ impl Pacer {
 #[inline]
 fn float(count: u64) -> f64 {
     count.min(i64::MAX as u64) as i64 as f64
+}
+
+/// A count as a float, at least one. A branch that is always taken: the rest would wait for
+/// two comparisons.
+#[inline]
+fn positive(bytes: u64) -> f64 {
+    let count = bytes as i64;
+    if count > 0 { count as f64 } else { extreme(bytes) }
+}
+
+/// As [`positive`], of nothing and of more than 2⁶³.
+#[cold]
+#[inline(never)]
+fn extreme(bytes: u64) -> f64 {
+    float(bytes.max(1))
 }
 
 #[cfg(test)]

@@ -253,10 +253,26 @@ impl<E: Engine> Path<E> {
     /// Opens the frame that `now` brings, closing another that was left open.
     #[inline]
     fn open(&mut self, now: Timestamp) -> Time {
-        if self.frame.open && self.clock.is_some_and(|clock| clock.is_past(now)) {
+        let now = self.turn_to(now);
+        self.frame.open = true;
+        now
+    }
+
+    /// As [`open`](Self::open), of a frame about to be closed.
+    #[inline]
+    fn turn_to(&mut self, now: Timestamp) -> Time {
+        match &self.clock {
+            // What was told before of the frame told the time.
+            Some(clock) if !clock.is_past(now) => clock.latest(),
+            _ => self.turn_on(now),
+        }
+    }
+
+    #[inline]
+    fn turn_on(&mut self, now: Timestamp) -> Time {
+        if self.clock.is_some() {
             self.settle();
         }
-        self.frame.open = true;
         self.read(now)
     }
 
@@ -363,7 +379,7 @@ impl<E: Engine> Path<E> {
     /// A frame ends with acknowledgements of `bytes`.
     #[inline]
     pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, answers: &Answers) {
-        let now = self.open(now);
+        let now = self.turn_to(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
         if self.frame.is_congested() {
             self.congestion(now, newest.sent_at, bytes);

@@ -246,10 +246,12 @@ impl<R: GroupRules> Controller for Grouped<R> {
 
     #[inline]
     fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
+        // By parts: a table handed on would be in memory whatever comes.
+        let Table { shared, members, me } = group;
         if matches!(event.what, What::Acked(_)) {
-            Self::take(params, state, group, event);
+            Self::take(params, state, Table { shared, members, me }, event);
         } else {
-            Self::turn(params, state, group, event);
+            Self::turn(params, state, Table { shared, members, me }, event);
         }
     }
 

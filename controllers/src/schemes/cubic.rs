@@ -97,7 +97,11 @@ impl Rules for CubicRules {
             // Reno-friendly region, §4.3; never a step back.
             return (stage.reno - cwnd).max(0.0);
         }
-        let target = stage.at(params.c, t + srtt.secs()).max(cwnd).min(1.5 * cwnd);
+        let target = stage.at(params.c, t + srtt.secs());
+        // Comparisons, not `max` and `min`, which mind a NaN that cannot be while the window waits.
+        let target = if target > cwnd { target } else { cwnd };
+        let most = 1.5 * cwnd;
+        let target = if target < most { target } else { most };
         (target - cwnd) * windows
     }
 
