@@ -261,18 +261,17 @@ impl<E: Engine> Path<E> {
     /// As [`open`](Self::open), of a frame about to be closed.
     #[inline]
     fn turn_to(&mut self, now: Timestamp) -> Time {
-        match &self.clock {
-            // What was told before of the frame told the time.
-            Some(clock) if !clock.is_past(now) => clock.latest(),
-            _ => self.turn_on(now),
+        match &mut self.clock {
+            Some(clock) if self.frame.open && clock.is_past(now) => self.turn_on(now),
+            Some(clock) => clock.read(now),
+            None => self.read_first(now),
         }
     }
 
-    #[inline]
+    /// As [`turn_to`](Self::turn_to), closing the frame before.
+    #[cold]
     fn turn_on(&mut self, now: Timestamp) -> Time {
-        if self.clock.is_some() {
-            self.settle();
-        }
+        self.settle();
         self.read(now)
     }
 

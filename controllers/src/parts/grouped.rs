@@ -168,8 +168,15 @@ impl<R: GroupRules> Grouped<R> {
 
     /// What comes rarely, kept out of the way of acknowledgements.
     #[cold]
-    fn turn(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
-        Self::take(params, state, group, event);
+    fn turn(
+        params: &R::Params,
+        state: &mut State<R::Memory>,
+        shared: &mut R::Shared,
+        members: &mut [Member],
+        me: usize,
+        event: &Event,
+    ) {
+        Self::take(params, state, Table { shared, members, me }, event);
     }
 
     #[inline(always)]
@@ -246,12 +253,11 @@ impl<R: GroupRules> Controller for Grouped<R> {
 
     #[inline]
     fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
-        // By parts: a table handed on would be in memory whatever comes.
-        let Table { shared, members, me } = group;
         if matches!(event.what, What::Acked(_)) {
-            Self::take(params, state, Table { shared, members, me }, event);
+            Self::take(params, state, group, event);
         } else {
-            Self::turn(params, state, Table { shared, members, me }, event);
+            // By parts: a table handed on would be in memory whatever comes.
+            Self::turn(params, state, group.shared, group.members, group.me, event);
         }
     }
 
