@@ -24,7 +24,7 @@ impl Datagrams {
     #[inline]
     pub(crate) fn count(&self, bytes: u64) -> u32 {
         let padded = bytes.saturating_add(u64::from(self.size - 1));
-        if padded < EXACT { (padded * self.reciprocal >> 40) as u32 } else { self.count_many(bytes) }
+        if padded < EXACT { ((padded * self.reciprocal) >> 40) as u32 } else { self.count_many(bytes) }
     }
 
     #[cold]
