@@ -33,6 +33,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     tls.set_verify(SslVerifyMode::PEER);
     let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
     udp::prepare(&mut config, typed.option("--cc", "cubic"))?;
+    config.set_application_protos(&[udp::PROTOCOL])?;
     config.verify_peer(true);
 
     let socket = udp::bind(if there.is_ipv4() { "127.0.0.1:0" } else { "[::1]:0" })

@@ -8,14 +8,10 @@ mod udp;
 use std::collections::HashMap;
 use std::error::Error;
 use std::fs::File;
-use std::io::{ErrorKind, Read};
-use std::net::SocketAddr;
-use std::path::Path;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use boring::pkey::PKey;
-use boring::ssl::{SslContextBuilder, SslMethod};
-use boring::x509::X509;
 use udp::Paced;
 
 const USAGE: &str = "quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
@@ -34,6 +30,8 @@ enum Answer {
 
 struct Client {
     paced: Paced,
+    /// What it may have files of.
+    root: PathBuf,
     answers: HashMap<u64, Answer>,
 }
 
@@ -44,85 +42,24 @@ fn run() -> Result<(), Box<dyn Error>> {
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
 
-    let mut tls = SslContextBuilder::new(SslMethod::tls())?;
-    tls.set_certificate(X509::from_der(&identity.certificate)?.as_ref())?;
-    tls.set_private_key(PKey::private_key_from_der(&identity.key)?.as_ref())?;
-    let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
+    let mut config = udp::server::config(&identity.certificate, &identity.key)?;
     udp::prepare(&mut config, typed.option("--cc", "cubic"))?;
+    config.set_application_protos(&[udp::PROTOCOL])?;
 
     let socket = udp::bind(address)?;
-    let here = socket.local_addr()?;
-    println!("serving {} on {here}", root.display());
-
-    // By the id a client was given, and by the one it began with.
-    let mut ids: HashMap<Vec<u8>, Vec<u8>> = HashMap::new();
-    let mut clients: HashMap<Vec<u8>, Client> = HashMap::new();
-    let mut buffer = vec![0; 65_535];
-    loop {
-        udp::wait(&socket, clients.values().filter_map(|client| client.paced.rest()).min())?;
-        loop {
-            let (bytes, from) = match socket.recv_from(&mut buffer) {
-                Ok(received) => received,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == ErrorKind::ConnectionRefused => continue,
-                Err(error) => return Err(error.into()),
-            };
-            let datagram = &mut buffer[..bytes];
-            let Ok(header) = quiche::Header::from_slice(datagram, quiche::MAX_CONN_ID_LEN.min(16)) else { continue };
-            let known = ids.get(&header.dcid[..]).cloned();
-            let id = match known {
-                Some(id) => id,
-                None if header.ty == quiche::Type::Initial && clients.len() < room => {
-                    if !quiche::version_is_supported(header.version) {
-                        refuse_version(&socket, &header, from)?;
-                        continue;
-                    }
-                    let id = udp::connection_id()?;
-                    let Ok(connection) = quiche::accept(&id, None, here, from, &mut config) else { continue };
-                    let client = Client { paced: Paced::new(connection), answers: HashMap::new() };
-                    clients.insert(id.to_vec(), client);
-                    ids.insert(id.to_vec(), id.to_vec());
-                    ids.insert(header.dcid.to_vec(), id.to_vec());
-                    id.to_vec()
-                }
-                None => continue,
-            };
-            if let Some(client) = clients.get_mut(&id) {
-                client.paced.receive(datagram, from, here);
-            }
-        }
-        for client in clients.values_mut() {
-            client.paced.expire();
-            client.answer(&root);
-            client.paced.send(&socket)?;
-        }
-        clients.retain(|id, client| {
-            let open = !client.paced.connection.is_closed();
-            if !open {
-                println!("{}", client.epitaph());
-                ids.retain(|_, of| of != id);
-            }
-            open
-        });
-    }
+    println!("serving {} on {}", root.display(), socket.local_addr()?);
+    udp::server::serve(&socket, &mut config, room, |connection| {
+        Ok(Client { paced: Paced::new(connection), root: root.clone(), answers: HashMap::new() })
+    })
 }
 
-fn refuse_version(
-    socket: &std::net::UdpSocket,
-    header: &quiche::Header<'_>,
-    to: SocketAddr,
-) -> Result<(), Box<dyn Error>> {
-    let mut answer = [0; 256];
-    if let Ok(bytes) = quiche::negotiate_version(&header.scid, &header.dcid, &mut answer) {
-        // A client that cannot be reached asks again.
-        let _ = socket.send_to(&answer[..bytes], to);
+impl udp::server::Client for Client {
+    fn paced(&mut self) -> &mut Paced {
+        &mut self.paced
     }
-    Ok(())
-}
 
-impl Client {
     /// Reads requests and writes as much of the answers as there is room for.
-    fn answer(&mut self, root: &Path) {
+    fn work(&mut self) {
         let connection = &mut self.paced.connection;
         let mut piece = [0; 65_536];
         for stream in connection.readable() {
@@ -133,7 +70,7 @@ impl Client {
                 if request.len() > files::LONGEST {
                     *answer = refusal("the request is too long");
                 } else if end {
-                    *answer = match files::open(root, request) {
+                    *answer = match files::open(&self.root, request) {
                         Ok(file) => Answer::Sending(vec![files::FOUND], Some(file)),
                         Err(reason) => refusal(&reason),
                     };
@@ -173,20 +110,6 @@ impl Client {
                 }
             }
         });
-    }
-
-    /// What there is to say of a connection that ended.
-    fn epitaph(&self) -> String {
-        let connection = &self.paced.connection;
-        let stats = connection.stats();
-        let path = connection.path_stats().next();
-        format!(
-            "{}: {} bytes sent, {} packets lost, round trip {:?}",
-            path.as_ref().map_or_else(|| "somebody".to_owned(), |path| path.peer_addr.to_string()),
-            stats.sent_bytes,
-            stats.lost,
-            path.map(|path| path.rtt).unwrap_or_default(),
-        )
     }
 }
 

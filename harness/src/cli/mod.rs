@@ -7,6 +7,7 @@ mod conformance;
 mod error;
 mod evaluate;
 mod explain;
+mod link;
 mod list;
 mod markdown;
 mod progress;
@@ -45,6 +46,7 @@ enum Command {
     Qlog(qlog::Qlog),
     Scenarios(scenarios::Scenarios),
     Run(run::RunScenario),
+    Link(link::CarryBetween),
     Evaluate(evaluate::Evaluate),
     Conformance(conformance::Compare),
     Report(report::Rebuild),
@@ -67,6 +69,7 @@ pub fn main_with(guests: &[&'static Guest]) -> ExitCode {
         Command::Qlog(command) => command.run(),
         Command::Scenarios(command) => command.run(),
         Command::Run(command) => command.run(),
+        Command::Link(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Conformance(command) => command.run(),
         Command::Report(command) => command.run(),

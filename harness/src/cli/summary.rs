@@ -1,7 +1,7 @@
 //! Results as text for a terminal.
 
 use super::text::{Align, aligned, width, wrapped};
-use crate::outcome::Transfers;
+use crate::outcome::{QueueOutcome, Transfers};
 use crate::results::{Results, Run, Standing};
 
 const DASH: &str = "–";
@@ -30,7 +30,7 @@ pub(super) fn of_runs(results: &Results) -> String {
         }
         text.push_str(&flows(run));
         text.push('\n');
-        text.push_str(&queues(run));
+        text.push_str(&queues(&run.queues));
         text.push('\n');
     }
     text
@@ -91,7 +91,8 @@ fn flows(run: &Run) -> String {
     text
 }
 
-fn queues(run: &Run) -> String {
+/// A line for each queue.
+pub(super) fn queues(queues: &[QueueOutcome]) -> String {
     use Align::{Left, Right};
     let heads = [
         ("queue", Left),
@@ -104,8 +105,7 @@ fn queues(run: &Run) -> String {
         ("lost on link", Right),
         ("marked", Right),
     ];
-    let rows: Vec<Vec<String>> = run
-        .queues
+    let rows: Vec<Vec<String>> = queues
         .iter()
         .map(|queue| {
             vec![

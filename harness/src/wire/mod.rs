@@ -2,6 +2,7 @@
 //! real time. `docs/wire.md` says how, and what can be expected of two real clocks.
 
 mod clock;
+mod link;
 mod program;
 mod relay;
 mod run;
@@ -9,6 +10,7 @@ mod socket;
 mod transfer;
 
 pub use clock::Clock;
+pub use link::{Carried, Link, LinkError, Transit};
 pub use program::{Counts, Ends, Program, Receiver, Sender};
 pub use run::{LogOf, Report, run_unless};
 pub use socket::bind;

@@ -19,7 +19,15 @@ const LARGEST: usize = 1 << 16;
 /// # Errors
 /// The system has none to give.
 pub fn bind() -> io::Result<UdpSocket> {
-    let socket = UdpSocket::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
+    bind_to(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))
+}
+
+/// A socket on `address`.
+///
+/// # Errors
+/// The system does not give it.
+pub fn bind_to(address: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(address)?;
     let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
     // A smaller buffer works too.
     let _ = state.set_recv_buffer_size(UdpSockRef::from(&socket), BUFFER);
@@ -27,32 +35,39 @@ pub fn bind() -> io::Result<UdpSocket> {
     Ok(socket)
 }
 
-/// A socket that talks to one peer.
-pub struct Socket {
+/// A socket that talks to anybody.
+pub struct Open {
     socket: UdpSocket,
     state: UdpSocketState,
-    peer: SocketAddr,
 }
 
-impl Socket {
-    /// `socket`, to talk to `peer` and to hear nobody else.
+impl Open {
+    /// Takes `socket`, which from now on never waits.
     ///
     /// # Errors
     /// It cannot be set up.
-    pub fn new(socket: UdpSocket, peer: SocketAddr) -> io::Result<Socket> {
+    pub fn new(socket: UdpSocket) -> io::Result<Open> {
         let state = UdpSocketState::new(UdpSockRef::from(&socket))?;
-        Ok(Socket { socket, state, peer })
+        Ok(Open { socket, state })
+    }
+
+    /// Where it is bound.
+    ///
+    /// # Errors
+    /// The system does not say.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
     }
 
     /// Sends a datagram with a codepoint; `false` if the system did not take it.
-    pub fn send(&self, ecn: Codepoint, contents: &[u8]) -> bool {
-        let transmit =
-            Transmit { destination: self.peer, ecn: to_udp(ecn), contents, segment_size: None, src_ip: None };
+    pub fn send(&self, to: SocketAddr, ecn: Codepoint, contents: &[u8]) -> bool {
+        let transmit = Transmit { destination: to, ecn: to_udp(ecn), contents, segment_size: None, src_ip: None };
         self.state.try_send(UdpSockRef::from(&self.socket), &transmit).is_ok()
     }
 
-    /// Hands to `take` what waits, at most one batch; `false` if nothing did.
-    pub fn receive(&self, inbox: &mut Inbox, mut take: impl FnMut(Codepoint, &[u8])) -> bool {
+    /// Hands to `take` what waits and whom it is from, at most one batch; `false` if nothing
+    /// did.
+    pub fn receive(&self, inbox: &mut Inbox, mut take: impl FnMut(SocketAddr, Codepoint, &[u8])) -> bool {
         let mut rest = inbox.bytes.as_mut_slice();
         let mut slices: [IoSliceMut<'_>; BATCH_SIZE] = std::array::from_fn(|_| {
             let (slice, after) = std::mem::take(&mut rest).split_at_mut(LARGEST);
@@ -63,10 +78,8 @@ impl Socket {
         // An error a datagram sent before caused is news about a peer that is gone.
         let Ok(count) = self.state.recv(socket, &mut slices, &mut inbox.meta) else { return false };
         for (meta, slice) in inbox.meta[..count].iter().zip(&slices) {
-            if meta.addr == self.peer {
-                for datagram in slice[..meta.len].chunks(meta.stride.max(1)) {
-                    take(from_udp(meta.ecn), datagram);
-                }
+            for datagram in slice[..meta.len].chunks(meta.stride.max(1)) {
+                take(meta.addr, from_udp(meta.ecn), datagram);
             }
         }
         true
@@ -75,6 +88,41 @@ impl Socket {
     /// To be told when something waits.
     pub fn interest(&self) -> PollFd<'_> {
         PollFd::new(&self.socket, PollFlags::IN)
+    }
+}
+
+/// A socket that talks to one peer.
+pub struct Socket {
+    open: Open,
+    peer: SocketAddr,
+}
+
+impl Socket {
+    /// `socket`, to talk to `peer` and to hear nobody else.
+    ///
+    /// # Errors
+    /// It cannot be set up.
+    pub fn new(socket: UdpSocket, peer: SocketAddr) -> io::Result<Socket> {
+        Ok(Socket { open: Open::new(socket)?, peer })
+    }
+
+    /// Sends a datagram with a codepoint; `false` if the system did not take it.
+    pub fn send(&self, ecn: Codepoint, contents: &[u8]) -> bool {
+        self.open.send(self.peer, ecn, contents)
+    }
+
+    /// Hands to `take` what waits, at most one batch; `false` if nothing did.
+    pub fn receive(&self, inbox: &mut Inbox, mut take: impl FnMut(Codepoint, &[u8])) -> bool {
+        self.open.receive(inbox, |from, ecn, datagram| {
+            if from == self.peer {
+                take(ecn, datagram);
+            }
+        })
+    }
+
+    /// To be told when something waits.
+    pub fn interest(&self) -> PollFd<'_> {
+        self.open.interest()
     }
 }
 

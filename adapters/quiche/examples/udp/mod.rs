@@ -8,9 +8,13 @@ use std::time::{Duration, Instant};
 use quiche::{Connection, ConnectionId, RecvInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
+#[allow(dead_code, reason = "a client serves nobody")]
+pub mod server;
+
 /// The largest datagram sent, bytes.
 pub const DATAGRAM: usize = 1350;
-/// The protocol's name in TLS.
+/// The name of the protocol of `quiche-serve` and `quiche-fetch` in TLS.
+#[allow(dead_code, reason = "HTTP/3 has another")]
 pub const PROTOCOL: &[u8] = b"windlass-files";
 /// What is due so soon leaves at once: waiting takes as long.
 const SLACK: Duration = Duration::from_millis(1);
@@ -97,7 +101,6 @@ pub fn prepare(config: &mut quiche::Config, controller: &str) -> Result<(), Box<
         Err(reason) => reason.to_string(),
         Ok(()) => error.to_string(),
     })?;
-    config.set_application_protos(&[PROTOCOL])?;
     config.set_max_idle_timeout(30_000);
     config.set_max_recv_udp_payload_size(65_527);
     config.set_max_send_udp_payload_size(DATAGRAM);

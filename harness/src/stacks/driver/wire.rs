@@ -54,6 +54,7 @@ pub struct Wire {
 }
 
 struct Travelling {
+    since: Time,
     to: Role,
     payload: BytesMut,
 }
@@ -85,6 +86,8 @@ pub struct Arrival {
     pub payload: Option<BytesMut>,
     /// Its ECN codepoint.
     pub ecn: Codepoint,
+    /// When it was put on the wire.
+    pub since: Time,
 }
 
 impl Wire {
@@ -96,7 +99,7 @@ impl Wire {
 
     /// Puts a datagram on the wire.
     pub fn send(&mut self, now: Time, lane: &Lane, datagram: &Datagram<'_>) {
-        let travelling = Travelling { to: lane.to, payload: BytesMut::from(datagram.payload) };
+        let travelling = Travelling { since: now, to: lane.to, payload: BytesMut::from(datagram.payload) };
         let place = match self.free.pop() {
             Some(place) => {
                 self.datagrams[place] = travelling;
@@ -123,10 +126,10 @@ impl Wire {
         let place = packet.id as usize;
         let travelling = &mut self.datagrams[place];
         let payload = std::mem::take(&mut travelling.payload);
-        let role = travelling.to;
+        let (role, since) = (travelling.to, travelling.since);
         self.free.push(place);
         let payload = (delivery.fate == Fate::Delivered).then_some(payload);
-        Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn })
+        Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn, since })
     }
 }
 

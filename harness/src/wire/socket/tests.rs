@@ -32,7 +32,7 @@ fn codepoints_and_datagrams_arrive_as_they_were_sent() {
 fn strangers_are_not_heard() {
     let (one, other) = pair();
     let stranger = bind().unwrap();
-    stranger.send_to(b"hello", other.socket.local_addr().unwrap()).unwrap();
+    stranger.send_to(b"hello", other.open.address().unwrap()).unwrap();
     assert!(one.send(Codepoint::NotEct, b"known"));
     assert_eq!(heard(&other), [(Codepoint::NotEct, b"known".to_vec())]);
 }

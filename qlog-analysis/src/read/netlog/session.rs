@@ -47,8 +47,12 @@ pub(super) struct Session {
     datagram: Option<u32>,
     /// Types of packets sent, by number.
     sent: HashMap<u64, PacketType>,
+    /// The connection ID the server goes by, which Chromium's totals name.
+    server: String,
     /// Packets sent, datagrams received, packets lost.
     counted: [u64; 3],
+    /// Whether Chromium has closed it.
+    closed: bool,
 }
 
 impl Session {
@@ -59,13 +63,24 @@ impl Session {
             receiving: None,
             datagram: None,
             sent: HashMap::new(),
+            server: String::new(),
             counted: [0; 3],
+            closed: false,
         }
     }
 
-    /// Its connection ID, and packets sent, datagrams received, packets lost.
-    pub(super) fn totals(&self) -> (&str, [u64; 3]) {
-        (&self.id, self.counted)
+    /// Whether one of its connection IDs is `id`.
+    pub(super) fn is_called(&self, id: &str) -> bool {
+        self.id == id || self.server == id
+    }
+
+    /// Packets sent, datagrams received and packets lost before it was closed.
+    pub(super) fn totals(&self) -> [u64; 3] {
+        self.counted
+    }
+
+    fn count(&mut self, index: usize) {
+        self.counted[index] += u64::from(!self.closed);
     }
 
     fn group(&self, batch: &mut Batch) -> Name {
@@ -98,7 +113,7 @@ impl Session {
             Some(Kind::Sent) => return self.packet_sent(now, params, batch),
             Some(Kind::Lost) => return self.lost(now, params, batch),
             Some(Kind::Received) => {
-                self.counted[1] += 1;
+                self.count(1);
                 self.finish_received(now, batch);
                 self.datagram = params.field(&[b"size"], Cursor::whole)?.and_then(|bytes| u32::try_from(bytes).ok());
             }
@@ -122,7 +137,8 @@ impl Session {
                     received.eliciting = true;
                 }
             }
-            Some(Kind::Quiet) | None => {
+            Some(Kind::Closing | Kind::Quiet) | None => {
+                self.closed |= kind == Some(Kind::Closing);
                 let name = batch.names.add(name);
                 self.push(now, What::Other(name), batch);
             }
@@ -154,7 +170,7 @@ impl Session {
     }
 
     fn packet_sent(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
-        self.counted[0] += 1;
+        self.count(0);
         let mut gathered = std::mem::take(&mut self.sending);
         let mut time = now;
         params.object(|key, value| {
@@ -191,7 +207,7 @@ impl Session {
     }
 
     fn lost(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
-        self.counted[2] += 1;
+        self.count(2);
         let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
         let mut time = now;
         params.object(|key, value| {
@@ -215,9 +231,16 @@ impl Session {
         let datagram = self.datagram.take();
         self.finish_received(now, batch);
         let mut packet = Packet { bytes: datagram, ..Packet::default() };
+        let server = &mut self.server;
         params.object(|key, value| {
             match key {
                 b"packet_number" => packet.number = value.whole()?,
+                b"connection_id" => {
+                    let id = value.word()?.unwrap_or_default();
+                    if id != server.as_bytes() {
+                        *server = String::from_utf8_lossy(id).into_owned();
+                    }
+                }
                 b"long_header_type" => {
                     packet.kind = match value.word()?.unwrap_or_default() {
                         b"INITIAL" => PacketType::Initial,

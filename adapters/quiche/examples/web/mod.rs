@@ -1,0 +1,163 @@
+//! What an HTTP server answers, as far as files and uploads go.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use boring::sha::Sha256;
+use quiche::Connection;
+use quiche::h3::{self, Header, NameValue};
+
+use crate::files;
+
+/// Bytes read from a file at a time.
+const CHUNK: usize = 65_536;
+
+/// What is asked for.
+pub enum Request {
+    /// A file.
+    File {
+        /// Its path, without a slash before it.
+        path: Vec<u8>,
+        /// Whether only its headers are.
+        head: bool,
+    },
+    /// To take what follows.
+    Upload,
+}
+
+impl Request {
+    /// Reads the headers of a request.
+    ///
+    /// # Errors
+    /// The status that says what is wrong with them.
+    pub fn read(headers: &[Header]) -> Result<Request, u16> {
+        let field = |name: &[u8]| headers.iter().find(|header| header.name() == name).map(NameValue::value);
+        let path = field(b":path").and_then(|path| path.strip_prefix(b"/")).ok_or(400_u16)?;
+        match field(b":method") {
+            Some(method @ (b"GET" | b"HEAD")) => {
+                let path = path.split(|byte| *byte == b'?').next().unwrap_or_default();
+                let path = if path.is_empty() { b"index.html" } else { path };
+                Ok(Request::File { path: decoded(path).ok_or(400_u16)?, head: method == b"HEAD" })
+            }
+            Some(b"POST" | b"PUT") => Ok(Request::Upload),
+            _ => Err(405),
+        }
+    }
+}
+
+/// Undoes percent-encoding (`RFC 3986 §2.1`).
+fn decoded(path: &[u8]) -> Option<Vec<u8>> {
+    let mut rest = path.iter();
+    let mut bytes = Vec::new();
+    while let Some(&byte) = rest.next() {
+        bytes.push(if byte == b'%' {
+            let mut digit = || char::from(*rest.next()?).to_digit(16);
+            u8::try_from(16 * digit()? + digit()?).ok()?
+        } else {
+            byte
+        });
+    }
+    Some(bytes)
+}
+
+/// An answer on its way.
+pub struct Answer {
+    /// Not sent yet.
+    headers: Option<Vec<Header>>,
+    /// Bytes that quiche had no room for yet.
+    waiting: Vec<u8>,
+    file: Option<File>,
+}
+
+impl Answer {
+    fn new(status: u16, kind: &str, length: u64, waiting: Vec<u8>, file: Option<File>) -> Answer {
+        let headers = vec![
+            Header::new(b":status", status.to_string().as_bytes()),
+            Header::new(b"server", b"windlass-quiche"),
+            Header::new(b"content-type", kind.as_bytes()),
+            Header::new(b"content-length", length.to_string().as_bytes()),
+            // What it was sent by is to be seen each time.
+            Header::new(b"cache-control", b"no-store"),
+        ];
+        Answer { headers: Some(headers), waiting, file }
+    }
+
+    /// The file `path` names inside `root`, or only its headers.
+    pub fn file(root: &Path, path: &[u8], head: bool) -> Answer {
+        let found = files::open(root, path);
+        let sized = found.and_then(|file| Ok((file.metadata().map_err(|error| error.to_string())?.len(), file)));
+        match sized {
+            Ok((length, file)) => Answer::new(200, kind(path), length, Vec::new(), (!head).then_some(file)),
+            Err(reason) => Answer::refusal(404, &reason),
+        }
+    }
+
+    /// What came.
+    pub fn received(bytes: u64, hash: Sha256) -> Answer {
+        let hash: String = hash.finish().iter().map(|byte| format!("{byte:02x}")).collect();
+        let text = format!("{{\"bytes\":{bytes},\"sha256\":\"{hash}\"}}\n");
+        Answer::new(200, "application/json", text.len() as u64, text.into_bytes(), None)
+    }
+
+    /// Why nothing else is answered.
+    pub fn refusal(status: u16, reason: &str) -> Answer {
+        let text = format!("{reason}\n").into_bytes();
+        Answer::new(status, "text/plain; charset=utf-8", text.len() as u64, text, None)
+    }
+
+    /// Writes as much as there is room for; whether there is more.
+    pub fn write(&mut self, http: &mut h3::Connection, connection: &mut Connection, stream: u64) -> bool {
+        if let Some(headers) = &self.headers {
+            match http.send_response(connection, stream, headers, false) {
+                Ok(()) => self.headers = None,
+                Err(h3::Error::StreamBlocked | h3::Error::Done) => return true,
+                Err(_) => return false,
+            }
+        }
+        loop {
+            if self.waiting.is_empty()
+                && let Some(file) = &mut self.file
+            {
+                self.waiting.resize(CHUNK, 0);
+                match file.read(&mut self.waiting) {
+                    Ok(read) => {
+                        self.waiting.truncate(read);
+                        if read == 0 {
+                            self.file = None;
+                        }
+                    }
+                    Err(_) => {
+                        // The client must not take a part for the whole.
+                        let _ = connection.stream_shutdown(stream, quiche::Shutdown::Write, 0x102);
+                        return false;
+                    }
+                }
+            }
+            let end = self.file.is_none();
+            match http.send_body(connection, stream, &self.waiting, end) {
+                Ok(taken) => {
+                    self.waiting.drain(..taken);
+                    if self.waiting.is_empty() && end {
+                        return false;
+                    }
+                }
+                Err(h3::Error::StreamBlocked | h3::Error::Done) => return true,
+                Err(_) => return false,
+            }
+        }
+    }
+}
+
+/// The media type of a file, by the end of its name.
+fn kind(path: &[u8]) -> &'static str {
+    match path.rsplit(|byte| *byte == b'.').next() {
+        Some(b"html") => "text/html; charset=utf-8",
+        Some(b"js" | b"mjs") => "text/javascript",
+        Some(b"css") => "text/css",
+        Some(b"json") => "application/json",
+        Some(b"svg") => "image/svg+xml",
+        Some(b"txt" | b"md") => "text/plain; charset=utf-8",
+        _ => "application/octet-stream",
+    }
+}
