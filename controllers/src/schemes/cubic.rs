@@ -21,6 +21,9 @@ parameters! {
         fast_convergence: bool = true, source "RFC 9438 §4.7";
         /// Whether the response starts from the bytes in flight where they are fewer than the window.
         flight_size: bool = false, source "RFC 9438 §4.6";
+        /// Whether the curve starts from `beta` of its maximum and not from the window, which is the
+        /// higher one after fast convergence and then waits for the curve, as in many stacks.
+        k_from_w_max: bool = false, source "RFC 8312 §4.1 eq. 2";
     }
 }
 
@@ -59,7 +62,10 @@ fn begin(track: &mut Track<f64>, params: &Params, window: &Window, now: Time) {
     if track.more <= 0.0 {
         track.more = window.cwnd;
     }
-    track.begin(params.c, now, window.cwnd);
+    let least = params.beta * track.w_max;
+    let lower = params.k_from_w_max && !track.is_flat() && least < window.cwnd;
+    let from = if lower { least } else { window.cwnd };
+    track.begin(params.c, now, from);
 }
 
 impl Rules for CubicRules {

@@ -63,6 +63,26 @@ fn a_loss_keeps_seven_tenths_and_plans_the_way_back() {
     assert_close(first.window.cwnd, 700.0 + 9.0 / 17.0 / 700.0, 1e-12);
 }
 
+/// `RFC 8312 §4.1 eq. 2`: `K = cbrt(W_max·(1−β)/C)`, also after fast convergence, and the window
+/// waits for the curve.
+#[test]
+fn the_curve_may_start_below_the_window() {
+    let params = Params { k_from_w_max: true, ..Params::default() };
+    let plain = after_loss(&params);
+    assert_eq!(plain, after_loss(&Params::default()), "without fast convergence the two are one");
+    // 850 are remembered of 1000 that fell short; the window is 700, the curve starts at 595.
+    let mut short = state(&params, 1000.0, 500.0);
+    short.memory.tracks.now.w_max = 1001.0;
+    let stage = ack(&params, lose(&params, short, 1000), 2000);
+    assert_close(shows(&params, &stage, "k_s"), libm::cbrt(850.0 * 0.3 / 0.4), 1e-9);
+    assert_eq!(shows(&params, &stage, "w_est"), 595.0 + 9.0 / 17.0 / 700.0);
+    assert_eq!(clocked(&params, stage, 2100, 3000, 100).window.cwnd, 700.0, "it waits");
+    assert!(clocked(&params, stage, 2100, 10_000, 100).window.cwnd > 800.0);
+    // Nothing to start below of, and no plateau lost, after a slow start without a loss.
+    let open = ack(&params, state(&params, 1000.0, 500.0), 2000);
+    assert_eq!(open, ack(&Params::default(), state(&params, 1000.0, 500.0), 2000));
+}
+
 #[test]
 fn a_mark_is_answered_like_a_loss() {
     let params = Params::default();
