@@ -11,6 +11,7 @@ pub mod hindsight;
 pub mod measure;
 pub mod net;
 pub mod outcome;
+pub mod papers;
 pub mod plot;
 pub mod report;
 pub mod response;

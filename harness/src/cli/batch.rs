@@ -125,7 +125,8 @@ impl Batch<'_> {
                 stopping()
             };
             let run = if stopping() { None } else { execute(job, logs, &watch).ok() };
-            progress.done(*told.get_mut(), job);
+            let controller = job.controller.unwrap_or_default();
+            progress.done(*told.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
             run
         };
         let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());

@@ -23,6 +23,14 @@ pub enum CliError {
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,
+    /// The user asked to stop; what is done is kept.
+    #[error("interrupted; {done} of {runs} runs are done and kept, the same command goes on from there")]
+    Paused {
+        /// Runs that are done.
+        done: usize,
+        /// All runs.
+        runs: usize,
+    },
     /// Nobody reads the output any more.
     #[error("output closed")]
     Closed,
@@ -35,7 +43,7 @@ impl CliError {
         let code = match &self {
             CliError::Usage(_) | CliError::Scenario(_) => 2,
             CliError::Store(_) | CliError::Failed(_) => 1,
-            CliError::Interrupted => 130,
+            CliError::Interrupted | CliError::Paused { .. } => 130,
             CliError::Closed => 0,
         };
         match self {

@@ -10,6 +10,7 @@ mod explain;
 mod link;
 mod list;
 mod markdown;
+mod paper;
 mod progress;
 mod qlog;
 mod qlog_options;
@@ -49,6 +50,7 @@ enum Command {
     Link(link::CarryBetween),
     Evaluate(evaluate::Evaluate),
     Conformance(conformance::Compare),
+    Paper(paper::Paper),
     Report(report::Rebuild),
     Book(book::Book),
 }
@@ -72,6 +74,7 @@ pub fn main_with(guests: &[&'static Guest]) -> ExitCode {
         Command::Link(command) => command.run(),
         Command::Evaluate(command) => command.run(),
         Command::Conformance(command) => command.run(),
+        Command::Paper(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Book(command) => command.run(),
     };

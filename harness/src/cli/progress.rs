@@ -2,8 +2,6 @@
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::evaluation::Job;
-
 /// Steps a run is counted in.
 const STEPS: u64 = 100;
 
@@ -27,11 +25,10 @@ impl Progress {
         now
     }
 
-    /// A run that had done `steps` is over.
-    pub(super) fn done(&self, steps: u64, job: &Job<'_>) {
+    /// A run that had done `steps` is over; `what` says which.
+    pub(super) fn done(&self, steps: u64, what: String) {
         self.0.inc(STEPS - steps);
-        let controller = job.controller.unwrap_or_default();
-        self.0.set_message(format!("{} {controller} {}", job.source.name, job.stack.name()));
+        self.0.set_message(what);
     }
 
     /// Takes the bar away.

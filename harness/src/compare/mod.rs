@@ -2,7 +2,7 @@
 
 mod welch;
 
-pub use welch::{Sample, interval};
+pub use welch::{Sample, half_width, interval};
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -28,6 +28,16 @@ impl Sample {
     }
 }
 
+/// Half of the confidence interval of a sample's mean, by Student's t with n − 1 degrees of
+/// freedom, at `confidence`, a number between 0 and 1; `None` of a single value.
+#[must_use]
+pub fn half_width(sample: &Sample, confidence: f64) -> Option<f64> {
+    let deviation = sample.deviation?;
+    let t = StudentsT::new(0.0, 1.0, (sample.count - 1) as f64).ok()?.inverse_cdf(0.5 + confidence / 2.0);
+    let half = t * deviation / (sample.count as f64).sqrt();
+    half.is_finite().then_some(half)
+}
+
 /// Welch's t interval of the difference of two means, `b` less `a`, at `confidence`, a
 /// number between 0 and 1: neither equal variances nor equal numbers are assumed. `None`
 /// unless both samples have two values or more. The values are taken to be independent and
@@ -72,6 +82,16 @@ mod tests {
         let (low, high) = interval(&a, &a, 0.95).unwrap();
         close(high, 2.306);
         close(low, -2.306);
+    }
+
+    /// `spec: cho §14.5`: ten runs, nine degrees of freedom: t(0.975; 9) = 2.262.
+    #[test]
+    fn the_interval_of_a_mean_of_ten() {
+        let ten: Vec<f64> = (0..10).map(f64::from).collect();
+        let sample = Sample::of(&ten).unwrap();
+        close(half_width(&sample, 0.95).unwrap(), 2.262 * (82.5f64 / 9.0).sqrt() / 10f64.sqrt());
+        assert_eq!(half_width(&Sample::of(&[3.0]).unwrap(), 0.95), None);
+        assert_eq!(half_width(&Sample::of(&[3.0, 3.0]).unwrap(), 0.95), Some(0.0));
     }
 
     #[test]

@@ -154,6 +154,12 @@ impl Meter {
         }
     }
 
+    /// The window as of now, packets.
+    #[must_use]
+    pub fn cwnd_packets(&self) -> f64 {
+        self.cwnd as f64 / self.packet_bytes
+    }
+
     /// A controller heard of `event` and decided `decision`, after `before`.
     pub fn heard(&mut self, event: &Event, decision: &Decision, before: &Decision) {
         if let Some(rtt) = event.rtt() {

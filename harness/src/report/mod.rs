@@ -7,4 +7,5 @@ pub mod comparison;
 pub mod evaluation;
 pub mod figure;
 mod frame;
+pub mod papers;
 pub mod traces;

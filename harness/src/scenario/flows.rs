@@ -64,6 +64,8 @@ pub(super) fn read(
         .map(|found| found.value as u32);
     let header_bytes = header(section, packet_bytes, defaults.header_bytes);
     let burst_packets = burst(section, defaults.burst_packets);
+    let ack_burst_packets = section.whole("ack_burst_packets", 1, 1_000_000, "packets").map(|found| found.value as u32);
+    let send_jitter = section.number_or("send_jitter_us", within(0.0, 1e6, "µs"), 0.0);
     let start = section.number_or("start_s", within(0.0, MAX_TIME, "s"), 0.0);
     let stop = section.number("stop_s", within(0.0, MAX_TIME, "s"));
     stops_after_start(section, start, stop.as_ref());
@@ -107,6 +109,8 @@ pub(super) fn read(
         discover_packet_bytes,
         header_bytes,
         burst_packets,
+        ack_burst_packets,
+        send_jitter: Span((send_jitter * 1e3).round() as u64),
         overhead_bytes,
         ack_wire_bytes: ack_bytes + overhead_bytes,
         ack,

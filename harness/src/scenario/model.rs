@@ -70,6 +70,11 @@ pub struct FlowSpec {
     pub header_bytes: u32,
     /// How many packets the simulator's pacer lets go at once.
     pub burst_packets: u32,
+    /// How many packets an ACK lets go at most, in the simulator; `None` for as many as fit.
+    pub ack_burst_packets: Option<u32>,
+    /// Largest random time from an ACK that permits sending to what is sent, in the
+    /// simulator; ACKs that come meanwhile send nothing of their own.
+    pub send_jitter: Span,
     /// What the wire adds to each packet: IP, UDP and lower headers, bytes.
     pub overhead_bytes: u32,
     /// Size of an ACK packet on the wire, bytes.

@@ -3,6 +3,7 @@
 use windlass_adapter::{Flow, Groups, Recorder};
 use windlass_controllers::{Engine, Path, Span, Time};
 
+use super::counts::{Arrivals, FlowCounts};
 use super::observer::FlowObserver;
 use super::receiver::{Receiver, Reply};
 use super::sender::{Around, Departure, Sender};
@@ -31,6 +32,8 @@ pub(super) struct FlowRun<E: Engine> {
     pub armed: u64,
     meter: Meter,
     arrived_bytes: u64,
+    arrivals: Arrivals,
+    jitter: SendJitter,
     started: Option<u64>,
     stopped: Option<u64>,
     completed: bool,
@@ -63,6 +66,8 @@ impl<E: Engine> FlowRun<E> {
             armed: NEVER,
             meter: Meter::new(spec.packet_bytes),
             arrived_bytes: 0,
+            arrivals: Arrivals::default(),
+            jitter: SendJitter::new(spec, seed),
             started: None,
             stopped: None,
             completed: false,
@@ -102,6 +107,7 @@ impl<E: Engine> FlowRun<E> {
         }
         if packet.id & PROBE == 0 {
             self.arrived_bytes += sender.arrived(packet.id);
+            self.arrivals.add(packet.bytes, now.saturating_sub(packet.sent_at.0));
         }
         match self.receiver.packet(now, packet) {
             Reply::Now => self.acknowledge(now, network),
@@ -132,6 +138,12 @@ impl<E: Engine> FlowRun<E> {
         if sender.data.is_complete() {
             self.completed = true;
             self.stop(now);
+        } else if let Some(at) = self.jitter.delays(now) {
+            // The permission is used then; the recovery timer waits for nothing.
+            sender.rearm(&mut self.timers);
+            if let Some(at) = at {
+                self.timers.set(Timer::Send, at);
+            }
         } else {
             self.send(now, network);
         }
@@ -148,7 +160,11 @@ impl<E: Engine> FlowRun<E> {
     fn send(&mut self, now: u64, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
         let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
-        while let Some(departure) = sender.next_departure(now, &mut around) {
+        let mut left = self.spec.ack_burst_packets.unwrap_or(u32::MAX);
+        while left > 0
+            && let Some(departure) = sender.next_departure(now, &mut around)
+        {
+            left -= 1;
             put(&departure, now, &mut self.drop_packets, &self.spec, network);
         }
         sender.rearm(&mut self.timers);
@@ -161,6 +177,8 @@ impl<E: Engine> FlowRun<E> {
                 self.start(now, groups);
             } else if timer == Timer::Stop {
                 self.stop(now);
+            } else if timer == Timer::Send {
+                self.jitter.is_pending = false;
             } else if timer == Timer::Ack && !self.spec.has_vanished(Time(now)) {
                 self.acknowledge(now, network);
             }
@@ -180,7 +198,7 @@ impl<E: Engine> FlowRun<E> {
                     }
                     around.timers.set(Timer::Train, sender.trains.next());
                 }
-                Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace => {}
+                Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace | Timer::Send => {}
             }
             if timer != Timer::Ack && timer != Timer::Train {
                 self.send(now, network);
@@ -242,6 +260,18 @@ impl<E: Engine> FlowRun<E> {
         }
     }
 
+    /// What it has done so far.
+    pub fn counts(&self) -> FlowCounts {
+        FlowCounts {
+            is_active: self.sender.is_some(),
+            cwnd_packets: if self.sender.is_some() { self.meter.cwnd_packets() } else { 0.0 },
+            sent: self.meter.packets_sent,
+            lost: self.meter.packets_lost,
+            goodput_bytes: self.arrived_bytes,
+            arrivals: self.arrivals,
+        }
+    }
+
     /// A point of the series.
     pub fn sample(&mut self, now: u64) {
         if self.sender.is_some() {
@@ -288,5 +318,33 @@ fn put(
 ) {
     if drop_packets.next_if_eq(&departure.number).is_none() {
         network.send(Time(now), spec.forward, departure.packet);
+    }
+}
+
+/// The random time from an ACK that permits sending to what is sent, as ns-2's `overhead_`
+/// has it (`spec: sharma §13.3, A-25`).
+struct SendJitter {
+    most: u64,
+    random: Option<Stream>,
+    is_pending: bool,
+}
+
+impl SendJitter {
+    fn new(spec: &FlowSpec, seed: u64) -> SendJitter {
+        let most = spec.send_jitter.0;
+        let random = (most > 0).then(|| Stream::new(seed, &format!("send jitter {}", spec.name)));
+        SendJitter { most, random, is_pending: false }
+    }
+
+    /// `None` without jitter: what an ACK at `now` permits leaves at once. Otherwise when,
+    /// or nothing if that is settled already.
+    #[inline]
+    fn delays(&mut self, now: u64) -> Option<Option<u64>> {
+        let random = self.random.as_mut()?;
+        if self.is_pending {
+            return Some(None);
+        }
+        self.is_pending = true;
+        Some(Some(now.saturating_add((random.uniform() * self.most as f64) as u64)))
     }
 }

@@ -31,6 +31,7 @@
 //! old time comes. Packets sent and packets received are rings that grow to a window and
 //! stay; nothing is allocated per packet.
 
+mod counts;
 mod data;
 mod flow;
 mod observer;
@@ -49,6 +50,7 @@ mod train;
 pub(crate) use recovery::{LossRun, PACKET_THRESHOLD};
 pub(crate) use rtt::RttEstimator;
 
+pub use counts::{Arrivals, FlowCounts};
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
 pub use simulation::{SimError, Simulation, run};

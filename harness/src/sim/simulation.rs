@@ -3,10 +3,11 @@
 use windlass_adapter::{Groups, Recorder};
 use windlass_controllers::{Algorithm, Engine, Time};
 
+use super::counts::FlowCounts;
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
-use crate::net::{Agenda, Network, TopologyError};
+use crate::net::{Agenda, LinkId, Network, TopologyError};
 use crate::outcome::Outcome;
 use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
 
@@ -123,6 +124,20 @@ impl<E: Engine> Simulation<E> {
 
     pub(super) fn flow(&self, number: usize) -> &FlowRun<E> {
         &self.flows[number]
+    }
+
+    /// What flow `number`, by its place in the scenario, has done so far.
+    ///
+    /// # Panics
+    /// There is no such flow.
+    #[must_use]
+    pub fn counts(&self, number: usize) -> FlowCounts {
+        self.flows[number].counts()
+    }
+
+    /// Packets and bytes waiting at a link as of now.
+    pub fn waiting(&mut self, link: LinkId) -> (u64, u64) {
+        self.network.waiting(link, self.now)
     }
 
     /// What is run.

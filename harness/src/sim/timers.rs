@@ -18,11 +18,13 @@ pub(super) enum Timer {
     Train,
     /// The next packet may leave.
     Pace,
+    /// What an ACK permitted leaves, after its random time.
+    Send,
 }
 
-const COUNT: usize = 7;
+const COUNT: usize = 8;
 const ALL: [Timer; COUNT] =
-    [Timer::Start, Timer::Stop, Timer::Ack, Timer::Recovery, Timer::Wake, Timer::Train, Timer::Pace];
+    [Timer::Start, Timer::Stop, Timer::Ack, Timer::Recovery, Timer::Wake, Timer::Train, Timer::Pace, Timer::Send];
 
 /// No time at all.
 pub(super) const NEVER: u64 = u64::MAX;

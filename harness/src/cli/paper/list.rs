@@ -1,0 +1,84 @@
+//! `windlass paper list`.
+
+use std::fmt::Write;
+
+use super::super::error::print;
+use super::CliError;
+use crate::papers::{DOCUMENTS, Experiment, Extent, Work};
+use crate::scenario::Scenario;
+
+/// List the experiments of the documents
+#[derive(Debug, clap::Args)]
+pub(super) struct List {
+    /// As JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl List {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        if self.json {
+            return print(&json()?);
+        }
+        let mut text = String::new();
+        for document in DOCUMENTS {
+            let _ = writeln!(text, "{}: {}\n", document.name, document.title);
+            for experiment in document.experiments {
+                let _ = writeln!(
+                    text,
+                    "  {:<7} {}\n          varied: {}",
+                    experiment.id, experiment.title, experiment.varied
+                );
+                let _ = match effort(experiment) {
+                    Ok((runs, packets)) => {
+                        writeln!(
+                            text,
+                            "          {runs} runs, up to {:.3} million packets; {}",
+                            packets / 1e6,
+                            experiment.spec
+                        )
+                    }
+                    Err(reason) => writeln!(text, "          not built: {reason}; {}", experiment.spec),
+                };
+            }
+            text.push('\n');
+        }
+        print(&text)
+    }
+}
+
+/// Runs of an experiment in full, and packets the bottlenecks could send in them.
+fn effort(experiment: &Experiment) -> Result<(u64, f64), &'static str> {
+    let plan = match &experiment.work {
+        Work::Built(plan) => plan,
+        Work::Missing(reason) => return Err(reason),
+    };
+    let cells = (plan.cells)(Extent::Full);
+    let packets = cells.iter().filter_map(|cell| {
+        let scenario = Scenario::read(&cell.name, &cell.scenario, None).ok()?;
+        let link = scenario.topology.links.iter().find(|link| link.name == cell.bottleneck)?;
+        let bits = 8.0 * f64::from(scenario.wire_bytes);
+        Some(if link.rate.is_finite() { link.rate * scenario.duration.secs() / bits } else { 0.0 })
+    });
+    let repetitions = plan.repetitions;
+    Ok((cells.len() as u64 * repetitions, packets.sum::<f64>() * repetitions as f64))
+}
+
+fn json() -> Result<String, CliError> {
+    let rows: Vec<serde_json::Value> = DOCUMENTS
+        .iter()
+        .flat_map(|document| document.experiments.iter().map(move |experiment| (document, experiment)))
+        .map(|(document, experiment)| {
+            let effort = effort(experiment);
+            serde_json::json!({
+                "document": document.name, "id": experiment.id, "title": experiment.title,
+                "spec": experiment.spec, "varied": experiment.varied,
+                "runs": effort.ok().map(|(runs, _)| runs), "packets": effort.ok().map(|(_, packets)| packets),
+                "missing": effort.err(),
+            })
+        })
+        .collect();
+    let text =
+        serde_json::to_string_pretty(&rows).map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
+    Ok(text + "\n")
+}

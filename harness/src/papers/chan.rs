@@ -1,0 +1,156 @@
+//! Chan (2004): the Vegas family (`spec: chan §14`).
+
+use super::document::{Document, Experiment, Work};
+
+/// The document.
+pub(super) const DOCUMENT: Document = Document {
+    name: "chan",
+    title: "Y.-C. Chan, Study and design of TCP congestion control techniques, PhD dissertation, National Chiao Tung University, 2004",
+    guide: &[],
+    experiments: &[
+        Experiment {
+            id: "E3.1",
+            title: "Vegas and RoVegas with a narrow way back",
+            spec: "chan §14.2; Figs. 3.4, 3.5",
+            varied: "asymmetry k: 2, 4, 8, 16, 32",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.2",
+            title: "A load on the way back from 50 s on",
+            spec: "chan §14.2; Fig. 3.6",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.3",
+            title: "A load on the way back",
+            spec: "chan §14.2; Fig. 3.7",
+            varied: "load: 0 to 1",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.4",
+            title: "Loads on three hops back, one after another",
+            spec: "chan §14.2; Fig. 3.9",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.5",
+            title: "Loads on three hops back",
+            spec: "chan §14.2; Fig. 3.10",
+            varied: "load: 0 to 1",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.6",
+            title: "Eight flows join: persistent congestion",
+            spec: "chan §14.2; Fig. 3.12",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.7",
+            title: "Five flows join: fairness",
+            spec: "chan §14.2; Figs. 3.14 a–d",
+            varied: "scheme, α and β, rounding",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.8",
+            title: "Five flows over one to five hops",
+            spec: "chan §14.2; Figs. 3.15 a–d",
+            varied: "scheme, α and β, rounding",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E3.9",
+            title: "One router of four reports queueing times",
+            spec: "chan §14.2; Fig. 3.16",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E4.1",
+            title: "Enhanced Vegas, a load on the way back from 50 s on",
+            spec: "chan §14.2; Fig. 4.2",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E4.2",
+            title: "Enhanced Vegas, a load on the way back",
+            spec: "chan §14.2; Fig. 4.3",
+            varied: "load: 0 to 1",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E5.1",
+            title: "Quick Vegas at 50 Mbit/s beside a constant load",
+            spec: "chan §14.2; Figs. 5.2, 5.3",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E5.2",
+            title: "Convergence by bandwidth-delay product",
+            spec: "chan §14.2; Figs. 5.4–5.6",
+            varied: "rate: 2.5 to 50 Mbit/s; scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E5.3",
+            title: "Sixty flows at 1 Gbit/s",
+            spec: "chan §14.2; Tables 5.1–5.3, Fig. 5.7",
+            varied: "scheme",
+            work: Work::Missing("its cells are not written; the schema has all it needs"),
+        },
+        Experiment {
+            id: "E6.1",
+            title: "RedVegas beside a bursty load",
+            spec: "chan §14.2; Fig. 6.4",
+            varied: "load: 0 to 0.9; scheme",
+            work: Work::Missing(
+                "the TCP-like transport of spec: chan §8.4: coarse timeouts of at least 1 s, one timed segment, going back after a timeout",
+            ),
+        },
+        Experiment {
+            id: "E6.2",
+            title: "RedVegas on a lossy link",
+            spec: "chan §14.2; Fig. 6.5",
+            varied: "loss: 0 to 15 %; scheme",
+            work: Work::Missing(
+                "the TCP-like transport of spec: chan §8.4: coarse timeouts of at least 1 s, one timed segment, going back after a timeout",
+            ),
+        },
+        Experiment {
+            id: "E6.3",
+            title: "RedVegas on a lossy link with half a load",
+            spec: "chan §14.2; Fig. 6.6",
+            varied: "loss: 0 to 15 %; scheme",
+            work: Work::Missing(
+                "the TCP-like transport of spec: chan §8.4: coarse timeouts of at least 1 s, one timed segment, going back after a timeout",
+            ),
+        },
+        Experiment {
+            id: "E6.4",
+            title: "RedVegas at 5 % loss",
+            spec: "chan §14.2; Fig. 6.7",
+            varied: "load: 0 to 0.9; scheme",
+            work: Work::Missing(
+                "the TCP-like transport of spec: chan §8.4: coarse timeouts of at least 1 s, one timed segment, going back after a timeout",
+            ),
+        },
+        Experiment {
+            id: "E6.5",
+            title: "Which losses RedVegas tells apart",
+            spec: "chan §14.2; Table 6.1",
+            varied: "loss and load",
+            work: Work::Missing(
+                "the TCP-like transport of spec: chan §8.4: coarse timeouts of at least 1 s, one timed segment, going back after a timeout; and the true cause of every loss detected",
+            ),
+        },
+    ],
+    published: &[],
+};

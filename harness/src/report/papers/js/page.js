@@ -1,0 +1,88 @@
+// The page: a guide, and for each experiment its tables and figures.
+
+const METRICS = {};
+const paper = embedded("paper");
+const QUICK = "Quick run: a tenth of the document’s times. It shows that the experiments work; its numbers are not to be compared with the document.";
+
+/** Four significant digits. */
+function digits(value) {
+  if (value === 0) return "0";
+  const decimals = Math.min(6, Math.max(0, 4 - (Math.floor(Math.log10(Math.abs(value))) + 1)));
+  return value.toFixed(decimals);
+}
+
+const plusMinus = (half) => (half === null || half === undefined ? "" : ` ± ${digits(half)}`);
+const named = ({ id, unit }) => (unit ? `${id}, ${unit}` : id);
+
+function cellsTable(experiment) {
+  const ids = new Map();
+  experiment.cells.forEach((cell) => cell.means.forEach((mean) => ids.set(mean.id, mean)));
+  const of = (cell, id) => cell.means.find((mean) => mean.id === id);
+  const numbers = [...ids.values()].map((mean) => ({
+    label: mean.id, unit: mean.unit, numeric: true, better: "high",
+    help: mean.repetitions > 1 ? "Mean over the repetitions ± half of its 95 % interval" : "Of one run",
+    value: (cell) => of(cell, mean.id)?.mean,
+    text: (cell) => { const found = of(cell, mean.id); return found ? digits(found.mean) + plusMinus(found.half_width) : "–"; },
+  }));
+  const columns = [wordColumn("Cell", (cell) => cell.cell, { header: true, className: "who" }), ...numbers];
+  return sortableTable({ caption: `Cells of ${experiment.id}`, columns, rows: experiment.cells });
+}
+
+function derivedTable(experiment) {
+  const columns = [
+    wordColumn("Quantity", named, { header: true }), wordColumn("Of", (row) => row.of),
+    { label: "Value", value: (row) => row.value, text: (row) => digits(row.value), numeric: true, better: "low" },
+  ];
+  return sortableTable({ caption: `What follows from the cells of ${experiment.id} together`, columns, rows: experiment.derived });
+}
+
+function comparisonTable(experiment) {
+  const number = (label, value, text) => ({ label, value, text, numeric: true, better: "high" });
+  const columns = [
+    wordColumn("Cell", (row) => row.cell, { header: true }),
+    wordColumn("Quantity", (row) => named({ id: row.quantity, unit: row.unit })),
+    number("Published", (row) => row.published, (row) => digits(row.published)),
+    number("Ours", (row) => row.ours, (row) => digits(row.ours) + plusMinus(row.half_width)),
+    wordColumn("From", (row) => row.source),
+  ];
+  return sortableTable({ caption: `Published values and ours, ${experiment.id}`, columns, rows: experiment.comparisons });
+}
+
+function figure({ title, svg }) {
+  const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
+  return el("figure", {}, el("img", { src: source, alt: `${title}. The table above holds the numbers.` }), el("figcaption", { class: "hint" }, title));
+}
+
+function experimentSection(experiment) {
+  const id = experiment.id.replace(/[^A-Za-z0-9-]/g, "_");
+  const seeds = experiment.cells[0]?.seeds ?? [];
+  const facts = [experiment.spec, `varied: ${experiment.varied}`, plural(experiment.cells.length, "cell"), plural(seeds.length, "repetition"), `code ${experiment.code}`];
+  const scenario = experiment.cells[0]?.scenario ?? "";
+  return el("section", { id, class: "paper", "aria-labelledby": `${id}-title` },
+    el("h2", { id: `${id}-title` }, `${experiment.id}: ${experiment.title}`),
+    el("p", { class: "facts" }, facts.join(" · ")),
+    ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
+    cellsTable(experiment),
+    ...(experiment.derived.length ? [derivedTable(experiment)] : []),
+    ...(experiment.comparisons.length ? [comparisonTable(experiment)] : []),
+    ...experiment.figures.map(figure),
+    el("details", {}, el("summary", {}, "Scenario of the first cell"), el("pre", { class: "scenario" }, scenario)));
+}
+
+function absentSection() {
+  const columns = [wordColumn("Experiment", (row) => row[0], { header: true }), wordColumn("What it is", (row) => row[1]), wordColumn("Why it is not here", (row) => row[2])];
+  return el("section", { id: "absent", "aria-labelledby": "absent-title" }, el("h2", { id: "absent-title" }, "Not on this page"),
+    sortableTable({ caption: "Experiments of the document that are not here", columns, rows: paper.absent }));
+}
+
+function start() {
+  document.getElementById("facts").textContent = [paper.document, plural(paper.experiments.length, "experiment"), `windlass ${paper.windlass}`].join(" · ");
+  const sections = [...paper.experiments.map(experimentSection), ...(paper.absent.length ? [absentSection()] : [])];
+  document.getElementById("content").append(
+    ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
+    ...paper.guide.map((text) => el("p", {}, text)), ...sections);
+  document.getElementById("contents").append(...sections.map((section) => el("a", { href: `#${section.id}` }, section.id)));
+  theme.start();
+}
+
+start();

@@ -1,0 +1,100 @@
+//! What a flow has done up to some instant of a run.
+
+/// Data packets that reached the receiver, repeats included; probes of trains are not.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Arrivals {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes on the wire.
+    pub wire_bytes: u64,
+    /// Sum of their times from the sender to the receiver, s.
+    pub delay: f64,
+    /// Sum of the squares of these, s².
+    pub delay_square: f64,
+}
+
+impl Arrivals {
+    #[inline]
+    pub(super) fn add(&mut self, bytes: u32, delay: u64) {
+        let delay = delay as f64 / 1e9;
+        self.packets += 1;
+        self.wire_bytes += u64::from(bytes);
+        self.delay += delay;
+        self.delay_square += delay * delay;
+    }
+
+    /// What arrived since `earlier`.
+    #[must_use]
+    pub fn since(&self, earlier: &Arrivals) -> Arrivals {
+        Arrivals {
+            packets: self.packets - earlier.packets,
+            wire_bytes: self.wire_bytes - earlier.wire_bytes,
+            delay: self.delay - earlier.delay,
+            delay_square: self.delay_square - earlier.delay_square,
+        }
+    }
+
+    /// Both together.
+    #[must_use]
+    pub fn and(&self, other: &Arrivals) -> Arrivals {
+        Arrivals {
+            packets: self.packets + other.packets,
+            wire_bytes: self.wire_bytes + other.wire_bytes,
+            delay: self.delay + other.delay,
+            delay_square: self.delay_square + other.delay_square,
+        }
+    }
+
+    /// Mean one-way delay, s; `None` without packets.
+    #[must_use]
+    pub fn mean_delay(&self) -> Option<f64> {
+        (self.packets > 0).then(|| self.delay / self.packets as f64)
+    }
+
+    /// Standard deviation of the one-way delay, s (`spec: cho §14.5`, there called jitter);
+    /// `None` without packets.
+    #[must_use]
+    pub fn jitter(&self) -> Option<f64> {
+        let mean = self.mean_delay()?;
+        Some((self.delay_square / self.packets as f64 - mean * mean).max(0.0).sqrt())
+    }
+}
+
+/// What a flow has done so far.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct FlowCounts {
+    /// Whether it has begun and is not over.
+    pub is_active: bool,
+    /// Its window, packets; 0 unless active.
+    pub cwnd_packets: f64,
+    /// Packets sent, probes and retransmissions included.
+    pub sent: u64,
+    /// Packets declared lost.
+    pub lost: u64,
+    /// Application bytes at the receiver, each once.
+    pub goodput_bytes: u64,
+    /// What arrived at the receiver.
+    pub arrivals: Arrivals,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_have_a_mean_and_a_deviation() {
+        let mut arrivals = Arrivals::default();
+        assert_eq!((arrivals.mean_delay(), arrivals.jitter()), (None, None));
+        for ms in [10, 20, 30, 40] {
+            arrivals.add(1040, ms * 1_000_000);
+        }
+        let early = arrivals;
+        assert!((arrivals.mean_delay().unwrap() - 0.025).abs() < 1e-12);
+        assert!((arrivals.jitter().unwrap() - 0.000_125f64.sqrt()).abs() < 1e-9);
+        arrivals.add(1040, 100_000_000);
+        let late = arrivals.since(&early);
+        assert_eq!((late.packets, late.wire_bytes), (1, 1040));
+        assert!((late.mean_delay().unwrap() - 0.1).abs() < 1e-9 && late.jitter().unwrap() < 1e-6);
+        assert_eq!(early.and(&late).packets, 5);
+    }
+}
