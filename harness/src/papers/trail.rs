@@ -21,6 +21,8 @@ pub struct Trail {
     pub forwarded: Vec<u64>,
     /// Packets it has dropped for lack of room.
     pub overflowed: Vec<u64>,
+    /// Most packets that ever waited there.
+    pub max_queue: f64,
     /// Its rate, bit/s.
     pub rate: f64,
     /// The run's own result.

@@ -79,8 +79,9 @@ pub fn watch(scenario: &Scenario, bottleneck: &str, step: Span, stop: &dyn Fn(f6
         }
     }
     check(&mut simulation, link, limit)?;
+    let max_queue = simulation.network().stats(link, simulation.now()).max_waiting as f64;
     let outcome = simulation.finish();
-    Ok(Trail { step: step.secs(), time, flows, queue, queue_integral, forwarded, overflowed, rate, outcome })
+    Ok(Trail { max_queue, step: step.secs(), time, flows, queue, queue_integral, forwarded, overflowed, rate, outcome })
 }
 
 /// What holds at every instant of every run: packets sent are delivered, gone or under way;
