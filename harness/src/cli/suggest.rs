@@ -5,7 +5,7 @@ pub(super) fn nearest<'a>(typed: &str, names: impl IntoIterator<Item = &'a str>)
     let typed = typed.to_lowercase();
     names
         .into_iter()
-        .map(|name| (strsim::jaro_winkler(&typed, name), name))
+        .map(|name| (strsim::jaro_winkler(&typed, &name.to_lowercase()), name))
         .filter(|(likeness, _)| *likeness > 0.75)
         .max_by(|a, b| a.0.total_cmp(&b.0))
         .map(|(_, name)| name)
@@ -26,6 +26,7 @@ mod tests {
         assert_eq!(nearest("renno", names), Some("reno"));
         assert_eq!(nearest("CUBIC", names), Some("cubic"));
         assert_eq!(nearest("vegsa", names), Some("vegas"));
+        assert_eq!(nearest("ev-O", ["EV-0a", "S1"]), Some("EV-0a"));
         assert_eq!(nearest("xyzzy", names), None);
         assert_eq!(did_you_mean("vega", names), " (did you mean \"vegas\"?)");
     }

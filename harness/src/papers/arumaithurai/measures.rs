@@ -1,0 +1,58 @@
+//! What is read off the runs (`spec: arumaithurai §12`).
+
+use crate::papers::{Curve, Measure, Measured, Quantity, Trail};
+
+/// Points of a kept curve, about.
+const POINTS: usize = 1000;
+
+/// Throughput of the flows whose names begin with each of `roles` between two times, s; from
+/// then on too utilisation and queue, and Jain's index over the last quarter of the run.
+pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Measure {
+    Measure::new(format!("arumaithurai shares {roles:?} {from} {to}"), move |trail| {
+        let end = trail.end();
+        let of = |role: &&str| {
+            let flows: Vec<usize> = (0..trail.flows.len()).filter(|i| trail.flows[*i].name.starts_with(role)).collect();
+            let rate: f64 = flows.iter().map(|flow| trail.throughput(*flow, from, to) / 1e6).sum();
+            (!flows.is_empty()).then(|| Quantity::new(role, "Mbit/s", rate))
+        };
+        let mut quantities: Vec<Quantity> = roles.iter().filter_map(of).collect();
+        quantities.extend(crowds(trail, from, to));
+        quantities.push(Quantity::new("utilisation", "", trail.utilisation(from, to)));
+        quantities.push(Quantity::new("queue", "packets", trail.mean_queue(from, to)));
+        let rates: Vec<f64> = (0..trail.flows.len()).map(|flow| trail.throughput(flow, 0.75 * end, end)).collect();
+        let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+        if rates.len() > 1 && squares > 0.0 {
+            quantities.push(Quantity::new("Jain", "", sum * sum / (rates.len() as f64 * squares)));
+        }
+        Measured { quantities, curves: curves(trail) }
+    })
+}
+
+/// Goodput of crowds, whose flows nobody looks at one by one.
+fn crowds(trail: &Trail, from: f64, to: f64) -> Vec<Quantity> {
+    let crowds = trail.outcome.flows.iter().filter(|flow| flow.transfers.is_some());
+    let of = |flow: &crate::outcome::FlowOutcome| {
+        let points = flow.series.time_s.iter().zip(&flow.series.goodput_mbps);
+        let inside: Vec<f64> =
+            points.filter(|(time, _)| **time > from && **time <= to).map(|(_, rate)| *rate).collect();
+        Quantity::new(&flow.name, "Mbit/s", inside.iter().sum::<f64>() / inside.len().max(1) as f64)
+    };
+    crowds.map(of).collect()
+}
+
+/// Queue, and throughputs per second of up to ten flows and all crowds and sources.
+fn curves(trail: &Trail) -> Vec<Curve> {
+    let stride = (trail.time.len() / POINTS).max(1);
+    let x = trail.time.iter().copied().step_by(stride).collect();
+    let y = trail.queue.iter().copied().step_by(stride).collect();
+    let mut curves = vec![Curve { kind: "queue".to_owned(), of: String::new(), x, y }];
+    let curve = |of: &str, x, y| Curve { kind: "throughput".to_owned(), of: of.to_owned(), x, y };
+    for (i, flow) in trail.flows.iter().enumerate().take(10) {
+        let (x, y) = trail.throughput_series(i, 1.0).into_iter().map(|(time, rate)| (time, rate / 1e6)).unzip();
+        curves.push(curve(&flow.name, x, y));
+    }
+    for flow in trail.outcome.flows.iter().skip(trail.flows.len()) {
+        curves.push(curve(&flow.name, flow.series.time_s.clone(), flow.series.goodput_mbps.clone()));
+    }
+    curves
+}
