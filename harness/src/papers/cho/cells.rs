@@ -234,7 +234,9 @@ fn joined(bed: Bed, with_a_tcp: bool, extent: Extent) -> Vec<Cell> {
         schemes.push(("A-TCP", A_TCP.to_owned()));
     }
     let of = |(name, controller): (&str, String)| {
-        let flows = [early(Flows::new("a", &controller)), early(Flows::new("b", STANDARD).during(40.0, None))];
+        // Repetitions that start alike would be alike.
+        let jittered = |flows: Flows| Flows { jitter: if with_a_tcp { extent.time(1.0) } else { 0.0 }, ..early(flows) };
+        let flows = [jittered(Flows::new("a", &controller)), jittered(Flows::new("b", STANDARD).during(40.0, None))];
         let settings = vec![("scheme", name.to_owned())];
         schedule(bed, 140.0, &flows, Load::None, (40.0, 140.0), settings, extent)
     };

@@ -38,11 +38,13 @@ pub(super) fn contest(from: f64, to: f64) -> Measure {
     Measure::new(format!("cho contest {from} {to}"), move |trail| {
         let of = |role: &str| {
             let flows = (0..trail.flows.len()).filter(|i| trail.flows[*i].name.starts_with(role));
-            flows.map(|flow| trail.goodput(flow, from, to) / 1e6).sum::<f64>()
+            flows.map(|flow| trail.goodput(flow, from, to) / 1e6).reduce(|sum, rate| sum + rate)
         };
         let (a, b) = (of("a"), of("b"));
-        let mut quantities = vec![Quantity::new("Node0", "Mbit/s", a), Quantity::new("Node1", "Mbit/s", b)];
-        if b > 0.0 && a > 0.0 {
+        let mut quantities = Vec::new();
+        quantities.extend(a.map(|rate| Quantity::new("Node0", "Mbit/s", rate)));
+        quantities.extend(b.map(|rate| Quantity::new("Node1", "Mbit/s", rate)));
+        if let (Some(a), Some(b)) = (a, b.filter(|rate| *rate > 0.0)) {
             quantities.push(Quantity::new("ratio", "", a / b));
         }
         quantities.push(Quantity::new("utilisation", "", trail.utilisation(from, to)));
