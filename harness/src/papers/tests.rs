@@ -68,6 +68,8 @@ fn a_run_is_the_same_with_the_same_seed() {
     let (_, second) = quick_run("EV-0a");
     let [first, second] = [first, second].map(|trail| (cell.measure.read)(&trail));
     assert_eq!((&first.quantities, &first.curves), (&second.quantities, &second.curves));
+    let window = first.curves.iter().find(|curve| curve.kind == "cwnd").unwrap();
+    assert!(*window.y.last().unwrap() > 1.0, "the window is there to the end");
     let m6 = first.quantities.iter().find(|quantity| quantity.id == "M6").unwrap().value;
     assert!(m6 > 0.9 && m6 <= 1.0, "{m6}");
 }

@@ -71,7 +71,9 @@ pub fn watch(scenario: &Scenario, bottleneck: &str, step: Span, stop: &dyn Fn(f6
         overflowed.push(stats.dropped_full);
         for (number, trail) in flows.iter_mut().enumerate() {
             let counts = simulation.counts(number);
-            trail.cwnd.push(counts.cwnd_packets);
+            // A flow that stops with the run had its window until then.
+            let before = trail.cwnd.last().copied().filter(|_| point == points && !counts.is_active);
+            trail.cwnd.push(before.unwrap_or(counts.cwnd_packets));
             trail.arrivals.push(counts.arrivals);
             trail.goodput.push(counts.goodput_bytes);
             trail.sent.push(counts.sent);

@@ -58,7 +58,7 @@ function experimentSection(experiment) {
   const seeds = experiment.cells[0]?.seeds ?? [];
   const facts = [experiment.spec, `varied: ${experiment.varied}`, plural(experiment.cells.length, "cell"), plural(seeds.length, "repetition"), `code ${experiment.code}`];
   const scenario = experiment.cells[0]?.scenario ?? "";
-  return el("section", { id, class: "paper", "aria-labelledby": `${id}-title` },
+  return el("section", { id, class: "paper", "data-label": experiment.id, "aria-labelledby": `${id}-title` },
     el("h2", { id: `${id}-title` }, `${experiment.id}: ${experiment.title}`),
     el("p", { class: "facts" }, facts.join(" · ")),
     ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
@@ -71,7 +71,7 @@ function experimentSection(experiment) {
 
 function absentSection() {
   const columns = [wordColumn("Experiment", (row) => row[0], { header: true }), wordColumn("What it is", (row) => row[1]), wordColumn("Why it is not here", (row) => row[2])];
-  return el("section", { id: "absent", "aria-labelledby": "absent-title" }, el("h2", { id: "absent-title" }, "Not on this page"),
+  return el("section", { id: "absent", "data-label": "Not here", "aria-labelledby": "absent-title" }, el("h2", { id: "absent-title" }, "Not on this page"),
     sortableTable({ caption: "Experiments of the document that are not here", columns, rows: paper.absent }));
 }
 
@@ -81,7 +81,7 @@ function start() {
   document.getElementById("content").append(
     ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
     ...paper.guide.map((text) => el("p", {}, text)), ...sections);
-  document.getElementById("contents").append(...sections.map((section) => el("a", { href: `#${section.id}` }, section.id)));
+  document.getElementById("contents").append(...sections.map((section) => el("a", { href: `#${section.id}` }, section.dataset.label)));
   theme.start();
 }
 
