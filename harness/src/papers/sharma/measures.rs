@@ -16,9 +16,11 @@ pub(super) fn single(bdp: f64, rtt: f64) -> Measure {
         let end = trail.end();
         let half = end / 2.0;
         let window = &trail.flows[0].cwnd;
+        // A loss that is forced is no overflow; without one, the first peak counts.
+        let first = trail.overflows(2.0 * rtt).first().map_or(0, |at| trail.at(*at));
         let mut quantities = vec![
             Quantity::new("M1", "Mbit/s", highest_throughput(trail, 0)),
-            Quantity::new("M2", "s", trail.time[peak(window)]),
+            Quantity::new("M2", "s", trail.time[first + peak(&window[first..])]),
         ];
         let reached = window.iter().position(|cwnd| *cwnd >= MOST * bdp);
         quantities.extend(reached.map(|i| Quantity::new("M3-window", "s", trail.time[i])));
