@@ -17,13 +17,13 @@ fn kept(out: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn the_list_names_every_experiment_and_says_what_the_others_lack() {
+fn the_list_names_every_experiment() {
     let output = windlass(&["paper", "list", "--json"]);
     let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!(rows.len(), 10 + 32 + 19 + 14);
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
     assert_eq!((&row("EV-6")["runs"], &row("EV-6")["missing"]), (&Value::from(36), &Value::Null));
-    assert!(row("E6.1")["missing"].as_str().unwrap().contains("timeouts"));
+    assert!(rows.iter().all(|row| row["missing"] == Value::Null));
     assert!(stdout(&windlass(&["paper", "list"])).contains("EV-0a"));
 }
 
@@ -67,8 +67,8 @@ fn what_cannot_be_run_is_said() {
     let out = place.path("out");
     for (args, expected) in [
         (vec!["EV-0"], "unknown experiment \"EV-0\" (did you mean"),
-        (vec!["E6.1"], "E6.1 cannot be run yet"),
-        (vec!["EV-1", "--stack", "quinn"], "not on \"quinn\""),
+        (vec!["E6.1", "--stack", "quinn"], "E6.1 has nothing that quinn can run: it repairs losses as TCP does"),
+        (vec!["EV-1", "--stack", "quin"], "unknown stack \"quin\"; expected sim"),
         (vec![], "required"),
     ] {
         let output = windlass(&[&["paper", "run", "--out", &out], args.as_slice()].concat());

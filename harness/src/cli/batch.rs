@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::CliError;
-use super::progress::Progress;
+use super::progress::{Progress, STEPS};
 use crate::evaluation::{Job, LogSettings, Source, Stack, execute, scene};
 use crate::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
 use crate::scenario::Scenario;
@@ -112,7 +112,7 @@ impl Batch<'_> {
     fn carry_out(&self, logs: Option<(LogSettings, &Path)>) -> Result<Vec<Run>, CliError> {
         let stop = interrupt()?;
         let jobs = self.combinations();
-        let progress = Progress::new(jobs.len());
+        let progress = Progress::new(jobs.len() as u64 * STEPS);
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(self.jobs)
             .build()
@@ -121,12 +121,12 @@ impl Batch<'_> {
         let carry_out = |job: &Job<'_>| {
             let mut told = Cell::new(0);
             let watch = |part: f64| {
-                told.set(progress.advance(told.get(), part));
+                told.set(progress.advance(STEPS, told.get(), part));
                 stopping()
             };
             let run = if stopping() { None } else { execute(job, logs, &watch).ok() };
             let controller = job.controller.unwrap_or_default();
-            progress.done(*told.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
+            progress.done(STEPS, *told.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
             run
         };
         let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());

@@ -24,6 +24,14 @@ enum Command {
 /// Where results go unless somewhere else is asked for.
 const OUT: &str = "target/windlass/papers";
 
+/// The directory below `--out` for runs of `extent` by `stack`.
+fn place(extent: crate::papers::Extent, stack: &str) -> String {
+    match stack {
+        "sim" => extent.name().to_owned(),
+        stack => format!("{}-{stack}", extent.name()),
+    }
+}
+
 impl Paper {
     pub(super) fn run(&self) -> Result<(), CliError> {
         match &self.command {

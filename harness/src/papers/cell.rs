@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::quantity::{Curve, Quantity};
 use super::trail::Trail;
+use crate::scenario::Scenario;
 
 /// One scenario of an experiment.
 #[derive(Clone, Debug)]
@@ -29,6 +30,20 @@ impl Cell {
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
+
+    /// Packets the bottleneck could send in a run.
+    #[must_use]
+    pub fn packets(&self) -> f64 {
+        let scenario = Scenario::read(&self.name, &self.scenario, None).ok();
+        scenario.and_then(|scenario| most_packets(&scenario, self.bottleneck)).unwrap_or(0.0)
+    }
+}
+
+/// Packets the bottleneck of `scenario` could send in its time.
+fn most_packets(scenario: &Scenario, bottleneck: &str) -> Option<f64> {
+    let link = scenario.topology.links.iter().find(|link| link.name == bottleneck)?;
+    let bits = 8.0 * f64::from(scenario.wire_bytes);
+    link.rate.is_finite().then(|| link.rate * scenario.duration.secs() / bits)
 }
 
 /// What is read off a run.
@@ -39,6 +54,8 @@ pub type Read = dyn Fn(&Trail) -> Measured + Send + Sync;
 pub struct Measure {
     /// Tells it from every other one, its parameters included: equal names read equally.
     pub name: String,
+    /// Facts of controllers that are followed for it, by the names their pages give them.
+    pub inside: &'static [&'static str],
     /// Does it.
     pub read: Arc<Read>,
 }
@@ -47,7 +64,13 @@ impl Measure {
     /// The measure called `name`.
     #[must_use]
     pub fn new(name: String, read: impl Fn(&Trail) -> Measured + Send + Sync + 'static) -> Measure {
-        Measure { name, read: Arc::new(read) }
+        Measure { name, inside: &[], read: Arc::new(read) }
+    }
+
+    /// The same, following `facts` of controllers.
+    #[must_use]
+    pub fn seeing(self, facts: &'static [&'static str]) -> Measure {
+        Measure { name: format!("{} seeing {facts:?}", self.name), inside: facts, ..self }
     }
 }
 

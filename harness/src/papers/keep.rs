@@ -25,6 +25,12 @@ pub struct Record {
     pub quantities: Vec<Quantity>,
     /// Curves, of the first repetition only.
     pub curves: Vec<Curve>,
+    /// CPU time it took, s; 0 if unknown.
+    #[serde(default)]
+    pub cpu_s: f64,
+    /// Packets its flows sent.
+    #[serde(default)]
+    pub packets: u64,
 }
 
 /// The name of everything that decides what the run of `cell` with `seed` on `stack`

@@ -128,6 +128,9 @@ pub struct ExperimentResult {
     pub comparisons: Vec<Comparison>,
     /// Its figures.
     pub figures: Vec<Drawn>,
+    /// Cells that what ran it cannot run, and why.
+    #[serde(default)]
+    pub skipped: Vec<(String, String)>,
 }
 
 /// Puts the records of an experiment together. `runs` has, for each cell, its records in
@@ -161,6 +164,7 @@ pub fn conclude(
         comparisons,
         figures: plan.figures.iter().flat_map(|figure| draw(figure, &cells)).collect(),
         cells,
+        skipped: Vec::new(),
     }
 }
 

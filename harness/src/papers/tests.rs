@@ -58,7 +58,7 @@ fn quick_run(id: &str) -> (Cell, Trail) {
     let cell = (experiment.plan().unwrap().cells)(Extent::Quick).remove(0);
     let scenario = Scenario { seed: 3, ..Scenario::read("quick", &cell.scenario, None).unwrap() };
     let step = windlass_controllers::Span((cell.step_ms * 1e6) as u64);
-    let trail = watch(&scenario, cell.bottleneck, step, &|_| false).unwrap();
+    let trail = watch(&scenario, cell.bottleneck, step, cell.measure.inside, &|_| false).unwrap();
     (cell, trail)
 }
 
@@ -89,9 +89,9 @@ fn a_run_that_is_stopped_has_no_trail() {
     let cell = (experiment.plan().unwrap().cells)(Extent::Quick).remove(0);
     let scenario = Scenario::read("stopped", &cell.scenario, None).unwrap();
     let step = windlass_controllers::Span::from_millis(10);
-    let stopped = watch(&scenario, cell.bottleneck, step, &|part| part > 0.5);
+    let stopped = watch(&scenario, cell.bottleneck, step, &[], &|part| part > 0.5);
     assert!(matches!(stopped, Err(Broken::Stopped)));
-    assert!(matches!(watch(&scenario, "nowhere", step, &|_| false), Err(Broken::NoLink(_))));
+    assert!(matches!(watch(&scenario, "nowhere", step, &[], &|_| false), Err(Broken::NoLink(_))));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn what_is_kept_is_found_again_and_nothing_else() {
     let keep = Keep::open(dir.path()).unwrap();
     let quantities = vec![Quantity::new("M6", "", 0.123_456_789_012_345_67)];
     let curves = vec![Curve { kind: "cwnd".to_owned(), of: String::new(), x: vec![0.1], y: vec![1.0 / 3.0] }];
-    let record = Record { key: "k".to_owned(), seed: 1, quantities, curves };
+    let record = Record { key: "k".to_owned(), seed: 1, quantities, curves, cpu_s: 0.5, packets: 7 };
     keep.put(&record).unwrap();
     assert_eq!(keep.find("k"), Some(record));
     assert_eq!(keep.find("other"), None);
@@ -115,4 +115,23 @@ fn repetitions_become_means_with_intervals() {
     assert_eq!((means[0].repetitions, means[0].mean), (10, 4.5));
     assert!((means[0].half_width.unwrap() - 2.262 * 3.0277 / 10f64.sqrt()).abs() < 1e-3);
     assert_eq!(mean_of(&[&runs[3]])[0].half_width, None);
+}
+
+/// `spec: chan §14.3`: at no load nothing but the wireless link loses packets, and nothing is marked.
+#[test]
+fn losses_are_held_against_their_causes() {
+    let (_, trail) = quick_run("E6.5");
+    let all = trail.flows[0].verdicts;
+    assert!(all.truly_random > 20 && all.congestion == 0, "{all:?}");
+}
+
+/// `spec: cho §6.6 C1`: the detector of CH4-D watches, and its flow stays standard TCP.
+#[test]
+fn facts_of_controllers_are_followed() {
+    let (_, trail) = quick_run("CH4-D");
+    let k = trail.flows[0].fact("k");
+    assert_eq!(k.len(), trail.time.len());
+    assert!(k.iter().filter(|k| k.is_finite()).all(|k| *k == 1.0));
+    assert!(trail.flows[0].fact("knee").iter().any(|knee| *knee > 0.0));
+    assert!(trail.flows[1].fact("knee").iter().all(|knee| knee.is_nan()), "Reno has none");
 }

@@ -1,7 +1,9 @@
 //! What was seen of a run, at equal distances in time.
 
+use super::quantity::Curve;
 use crate::outcome::Outcome;
-use crate::sim::Arrivals;
+use crate::scenario::Scenario;
+use crate::sim::{Arrivals, Verdicts};
 
 /// What was seen of a run. Every column has a value for each of `time`; counts are totals
 /// since the beginning. Points start at 0.
@@ -44,9 +46,99 @@ pub struct FlowTrail {
     pub sent: Vec<u64>,
     /// Packets it declared lost.
     pub lost: Vec<u64>,
+    /// Facts of its controller that were asked for; not a number where it told none.
+    pub inside: Vec<(&'static str, Vec<f64>)>,
+    /// What its losses were taken for, all in all.
+    pub verdicts: Verdicts,
+}
+
+impl FlowTrail {
+    /// A fact of its controller over time; empty unless it was asked for.
+    #[must_use]
+    pub fn fact(&self, name: &str) -> &[f64] {
+        self.inside.iter().find(|(other, _)| *other == name).map_or(&[], |(_, values)| values)
+    }
+
+    /// Curves of the facts of its controller that it told, each of its own kind, at about
+    /// `points` of `time`.
+    #[must_use]
+    pub fn facts(&self, time: &[f64], points: usize, of: &str) -> Vec<Curve> {
+        let stride = (time.len() / points.max(1)).max(1);
+        let curve = |(name, values): &(&str, Vec<f64>)| {
+            let told = time.iter().zip(values).step_by(stride).filter(|(_, value)| value.is_finite());
+            let (x, y): (Vec<f64>, Vec<f64>) = told.map(|(time, value)| (*time, *value)).unzip();
+            (!x.is_empty()).then(|| Curve { kind: (*name).to_owned(), of: of.to_owned(), x, y })
+        };
+        self.inside.iter().filter_map(curve).collect()
+    }
 }
 
 impl Trail {
+    /// What a real stack tells of a run: totals at the points of its series. Delays of packets, when
+    /// queues overflowed and what controllers think are not among it.
+    #[must_use]
+    pub fn of_outcome(outcome: Outcome, scenario: &Scenario, bottleneck: &str) -> Trail {
+        let step = scenario.sample.secs();
+        let points = (scenario.duration.secs() / step).round() as usize;
+        let place = |at: f64| ((at / step).round() as usize).min(points);
+        let mut forwarded = vec![0.0; points + 1];
+        let mut flows = Vec::new();
+        for (number, flow) in outcome.flows.iter().enumerate() {
+            let mut bytes = vec![0.0; points + 1];
+            let mut cwnd = vec![0.0; points + 1];
+            let mut last = flow.start_s;
+            for (i, at) in flow.series.time_s.iter().enumerate() {
+                bytes[place(*at)] += flow.series.goodput_mbps[i] * 1e6 / 8.0 * (at - last).max(0.0);
+                cwnd[place(*at)] = flow.series.cwnd_packets.get(i).copied().unwrap_or(0.0);
+                last = *at;
+            }
+            let payload =
+                scenario.flows.get(number).map_or(1.0, |spec| f64::from(spec.packet_bytes - spec.header_bytes));
+            let wire = scenario.flows.get(number).map_or(1.0, |spec| f64::from(spec.wire_bytes()));
+            let mut total = 0.0;
+            let mut trail = FlowTrail { name: flow.name.clone(), cwnd, ..FlowTrail::default() };
+            for (point, bytes) in bytes.iter().enumerate() {
+                total += bytes;
+                forwarded[point] += total * wire / payload;
+                let packets = total / payload;
+                trail.goodput.push(total as u64);
+                trail.arrivals.push(Arrivals {
+                    packets: packets as u64,
+                    wire_bytes: (packets * wire) as u64,
+                    delay: f64::NAN,
+                    delay_square: f64::NAN,
+                });
+            }
+            trail.sent = vec![flow.packets_sent; points + 1];
+            trail.lost = vec![flow.packets_lost; points + 1];
+            if number < scenario.flows.len() {
+                flows.push(trail);
+            }
+        }
+        let found = outcome.queues.iter().find(|queue| queue.name == bottleneck);
+        let mut queue = vec![0.0; points + 1];
+        for (at, packets) in found.iter().flat_map(|queue| queue.series.time_s.iter().zip(&queue.series.packets)) {
+            queue[place(*at)] = *packets;
+        }
+        let integral = queue.iter().scan(0.0, |sum, packets| {
+            *sum += packets * step;
+            Some(*sum)
+        });
+        let link = scenario.topology.links.iter().find(|link| link.name == bottleneck);
+        Trail {
+            step,
+            time: (0..=points).map(|point| point as f64 * step).collect(),
+            flows,
+            queue_integral: integral.collect(),
+            queue,
+            forwarded: forwarded.into_iter().map(|bytes| bytes as u64).collect(),
+            overflowed: vec![0; points + 1],
+            max_queue: found.map_or(0.0, |queue| queue.max_packets),
+            rate: link.map_or(f64::INFINITY, |link| link.rate),
+            outcome,
+        }
+    }
+
     /// The end, s.
     #[must_use]
     pub fn end(&self) -> f64 {

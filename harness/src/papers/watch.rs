@@ -34,18 +34,25 @@ pub enum Broken {
 }
 
 /// Runs `scenario` in the simulator and looks at its flows and at the link `bottleneck`
-/// every `step`. `stop` is told how much of the run is done, 0 to 1, and says whether to
+/// every `step`, and at the facts of controllers called as in `inside`. `stop` is told how much of the run is done, 0 to 1, and says whether to
 /// give up.
 ///
 /// # Errors
 /// Stopped; the scenario cannot be simulated; the run broke a law every run obeys.
-pub fn watch(scenario: &Scenario, bottleneck: &str, step: Span, stop: &dyn Fn(f64) -> bool) -> Result<Trail, Broken> {
+pub fn watch(
+    scenario: &Scenario,
+    bottleneck: &str,
+    step: Span,
+    inside: &[&'static str],
+    stop: &dyn Fn(f64) -> bool,
+) -> Result<Trail, Broken> {
     let mut simulation = Simulation::new(scenario)?;
     let link = simulation.network().link(bottleneck).ok_or_else(|| Broken::NoLink(bottleneck.to_owned()))?;
     let spec = &scenario.topology.links[link.0 as usize];
     let (rate, limit) = (spec.rate, spec.limit);
     let points = (scenario.duration.0 / step.0.max(1)) as usize;
-    let flow = |name: &str| FlowTrail { name: name.to_owned(), ..FlowTrail::default() };
+    let facts = || inside.iter().map(|name| (*name, Vec::with_capacity(points + 1))).collect();
+    let flow = |name: &str| FlowTrail { name: name.to_owned(), inside: facts(), ..FlowTrail::default() };
     let mut time = Vec::with_capacity(points + 1);
     let mut flows: Vec<FlowTrail> = scenario.flows.iter().map(|spec| flow(&spec.name)).collect();
     let (mut queue, mut queue_integral) = (Vec::with_capacity(points + 1), Vec::with_capacity(points + 1));
@@ -78,6 +85,16 @@ pub fn watch(scenario: &Scenario, bottleneck: &str, step: Span, stop: &dyn Fn(f6
             trail.goodput.push(counts.goodput_bytes);
             trail.sent.push(counts.sent);
             trail.lost.push(counts.lost);
+            trail.verdicts = counts.verdicts;
+            if !inside.is_empty() {
+                trail.inside.iter_mut().for_each(|(_, values)| values.push(f64::NAN));
+                simulation.inspect(number, &mut |name, value| {
+                    let followed = trail.inside.iter_mut().find(|(other, _)| *other == name);
+                    if let Some(last) = followed.and_then(|(_, values)| values.last_mut()) {
+                        *last = value;
+                    }
+                });
+            }
         }
     }
     check(&mut simulation, link, limit)?;

@@ -7,7 +7,7 @@ use windlass_controllers::{Algorithm, Signals, Span, Time};
 
 use super::fields::{Found, Section, above_zero, within};
 use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
-use super::model::{AckPolicy, Control, FlowSpec, NATIVE};
+use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
 use super::problem::nearest;
 use super::traffic::stops_after_start;
 use crate::net::{Limit, RouteId};
@@ -80,6 +80,7 @@ pub(super) fn read(
         section.problem(&timeout.span, "never comes", message, Some("add vanishes_s".to_owned()));
     }
     let ack = ack(section);
+    let recovery = recovery(section);
     let ecn = section.flag("ecn");
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
@@ -114,6 +115,7 @@ pub(super) fn read(
         overhead_bytes,
         ack_wire_bytes: ack_bytes + overhead_bytes,
         ack,
+        recovery,
         ecn,
         pacing,
         clock_offset: (clock_offset * 1e6) as i64,
@@ -142,6 +144,21 @@ fn ack(section: &Section<'_>) -> AckPolicy {
     let every = section.whole("ack_every_packets", 1, 10_000, "packets").map_or(base.every, |found| found.value as u32);
     let max_delay = section.number("max_ack_delay_ms", above_zero(16_383.0, "ms"));
     AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
+}
+
+fn recovery(section: &Section<'_>) -> Recovery {
+    let kind = section.word("recovery", &["quic", "tcp-reno", "tcp-vegas"]);
+    let min_rto = section.number("min_rto_ms", above_zero(60_000.0, "ms"));
+    if let (Some(found), "quic" | "") = (&min_rto, kind) {
+        let message = format!("{} has min_rto_ms, but recovers as QUIC does", section.name);
+        section.problem(&found.span, "no such timeout", message, Some("add recovery = \"tcp-reno\"".to_owned()));
+    }
+    let min_rto = min_rto.map_or(Span::from_millis(1000), |found| ms(found.value));
+    match kind {
+        "tcp-reno" => Recovery::Reno { min_rto },
+        "tcp-vegas" => Recovery::Vegas { min_rto },
+        _ => Recovery::Quic,
+    }
 }
 
 fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Control, bool)> {

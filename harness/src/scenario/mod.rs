@@ -34,6 +34,6 @@ mod traffic;
 
 pub use cast::{Cast, Stage};
 pub use crowd::{Arrivals, Crowd, CrowdPattern, Size, Web};
-pub use model::{AckPolicy, Control, FlowSpec, NATIVE, Scenario};
+pub use model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery, Scenario};
 pub use problem::{Problem, ScenarioError};
 pub use strength::{Strength, Strengths, strengthen};

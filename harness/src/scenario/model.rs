@@ -81,6 +81,8 @@ pub struct FlowSpec {
     pub ack_wire_bytes: u32,
     /// When the receiver acknowledges.
     pub ack: AckPolicy,
+    /// How the simulator finds and repairs losses.
+    pub recovery: Recovery,
     /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
     /// ECN-capable; `None`: as the controller decides.
     pub ecn: Option<bool>,
@@ -144,6 +146,25 @@ impl Control {
             Control::Native(_) => None,
         }
     }
+}
+
+/// How the simulator finds and repairs losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Recovery {
+    /// As QUIC does (`RFC 9002`).
+    #[default]
+    Quic,
+    /// As TCP Reno does, without selective acknowledgements (`spec: chan §2.1, §8.4`). Every
+    /// packet should be acknowledged, since duplicate ACKs are counted.
+    Reno {
+        /// No timeout is shorter.
+        min_rto: Span,
+    },
+    /// As TCP Vegas does: the same with a fine-grained timeout of its own (`spec: chan §3.7`).
+    Vegas {
+        /// No coarse timeout is shorter.
+        min_rto: Span,
+    },
 }
 
 /// When a receiver acknowledges (`RFC 9000 §13.2`).

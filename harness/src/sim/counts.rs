@@ -60,6 +60,33 @@ impl Arrivals {
     }
 }
 
+/// Losses by what their controller took them for (`spec: chan §14.3`); only of flows that
+/// repair losses as TCP does and tell causes apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Verdicts {
+    /// Taken for random.
+    pub random: u64,
+    /// Of these, those that were.
+    pub truly_random: u64,
+    /// Taken for congestion.
+    pub congestion: u64,
+    /// Of these, those that were.
+    pub truly_congestion: u64,
+}
+
+impl Verdicts {
+    /// One more.
+    pub(super) fn add(&mut self, taken_for_random: bool, random: bool) {
+        let (verdict, truly) = if taken_for_random {
+            (&mut self.random, &mut self.truly_random)
+        } else {
+            (&mut self.congestion, &mut self.truly_congestion)
+        };
+        *verdict += 1;
+        *truly += u64::from(taken_for_random == random);
+    }
+}
+
 /// What a flow has done so far.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct FlowCounts {
@@ -75,6 +102,8 @@ pub struct FlowCounts {
     pub goodput_bytes: u64,
     /// What arrived at the receiver.
     pub arrivals: Arrivals,
+    /// What its losses were taken for.
+    pub verdicts: Verdicts,
 }
 
 #[cfg(test)]

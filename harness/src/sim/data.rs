@@ -154,6 +154,35 @@ impl Data {
         self.again.push_back((packet.chunk, packet.transmissions, by));
     }
 
+    /// The same, and its data is the next to go out.
+    pub fn lost_first(&mut self, packet: &Sent) {
+        self.lost(packet, LossTrigger::PacketThreshold);
+        if self.again.back().is_some_and(|(chunk, ..)| *chunk == packet.chunk) {
+            self.again.rotate_right(1);
+        }
+    }
+
+    /// Everything from `edge` on that was sent goes out again, in order (`spec: chan §8.4`);
+    /// `sent` are all packets with chunks from there on.
+    pub fn go_back<'a>(&mut self, edge: u64, sent: impl Iterator<Item = &'a Sent>) {
+        let mut transmissions: BTreeMap<u64, u16> = BTreeMap::new();
+        for packet in sent.filter(|packet| packet.chunk >= edge) {
+            let most = transmissions.entry(packet.chunk).or_default();
+            *most = (*most).max(packet.transmissions);
+        }
+        self.again.clear();
+        for (chunk, transmissions) in transmissions {
+            if self.repeats.contains_key(&chunk) {
+                self.again.push_back((chunk, transmissions, LossTrigger::TimeThreshold));
+            }
+        }
+    }
+
+    /// The first chunk never sent.
+    pub fn fresh(&self) -> u64 {
+        self.fresh
+    }
+
     /// Whether everything was acknowledged.
     #[inline]
     pub fn is_complete(&self) -> bool {

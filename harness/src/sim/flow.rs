@@ -3,14 +3,14 @@
 use windlass_adapter::{Flow, Groups, Recorder};
 use windlass_controllers::{Engine, Path, Span, Time};
 
-use super::counts::{Arrivals, FlowCounts};
+use super::counts::{Arrivals, FlowCounts, Verdicts};
 use super::observer::FlowObserver;
 use super::receiver::{Receiver, Reply};
 use super::sender::{Around, Departure, Sender};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
-use crate::net::{Network, Packet, Stream};
+use crate::net::{Fate, Network, Packet, Stream};
 use crate::outcome::FlowOutcome;
 use crate::scenario::FlowSpec;
 
@@ -33,6 +33,8 @@ pub(super) struct FlowRun<E: Engine> {
     meter: Meter,
     arrived_bytes: u64,
     arrivals: Arrivals,
+    /// Of a flow that is over.
+    verdicts: Verdicts,
     jitter: SendJitter,
     started: Option<u64>,
     stopped: Option<u64>,
@@ -67,6 +69,7 @@ impl<E: Engine> FlowRun<E> {
             meter: Meter::new(spec.packet_bytes),
             arrived_bytes: 0,
             arrivals: Arrivals::default(),
+            verdicts: Verdicts::default(),
             jitter: SendJitter::new(spec, seed),
             started: None,
             stopped: None,
@@ -232,7 +235,8 @@ impl<E: Engine> FlowRun<E> {
 
     /// The flow is over: its controller leaves, and what is still under way means nothing.
     fn stop(&mut self, now: u64) {
-        if self.sender.take().is_some() {
+        if let Some(sender) = self.sender.take() {
+            self.verdicts = sender.verdicts;
             self.stopped = Some(now);
             self.news = true;
             // The last stretch of the series belongs to the flow.
@@ -269,6 +273,22 @@ impl<E: Engine> FlowRun<E> {
             lost: self.meter.packets_lost,
             goodput_bytes: self.arrived_bytes,
             arrivals: self.arrivals,
+            verdicts: self.sender.as_ref().map_or(self.verdicts, |sender| sender.verdicts),
+        }
+    }
+
+    /// A packet of the flow never arrives.
+    #[cold]
+    pub fn gone(&mut self, packet: &Packet, fate: Fate) {
+        if let Some(sender) = self.sender.as_mut().filter(|_| packet.id & ACK == 0) {
+            sender.gone(packet.id, fate);
+        }
+    }
+
+    /// Names the private facts of its controller, while it is active.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(sender) = &self.sender {
+            sender.inspect(visit);
         }
     }
 

@@ -44,13 +44,14 @@ mod rtt;
 mod sender;
 mod sent;
 mod simulation;
+mod tcp;
 mod timers;
 mod train;
 
 pub(crate) use recovery::{LossRun, PACKET_THRESHOLD};
 pub(crate) use rtt::RttEstimator;
 
-pub use counts::{Arrivals, FlowCounts};
+pub use counts::{Arrivals, FlowCounts, Verdicts};
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
 pub use simulation::{SimError, Simulation, run};

@@ -219,6 +219,24 @@ impl Recovery {
         self.sent.get_mut(number)
     }
 
+    /// Takes packet `number` for lost, which is in flight.
+    pub fn lose(&mut self, number: u64, now: u64) {
+        if let Some(packet) = self.sent.get_mut(number).filter(|packet| packet.state == State::InFlight) {
+            packet.state = State::Lost;
+            packet.in_flight_or_lost_at = now;
+            self.in_flight -= u64::from(packet.bytes);
+        }
+    }
+
+    /// Forgets acknowledged packets from the front, and nothing else.
+    pub fn forget_acknowledged(&mut self) {
+        let mut first = self.sent.first();
+        while self.sent.get(first).is_some_and(|packet| packet.state == State::Acked) {
+            first += 1;
+        }
+        self.sent.forget_before(first);
+    }
+
     /// Forgets packets from the front: acknowledged ones, and lost ones whose late ACK is
     /// no longer expected, `keep` ns after they were declared lost.
     #[inline]

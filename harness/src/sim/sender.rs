@@ -7,6 +7,7 @@ use windlass_controllers::event::{
 };
 use windlass_controllers::{Decision, Ecn, Engine, Event, Signals, Span, Time, TrainPlan, What};
 
+use super::counts::Verdicts;
 use super::data::{Chunk, Data};
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 use super::pacer::Pacer;
@@ -14,11 +15,14 @@ use super::receiver::{Received, Receiver};
 use super::recovery::{Acknowledged, LostBatch, Recovery};
 use super::rtt::RttEstimator;
 use super::sent::{Sent, State};
+use super::tcp::Tcp;
 use super::timers::{NEVER, Timer, Timers};
 use super::train::{PROBE, Trains, handle, of_handle};
 use crate::measure::Meter;
 use crate::net::{Class, Codepoint, Packet};
 use crate::scenario::FlowSpec;
+
+mod tcp;
 
 /// What the decision in force asks of the sender, as far as it is needed per packet.
 #[derive(Clone, Copy, Debug)]
@@ -92,6 +96,9 @@ pub(super) struct Sender<E: Engine> {
     told: Vec<u64>,
     told_ecn: [u64; 3],
     told_acks: u64,
+    /// Only of a flow that repairs losses as TCP does.
+    tcp: Option<Box<Tcp>>,
+    pub verdicts: Verdicts,
 }
 
 /// What the sender needs of the rest of its flow.
@@ -134,6 +141,8 @@ impl<E: Engine> Sender<E> {
             told: Vec::new(),
             told_ecn: [0; 3],
             told_acks: 0,
+            tcp: Tcp::new(spec.recovery),
+            verdicts: Verdicts::default(),
         };
         let decision = sender.host.decision();
         sender.orders = sender.read(&decision);
@@ -186,6 +195,11 @@ impl<E: Engine> Sender<E> {
         }
     }
 
+    /// Names the private facts of the controller.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.host.inspect(visit);
+    }
+
     /// The controller asked to be called now.
     pub fn wake(&mut self, now: u64, around: &mut Around<'_>) {
         self.woken_for = self.host.decision().wake_at.filter(|at| at.0 <= now);
@@ -205,7 +219,9 @@ impl<E: Engine> Sender<E> {
         let bytes = chunk.map_or(1, |chunk| u64::from(chunk.bytes));
         // With nothing in flight one packet may leave whatever the window: nobody would
         // ever call again.
-        let room = self.recovery.in_flight + bytes <= self.orders.cwnd || self.recovery.in_flight == 0;
+        let room = self.recovery.in_flight + bytes <= self.orders.cwnd
+            || self.recovery.in_flight == 0
+            || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.orders.cwnd));
         self.app_limited = room && chunk.is_none();
         let chunk = chunk.filter(|_| room)?;
         let due = self.trains.carries_at().unwrap_or(self.pacer.next);
@@ -220,6 +236,9 @@ impl<E: Engine> Sender<E> {
 
     fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> Departure {
         let first = self.recovery.in_flight == 0;
+        if let Some(tcp) = &mut self.tcp {
+            tcp.sent(now, chunk.number, chunk.transmissions, self.recovery.in_flight);
+        }
         let number = self.recovery.sent(Sent {
             sent_at: now,
             in_flight_or_lost_at: 0,
@@ -293,6 +312,10 @@ impl<E: Engine> Sender<E> {
         receiver: &mut Receiver,
         around: &mut Around<'_>,
     ) {
+        if let Some(tcp) = self.tcp.take() {
+            self.tcp = Some(self.acknowledged_tcp(tcp, now, upto, ack, receiver, around));
+            return;
+        }
         let Some(&last) = receiver.log.get(upto) else { return };
         let mut marks = 0;
         let mut ci = false;
@@ -513,6 +536,10 @@ impl<E: Engine> Sender<E> {
 
     /// The recovery timer expired: a packet is lost by time, or a probe goes out.
     pub fn recovery_due(&mut self, now: u64, around: &mut Around<'_>) -> Option<Departure> {
+        if let Some(tcp) = self.tcp.take() {
+            self.tcp = Some(self.timed_out(tcp, now, around));
+            return None;
+        }
         if self.recovery.waits_for_loss() {
             if let Some(lost) = self.detect(now, around) {
                 self.lost(now, &lost, 0, around);
@@ -536,7 +563,11 @@ impl<E: Engine> Sender<E> {
     /// Sets the recovery timer to what it waits for now.
     #[inline]
     pub fn rearm(&self, timers: &mut Timers) {
-        timers.set(Timer::Recovery, self.recovery.deadline(&self.rtt, self.max_ack_delay));
+        let deadline = match &self.tcp {
+            Some(tcp) => tcp.deadline(self.recovery.in_flight),
+            None => self.recovery.deadline(&self.rtt, self.max_ack_delay),
+        };
+        timers.set(Timer::Recovery, deadline);
     }
 
     /// A packet of a train that left at `sent_at` was received.

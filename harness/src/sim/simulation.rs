@@ -7,9 +7,9 @@ use super::counts::FlowCounts;
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
-use crate::net::{Agenda, LinkId, Network, TopologyError};
+use crate::net::{Agenda, Fate, LinkId, Network, TopologyError};
 use crate::outcome::Outcome;
-use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
+use crate::scenario::{Cast, FlowSpec, Recovery, Scenario, Stage, Strengths, strengthen};
 
 /// Why a scenario cannot be simulated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -79,7 +79,8 @@ impl<E: Engine> Simulation<E> {
     /// # Errors
     /// Its topology is inconsistent.
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
-        let network = Network::new(&scenario.topology, scenario.seed)?;
+        let mut network = Network::new(&scenario.topology, scenario.seed)?;
+        network.tell_losses(scenario.flows.iter().any(|flow| flow.recovery != Recovery::Quic));
         let topology = &scenario.topology;
         let Cast { flows, stage } = scenario.cast();
         let flows: Vec<FlowRun<E>> = (0u32..)
@@ -133,6 +134,15 @@ impl<E: Engine> Simulation<E> {
     #[must_use]
     pub fn counts(&self, number: usize) -> FlowCounts {
         self.flows[number].counts()
+    }
+
+    /// Names the private facts of the controller of flow `number`, by its place in the scenario,
+    /// while the flow is active.
+    ///
+    /// # Panics
+    /// There is no such flow.
+    pub fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.flows[number].inspect(visit);
     }
 
     /// Packets and bytes waiting at a link as of now.
@@ -201,6 +211,10 @@ impl<E: Engine> Simulation<E> {
             if in_network <= in_flows {
                 while let Some(delivery) = self.network.poll(Time(now)) {
                     let number = delivery.packet.flow as usize;
+                    if delivery.fate != Fate::Delivered {
+                        self.flows[number].gone(&delivery.packet, delivery.fate);
+                        continue;
+                    }
                     self.flows[number].delivered(now, &delivery.packet, &mut self.network);
                     self.arm(number);
                     self.call(number, now);

@@ -4,8 +4,7 @@ use std::fmt::Write;
 
 use super::super::error::print;
 use super::CliError;
-use crate::papers::{DOCUMENTS, Experiment, Extent, Work};
-use crate::scenario::Scenario;
+use crate::papers::{Cell, DOCUMENTS, Experiment, Extent, Work};
 
 /// List the experiments of the documents
 #[derive(Debug, clap::Args)]
@@ -54,14 +53,8 @@ fn effort(experiment: &Experiment) -> Result<(u64, f64), &'static str> {
         Work::Missing(reason) => return Err(reason),
     };
     let cells = (plan.cells)(Extent::Full);
-    let packets = cells.iter().filter_map(|cell| {
-        let scenario = Scenario::read(&cell.name, &cell.scenario, None).ok()?;
-        let link = scenario.topology.links.iter().find(|link| link.name == cell.bottleneck)?;
-        let bits = 8.0 * f64::from(scenario.wire_bytes);
-        Some(if link.rate.is_finite() { link.rate * scenario.duration.secs() / bits } else { 0.0 })
-    });
     let repetitions = plan.repetitions;
-    Ok((cells.len() as u64 * repetitions, packets.sum::<f64>() * repetitions as f64))
+    Ok((cells.len() as u64 * repetitions, cells.iter().map(Cell::packets).sum::<f64>() * repetitions as f64))
 }
 
 fn json() -> Result<String, CliError> {

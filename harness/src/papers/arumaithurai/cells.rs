@@ -1,6 +1,6 @@
 //! The cells of the experiments (`spec: arumaithurai §12`).
 
-use super::measures::shares;
+use super::measures::{estimates, shares};
 use super::scenario::{Queue, RENO, Text};
 use crate::papers::{Cell, Extent, Measure};
 
@@ -36,7 +36,26 @@ fn then_tcp(
         text = text.flow("candidate", &controller, 0.0);
     }
     text = text.flow("tcp", RENO, start);
-    cell(settings, text, BOTTLENECK, shares(ROLES, extent.time(start), extent.time(duration)))
+    let measure = shares(ROLES, extent.time(start), extent.time(duration)).seeing(&["bw_mbps", "base_delay_ms"]);
+    cell(settings, text, BOTTLENECK, measure)
+}
+
+/// NF-TCP with a window of two packets, so that its probes are all there is, beside a load that
+/// takes another quarter of the link every 30 s. The quarters' packets come in turn, as those of
+/// one source would.
+pub(super) fn steps(extent: Extent) -> Vec<Cell> {
+    const RATE: f64 = 600.0;
+    let gap = 8000.0 / (RATE / 4.0 * 1e6);
+    let text = Text::dumbbell(120.0, RATE, 100.0, Queue::scaled(RATE, 100.0), extent);
+    let mut text = text.flow("candidate", &format!("{},max_window=2", paper("nf-tcp")), 0.0);
+    for step in [1.0, 2.0, 3.0] {
+        let source = format!(
+            "\n[[traffic]]\nname = \"quarter-{step}\"\nkind = \"cbr\"\nrate_mbps = {}\npacket_bytes = 1000\n",
+            RATE / 4.0
+        );
+        text = text.and(&source).key("start_s", extent.time(30.0 * step) + step * gap / 3.0);
+    }
+    vec![cell(vec![], text, BOTTLENECK, estimates(RATE, extent.time(30.0)).seeing(&["bw_mbps"]))]
 }
 
 fn candidates(rate: f64, rtt: f64, times: (f64, f64), schemes: &[&str], extent: Extent) -> Vec<Cell> {

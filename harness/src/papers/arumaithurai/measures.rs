@@ -28,6 +28,39 @@ pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Meas
     })
 }
 
+/// ProECN's estimate while a load takes another quarter of `rate` Mbit/s every `step` s: its mean
+/// in the second half of each step, by how much it misses what is spare, and what its probes
+/// take of the link.
+pub(super) fn estimates(rate: f64, step: f64) -> Measure {
+    Measure::new(format!("arumaithurai estimates {rate} {step}"), move |trail| {
+        let flow = &trail.flows[0];
+        let estimate = flow.fact("bw_mbps");
+        let mut quantities = Vec::new();
+        for quarter in 0..4u32 {
+            let load = 0.25 * f64::from(quarter);
+            let to = f64::from(quarter + 1) * step;
+            let (a, b) = (trail.at(to - step / 2.0), trail.at(to));
+            let told: Vec<f64> = estimate[a..b].iter().copied().filter(|value| value.is_finite()).collect();
+            let named = |what: &str| format!("{what} at {:.0} %", 100.0 * load);
+            if !told.is_empty() {
+                let mean = told.iter().sum::<f64>() / told.len() as f64;
+                let spare = (1.0 - load) * rate;
+                quantities.push(Quantity::new(&named("estimate"), "Mbit/s", mean));
+                quantities.push(Quantity::new(&named("error"), "%", 100.0 * (mean - spare) / spare));
+            }
+            let probes =
+                (flow.sent[b] - flow.sent[a]).saturating_sub(flow.arrivals[b].packets - flow.arrivals[a].packets);
+            let bits = probes as f64 * 8000.0 / (trail.time[b] - trail.time[a]).max(1e-9);
+            quantities.push(Quantity::new(&named("probes"), "% of the link", 100.0 * bits / (rate * 1e6)));
+        }
+        let mut curves = curves(trail);
+        let x: Vec<f64> = (0..4).flat_map(|i| [f64::from(i) * step, f64::from(i + 1) * step]).collect();
+        let y = (0..4).flat_map(|i| [(1.0 - 0.25 * f64::from(i)) * rate; 2]).collect();
+        curves.push(Curve { kind: "bw_mbps".to_owned(), of: "spare".to_owned(), x, y });
+        Measured { quantities, curves }
+    })
+}
+
 /// Goodput of crowds, whose flows nobody looks at one by one.
 fn crowds(trail: &Trail, from: f64, to: f64) -> Vec<Quantity> {
     let crowds = trail.outcome.flows.iter().filter(|flow| flow.transfers.is_some());
@@ -50,6 +83,7 @@ fn curves(trail: &Trail) -> Vec<Curve> {
     for (i, flow) in trail.flows.iter().enumerate().take(10) {
         let (x, y) = trail.throughput_series(i, 1.0).into_iter().map(|(time, rate)| (time, rate / 1e6)).unzip();
         curves.push(curve(&flow.name, x, y));
+        curves.extend(flow.facts(&trail.time, POINTS, &flow.name));
     }
     for flow in trail.outcome.flows.iter().skip(trail.flows.len()) {
         curves.push(curve(&flow.name, flow.series.time_s.clone(), flow.series.goodput_mbps.clone()));

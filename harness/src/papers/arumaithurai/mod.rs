@@ -21,10 +21,25 @@ const fn waiting(each: &'static str) -> Figure {
 }
 
 const OVER_TIME: &[Figure] = &[rates("candidate"), waiting("candidate")];
+const fn fact(title: &'static str, kind: &'static str, y: &'static str) -> Figure {
+    Figure::Curves { title, kind, y, each: "candidate" }
+}
+
+const FIRST: &[Figure] = &[
+    rates("candidate"),
+    waiting("candidate"),
+    fact("Estimate of spare bandwidth", "bw_mbps", "Mbit/s"),
+    fact("Base delay as LEDBAT takes it", "base_delay_ms", "ms"),
+];
+const ESTIMATES: &[Figure] = &[fact("Estimate of spare bandwidth", "bw_mbps", "Mbit/s"), waiting("")];
 const BY_RATE: &[Figure] = &[rates("rate"), waiting("rate")];
 const BY_SCHEME: &[Figure] = &[rates("scheme")];
 const BY_RTT: &[Figure] = &[rates("rtt")];
-const BY_LINK: &[Figure] = &[rates("queue"), waiting("rate")];
+const BY_LINK: &[Figure] = &[
+    rates("rate"),
+    waiting("rate"),
+    Figure::Curves { title: "Base delay as LEDBAT takes it", kind: "base_delay_ms", y: "ms", each: "rate" },
+];
 const MANY: &[Figure] = &[Figure::Across {
     title: "What five TCP flows get",
     x: "n",
@@ -53,7 +68,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One background flow, then one of TCP",
             spec: "arumaithurai §12; Figs. 5.1–5.4",
             varied: "candidate",
-            work: Work::Built(Plan { derive: derive::submissive, ..plan(cells::reference, 1, OVER_TIME) }),
+            work: Work::Built(Plan { derive: derive::submissive, ..plan(cells::reference, 1, FIRST) }),
         },
         Experiment {
             id: "S1a",
@@ -143,8 +158,8 @@ pub(super) const DOCUMENT: Document = Document {
             id: "S11",
             title: "ProECN's estimate against steps of a constant load",
             spec: "arumaithurai §12; §4.3.2",
-            varied: "load: 0 to 75 %",
-            work: Work::Missing("the estimate as a result of the run; a constant load in steps is several sources"),
+            varied: "load: 0, 25, 50, 75 %, 30 s each",
+            work: Work::Built(plan(cells::steps, 5, ESTIMATES)),
         },
     ],
     published: &[],

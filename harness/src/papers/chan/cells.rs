@@ -1,6 +1,6 @@
 //! The cells of the experiments (`spec: chan §14.2`).
 
-use super::measures::{Stretch, convergence, crowd, fairness, queues, throughput};
+use super::measures::{Stretch, convergence, crowd, fairness, goodput, queues, throughput, verdicts};
 use super::scenario::{ACK, Text};
 use crate::papers::{Cell, Extent, Measure};
 
@@ -234,4 +234,62 @@ pub(super) fn sixty(extent: Extent) -> Vec<Cell> {
         cell(vec![("scheme", scheme.to_owned())], text, "forth", 50.0, measure)
     };
     schemes.map(of).into()
+}
+
+// Chapter VI.
+
+/// Windows and thresholds as the document has them; Reno starts with one packet and halves.
+const MOBILE: [(&str, &str); 3] = [
+    ("vegas", "vegas:profile=paper"),
+    ("reno", "reno:iw=1,timeout_window=1,growth=acks"),
+    ("red-vegas", "red-vegas:profile=paper"),
+];
+
+/// T-RED with `loss` percent of the data and a load of `share` of the bottleneck, for `duration` s.
+/// ACKs are lost in proportion to their size (A17).
+fn mobile(controller: &str, loss: f64, share: f64, duration: f64, extent: Extent) -> Text {
+    let text = Text::wireless(duration, (loss, loss * ACK / 1000.0), extent).mobile(controller);
+    text.long_bursts("forth", (RATE, share * RATE))
+}
+
+/// An hour of each scheme; repetitions make up the document's ten.
+fn hours(settings: &Settings, loss: f64, share: f64, extent: Extent) -> Vec<Cell> {
+    let of = |(scheme, controller): (&str, &str)| {
+        let mut all = vec![("scheme", scheme.to_owned())];
+        all.extend(settings.iter().cloned());
+        cell(all, mobile(controller, loss, share, 3600.0, extent), "forth", 1000.0, goodput())
+    };
+    MOBILE.map(of).into()
+}
+
+fn over_loads(loss: f64, extent: Extent) -> Vec<Cell> {
+    LOADS[..10].iter().flat_map(|load| hours(&vec![("load", load.to_string())], loss, *load, extent)).collect()
+}
+
+fn over_losses(share: f64, extent: Extent) -> Vec<Cell> {
+    (0..=15).flat_map(|loss| hours(&vec![("loss", loss.to_string())], f64::from(loss), share, extent)).collect()
+}
+
+pub(super) fn bursty(extent: Extent) -> Vec<Cell> {
+    over_loads(0.0, extent)
+}
+
+pub(super) fn lossy(extent: Extent) -> Vec<Cell> {
+    over_losses(0.0, extent)
+}
+
+pub(super) fn lossy_half_loaded(extent: Extent) -> Vec<Cell> {
+    over_losses(0.5, extent)
+}
+
+pub(super) fn bursty_and_lossy(extent: Extent) -> Vec<Cell> {
+    over_loads(5.0, extent)
+}
+
+pub(super) fn causes(extent: Extent) -> Vec<Cell> {
+    let of = |loss: f64, load: f64| {
+        let settings = vec![("loss", loss.to_string()), ("load", load.to_string())];
+        cell(settings, mobile(MOBILE[2].1, loss, load, 500.0, extent), "forth", 1000.0, verdicts())
+    };
+    [1.0, 5.0, 10.0, 15.0].into_iter().flat_map(|loss| LOADS[..10].iter().map(move |load| of(loss, *load))).collect()
 }

@@ -21,6 +21,41 @@ pub(super) fn throughput(stretches: Vec<Stretch>, bin: f64) -> Measure {
     })
 }
 
+/// Goodput of the first flow over the run, each packet once, its headers included; what its
+/// losses were taken for, and the share of retransmissions.
+pub(super) fn goodput() -> Measure {
+    Measure::new("chan goodput".to_owned(), |trail| {
+        let flow = &trail.outcome.flows[0];
+        let quantities = vec![
+            Quantity::new("goodput", "Kbit/s", trail.goodput(0, 0.0, trail.end()) / 1e3),
+            Quantity::new("lost", "packets", flow.packets_lost as f64),
+        ];
+        Measured { quantities, curves: Vec::new() }
+    })
+}
+
+/// Losses by what they were taken for and what they were (Table 6.1).
+pub(super) fn verdicts() -> Measure {
+    Measure::new("chan verdicts".to_owned(), |trail| {
+        let all = trail.flows[0].verdicts;
+        let count = |name: &str, count: u64| Quantity::new(name, "losses", count as f64);
+        let mut quantities = vec![
+            count("taken for random", all.random),
+            count("of these random", all.truly_random),
+            count("taken for congestion", all.congestion),
+            count("of these congestion", all.truly_congestion),
+        ];
+        let mut share = |name: &str, part: u64, all: u64| {
+            if all > 0 {
+                quantities.push(Quantity::new(name, "%", 100.0 * part as f64 / all as f64));
+            }
+        };
+        share("right about random", all.truly_random, all.random);
+        share("right about congestion", all.truly_congestion, all.congestion);
+        Measured { quantities, curves: Vec::new() }
+    })
+}
+
 /// Mean queue in each stretch, and its maximum.
 pub(super) fn queues(stretches: Vec<Stretch>) -> Measure {
     Measure::new(format!("chan queues {stretches:?}"), move |trail| {

@@ -13,8 +13,11 @@ pub(super) const ACK: f64 = 40.0;
 /// Rate of access links, Mbit/s, and their delay, ms.
 const ACCESS: f64 = 10.0;
 const ACCESS_DELAY: f64 = 1.0;
-/// Mean length of a burst, ms (`§8.5`).
+/// Mean length of a burst, ms (`§8.5`), of exponential and of Pareto sources.
 const BURST: f64 = 8.0;
+const LONG_BURST: f64 = 10.0;
+/// Rate of T-RED's wireless link, Mbit/s.
+const WIRELESS: f64 = 2.0;
 
 /// A network as TOML, piece by piece.
 #[derive(Clone, Debug)]
@@ -54,6 +57,46 @@ impl Text {
         let _ = write!(self.text, "\n[[link]]\nname = \"{name}\"\nrate_mbps = {rate}\ndelay_ms = {delay}\n");
         if let Some(queue) = queue {
             let _ = writeln!(self.text, "buffer_packets = {queue}");
+        }
+        self
+    }
+
+    /// T-RED: routers that mark what waits when they drop, and a lossy link to D1 behind them, in
+    /// percent of data packets and of ACKs.
+    pub(super) fn wireless(duration: f64, (data, acks): (f64, f64), extent: Extent) -> Text {
+        let mut text = Text::with_access(duration, ACCESS, extent);
+        text = text.link("forth", 1.6, 20.0, Some(16));
+        text.text.push_str("ci_marking = true\n");
+        text = text.link("back", 1.6, 20.0, Some(16)).link("air", WIRELESS, 1.0, Some(16));
+        let _ = writeln!(text.text, "loss_percent = {data}");
+        text = text.link("air-back", WIRELESS, 1.0, Some(16));
+        let _ = writeln!(text.text, "loss_percent = {acks}");
+        // From R1 to the sender.
+        let delay = ACCESS_DELAY + 8.0 * ACK / ACCESS / 1000.0;
+        let _ = write!(text.text, "\n[[link]]\nname = \"home\"\ndelay_ms = {delay}\n");
+        text
+    }
+
+    /// The flow of T-RED, which repairs losses as TCP does (`spec: chan §8.4`).
+    pub(super) fn mobile(mut self, controller: &str) -> Text {
+        let recovery = if controller.starts_with("reno") { "tcp-reno" } else { "tcp-vegas" };
+        let _ = write!(
+            self.text,
+            "\n[[flow]]\nname = \"tcp\"\ncontroller = \"{controller}\"\nroute = [\"forth\", \"air\"]\n\
+             return_route = [\"air-back\", \"back\", \"home\"]\naccess_mbps = {ACCESS}\naccess_delay_ms = {ACCESS_DELAY}\n\
+             pacing = false\nrecovery = \"{recovery}\"\n",
+        );
+        self
+    }
+
+    /// A Pareto source of `peak` and `mean` Mbit/s over `link` (`§8.5`); none of no rate.
+    pub(super) fn long_bursts(mut self, link: &str, (peak, mean): (f64, f64)) -> Text {
+        if mean > 0.0 {
+            let _ = write!(
+                self.text,
+                "\n[[traffic]]\nname = \"load\"\nkind = \"pareto-on-off\"\nrate_mbps = {peak}\nmean_rate_mbps = {mean}\n\
+                 on_ms = {LONG_BURST}\nshape = 1.5\npacket_bytes = 1000\nroute = [\"{link}\"]\n"
+            );
         }
         self
     }

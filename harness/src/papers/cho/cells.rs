@@ -269,7 +269,7 @@ pub(super) fn gigabit(extent: Extent) -> Vec<Cell> {
 }
 
 pub(super) fn adaptive_gigabit(extent: Extent) -> Vec<Cell> {
-    alone(&[("A-TCP", Flows::new("a", A_TCP))], extent)
+    alone(&[("A-TCP", Flows::new("a", A_TCP))], extent).into_iter().map(seen).collect()
 }
 
 pub(super) fn four_gigabit(extent: Extent) -> Vec<Cell> {
@@ -277,9 +277,22 @@ pub(super) fn four_gigabit(extent: Extent) -> Vec<Cell> {
     alone(&[("SACK", Flows::new("a", STANDARD).times(4)), ("A-TCP-P", group)], extent)
 }
 
+/// What the detector knows (`spec: cho §6.1`).
+const DETECTOR: &[&str] = &["k", "knee", "knee_ref", "knee_k", "srtt_us", "srtt_min_us", "srtt_max_us"];
+
+fn seen(mut cell: Cell) -> Cell {
+    cell.measure = cell.measure.seeing(DETECTOR);
+    cell
+}
+
 fn visited(bed: Bed, a: Flows, extent: Extent) -> Vec<Cell> {
     let flows = [early(a), early(Flows::new("b", STANDARD).during(100.0, Some(200.0)))];
-    vec![schedule(bed, 300.0, &flows, Load::None, (100.0, 200.0), vec![], extent)]
+    vec![seen(schedule(bed, 300.0, &flows, Load::None, (100.0, 200.0), vec![], extent))]
+}
+
+/// SACK-0 is A-TCP that stays at strength 1: standard TCP, with a detector that nothing heeds.
+pub(super) fn watched(extent: Extent) -> Vec<Cell> {
+    visited(TB_100, Flows::new("a", "a-tcp:profile=paper,k_max=1"), extent)
 }
 
 pub(super) fn visited_100(extent: Extent) -> Vec<Cell> {

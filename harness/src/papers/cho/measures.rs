@@ -1,6 +1,6 @@
 //! What is read off the runs (`spec: cho §14.5`).
 
-use crate::papers::{Curve, Measure, Measured, Quantity, Trail};
+use crate::papers::{Curve, FlowTrail, Measure, Measured, Quantity, Trail};
 use crate::sim::Arrivals;
 
 /// Points of a kept curve, about.
@@ -73,6 +73,23 @@ fn curves(trail: &Trail, width: f64) -> Vec<Curve> {
         let y = ends.iter().map(|end| bits(end) / (trail.time[*end] - trail.time[end - points]) / 1e6).collect();
         let x = ends.iter().map(|end| trail.time[*end]).collect();
         curves.push(Curve { kind: "throughput".to_owned(), of: flow.name.clone(), x, y });
+        curves.extend(detector(flow, &trail.time));
+    }
+    curves
+}
+
+/// What the competition detector of `flow` knew, with the delay from which it takes the queue
+/// for long (`spec: cho §6.2`; γ = 0.2).
+fn detector(flow: &FlowTrail, time: &[f64]) -> Vec<Curve> {
+    let mut curves = flow.facts(time, POINTS, &flow.name);
+    let of = |kind: &str| curves.iter().find(|curve| curve.kind == kind).cloned();
+    if let (Some(srtt), Some(min), Some(max)) = (of("srtt_us"), of("srtt_min_us"), of("srtt_max_us")) {
+        let named = |what: &str| format!("{} {what}", flow.name);
+        let threshold = min.y.iter().zip(&max.y).map(|(min, max)| (min + 0.2 * (max - min)) / 1e3).collect();
+        let y = srtt.y.iter().map(|us| us / 1e3).collect();
+        curves.retain(|curve| !curve.kind.starts_with("srtt"));
+        curves.push(Curve { kind: "delay".to_owned(), of: named("srtt"), x: srtt.x.clone(), y });
+        curves.push(Curve { kind: "delay".to_owned(), of: named("ref_delay"), x: min.x, y: threshold });
     }
     curves
 }

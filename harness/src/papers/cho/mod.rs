@@ -19,6 +19,21 @@ const RATE: Figure = Figure::Curves { title: "Throughput", kind: "throughput", y
 const TRANSFERS: &[Figure] = &[QUEUE, WINDOW];
 const OVER_TIME: &[Figure] = &[RATE, WINDOW];
 
+const fn fact(title: &'static str, kind: &'static str, y: &'static str) -> Figure {
+    Figure::Curves { title, kind, y, each: "" }
+}
+
+/// The competition detector beside them.
+const DETECTED: &[Figure] = &[
+    RATE,
+    WINDOW,
+    fact("Strength", "k", "k"),
+    fact("Strength at the latest knee", "knee_k", "k"),
+    fact("Window at the latest knee", "knee", "packets"),
+    fact("The knee it is compared with", "knee_ref", "packets"),
+    fact("Smoothed round-trip time and the detector's threshold", "delay", "ms"),
+];
+
 const fn line(title: &'static str, quantity: &'static str, y: &'static str, x: (&'static str, &'static str)) -> Figure {
     Figure::Across { title, x: x.0, x_label: x.1, quantity, y, by: "scheme" }
 }
@@ -202,21 +217,21 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The detector of competition, watching",
             spec: "cho §14.4; Fig. 27",
             varied: "nothing",
-            work: Work::Missing("the detector's state over time as a result of the run"),
+            work: Work::Built(plan(cells::watched, 1, DETECTED)),
         },
         Experiment {
             id: "CH4-E",
             title: "A-TCP alone on a gigabit",
             spec: "cho §14.4; Figs. 28, 29",
             varied: "nothing",
-            work: Work::Built(plan(cells::adaptive_gigabit, 1, OVER_TIME)),
+            work: Work::Built(plan(cells::adaptive_gigabit, 1, DETECTED)),
         },
         Experiment {
             id: "CH4-F",
             title: "A-TCP that one flow of TCP joins and leaves",
             spec: "cho §14.4; Figs. 31, 32",
             varied: "nothing",
-            work: Work::Built(plan(cells::visited_100, 1, OVER_TIME)),
+            work: Work::Built(plan(cells::visited_100, 1, DETECTED)),
         },
         Experiment {
             id: "CH4-G",
@@ -230,7 +245,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP that TCP joins and leaves, 10 Mbit/s",
             spec: "cho §14.4; Fig. 34",
             varied: "nothing",
-            work: Work::Built(plan(cells::visited_10, 1, OVER_TIME)),
+            work: Work::Built(plan(cells::visited_10, 1, DETECTED)),
         },
         Experiment {
             id: "CH4-I",
@@ -286,7 +301,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Four A-TCP-P flows that TCP joins and leaves",
             spec: "cho §14.4; Figs. 45, 46",
             varied: "nothing",
-            work: Work::Built(plan(cells::visited_group, 1, OVER_TIME)),
+            work: Work::Built(plan(cells::visited_group, 1, DETECTED)),
         },
         Experiment {
             id: "CH5-C",
