@@ -100,7 +100,7 @@ pub enum Figure {
         kind: &'static str,
         /// What the vertical axis shows, with its unit.
         y: &'static str,
-        /// The setting whose values get a figure each; empty for one figure.
+        /// The settings whose values get a figure each, separated by spaces; empty for one figure.
         each: &'static str,
     },
     /// A quantity over a setting that is a number.

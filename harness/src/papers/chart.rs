@@ -21,15 +21,19 @@ struct Line {
 pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<Drawn> {
     match *figure {
         Figure::Curves { title, kind, y, each } => {
-            let mut values: Vec<&str> = Vec::new();
-            for value in cells.iter().map(|cell| cell.setting(each).unwrap_or_default()) {
+            let of = |cell: &CellResult| {
+                let values = each.split_whitespace().filter_map(|name| cell.setting(name));
+                values.collect::<Vec<_>>().join(" ")
+            };
+            let mut values: Vec<String> = Vec::new();
+            for value in cells.iter().map(of) {
                 if !values.contains(&value) {
                     values.push(value);
                 }
             }
-            let part = |value: &str| {
-                let wanted = cells.iter().filter(|cell| cell.setting(each).unwrap_or_default() == value);
-                let title = if each.is_empty() { title.to_owned() } else { format!("{title}: {value}") };
+            let part = |value: String| {
+                let wanted = cells.iter().filter(|cell| of(cell) == value);
+                let title = if value.is_empty() { title.to_owned() } else { format!("{title}: {value}") };
                 picture(title, "time, s", y, curves(kind, wanted))
             };
             values.into_iter().filter_map(part).collect()

@@ -1,6 +1,7 @@
 //! The documents and their experiments.
 
 use super::cell::{Cell, Figure};
+use super::claim::Claim;
 use super::extent::Extent;
 use super::result::{CellResult, Derived};
 use super::{arumaithurai, chan, cho, sharma};
@@ -16,8 +17,10 @@ pub struct Document {
     pub guide: &'static [&'static str],
     /// Its experiments, in the order of the specification.
     pub experiments: &'static [Experiment],
-    /// Values to hold ours against.
-    pub published: &'static [Published],
+    /// Values to hold ours against, as a [data file](super::published).
+    pub published: &'static str,
+    /// What its schemes are for.
+    pub claims: &'static [Claim],
 }
 
 /// One of a document's experiments.
@@ -57,22 +60,6 @@ pub struct Plan {
     pub derive: fn(&[CellResult]) -> Vec<Derived>,
     /// Its figures.
     pub figures: &'static [Figure],
-}
-
-/// A value to hold ours against: of the document, or of a closed form of its
-/// specification.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Published {
-    /// The experiment.
-    pub experiment: &'static str,
-    /// The cell; a setting and its value (`controller=fast`) for all cells that have it.
-    pub cell: &'static str,
-    /// The quantity.
-    pub quantity: &'static str,
-    /// The value.
-    pub value: f64,
-    /// Where it is from.
-    pub source: &'static str,
 }
 
 /// The four documents.

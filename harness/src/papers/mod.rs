@@ -12,9 +12,11 @@
 
 mod cell;
 mod chart;
+mod claim;
 mod document;
 mod extent;
 mod keep;
+mod published;
 mod quantity;
 mod result;
 mod trail;
@@ -26,9 +28,11 @@ mod cho;
 mod sharma;
 
 pub use cell::{Cell, Figure, Measure, Measured, Read};
-pub use document::{DOCUMENTS, Document, Experiment, Plan, Published, Work};
+pub use claim::{Answer, Claim};
+pub use document::{DOCUMENTS, Document, Experiment, Plan, Work};
 pub use extent::Extent;
 pub use keep::{CODE, Keep, Record, key};
+pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Quantity, mean_of};
 pub use result::{CellResult, Comparison, Derived, Drawn, ExperimentResult, SCHEMA, conclude};
 pub use trail::{FlowTrail, Trail};

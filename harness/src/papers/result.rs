@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::Cell;
 use super::chart::draw;
-use super::document::{Document, Experiment, Plan, Published};
+use super::claim::Answer;
+use super::document::{Document, Experiment, Plan};
 use super::extent::Extent;
 use super::keep::{CODE, Record};
+use super::published::published;
 use super::quantity::{Curve, Mean, Quantity, mean_of};
 
 /// Name and version of the layout of an experiment's file.
@@ -88,6 +90,12 @@ pub struct Comparison {
     pub ours: f64,
     /// Half of our confidence interval; missing with one repetition.
     pub half_width: Option<f64>,
+    /// What ours has to be, in words; empty if nothing.
+    #[serde(default)]
+    pub rule: String,
+    /// Whether it is.
+    #[serde(default)]
+    pub holds: Option<bool>,
 }
 
 /// A figure that was drawn.
@@ -128,6 +136,9 @@ pub struct ExperimentResult {
     pub comparisons: Vec<Comparison>,
     /// Its figures.
     pub figures: Vec<Drawn>,
+    /// What it says to the statements about the document's schemes.
+    #[serde(default)]
+    pub claims: Vec<Answer>,
     /// Cells that what ran it cannot run, and why.
     #[serde(default)]
     pub skipped: Vec<(String, String)>,
@@ -145,12 +156,15 @@ pub fn conclude(
     runs: Vec<(Cell, Vec<Record>)>,
 ) -> ExperimentResult {
     let cells: Vec<CellResult> = runs.into_iter().map(|(cell, records)| of_cell(cell, records)).collect();
-    let published = document.published.iter().filter(|value| value.experiment == experiment.id);
+    let derived = (plan.derive)(&cells);
+    // A test reads every data file.
+    let published = published(document.published).unwrap_or_default();
+    let published = published.iter().filter(|value| value.experiment == experiment.id);
     let comparisons = match extent {
-        Extent::Full => published.flat_map(|value| compared(value, &cells)).collect(),
+        Extent::Full => published.flat_map(|value| value.beside(&cells, &derived)).collect(),
         Extent::Quick => Vec::new(),
     };
-    ExperimentResult {
+    let mut result = ExperimentResult {
         schema: SCHEMA.to_owned(),
         document: document.name.to_owned(),
         id: experiment.id.to_owned(),
@@ -160,12 +174,16 @@ pub fn conclude(
         extent,
         stack: stack.to_owned(),
         code: CODE.to_owned(),
-        derived: (plan.derive)(&cells),
+        derived,
         comparisons,
         figures: plan.figures.iter().flat_map(|figure| draw(figure, &cells)).collect(),
         cells,
+        claims: Vec::new(),
         skipped: Vec::new(),
-    }
+    };
+    let claims = document.claims.iter().filter(|claim| claim.experiment == experiment.id);
+    result.claims = claims.map(|claim| claim.answered(&result)).collect();
+    result
 }
 
 fn of_cell(cell: Cell, records: Vec<Record>) -> CellResult {
@@ -178,24 +196,4 @@ fn of_cell(cell: Cell, records: Vec<Record>) -> CellResult {
         settings: cell.settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         scenario: cell.scenario,
     }
-}
-
-fn compared(value: &Published, cells: &[CellResult]) -> Vec<Comparison> {
-    let fits = |cell: &&CellResult| match value.cell.split_once('=') {
-        Some((setting, wanted)) => cell.setting(setting) == Some(wanted),
-        None => value.cell.is_empty() || cell.cell == value.cell,
-    };
-    let ours = |cell: &CellResult| {
-        let mean = cell.mean(value.quantity)?;
-        Some(Comparison {
-            cell: cell.cell.clone(),
-            quantity: value.quantity.to_owned(),
-            unit: mean.unit.clone(),
-            published: value.value,
-            source: value.source.to_owned(),
-            ours: mean.mean,
-            half_width: mean.half_width,
-        })
-    };
-    cells.iter().filter(fits).filter_map(ours).collect()
 }

@@ -135,3 +135,48 @@ fn facts_of_controllers_are_followed() {
     assert!(trail.flows[0].fact("knee").iter().any(|knee| *knee > 0.0));
     assert!(trail.flows[1].fact("knee").iter().all(|knee| knee.is_nan()), "Reno has none");
 }
+
+/// Data files can be read, and speak of what is there.
+#[test]
+fn published_values_are_of_experiments() {
+    for document in DOCUMENTS {
+        let values = published(document.published).unwrap_or_else(|error| panic!("{}: {error}", document.name));
+        for value in values {
+            let known = document.experiments.iter().any(|experiment| experiment.id == value.experiment);
+            assert!(known, "{}: {value:?}", document.name);
+            assert!(value.value.is_finite() && !value.source.is_empty());
+        }
+        for claim in document.claims {
+            assert!(document.experiments.iter().any(|experiment| experiment.id == claim.experiment), "{}", claim.id);
+        }
+    }
+    assert!(published("[[value]]\nexperiment = 3\n").is_err());
+}
+
+#[test]
+fn values_are_held_against_ours() {
+    let text = |rule: &str| {
+        format!("[[value]]\nexperiment = \"E\"\ncell = \"s=1\"\nquantity = \"x\"\nvalue = 10\nsource = \"a\"\n{rule}\n")
+    };
+    let cell = |s: &str, x: f64| CellResult {
+        cell: format!("s={s} t=0"),
+        settings: vec![("s".to_owned(), s.to_owned())],
+        scenario: String::new(),
+        seeds: vec![1],
+        means: mean_of(&[&[Quantity::new("x", "m", x)]]),
+        curves: Vec::new(),
+    };
+    let cells = [cell("1", 10.5), cell("2", 99.0)];
+    for (rule, holds) in [
+        ("", None),
+        ("within = 0.05", Some(true)),
+        ("within = 0.04", Some(false)),
+        ("bound = \"most\"", Some(false)),
+        ("bound = \"least\"", Some(true)),
+    ] {
+        let value = &published(&text(rule)).unwrap()[0];
+        let found = value.beside(&cells, &[Derived::new("x", "s=1", "m", 10.5), Derived::new("x", "s=2", "m", 1.0)]);
+        assert_eq!(found.len(), 2, "a cell and what follows");
+        assert!(found.iter().all(|one| one.holds == holds && one.ours == 10.5), "{rule}: {found:?}");
+    }
+}

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use super::super::error::print;
 use super::run::results;
-use super::{CliError, OUT};
+use super::{CliError, OUT, place};
+use crate::evaluation::Stack;
 use crate::papers::{DOCUMENTS, Document, ExperimentResult, Extent, SCHEMA};
 use crate::report::papers;
 use crate::results::replace;
@@ -26,7 +27,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let extent = if self.quick { Extent::Quick } else { Extent::Full };
-        let dir = self.out.join(extent.name());
+        let dir = self.out.join(place(extent, Stack::Sim.name()));
         if let Some(name) = self.documents.iter().find(|name| Document::named(name).is_none()) {
             let names: Vec<&str> = DOCUMENTS.iter().map(|document| document.name).collect();
             return Err(CliError::Usage(format!("unknown document {name:?}; expected {}", names.join(", "))));
@@ -41,8 +42,15 @@ impl Report {
                 continue;
             }
             let results = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
+            let mut others = Vec::new();
+            for stack in Stack::ALL.iter().skip(1).map(|stack| stack.name()) {
+                let files = super::run::results(&self.out.join(place(extent, stack)), document);
+                if !files.is_empty() {
+                    others.push((stack, files.iter().map(read).collect::<Result<Vec<_>, _>>()?));
+                }
+            }
             let path = dir.join(format!("{}.html", document.name));
-            replace(&path, &papers::page(document, extent, &results))?;
+            replace(&path, &papers::page(document, extent, &results, &others))?;
             pages.push_str(&format!("{}\n", path.display()));
         }
         if pages.is_empty() {

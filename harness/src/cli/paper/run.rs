@@ -15,7 +15,8 @@ use super::super::suggest::did_you_mean;
 use super::{CliError, OUT, place, table};
 use crate::evaluation::{RunError, Stack};
 use crate::papers::{
-    Broken, Cell, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, Work, conclude, key, watch,
+    Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, Work, conclude, key,
+    watch,
 };
 use crate::results::{StoreError, replace};
 use crate::scenario::{Recovery, Scenario, ScenarioError};
@@ -86,6 +87,7 @@ impl Run {
         let done = self.carry_out(&jobs, stack, &keep);
         // What is complete is told even if the command was interrupted.
         let mut jobs = jobs.iter();
+        let mut broken: Vec<String> = Vec::new();
         for asked in &asked {
             let runs = asked.cells.iter().map(|cell| {
                 let jobs: Vec<&Job<'_>> = jobs.by_ref().take(asked.repetitions as usize).collect();
@@ -102,9 +104,17 @@ impl Run {
                 .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
             replace(&out.join(format!("{}.json", result.id)), &(json + "\n"))?;
             print(&table::text(&result))?;
+            let held = result.comparisons.iter().filter(|one| stack == Stack::Sim && one.holds == Some(false));
+            broken.extend(held.map(|one| {
+                let Comparison { cell, quantity, published, ours, rule, .. } = one;
+                format!("{} {cell}: {quantity} is {ours}, not {rule} {published}", result.id)
+            }));
         }
         let Tally { runs, cpu, packets } = done?;
         let quick = if self.quick { " --quick" } else { "" };
+        if !broken.is_empty() {
+            return Err(CliError::Failed(format!("closed forms do not hold: {}", broken.join("; "))));
+        }
         print(&format!(
             "{runs} runs made: {:.1} million packets in {cpu:.1} s of CPU; results: {}; `windlass paper report{quick}` makes pages of them\n",
             packets as f64 / 1e6,

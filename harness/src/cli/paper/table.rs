@@ -38,6 +38,7 @@ pub(super) fn text(result: &ExperimentResult) -> String {
             ("quantity", Align::Left),
             ("published", Align::Right),
             ("ours", Align::Right),
+            ("", Align::Left),
             ("source", Align::Left),
         ];
         let rows: Vec<Vec<String>> = result
@@ -46,10 +47,26 @@ pub(super) fn text(result: &ExperimentResult) -> String {
             .map(|c| {
                 let half = c.half_width.map_or_else(String::new, |half| format!(" ± {}", digits(half)));
                 let ours = digits(c.ours) + &half;
-                vec![c.cell.clone(), named(&c.quantity, &c.unit), digits(c.published), ours, c.source.clone()]
+                let verdict = match c.holds {
+                    Some(true) => format!("{}: holds", c.rule),
+                    Some(false) => format!("{}: BROKEN", c.rule),
+                    None => String::new(),
+                };
+                vec![c.cell.clone(), named(&c.quantity, &c.unit), digits(c.published), ours, verdict, c.source.clone()]
             })
             .collect();
         lines(&mut text, &aligned(&heads, &rows));
+    }
+    for answer in &result.claims {
+        let holds = match answer.holds {
+            Some(true) => "holds",
+            Some(false) => "does not hold",
+            None => "not told",
+        };
+        let _ = writeln!(text, "  {holds}: {} ({})", answer.text, answer.evidence);
+    }
+    for (cell, reason) in &result.skipped {
+        let _ = writeln!(text, "  not on {}: {cell}: {reason}", result.stack);
     }
     text
 }

@@ -1,6 +1,7 @@
 //! Arumaithurai (2010): network-friendly congestion control (`spec: arumaithurai §12`).
 
 mod cells;
+mod claims;
 mod derive;
 mod measures;
 mod scenario;
@@ -162,5 +163,6 @@ pub(super) const DOCUMENT: Document = Document {
             work: Work::Built(plan(cells::steps, 5, ESTIMATES)),
         },
     ],
-    published: &[],
+    published: include_str!("../published/arumaithurai.toml"),
+    claims: claims::ALL,
 };

@@ -1,6 +1,8 @@
 //! Chan (2004): the Vegas family (`spec: chan §14`).
 
 mod cells;
+mod claims;
+mod derive;
 mod measures;
 mod scenario;
 
@@ -19,7 +21,8 @@ const RATE: &[Figure] = &[THROUGHPUT];
 const QUEUE: &[Figure] = &[WAITING];
 const ALL: &[Figure] = &[WINDOW, WAITING, THROUGHPUT];
 const KS: &[Figure] = &[Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "scheme" }];
-const SHARES: &[Figure] = &[Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "rounding" }];
+const SHARES: &[Figure] =
+    &[Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "scheme alpha beta rounding" }];
 const LOADS: &[Figure] = &[Figure::Across {
     title: "Throughput by load",
     x: "load",
@@ -86,7 +89,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Vegas and RoVegas with a narrow way back",
             spec: "chan §14.2; Figs. 3.4, 3.5",
             varied: "asymmetry k: 2, 4, 8, 16, 32",
-            work: Work::Built(plan(cells::asymmetric, 1, KS)),
+            work: Work::Built(Plan { derive: derive::gain, ..plan(cells::asymmetric, 1, KS) }),
         },
         Experiment {
             id: "E3.2",
@@ -215,5 +218,6 @@ pub(super) const DOCUMENT: Document = Document {
             work: Work::Built(plan(cells::causes, 10, CAUSES)),
         },
     ],
-    published: &[],
+    published: include_str!("../published/chan.toml"),
+    claims: claims::ALL,
 };

@@ -1,6 +1,7 @@
 //! Cho (2006): parallel and adaptive schemes (`spec: cho §14`).
 
 mod cells;
+mod claims;
 mod derive;
 mod measures;
 mod scenario;
@@ -325,5 +326,6 @@ pub(super) const DOCUMENT: Document = Document {
             work: Work::Built(Plan { derive: derive::model_ratios, ..plan(cells::model, 4, &[]) }),
         },
     ],
-    published: &[],
+    published: include_str!("../published/cho.toml"),
+    claims: claims::ALL,
 };

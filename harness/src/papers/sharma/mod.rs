@@ -1,12 +1,13 @@
 //! Sharma (2006): high-speed schemes on one bottleneck (`spec: sharma §13`).
 
 mod cells;
+mod claims;
 mod derive;
 mod measures;
 mod scenario;
 
 use super::cell::Figure;
-use super::document::{Document, Experiment, Plan, Published, Work, nothing};
+use super::document::{Document, Experiment, Plan, Work, nothing};
 
 const SEED: u64 = 9999;
 
@@ -153,21 +154,8 @@ pub(super) const DOCUMENT: Document = Document {
             ),
         },
     ],
-    published: &[
-        FAST_QUEUE,
-        Published { experiment: "EV-1a", cell: "alpha=212", value: 212.0, ..FAST_QUEUE },
-        Published { experiment: "EV-1a", cell: "alpha=312", value: 312.0, ..FAST_QUEUE },
-        Published { experiment: "EV-1a", cell: "alpha=500", value: 500.0, ..FAST_QUEUE },
-    ],
-};
-
-/// In equilibrium FAST keeps α packets queued, if the queue has room for them.
-const FAST_QUEUE: Published = Published {
-    experiment: "EV-1",
-    cell: "controller=fast",
-    quantity: "queue",
-    value: 312.0,
-    source: "closed form: FAST keeps α packets queued (sharma §7)",
+    published: include_str!("../published/sharma.toml"),
+    claims: claims::ALL,
 };
 
 const UNEQUAL: &[Figure] = &[

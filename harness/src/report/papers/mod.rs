@@ -3,17 +3,36 @@
 use serde::Serialize;
 
 use super::frame::{Data, Page};
-use crate::papers::{Document, ExperimentResult, Extent, Work};
+use crate::papers::{Answer, Claim, Document, ExperimentResult, Extent, Work};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
 
+/// What `results` say to the claim called `id`.
+fn answer<'a>(results: &'a [ExperimentResult], id: &str) -> Option<&'a Answer> {
+    results.iter().flat_map(|result| &result.claims).find(|answer| answer.claim == id)
+}
+
 /// The page of `document`: a reading guide, each experiment there are results of, and what
-/// is left out, with the reason.
+/// is left out, with the reason. `others` are results of real stacks, for the table of claims.
 #[must_use]
-pub fn page(document: &Document, extent: Extent, results: &[ExperimentResult]) -> String {
+pub fn page(
+    document: &Document,
+    extent: Extent,
+    results: &[ExperimentResult],
+    others: &[(&str, Vec<ExperimentResult>)],
+) -> String {
+    /// A statement and what the simulator and each real stack say to it.
+    #[derive(Serialize)]
+    struct Row<'a> {
+        experiment: &'a str,
+        text: &'a str,
+        answers: Vec<Option<&'a Answer>>,
+    }
     #[derive(Serialize)]
     struct All<'a> {
+        stacks: Vec<&'a str>,
+        claims: Vec<Row<'a>>,
         guide: &'a [&'a str],
         document: &'a str,
         quick: bool,
@@ -26,7 +45,14 @@ pub fn page(document: &Document, extent: Extent, results: &[ExperimentResult]) -
         Work::Built(_) => "not run",
         Work::Missing(reason) => reason,
     };
+    let row = |claim: &'static Claim| {
+        let real = others.iter().map(|(_, results)| answer(results, claim.id));
+        let answers = [answer(results, claim.id)].into_iter().chain(real).collect();
+        Row { experiment: claim.experiment, text: claim.text, answers }
+    };
     let all = All {
+        stacks: ["sim"].into_iter().chain(others.iter().map(|(stack, _)| *stack)).collect(),
+        claims: document.claims.iter().map(row).collect(),
         guide: document.guide,
         document: document.title,
         quick: extent == Extent::Quick,

@@ -200,7 +200,7 @@ impl<E: Engine> Sender<E> {
     fn oldest(&self, tcp: &Tcp) -> Option<(u64, Sent)> {
         let sent = &self.recovery.sent;
         let packets = (sent.first()..sent.next()).filter_map(|number| Some((number, *sent.get(number)?)));
-        packets.filter(|(_, packet)| packet.chunk == tcp.edge && packet.state == State::InFlight).last()
+        packets.rev().find(|(_, packet)| packet.chunk == tcp.edge && packet.state == State::InFlight)
     }
 
     /// Takes a packet out of flight, to be sent again at once.

@@ -43,6 +43,8 @@ function comparisonTable(experiment) {
     wordColumn("Quantity", (row) => named({ id: row.quantity, unit: row.unit })),
     number("Published", (row) => row.published, (row) => digits(row.published)),
     number("Ours", (row) => row.ours, (row) => digits(row.ours) + plusMinus(row.half_width)),
+    wordColumn("Has to be", (row) => row.rule),
+    wordColumn("Is it?", (row) => (row.holds === null ? "" : row.holds ? "yes" : "NO")),
     wordColumn("From", (row) => row.source),
   ];
   return sortableTable({ caption: `Published values and ours, ${experiment.id}`, columns, rows: experiment.comparisons });
@@ -69,6 +71,20 @@ function experimentSection(experiment) {
     el("details", {}, el("summary", {}, "Scenario of the first cell"), el("pre", { class: "scenario" }, scenario)));
 }
 
+function answerText(answer) {
+  if (!answer) return "not run";
+  const holds = answer.holds === null ? "not told" : answer.holds ? "yes" : "no";
+  return `${holds}: ${answer.evidence}`;
+}
+
+function claimsSection() {
+  const real = paper.stacks.map((stack, i) => wordColumn(stack, (row) => answerText(row.answers[i])));
+  const columns = [wordColumn("What the schemes are for", (row) => row.text, { header: true }), wordColumn("Experiment", (row) => row.experiment), ...real];
+  return el("section", { id: "claims", "data-label": "Does it hold?", "aria-labelledby": "claims-title" }, el("h2", { id: "claims-title" }, "Does it hold?"),
+    el("p", { class: "hint" }, "The specification holds what schemes are for and not what the document found. Each statement is answered by the runs of one experiment, in the simulator and, where a stack has the signals, on real stacks."),
+    sortableTable({ caption: "Statements and answers", columns, rows: paper.claims }));
+}
+
 function absentSection() {
   const columns = [wordColumn("Experiment", (row) => row[0], { header: true }), wordColumn("What it is", (row) => row[1]), wordColumn("Why it is not here", (row) => row[2])];
   return el("section", { id: "absent", "data-label": "Not here", "aria-labelledby": "absent-title" }, el("h2", { id: "absent-title" }, "Not on this page"),
@@ -77,7 +93,7 @@ function absentSection() {
 
 function start() {
   document.getElementById("facts").textContent = [paper.document, plural(paper.experiments.length, "experiment"), `windlass ${paper.windlass}`].join(" · ");
-  const sections = [...paper.experiments.map(experimentSection), ...(paper.absent.length ? [absentSection()] : [])];
+  const sections = [...(paper.claims.length ? [claimsSection()] : []), ...paper.experiments.map(experimentSection), ...(paper.absent.length ? [absentSection()] : [])];
   document.getElementById("content").append(
     ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
     ...paper.guide.map((text) => el("p", {}, text)), ...sections);
