@@ -103,6 +103,17 @@ pub enum Figure {
         /// The settings whose values get a figure each, separated by spaces; empty for one figure.
         each: &'static str,
     },
+    /// Quantities side by side for each value of a setting; of cells that agree in it the first.
+    Bars {
+        /// Its title.
+        title: &'static str,
+        /// The setting.
+        of: &'static str,
+        /// The quantities.
+        quantities: &'static [&'static str],
+        /// What the vertical axis shows, with its unit.
+        y: &'static str,
+    },
     /// A quantity over a setting that is a number.
     Across {
         /// Its title.

@@ -3,6 +3,7 @@
 use plotters::prelude::*;
 
 use super::cell::Figure;
+use super::quantity::Mean;
 use super::result::{CellResult, Drawn};
 use crate::plot::{COLOURS, INK, ink, svg};
 
@@ -38,10 +39,77 @@ pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<Drawn> {
             };
             values.into_iter().filter_map(part).collect()
         }
+        Figure::Bars { title, of, quantities, y } => bars(title, of, quantities, y, cells).into_iter().collect(),
         Figure::Across { title, x, x_label, quantity, y, by } => {
             picture(title.to_owned(), x_label, y, across(cells, x, quantity, by)).into_iter().collect()
         }
     }
+}
+
+/// A group of bars for each value of the setting `of`, named above it, with intervals.
+fn bars(title: &str, of: &str, quantities: &[&str], y: &str, cells: &[CellResult]) -> Option<Drawn> {
+    let mut groups: Vec<(&str, &CellResult)> = Vec::new();
+    for cell in cells {
+        let value = cell.setting(of).unwrap_or_default();
+        if groups.iter().all(|(other, _)| *other != value) {
+            groups.push((value, cell));
+        }
+    }
+    let all = groups.iter().flat_map(|(_, cell)| quantities.iter().filter_map(|id| cell.mean(id)));
+    let top = all.map(|mean| mean.mean + mean.half_width.unwrap_or(0.0)).fold(0.0, f64::max);
+    if top <= 0.0 {
+        return None;
+    }
+    let width = 0.8 / quantities.len().max(1) as f64;
+    let text = svg(SIZE, |canvas| {
+        let mut axes = ChartBuilder::on(canvas)
+            .margin(6)
+            .margin_right(22)
+            .set_label_area_size(LabelAreaPosition::Left, 66)
+            .set_label_area_size(LabelAreaPosition::Bottom, 16)
+            .build_cartesian_2d(0.0..groups.len() as f64, 0.0..1.2 * top)?;
+        axes.configure_mesh()
+            .disable_x_mesh()
+            .disable_x_axis()
+            .bold_line_style(INK.mix(0.25))
+            .light_line_style(TRANSPARENT)
+            .axis_style(INK)
+            .label_style(ink(12))
+            .axis_desc_style(ink(12))
+            .y_desc(y)
+            .y_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
+            .draw()?;
+        for (j, id) in quantities.iter().enumerate() {
+            let colour = COLOURS[j % COLOURS.len()];
+            let found = groups.iter().enumerate().filter_map(|(i, (_, cell))| {
+                let left = i as f64 + 0.1 + j as f64 * width;
+                cell.mean(id).map(|mean| (left, mean))
+            });
+            let found: Vec<_> = found.collect();
+            let bar = |(left, mean): &(f64, &Mean)| {
+                Rectangle::new([(*left, 0.0), (left + 0.9 * width, mean.mean)], colour.filled())
+            };
+            axes.draw_series(found.iter().map(bar))?
+                .label(*id)
+                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(4)));
+            let interval = |(left, mean): &(f64, &Mean)| {
+                let middle = left + 0.45 * width;
+                let half = mean.half_width?;
+                Some(PathElement::new([(middle, mean.mean - half), (middle, mean.mean + half)], INK))
+            };
+            axes.draw_series(found.iter().filter_map(interval))?;
+        }
+        let names = groups.iter().enumerate();
+        axes.draw_series(
+            names.map(|(i, (name, _))| Text::new((*name).to_owned(), (i as f64 + 0.1, 1.08 * top), ink(12))),
+        )?;
+        axes.configure_series_labels()
+            .position(SeriesLabelPosition::UpperRight)
+            .label_font(ink(11))
+            .border_style(TRANSPARENT)
+            .draw()
+    });
+    text.ok().map(|svg| Drawn { title: title.to_owned(), svg })
 }
 
 fn curves<'a>(kind: &str, cells: impl Iterator<Item = &'a CellResult>) -> Vec<Line> {

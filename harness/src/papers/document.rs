@@ -17,7 +17,7 @@ pub struct Document {
     pub guide: &'static [&'static str],
     /// Its experiments, in the order of the specification.
     pub experiments: &'static [Experiment],
-    /// Values to hold ours against, as a [data file](super::published).
+    /// Values to hold ours against, as [`published`](super::published()) reads them.
     pub published: &'static str,
     /// What its schemes are for.
     pub claims: &'static [Claim],

@@ -14,6 +14,9 @@ use crate::results::{StoreError, replace};
 /// these experiments.
 pub const CODE: &str = env!("WINDLASS_CODE");
 
+/// Of the sources that real stacks' numbers depend on besides.
+const STACK_CODE: &str = env!("WINDLASS_STACK_CODE");
+
 /// A run that is done.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Record {
@@ -40,7 +43,9 @@ pub struct Record {
 pub fn key(cell: &Cell, seed: u64, stack: &str) -> String {
     let mut hash = Sha256::new();
     let step = cell.step_ms.to_string();
-    for part in [&cell.scenario, cell.bottleneck, &step, &cell.measure.name, &seed.to_string(), stack, CODE] {
+    let stack_code = if stack == "sim" { "" } else { STACK_CODE };
+    for part in [&cell.scenario, cell.bottleneck, &step, &cell.measure.name, &seed.to_string(), stack, CODE, stack_code]
+    {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }

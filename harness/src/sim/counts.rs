@@ -48,7 +48,7 @@ impl Arrivals {
     /// Mean one-way delay, s; `None` without packets.
     #[must_use]
     pub fn mean_delay(&self) -> Option<f64> {
-        (self.packets > 0).then(|| self.delay / self.packets as f64)
+        (self.packets > 0).then(|| self.delay / self.packets as f64).filter(|delay| delay.is_finite())
     }
 
     /// Standard deviation of the one-way delay, s (`spec: cho §14.5`, there called jitter);

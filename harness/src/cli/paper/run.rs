@@ -7,18 +7,19 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use windlass_controllers::Span;
+use windlass_qlog::Profile;
 
 use super::super::batch::interrupt;
 use super::super::error::print;
 use super::super::progress::Progress;
 use super::super::suggest::did_you_mean;
 use super::{CliError, OUT, place, table};
-use crate::evaluation::{RunError, Stack};
+use crate::evaluation::{LogDetail, LogSettings, Logs, RunError, Stack};
 use crate::papers::{
     Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, Work, conclude, key,
     watch,
 };
-use crate::results::{StoreError, replace};
+use crate::results::{QLOG_DIR, StoreError, replace};
 use crate::scenario::{Recovery, Scenario, ScenarioError};
 
 /// Run experiments; what is done is kept, and an interrupted command goes on where it was
@@ -39,13 +40,19 @@ pub(super) struct Run {
     /// Runs at the same time [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
-    /// A tenth of the document's times: to see that it works, not to compare
+    /// A tenth of the document's times, two repetitions at most: to see that it works, not to compare
     #[arg(long)]
     quick: bool,
+    /// Log the flows of every cell too: its first run once more, with metrics, states and losses
+    #[arg(long)]
+    qlog: bool,
     /// Directory for results; quick ones go into a directory of their own below it
     #[arg(long, value_name = "DIR", default_value = OUT)]
     out: PathBuf,
 }
+
+/// More repetitions than these take `--reps` in quick runs.
+const QUICK_REPETITIONS: u64 = 2;
 
 /// One run.
 struct Job<'a> {
@@ -111,6 +118,9 @@ impl Run {
             }));
         }
         let Tally { runs, cpu, packets } = done?;
+        if self.qlog {
+            asked.iter().try_for_each(|asked| log(asked, stack, &out.join(QLOG_DIR)))?;
+        }
         let quick = if self.quick { " --quick" } else { "" };
         if !broken.is_empty() {
             return Err(CliError::Failed(format!("closed forms do not hold: {}", broken.join("; "))));
@@ -154,7 +164,8 @@ impl Run {
             else {
                 continue;
             };
-            let repetitions = self.reps.unwrap_or(plan.repetitions);
+            let most = if self.quick { QUICK_REPETITIONS } else { u64::MAX };
+            let repetitions = self.reps.unwrap_or(plan.repetitions.min(most));
             let mut skipped = Vec::new();
             let runs_here = |cell: &Cell| match fits(cell, stack) {
                 Ok(()) => true,
@@ -288,6 +299,26 @@ fn one(job: &Job<'_>, stack: Stack, stop: &dyn Fn(f64) -> bool) -> Result<Record
         cpu_s: cpu_seconds() - begun,
         packets: trail.outcome.flows.iter().map(|flow| flow.packets_sent).sum(),
     })
+}
+
+/// Logs of the first run of each cell below `dir`, in place of those that are there.
+fn log(asked: &Asked, stack: Stack, dir: &Path) -> Result<(), CliError> {
+    let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
+    let stop = interrupt()?;
+    let id = asked.experiment.id;
+    // There need not be any.
+    let _ = std::fs::remove_dir_all(dir.join(id));
+    for cell in &asked.cells {
+        let scenario = Scenario { seed: asked.plan.seed, name: cell.name.clone(), ..read(cell, stack)? };
+        let mut logs = Logs::create(settings, dir, id, &cell.name, stack.name())
+            .map_err(|error| CliError::Failed(format!("cannot log {id} {}: {error}", cell.name)))?;
+        let run = stack.run(&scenario, Some(&mut logs), &|_| stop.load(Ordering::Relaxed));
+        run.map_err(|error| match error {
+            RunError::Stopped => CliError::Interrupted,
+            RunError::Failed(error) => CliError::Failed(format!("{id} {}: {error}", cell.name)),
+        })?;
+    }
+    Ok(())
 }
 
 /// The scenario of a cell as `stack` runs it: real stacks have no packets below 1200 bytes

@@ -16,6 +16,7 @@ pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Meas
             (!flows.is_empty()).then(|| Quantity::new(role, "Mbit/s", rate))
         };
         let mut quantities: Vec<Quantity> = roles.iter().filter_map(of).collect();
+        quantities.extend(filled(trail, from).map(|after| Quantity::new("fills the link after", "s", after)));
         quantities.extend(crowds(trail, from, to));
         quantities.push(Quantity::new("utilisation", "", trail.utilisation(from, to)));
         quantities.push(Quantity::new("queue", "packets", trail.mean_queue(from, to)));
@@ -26,6 +27,12 @@ pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Meas
         }
         Measured { quantities, curves: curves(trail) }
     })
+}
+
+/// When nine tenths of the link are used within a second first, before TCP starts at `from` s.
+fn filled(trail: &Trail, from: f64) -> Option<f64> {
+    let before = trail.utilisation_series(1.0).into_iter().take_while(|(end, _)| *end <= from);
+    before.into_iter().find(|(_, used)| *used >= 0.9).map(|(end, _)| end)
 }
 
 /// ProECN's estimate while a load takes another quarter of `rate` Mbit/s every `step` s: its mean

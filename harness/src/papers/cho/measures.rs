@@ -3,6 +3,8 @@
 use crate::papers::{Curve, FlowTrail, Measure, Measured, Quantity, Trail};
 use crate::sim::Arrivals;
 
+/// What the wire adds to a packet of chapter II, bytes.
+const HEADERS: u64 = 40;
 /// Points of a kept curve, about.
 const POINTS: usize = 1000;
 
@@ -13,7 +15,8 @@ pub(super) fn shared(share: f64) -> Measure {
         let end = trail.end();
         let arrivals: Vec<Arrivals> = trail.flows.iter().filter_map(|flow| flow.arrivals.last().copied()).collect();
         // Payload bits, repeats included (E-5).
-        let goodputs: Vec<f64> = arrivals.iter().map(|a| a.packets as f64 * 8000.0 / end / 1e6).collect();
+        let payload = |a: &Arrivals| (a.wire_bytes - HEADERS * a.packets) as f64;
+        let goodputs: Vec<f64> = arrivals.iter().map(|a| payload(a) * 8.0 / end / 1e6).collect();
         let all = arrivals.iter().fold(Arrivals::default(), |all, one| all.and(one));
         let total: f64 = goodputs.iter().sum();
         let sent: u64 =

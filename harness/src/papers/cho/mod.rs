@@ -79,6 +79,13 @@ const STRENGTH: &[Figure] = &[
     node("Throughput of Node1", "Node1", "Mbit/s", STRENGTHS, "what"),
     node("Ratio", "ratio", "Node0 over Node1", STRENGTHS, "what"),
 ];
+const fn nodes(of: &'static str) -> Figure {
+    Figure::Bars { title: "What either node gets", of, quantities: &["Node0", "Node1"], y: "Mbit/s" }
+}
+
+const LEFT: &[Figure] = &[nodes("scheme")];
+/// After the early loss, which is the first.
+const FIVE: &[Figure] = &[nodes("kind")];
 const GROUPS: &[Figure] = &[
     node("Throughput of Node0", "Node0", "Mbit/s", FLOWS, "kind"),
     node("Throughput of Node1", "Node1", "Mbit/s", FLOWS, "kind"),
@@ -239,7 +246,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "What is left for TCP, 100 Mbit/s",
             spec: "cho §14.4; Fig. 33",
             varied: "scheme",
-            work: Work::Built(plan(cells::left_100, 10, &[])),
+            work: Work::Built(plan(cells::left_100, 10, LEFT)),
         },
         Experiment {
             id: "CH4-H",
@@ -253,7 +260,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "What is left for TCP, 10 Mbit/s",
             spec: "cho §14.4; Fig. 35",
             varied: "scheme",
-            work: Work::Built(plan(cells::left_10, 10, &[])),
+            work: Work::Built(plan(cells::left_10, 10, LEFT)),
         },
         Experiment {
             id: "CH4-J",
@@ -316,7 +323,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five flows against one",
             spec: "cho §14.4; Fig. 50",
             varied: "scheme",
-            work: Work::Built(plan(cells::five, 10, &[])),
+            work: Work::Built(plan(cells::five, 10, FIVE)),
         },
         Experiment {
             id: "MOD-1",
