@@ -116,6 +116,18 @@ impl Trail {
             }
         }
         let found = outcome.queues.iter().find(|queue| queue.name == bottleneck);
+        let link = scenario.topology.links.iter().find(|link| link.name == bottleneck);
+        let rate = link.map_or(f64::INFINITY, |link| link.rate);
+        // What packets have besides data is not told; the bottleneck's total is.
+        let sent = found.map_or(0.0, |queue| queue.utilisation * rate * scenario.duration.secs() / 8.0);
+        let known = forwarded.last().copied().unwrap_or(0.0);
+        if sent.is_finite() && known > 0.0 {
+            let more = sent / known;
+            forwarded.iter_mut().for_each(|bytes| *bytes *= more);
+            for arrivals in flows.iter_mut().flat_map(|flow: &mut FlowTrail| &mut flow.arrivals) {
+                arrivals.wire_bytes = (arrivals.wire_bytes as f64 * more) as u64;
+            }
+        }
         let mut queue = vec![0.0; points + 1];
         for (at, packets) in found.iter().flat_map(|queue| queue.series.time_s.iter().zip(&queue.series.packets)) {
             queue[place(*at)] = *packets;
@@ -124,7 +136,6 @@ impl Trail {
             *sum += packets * step;
             Some(*sum)
         });
-        let link = scenario.topology.links.iter().find(|link| link.name == bottleneck);
         Trail {
             step,
             time: (0..=points).map(|point| point as f64 * step).collect(),
@@ -134,7 +145,7 @@ impl Trail {
             forwarded: forwarded.into_iter().map(|bytes| bytes as u64).collect(),
             overflowed: vec![0; points + 1],
             max_queue: found.map_or(0.0, |queue| queue.max_packets),
-            rate: link.map_or(f64::INFINITY, |link| link.rate),
+            rate,
             outcome,
         }
     }

@@ -14,9 +14,12 @@ pub(super) fn shared(share: f64) -> Measure {
     Measure::new(format!("cho shared {share}"), move |trail| {
         let end = trail.end();
         let arrivals: Vec<Arrivals> = trail.flows.iter().filter_map(|flow| flow.arrivals.last().copied()).collect();
-        // Payload bits, repeats included (E-5).
-        let payload = |a: &Arrivals| (a.wire_bytes - HEADERS * a.packets) as f64;
-        let goodputs: Vec<f64> = arrivals.iter().map(|a| payload(a) * 8.0 / end / 1e6).collect();
+        // Payload bits, repeats included (E-5); real stacks tell each once.
+        let payload = |flow: &FlowTrail| match flow.arrivals.last() {
+            Some(all) if all.mean_delay().is_some() => (all.wire_bytes - HEADERS * all.packets) as f64,
+            _ => flow.goodput.last().map_or(0.0, |bytes| *bytes as f64),
+        };
+        let goodputs: Vec<f64> = trail.flows.iter().map(|flow| payload(flow) * 8.0 / end / 1e6).collect();
         let all = arrivals.iter().fold(Arrivals::default(), |all, one| all.and(one));
         let total: f64 = goodputs.iter().sum();
         let sent: u64 =
