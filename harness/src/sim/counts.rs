@@ -72,11 +72,17 @@ pub struct Verdicts {
     pub congestion: u64,
     /// Of these, those that were.
     pub truly_congestion: u64,
+    /// Taken for lost, but under way.
+    pub spurious: u64,
 }
 
 impl Verdicts {
-    /// One more.
-    pub(super) fn add(&mut self, taken_for_random: bool, random: bool) {
+    /// One more, of which it is known whether it was random; `None` if it was no loss.
+    pub(super) fn add(&mut self, taken_for_random: bool, random: Option<bool>) {
+        let Some(random) = random else {
+            self.spurious += 1;
+            return;
+        };
         let (verdict, truly) = if taken_for_random {
             (&mut self.random, &mut self.truly_random)
         } else {
@@ -109,6 +115,16 @@ pub struct FlowCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn verdicts_are_held_against_causes() {
+        let mut all = Verdicts::default();
+        for (taken, random) in [(true, Some(true)), (true, Some(false)), (false, Some(false)), (false, None)] {
+            all.add(taken, random);
+        }
+        let right = Verdicts { random: 2, truly_random: 1, congestion: 1, truly_congestion: 1, spurious: 1 };
+        assert_eq!(all, right);
+    }
 
     #[test]
     fn delays_have_a_mean_and_a_deviation() {

@@ -44,6 +44,7 @@ pub(super) fn verdicts() -> Measure {
             count("of these random", all.truly_random),
             count("taken for congestion", all.congestion),
             count("of these congestion", all.truly_congestion),
+            count("under way", all.spurious),
         ];
         let mut share = |name: &str, part: u64, all: u64| {
             if all > 0 {

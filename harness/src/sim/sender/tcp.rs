@@ -186,7 +186,7 @@ impl<E: Engine> Sender<E> {
         let random = random_losses(self);
         self.tell(now, What::Lost(lost), around);
         if let (Some(before), Some(after)) = (random, random_losses(self)) {
-            self.verdicts.add(after > before, cause == Some(Cause::Random));
+            self.verdicts.add(after > before, cause.map(|cause| cause == Cause::Random));
         }
         if self.orders.cwnd < before {
             tcp.last_cut = Some(now);
