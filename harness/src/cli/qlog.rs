@@ -13,6 +13,7 @@ mod output;
 mod parquet;
 mod replay;
 mod report;
+mod sql;
 
 use std::path::Path;
 
@@ -36,6 +37,7 @@ enum Command {
     Metrics(metrics::Metrics),
     Convert(convert::Convert),
     Parquet(parquet::Parquet),
+    Sql(sql::Sql),
     Replay(replay::Replay),
     Report(report::Report),
 }
@@ -50,6 +52,7 @@ impl Qlog {
             Command::Metrics(command) => command.run(),
             Command::Convert(command) => command.run(),
             Command::Parquet(command) => command.run(),
+            Command::Sql(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
         }
@@ -57,7 +60,7 @@ impl Qlog {
 }
 
 /// That this binary was built without something.
-#[cfg(not(feature = "parquet"))]
+#[cfg(not(feature = "sql"))]
 fn not_built(what: &str, feature: &str) -> CliError {
     CliError::Usage(format!(
         "this windlass was built without {what}; build it in with `cargo install --path harness --features {feature}`"

@@ -13,6 +13,8 @@ mod error;
 mod labels;
 mod rows;
 mod schema;
+#[cfg(feature = "sql")]
+pub mod sql;
 mod tables;
 mod write;
 

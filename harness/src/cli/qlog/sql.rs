@@ -1,0 +1,81 @@
+//! `windlass qlog sql`: questions to a dataset.
+
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+
+use crate::cli::CliError;
+
+/// Ask a dataset that `windlass qlog parquet` made a question in SQL
+///
+/// Tables: packets, recovery, events, facts, unknown, connections, each with the columns
+/// controller, stack and scenario. `--example` lists worked questions; the name of one in
+/// place of the SQL asks it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Sql {
+    /// Directory of the dataset
+    #[arg(value_name = "DIR", required_unless_present = "example")]
+    dataset: Option<PathBuf>,
+    /// The question in SQL, or the name of an example
+    #[arg(value_name = "SQL", required_unless_present = "example")]
+    question: Option<String>,
+    /// How to print the answer
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    format: Format,
+    /// List the worked questions, or show the SQL of one
+    #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
+    example: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Format {
+    /// Aligned columns
+    Table,
+    /// A JSON object a row
+    Json,
+    /// CSV with a header
+    Csv,
+}
+
+impl Sql {
+    #[cfg(not(feature = "sql"))]
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        Err(super::not_built("SQL", "sql"))
+    }
+
+    #[cfg(feature = "sql")]
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        use windlass_qlog_columns::sql::{self, EXAMPLES, SqlError};
+
+        use super::output::{Compression, Output, unwritable};
+        use crate::cli::error::print;
+
+        let named = |name: &str| EXAMPLES.iter().find(|example| example.name == name);
+        if let Some(name) = &self.example {
+            let text: String = match (name.as_str(), named(name)) {
+                ("", _) => EXAMPLES.iter().map(|one| format!("{:<16}{}\n", one.name, one.question)).collect(),
+                (_, Some(one)) => format!("-- {}\n{}\n", one.question, one.sql),
+                (name, None) => {
+                    let names: Vec<&str> = EXAMPLES.iter().map(|one| one.name).collect();
+                    let message = format!("there is no example {name:?}; there are {}", names.join(", "));
+                    return Err(CliError::Usage(message));
+                }
+            };
+            return print(&text);
+        }
+        let (Some(dataset), Some(question)) = (&self.dataset, &self.question) else { return Ok(()) };
+        let question = named(question).map_or(question.as_str(), |one| one.sql);
+        let format = match self.format {
+            Format::Table => sql::Format::Table,
+            Format::Json => sql::Format::Json,
+            Format::Csv => sql::Format::Csv,
+        };
+        let mut output = Output::open(None, Compression::None)?;
+        sql::query(dataset, question, format, &mut output).map_err(|error| match error {
+            error @ (SqlError::NoDataset(_) | SqlError::Query(_)) => CliError::Usage(error.to_string()),
+            SqlError::Output(error) => unwritable(None, &error),
+            error @ SqlError::Write(_) => CliError::Failed(error.to_string()),
+        })?;
+        output.finish()
+    }
+}

@@ -1,0 +1,135 @@
+//! Questions to a dataset in SQL, answered by DataFusion in this process.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::datasource::MemTable;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::error::DataFusionError;
+use datafusion::execution::context::SQLOptions;
+use datafusion::prelude::SessionContext;
+
+use crate::{PARTITIONS, Table};
+
+mod examples;
+
+pub use examples::{EXAMPLES, Example};
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum SqlError {
+    /// It is no dataset, or cannot be read.
+    #[error("{0} is no dataset; `windlass qlog parquet` makes one")]
+    NoDataset(String),
+    /// The question is wrong, or the answer could not be found.
+    #[error("{0}")]
+    Query(#[from] DataFusionError),
+    /// The answer could not be written.
+    #[error("cannot write the answer: {0}")]
+    Write(#[from] arrow::error::ArrowError),
+    /// The answer could not be written.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// How an answer is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Format {
+    /// Aligned columns.
+    Table,
+    /// A JSON object a row.
+    Json,
+    /// CSV with a header.
+    Csv,
+}
+
+/// Asks the dataset in `directory` a question and writes the answer, row by row unless it is
+/// a table. How many rows there were.
+///
+/// Each table of the dataset is a table of its name, with the columns the dataset is
+/// partitioned by at its end. A question changes nothing: what would is refused.
+///
+/// # Errors
+/// It is no dataset, the question is wrong, or the answer cannot be written.
+pub fn query(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
+    if !directory.join(crate::dataset::MARKER).is_file() {
+        return Err(SqlError::NoDataset(directory.display().to_string()));
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(answer(directory, question, format, out))
+}
+
+async fn answer(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
+    let context = SessionContext::new();
+    for table in Table::ALL {
+        register(&context, directory, table)?;
+    }
+    let only_asks = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+    let frame = context.sql_with_options(question, only_asks).await?;
+    let mut rows = 0;
+    if format == Format::Table {
+        let schema = Arc::new(frame.schema().as_arrow().clone());
+        let mut batches = frame.collect().await?;
+        if batches.is_empty() {
+            batches.push(RecordBatch::new_empty(schema));
+        }
+        rows += batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
+        writeln!(out, "{}", arrow::util::pretty::pretty_format_batches(&batches)?)?;
+        return Ok(rows);
+    }
+    let mut writer = match format {
+        Format::Csv => Writer::Csv(Box::new(arrow::csv::Writer::new(out))),
+        _ => Writer::Json(Box::new(arrow::json::LineDelimitedWriter::new(out))),
+    };
+    let mut stream = frame.execute_stream().await?;
+    writer.write(&RecordBatch::new_empty(stream.schema()))?;
+    while let Some(batch) = std::future::poll_fn(|task| stream.as_mut().poll_next(task)).await {
+        let batch = batch?;
+        rows += batch.num_rows() as u64;
+        writer.write(&batch)?;
+    }
+    if let Writer::Json(writer) = &mut writer {
+        writer.finish()?;
+    }
+    Ok(rows)
+}
+
+/// What writes rows as they come.
+enum Writer<'w> {
+    Csv(Box<arrow::csv::Writer<&'w mut dyn Write>>),
+    Json(Box<arrow::json::LineDelimitedWriter<&'w mut dyn Write>>),
+}
+
+impl Writer<'_> {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), SqlError> {
+        match self {
+            Writer::Csv(writer) => writer.write(batch)?,
+            Writer::Json(writer) => writer.write(batch)?,
+        }
+        Ok(())
+    }
+}
+
+/// Makes a table known under its name; one that has no rows is there all the same.
+fn register(context: &SessionContext, directory: &Path, table: Table) -> Result<(), SqlError> {
+    let folder = directory.join(table.name());
+    if !folder.is_dir() {
+        let mut fields: Vec<Arc<Field>> = table.schema().fields().iter().cloned().collect();
+        fields.extend(PARTITIONS.map(|name| Arc::new(Field::new(name, DataType::Utf8, false))));
+        let empty = MemTable::try_new(Arc::new(Schema::new(fields)), vec![vec![]])?;
+        context.register_table(table.name(), Arc::new(empty))?;
+        return Ok(());
+    }
+    let path = std::path::absolute(&folder)?;
+    let url = ListingTableUrl::parse(format!("{}/", path.display()))?;
+    let options = ListingOptions::new(Arc::new(ParquetFormat::default()))
+        .with_file_extension(".parquet")
+        .with_table_partition_cols(PARTITIONS.map(|name| (name.to_owned(), DataType::Utf8)).to_vec());
+    let config = ListingTableConfig::new(url).with_listing_options(options).with_schema(table.schema());
+    context.register_table(table.name(), Arc::new(ListingTable::try_new(config)?))?;
+    Ok(())
+}

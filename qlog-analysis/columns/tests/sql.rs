@@ -1,0 +1,113 @@
+//! Questions to a dataset, answered.
+#![cfg(feature = "sql")]
+
+use std::path::Path;
+
+use windlass_qlog::{Detail, Header, LossTrigger, Metrics, Packet, PacketType, Profile, RecoveryParameters, Trace};
+use windlass_qlog_columns::sql::{EXAMPLES, Format, SqlError, query};
+use windlass_qlog_columns::{Dataset, Labels};
+
+/// A trace to a destination that loses some of a thousand packets.
+fn trace(controller: &str, peer: &str, lost: u64) -> Vec<u8> {
+    let title = format!("quinn to {peer}:443 by {controller}");
+    let header = Header { title: &title, ..Header::default() };
+    let mut trace = Trace::new(Vec::new(), Profile::Ietf, Detail::Packets, &header);
+    trace.recovery_parameters_set(0, &RecoveryParameters::rfc9002(controller, 1200));
+    for number in 0..1000 {
+        let now = number * 1_000_000;
+        trace.packet_sent(now, &Packet::one_rtt(number, 1200), &[]);
+        let metrics =
+            Metrics { cwnd: Some(12_000 + number), latest_rtt: Some(20_000_000 + now / 10), ..Metrics::default() };
+        trace.recovery_metrics(now, &metrics);
+        if number % 10 == 0 && number / 10 < lost {
+            trace.packet_lost(now, PacketType::OneRtt, number, Some(LossTrigger::TimeThreshold));
+        }
+    }
+    trace.finish().unwrap()
+}
+
+fn dataset() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open(directory.path()).unwrap();
+    for (controller, peer, lost) in [
+        ("bbr:x=1", "192.0.2.1", 30),
+        ("cubic", "192.0.2.1", 2),
+        ("bbr", "192.0.2.2", 40),
+        ("cubic", "192.0.2.2", 50),
+        ("bbr", "192.0.2.3", 1),
+        ("cubic", "192.0.2.3", 0),
+    ] {
+        let text = trace(controller, peer, lost);
+        let file = format!("{controller}-{peer}.sqlog");
+        dataset.add(&file, text.as_slice(), || Ok(text.as_slice()), &Labels::default(), 1).unwrap();
+    }
+    dataset.finish().unwrap();
+    directory
+}
+
+fn ask(directory: &Path, question: &str, format: Format) -> Result<String, SqlError> {
+    let mut out = Vec::new();
+    query(directory, question, format, &mut out)?;
+    Ok(String::from_utf8(out).unwrap())
+}
+
+fn example(name: &str) -> &'static str {
+    EXAMPLES.iter().find(|example| example.name == name).unwrap().sql
+}
+
+#[test]
+fn questions_are_answered() {
+    let directory = dataset();
+    let csv = |question: &str| ask(directory.path(), question, Format::Csv).unwrap();
+    let answer = csv(example("destinations"));
+    assert_eq!(answer, "destination,bbr_loss_percent,cubic_loss_percent\n192.0.2.1,3.0,0.2\n");
+    // The labels of folders are what they were, and columns of every table.
+    let answer = csv("SELECT DISTINCT controller, stack, scenario FROM packets ORDER BY controller");
+    assert_eq!(answer, "controller,stack,scenario\nbbr,quinn,unknown\nbbr:x=1,quinn,unknown\ncubic,quinn,unknown\n");
+    let answer = csv("SELECT count(*) AS n FROM packets WHERE event = 'sent' AND controller = 'cubic'");
+    assert_eq!(answer, "n\n3000\n");
+    assert_eq!(csv("SELECT count(*) AS n FROM facts"), "n\n0\n", "a table without rows is there");
+    let answer = csv(example("window-at-loss"));
+    // The 30 losses of bbr:x=1 are of packets 0, 10, … 290: windows of 12 000 and that many.
+    assert!(answer.contains("\nbbr:x=1,30,12145.0,12000,12290,14.5\n"), "{answer}");
+    for example in EXAMPLES {
+        let answer = ask(directory.path(), example.sql, Format::Csv);
+        assert!(answer.as_ref().is_ok_and(|answer| answer.contains(',')), "{}: {answer:?}", example.name);
+    }
+}
+
+#[test]
+fn answers_come_in_three_forms() {
+    let directory = dataset();
+    let question = "SELECT 1 AS one, 'a,b' AS two";
+    let ask = |format| ask(directory.path(), question, format).unwrap();
+    assert_eq!(ask(Format::Csv), "one,two\n1,\"a,b\"\n");
+    assert_eq!(ask(Format::Json), "{\"one\":1,\"two\":\"a,b\"}\n");
+    assert!(ask(Format::Table).contains("| one | two |"));
+}
+
+#[test]
+fn a_question_changes_nothing() {
+    let directory = dataset();
+    let out = directory.path().join("stolen.parquet");
+    for statement in [
+        format!("COPY packets TO '{}' STORED AS PARQUET", out.display()),
+        "CREATE TABLE t AS SELECT 1".to_owned(),
+        "DROP TABLE packets".to_owned(),
+        "INSERT INTO connections SELECT * FROM connections".to_owned(),
+        "SET datafusion.execution.batch_size = 1".to_owned(),
+    ] {
+        let answer = ask(directory.path(), &statement, Format::Csv);
+        assert!(matches!(answer, Err(SqlError::Query(_))), "{statement}: {answer:?}");
+    }
+    assert!(!out.exists());
+}
+
+#[test]
+fn what_is_no_dataset_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let answer = ask(directory.path(), "SELECT 1", Format::Csv);
+    assert!(matches!(answer, Err(SqlError::NoDataset(_))), "{answer:?}");
+    let answer = ask(dataset().path(), "SELECT nothing FROM packets", Format::Csv);
+    assert!(answer.unwrap_err().to_string().contains("nothing"));
+}
