@@ -75,6 +75,8 @@ fn what_was_not_built_in_is_told() {
     let text = "this windlass was built without writing Parquet; \
         build it in with `cargo install --path harness --features parquet`";
     fails(&["qlog", "parquet", "x.sqlog", "--out", "y"], 2, text);
+    let text = "this windlass was built without SQL; build it in with `cargo install --path harness --features sql`";
+    fails(&["qlog", "sql", "y", "SELECT 1"], 2, text);
 }
 
 #[cfg(feature = "parquet")]
@@ -105,4 +107,25 @@ fn traces_become_a_dataset() {
     let file = place.path("metrics.parquet");
     assert!(windlass(&["qlog", "metrics", &directory, "--format", "parquet", "--out", &file]).status.success());
     assert!(std::fs::read(&file).unwrap().starts_with(b"PAR1"));
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn a_dataset_answers_questions() {
+    let place = Place::new();
+    let out = place.path("set");
+    assert!(windlass(&["qlog", "parquet", &traces(&place), "--out", &out]).status.success());
+    let question = "SELECT controller, count(*) AS n FROM connections GROUP BY controller ORDER BY controller";
+    let csv = windlass(&["qlog", "sql", &out, question, "--format", "csv"]);
+    assert_eq!(stdout(&csv), "controller,n\ncubic,1\nreno,1\n", "{}", stderr(&csv));
+    let table = windlass(&["qlog", "sql", &out, "controllers"]);
+    assert!(stdout(&table).contains("| short    | cubic"), "{}{}", stdout(&table), stderr(&table));
+    let listed = windlass(&["qlog", "sql", "--example"]);
+    assert!(stdout(&listed).contains("destinations"), "{}", stdout(&listed));
+    let shown = windlass(&["qlog", "sql", "--example", "destinations"]);
+    assert!(stdout(&shown).starts_with("-- Which destinations"), "{}", stdout(&shown));
+    for wrong in [&["qlog", "sql", &out, "SELECT nothing FROM packets"], &["qlog", "sql", "nowhere", "SELECT 1"]] {
+        let done = windlass(wrong);
+        assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    }
 }
