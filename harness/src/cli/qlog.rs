@@ -2,6 +2,7 @@
 
 mod compare;
 mod convert;
+mod csv;
 mod files;
 mod hindsight;
 mod identify;

@@ -7,6 +7,7 @@ use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{Drawn, draw};
 
+use super::csv::{Csv, cell};
 use super::files::{Files, unreadable};
 use super::name::{short, unique};
 use super::report::most_points;
@@ -249,8 +250,7 @@ fn line(row: &Row, first: bool, decimals: usize) -> Vec<String> {
 }
 
 fn csv(comparison: &Comparison) -> Result<String, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::Failed(format!("cannot write CSV: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut csv = Csv::new();
     let heads = [
         "measure",
         "group",
@@ -262,23 +262,21 @@ fn csv(comparison: &Comparison) -> Result<String, CliError> {
         "interval_low",
         "interval_high",
     ];
-    writer.write_record(heads).map_err(|error| failed(&error))?;
+    csv.row(heads)?;
     for row in &comparison.rows {
-        let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
         let interval = row.difference.and_then(|difference| difference.interval);
         let cells = [
             row.metric.to_owned(),
             row.group.clone(),
             row.repetitions.to_string(),
             row.mean.to_string(),
-            number(row.deviation),
-            number(row.difference.map(|difference| difference.absolute)),
-            number(row.difference.and_then(|difference| difference.percent)),
-            number(interval.map(|interval| interval.0)),
-            number(interval.map(|interval| interval.1)),
+            cell(row.deviation),
+            cell(row.difference.map(|difference| difference.absolute)),
+            cell(row.difference.and_then(|difference| difference.percent)),
+            cell(interval.map(|interval| interval.0)),
+            cell(interval.map(|interval| interval.1)),
         ];
-        writer.write_record(&cells).map_err(|error| failed(&error))?;
+        csv.row(&cells)?;
     }
-    let bytes = writer.into_inner().map_err(|error| failed(&error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    csv.finish()
 }

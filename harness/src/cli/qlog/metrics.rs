@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
 use windlass_qlog_analysis::read::Options;
 
+use super::csv::{Csv, cell};
 use super::files::{Files, unreadable};
 use super::output::{Compression, Output, unwritable};
 use crate::cli::CliError;
@@ -62,7 +63,7 @@ impl Metrics {
         let bytes = match self.format {
             Format::Table => table(&rows, shares.as_ref()).into_bytes(),
             Format::Json => json(&rows, shares.as_ref()).into_bytes(),
-            Format::Csv => csv(&rows, shares.as_ref())?,
+            Format::Csv => csv(&rows, shares.as_ref())?.into_bytes(),
             Format::Parquet => {
                 Output::refuse_terminal(self.out.as_deref(), "a Parquet file")?;
                 parquet(&rows, shares.as_ref())?
@@ -170,10 +171,8 @@ fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
 
 /// All measures, a row a connection. Of how they share, what is one number for all stands in
 /// every row.
-fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
-    let failed = |error: &dyn std::fmt::Display| CliError::Failed(format!("cannot write CSV: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let cell = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<String, CliError> {
+    let mut csv = Csv::new();
     let shared = shares.map(Shares::columns);
     let mut heads = vec!["file", "trace", "connection", "controller", "peer"];
     heads.extend(Measures::COLUMNS.iter().map(|(name, _)| *name));
@@ -181,7 +180,7 @@ fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
         heads.extend(shared.iter().map(|(name, _)| *name));
         heads.push("shared_goodput_mbps");
     }
-    writer.write_record(heads).map_err(|error| failed(&error))?;
+    csv.row(heads)?;
     for (index, row) in rows.iter().enumerate() {
         let Measured { trace, group, measures, .. } = &row.measured;
         let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
@@ -192,7 +191,7 @@ fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
             cells.extend(shared.iter().map(|(_, value)| cell(*value)));
             cells.push(cell(shares.and_then(|shares| shares.goodput.get(index).copied())));
         }
-        writer.write_record(&cells).map_err(|error| failed(&error))?;
+        csv.row(&cells)?;
     }
-    writer.into_inner().map_err(|error| failed(&error))
+    csv.finish()
 }

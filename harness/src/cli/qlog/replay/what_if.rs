@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_controllers::Algorithm;
 
+use super::super::csv::Csv;
 use super::super::hindsight::{caveat, failed, opener};
 use crate::cli::CliError;
 use crate::cli::choice;
@@ -131,13 +132,11 @@ fn json(file: &Path, found: &WhatIf) -> String {
 }
 
 fn csv(file: &Path, found: &WhatIf, first: bool) -> Result<String, CliError> {
-    let wrong = |error: &dyn std::fmt::Display| CliError::Failed(format!("cannot write CSV: {error}"));
-    let mut writer = csv::Writer::from_writer(Vec::new());
+    let mut csv = Csv::new();
     if first {
         let heads = ["file", "time_s", "in_flight_bytes", "packets_lost", "stack_cwnd_bytes"].into_iter();
         let heads = heads.map(str::to_owned);
-        let heads = heads.chain(found.controllers.iter().map(|tally| format!("{}_cwnd_bytes", tally.controller)));
-        writer.write_record(heads).map_err(|error| wrong(&error))?;
+        csv.row(heads.chain(found.controllers.iter().map(|tally| format!("{}_cwnd_bytes", tally.controller))))?;
     }
     let name = file.display().to_string();
     for point in found.series.points() {
@@ -145,8 +144,7 @@ fn csv(file: &Path, found: &WhatIf, first: bool) -> Result<String, CliError> {
         cells.push(point.lost.to_string());
         cells.push(point.stack.map_or_else(String::new, |cwnd| cwnd.to_string()));
         cells.extend(point.cwnd.iter().map(u64::to_string));
-        writer.write_record(&cells).map_err(|error| wrong(&error))?;
+        csv.row(&cells)?;
     }
-    let bytes = writer.into_inner().map_err(|error| wrong(&error))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    csv.finish()
 }
