@@ -188,6 +188,10 @@ fn seen(event: &Event) -> (Metrics, Option<&'static str>) {
         smoothed_rtt: rtt.map(|rtt| rtt.smoothed.0),
         min_rtt: rtt.map(|rtt| rtt.min.0),
         rtt_variance: rtt.map(|rtt| rtt.variation.0),
+        app_limited: match event.what {
+            What::Acked(acked) => Some(acked.app_limited),
+            _ => None,
+        },
         ..Metrics::default()
     };
     (metrics, trigger)

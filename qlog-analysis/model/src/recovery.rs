@@ -24,6 +24,9 @@ pub struct Metrics {
     pub pacing_rate: Option<u64>,
     /// Probe timeouts in a row.
     pub pto_count: Option<u64>,
+    /// Whether the sender had too little to send to use its window, when the newest of the
+    /// packets acknowledged last left.
+    pub app_limited: Option<bool>,
 }
 
 impl Metrics {
@@ -41,6 +44,7 @@ impl Metrics {
             rtt_variance: newer.rtt_variance.or(self.rtt_variance),
             pacing_rate: newer.pacing_rate.or(self.pacing_rate),
             pto_count: newer.pto_count.or(self.pto_count),
+            app_limited: newer.app_limited.or(self.app_limited),
         }
     }
 }

@@ -38,6 +38,7 @@ fn small(profile: Profile, detail: Detail) -> Vec<u8> {
         smoothed_rtt: Some(40 * MS),
         min_rtt: Some(40 * MS),
         rtt_variance: Some(20 * MS),
+        app_limited: Some(false),
         ..metrics(13_200, 2400)
     };
     let ecn = Some(EcnCounts { ect0: 2, ect1: 0, ce: 1 });

@@ -60,6 +60,9 @@ impl<W: Write> Trace<W> {
         millis("smoothed_rtt", old.smoothed_rtt, new.smoothed_rtt);
         millis("min_rtt", old.min_rtt, new.min_rtt);
         millis("rtt_variance", old.rtt_variance, new.rtt_variance);
+        if let Some(limited) = new.app_limited.filter(|_| old.app_limited != new.app_limited) {
+            json.flag("app_limited", limited);
+        }
         self.end();
         self.written = self.latest;
         self.metrics_at = Some(self.now);
