@@ -6,6 +6,22 @@ use std::io::Read;
 use crate::model::{Batch, Event, Trace};
 use crate::read::{Options, ReadError, Summary, read};
 
+/// Connections of a file that are followed. Events of further ones are counted
+/// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
+pub const MOST: usize = 2048;
+
+/// Bytes of a connection's name that are looked at.
+const NAME: usize = 1024;
+
+/// What follows a connection.
+pub trait Follower {
+    /// Takes one event.
+    fn event(&mut self, batch: &Batch, event: &Event);
+
+    /// Takes as much less memory as is fit for one of `followers`.
+    fn one_of(&mut self, followers: usize);
+}
+
 /// A connection and what followed it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Connection<T> {
@@ -18,29 +34,50 @@ pub struct Connection<T> {
 }
 
 /// Reads a file and tells what `new` gives, one for each connection of each trace, the
-/// events of that connection in order.
+/// events of that connection in order; the first [`MOST`] connections.
 ///
 /// # Errors
 /// As [`read`].
-pub fn connections<T>(
+pub fn connections<T: Follower>(
     input: impl Read,
     options: &Options,
     new: impl Fn() -> T,
-    tell: impl Fn(&mut T, &Batch, &Event),
 ) -> Result<(Summary, Vec<Connection<T>>), ReadError> {
     let mut followers: BTreeMap<(u32, String), T> = BTreeMap::new();
-    let summary = read(input, options, &mut |trace, batch| {
+    // How many they were told to be: a power of two.
+    let mut among = 1;
+    let mut unfollowed = 0;
+    let mut summary = read(input, options, &mut |trace, batch| {
         let mut events = batch.events.as_slice();
         while let Some(first) = events.first() {
             let run = events.iter().take_while(|event| event.group == first.group).count();
             let (of_one, rest) = events.split_at(run);
             events = rest;
-            let key = (trace.index, batch.name(first.group).to_owned());
-            let follower = followers.entry(key).or_insert_with(&new);
-            of_one.iter().for_each(|event| tell(follower, &batch, event));
+            let name = batch.name(first.group);
+            let name = &name[..name.floor_char_boundary(NAME)];
+            let key = (trace.index, name.to_owned());
+            if !followers.contains_key(&key) {
+                if followers.len() >= MOST {
+                    unfollowed += run as u64;
+                    continue;
+                }
+                followers.insert(key.clone(), new());
+                if followers.len() > among {
+                    among *= 2;
+                    followers.values_mut().for_each(|follower| follower.one_of(among));
+                } else if among > 1
+                    && let Some(follower) = followers.get_mut(&key)
+                {
+                    follower.one_of(among);
+                }
+            }
+            if let Some(follower) = followers.get_mut(&key) {
+                of_one.iter().for_each(|event| follower.event(&batch, event));
+            }
         }
         Ok(())
     })?;
+    summary.unfollowed = unfollowed;
     let found = followers.into_iter().map(|((index, group), follower)| {
         let trace = summary.traces[index as usize].clone();
         let group = if group.is_empty() { trace.group.clone() } else { group };
@@ -48,4 +85,34 @@ pub fn connections<T>(
     });
     let found = found.collect();
     Ok((summary, found))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::tests::file;
+
+    struct Count(u64, usize);
+
+    impl Follower for Count {
+        fn event(&mut self, _: &Batch, _: &Event) {
+            self.0 += 1;
+        }
+
+        fn one_of(&mut self, followers: usize) {
+            self.1 = followers;
+        }
+    }
+
+    #[test]
+    fn only_so_many_connections_are_followed() {
+        let event = |group: usize| format!(r#"{{"time":1,"name":"x:y","group_id":"{group}","data":{{}}}}"#);
+        let records: Vec<String> = (0..MOST + 3).chain([0, MOST]).map(event).collect();
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let text = file(&records);
+        let (summary, found) = connections(text.as_slice(), &Options::default(), || Count(0, 1)).unwrap();
+        assert_eq!((summary.events, summary.unfollowed, found.len()), (MOST as u64 + 5, 4, MOST));
+        assert_eq!(found.iter().map(|one| one.follower.0).sum::<u64>(), MOST as u64 + 1);
+        assert!(found.iter().all(|one| one.follower.1 == MOST));
+    }
 }

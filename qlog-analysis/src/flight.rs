@@ -41,21 +41,45 @@ pub struct Flight<T> {
     packets: VecDeque<(u64, Sent<T>)>,
     /// How many of them are acknowledged.
     acked: usize,
+    /// How many are remembered at most.
+    most: usize,
 }
 
 impl<T> Default for Flight<T> {
     fn default() -> Self {
-        Flight { packets: VecDeque::new(), acked: 0 }
+        Flight { packets: VecDeque::new(), acked: 0, most: MOST }
     }
 }
 
 impl<T> Flight<T> {
+    /// Remembers at most so many numbers from now on, where there are many flights.
+    pub fn limit(&mut self, most: usize) {
+        self.most = most.clamp(1, MOST);
+        self.trim();
+        self.packets.shrink_to(self.most);
+    }
+
+    /// How many packets are remembered.
+    #[must_use]
+    pub fn remembered(&self) -> usize {
+        self.packets.len()
+    }
+
+    /// Forgets the older half.
+    pub fn halve(&mut self) {
+        let half = self.packets.len().div_ceil(2);
+        let acked = self.packets.drain(..half).filter(|(_, sent)| sent.fate == Fate::Acked).count();
+        self.acked = self.acked.saturating_sub(acked);
+        self.packets.shrink_to(half * 2);
+    }
+
     /// A packet left. A number below all that are remembered starts anew.
     pub fn sent(&mut self, number: u64, sent: Sent<T>) {
         match (self.packets.front(), self.packets.back()) {
             (Some((first, _)), Some((last, _))) if number <= *last => {
                 if number < *first {
-                    *self = Flight::default();
+                    self.packets.clear();
+                    self.acked = 0;
                     self.packets.push_back((number, sent));
                     return;
                 }
@@ -79,7 +103,7 @@ impl<T> Flight<T> {
         let last = self.packets.back().map_or(0, |(number, _)| *number);
         while let Some((number, sent)) = self.packets.front() {
             let acked = sent.fate == Fate::Acked;
-            if !acked && last - number < MOST as u64 {
+            if !acked && last - number < self.most as u64 {
                 break;
             }
             self.packets.pop_front();

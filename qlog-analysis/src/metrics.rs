@@ -1,8 +1,7 @@
 //! Measures of a connection, taken from its trace in one pass.
 //!
 //! A [`Meter`] is fed the events of one connection in order and gives a [`Measures`]. Its
-//! memory is that of the packets in flight and of some histograms, whatever the length of
-//! the trace. `docs/metrics.md` defines each measure.
+//! memory is bounded, whatever the length of the trace and what it tells. `docs/metrics.md` defines each measure.
 
 mod delivered;
 mod distribution;
@@ -20,8 +19,8 @@ pub use rates::Rates;
 
 use std::io::Read;
 
-use crate::connections::{Connection, connections};
-use crate::model::Trace;
+use crate::connections::{Connection, Follower, connections};
+use crate::model::{Batch, Event, Trace};
 use crate::read::{Options, ReadError, Summary};
 
 /// One connection of a file, measured.
@@ -42,8 +41,18 @@ pub struct Measured {
 /// # Errors
 /// As [`crate::read::read`].
 pub fn measure(input: impl Read, options: &Options) -> Result<(Summary, Vec<Measured>), ReadError> {
-    let (summary, found) = connections(input, options, Meter::new, Meter::event)?;
+    let (summary, found) = connections(input, options, Meter::new)?;
     Ok((summary, found.into_iter().map(Measured::from).collect()))
+}
+
+impl Follower for Meter {
+    fn event(&mut self, batch: &Batch, event: &Event) {
+        Meter::event(self, batch, event);
+    }
+
+    fn one_of(&mut self, followers: usize) {
+        Meter::one_of(self, followers);
+    }
 }
 
 impl From<Connection<Meter>> for Measured {

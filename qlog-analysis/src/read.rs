@@ -64,6 +64,9 @@ pub struct Summary {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
+    /// Events of connections beyond those that were followed
+    /// ([`crate::connections::MOST`]), where connections were.
+    pub unfollowed: u64,
     /// Of a network log: what Chromium counted, against what the events add up to.
     pub checks: Vec<Check>,
 }

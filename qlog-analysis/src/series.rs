@@ -9,7 +9,7 @@ pub use line::{Line, Point, at, rate, visible};
 
 use std::io::Read;
 
-use crate::connections::{Connection, connections};
+use crate::connections::{Connection, Follower, connections};
 use crate::metrics::{Measured, Meter, Progress};
 use crate::model::{Batch, Event, Metrics, What};
 use crate::read::{Options, ReadError, Summary};
@@ -126,8 +126,18 @@ pub struct Series {
 /// # Errors
 /// As [`crate::read::read`].
 pub fn draw(input: impl Read, options: &Options, most: usize) -> Result<(Summary, Vec<Drawn>), ReadError> {
-    let (summary, found) = connections(input, options, || Series::new(most), Series::event)?;
+    let (summary, found) = connections(input, options, || Series::new(most))?;
     Ok((summary, found.into_iter().map(Series::finish).collect()))
+}
+
+impl Follower for Series {
+    fn event(&mut self, batch: &Batch, event: &Event) {
+        Series::event(self, batch, event);
+    }
+
+    fn one_of(&mut self, followers: usize) {
+        self.meter.one_of(followers);
+    }
 }
 
 impl Series {

@@ -75,6 +75,10 @@ fn tell_doubts(path: &Path, summary: &Summary) {
     if summary.bad_records > 0 {
         eprintln!("{file}: {} records could not be read; `windlass qlog lint` says why", summary.bad_records);
     }
+    if summary.unfollowed > 0 {
+        let (most, events) = (windlass_qlog_analysis::connections::MOST, summary.unfollowed);
+        eprintln!("warning: {file}: it has more than {most} connections; {events} events of further ones are left out");
+    }
     for check in summary.checks.iter().filter(|check| !check.agrees()) {
         let (connection, what, told) = (&check.connection, check.what, check.told);
         match check.found {

@@ -42,6 +42,10 @@ pub struct Measures {
     pub goodput: Option<f64>,
     /// Stream data received, each byte once, per time, Mbit/s.
     pub received_goodput: Option<f64>,
+    /// Packets that left together in the mean, less than 0.05 ms after the one before.
+    pub burst_mean: Option<f64>,
+    /// The most packets that left together.
+    pub burst_max: Option<u64>,
     /// Packets declared lost.
     pub packets_lost: u64,
     /// Of them, those that were acknowledged after all.
@@ -95,6 +99,8 @@ impl Measures {
         ("throughput_mbps", |m| m.throughput),
         ("goodput_mbps", |m| m.goodput),
         ("received_goodput_mbps", |m| m.received_goodput),
+        ("burst_mean_packets", |m| m.burst_mean),
+        ("burst_max_packets", |m| m.burst_max.map(|packets| packets as f64)),
         ("packets_lost", |m| Some(m.packets_lost as f64)),
         ("packets_spurious", |m| Some(m.packets_spurious as f64)),
         ("loss_percent", |m| m.loss),

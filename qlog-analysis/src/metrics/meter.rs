@@ -13,6 +13,24 @@ use crate::model::{Batch, Event, Metrics, Packet, PacketType, Stream, What};
 /// Data frames of a packet, a part of the meter's store: first and number.
 type Streams = (u64, u32);
 
+/// Packet number spaces, one each path, that are followed.
+const SPACES: usize = 32;
+
+/// Packets of one connection that are remembered, of all spaces.
+const PACKETS: usize = 1 << 18;
+
+/// What all connections of a file together may remember: packets, data frames, streams.
+const ALTOGETHER: usize = 1 << 19;
+
+/// Connections whose rates and quantiles are as fine as those of one alone.
+const FINE: usize = 64;
+
+/// Congestion states that are told apart; further ones are `other`.
+const STATES: usize = 64;
+
+/// Packets less than this after the one before leave with it, ns.
+const TOGETHER: i64 = 50_000;
+
 /// Counts of a connection so far, and what its latest event showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
@@ -45,6 +63,13 @@ pub struct Meter {
     /// Data frames of packets in flight, and the number of the first.
     streams: VecDeque<Stream>,
     first_stream: u64,
+    /// Packets remembered in each space, and data frames of them, at most.
+    most: usize,
+    /// Bins of rates at most.
+    bins: usize,
+    /// When the packet sent last left, and how many left with it.
+    burst: (i64, u64),
+    bursts: u64,
     acknowledged: Delivered,
     received: Delivered,
     goodput: u64,
@@ -91,6 +116,10 @@ impl Meter {
             flights: BTreeMap::new(),
             streams: VecDeque::new(),
             first_stream: 0,
+            most: PACKETS,
+            bins: Rates::BINS,
+            burst: (i64::MIN, 0),
+            bursts: 0,
             acknowledged: Delivered::default(),
             received: Delivered::default(),
             goodput: 0,
@@ -116,6 +145,23 @@ impl Meter {
         }
     }
 
+    /// Takes as much less memory as is fit for one of `meters` connections of a file.
+    pub fn one_of(&mut self, meters: usize) {
+        let meters = meters.max(1);
+        self.most = (ALTOGETHER / meters).clamp(64, PACKETS);
+        let most = self.most;
+        self.flights.values_mut().for_each(|flight| flight.limit(most));
+        self.streams.shrink_to_fit();
+        self.acknowledged.limit(most);
+        self.received.limit(most);
+        if meters > FINE {
+            self.told_rtt.coarsen();
+            self.sampled_rtt.coarsen();
+            self.bins = Rates::BINS * FINE / meters;
+            self.rates.iter_mut().for_each(|rates| rates.limit(self.bins));
+        }
+    }
+
     /// Takes one event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
         let now = event.time;
@@ -129,7 +175,9 @@ impl Meter {
             What::Lost(index) => self.lost(now, &batch.packets[index as usize]),
             What::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
             What::State(index) => {
-                let name = batch.name(batch.states[index as usize].new).to_owned();
+                let name = batch.name(batch.states[index as usize].new);
+                let known = self.measures.states.len() < STATES || self.measures.states.contains_key(name);
+                let name = if known { name } else { "other" }.to_owned();
                 self.enter(now, Some(name));
             }
             What::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
@@ -150,17 +198,62 @@ impl Meter {
         self.measures.packets_sent += 1;
         let bytes = packet.bytes.unwrap_or(0);
         self.sizes[0] += u64::from(bytes);
+        self.leaves(now);
         // Without frames, every packet counts as one that asks for an ACK.
         if packet.ack_eliciting == Some(false) {
             return;
         }
         let Some(number) = packet.number else { return };
+        let key = (packet.kind.space(), packet.path);
+        if !self.flights.contains_key(&key) {
+            if self.flights.len() >= SPACES {
+                return;
+            }
+            let mut flight = Flight::default();
+            flight.limit(self.most);
+            self.flights.insert(key, flight);
+        }
         let streams = batch.streams_of(packet);
+        let room = self.most.saturating_sub(streams.len());
+        if self.streams.len() > room {
+            // The frames of the oldest packets will not be counted when these are acknowledged.
+            let over = self.streams.len() - room;
+            self.streams.drain(..over);
+            self.first_stream += over as u64;
+        }
         let first = self.first_stream + self.streams.len() as u64;
         self.streams.extend(streams);
         let sent = Sent { time: now, bytes, fate: Fate::InFlight, more: (first, streams.len() as u32) };
-        self.flights.entry((packet.kind.space(), packet.path)).or_default().sent(number, sent);
+        self.share_room(key);
+        if let Some(flight) = self.flights.get_mut(&key) {
+            flight.sent(number, sent);
+        }
         self.flies(now, i64::from(bytes));
+    }
+
+    /// Makes room for a packet of a space, where several together remember too many.
+    fn share_room(&mut self, key: (PacketType, u32)) {
+        if self.flights.len() < 2 || self.flights.values().map(Flight::remembered).sum::<usize>() < self.most {
+            return;
+        }
+        let others = self.flights.iter_mut().filter(|(other, _)| **other != key);
+        if let Some((_, longest)) =
+            others.max_by_key(|(_, flight)| flight.remembered()).filter(|(_, flight)| flight.remembered() > 0)
+        {
+            longest.halve();
+        }
+    }
+
+    /// A packet leaves, with the one before or in a burst of its own.
+    fn leaves(&mut self, now: i64) {
+        let (last, packets) = self.burst;
+        if last != i64::MIN && now.saturating_sub(last) < TOGETHER {
+            self.burst = (now, packets + 1);
+        } else {
+            self.bursts += 1;
+            self.burst = (now, 1);
+        }
+        self.measures.burst_max = self.measures.burst_max.max(Some(self.burst.1));
     }
 
     fn flies(&mut self, now: i64, change: i64) {
@@ -197,8 +290,11 @@ impl Meter {
         if let Some(sent) = largest.and_then(|largest| flight.get(largest))
             && sent.fate == Fate::InFlight
         {
-            self.sampled_rtt.add(now - sent.time);
-            self.latest_sample = Some(now - sent.time);
+            let sample = now.saturating_sub(sent.time);
+            if self.told_rtt.least().is_none() {
+                self.sampled_rtt.add(sample);
+            }
+            self.latest_sample = Some(sample);
         }
         let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
         for &range in ranges {
@@ -210,7 +306,8 @@ impl Meter {
                 }
                 sent.fate = Fate::Acked;
                 let (first, number) = sent.more;
-                let from = first.saturating_sub(self.first_stream) as usize;
+                let Some(from) = first.checked_sub(self.first_stream) else { return true };
+                let from = usize::try_from(from).unwrap_or(usize::MAX);
                 for frame in self.streams.iter().skip(from).take(number as usize) {
                     goodput = goodput.saturating_add(self.acknowledged.add(frame));
                 }
@@ -233,7 +330,13 @@ impl Meter {
 
     fn deliver(&mut self, now: i64, bytes: u64) {
         let start = self.first.unwrap_or(now);
-        self.rates.get_or_insert_with(|| Rates::new(start)).add(now, bytes);
+        let bins = self.bins;
+        let new = || {
+            let mut rates = Rates::new(start);
+            rates.limit(bins);
+            rates
+        };
+        self.rates.get_or_insert_with(new).add(now, bytes);
     }
 
     /// Forgets the data frames of packets that are no longer remembered.
@@ -275,6 +378,10 @@ impl Meter {
             self.told_flight.set(now, bytes as f64);
         }
         if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
+            if self.told_rtt.least().is_none() {
+                // What was worked out is not needed any more.
+                self.sampled_rtt.clear();
+            }
             self.told_rtt.add(rtt);
         }
         if let Some(rate) = metrics.pacing_rate {
@@ -354,6 +461,7 @@ impl Meter {
         let share = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
         measures.loss = share(measures.packets_lost, measures.packets_sent);
         measures.spurious = share(measures.packets_spurious, measures.packets_lost);
+        measures.burst_mean = (self.bursts > 0).then(|| measures.packets_sent as f64 / self.bursts as f64);
         measures.rtt = rtt.above(0);
         measures.queueing = rtt.least().and_then(|least| rtt.above(least));
         measures.cwnd = level(self.cwnd);

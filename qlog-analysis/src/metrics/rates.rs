@@ -2,9 +2,6 @@
 
 use serde::Serialize;
 
-/// Bins that are kept.
-const BINS: usize = 1 << 14;
-
 /// The width of a bin to begin with, ns.
 const WIDTH: i64 = 10_000_000;
 
@@ -23,22 +20,41 @@ pub struct Rates {
     pub width: i64,
     /// The bytes of each bin.
     pub bytes: Vec<u64>,
+    /// How many there are at most.
+    #[serde(skip)]
+    most: usize,
 }
 
 impl Rates {
+    /// Bins that are kept.
+    pub(super) const BINS: usize = 1 << 14;
+
     /// No bytes yet, from `start` on.
     #[must_use]
     pub(super) fn new(start: i64) -> Self {
-        Rates { start, width: WIDTH, bytes: Vec::new() }
+        Rates { start, width: WIDTH, bytes: Vec::new(), most: Rates::BINS }
+    }
+
+    /// Keeps at most so many bins from now on.
+    pub(super) fn limit(&mut self, most: usize) {
+        self.most = most.clamp(16, Rates::BINS);
+        while self.bytes.len() > self.most {
+            self.widen();
+        }
+        self.bytes.shrink_to_fit();
+    }
+
+    fn widen(&mut self) {
+        self.width = self.width.saturating_mul(2);
+        self.bytes =
+            self.bytes.chunks(2).map(|pair| pair.iter().fold(0, |sum, &bytes| bytes.saturating_add(sum))).collect();
     }
 
     /// Bytes at `now`.
     pub(super) fn add(&mut self, now: i64, bytes: u64) {
         let since = now.saturating_sub(self.start).max(0);
-        while since / self.width >= BINS as i64 {
-            self.width = self.width.saturating_mul(2);
-            let halved = self.bytes.chunks(2).map(|pair| pair.iter().sum()).collect();
-            self.bytes = halved;
+        while since / self.width >= self.most as i64 {
+            self.widen();
         }
         let bin = (since / self.width) as usize;
         if self.bytes.len() <= bin {

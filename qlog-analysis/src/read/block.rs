@@ -6,7 +6,10 @@ use crate::model::Form;
 pub(crate) const BLOCK: usize = 1 << 20;
 
 /// A record longer than this is no record of ours; bytes.
-pub(crate) const LONGEST: usize = 1 << 26;
+pub(crate) const LONGEST: usize = 1 << 24;
+
+/// What a header says beyond so much is not looked at, bytes; and so much of its texts.
+pub(crate) const HEADER: usize = 1 << 22;
 
 /// What a file is cut into.
 pub(crate) enum Piece {

@@ -9,7 +9,7 @@ use std::io::Read;
 use memchr::memchr2;
 
 use super::ReadError;
-use super::block::{Block, LONGEST, Piece};
+use super::block::{Block, HEADER, LONGEST, Piece};
 use super::sequence::Window;
 use crate::model::Form;
 
@@ -28,7 +28,11 @@ pub(super) enum Start {
 struct Fields(Vec<u8>);
 
 impl Fields {
+    /// A field, unless there is no room for it.
     fn add(&mut self, key: &[u8], value: &[u8]) {
+        if self.0.len() + key.len() + value.len() > HEADER {
+            return;
+        }
         self.0.push(if self.0.is_empty() { b'{' } else { b',' });
         self.0.push(b'"');
         self.0.extend_from_slice(key);

@@ -50,7 +50,7 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mu
             let word = |key: &str| point.get(key).and_then(Value::as_str);
             trace.vantage = word("type").map_or(Vantage::Unknown, vantage);
             trace.flow = word("flow").map_or(Vantage::Unknown, vantage);
-            trace.implementation = word("name").unwrap_or_default().to_owned();
+            trace.implementation = short(word("name").unwrap_or_default());
         }
         Some(Value::String(point)) => trace.vantage = vantage(point),
         _ => {}
@@ -93,9 +93,16 @@ fn vantage(word: &str) -> Vantage {
     }
 }
 
+/// Bytes of a text of the header that are kept.
+const TEXT: usize = 4096;
+
+pub(super) fn short(text: &str) -> String {
+    text[..text.floor_char_boundary(TEXT)].to_owned()
+}
+
 fn text_of(value: &Value) -> Option<String> {
     match value {
-        Value::String(text) => Some(text.clone()),
+        Value::String(text) => Some(short(text)),
         Value::Number(number) => Some(number.to_string()),
         _ => None,
     }

@@ -6,7 +6,7 @@
 //! spaces. What the constants of a file do not name is counted, and a file that breaks off
 //! gives what came before.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde_json::{Map, Value};
 
@@ -17,6 +17,9 @@ use crate::model::{Batch, Event, Name, Packet, PacketType, Stream, What};
 mod session;
 
 use session::Session;
+
+/// Sessions that are followed at a time. Beyond, the one with the lowest number is over.
+const SESSIONS: usize = 1024;
 
 /// The events that tell of packets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -72,7 +75,7 @@ pub(crate) struct Netlog {
     types: HashMap<u64, (String, Option<Kind>)>,
     /// The number of the source type of QUIC sessions.
     session_type: Option<u64>,
-    sessions: HashMap<u64, Session>,
+    sessions: BTreeMap<u64, Session>,
     last: i64,
     /// What Chromium itself counted of the sessions that were open at the end, if it tells.
     polled: Vec<Value>,
@@ -166,8 +169,7 @@ impl Netlog {
     /// The packets that were not complete when the log ended.
     pub(crate) fn finish(&mut self) -> Batch {
         let mut batch = Batch::default();
-        let mut sessions: Vec<(u64, Session)> = self.sessions.drain().collect();
-        sessions.sort_by_key(|(id, _)| *id);
+        let sessions: Vec<(u64, Session)> = std::mem::take(&mut self.sessions).into_iter().collect();
         self.check(&sessions);
         for (_, mut session) in sessions {
             session.finish_received(self.last, &mut batch);
@@ -213,8 +215,14 @@ impl Netlog {
         }
         let params = if parts.params.starts_with(b"{") { parts.params } else { b"{}" };
         let mut params = Cursor::new(params);
-        let session = self.sessions.entry(source).or_insert_with(|| Session::new(source));
         let now = time.max(self.last);
+        if self.sessions.len() >= SESSIONS
+            && !self.sessions.contains_key(&source)
+            && let Some((_, mut oldest)) = self.sessions.pop_first()
+        {
+            oldest.finish_received(self.last, batch);
+        }
+        let session = self.sessions.entry(source).or_insert_with(|| Session::new(source));
         self.last = session.event(*kind, name, now, &mut params, batch)?.max(now);
         Ok(())
     }

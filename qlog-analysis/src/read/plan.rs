@@ -3,7 +3,7 @@
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Map, Value};
 
-use super::block::Block;
+use super::block::{BLOCK, Block, HEADER};
 use super::dialect::Dialect;
 use super::netlog::{Check, Netlog};
 use super::{Options, ReadError, header, units};
@@ -11,6 +11,9 @@ use crate::model::{Batch, Era, Form, Trace, Vantage, What};
 
 /// Blocks per thread that are read together.
 const AHEAD: usize = 4;
+
+/// Traces that a file may contain.
+const TRACES: u32 = 1 << 16;
 
 pub(crate) struct Known {
     trace: Trace,
@@ -53,6 +56,10 @@ impl Plan {
     /// Takes over a part of the header.
     pub(crate) fn header(&mut self, trace: Option<u32>, text: &[u8], form: Form) -> Result<(), ReadError> {
         self.form = form;
+        if text.len() > HEADER + 2 {
+            let message = format!("the header has {} bytes; expected {HEADER} at most", text.len());
+            return Err(ReadError::NotQlog(message));
+        }
         let fields = match serde_json::from_slice::<Value>(text) {
             Ok(Value::Object(fields)) => fields,
             Ok(_) => return Err(ReadError::NotQlog("the header is no JSON object".to_owned())),
@@ -75,6 +82,9 @@ impl Plan {
                 if matches!(form, Form::Sequence | Form::Lines) && !header::is_qlog(&fields) {
                     let message = "the first record is no qlog header: it has neither file_schema nor qlog_version";
                     return Err(ReadError::NotQlog(message.to_owned()));
+                }
+                if index >= TRACES {
+                    return Err(ReadError::NotQlog(format!("there are more than {TRACES} traces in it")));
                 }
                 let known = self.ensure(index);
                 header::apply(&fields, &mut known.trace, &mut known.dialect);
@@ -130,7 +140,9 @@ impl Plan {
         let judged = self.ensure(block.trace).judged;
         self.waiting.push(block);
         let most = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() * AHEAD);
-        !judged || self.waiting.len() >= most
+        // Blocks of very long records are larger than others.
+        let bytes: usize = self.waiting.iter().map(|block| block.text.len()).sum();
+        !judged || self.waiting.len() >= most || bytes > 2 * most * BLOCK
     }
 
     pub(crate) fn take(&mut self) -> Vec<Block> {
@@ -166,7 +178,7 @@ impl Plan {
                 _ => None,
             });
             if let Some(name) = name {
-                known.trace.controller = batch.name(name).to_owned();
+                known.trace.controller = header::short(batch.name(name));
             }
         }
     }

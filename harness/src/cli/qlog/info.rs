@@ -22,6 +22,12 @@ pub(super) struct Info {
     json: bool,
 }
 
+/// Connections of a trace, names of events of a connection and fields that are told apart.
+/// Further ones are counted together, as [`FURTHER`].
+const APART: usize = 2048;
+
+const FURTHER: &str = "(further ones)";
+
 /// What is in one connection of a trace.
 #[derive(Default, Serialize)]
 struct Content {
@@ -91,7 +97,7 @@ fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliE
         connections.resize_with(connections.len().max(index + 1), BTreeMap::new);
         count(&batch, &mut connections[index]);
         for (name, count) in &batch.unknown {
-            *found.unknown.entry(batch.name(*name).to_owned()).or_default() += count;
+            *apart(&mut found.unknown, batch.name(*name)) += count;
         }
         let room = 20_usize.saturating_sub(found.bad.len());
         found.bad.extend(batch.bad.iter().take(room).map(|bad| (bad.record, bad.reason.clone())));
@@ -141,10 +147,7 @@ fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
 fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
     for event in &batch.events {
         let group = batch.name(event.group);
-        if !connections.contains_key(group) {
-            connections.insert(group.to_owned(), Content::default());
-        }
-        let Some(content) = connections.get_mut(group) else { continue };
+        let content = apart(connections, group);
         content.first_ns.get_or_insert(event.time);
         content.last_ns = content.last_ns.max(event.time);
         let name = match event.what {
@@ -162,13 +165,18 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
             What::Delivered(_) => "stream_data_moved to the application",
             What::Other(name) => batch.name(name),
         };
-        match content.events.get_mut(name) {
-            Some(count) => *count += 1,
-            None => {
-                content.events.insert(name.to_owned(), 1);
-            }
-        }
+        *apart(&mut content.events, name) += 1;
     }
+}
+
+/// What is kept under a name, or of all that there is no room for.
+fn apart<'a, T: Default>(kept: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
+    let known = kept.contains_key(name);
+    let name = if known || kept.len() < APART { name } else { FURTHER };
+    if !kept.contains_key(name) {
+        kept.insert(name.to_owned(), T::default());
+    }
+    kept.get_mut(name).expect("it was put there")
 }
 
 fn text(file: &str, contents: &Contents) -> String {

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use super::{Batch, Cursor, Event, Kind, Malformed, Name, Packet, PacketType, Stream, What};
 
 /// Packets whose type is remembered for when they are lost.
-const REMEMBERED: usize = 1 << 16;
+const REMEMBERED: usize = 1 << 14;
 
-/// Missing packets of one ACK that are looked at.
+/// Missing packets of one ACK that are looked at, ranges and data frames of one packet.
 const MISSING: usize = 1 << 15;
 
 /// What is known of a packet before it is complete.
@@ -20,6 +20,18 @@ struct Gathered {
 }
 
 impl Gathered {
+    fn carries(&mut self, frame: Stream) {
+        if self.streams.len() < MISSING {
+            self.streams.push(frame);
+        }
+    }
+
+    fn acknowledges(&mut self, range: (u64, u64)) {
+        if self.ranges.len() < MISSING {
+            self.ranges.push(range);
+        }
+    }
+
     /// Writes the packet into the tables; its place.
     fn write(self, batch: &mut Batch) -> u32 {
         let first_range = batch.ranges.len() as u32;
@@ -121,13 +133,13 @@ impl Session {
             Some(Kind::AckSent) => self.sending.packet.acks = true,
             Some(Kind::AckReceived) => self.acked(params)?,
             Some(Kind::StreamSent) => {
-                self.sending.streams.push(stream(params)?);
+                self.sending.carries(stream(params)?);
                 self.sending.eliciting = true;
             }
             Some(Kind::StreamReceived) => {
                 let frame = stream(params)?;
                 if let Some((_, received)) = &mut self.receiving {
-                    received.streams.push(frame);
+                    received.carries(frame);
                     received.eliciting = true;
                 }
             }
@@ -197,7 +209,10 @@ impl Session {
         })?;
         if let Some(number) = gathered.packet.number {
             if self.sent.len() >= REMEMBERED {
-                self.sent.retain(|&other, _| other + REMEMBERED as u64 / 2 > number);
+                self.sent.retain(|&other, _| other.saturating_add(REMEMBERED as u64 / 2) > number);
+                if self.sent.len() >= REMEMBERED {
+                    self.sent.clear();
+                }
             }
             self.sent.insert(number, gathered.packet.kind);
         }
@@ -293,12 +308,12 @@ impl Session {
         let mut from = smallest.unwrap_or(largest);
         for gap in missing.into_iter().filter(|&gap| gap <= largest) {
             if gap > from {
-                received.ranges.push((from, gap - 1));
+                received.acknowledges((from, gap - 1));
             }
             from = from.max(gap.saturating_add(1));
         }
         if from <= largest {
-            received.ranges.push((from, largest));
+            received.acknowledges((from, largest));
         }
         Ok(())
     }
