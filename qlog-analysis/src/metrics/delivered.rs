@@ -34,7 +34,7 @@ impl Default for Delivered {
 #[derive(Clone, Debug)]
 enum Pieces {
     One(u64, u64),
-    Several(Box<BTreeMap<u64, u64>>),
+    Several(BTreeMap<u64, u64>),
 }
 
 impl Delivered {
@@ -106,7 +106,7 @@ impl Pieces {
                 to - from
             }
             Pieces::One(begin, end) => {
-                *self = Pieces::Several(Box::new(BTreeMap::from([(*begin, *end), (from, to)])));
+                *self = Pieces::Several(BTreeMap::from([(*begin, *end), (from, to)]));
                 to - from
             }
             Pieces::Several(pieces) => {
