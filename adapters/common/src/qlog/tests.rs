@@ -100,7 +100,7 @@ fn the_recovery_level_tells_metrics_states_losses_and_marks() {
     for expected in [
         r#"{"time":0,"name":"quic:congestion_state_updated","data":{"new":"slow_start"}}"#,
         r#"{"time":0,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000}}"#,
-        r#""latest_rtt":40,"smoothed_rtt":40.000001,"min_rtt":39,"rtt_variance":5}"#,
+        r#""latest_rtt":40,"smoothed_rtt":40.000001,"min_rtt":39,"rtt_variance":5,"app_limited":false}"#,
         r#"{"time":60,"name":"quic:packet_lost","data":{"header":{"packet_type":"1RTT","packet_number":5},"trigger":"time_threshold"}}"#,
         r#"{"time":60,"name":"quic:congestion_state_updated","data":{"old":"slow_start","new":"recovery","trigger":"loss"}}"#,
         r#"{"time":60,"name":"windlass:lost","data":{"packets":1,"bytes":1200,"newest_packet_number":5,"persistent_congestion":false}}"#,
