@@ -2,6 +2,15 @@
 
 use windlass_controllers::{Algorithm, Engine, Signals};
 
+/// A stack as far as choosing a controller for it goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stack {
+    /// Its name in errors and logs.
+    pub name: &'static str,
+    /// What it reports to a controller, with the bookkeeping of its adapter.
+    pub provides: Signals,
+}
+
 /// Why a controller cannot be used.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ChoiceError {

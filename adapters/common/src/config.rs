@@ -31,7 +31,7 @@ mod file;
 mod problem;
 mod recording;
 
-pub use destination::Peer;
+pub use crate::peer::Peer;
 pub use problem::{ConfigError, Problem};
 pub use recording::Recording;
 

@@ -2,17 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::hash::{BuildHasher, Hash, RandomState};
+use std::hash::Hash;
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass_adapter::config::{Config, ConfigError, Peer};
-use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, choose, require};
-use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
+use windlass_adapter::{ChoiceError, Groups, NewFlow, Policy, Recorder, Stack, require};
+use windlass_controllers::{Algorithm, Engine, Signals, Time};
 
 use crate::flow::Guarded;
 use crate::{AT_MOST, PROVIDES, STACK, WITH_ECN, WITH_ONE_WAY_DELAY};
+
+/// MsQuic with everything turned on.
+const THIS: Stack = Stack { name: STACK, provides: AT_MOST };
 
 /// A connection that needs a flow.
 #[derive(Clone, Copy, Debug)]
@@ -56,32 +58,9 @@ pub(crate) trait Start: Send + Sync {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String>;
 }
 
-/// A flow about to start, for whoever records it or puts it into a group.
-#[derive(Clone, Copy, Debug)]
-pub struct NewFlow<'a, E: Engine> {
-    /// Whom it sends to.
-    pub peer: Peer<'a>,
-    /// The algorithm.
-    pub engine: &'a E,
-    /// The algorithm as a user types it.
-    pub controller: &'a str,
-    /// The path it starts on.
-    pub path: &'a Path,
-}
-
-type Choose<E> = Box<dyn Fn(&Peer<'_>) -> (E, Arc<str>) + Send + Sync>;
-type Join<E> = Box<dyn Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync>;
-type Record<E> = Box<dyn Fn(&NewFlow<'_, E>) -> Option<Box<dyn Recorder>> + Send + Sync>;
-
 /// What a name stands for: a controller, with its groups and recorders. Goes to
 /// `register_as`.
-pub struct Definition<E: Engine = Algorithm> {
-    choose: Choose<E>,
-    join: Option<Join<E>>,
-    record: Option<Record<E>>,
-    seed: u64,
-    made: AtomicU64,
-}
+pub struct Definition<E: Engine = Algorithm>(Policy<E>);
 
 impl Definition {
     /// The catalogue's controller `text`: a name, or `name:parameter=value,…`.
@@ -89,7 +68,7 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal MsQuic never reports.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(choose(text, STACK, AT_MOST)?, text))
+        Policy::named(text, &THIS).map(Definition)
     }
 
     /// What `config` says for each peer, with its groups and recordings.
@@ -98,23 +77,7 @@ impl Definition {
     /// A controller of the file needs a signal MsQuic never reports, or recordings cannot be
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        config.check(STACK, AT_MOST)?;
-        let chosen = config.clone();
-        let mut definition = Self::choosing(Box::new(move |peer| {
-            let chosen = chosen.choose(peer);
-            (chosen.algorithm, chosen.text.as_str().into())
-        }));
-        if let Some(recording) = config.recording() {
-            let (spool, config) = (recording.open()?, config.clone());
-            definition.record = Some(Box::new(move |new| {
-                let recording = config.recording()?;
-                Some(recording.recorder(&spool, STACK, new.engine, new.controller, new.peer.address, new.path))
-            }));
-        }
-        let groups = config.clone();
-        definition.join =
-            Some(Box::new(move |new, recorder| groups.join(new.engine, new.path, new.peer.address, recorder)));
-        Ok(definition)
+        Policy::from_config(config, &THIS)?.recorded_by(config, &THIS).map(Definition)
     }
 }
 
@@ -124,21 +87,7 @@ impl<E: Engine> Definition<E> {
     /// # Errors
     /// The controller needs a signal MsQuic never reports.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        require(&engine, engine.name(), STACK, AT_MOST)?;
-        let name = engine.name();
-        Ok(Self::of(engine, name))
-    }
-
-    fn of(engine: E, text: &str) -> Self {
-        let text: Arc<str> = text.into();
-        let grouped = engine.needs().contains(Signals::GROUPS);
-        let definition = Self::choosing(Box::new(move |_| (engine.clone(), Arc::clone(&text))));
-        if grouped { definition.group(&Groups::default(), |peer| peer.ip()) } else { definition }
-    }
-
-    fn choosing(choose: Choose<E>) -> Self {
-        let seed = RandomState::new().hash_one(STACK);
-        Definition { choose, join: None, record: None, seed, made: AtomicU64::new(0) }
+        Policy::new(engine, &THIS).map(Definition)
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
@@ -147,64 +96,41 @@ impl<E: Engine> Definition<E> {
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
     #[must_use]
-    pub fn group<K>(mut self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    pub fn group<K>(self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        let groups = groups.clone();
-        self.join = Some(Box::new(move |new, recorder| {
-            Flow::grouped_with(new.engine.clone(), new.path, &groups, key_of(new.peer.address), recorder)
-        }));
-        self
+        Definition(self.0.group(groups, key_of))
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the path the flow
     /// starts on, what it records is all a replay needs.
     #[must_use]
-    pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        self.record = Some(Box::new(move |new| Some(make(new))));
-        self
+    pub fn record_with(self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
+        Definition(self.0.record_with(make))
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The default
     /// differs from definition to definition.
     #[must_use]
-    pub fn seed(mut self, seed: u64) -> Self {
-        self.seed = seed;
-        self
+    pub fn seed(self, seed: u64) -> Self {
+        Definition(self.0.seed(seed))
     }
 }
 
 impl<E: Engine> Start for Definition<E> {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
-        let (engine, controller) = (self.choose)(&new.peer);
-        new.check(&engine, &controller)?;
-        let seed = self.seed.wrapping_add(self.made.fetch_add(1, Ordering::Relaxed));
-        let path = Path { now: new.now, mtu: new.mtu, seed };
-        let flow = NewFlow { peer: new.peer, engine: &engine, controller: &controller, path: &path };
-        let recorder = self.record.as_ref().and_then(|record| record(&flow));
-        let flow = match &self.join {
-            Some(join) => join(&flow, recorder),
-            None => {
-                let mut flow = Flow::alone(engine.clone(), &path);
-                if let Some(recorder) = recorder {
-                    flow.record(recorder);
-                }
-                flow
-            }
-        };
+        let choice = self.0.choose(&new.peer);
+        new.check(&choice.engine, &choice.text)?;
+        let flow = self.0.start(&choice, new.peer, new.now, new.mtu);
         let path = crate::path::Path::new(flow, new.now, new.mtu, new.in_flight);
-        Ok(Guarded::new(Box::new(path), controller))
+        Ok(Guarded::new(Box::new(path), choice.text))
     }
 }
 
 impl<E: Engine> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Definition")
-            .field("grouped", &self.join.is_some())
-            .field("recorded", &self.record.is_some())
-            .field("seed", &self.seed)
-            .finish_non_exhaustive()
+        f.debug_tuple("Definition").field(&self.0).finish()
     }
 }
 

@@ -35,12 +35,12 @@ mod path;
 mod plugin;
 mod settings;
 
-pub use definition::{Definition, NewFlow, define_as};
+pub use definition::{Definition, define_as};
 #[cfg(feature = "native")]
 pub use native::{Refused, configure, load, register, register_as, set_default};
 pub use plugin::plugin;
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 
 use windlass_controllers::Signals;

@@ -40,10 +40,10 @@ mod names;
 mod packets;
 mod path;
 
-pub use definition::{Definition, NewFlow};
+pub use definition::Definition;
 pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 
 use windlass_controllers::Signals;

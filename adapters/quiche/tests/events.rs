@@ -303,7 +303,7 @@ fn times_count_from_the_origin() {
     let origin = std::time::Instant::now() - Duration::from_secs(100);
     let definition = Definition::named("reno").unwrap().origin(origin).record_with(move |new| {
         assert!(new.path.now >= Time(100_000_000_000));
-        assert_eq!((new.controller, new.peer), ("reno", SocketAddr::from(CLIENT)));
+        assert_eq!((new.controller, new.peer), ("reno", CLIENT.into()));
         Box::new(shared.clone())
     });
     register_as("from an origin", definition).unwrap();

@@ -39,13 +39,12 @@ mod packet;
 mod path;
 mod qlog;
 
-pub use boarding::NewFlow;
 pub use controller::Controller;
 pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
 pub use qlog::{Connection, NewConnection, Output, Qlog};
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder, Report, Spool};
+pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder, Report, Spool};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 
 use windlass_controllers::Signals;

@@ -2,20 +2,7 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// A peer, as far as a stack tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Peer<'a> {
-    /// Its address.
-    pub address: SocketAddr,
-    /// The host name it was reached by, where known.
-    pub name: Option<&'a str>,
-}
-
-impl<T: Into<SocketAddr>> From<T> for Peer<'static> {
-    fn from(address: T) -> Self {
-        Peer { address: address.into(), name: None }
-    }
-}
+use crate::Peer;
 
 /// What a rule's `to` covers.
 #[derive(Clone, PartialEq, Eq, Debug)]

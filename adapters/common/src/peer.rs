@@ -1,0 +1,18 @@
+//! Whom a flow sends to.
+
+use std::net::SocketAddr;
+
+/// A peer, as far as a stack tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Peer<'a> {
+    /// Its address.
+    pub address: SocketAddr,
+    /// The host name it was reached by, where known.
+    pub name: Option<&'a str>,
+}
+
+impl<T: Into<SocketAddr>> From<T> for Peer<'static> {
+    fn from(address: T) -> Self {
+        Peer { address: address.into(), name: None }
+    }
+}

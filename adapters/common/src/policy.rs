@@ -1,0 +1,196 @@
+//! Which flow a connection gets: of which controller, in which group, recorded by whom.
+
+use std::fmt;
+use std::hash::{BuildHasher, Hash, RandomState};
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
+
+#[cfg(feature = "config")]
+use crate::config::{Config, ConfigError};
+use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack, choose, require};
+
+/// Which controller, as an engine and as a user types it.
+#[derive(Clone, Debug)]
+pub struct Choice<E> {
+    /// The algorithm.
+    pub engine: E,
+    /// The algorithm as a user types it.
+    pub text: Arc<str>,
+}
+
+/// A flow about to start, for whoever records it or puts it into a group.
+#[derive(Clone, Copy, Debug)]
+pub struct NewFlow<'a, E: Engine> {
+    /// Whom it sends to.
+    pub peer: Peer<'a>,
+    /// The algorithm.
+    pub engine: &'a E,
+    /// The algorithm as a user types it.
+    pub controller: &'a str,
+    /// The path it starts on.
+    pub path: &'a Path,
+}
+
+type Choose<E> = Arc<dyn Fn(&Peer<'_>) -> Choice<E> + Send + Sync>;
+type Join<E> = Arc<dyn Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync>;
+type Record<E> = Arc<dyn Fn(&NewFlow<'_, E>) -> Option<Box<dyn Recorder>> + Send + Sync>;
+
+/// Chooses and starts flows that a stack can run. What is cloned counts its flows together.
+#[derive(Clone)]
+pub struct Policy<E: Engine = Algorithm> {
+    choose: Choose<E>,
+    join: Option<Join<E>>,
+    record: Option<Record<E>>,
+    seed: u64,
+    made: Arc<AtomicU64>,
+}
+
+impl Policy {
+    /// Flows of the catalogue's controller `text`: a name, or `name:parameter=value,…`.
+    ///
+    /// # Errors
+    /// The text cannot be read, or the controller needs a signal `stack` does not report.
+    pub fn named(text: &str, stack: &Stack) -> Result<Self, ChoiceError> {
+        Ok(Self::unchecked(choose(text, stack.name, stack.provides)?, text))
+    }
+
+    /// Flows of what `config` says for each peer, in its groups.
+    ///
+    /// # Errors
+    /// A controller of the file needs a signal `stack` does not report.
+    #[cfg(feature = "config")]
+    pub fn from_config(config: &Config, stack: &Stack) -> Result<Self, ConfigError> {
+        config.check(stack.name, stack.provides)?;
+        let (chosen, groups) = (config.clone(), config.clone());
+        let mut policy = Self::choosing(Arc::new(move |peer| {
+            let chosen = chosen.choose(peer);
+            Choice { engine: chosen.algorithm, text: chosen.text.as_str().into() }
+        }));
+        policy.join =
+            Some(Arc::new(move |new, recorder| groups.join(new.engine, new.path, new.peer.address, recorder)));
+        Ok(policy)
+    }
+
+    /// Records flows as `config` says, if it does.
+    ///
+    /// # Errors
+    /// Recordings cannot be written.
+    #[cfg(feature = "config")]
+    pub fn recorded_by(mut self, config: &Config, stack: &Stack) -> Result<Self, ConfigError> {
+        if let Some(recording) = config.recording() {
+            let (spool, config, stack) = (recording.open()?, config.clone(), stack.name);
+            self.record = Some(Arc::new(move |new| {
+                let recording = config.recording()?;
+                Some(recording.recorder(&spool, stack, new.engine, new.controller, new.peer.address, new.path))
+            }));
+        }
+        Ok(self)
+    }
+}
+
+impl<E: Engine> Policy<E> {
+    /// Flows of `engine`: [`Fixed`](windlass_controllers::Fixed) makes one of any controller.
+    ///
+    /// # Errors
+    /// The controller needs a signal `stack` does not report.
+    pub fn new(engine: E, stack: &Stack) -> Result<Self, ChoiceError> {
+        let name = engine.name();
+        require(&engine, name, stack.name, stack.provides)?;
+        Ok(Self::unchecked(engine, name))
+    }
+
+    /// Flows of `engine`, which the user called `text` and which the stack can run.
+    fn unchecked(engine: E, text: &str) -> Self {
+        let grouped = engine.needs().contains(Signals::GROUPS);
+        let choice = Choice { engine, text: text.into() };
+        let policy = Self::choosing(Arc::new(move |_| choice.clone()));
+        if grouped { policy.group(&Groups::default(), |peer| peer.ip()) } else { policy }
+    }
+
+    fn choosing(choose: Choose<E>) -> Self {
+        Policy { choose, join: None, record: None, seed: RandomState::new().hash_one(0), made: Arc::default() }
+    }
+
+    /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
+    /// Strength and other shared facts can be changed at any time with [`Groups::with`].
+    ///
+    /// Without this, the flows of a controller that needs groups form one group per peer's
+    /// address without its port.
+    #[must_use]
+    pub fn group<K>(mut self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    where
+        K: Hash + Eq + Send + Sync + 'static,
+    {
+        let groups = groups.clone();
+        self.join = Some(Arc::new(move |new, recorder| {
+            Flow::grouped_with(new.engine.clone(), new.path, &groups, key_of(new.peer.address), recorder)
+        }));
+        self
+    }
+
+    /// Gives every flow the recorder `make` returns for it. Together with the path the flow
+    /// starts on, what it records is all a replay needs.
+    #[must_use]
+    pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
+        self.record = Some(Arc::new(move |new| Some(make(new))));
+        self
+    }
+
+    /// Sets the seed of controllers that need randomness; flows count up from it. The default
+    /// differs from policy to policy.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The controller of the flows to `peer`.
+    #[must_use]
+    pub fn choose(&self, peer: &Peer<'_>) -> Choice<E> {
+        (self.choose)(peer)
+    }
+
+    /// The seed of the next flow.
+    #[must_use]
+    pub fn next_seed(&self) -> u64 {
+        self.seed.wrapping_add(self.made.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The recorder of a flow, if something records it.
+    #[must_use]
+    pub fn recorder(&self, new: &NewFlow<'_, E>) -> Option<Box<dyn Recorder>> {
+        self.record.as_ref().and_then(|record| record(new))
+    }
+
+    /// A flow, in its group if it has one.
+    #[must_use]
+    pub fn join(&self, new: &NewFlow<'_, E>, recorder: Option<Box<dyn Recorder>>) -> Flow<E> {
+        match &self.join {
+            Some(join) => join(new, recorder),
+            None => Flow::alone_with(new.engine.clone(), new.path, recorder),
+        }
+    }
+
+    /// A flow of `choice` to `peer` that starts `now` on a path of datagrams of `mtu` bytes,
+    /// with its group and its recorder.
+    #[must_use]
+    pub fn start(&self, choice: &Choice<E>, peer: Peer<'_>, now: Time, mtu: u32) -> Flow<E> {
+        let path = Path { now, mtu, seed: self.next_seed() };
+        let new = NewFlow { peer, engine: &choice.engine, controller: &choice.text, path: &path };
+        self.join(&new, self.recorder(&new))
+    }
+}
+
+impl<E: Engine> fmt::Debug for Policy<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Policy")
+            .field("grouped", &self.join.is_some())
+            .field("recorded", &self.record.is_some())
+            .field("seed", &self.seed)
+            .field("made", &self.made)
+            .finish_non_exhaustive()
+    }
+}
