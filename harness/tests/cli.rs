@@ -26,6 +26,9 @@ fn an_unknown_stack_or_scenario_gets_the_nearest_name() {
         2,
         &format!("unknown stack \"qiunn\" (did you mean \"quinn\"?); expected {expected}"),
     );
+    let output = windlass(&["run", "clean-link", "-c", "reno", "--stack", "quiche"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("cargo run --release -p windlass-quiche-harness -- run"), "{}", stderr(&output));
     let real = expected.trim_start_matches("sim or ");
     fails(
         &["run", "clean-link", "-c", "reno", "--wire"],

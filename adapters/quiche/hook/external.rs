@@ -305,6 +305,106 @@ pub mod clock {
     }
 }
 
+/// Random bytes as a program tells them.
+#[cfg(feature = "virtual-time")]
+pub mod random {
+    use std::cell::Cell;
+
+    thread_local! {
+        static STATE: Cell<Option<u64>> = const { Cell::new(None) };
+    }
+
+    /// Has everything random that quiche itself decides on this thread follow from `seed`,
+    /// until told otherwise; `None` leaves it to BoringSSL. Keys and all else in TLS stay
+    /// BoringSSL's, so nothing of this is for use on a network.
+    pub fn tell(seed: Option<u64>) {
+        STATE.set(seed);
+    }
+
+    /// Fills `buf` if there is a seed.
+    pub(super) fn fill(buf: &mut [u8]) -> bool {
+        let Some(mut state) = STATE.get() else { return false };
+        for bytes in buf.chunks_mut(8) {
+            // SplitMix64.
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut word = state;
+            word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            word ^= word >> 31;
+            bytes.copy_from_slice(&word.to_le_bytes()[..bytes.len()]);
+        }
+        STATE.set(Some(state));
+        true
+    }
+}
+
+/// Fills `buf` as the program told; `false`: it is BoringSSL's to do.
+#[inline]
+pub(crate) fn fill(buf: &mut [u8]) -> bool {
+    #[cfg(feature = "virtual-time")]
+    return random::fill(buf);
+    #[cfg(not(feature = "virtual-time"))]
+    {
+        let _ = buf;
+        false
+    }
+}
+
+/// ECN codepoints of datagrams a program receives: quiche has no place for them in
+/// `RecvInfo`.
+pub mod ecn {
+    use std::cell::Cell;
+
+    /// A codepoint (`RFC 3168 §5`).
+    #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+    pub enum Codepoint {
+        /// Not ECN-capable, or not known.
+        #[default]
+        NotEct,
+        /// ECT(0).
+        Ect0,
+        /// ECT(1).
+        Ect1,
+        /// Congestion experienced.
+        Ce,
+    }
+
+    thread_local! {
+        pub(super) static TOLD: Cell<Codepoint> = const { Cell::new(Codepoint::NotEct) };
+    }
+
+    /// Tells the codepoint of all datagrams that this thread hands to `Connection::recv`,
+    /// until told otherwise.
+    pub fn tell(codepoint: Codepoint) {
+        TOLD.set(codepoint);
+    }
+}
+
+/// Packets received in a packet number space, by codepoint.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Received {
+    ect0: u64,
+    ect1: u64,
+    ce: u64,
+}
+
+impl Received {
+    /// A packet of the datagram under way counts.
+    pub(crate) fn count(&mut self) {
+        match ecn::TOLD.get() {
+            ecn::Codepoint::NotEct => {},
+            ecn::Codepoint::Ect0 => self.ect0 += 1,
+            ecn::Codepoint::Ect1 => self.ect1 += 1,
+            ecn::Codepoint::Ce => self.ce += 1,
+        }
+    }
+
+    /// What an ACK frame tells; nothing if no codepoint was ever seen.
+    pub(crate) fn counts(&self) -> Option<EcnCounts> {
+        (self.ect0 + self.ect1 + self.ce > 0).then(|| EcnCounts::of(self.ect0, self.ect1, self.ce))
+    }
+}
+
 /// A controller and what it has not been told of a frame yet.
 #[derive(Debug)]
 pub(crate) struct External {
@@ -355,6 +455,13 @@ impl Sender {
         let controller = algorithm.start(&path)?;
         let sent_now = config.custom_bbr_params.and_then(|params| params.time_sent_set_to_now).unwrap_or(true);
         Some(Sender::External(External { controller, frame: None, ecn: None, mtu, limit: u64::MAX, sent_now }))
+    }
+
+    /// The part of `room`, bytes, that whole datagrams take. A datagram that fills what is left
+    /// of a window would be acknowledged alone and leave room for another such; over time all
+    /// become small, and a path that loses packets at random loses more of them.
+    pub(crate) fn whole(&self, room: usize) -> usize {
+        ask!(self, _bbr => room, external => room - room % external.mtu.max(1))
     }
 
     pub(crate) fn time_sent_set_to_now(&self) -> bool {

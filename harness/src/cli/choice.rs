@@ -80,8 +80,17 @@ pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
     stacks.iter().map(live).collect()
 }
 
+/// Stacks whose native builds keep them out of this program, and what has them.
+const ELSEWHERE: &[(&str, &str)] = &[(
+    "quiche",
+    "cargo xtask quiche && cd adapters/quiche && cargo run --release -p windlass-quiche-harness -- run --stack quiche …",
+)];
+
 fn stack(name: &str) -> Result<Stack, CliError> {
     Stack::named(name).ok_or_else(|| {
+        if let Some((_, how)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {
+            return CliError::Usage(format!("{name} is not in this program but in one with its native build: {how}"));
+        }
         let names = Stack::all().iter().map(|stack| stack.name()).collect::<Vec<_>>();
         CliError::Usage(format!(
             "unknown stack {name:?}{}; expected {}",

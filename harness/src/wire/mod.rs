@@ -13,4 +13,4 @@ pub use clock::Clock;
 pub use link::{Carried, Link, LinkError, Transit};
 pub use program::{Counts, Ends, Program, Receiver, Sender};
 pub use run::{LogOf, Report, run_unless};
-pub use socket::bind;
+pub use socket::{Inbox, Open, bind};

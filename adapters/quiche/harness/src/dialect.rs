@@ -1,0 +1,3 @@
+//! What the stack is called.
+
+pub use windlass_quiche::STACK;

@@ -1,0 +1,295 @@
+//! One flow: a connection between two ends and the transfer over it.
+
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use quiche::Connection;
+use quiche::external::clock;
+
+use crate::end::{ADDRESSES, End};
+use crate::net::Codepoint;
+use crate::proto::ClientConfig;
+use crate::scenario::AckPolicy;
+use crate::stacks::driver::journal::{Journal, lock};
+use crate::stacks::driver::wire::{Datagram, Role};
+use crate::stacks::payload::{Hash, Sink, Source, check};
+use crate::watch::{Watch, Watched, codepoint};
+
+/// The stream of the transfer: the client's first that goes one way.
+pub const STREAM: u64 = 2;
+/// How far the receiver gets before the sender's copy is hashed and forgotten.
+const CONFIRM: u64 = 1 << 20;
+/// The error code connections are closed with.
+const DONE: u64 = 0;
+
+/// A flow at work.
+pub struct Flow {
+    ends: [End; 2],
+    watched: Watched,
+    journal: Arc<Mutex<Journal>>,
+    source: Source,
+    sink: Sink,
+    confirmed: u64,
+    /// Made and not yet taken by the stream.
+    unwritten: Bytes,
+    /// Bytes still to make.
+    left: u64,
+    finished: bool,
+    ended: bool,
+    acks: Acks,
+}
+
+/// When the receiver sends: quiche itself acknowledges whenever it is asked for a datagram.
+struct Acks {
+    policy: AckPolicy,
+    /// Datagrams since it was asked last.
+    arrived: u32,
+    /// When it has to be asked.
+    due: Option<Instant>,
+}
+
+impl Flow {
+    /// A flow of `bytes` from `source`, not connected yet. `sizes` are the largest datagrams
+    /// the ends send, `receiver` what the receiving end accepts with.
+    pub fn new(
+        receiver: quiche::Config,
+        largest: usize,
+        watch: Watch,
+        policy: AckPolicy,
+        journal: Arc<Mutex<Journal>>,
+        source: Source,
+        bytes: u64,
+    ) -> Flow {
+        let [here, there] = ADDRESSES;
+        Flow {
+            ends: [
+                End::new(Role::Sender, None, [here, there], largest),
+                End::new(Role::Receiver, Some(receiver), [there, here], largest),
+            ],
+            watched: Watched::new(watch),
+            journal,
+            source,
+            sink: Sink::default(),
+            confirmed: 0,
+            unwritten: Bytes::new(),
+            left: bytes,
+            finished: false,
+            ended: false,
+            acks: Acks { policy, arrived: 0, due: None },
+        }
+    }
+
+    fn end(&mut self, role: Role) -> &mut End {
+        &mut self.ends[role as usize]
+    }
+
+    /// Starts to connect.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
+        clock::tell(Some(now));
+        self.end(Role::Sender).connect(&mut config.config, config.choice)
+    }
+
+    /// Ends the transfer where it is.
+    pub fn stop(&mut self, now: Instant) {
+        clock::tell(Some(now));
+        self.ended = true;
+        if let Some(connection) = self.end(Role::Sender).connection() {
+            // Closed already, it needs no closing.
+            let _ = connection.close(true, DONE, b"");
+        }
+    }
+
+    /// Whether the transfer is over: complete or stopped.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// A datagram reaches an end.
+    ///
+    /// # Errors
+    /// Why the receiver did not accept the connection.
+    pub fn receive(
+        &mut self,
+        role: Role,
+        now: Instant,
+        ecn: Codepoint,
+        mut payload: BytesMut,
+        _answer: impl FnOnce(Datagram<'_>),
+    ) -> Result<(), String> {
+        clock::tell(Some(now));
+        self.end(role).receive(ecn, &mut payload)?;
+        match role {
+            Role::Sender => self.look()?,
+            Role::Receiver => self.hold(now, ecn)?,
+        }
+        Ok(())
+    }
+
+    /// Decides whether the receiver waits before it acknowledges (`RFC 9000 §13.2`): not if
+    /// there is a gap, a mark, or a handshake.
+    fn hold(&mut self, now: Instant, ecn: Codepoint) -> Result<(), String> {
+        let before = self.sink.in_order();
+        self.read();
+        self.acks.arrived += 1;
+        let established = self.end(Role::Receiver).look().is_some_and(Connection::is_established);
+        let waits = established
+            && self.sink.in_order() > before
+            && ecn != Codepoint::Ce
+            && !self.ended
+            && self.acks.arrived < self.acks.policy.every;
+        let due = now + if waits { Duration::from_nanos(self.acks.policy.max_delay.0) } else { Duration::ZERO };
+        self.acks.due = Some(self.acks.due.map_or(due, |earlier| earlier.min(due)));
+        Ok(())
+    }
+
+    /// Runs an end: its timers that are due, its application, its transmissions. Returns
+    /// how many datagrams it sent. If the receiver is `gone`, the sender may run into its
+    /// idle timeout, which ends the flow.
+    ///
+    /// # Errors
+    /// Why the connection was lost.
+    pub fn drive(
+        &mut self,
+        role: Role,
+        now: Instant,
+        gone: bool,
+        mut send: impl FnMut(Datagram<'_>),
+    ) -> Result<usize, String> {
+        clock::tell(Some(now));
+        self.end(role).expire();
+        if let Some(reason) = self.end(role).gone().filter(|_| !self.ended) {
+            if !gone {
+                return Err(format!("the {} lost the connection: {reason}", role.name()));
+            }
+            self.ended = role == Role::Sender;
+        }
+        if role == Role::Receiver {
+            if self.acks.due.is_some_and(|due| due > now) {
+                return Ok(0);
+            }
+            (self.acks.arrived, self.acks.due) = (0, None);
+        }
+        let mut sent = 0;
+        loop {
+            let ecn = match role {
+                Role::Sender => {
+                    self.write()?;
+                    codepoint(&lock(&self.journal).decision)
+                }
+                Role::Receiver => Codepoint::NotEct,
+            };
+            if !self.end(role).transmit(now, &mut |payload| {
+                sent += 1;
+                send(Datagram { ecn, payload });
+            })? {
+                break;
+            }
+        }
+        if role == Role::Sender {
+            self.look()?;
+        }
+        Ok(sent)
+    }
+
+    /// Hands over as much as quiche takes, which is what may soon be sent: the application is
+    /// never what limits a flow.
+    fn write(&mut self) -> Result<(), String> {
+        if self.ended || self.finished {
+            return Ok(());
+        }
+        let Some(connection) = self.ends[Role::Sender as usize].connection() else { return Ok(()) };
+        if !connection.is_established() {
+            return Ok(());
+        }
+        loop {
+            if self.unwritten.is_empty() && self.left > 0 {
+                match connection.stream_capacity(STREAM) {
+                    Ok(0) => return Ok(()),
+                    // It comes to be when it is written to.
+                    Ok(_) | Err(quiche::Error::InvalidStreamState(_)) => {}
+                    Err(error) => return Err(error.to_string()),
+                }
+                self.unwritten = self.source.take(self.left);
+                self.left -= self.unwritten.len() as u64;
+            }
+            match connection.stream_send(STREAM, &self.unwritten, self.left == 0) {
+                Ok(taken) => {
+                    let all = taken == self.unwritten.len();
+                    let _ = self.unwritten.split_to(taken);
+                    if all && self.left == 0 {
+                        self.finished = true;
+                        return Ok(());
+                    }
+                    if !all {
+                        return Ok(());
+                    }
+                }
+                Err(quiche::Error::Done) => return Ok(()),
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    }
+
+    fn read(&mut self) {
+        let Some(connection) = self.ends[Role::Receiver as usize].connection() else { return };
+        let mut buffer = [0; 1 << 14];
+        // Nothing to read, or no stream yet.
+        while let Ok((bytes, end)) = connection.stream_recv(STREAM, &mut buffer) {
+            self.sink.take(self.sink.in_order(), Bytes::copy_from_slice(&buffer[..bytes]));
+            self.ended |= end;
+        }
+        if self.sink.in_order() >= self.confirmed + CONFIRM {
+            self.confirmed = self.sink.in_order();
+            self.source.confirm(self.confirmed);
+        }
+    }
+
+    /// Sees what quiche tells of the controller.
+    fn look(&mut self) -> Result<(), String> {
+        let Some(connection) = self.ends[Role::Sender as usize].look() else { return Ok(()) };
+        let mut journal = lock(&self.journal);
+        let now = journal.now;
+        self.watched.look(now, connection, &mut journal)
+    }
+
+    /// When an end has to be driven next.
+    pub fn timeout(&mut self, role: Role) -> Option<Instant> {
+        let due = self.acks.due.filter(|_| role == Role::Receiver);
+        [self.end(role).timeout(), due].into_iter().flatten().min()
+    }
+
+    /// Application bytes the receiver has, each counted once.
+    pub fn received(&self) -> u64 {
+        self.sink.received()
+    }
+
+    /// The journal of the sending end.
+    pub fn journal(&self) -> &Arc<Mutex<Journal>> {
+        &self.journal
+    }
+
+    /// The window of its controller, bytes; `None` before it connected.
+    pub fn window(&mut self) -> Option<u64> {
+        let connection = self.end(Role::Sender).look()?;
+        connection.path_stats().next().map(|path| path.cwnd as u64)
+    }
+
+    /// Packets quiche counts as sent and as lost at the sending end; `None` before it
+    /// connected.
+    pub fn packets(&mut self) -> Option<(u64, u64)> {
+        let stats = self.end(Role::Sender).look()?.stats();
+        Some((stats.sent as u64, stats.lost as u64))
+    }
+
+    /// The hash of what arrived without a gap before it.
+    ///
+    /// # Errors
+    /// The sender's first so many bytes are others.
+    pub fn check(self) -> Result<Hash, String> {
+        check(self.source, self.sink)
+    }
+}

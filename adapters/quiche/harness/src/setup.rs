@@ -1,0 +1,172 @@
+//! What a flow of a scenario is made of.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use windlass_adapter::qlog::Level;
+use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
+use windlass_controllers::{Algorithm, Decision, Engine, Path, Time, View};
+use windlass_quiche::{Definition, STACK};
+
+use crate::choice::{Choice, NATIVES};
+use crate::config::config;
+use crate::flow::Flow;
+use crate::measure::Meter;
+use crate::net::Stream;
+use crate::proto::ClientConfig;
+use crate::scenario::{Control, FlowSpec};
+use crate::stacks::driver::journal::{Journal, Listen, Output};
+use crate::stacks::driver::log::{Run, SMALLEST, begin};
+use crate::stacks::driver::native::{NoNative, Seen, Shadow};
+use crate::stacks::payload::Source;
+use crate::stacks::{Log, RunError};
+use crate::tls::{self, Tls};
+use crate::watch::Watch;
+
+/// What all flows of a run share.
+pub struct Shared<'a> {
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The origin of virtual time.
+    pub origin: Instant,
+    /// The groups flows share windows in.
+    pub groups: Groups<Algorithm, String>,
+    /// Keys and certificates.
+    pub tls: &'a Tls,
+    /// Whether packets are seen in the clear; quiche shows none.
+    #[allow(dead_code, reason = "other stacks of the kin do")]
+    pub sees_packets: bool,
+}
+
+/// A flow not connected yet, and how to connect it.
+pub struct Parts {
+    /// The flow.
+    pub flow: Flow,
+    /// To connect with.
+    pub config: ClientConfig,
+    /// Its log.
+    pub trace: Option<SharedTrace<Output>>,
+}
+
+/// The largest UDP payload quiche's buffers are made for here.
+const LARGEST: u32 = 65_527;
+
+/// quiche discovers no path MTU from other sizes than that.
+const DISCOVERS_FROM: u32 = 1200;
+
+/// What both ways to run a flow begin with.
+pub struct Beginning {
+    /// The largest datagrams it may send, bytes.
+    pub largest: usize,
+    /// What its controller hears and decides.
+    pub journal: Arc<Mutex<Journal>>,
+    /// Who tells the journal.
+    pub watch: Watch,
+    /// The sender's configuration and controller.
+    pub config: ClientConfig,
+    /// The log it writes.
+    pub trace: Option<SharedTrace<Output>>,
+}
+
+fn sender(spec: &FlowSpec, largest: usize) -> Result<quiche::Config, String> {
+    let context = tls::client().map_err(|error| error.to_string())?;
+    config(spec, context, largest).map_err(|error| error.to_string())
+}
+
+/// What the receiving end of a flow accepts with, for datagrams of `largest` bytes at most.
+///
+/// # Errors
+/// There is no such configuration.
+pub fn receiver(spec: &FlowSpec, tls: &Tls, largest: usize) -> Result<quiche::Config, String> {
+    let context = tls::server(tls).map_err(|error| error.to_string())?;
+    config(spec, context, largest).map_err(|error| error.to_string())
+}
+
+impl Shared<'_> {
+    /// Makes the parts of a flow.
+    pub fn parts(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Parts, RunError> {
+        let Beginning { largest, journal, watch, config, trace } = self.beginning(spec, log)?;
+        let receiver = receiver(spec, self.tls, largest).map_err(RunError::Tls)?;
+        let source = Source::new(self.seed, &spec.name);
+        let bytes = spec.transfer_bytes.unwrap_or(u64::MAX);
+        let flow = Flow::new(receiver, largest, watch, spec.ack, journal, source, bytes);
+        Ok(Parts { flow, config, trace })
+    }
+
+    /// Begins a flow.
+    pub fn beginning(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Beginning, RunError> {
+        let failed = |reason: String| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason };
+        if !(SMALLEST..=LARGEST).contains(&spec.packet_bytes) {
+            return Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes });
+        }
+        if !spec.drop_packets.is_empty() {
+            return Err(failed("drop_packets does not work with quiche, which shows no packets".to_owned()));
+        }
+        if spec.discover_packet_bytes.is_some() && spec.packet_bytes != DISCOVERS_FROM {
+            let bytes = spec.packet_bytes;
+            return Err(failed(format!(
+                "packet_bytes is {bytes}; quiche discovers larger ones from {DISCOVERS_FROM} bytes on"
+            )));
+        }
+        let largest = spec.discover_packet_bytes.unwrap_or(spec.packet_bytes) as usize;
+        let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
+        let first = self.first_decision(spec);
+        let trace =
+            log.map(|log| begin(log, &Run { stack: STACK, scenario: self.scenario, seed: self.seed }, spec, &first));
+        // Without packets, which of them were lost is not for the journal to say.
+        let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
+        let choice = self.choice(spec, &journal, trace.clone(), level)?;
+        let watch = match (&choice, &spec.group) {
+            (Choice::Native(_), _) => Watch::Native,
+            (Choice::Ours(_), Some(_)) => Watch::Grouped,
+            (Choice::Ours(_), None) => Watch::Ours,
+        };
+        let sender = sender(spec, largest).map_err(RunError::Tls)?;
+        Ok(Beginning { largest, journal, watch, config: ClientConfig { config: sender, choice }, trace })
+    }
+
+    /// What controls the flow.
+    fn choice(
+        &self,
+        spec: &FlowSpec,
+        journal: &Arc<Mutex<Journal>>,
+        trace: Option<SharedTrace<Output>>,
+        level: Level,
+    ) -> Result<Choice, RunError> {
+        if let Control::Native(name) = &spec.control {
+            return Choice::native(name).ok_or_else(|| {
+                let error = NoNative { stack: STACK, name: name.clone(), known: NATIVES };
+                RunError::NoNative { flow: spec.name.clone(), error }
+            });
+        }
+        let journal = Arc::clone(journal);
+        let definition = Definition::named(&spec.controller)
+            .map_err(|error| RunError::Controller { flow: spec.name.clone(), error })?
+            .origin(self.origin)
+            .seed(Stream::new(self.seed, &format!("controller {}", spec.name)).integer())
+            .record_with(move |new| {
+                let trace = trace.clone();
+                let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.engine, new.controller, new.path));
+                Box::new(Listen { journal: Arc::clone(&journal), qlog })
+            });
+        Ok(Choice::Ours(Box::new(match spec.group.clone() {
+            Some(group) => definition.group(&self.groups, move |_| group.clone()),
+            None => definition,
+        })))
+    }
+
+    /// What the flow's controller decides before it has heard of anything; one of quiche's own
+    /// is looked at once it is there.
+    fn first_decision(&self, spec: &FlowSpec) -> Decision {
+        let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
+        match spec.control.algorithm() {
+            Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
+            None => {
+                let shadow = Shadow(Seen::new(10 * u64::from(spec.packet_bytes)));
+                shadow.decide(&shadow.start(&path), View::solo(&()))
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Two processes, each with its own keys and random TLS messages, come to the same results to
+//! the bit: several connections that share a bottleneck with losses, marks, cross traffic and
+//! receivers that hold their ACKs, ours and quiche's own.
+
+use std::path::Path;
+use std::process::Command;
+
+use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
+use windlass::scenario::Scenario;
+use windlass_qlog::Profile;
+use windlass_quiche_harness::QUICHE;
+
+/// Names the directory a child writes to.
+const CHILD: &str = "WINDLASS_TEST_LOG";
+
+const SCENARIO: &str = "
+duration_s = 5
+seed = 9
+[dumbbell]
+rate_mbps = 10
+rtt_ms = 40
+buffer_packets = 30
+loss_percent = 0.5
+queue = { kind = \"red\", min_th_packets = 5, max_th_packets = 15 }
+[[flow]]
+controller = \"cubic\"
+ecn = true
+ack = \"delayed\"
+[[flow]]
+controller = \"nf-tcp:fallback=on\"
+ecn = true
+start_s = 0.5
+[[flow]]
+controller = \"native:cubic\"
+start_s = 1
+[[flow]]
+controller = \"native:bbr2\"
+ack = \"delayed\"
+start_s = 2
+[[traffic]]
+kind = \"pareto-on-off\"
+rate_mbps = 5
+mean_rate_mbps = 1
+";
+
+#[test]
+fn two_processes_come_to_the_same() {
+    if let Ok(directory) = std::env::var(CHILD) {
+        return run(Path::new(&directory));
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| {
+        let path = directory.path().join(name);
+        let status = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "two_processes_come_to_the_same"])
+            .env(CHILD, &path)
+            .status()
+            .unwrap();
+        assert!(status.success());
+        path
+    });
+    for (file, least) in [
+        ("repeats/own@quiche/flow1.sqlog", 100_000),
+        ("repeats/own@quiche/flow2.sqlog", 100_000),
+        ("outcome.json", 10_000),
+    ] {
+        let [one, other] = [&first, &second].map(|run| std::fs::read(run.join(file)).unwrap());
+        assert!(one.len() > least, "{file}: {} bytes", one.len());
+        assert!(one == other, "{file} differs");
+    }
+}
+
+fn run(directory: &Path) {
+    QUICHE.welcome();
+    let stack = Stack::named("quiche").unwrap();
+    let scenario = Scenario::read("repeats", SCENARIO, None).unwrap();
+    let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
+    let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();
+    let outcome = stack.run(&scenario, Some(&mut logs), &|_| false).unwrap();
+    for flow in &outcome.flows[..4] {
+        assert!(flow.goodput_mbps > 0.2 && flow.packets_lost > 0 && flow.sha256.is_some(), "{flow:?}");
+        assert!(flow.rtt_mean_ms.is_some_and(|rtt| rtt > 40.0) && flow.cwnd_mean_packets > 2.0, "{flow:?}");
+    }
+    assert!(outcome.flows[0].packets_marked > 0, "{:?}", outcome.flows[0]);
+    std::fs::write(directory.join("outcome.json"), serde_json::to_string(&outcome).unwrap()).unwrap();
+}

@@ -1,0 +1,99 @@
+//! quiche beside the other stacks: what every stack is held to.
+
+#[path = "../../../../harness/tests/stacks/fixed_window.rs"]
+mod fixed_window;
+#[path = "../../../../harness/tests/stacks/matrix.rs"]
+mod matrix;
+
+use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
+use windlass::outcome::{FlowOutcome, Outcome};
+use windlass::scenario::Scenario;
+use windlass_adapter::step::{Entry, Steps};
+use windlass_controllers::What;
+use windlass_qlog::Profile;
+use windlass_quiche_harness::QUICHE;
+
+fn quiche() -> Stack {
+    QUICHE.welcome();
+    Stack::named("quiche").unwrap()
+}
+
+fn run(text: &str) -> Outcome {
+    let scenario = Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"));
+    quiche().run(&scenario, None, &|_| false).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// 10 Mbit/s, 40 ms, a BDP of buffer.
+const LINK: &str = "duration_s = 10\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
+
+#[test]
+fn goodput_is_a_window_per_round_trip() {
+    fixed_window::fixed_windows(quiche());
+}
+
+#[test]
+fn every_controller_moves_everything_whole_through_all_that_a_path_can_do() {
+    matrix::matrix(quiche());
+}
+
+/// Set by the network on packets whose sender has the program mark them, counted by quiche at
+/// the other end, echoed in ACK frames, and told the controller, each once.
+#[test]
+fn marks_reach_the_controller_one_by_one() {
+    let text = format!("{LINK}queue = {{ kind = \"step\", threshold_packets = 10 }}\n[[flow]]\ncontroller = \"dctcp\"");
+    let scenario = Scenario::read("marks", &text, None).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
+    let mut logs = Logs::create(settings, directory.path(), "marks", "", "quiche").unwrap();
+    let outcome = quiche().run(&scenario, Some(&mut logs), &|_| false).unwrap();
+    let flow = &outcome.flows[0];
+    let log = std::fs::read(directory.path().join("marks/own@quiche/flow1.sqlog")).unwrap();
+    let told: u64 = Steps::new(&log[..])
+        .filter_map(|entry| match entry.unwrap() {
+            Entry::Step(step, _) => match step.event.what {
+                What::Marked(marked) => Some(u64::from(marked.packets)),
+                _ => None,
+            },
+            Entry::Start(..) => None,
+        })
+        .sum();
+    assert!(flow.packets_marked > 100, "{}", flow.packets_marked);
+    // The ACKs of the last round trip may be under way.
+    assert!((flow.packets_marked - 40..=flow.packets_marked).contains(&told), "{told} of {}", flow.packets_marked);
+    assert!(flow.goodput_mbps > 8.5, "{} Mbit/s", flow.goodput_mbps);
+}
+
+#[test]
+fn several_connections_share_a_bottleneck() {
+    let flow = |name: &str| format!("[[flow]]\nname = \"{name}\"\ncontroller = \"cubic\"\n");
+    let link = LINK.replace("duration_s = 10", "duration_s = 30");
+    let outcome = run(&format!("{link}{}{}{}", flow("one"), flow("two"), flow("three")));
+    let total: f64 = outcome.flows.iter().map(|flow| flow.goodput_mbps).sum();
+    assert!((9.0..10.0).contains(&total), "{total}");
+    assert!(outcome.flows.iter().all(|flow| flow.goodput_mbps > 1.5 && flow.sha256.is_some()), "{outcome:?}");
+}
+
+#[test]
+fn our_cubic_is_no_worse_than_its_own() {
+    let flow = |controller: &str| -> FlowOutcome {
+        let link = LINK.replace("duration_s = 10", "duration_s = 30");
+        run(&format!("{link}[[flow]]\ncontroller = \"{controller}\"")).flows.remove(0)
+    };
+    let (ours, own) = (flow("cubic"), flow("native:cubic"));
+    println!("{:.3} Mbit/s, its own {:.3}", ours.goodput_mbps, own.goodput_mbps);
+    assert!(ours.goodput_mbps >= 0.98 * own.goodput_mbps, "{} Mbit/s, its own {}", ours.goodput_mbps, own.goodput_mbps);
+}
+
+#[test]
+fn every_native_controller_runs_and_others_are_refused() {
+    for name in ["reno", "cubic", "bbr2"] {
+        let outcome = run(&format!("{LINK}[[flow]]\ncontroller = \"native:{name}\""));
+        let flow = &outcome.flows[0];
+        assert!(flow.goodput_mbps > 7.0 && flow.rtt_mean_ms.is_some_and(|rtt| rtt > 40.0), "{name}: {flow:?}");
+        assert!(flow.cwnd_mean_packets > 20.0, "{name}: {flow:?}");
+    }
+    let text = format!("{LINK}[[flow]]\ncontroller = \"native:vegas\"");
+    let scenario = Scenario::read("test", &text, None).unwrap();
+    let error = format!("{:?}", quiche().run(&scenario, None, &|_| false).unwrap_err());
+    assert!(error.contains("expected native:reno, native:cubic, native:bbr2"), "{error}");
+}
