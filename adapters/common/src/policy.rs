@@ -65,10 +65,10 @@ impl Policy {
     pub fn from_config(config: &Config, stack: &Stack) -> Result<Self, ConfigError> {
         config.check(stack.name, stack.provides)?;
         let (chosen, groups) = (config.clone(), config.clone());
-        let mut policy = Self::choosing(Arc::new(move |peer| {
+        let mut policy = Self::choosing(move |peer| {
             let chosen = chosen.choose(peer);
             Choice { engine: chosen.algorithm, text: chosen.text.as_str().into() }
-        }));
+        });
         policy.join =
             Some(Arc::new(move |new, recorder| groups.join(new.engine, new.path, new.peer.address, recorder)));
         Ok(policy)
@@ -106,12 +106,13 @@ impl<E: Engine> Policy<E> {
     fn unchecked(engine: E, text: &str) -> Self {
         let grouped = engine.needs().contains(Signals::GROUPS);
         let choice = Choice { engine, text: text.into() };
-        let policy = Self::choosing(Arc::new(move |_| choice.clone()));
+        let policy = Self::choosing(move |_| choice.clone());
         if grouped { policy.group(&Groups::default(), |peer| peer.ip()) } else { policy }
     }
 
-    fn choosing(choose: Choose<E>) -> Self {
-        Policy { choose, join: None, record: None, seed: RandomState::new().hash_one(0), made: Arc::default() }
+    /// Flows of what `choose` returns for each peer, which it checks itself.
+    pub fn choosing(choose: impl Fn(&Peer<'_>) -> Choice<E> + Send + Sync + 'static) -> Self {
+        Policy { choose: Arc::new(choose), join: None, record: None, seed: RandomState::new().hash_one(0), made: Arc::default() }
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
@@ -128,6 +129,16 @@ impl<E: Engine> Policy<E> {
         self.join = Some(Arc::new(move |new, recorder| {
             Flow::grouped_with(new.engine.clone(), new.path, &groups, key_of(new.peer.address), recorder)
         }));
+        self
+    }
+
+    /// Has `join` make every flow, alone or in a group, of what is chosen and recorded.
+    #[must_use]
+    pub fn join_with(
+        mut self,
+        join: impl Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync + 'static,
+    ) -> Self {
+        self.join = Some(Arc::new(join));
         self
     }
 

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass_adapter::config::{Config, ConfigError, Peer};
-use windlass_adapter::{ChoiceError, Groups, NewFlow, Policy, Recorder, Stack, require};
+use windlass_adapter::{Choice, ChoiceError, Flow, Groups, NewFlow, Policy, Recorder, Stack, require};
 use windlass_controllers::{Algorithm, Engine, Signals, Time};
 
 use crate::flow::Guarded;
@@ -60,7 +60,16 @@ pub(crate) trait Start: Send + Sync {
 
 /// What a name stands for: a controller, with its groups and recorders. Goes to
 /// `register_as`.
-pub struct Definition<E: Engine = Algorithm>(Policy<E>);
+pub struct Definition<E: Engine = Algorithm> {
+    policy: Policy<E>,
+    origin: Box<dyn Fn(&Peer<'_>) -> Time + Send + Sync>,
+}
+
+impl<E: Engine> From<Policy<E>> for Definition<E> {
+    fn from(policy: Policy<E>) -> Self {
+        Definition { policy, origin: Box::new(|_| Time::ZERO) }
+    }
+}
 
 impl Definition {
     /// The catalogue's controller `text`: a name, or `name:parameter=value,…`.
@@ -68,7 +77,7 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal MsQuic never reports.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Policy::named(text, &THIS).map(Definition)
+        Policy::named(text, &THIS).map(Definition::from)
     }
 
     /// What `config` says for each peer, with its groups and recordings.
@@ -77,7 +86,7 @@ impl Definition {
     /// A controller of the file needs a signal MsQuic never reports, or recordings cannot be
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        Policy::from_config(config, &THIS)?.recorded_by(config, &THIS).map(Definition)
+        Policy::from_config(config, &THIS)?.recorded_by(config, &THIS).map(Definition::from)
     }
 }
 
@@ -87,7 +96,7 @@ impl<E: Engine> Definition<E> {
     /// # Errors
     /// The controller needs a signal MsQuic never reports.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Policy::new(engine, &THIS).map(Definition)
+        Policy::new(engine, &THIS).map(Definition::from)
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
@@ -96,41 +105,75 @@ impl<E: Engine> Definition<E> {
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
     #[must_use]
-    pub fn group<K>(self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    pub fn group<K>(mut self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        Definition(self.0.group(groups, key_of))
+        self.policy = self.policy.group(groups, key_of);
+        self
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the path the flow
     /// starts on, what it records is all a replay needs.
     #[must_use]
-    pub fn record_with(self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        Definition(self.0.record_with(make))
+    pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
+        self.policy = self.policy.record_with(make);
+        self
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The default
     /// differs from definition to definition.
     #[must_use]
-    pub fn seed(self, seed: u64) -> Self {
-        Definition(self.0.seed(seed))
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.policy = self.policy.seed(seed);
+        self
+    }
+
+    /// What `choose` returns for each peer: an engine, and its name as a user types it. A
+    /// connection that lacks a signal the engine needs is refused as with any other.
+    #[must_use]
+    pub fn choosing(choose: impl Fn(&Peer<'_>) -> (E, Arc<str>) + Send + Sync + 'static) -> Self {
+        let choice = move |peer: &Peer<'_>| {
+            let (engine, text) = choose(peer);
+            Choice { engine, text }
+        };
+        Policy::choosing(choice).into()
+    }
+
+    /// Counts time from where `origin` says for a peer, in what controllers and recorders are
+    /// told; MsQuic's clock is the monotonic one on Linux.
+    #[must_use]
+    pub fn since(mut self, origin: impl Fn(&Peer<'_>) -> Time + Send + Sync + 'static) -> Self {
+        self.origin = Box::new(origin);
+        self
+    }
+
+    /// Has `join` make every flow, alone or in a group, of what is chosen and recorded.
+    #[must_use]
+    pub fn join_with(
+        mut self,
+        join: impl Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync + 'static,
+    ) -> Self {
+        self.policy = self.policy.join_with(join);
+        self
     }
 }
 
 impl<E: Engine> Start for Definition<E> {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
-        let choice = self.0.choose(&new.peer);
+        let choice = self.policy.choose(&new.peer);
         new.check(&choice.engine, &choice.text)?;
-        let flow = self.0.start(&choice, new.peer, new.now, new.mtu);
-        let path = crate::path::Path::new(flow, new.now, new.mtu, new.in_flight);
+        let origin = (self.origin)(&new.peer);
+        let now = Time(new.now.since(origin).0);
+        let flow = self.policy.start(&choice, new.peer, now, new.mtu);
+        let path = crate::path::Path::new(flow, now, new.mtu, new.in_flight).since(origin);
         Ok(Guarded::new(Box::new(path), choice.text))
     }
 }
 
 impl<E: Engine> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Definition").field(&self.0).finish()
+        f.debug_tuple("Definition").field(&self.policy).finish()
     }
 }
 

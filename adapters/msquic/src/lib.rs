@@ -68,4 +68,4 @@ pub const WITH_ECN: Signals = Signals::ECN.and(Signals::CE_COUNT);
 pub const WITH_ONE_WAY_DELAY: Signals = Signals::ONE_WAY_DELAY;
 
 /// All of it: what a name is checked against before there is a connection.
-const AT_MOST: Signals = PROVIDES.and(WITH_ECN).and(WITH_ONE_WAY_DELAY);
+pub const AT_MOST: Signals = PROVIDES.and(WITH_ECN).and(WITH_ONE_WAY_DELAY);

@@ -24,6 +24,8 @@ fn span(us: u64) -> Span {
 #[derive(Debug)]
 pub(crate) struct Path<E: Engine> {
     flow: Flow<E>,
+    /// What MsQuic's clock showed when time began.
+    origin: Time,
     now: Time,
     mtu: u32,
     in_flight: InFlight,
@@ -62,12 +64,23 @@ impl<E: Engine> Path<E> {
             heeds_sent: flow.heeds_sent(),
             in_flight: counted,
             flow,
+            origin: Time::ZERO,
             now,
             mtu,
             batch: AckBatch::default(),
             smoothed: None,
             pto: Span::ZERO,
         }
+    }
+
+    /// Counts time from `origin` of MsQuic's clock.
+    pub(crate) fn since(mut self, origin: Time) -> Self {
+        self.origin = origin;
+        self
+    }
+
+    fn time(&self, us: u64) -> Time {
+        Time(time(us).since(self.origin).0)
     }
 
     fn tell(&mut self, what: What) {
@@ -77,7 +90,7 @@ impl<E: Engine> Path<E> {
     /// It is `now_us`, and datagrams have `mtu` bytes. Time does not go back: packets are
     /// stamped a little before MsQuic tells of them.
     fn at(&mut self, now_us: u64, mtu: u32) {
-        self.now = self.now.max(time(now_us));
+        self.now = self.now.max(self.time(now_us));
         if mtu != self.mtu {
             self.mtu = mtu;
             self.tell(What::Mtu(mtu));
@@ -122,7 +135,7 @@ impl<E: Engine> Driven for Path<E> {
         if self.in_flight.bytes() != before {
             self.in_flight.acknowledged(self.now, before);
         }
-        if let Some(idle) = self.in_flight.sent(time(sent.now_us), bytes, 0) {
+        if let Some(idle) = self.in_flight.sent(self.time(sent.now_us), bytes, 0) {
             self.tell(What::Idle(Idle { idle, pto: self.pto }));
         }
         if self.heeds_sent {
@@ -144,7 +157,7 @@ impl<E: Engine> Driven for Path<E> {
         };
         let recovery_start = self.flow.recovery_start();
         for packet in packets {
-            self.batch.add(time(packet.sent_us), packet.bytes.into(), recovery_start);
+            self.batch.add(self.time(packet.sent_us), packet.bytes.into(), recovery_start);
         }
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
@@ -160,7 +173,7 @@ impl<E: Engine> Driven for Path<E> {
         self.at(marked.now_us, marked.mtu);
         self.tell(What::Marked(Marked {
             packets: marked.packets,
-            newest_sent_at: time(marked.newest_sent_us),
+            newest_sent_at: self.time(marked.newest_sent_us),
             newest_pn: Some(marked.newest_number),
             in_flight: marked.in_flight.into(),
         }));
@@ -173,7 +186,7 @@ impl<E: Engine> Driven for Path<E> {
         let told = event::Lost {
             bytes: lost.bytes.into(),
             packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
-            newest_sent_at: newest.map_or(self.now, |newest| time(newest.sent_us)),
+            newest_sent_at: newest.map_or(self.now, |newest| self.time(newest.sent_us)),
             newest_pn: newest.map(|newest| newest.number),
             in_flight_before: lost.in_flight_before.into(),
             in_flight: lost.in_flight.into(),
@@ -186,7 +199,7 @@ impl<E: Engine> Driven for Path<E> {
 
     fn spurious(&mut self, spurious: &abi::Spurious) {
         self.at(spurious.now_us, spurious.mtu);
-        self.tell(What::SpuriousLoss(SpuriousLoss { newest_sent_at: time(spurious.newest_sent_us) }));
+        self.tell(What::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious.newest_sent_us) }));
     }
 
     fn forgotten(&mut self, now_us: u64, in_flight: u32) {

@@ -1,15 +1,18 @@
 //! The settings file: the one configuration file of all adapters, which may also hold a line
-//! `plugin = "…"` and a section `[app.NAME]` for each application, a file of its own within.
+//! `plugin = "…"`, a section `[app.NAME]` for each application, a file of its own within, and
+//! a section `[msquic]`, which is for MsQuic and not for us.
 
 use std::collections::BTreeMap;
-use std::path::Path as File;
-use std::sync::Arc;
+use std::fs::Metadata;
+use std::path::{Path as File, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use windlass_adapter::config::{Config, ConfigError};
 
 use crate::Definition;
 use crate::definition::{NewConnection, Start};
-use crate::flow::Guarded;
+use crate::flow::{Guarded, say};
 
 /// What a file says: for every application, and for some.
 struct Settings {
@@ -23,9 +26,52 @@ impl Start for Settings {
     }
 }
 
-/// Reads the file at `path`.
+/// What tells one state of a file from another; none of a file that is not there.
+type Mark = Option<(SystemTime, u64)>;
+
+fn mark(file: &File) -> Mark {
+    let of = |metadata: Metadata| Some((metadata.modified().ok()?, metadata.len()));
+    std::fs::metadata(file).ok().and_then(of)
+}
+
+/// A file that is read again when it changed, for the connections that start then. What is
+/// wrong with it then is said once, and what it said before holds.
+struct Watched {
+    file: PathBuf,
+    current: Mutex<(Mark, Arc<Settings>)>,
+}
+
+impl Watched {
+    fn settings(&self) -> Arc<Settings> {
+        let now = mark(&self.file);
+        let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
+        if now != current.0 {
+            current.0 = now;
+            match parse(&self.file) {
+                Ok(settings) => current.1 = Arc::new(settings),
+                Err(error) => say(&format!("{error}; what the file said before holds")),
+            }
+        }
+        Arc::clone(&current.1)
+    }
+}
+
+impl Start for Watched {
+    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
+        self.settings().start(new)
+    }
+}
+
+/// Reads the file at `path`, and again whenever it changed.
 pub(crate) fn read(path: &str) -> Result<Arc<dyn Start>, String> {
-    let file = File::new(path);
+    let file = PathBuf::from(path);
+    // Before it is read: a change in between is seen with the next connection.
+    let mark = mark(&file);
+    let current = Mutex::new((mark, Arc::new(parse(&file)?)));
+    Ok(Arc::new(Watched { file, current }))
+}
+
+fn parse(file: &File) -> Result<Settings, String> {
     let text = std::fs::read_to_string(file)
         .map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source }.to_string())?;
     let parts = Parts::of(&text);
@@ -42,7 +88,7 @@ pub(crate) fn read(path: &str) -> Result<Arc<dyn Start>, String> {
         }
     }
     match otherwise {
-        Some(otherwise) if problems.is_empty() => Ok(Arc::new(Settings { otherwise, apps })),
+        Some(otherwise) if problems.is_empty() => Ok(Settings { otherwise, apps }),
         _ => Err(problems.join("\n")),
     }
 }
@@ -58,32 +104,50 @@ struct Parts {
 impl Parts {
     fn of(text: &str) -> Parts {
         let mut parts = Parts::default();
-        let mut current: Option<String> = None;
+        let mut section = Section::Otherwise;
         let mut in_section = false;
         let mut before = String::new();
         for line in text.split_inclusive('\n') {
             let mut line = line.to_owned();
             if line.trim_start().starts_with('[') {
                 in_section = true;
-                current = None;
-                if let Some((app, header)) = app_section(&line) {
-                    line = header;
-                    current = Some(app);
-                }
+                (section, line) = Section::of(line);
             } else if !in_section && is_plugin(&line) {
                 line = blank(&line);
             }
             let empty = blank(&line);
-            if let Some(app) = &current {
+            if let Section::App(app) = &section {
                 parts.apps.entry(app.clone()).or_insert_with(|| before.clone());
             }
             for (app, text) in &mut parts.apps {
-                text.push_str(if current.as_ref() == Some(app) { &line } else { &empty });
+                text.push_str(if matches!(&section, Section::App(of) if of == app) { &line } else { &empty });
             }
-            parts.otherwise.push_str(if current.is_none() { &line } else { &empty });
+            parts.otherwise.push_str(if section == Section::Otherwise { &line } else { &empty });
             before.push_str(&empty);
         }
         parts
+    }
+}
+
+/// Whose a section is.
+#[derive(PartialEq, Debug)]
+enum Section {
+    Otherwise,
+    App(String),
+    /// MsQuic's own settings.
+    Native,
+}
+
+impl Section {
+    /// Of a header, and the header it is for its owner.
+    fn of(header: String) -> (Section, String) {
+        match app_section(&header) {
+            _ if header.trim_matches(['[', ']', ' ', '\t', '\r', '\n']) == "msquic" => {
+                (Section::Native, blank(&header))
+            }
+            Some((app, rest)) => (Section::App(app), rest),
+            None => (Section::Otherwise, header),
+        }
     }
 }
 

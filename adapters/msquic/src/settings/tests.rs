@@ -32,6 +32,51 @@ fn a_key_called_like_the_plugin_stays_inside_sections() {
     assert!(Parts::of("plugins = 1\n").otherwise.starts_with("plugins"));
 }
 
+#[test]
+fn what_is_for_msquic_is_nothing_to_us() {
+    let file = "controller = \"reno\"\n[msquic]\nMaxAckDelayMs = 5\n[app.demo]\ncontroller = \"cubic\"\n\
+        [recording]\ndirectory = \"d\"\n";
+    let parts = Parts::of(file);
+    assert_eq!(lines(&parts.otherwise), ["controller = \"reno\"", "", "", "", "", "[recording]", "directory = \"d\""]);
+    assert_eq!(lines(&parts.apps["demo"]), ["", "", "", "", "controller = \"cubic\"", "", ""]);
+}
+
+#[test]
+fn a_changed_file_holds_for_connections_that_start_then() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    let file = |text: &str| std::fs::write(&path, text).unwrap();
+    file("controller = \"reno:iw=7\"\n");
+    let settings = read(path.to_str().unwrap()).ok().unwrap();
+    let window = || {
+        let mut control = windlass_msquic_abi::Control::default();
+        settings.start(&connection()).ok().unwrap().tell(&mut control, |_| {});
+        control.cwnd
+    };
+    assert_eq!(window(), 7 * 1400);
+    file("controller = \"reno:iw=12\"\n");
+    assert_eq!(window(), 12 * 1400);
+    // A mistake, and no file at all: what held before holds.
+    file("controller = \"reno:iw=0\"\n # longer");
+    assert_eq!(window(), 12 * 1400);
+    std::fs::remove_file(&path).unwrap();
+    assert_eq!(window(), 12 * 1400);
+    file("controller = \"reno:iw=3\"\n");
+    assert_eq!(window(), 3 * 1400);
+}
+
+fn connection() -> NewConnection<'static> {
+    NewConnection {
+        now: windlass_controllers::Time::ZERO,
+        peer: windlass_adapter::config::Peer { address: ([192, 0, 2, 1], 443).into(), name: None },
+        mtu: 1400,
+        in_flight: 0,
+        app: None,
+        ecn: false,
+        one_way_delay: false,
+    }
+}
+
 fn error(text: &str) -> String {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("cc.toml");

@@ -370,20 +370,19 @@ static void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, u
     }
 }
 
-/* Whether the acknowledgement brought an RTT sample, as MsQuic decides it; that of the
- * newest packet. */
-static BOOLEAN WmHasSample(const QUIC_CONNECTION *Connection, const QUIC_ACK_EVENT *Event,
-                           uint64_t *SentTime)
+/* The packet whose acknowledgement brought an RTT sample, as MsQuic decides it; NULL: none. */
+static const QUIC_SENT_PACKET_METADATA *WmSampled(const QUIC_CONNECTION *Connection, const QUIC_ACK_EVENT *Event)
 {
     const QUIC_PATH *Path = &Connection->Paths[0];
     for (const QUIC_SENT_PACKET_METADATA *Packet = Event->AckedPackets; Packet != NULL;
          Packet = Packet->Next) {
         if (Packet->PacketNumber == Event->LargestAck) {
-            *SentTime = Packet->SentTime;
-            return Path->GotFirstRttSample && Packet->Flags.IsAckEliciting && Packet->PathId == Path->ID;
+            const BOOLEAN Counts =
+                Path->GotFirstRttSample && Packet->Flags.IsAckEliciting && Packet->PathId == Path->ID;
+            return Counts ? Packet : NULL;
         }
     }
-    return FALSE;
+    return NULL;
 }
 
 static void WmIndicateStatistics(QUIC_CONNECTION *Connection, const WmState *State)
@@ -421,12 +420,13 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
     Acked.rtt.smoothed_us = Path->SmoothedRtt;
     Acked.rtt.variation_us = Path->RttVariance;
     Acked.rtt.min_us = Path->MinRtt;
-    uint64_t NewestSent = 0;
-    if (!Event->IsImplicit && WmHasSample(Connection, Event, &NewestSent)) {
+    const QUIC_SENT_PACKET_METADATA *Sampled = Event->IsImplicit ? NULL : WmSampled(Connection, Event);
+    if (Sampled != NULL) {
         Acked.flags |= WINDLASS_MSQUIC_ACKED_RTT;
-        Acked.rtt.latest_us = CxPlatTimeDiff64(NewestSent, Event->TimeNow);
+        Acked.rtt.latest_us = CxPlatTimeDiff64(Sampled->SentTime, Event->TimeNow);
         Acked.rtt.ack_delay_us = CxPlatTimeDiff64(Event->AdjustedAckTime, Event->TimeNow);
-        if (Connection->State.TimestampRecvNegotiated) {
+        /* Packets of the handshake have no time stamps, whatever was negotiated. */
+        if (Connection->State.TimestampRecvNegotiated && Sampled->Flags.KeyType == QUIC_PACKET_KEY_1_RTT) {
             /* What MsQuic took its own phase shift from, which it takes anew with each
              * minimum: together they are the difference of the two clocks. */
             Acked.flags |= WINDLASS_MSQUIC_ACKED_ONE_WAY;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "file.h"
 #include "host.h"
 
 enum { WM_MAX_PLUGINS = 16, WM_MAX_ENTRIES = 1024, WM_MAX_PATH = 4096 };
@@ -24,7 +25,7 @@ static WmEntry *WmDefaultEntry;
 static pthread_once_t WmOnce = PTHREAD_ONCE_INIT;
 static _Thread_local char WmError[WM_ERROR_SIZE];
 
-static const char WmFile[] = "libwindlass_msquic.so";
+static const char WmPluginFile[] = "libwindlass_msquic.so";
 
 void WmSay(const char *Format, ...)
 {
@@ -89,7 +90,7 @@ static WmEntry *WmDefine(const char *Text, bool IsFile)
     }
     if (WmPluginCount == 0) {
         WmFail("%s: no plugin is loaded; name one in MSQUIC_CC_PLUGIN, or put %s beside libmsquic", Text,
-               WmFile);
+               WmPluginFile);
         return NULL;
     }
     for (uint32_t i = 0; i < WmPluginCount; ++i) {
@@ -169,51 +170,47 @@ static int WmLoadBeside(void)
     if (dladdr(&WmOnce, &Info) != 0 && Info.dli_fname != NULL) {
         const char *Slash = strrchr(Info.dli_fname, '/');
         const int Length = Slash != NULL ? (int)(Slash - Info.dli_fname) + 1 : 0;
-        snprintf(Path, sizeof(Path), "%.*s%s", Length, Info.dli_fname, WmFile);
+        snprintf(Path, sizeof(Path), "%.*s%s", Length, Info.dli_fname, WmPluginFile);
         FILE *File = fopen(Path, "rb");
         if (File != NULL) {
             fclose(File);
             return WmLoad(Path);
         }
     }
-    return WmLoad(WmFile);
+    return WmLoad(WmPluginFile);
 }
 
-/* The value of a line `plugin = "…"` before the first section of a settings file, which
- * tells what reads the rest; an empty text without one. */
-static int WmPluginOf(const char *File, char *Value, size_t Size)
+/* What a settings file says to this side: the value of a line `plugin = "…"` before the
+ * first section, empty without one, and whether there is anything for the plugin in it. */
+static int WmLookInto(const char *Path, char *Plugin, size_t Size, bool *HasRules)
 {
-    char Line[WM_MAX_PATH];
-    Value[0] = 0;
-    FILE *Stream = fopen(File, "re");
-    if (Stream == NULL) {
-        return WmFail("cannot read the configuration %s: %s", File, strerror(errno));
+    WmFile File;
+    Plugin[0] = 0;
+    *HasRules = false;
+    if (!WmFileOpen(&File, Path)) {
+        return WmFail("cannot read the configuration %s: %s", Path, strerror(errno));
     }
     int Result = 0;
-    for (unsigned Number = 1; fgets(Line, sizeof(Line), Stream) != NULL; ++Number) {
-        char *At = Line + strspn(Line, " \t");
-        if (*At == '[') {
-            break;
-        }
-        if (strncmp(At, "plugin", 6) != 0 || strchr(" \t=", At[6]) == NULL) {
+    while (Result == 0 && WmFileNext(&File)) {
+        const bool IsPlugin = !File.InSection && strncmp(File.Text, "plugin", 6) == 0 &&
+                              strchr(" \t=", File.Text[6]) != NULL;
+        *HasRules = *HasRules || !(IsPlugin || File.IsKeys);
+        if (!IsPlugin) {
             continue;
         }
-        At += 6;
+        const char *At = File.Text + 6 + strspn(File.Text + 6, " \t");
+        At += *At == '=';
         At += strspn(At, " \t");
-        const char Quote = *At == '=' ? At[1 + strspn(At + 1, " \t")] : 0;
-        char *First = Quote != 0 ? strchr(At, Quote) : NULL;
-        char *Last = First != NULL ? strchr(First + 1, Quote) : NULL;
-        if ((Quote != '"' && Quote != '\'') || Last == NULL || (size_t)(Last - First) > Size) {
-            Line[strcspn(Line, "\r\n")] = 0;
-            Result = WmFail("%s:%u:1: \"%s\" names no plugin; expected plugin = \"/path/of/%s\"", File,
-                            Number, Line, WmFile);
+        const char *Last = *At == '"' || *At == '\'' ? strchr(At + 1, *At) : NULL;
+        if (Last == NULL || (size_t)(Last - At) > Size) {
+            Result = WmFail("%s:%u:1: \"%s\" names no plugin; expected plugin = \"/path/of/%s\"", Path, File.Number,
+                            File.Line, WmPluginFile);
         } else {
-            *Last = 0;
-            strcpy(Value, First + 1);
+            memcpy(Plugin, At + 1, (size_t)(Last - At) - 1);
+            Plugin[Last - At - 1] = 0;
         }
-        break;
     }
-    fclose(Stream);
+    WmFileClose(&File);
     return Result;
 }
 
@@ -225,11 +222,13 @@ static bool WmIsSet(const char *Value)
 static int WmFromEnvironment(const char *Path, const char *Name, const char *File)
 {
     char Value[WM_MAX_PATH] = "";
-    if (WmIsSet(File) && !WmIsSet(Path)) {
-        if (WmPluginOf(File, Value, sizeof(Value)) != 0) {
+    if (WmIsSet(File)) {
+        bool HasRules;
+        if (WmLookInto(File, Value, sizeof(Value), &HasRules) != 0) {
             return -1;
         }
-        Path = Value;
+        Path = WmIsSet(Path) ? Path : Value;
+        File = HasRules ? File : NULL;
     }
     if (WmIsSet(Path)) {
         if (WmLoad(Path) != 0) {

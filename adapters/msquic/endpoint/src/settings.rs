@@ -1,0 +1,84 @@
+//! What an endpoint sets of `QUIC_SETTINGS`.
+
+use windlass_msquic_sys::msquic::ffi;
+
+/// What an endpoint sets of `QUIC_SETTINGS`; the rest is MsQuic's own.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// `CongestionControlAlgorithm`: MsQuic's own, or an id of
+    /// [`register`](https://docs.rs/windlass-msquic); `None` to leave it to the environment.
+    pub congestion_control: Option<u16>,
+    /// Whether ECT(0) is set and marks are counted.
+    pub ecn: bool,
+    /// Whether time stamps are asked for and given.
+    pub one_way_delay: bool,
+    /// Whether [`Statistics`](crate::Statistics) are told with acknowledgements.
+    pub statistics: bool,
+    /// `false`: packets leave as soon as the window allows.
+    pub pacing: bool,
+    /// IP datagrams from the smallest tried to the largest, bytes.
+    pub mtu: Option<(u16, u16)>,
+    /// How long an acknowledgement may wait, ms.
+    pub max_ack_delay_ms: Option<u32>,
+    /// After how long without a sign of life a connection is given up, ms.
+    pub idle_timeout_ms: u64,
+    /// Streams a peer may have open.
+    pub streams: u16,
+    /// Bytes a peer may send ahead on a stream, a power of two, and on a connection.
+    pub receive_window: u32,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Settings {
+            congestion_control: None,
+            ecn: false,
+            one_way_delay: false,
+            statistics: false,
+            pacing: true,
+            mtu: None,
+            max_ack_delay_ms: None,
+            idle_timeout_ms: 30_000,
+            streams: 100,
+            receive_window: 1 << 24,
+        }
+    }
+}
+
+impl Settings {
+    pub(crate) fn raw(&self) -> ffi::QUIC_SETTINGS {
+        // SAFETY: the structure is one of numbers, of which zeros say that nothing is set.
+        let mut raw: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
+        raw.IdleTimeoutMs = self.idle_timeout_ms;
+        raw.PeerBidiStreamCount = self.streams;
+        raw.PeerUnidiStreamCount = self.streams;
+        raw.StreamRecvWindowDefault = self.receive_window;
+        raw.ConnFlowControlWindow = self.receive_window;
+        raw.set_EcnEnabled(self.ecn.into());
+        raw.set_PacingEnabled(self.pacing.into());
+        raw.CongestionControlAlgorithm = self.congestion_control.unwrap_or(0);
+        raw.MaxAckDelayMs = self.max_ack_delay_ms.unwrap_or(0);
+        (raw.MinimumMtu, raw.MaximumMtu) = self.mtu.unwrap_or((0, 0));
+        // SAFETY: the unions' other members are the same bits as numbers.
+        unsafe {
+            let preview = &mut raw.__bindgen_anon_2.__bindgen_anon_1;
+            preview.set_OneWayDelayEnabled(self.one_way_delay.into());
+            preview.set_NetStatsEventEnabled(self.statistics.into());
+            let set = &mut raw.__bindgen_anon_1.IsSet;
+            set.set_IdleTimeoutMs(1);
+            set.set_PeerBidiStreamCount(1);
+            set.set_PeerUnidiStreamCount(1);
+            set.set_StreamRecvWindowDefault(1);
+            set.set_ConnFlowControlWindow(1);
+            set.set_EcnEnabled(1);
+            set.set_PacingEnabled(1);
+            set.set_OneWayDelayEnabled(1);
+            set.set_NetStatsEventEnabled(1);
+            set.set_CongestionControlAlgorithm(self.congestion_control.is_some().into());
+            set.set_MaxAckDelayMs(self.max_ack_delay_ms.is_some().into());
+            set.set_MinimumMtu(self.mtu.is_some().into());
+            set.set_MaximumMtu(self.mtu.is_some().into());
+        }
+        raw
+    }
+}

@@ -1,0 +1,221 @@
+/*
+ * MsQuic's settings storage on POSIX, which MsQuic 2.5 leaves out there: the section [msquic]
+ * of the settings file in MSQUIC_CONFIG, whose keys are those of MsQuic's registry on Windows.
+ * Read once, when the library is opened first. There is no such storage of an application:
+ * MsQuic reads one into its configurations, whose connections take over only what code set.
+ *
+ * The functions of MsQuic's own file are compiled under names with `Native`.
+ */
+#include "precomp.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "file.h"
+#include "host.h"
+
+/* All that MsQuic reads as numbers, but for MinimumMtu and MaximumMtu, which it overwrites
+ * with its limits as soon as a connection has a configuration. */
+static const char *const WmNames[] = {
+    QUIC_SETTING_MAX_PARTITION_COUNT,
+    QUIC_SETTING_RETRY_MEMORY_FRACTION,
+    QUIC_SETTING_LOAD_BALANCING_MODE,
+    QUIC_SETTING_FIXED_SERVER_ID,
+    QUIC_SETTING_MAX_WORKER_QUEUE_DELAY,
+    QUIC_SETTING_MAX_STATELESS_OPERATIONS,
+    QUIC_SETTING_MAX_BINDING_STATELESS_OPERATIONS,
+    QUIC_SETTING_STATELESS_OPERATION_EXPIRATION,
+    QUIC_SETTING_MAX_OPERATIONS_PER_DRAIN,
+    QUIC_SETTING_SEND_BUFFERING_DEFAULT,
+    QUIC_SETTING_SEND_PACING_DEFAULT,
+    QUIC_SETTING_MIGRATION_ENABLED,
+    QUIC_SETTING_DATAGRAM_RECEIVE_ENABLED,
+    QUIC_SETTING_GREASE_QUIC_BIT_ENABLED,
+    QUIC_SETTING_ECN_ENABLED,
+    QUIC_SETTING_HYSTART_ENABLED,
+    QUIC_SETTING_ENCRYPTION_OFFLOAD_ALLOWED,
+    QUIC_SETTING_RELIABLE_RESET_ENABLED,
+    QUIC_SETTING_XDP_ENABLED,
+    QUIC_SETTING_QTIP_ENABLED,
+    QUIC_SETTING_RIO_ENABLED,
+    QUIC_SETTING_ONE_WAY_DELAY_ENABLED,
+    QUIC_SETTING_NET_STATS_EVENT_ENABLED,
+    QUIC_SETTING_STREAM_MULTI_RECEIVE_ENABLED,
+    QUIC_SETTING_INITIAL_WINDOW_PACKETS,
+    QUIC_SETTING_SEND_IDLE_TIMEOUT_MS,
+    QUIC_SETTING_DEST_CID_UPDATE_IDLE_TIMEOUT_MS,
+    QUIC_SETTING_INITIAL_RTT,
+    QUIC_SETTING_MAX_ACK_DELAY,
+    QUIC_SETTING_DISCONNECT_TIMEOUT,
+    QUIC_SETTING_KEEP_ALIVE_INTERVAL,
+    QUIC_SETTING_IDLE_TIMEOUT,
+    QUIC_SETTING_HANDSHAKE_IDLE_TIMEOUT,
+    QUIC_SETTING_MAX_TLS_CLIENT_SEND_BUFFER,
+    QUIC_SETTING_MAX_TLS_SERVER_SEND_BUFFER,
+    QUIC_SETTING_STREAM_FC_WINDOW_SIZE,
+    QUIC_SETTING_STREAM_FC_BIDI_LOCAL_WINDOW_SIZE,
+    QUIC_SETTING_STREAM_FC_BIDI_REMOTE_WINDOW_SIZE,
+    QUIC_SETTING_STREAM_FC_UNIDI_WINDOW_SIZE,
+    QUIC_SETTING_STREAM_RECV_BUFFER_SIZE,
+    QUIC_SETTING_CONN_FLOW_CONTROL_WINDOW,
+    QUIC_SETTING_MAX_BYTES_PER_KEY_PHASE,
+    QUIC_SETTING_SERVER_RESUMPTION_LEVEL,
+    QUIC_SETTING_VERSION_NEGOTIATION_EXT_ENABLE,
+    QUIC_SETTING_MTU_SEARCH_COMPLETE_TIMEOUT,
+    QUIC_SETTING_MTU_MISSING_PROBE_COUNT,
+    QUIC_SETTING_CONGESTION_CONTROL_ALGORITHM,
+};
+
+enum { WM_MAX_KEYS = 256 };
+
+typedef struct WmKey {
+    const char *Name;
+    uint64_t Value;
+    unsigned Line;
+} WmKey;
+
+/* Written once. */
+static WmKey WmKeys[WM_MAX_KEYS];
+static uint32_t WmKeyCount;
+static const char *WmKeyFile;
+static pthread_once_t WmKeysOnce = PTHREAD_ONCE_INIT;
+
+/* There is but one. */
+struct CXPLAT_STORAGE {
+    uint8_t Unused;
+};
+
+static CXPLAT_STORAGE WmStorage;
+
+static void WmWrong(const WmFile *File, const char *What, const char *Expected)
+{
+    WmSay("%s:%u:%u: %s; expected %s", WmKeyFile, File->Number, (unsigned)(File->Text - File->Line) + 1, What,
+          Expected);
+}
+
+/* `Name = number`, `true` or `false`; false after a mistake, which is told. */
+static bool WmReadKey(const WmFile *File, WmKey *Key)
+{
+    char What[WM_MAX_LINE + 64];
+    const size_t Length = strcspn(File->Text, " \t=");
+    const char *Value = File->Text + Length + strspn(File->Text + Length, " \t");
+    snprintf(What, sizeof(What), "%.*s is no setting of MsQuic", (int)Length, File->Text);
+    for (size_t i = 0; i < sizeof(WmNames) / sizeof(WmNames[0]); ++i) {
+        if (strlen(WmNames[i]) == Length && strncmp(WmNames[i], File->Text, Length) == 0) {
+            Key->Name = WmNames[i];
+        }
+    }
+    if (Key->Name == NULL) {
+        WmWrong(File, What, "a value name of its registry key, as MaxAckDelayMs");
+        return false;
+    }
+    char *End = NULL;
+    if (*Value == '=') {
+        Value += 1 + strspn(Value + 1, " \t");
+        errno = 0;
+        if (strncmp(Value, "true", 4) == 0 || strncmp(Value, "false", 5) == 0) {
+            Key->Value = *Value == 't';
+            End = (char *)Value + (*Value == 't' ? 4 : 5);
+        } else if (*Value >= '0' && *Value <= '9') {
+            Key->Value = strtoull(Value, &End, 0);
+        }
+    }
+    if (End == NULL || errno != 0 || (End[strspn(End, " \t")] != 0 && End[strspn(End, " \t")] != '#')) {
+        snprintf(What, sizeof(What), "%s is \"%s\"", Key->Name, Value);
+        WmWrong(File, What, "a number, true or false");
+        return false;
+    }
+    Key->Line = File->Number;
+    return true;
+}
+
+static void WmReadKeys(void)
+{
+    WmFile File;
+    const char *Path = getenv("MSQUIC_CONFIG");
+    /* A file that cannot be read is told of when the controller is looked for. */
+    if (Path == NULL || *Path == 0 || !WmFileOpen(&File, Path)) {
+        return;
+    }
+    WmKeyFile = strdup(Path);
+    if (WmKeyFile == NULL) {
+        WmFileClose(&File);
+        return;
+    }
+    bool Right = true;
+    uint32_t Count = 0;
+    while (WmFileNext(&File)) {
+        if (!File.IsKeys) {
+            continue;
+        }
+        if (Count == WM_MAX_KEYS) {
+            WmWrong(&File, "there are too many settings", "at most 256");
+            Right = false;
+            break;
+        }
+        if (WmReadKey(&File, &WmKeys[Count])) {
+            ++Count;
+        } else {
+            WmKeys[Count].Name = NULL;
+            Right = false;
+        }
+    }
+    WmFileClose(&File);
+    if (Right) {
+        WmKeyCount = Count;
+    } else {
+        WmSay("%s: MsQuic keeps its own settings, all of them", WmKeyFile);
+    }
+}
+
+QUIC_STATUS CxPlatStorageOpen(const char *Path, CXPLAT_STORAGE_CHANGE_CALLBACK_HANDLER Callback,
+                              void *CallbackContext, CXPLAT_STORAGE_OPEN_FLAGS Flags,
+                              CXPLAT_STORAGE **NewStorage)
+{
+    UNREFERENCED_PARAMETER(Callback);
+    UNREFERENCED_PARAMETER(CallbackContext);
+    UNREFERENCED_PARAMETER(Flags);
+    pthread_once(&WmKeysOnce, WmReadKeys);
+    if (Path != NULL || WmKeyCount == 0) {
+        return QUIC_STATUS_NOT_SUPPORTED;
+    }
+    *NewStorage = &WmStorage;
+    return QUIC_STATUS_SUCCESS;
+}
+
+void CxPlatStorageClose(CXPLAT_STORAGE *Storage)
+{
+    UNREFERENCED_PARAMETER(Storage);
+}
+
+QUIC_STATUS CxPlatStorageReadValue(CXPLAT_STORAGE *Storage, const char *Name, uint8_t *Buffer,
+                                   uint32_t *BufferLength)
+{
+    UNREFERENCED_PARAMETER(Storage);
+    const WmKey *Key = NULL;
+    for (uint32_t i = 0; i < WmKeyCount; ++i) {
+        if (strcmp(WmKeys[i].Name, Name) == 0) {
+            Key = &WmKeys[i];
+        }
+    }
+    if (Key == NULL) {
+        return QUIC_STATUS_NOT_FOUND;
+    }
+    const uint32_t Length = CXPLAT_MIN(*BufferLength, sizeof(Key->Value));
+    if (Buffer == NULL || Length == 0) {
+        return QUIC_STATUS_BUFFER_TOO_SMALL;
+    }
+    if (Length < sizeof(Key->Value) && Key->Value >> (8 * Length) != 0) {
+        WmSay("%s:%u:1: %s is %llu; expected at most %llu; MsQuic keeps its own", WmKeyFile, Key->Line, Name,
+              (unsigned long long)Key->Value, (1ull << (8 * Length)) - 1);
+        return QUIC_STATUS_INVALID_PARAMETER;
+    }
+    /* MsQuic reads little-endian numbers. */
+    for (uint32_t i = 0; i < Length; ++i) {
+        Buffer[i] = (uint8_t)(Key->Value >> (8 * i));
+    }
+    *BufferLength = Length;
+    return QUIC_STATUS_SUCCESS;
+}
