@@ -33,6 +33,17 @@ impl Guarded {
         }
     }
 
+    /// Tells the path that a packet left, which is often nothing to its controller.
+    pub(crate) fn sent(&mut self, control: &mut Control, sent: &windlass_msquic_abi::Sent) {
+        let Some(path) = &mut self.path else { return };
+        let told = catch_unwind(AssertUnwindSafe(|| path.sent(sent).then(|| path.control())));
+        match told {
+            Ok(Some(decided)) => *control = decided,
+            Ok(None) => {}
+            Err(_) => self.give_up(control),
+        }
+    }
+
     #[cold]
     fn give_up(&mut self, control: &mut Control) {
         let path = self.path.take();
@@ -66,7 +77,9 @@ mod tests {
     struct Fragile;
 
     impl Driven for Fragile {
-        fn sent(&mut self, _: &abi::Sent) {}
+        fn sent(&mut self, _: &abi::Sent) -> bool {
+            true
+        }
         fn acked(&mut self, _: &abi::Acked, _: &[abi::Packet]) {
             panic!("on purpose");
         }
@@ -89,13 +102,13 @@ mod tests {
     fn after_a_panic_the_last_window_holds() {
         let mut guarded = Guarded::new(Box::new(Fragile), "fragile".into());
         let mut control = Control::default();
-        guarded.tell(&mut control, |path| path.sent(&abi::Sent::default()));
+        guarded.sent(&mut control, &abi::Sent::default());
         assert_eq!(control.cwnd, 7000);
         guarded.tell(&mut control, |_| panic!("on purpose"));
         assert!(guarded.path.is_none());
         assert_eq!(control.cwnd, 7000);
         control.cwnd = 1;
-        guarded.tell(&mut control, |path| path.sent(&abi::Sent::default()));
+        guarded.sent(&mut control, &abi::Sent::default());
         assert_eq!(control.cwnd, 1, "nobody decides any more");
     }
 }

@@ -37,7 +37,7 @@ mod settings;
 
 pub use definition::{Definition, define_as};
 #[cfg(feature = "native")]
-pub use native::{Refused, configure, load, register, register_as, set_default};
+pub use native::{Refused, configure, load, plug, register, register_as, set_default};
 pub use plugin::plugin;
 pub use windlass_adapter::config::{Config, ConfigError};
 pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};

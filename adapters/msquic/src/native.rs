@@ -35,7 +35,12 @@ fn taken(result: c_int) -> Result<(), Refused> {
     Err(Refused(error.to_string_lossy().into_owned()))
 }
 
-fn plug() -> Result<(), Refused> {
+/// Makes the catalogue known to the MsQuic of this program, so that the environment's names
+/// need no shared library. Every function here that takes a name does it first.
+///
+/// # Errors
+/// There are too many plugins.
+pub fn plug() -> Result<(), Refused> {
     // SAFETY: the table lives for ever.
     taken(unsafe { sys::windlass_msquic_plug(plugin()) })
 }

@@ -37,8 +37,8 @@ pub(crate) struct Path<E: Engine> {
 
 /// What a path is told and asked, whatever its engine.
 pub(crate) trait Driven: Send {
-    /// A packet left.
-    fn sent(&mut self, sent: &abi::Sent);
+    /// A packet left; whether the controller heard of it.
+    fn sent(&mut self, sent: &abi::Sent) -> bool;
     /// `packets` were acknowledged.
     fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]);
     /// The peer reported marks.
@@ -128,20 +128,23 @@ fn one_way(rtt: &event::Rtt, one_way_us: i64) -> OneWay {
 }
 
 impl<E: Engine> Driven for Path<E> {
-    fn sent(&mut self, sent: &abi::Sent) {
+    fn sent(&mut self, sent: &abi::Sent) -> bool {
+        let raised = sent.mtu != self.mtu;
         self.at(sent.now_us, sent.mtu);
         let (bytes, in_flight) = (u64::from(sent.bytes), u64::from(sent.in_flight));
         let before = in_flight.saturating_sub(bytes);
         if self.in_flight.bytes() != before {
             self.in_flight.acknowledged(self.now, before);
         }
-        if let Some(idle) = self.in_flight.sent(self.time(sent.now_us), bytes, 0) {
+        let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
+        if let Some(idle) = idle {
             self.tell(What::Idle(Idle { idle, pto: self.pto }));
         }
         if self.heeds_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
             self.tell(What::Sent(event::Sent { bytes, pn: Some(sent.number), in_flight, app_limited, place: None }));
         }
+        raised || idle.is_some() || self.heeds_sent
     }
 
     fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {

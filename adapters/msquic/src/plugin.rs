@@ -163,7 +163,7 @@ unsafe fn list<'a>(packets: *const abi::Packet, count: u32) -> &'a [abi::Packet]
 unsafe extern "C" fn sent(flow: *mut c_void, sent: *const abi::Sent, control: *mut abi::Control) {
     // SAFETY: all are valid for this call (see `both`).
     let ((flow, control), sent) = unsafe { (both(flow, control), &*sent) };
-    flow.tell(control, |path| path.sent(sent));
+    flow.sent(control, sent);
 }
 
 unsafe extern "C" fn acked(flow: *mut c_void, acked: *const abi::Acked, control: *mut abi::Control) {

@@ -11,10 +11,11 @@ mod settings;
 mod stream;
 
 use std::fmt;
+use std::sync::Once;
 
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
-pub use connection::{Connection, ConnectionEvent, Statistics};
+pub use connection::{Connection, ConnectionEvent, Opened, Statistics};
 pub use server::{Listener, Server};
 pub use settings::Settings;
 pub use stream::{Stream, StreamEvent};
@@ -69,6 +70,13 @@ impl Library {
     /// # Errors
     /// MsQuic cannot start.
     pub fn open(name: &str) -> Result<Library, Failed> {
+        static ONCE_MORE: Once = Once::new();
+        ONCE_MORE.call_once(|| {
+            let mut table = std::ptr::null();
+            // Never closed: connections may last as long as the process.
+            // SAFETY: the pointer is written during the call.
+            let _ = unsafe { windlass_msquic_sys::MsQuicOpenVersion(2, &raw mut table) };
+        });
         let config = RegistrationConfig::new().set_app_name(name.to_owned());
         let registration = Registration::new(&config).map_err(|status| Failed { what: "open", status: status.0 })?;
         Ok(Library { registration })

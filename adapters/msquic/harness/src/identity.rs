@@ -5,8 +5,9 @@ use std::sync::OnceLock;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use tempfile::TempDir;
-use windlass::stacks::identity::identity;
+use windlass::stacks::identity::SERVER_NAME;
 
 /// Files of a certificate and its key, PEM.
 #[derive(Debug)]
@@ -23,14 +24,16 @@ pub(crate) fn files() -> Result<&'static Files, String> {
 }
 
 fn make() -> Result<Files, Box<dyn std::error::Error>> {
-    let identity = identity()?;
+    // MsQuic's TLS takes no Ed25519, which the harness' other stacks use.
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+    let certificate = CertificateParams::new(vec![SERVER_NAME.to_owned()])?.self_signed(&key)?;
     let directory = tempfile::tempdir()?;
     let write = |name: &str, kind: &str, der: &[u8]| {
         let path = directory.path().join(name);
         std::fs::write(&path, pem(kind, der)).map(|()| path)
     };
-    let certificate = write("certificate.pem", "CERTIFICATE", &identity.certificate)?;
-    let key = write("key.pem", "PRIVATE KEY", &identity.key)?;
+    let certificate = write("certificate.pem", "CERTIFICATE", certificate.der())?;
+    let key = write("key.pem", "PRIVATE KEY", &key.serialize_der())?;
     Ok(Files { certificate, key, _directory: directory })
 }
 

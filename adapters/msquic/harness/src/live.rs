@@ -114,6 +114,12 @@ fn payload(spec: &FlowSpec) -> u32 {
     spec.packet_bytes.max(SMALLEST_MTU - HEADERS)
 }
 
+/// How long an acknowledgement may wait. With 0 MsQuic would acknowledge every packet, but
+/// offers a `min_ack_delay` above its `max_ack_delay` then, which no peer takes.
+fn max_ack_delay_ms(spec: &FlowSpec) -> u32 {
+    (spec.ack.max_delay.millis().ceil() as u32).max(1)
+}
+
 impl Live<'_> {
     fn settings(&self, spec: &FlowSpec) -> Result<Settings, RunError> {
         let size = |bytes: u32| {
@@ -131,7 +137,7 @@ impl Live<'_> {
             statistics: !ours,
             pacing: spec.pacing,
             mtu: Some((smallest, largest)),
-            max_ack_delay_ms: Some((spec.ack.max_delay.millis().ceil() as u32).max(1)),
+            max_ack_delay_ms: Some(max_ack_delay_ms(spec)),
             idle_timeout_ms: spec.idle_timeout.millis().ceil() as u64,
             receive_window: RECEIVE_WINDOW,
             ..Settings::default()

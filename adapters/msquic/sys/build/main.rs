@@ -36,6 +36,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     guard::check(&source)?;
     let shared = env::var_os("CARGO_FEATURE_SHARED").is_some();
     let linkage = if shared { "shared" } else { "static" };
+    let checked = env::var_os("CARGO_FEATURE_CHECKED").is_some();
     let out = match env::var_os("WINDLASS_MSQUIC_BUILD") {
         // Both linkages from one tree: OpenSSL, which is most of the build, is the same.
         Some(out) => PathBuf::from(out),
@@ -44,7 +45,8 @@ fn build() -> Result<(), Box<dyn Error>> {
     let libraries = out.join(linkage);
     cmake::Config::new(&source)
         // One layout of MsQuic's structures, whatever Cargo's profile.
-        .profile("Release")
+        .profile(if checked { "Debug" } else { "Release" })
+        .define("QUIC_ENABLE_SANITIZERS", if checked { "on" } else { "off" })
         .out_dir(&out)
         .define("QUIC_TLS_LIB", "quictls")
         .define("QUIC_ENABLE_LOGGING", "off")

@@ -23,6 +23,7 @@ enum {
     WM_BURST_DATAGRAMS = 10, /* RFC 9002 section 7.7 */
     WM_SLACK_DATAGRAMS = 3,  /* room that does not make a sender limited by its application */
     WM_LEAST_MTU = 1200,
+    WM_ACKS_PER_WINDOW = 8,
 };
 
 /* How long the pacer may save up what it did not use: a late timer is no loss of rate. */
@@ -385,6 +386,17 @@ static const QUIC_SENT_PACKET_METADATA *WmSampled(const QUIC_CONNECTION *Connect
     return NULL;
 }
 
+/* MsQuic asks its peer to acknowledge as rarely as its batches of datagrams are large, which
+ * for a small window is once per window or on the timer. This asks for eight a window. */
+static void WmKeepAcks(QUIC_CONNECTION *Connection, const WmState *State)
+{
+    const uint32_t Share = State->Control.cwnd / WmMtu(Connection) / WM_ACKS_PER_WINDOW;
+    const uint32_t Most = CXPLAT_MAX(Share, QUIC_MIN_ACK_SEND_NUMBER);
+    if (Connection->PeerPacketTolerance > Most) {
+        QuicConnUpdatePeerPacketTolerance(Connection, (uint8_t)Most);
+    }
+}
+
 static void WmIndicateStatistics(QUIC_CONNECTION *Connection, const WmState *State)
 {
     const QUIC_PATH *Path = &Connection->Paths[0];
@@ -441,6 +453,7 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
         Acked.packets = List.Packets;
         State->Entry->Plugin->acked(State->Flow, &Acked, &State->Control);
         WmListFree(&List);
+        WmKeepAcks(Connection, State);
     }
     if (Connection->Settings.NetStatsEventEnabled) {
         WmIndicateStatistics(Connection, State);

@@ -1,0 +1,151 @@
+/*
+ * What an acknowledgement costs, through MsQuic's own table of functions.
+ *
+ *   vtable PLUGIN CONTROLLER…
+ *
+ * MsQuic's CUBIC and BBR and each of the controllers get a connection that is none, with what
+ * congestion control looks at. A turn is two packets sent and one ACK frame for two, with an
+ * RTT sample; the best of several rounds, taken by turns, counts.
+ */
+#include "precomp.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "windlass_msquic.h"
+
+enum { TURNS = 200000, ROUNDS = 9, BEFORE = 20, SIZE = 1472, MAX = 64 };
+
+typedef struct Subject {
+    const char *Name;
+    QUIC_CONNECTION *Connection;
+    QUIC_SENT_PACKET_METADATA *Packets[2];
+    uint64_t Now, Sent, Acked;
+    double Best;
+} Subject;
+
+static void Fail(const char *What)
+{
+    fprintf(stderr, "vtable: %s: %s\n", What, windlass_msquic_error());
+    exit(1);
+}
+
+static void Send(Subject *S)
+{
+    QUIC_CONNECTION *C = S->Connection;
+    C->LossDetection.LargestSentPacketNumber = ++S->Sent;
+    C->LossDetection.TimeOfLastPacketSent = S->Now;
+    C->LossDetection.TotalBytesSent += SIZE;
+    C->SendBuffer.PostedBytes = 1 << 30;
+    QuicCongestionControlOnDataSent(&C->CongestionControl, SIZE);
+}
+
+static void Acknowledge(Subject *S)
+{
+    QUIC_CONNECTION *C = S->Connection;
+    for (int i = 0; i < 2; ++i) {
+        QUIC_SENT_PACKET_METADATA *P = S->Packets[i];
+        P->PacketNumber = ++S->Acked;
+        P->SentTime = S->Now - 40000;
+        P->PacketLength = SIZE;
+        P->Flags.IsAckEliciting = TRUE;
+        P->Flags.KeyType = QUIC_PACKET_KEY_1_RTT;
+        P->Flags.HasLastAckedPacketInfo = TRUE;
+        P->TotalBytesSent = S->Acked * SIZE;
+        P->LastAckedPacketInfo.TotalBytesAcked = (S->Acked - BEFORE) * SIZE;
+        P->LastAckedPacketInfo.AckTime = S->Now - 40000;
+        P->LastAckedPacketInfo.SentTime = S->Now - 80000;
+        P->LastAckedPacketInfo.AdjustedAckTime = S->Now - 40000;
+        P->Next = i == 0 ? S->Packets[1] : NULL;
+    }
+    C->LossDetection.TotalBytesAcked += 2 * SIZE;
+    const QUIC_ACK_EVENT Event = {
+        .TimeNow = S->Now,
+        .LargestAck = S->Acked,
+        .LargestSentPacketNumber = S->Sent,
+        .NumRetransmittableBytes = 2 * SIZE,
+        .NumTotalAckedRetransmittableBytes = C->LossDetection.TotalBytesAcked,
+        .SmoothedRtt = 40000,
+        .MinRtt = 40000,
+        .AdjustedAckTime = S->Now,
+        .AckedPackets = S->Packets[0],
+        .MinRttValid = TRUE,
+    };
+    QuicCongestionControlOnDataAcknowledged(&C->CongestionControl, &Event);
+}
+
+static Subject Make(const char *Name, uint16_t Algorithm)
+{
+    Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = 100, .Best = 1e9};
+    for (int i = 0; i < 2; ++i) {
+        S.Packets[i] = calloc(1, sizeof(QUIC_SENT_PACKET_METADATA) + 16 * sizeof(QUIC_SENT_FRAME_METADATA));
+    }
+    QUIC_CONNECTION *C = S.Connection = calloc(1, sizeof(*C));
+    QUIC_PATH *Path = &C->Paths[0];
+    C->PathsCount = 1;
+    Path->Mtu = 1500;
+    Path->GotFirstRttSample = TRUE;
+    Path->SmoothedRtt = Path->MinRtt = Path->LatestRttSample = 40000;
+    Path->RttVariance = 1000;
+    QuicAddrFromString("192.0.2.1", 443, &Path->Route.RemoteAddress);
+    C->Settings.InitialWindowPackets = 100;
+    C->Settings.IsSet.CongestionControlAlgorithm = TRUE;
+    C->Settings.CongestionControlAlgorithm = (QUIC_CONGESTION_CONTROL_ALGORITHM)Algorithm;
+    C->Settings.EcnEnabled = TRUE;
+    C->Settings.OneWayDelayEnabled = TRUE;
+    QuicCongestionControlInitialize(&C->CongestionControl, &C->Settings);
+    for (int i = 0; i < BEFORE; ++i) {
+        Send(&S);
+    }
+    S.Acked = S.Sent - BEFORE;
+    return S;
+}
+
+static void Measure(Subject *S)
+{
+    struct timespec Begin, End;
+    clock_gettime(CLOCK_MONOTONIC, &Begin);
+    for (int i = 0; i < TURNS; ++i) {
+        S->Now += 4000;
+        Send(S);
+        Send(S);
+        Acknowledge(S);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &End);
+    const double Ns = (double)(End.tv_sec - Begin.tv_sec) * 1e9 + (double)(End.tv_nsec - Begin.tv_nsec);
+    S->Best = CXPLAT_MIN(S->Best, Ns / TURNS);
+}
+
+int main(int Count, char **Values)
+{
+    Subject All[MAX];
+    int Subjects = 0;
+    if (Count < 2 || Count - 2 > MAX - 2) {
+        fprintf(stderr, "usage: vtable PLUGIN CONTROLLER…\n");
+        return 2;
+    }
+    CxPlatSystemLoad();
+    if (QUIC_FAILED(CxPlatInitialize()) || windlass_msquic_load(Values[1]) != 0) {
+        Fail("start");
+    }
+    All[Subjects++] = Make("MsQuic's cubic", QUIC_CONGESTION_CONTROL_ALGORITHM_CUBIC);
+    All[Subjects++] = Make("MsQuic's bbr", QUIC_CONGESTION_CONTROL_ALGORITHM_BBR);
+    for (int i = 2; i < Count; ++i) {
+        uint16_t Id;
+        if (windlass_msquic_register(Values[i], &Id) != 0) {
+            Fail(Values[i]);
+        }
+        All[Subjects++] = Make(Values[i], Id);
+    }
+    for (int Round = 0; Round < ROUNDS; ++Round) {
+        for (int i = 0; i < Subjects; ++i) {
+            Measure(&All[i]);
+        }
+    }
+    for (int i = 0; i < Subjects; ++i) {
+        printf("%s: %.0f ns, %.2f times MsQuic's cubic, window %u\n", All[i].Name, All[i].Best,
+               All[i].Best / All[0].Best, QuicCongestionControlGetCongestionWindow(&All[i].Connection->CongestionControl));
+    }
+    return 0;
+}

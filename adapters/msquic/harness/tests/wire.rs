@@ -1,0 +1,251 @@
+//! MsQuic on real sockets, through the harness' link: what must come of it whatever the
+//! machine does. Nothing is said about how long anything takes, and bounds are wide.
+
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass::outcome;
+use windlass::scenario::{FlowSpec, Scenario};
+use windlass::sim::QlogSettings;
+use windlass::stacks::{Log, RunError};
+use windlass_adapter::qlog::Level;
+use windlass_adapter::replay::{Outcome, replay};
+use windlass_adapter::step::{Entry, Steps};
+use windlass_controllers::{Algorithm, Event, What};
+use windlass_msquic_harness::{MSQUIC, run as run_on_msquic};
+
+/// 10 Mbit/s, 40 ms, room for two BDPs.
+const LINK: &str = "duration_s = 3\nsample_ms = 100\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 2\n";
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Logs by flow.
+#[derive(Clone, Debug, Default)]
+struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
+
+struct Page(Logs, String);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.0.lock().unwrap().entry(self.1.clone()).or_default().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Logs {
+    fn of(&self, flow: &str) -> Vec<u8> {
+        self.0.lock().unwrap().remove(flow).unwrap()
+    }
+
+    /// What the flow's controller heard.
+    fn events(&self, flow: &str) -> Vec<Event> {
+        let log = self.of(flow);
+        let step = |entry| match entry {
+            Ok(Entry::Step(step, _)) => Some(step.event),
+            _ => None,
+        };
+        Steps::new(&log[..]).filter_map(step).collect()
+    }
+}
+
+fn run_any(scenario: &Scenario) -> Result<(outcome::Outcome, Logs), RunError> {
+    let logs = Logs::default();
+    let mut open = |flow: &FlowSpec| {
+        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
+        Ok(Some(Log { output: Box::new(Page(logs.clone(), flow.name.clone())), settings }))
+    };
+    let report = run_on_msquic(scenario, &mut open)?;
+    Ok((report.outcome, logs))
+}
+
+/// Runs one scenario at a time: they share the machine.
+fn run(text: &str) -> (outcome::Outcome, Logs) {
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    run_any(&scenario(text)).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A window that never changes is what is in flight each round trip, and no more.
+#[test]
+fn a_fixed_window_makes_its_goodput() {
+    for packets in [20, 40, 80, 160] {
+        let controller = windlass_controllers::fixed_window::catalogue(packets).unwrap().to_string();
+        let (outcome, _) = run(&format!(
+            "duration_s = 3\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_bdp = 2\n\
+             [[flow]]\ncontroller = {controller:?}\npacket_bytes = 1400"
+        ));
+        let flow = &outcome.flows[0];
+        let window_bits = f64::from(packets) * 1400.0 * 8.0;
+        // By the round trips there were: a busy machine makes them longer.
+        let share = flow.goodput_mbps * 1e3 * flow.rtt_mean_ms.unwrap() / window_bits;
+        println!(
+            "{packets} packets: {:.3} Mbit/s, RTT {:.2} ms, {:.3} of the window each, at most {:.3} Mbit/s",
+            flow.goodput_mbps,
+            flow.rtt_mean_ms.unwrap(),
+            share,
+            window_bits / 40e3
+        );
+        assert!((flow.cwnd_mean_packets - f64::from(packets)).abs() < 1e-6, "{flow:?}");
+        assert!(flow.goodput_mbps <= window_bits / 40e3, "{flow:?}");
+        assert!((0.85..=1.01).contains(&share), "{packets}: {share:.3} of the window: {flow:?}");
+    }
+}
+
+#[test]
+fn marks_are_counted_one_by_one() {
+    let queue = "queue = { kind = \"step\", threshold_packets = 10 }\n";
+    let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"dctcp\"\necn = true"));
+    let told: u64 = logs
+        .events("flow1")
+        .iter()
+        .map(|event| if let What::Marked(marked) = event.what { u64::from(marked.packets) } else { 0 })
+        .sum();
+    let marked = outcome.queues[0].packets_marked;
+    // The last marks of a run are on their way.
+    assert!(told <= marked && told * 10 >= marked * 8, "{told} of {marked} marks told");
+    assert!(told > 20, "{told}");
+    let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"reno\"\necn = false"));
+    assert_eq!(outcome.queues[0].packets_marked, 0);
+    assert!(!logs.events("flow1").iter().any(|event| matches!(event.what, What::Marked(_))));
+}
+
+/// The two clocks are one here, so that delays are real ones: at least the way there, and
+/// where a queue stands on the way there and none on the way back, only the first grows.
+#[test]
+fn one_way_delays_are_the_paths() {
+    let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\""));
+    let acked = logs.events("flow1").into_iter().filter_map(|event| match event.what {
+        What::Acked(acked) => Some(acked),
+        _ => None,
+    });
+    let delays: Vec<(i64, i64)> =
+        acked.filter_map(|acked| acked.one_way).map(|one_way| (one_way.forward, one_way.backward)).collect();
+    assert!(delays.len() > 50, "{}", delays.len());
+    let span = |of: fn(&(i64, i64)) -> i64| {
+        let mut all: Vec<i64> = delays.iter().map(of).collect();
+        all.sort_unstable();
+        (all[0] as f64 / 1e6, all[all.len() / 2] as f64 / 1e6)
+    };
+    let ((forward, forward_median), (_, backward_median)) = (span(|delay| delay.0), span(|delay| delay.1));
+    println!("forward from {forward:.3}, median {forward_median:.3} ms, backward median {backward_median:.3} ms");
+    // Each connection counts from its own start, which the other end's follows by half a
+    // round trip or so; what is left is a constant.
+    assert!(forward_median - forward > 5.0, "no queue on the way there: {forward:.3} to {forward_median:.3} ms");
+    assert!(backward_median < forward_median - forward + 40.0, "{backward_median:.3} ms on the way back");
+}
+
+#[test]
+fn controllers_of_one_way_delay_run_on_their_signal() {
+    for controller in ["enhanced-vegas", "tcp-lp", "ledbat"] {
+        let text = format!("{LINK}[[flow]]\ncontroller = {controller:?}\ntransfer_bytes = 300_000");
+        let (outcome, logs) = run(&text);
+        assert!(outcome.flows[0].completed, "{controller}: {:?}", outcome.flows[0]);
+        let heard = |event: &Event| matches!(event.what, What::Acked(acked) if acked.one_way.is_some());
+        assert!(logs.events("flow1").iter().any(heard), "{controller}");
+    }
+}
+
+#[test]
+fn losses_that_were_none_are_told() {
+    let gap_ms = 1248.0 * 8.0 / 10e3;
+    let link = format!("{LINK}jitter_ms = {}\nreorder = true\n", 6.0 * gap_ms);
+    let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = \"cubic\""));
+    let events = logs.events("flow1");
+    let spurious = events.iter().filter(|event| matches!(event.what, What::SpuriousLoss(_))).count();
+    assert!(spurious > 0, "{} losses, none spurious: {:?}", outcome.flows[0].packets_lost, outcome.flows[0]);
+}
+
+#[test]
+fn a_blackout_is_persistent_congestion() {
+    let link = LINK.replace("duration_s = 3", "duration_s = 6");
+    let changes = "[[dumbbell.change]]\nat_s = 1\nloss_percent = 100\n\
+        [[dumbbell.change]]\nat_s = 3\nloss_percent = 0\n";
+    let (outcome, logs) = run(&format!("{link}{changes}[[flow]]\ncontroller = \"reno\""));
+    let events = logs.events("flow1");
+    assert!(events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))), "{:?}", outcome.flows[0]);
+    let after = events.iter().filter(|event| event.now.0 > 4_000_000_000);
+    assert!(after.filter(|event| matches!(event.what, What::Acked(_))).count() > 10, "{:?}", outcome.flows[0]);
+}
+
+#[test]
+fn larger_datagrams_are_told() {
+    let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\"\ndiscover_packet_bytes = 1472"));
+    let sizes: Vec<u32> = logs
+        .events("flow1")
+        .iter()
+        .filter_map(|event| if let What::Mtu(bytes) = event.what { Some(bytes) } else { None })
+        .collect();
+    assert_eq!(sizes.last(), Some(&1472), "{sizes:?}");
+}
+
+/// Recordings of MsQuic's connections replay to the same decisions, bit for bit.
+#[test]
+fn a_log_replays() {
+    let (_, logs) = run(&format!("{LINK}loss_percent = 1\n[[flow]]\ncontroller = \"a-tcp\""));
+    let log = logs.of("flow1");
+    let outcomes = replay(vec![&log[..]]);
+    assert!(matches!(&outcomes[..], [Outcome::Equal { steps: 100.., .. }]), "{outcomes:?}");
+}
+
+#[test]
+fn msquics_own_controllers_run_too() {
+    for controller in ["native:cubic", "native:bbr"] {
+        let (outcome, _) = run(&format!("{LINK}[[flow]]\ncontroller = {controller:?}"));
+        let flow = &outcome.flows[0];
+        assert!(flow.rtt_mean_ms.is_some_and(|ms| (39.9..400.0).contains(&ms)), "{controller}: {flow:?}");
+        assert!(flow.cwnd_mean_packets > 5.0 && flow.goodput_mbps > 2.0, "{controller}: {flow:?}");
+    }
+    let error = run_any(&scenario(&format!("{LINK}[[flow]]\ncontroller = \"native:vegas\""))).unwrap_err();
+    assert!(error.to_string().contains("expected native:cubic, native:bbr"), "{error}");
+}
+
+/// Every controller MsQuic has the signals for carries a transfer whole over every kind of
+/// path; the run compares the hashes of what was sent and what arrived.
+#[test]
+fn every_controller_carries_everything_whole() {
+    const PATHS: [(&str, &str, &str, &str); 5] = [
+        ("loss", "loss_percent = 2\n", "", ""),
+        ("marks", "queue = { kind = \"step\", threshold_packets = 10 }\n", "", "ecn = true"),
+        ("reordering", "jitter_ms = 3\nreorder = true\n", "", ""),
+        (
+            "blackout",
+            "",
+            "[[dumbbell.change]]\nat_s = 0.3\nloss_percent = 100\n[[dumbbell.change]]\nat_s = 0.8\nloss_percent = 0\n",
+            "",
+        ),
+        ("capacity", "", "[[dumbbell.change]]\nat_s = 0.3\nrate_mbps = 3\n", ""),
+    ];
+    let names = Algorithm::ALL.iter().map(|entry| (entry.name, (entry.default)().needs()));
+    let able: Vec<&str> = names.filter(|(_, needs)| MSQUIC.provides.contains(*needs)).map(|(name, _)| name).collect();
+    let cells: Vec<_> = PATHS.iter().flat_map(|path| able.iter().map(move |name| (*name, path))).collect();
+    let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+    let examine = || {
+        while let Some((name, (path, link, changes, keys))) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let text = format!(
+                "duration_s = 12\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n{link}\
+                 {changes}[[flow]]\ncontroller = {name:?}\ntransfer_bytes = 300_000\n{keys}"
+            );
+            let complain = |what: String| wrong.lock().unwrap().push(format!("{name}, {path}: {what}"));
+            match run_any(&scenario(&text)) {
+                Ok((outcome, _)) => {
+                    let flow = &outcome.flows[0];
+                    if !flow.completed || flow.sha256.is_none() {
+                        complain(format!("not done at {:.3} Mbit/s", flow.goodput_mbps));
+                    }
+                }
+                Err(error) => complain(error.to_string()),
+            }
+        }
+    };
+    std::thread::scope(|scope| (0..48).for_each(|_| drop(scope.spawn(examine))));
+    println!("{} controllers over {} paths", able.len(), PATHS.len());
+    let wrong = wrong.into_inner().unwrap();
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
