@@ -1,10 +1,13 @@
 //! Uploads, downloads and requests over 127.0.0.1.
 
 use std::process::Command;
-use std::sync::OnceLock;
-use std::time::Duration;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use windlass_controllers::{Decision, Event};
+use windlass_msquic::{Definition, Facts, Recorder};
 use windlass_msquic_endpoint::{Library, Settings};
 use windlass_msquic_perf::{Measured, Plan, Serving, run, serve};
 
@@ -59,6 +62,53 @@ fn what_was_asked_for_arrives() {
     assert!(requests.latencies.len() > 8, "{}", requests.latencies.len());
     assert_eq!(requests.received, 5000 * requests.latencies.len() as u64);
     assert!(requests.latency(0.5).unwrap() <= requests.latency(1.0).unwrap());
+}
+
+/// How many recorders there were, and are gone.
+#[derive(Clone, Default)]
+struct Lives(Arc<[AtomicUsize; 2]>);
+
+impl Recorder for Lives {
+    fn record(&mut self, _: &Event, _: &Decision, _: &Facts<'_>) {}
+}
+
+impl Drop for Lives {
+    fn drop(&mut self) {
+        self.0[1].fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Flows end with their connections.
+#[test]
+fn three_hundred_handshakes_leave_nothing_behind() {
+    const HANDSHAKES: usize = 300;
+    let lives = Lives::default();
+    let made = lives.clone();
+    let definition = Definition::named("a-tcp").unwrap().record_with(move |_| {
+        made.0[0].fetch_add(1, Ordering::Relaxed);
+        Box::new(made.clone())
+    });
+    let counted = windlass_msquic::register_as("counted", definition).unwrap();
+    let server = server(counted);
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| {
+                while next.fetch_add(1, Ordering::Relaxed) < HANDSHAKES {
+                    let measured = measure(&server, counted, &Plan { download: 2000, ..ONE });
+                    assert_eq!(measured.received, 2000);
+                }
+            });
+        }
+    });
+    drop(server);
+    let count = |which: usize| lives.0[which].load(Ordering::Relaxed);
+    // The clients' and the servers'; the servers' connections are closed by another thread.
+    let patience = Instant::now();
+    while count(1) < 2 * HANDSHAKES && patience.elapsed() < Duration::from_secs(30) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!((count(0), count(1)), (2 * HANDSHAKES, 2 * HANDSHAKES));
 }
 
 /// Our CUBIC beside MsQuic's own, by turns; the best of each counts, since whatever else the
