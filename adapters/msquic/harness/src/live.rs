@@ -174,8 +174,7 @@ impl Live<'_> {
         expected: Option<Expected>,
         journal: &Arc<Mutex<Journal>>,
     ) -> Result<Sender, String> {
-        // Kept until MsQuic takes the address.
-        let place = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).map_err(|error| format!("no socket for it: {error}"))?;
+        let place = place().map_err(|error| format!("no socket for it: {error}"))?;
         let address = place.local_addr().map_err(|error| error.to_string())?;
         Ok(Sender {
             library: self.library,
@@ -232,6 +231,27 @@ impl Live<'_> {
         let address = listener.address().map_err(|error| error.to_string())?;
         Ok(Receiver { heard, pending: VecDeque::new(), address, _kept: kept, _listener: listener })
     }
+}
+
+/// A place for a client: MsQuic binds its own socket, and the link has to know where. Kept
+/// until MsQuic takes it, and none the system gives to others meanwhile.
+fn place() -> io::Result<UdpSocket> {
+    /// Below the ports that systems choose from.
+    const PORTS: std::ops::Range<u16> = 12_000..32_000;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // Processes that run beside each other begin elsewhere.
+    let begin = std::process::id() as usize * 997;
+    let count = PORTS.len();
+    let mut last = io::ErrorKind::AddrInUse.into();
+    for _ in 0..count {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + ((begin + step) % count) as u16;
+        match UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
 
 /// What the sender's closures and its task share.
