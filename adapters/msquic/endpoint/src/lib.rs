@@ -63,6 +63,25 @@ pub struct Library {
     registration: Registration,
 }
 
+/// Has servers accept connections however late their threads are: MsQuic refuses them when what
+/// it has to do waits for a quarter of a second, as it does on a busy machine.
+fn patient() -> Result<(), Failed> {
+    // SAFETY: the structure is one of numbers, of which zeros say that nothing is set.
+    let mut settings: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
+    settings.MaxWorkerQueueDelayUs = 60_000_000;
+    // SAFETY: the union's other member is the same bits as one number; the parameter takes
+    // such a structure of that size, and no handle.
+    unsafe {
+        settings.__bindgen_anon_1.IsSet.set_MaxWorkerQueueDelayUs(1);
+        let size = size_of_val(&settings) as u32;
+        let settings = (&raw const settings).cast();
+        // Before it, the library has to be open.
+        Api::get_ffi();
+        Api::set_param(std::ptr::null_mut(), ffi::QUIC_PARAM_GLOBAL_SETTINGS, size, settings)
+    }
+    .map_err(|status| Failed { what: "global settings", status: status.0 })
+}
+
 impl Library {
     /// Opens it as the application `name`, with threads made for few connections that are to
     /// be answered at once.
@@ -77,6 +96,7 @@ impl Library {
             // SAFETY: the pointer is written during the call.
             let _ = unsafe { windlass_msquic_sys::MsQuicOpenVersion(2, &raw mut table) };
         });
+        patient()?;
         let config = RegistrationConfig::new().set_app_name(name.to_owned());
         let registration = Registration::new(&config).map_err(|status| Failed { what: "open", status: status.0 })?;
         Ok(Library { registration })

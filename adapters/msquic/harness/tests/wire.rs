@@ -229,9 +229,9 @@ fn every_controller_carries_everything_whole() {
     let examine = || {
         while let Some((name, (path, link, changes, keys))) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
             // Nice yields to nobody on a path that loses packets, and to a busy machine.
-            let bytes = if *name == "nice" { 40_000 } else { 300_000 };
+            let bytes = if *name == "nice" { 30_000 } else { 200_000 };
             let text = format!(
-                "duration_s = 12\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n{link}\
+                "duration_s = 8\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n{link}\
                  {changes}[[flow]]\ncontroller = {name:?}\ntransfer_bytes = {bytes}\n{keys}"
             );
             let complain = |what: String| wrong.lock().unwrap().push(format!("{name}, {path}: {what}"));
@@ -246,7 +246,7 @@ fn every_controller_carries_everything_whole() {
             }
         }
     };
-    std::thread::scope(|scope| (0..70).for_each(|_| drop(scope.spawn(examine))));
+    std::thread::scope(|scope| (0..32).for_each(|_| drop(scope.spawn(examine))));
     println!("{} controllers over {} paths", able.len(), PATHS.len());
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{wrong:#?}");
