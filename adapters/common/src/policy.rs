@@ -112,7 +112,13 @@ impl<E: Engine> Policy<E> {
 
     /// Flows of what `choose` returns for each peer, which it checks itself.
     pub fn choosing(choose: impl Fn(&Peer<'_>) -> Choice<E> + Send + Sync + 'static) -> Self {
-        Policy { choose: Arc::new(choose), join: None, record: None, seed: RandomState::new().hash_one(0), made: Arc::default() }
+        Policy {
+            choose: Arc::new(choose),
+            join: None,
+            record: None,
+            seed: RandomState::new().hash_one(0),
+            made: Arc::default(),
+        }
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.

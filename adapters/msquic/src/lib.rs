@@ -39,7 +39,7 @@ pub use definition::{Definition, define_as};
 #[cfg(feature = "native")]
 pub use native::{Refused, configure, load, plug, register, register_as, set_default};
 pub use plugin::plugin;
-pub use windlass_adapter::config::{Config, ConfigError};
+pub use windlass_adapter::config::{Config, ConfigError, Peer};
 pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};
 pub use windlass_controllers::{Algorithm, Engine, Fixed};
 
