@@ -9,6 +9,9 @@ use serde_json::Value;
 
 mod guard;
 
+/// Where MsQuic's build leaves OpenSSL.
+const OPENSSL: &str = "build/_deps/opensslquic-build/quictls/lib";
+
 fn main() {
     if let Err(error) = build() {
         println!("cargo::error={error}");
@@ -62,6 +65,11 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo::rustc-link-search=native={}", libraries.display());
     if !shared {
         println!("cargo::rustc-link-lib=static=msquic");
+        // MsQuic's archive has OpenSSL in it, unless its path has "dl" somewhere, as windlass
+        // has: then its build takes OpenSSL for libdl, and leaves it out.
+        println!("cargo::rustc-link-search=native={}", out.join(OPENSSL).display());
+        println!("cargo::rustc-link-lib=static=ssl");
+        println!("cargo::rustc-link-lib=static=crypto");
     }
     println!("cargo::metadata=lib={}", libraries.display());
     println!("cargo::metadata=source={}", source.display());
