@@ -83,14 +83,18 @@ pub fn identify<R: Read>(
 }
 
 /// A controller with its default parameters and, of those that stacks have too, with the
-/// other first slow start: which of both a stack has is its own affair.
+/// other first slow start, and CUBIC with the `K` of either RFC: which of them a stack has is
+/// its own affair.
 fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
     let mut variants = vec![algorithm];
     if VARIED.contains(&Engine::name(&algorithm)) {
-        for word in ["standard", "hystart++"] {
-            let mut other = algorithm;
-            if other.set("slow_start", word).is_ok() && other != algorithm {
-                variants.push(other);
+        for (parameter, words) in [("slow_start", ["standard", "hystart++"]), ("k_from_w_max", ["on", "off"])] {
+            for mut other in variants.clone() {
+                for word in words {
+                    if other.set(parameter, word).is_ok() && !variants.contains(&other) {
+                        variants.push(other);
+                    }
+                }
             }
         }
     }
