@@ -35,16 +35,7 @@ pub struct Experiment {
     /// What is varied.
     pub varied: &'static str,
     /// How it is run.
-    pub work: Work,
-}
-
-/// How an experiment is run.
-#[derive(Clone, Copy, Debug)]
-pub enum Work {
-    /// As planned.
-    Built(Plan),
-    /// Not yet, for lack of this.
-    Missing(&'static str),
+    pub plan: Plan,
 }
 
 /// What is run, and what comes of it.
@@ -78,17 +69,6 @@ impl Document {
     pub fn with(id: &str) -> Option<(&'static Document, &'static Experiment)> {
         let all = DOCUMENTS.iter().flat_map(|document| document.experiments.iter().map(move |e| (document, e)));
         all.into_iter().find(|(_, experiment)| experiment.id.eq_ignore_ascii_case(id))
-    }
-}
-
-impl Experiment {
-    /// How it is run; `None` if it is not built.
-    #[must_use]
-    pub fn plan(&self) -> Option<&Plan> {
-        match &self.work {
-            Work::Built(plan) => Some(plan),
-            Work::Missing(_) => None,
-        }
     }
 }
 

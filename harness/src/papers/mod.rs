@@ -29,7 +29,7 @@ mod sharma;
 
 pub use cell::{Cell, Figure, Measure, Measured, Read};
 pub use claim::{Answer, Claim};
-pub use document::{DOCUMENTS, Document, Experiment, Plan, Work};
+pub use document::{DOCUMENTS, Document, Experiment, Plan};
 pub use extent::Extent;
 pub use keep::{CODE, Keep, Record, key};
 pub use published::{Bound, Published, published};

@@ -33,7 +33,7 @@ fn the_registry_has_every_experiment_of_every_document_once() {
 fn every_cell_is_sound() {
     for document in DOCUMENTS {
         for experiment in document.experiments {
-            let Some(plan) = experiment.plan() else { continue };
+            let plan = &experiment.plan;
             for extent in [Extent::Full, Extent::Quick] {
                 let cells = (plan.cells)(extent);
                 assert!(!cells.is_empty(), "{}", experiment.id);
@@ -55,7 +55,7 @@ fn every_cell_is_sound() {
 
 fn quick_run(id: &str) -> (Cell, Trail) {
     let (_, experiment) = Document::with(id).unwrap();
-    let cell = (experiment.plan().unwrap().cells)(Extent::Quick).remove(0);
+    let cell = (experiment.plan.cells)(Extent::Quick).remove(0);
     let scenario = Scenario { seed: 3, ..Scenario::read("quick", &cell.scenario, None).unwrap() };
     let step = windlass_controllers::Span((cell.step_ms * 1e6) as u64);
     let trail = watch(&scenario, cell.bottleneck, step, cell.measure.inside, &|_| false).unwrap();
@@ -86,7 +86,7 @@ fn the_path_is_as_long_as_the_document_says() {
 #[test]
 fn a_run_that_is_stopped_has_no_trail() {
     let (_, experiment) = Document::with("EV-0a").unwrap();
-    let cell = (experiment.plan().unwrap().cells)(Extent::Quick).remove(0);
+    let cell = (experiment.plan.cells)(Extent::Quick).remove(0);
     let scenario = Scenario::read("stopped", &cell.scenario, None).unwrap();
     let step = windlass_controllers::Span::from_millis(10);
     let stopped = watch(&scenario, cell.bottleneck, step, &[], &|part| part > 0.5);

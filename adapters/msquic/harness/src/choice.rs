@@ -83,11 +83,7 @@ fn definition() -> Definition {
         let recorder = (flow.record)(&NewFlow { path: &path, ..*new });
         match flow.group {
             Some((groups, name)) => Flow::grouped_with(*new.engine, &path, &groups, name, Some(recorder)),
-            None => {
-                let mut alone = Flow::alone(*new.engine, &path);
-                alone.record(recorder);
-                alone
-            }
+            None => Flow::alone_with(*new.engine, &path, Some(recorder)),
         }
     })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::super::error::print;
 use super::CliError;
-use crate::papers::{Cell, DOCUMENTS, Experiment, Extent, Work};
+use crate::papers::{Cell, DOCUMENTS, Experiment, Extent};
 
 /// List the experiments of the documents
 #[derive(Debug, clap::Args)]
@@ -28,17 +28,13 @@ impl List {
                     "  {:<7} {}\n          varied: {}",
                     experiment.id, experiment.title, experiment.varied
                 );
-                let _ = match effort(experiment) {
-                    Ok((runs, packets)) => {
-                        writeln!(
-                            text,
-                            "          {runs} runs, up to {:.3} million packets; {}",
-                            packets / 1e6,
-                            experiment.spec
-                        )
-                    }
-                    Err(reason) => writeln!(text, "          not built: {reason}; {}", experiment.spec),
-                };
+                let (runs, packets) = effort(experiment);
+                let _ = writeln!(
+                    text,
+                    "          {runs} runs, up to {:.3} million packets; {}",
+                    packets / 1e6,
+                    experiment.spec
+                );
             }
             text.push('\n');
         }
@@ -47,14 +43,11 @@ impl List {
 }
 
 /// Runs of an experiment in full, and packets the bottlenecks could send in them.
-fn effort(experiment: &Experiment) -> Result<(u64, f64), &'static str> {
-    let plan = match &experiment.work {
-        Work::Built(plan) => plan,
-        Work::Missing(reason) => return Err(reason),
-    };
+fn effort(experiment: &Experiment) -> (u64, f64) {
+    let plan = &experiment.plan;
     let cells = (plan.cells)(Extent::Full);
     let repetitions = plan.repetitions;
-    Ok((cells.len() as u64 * repetitions, cells.iter().map(Cell::packets).sum::<f64>() * repetitions as f64))
+    (cells.len() as u64 * repetitions, cells.iter().map(Cell::packets).sum::<f64>() * repetitions as f64)
 }
 
 fn json() -> Result<String, CliError> {
@@ -62,12 +55,11 @@ fn json() -> Result<String, CliError> {
         .iter()
         .flat_map(|document| document.experiments.iter().map(move |experiment| (document, experiment)))
         .map(|(document, experiment)| {
-            let effort = effort(experiment);
+            let (runs, packets) = effort(experiment);
             serde_json::json!({
                 "document": document.name, "id": experiment.id, "title": experiment.title,
                 "spec": experiment.spec, "varied": experiment.varied,
-                "runs": effort.ok().map(|(runs, _)| runs), "packets": effort.ok().map(|(_, packets)| packets),
-                "missing": effort.err(),
+                "runs": runs, "packets": packets, "missing": null,
             })
         })
         .collect();

@@ -16,8 +16,7 @@ use super::super::suggest::did_you_mean;
 use super::{CliError, OUT, place, table};
 use crate::evaluation::{LogDetail, LogSettings, Logs, RunError, Stack};
 use crate::papers::{
-    Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, Work, conclude, key,
-    watch,
+    Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, conclude, key, watch,
 };
 use crate::results::{QLOG_DIR, StoreError, replace};
 use crate::scenario::{Recovery, Scenario, ScenarioError};
@@ -143,27 +142,23 @@ impl Run {
         let mut chosen: Vec<(&'static Document, &'static Experiment)> = Vec::new();
         let of =
             |document: &'static Document| document.experiments.iter().map(move |experiment| (document, experiment));
-        let built = |(_, experiment): &(_, &'static Experiment)| experiment.plan().is_some();
         if self.all {
-            chosen.extend(DOCUMENTS.iter().flat_map(of).filter(built));
+            chosen.extend(DOCUMENTS.iter().flat_map(of));
         }
         for id in &self.ids {
             if let Some(document) = Document::named(id) {
-                chosen.extend(of(document).filter(built));
+                chosen.extend(of(document));
                 continue;
             }
             let (document, experiment) = Document::with(id).ok_or_else(|| unknown(id))?;
-            if let Work::Missing(reason) = experiment.work {
-                return Err(CliError::Usage(format!("{} cannot be run yet: {reason}", experiment.id)));
-            }
             chosen.push((document, experiment));
         }
         let mut asked: Vec<Asked> = Vec::new();
         for (document, experiment) in chosen {
-            let Some(plan) = experiment.plan().filter(|_| !asked.iter().any(|a| a.experiment.id == experiment.id))
-            else {
+            if asked.iter().any(|a| a.experiment.id == experiment.id) {
                 continue;
-            };
+            }
+            let plan = &experiment.plan;
             let most = if self.quick { QUICK_REPETITIONS } else { u64::MAX };
             let repetitions = self.reps.unwrap_or(plan.repetitions.min(most));
             let mut skipped = Vec::new();

@@ -7,7 +7,7 @@ mod measures;
 mod scenario;
 
 use super::cell::Figure;
-use super::document::{Document, Experiment, Plan, Work, nothing};
+use super::document::{Document, Experiment, Plan, nothing};
 
 const SEED: u64 = 9999;
 
@@ -15,8 +15,8 @@ const fn plan(cells: fn(super::Extent) -> Vec<super::Cell>, figures: &'static [F
     Plan { cells, repetitions: 1, seed: SEED, derive: nothing, figures }
 }
 
-const fn with(plan: Plan, derive: fn(&[super::CellResult]) -> Vec<super::Derived>) -> Work {
-    Work::Built(Plan { derive, ..plan })
+const fn with(plan: Plan, derive: fn(&[super::CellResult]) -> Vec<super::Derived>) -> Plan {
+    Plan { derive, ..plan }
 }
 
 const WINDOW: Figure = Figure::Curves { title: "Congestion window", kind: "cwnd", y: "packets", each: "controller" };
@@ -46,42 +46,42 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Standard TCP at 5 Mbit/s",
             spec: "sharma §13.3; Fig. 2, App. A",
             varied: "nothing",
-            work: Work::Built(plan(cells::slow, &[WINDOW, QUEUE])),
+            plan: plan(cells::slow, &[WINDOW, QUEUE]),
         },
         Experiment {
             id: "EV-0b",
             title: "Standard TCP at 622 Mbit/s",
             spec: "sharma §13.3; Fig. 3, App. B",
             varied: "nothing",
-            work: Work::Built(plan(cells::fast, &[WINDOW, QUEUE])),
+            plan: plan(cells::fast, &[WINDOW, QUEUE]),
         },
         Experiment {
             id: "EV-1",
             title: "One flow of each scheme",
             spec: "sharma §13.3; §4.x.3.1, App. C",
             varied: "scheme; CUBIC with both readings of its limit",
-            work: Work::Built(plan(cells::each, &[WINDOW, QUEUE, RATE])),
+            plan: plan(cells::each, &[WINDOW, QUEUE, RATE]),
         },
         Experiment {
             id: "EV-1a",
             title: "FAST with other α",
             spec: "sharma §13.3; Figs. 44–47",
             varied: "α: 212, 312, 500, 3000 packets",
-            work: Work::Built(plan(cells::alpha, &[WINDOW, QUEUE])),
+            plan: plan(cells::alpha, &[WINDOW, QUEUE]),
         },
         Experiment {
             id: "EV-2",
             title: "A packet is lost early",
             spec: "sharma §13.3; §4.x.3.2, App. D",
             varied: "scheme; whether the 20000th packet is lost",
-            work: with(plan(cells::early_drop, &[WINDOW]), derive::early_drop),
+            plan: with(plan(cells::early_drop, &[WINDOW]), derive::early_drop),
         },
         Experiment {
             id: "EV-3",
             title: "Queue lengths",
             spec: "sharma §13.3; §4.x.3.3, App. E",
             varied: "queue: 40 to 7776 packets; scheme",
-            work: with(
+            plan: with(
                 plan(
                     cells::queues,
                     &[Figure::Across {
@@ -101,7 +101,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Round-trip times",
             spec: "sharma §13.3; §4.x.3.4, App. F",
             varied: "bottleneck delay: 10 to 110 ms; scheme",
-            work: with(
+            plan: with(
                 plan(
                     cells::delays,
                     &[
@@ -131,21 +131,21 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows of one scheme with different round-trip times",
             spec: "sharma §13.3; §4.x.3.5, App. G",
             varied: "access delay of the second flow: 1 to 77 ms; scheme",
-            work: Work::Built(plan(cells::unequal, UNEQUAL)),
+            plan: plan(cells::unequal, UNEQUAL),
         },
         Experiment {
             id: "EV-5r",
             title: "Two Scalable flows, the one with the shorter round-trip time first",
             spec: "sharma §13.3; Figs. 23–24, Table 2",
             varied: "access delay of the first flow: 1 to 77 ms",
-            work: Work::Built(plan(cells::unequal_reversed, UNEQUAL)),
+            plan: plan(cells::unequal_reversed, UNEQUAL),
         },
         Experiment {
             id: "EV-6",
             title: "Two flows of two schemes",
             spec: "sharma §13.3; Ch. 5, App. H",
             varied: "all 36 ordered pairs of schemes",
-            work: with(
+            plan: with(
                 plan(
                     cells::pairs,
                     &[Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "first" }],

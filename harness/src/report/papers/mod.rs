@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Data, Page};
-use crate::papers::{Answer, Claim, Document, ExperimentResult, Extent, Work};
+use crate::papers::{Answer, Claim, Document, ExperimentResult, Extent};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
@@ -41,10 +41,6 @@ pub fn page(
         absent: Vec<(&'a str, &'a str, &'a str)>,
     }
     let absent = document.experiments.iter().filter(|experiment| results.iter().all(|r| r.id != experiment.id));
-    let reason = |work: &Work| match *work {
-        Work::Built(_) => "not run",
-        Work::Missing(reason) => reason,
-    };
     let row = |claim: &'static Claim| {
         let real = others.iter().map(|(_, results)| answer(results, claim.id));
         let answers = [answer(results, claim.id)].into_iter().chain(real).collect();
@@ -58,7 +54,7 @@ pub fn page(
         quick: extent == Extent::Quick,
         windlass: env!("CARGO_PKG_VERSION"),
         experiments: results,
-        absent: absent.map(|experiment| (experiment.id, experiment.title, reason(&experiment.work))).collect(),
+        absent: absent.map(|experiment| (experiment.id, experiment.title, "not run")).collect(),
     };
     // Texts and finite numbers only: this cannot fail.
     let json = serde_json::to_string(&all).unwrap_or_default();
