@@ -16,7 +16,7 @@ use std::sync::Once;
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
 pub use connection::{Connection, ConnectionEvent, Opened, Statistics};
-pub use server::{Listener, Server};
+pub use server::{Incoming, Listener, Server};
 pub use settings::Settings;
 pub use stream::{Stream, StreamEvent};
 pub use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;

@@ -1,5 +1,6 @@
 //! Servers.
 
+use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use windlass_msquic_sys::msquic::{
     StatusCode,
 };
 
-use crate::{Connection, ConnectionEvent, Failed, Library, Settings};
+use crate::{Connection, ConnectionEvent, Failed, Library, Settings, ffi};
 
 /// What connections are served with: a certificate and settings.
 #[derive(Clone)]
@@ -37,8 +38,22 @@ impl Library {
     }
 }
 
-/// A closure that makes the one that hears of a connection.
-type Meet = dyn Fn() -> Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync> + Send + Sync;
+/// A connection offered to a listener; it is refused unless it is taken.
+pub struct Incoming<'a> {
+    handle: ffi::HQUIC,
+    taken: &'a Cell<bool>,
+}
+
+impl Incoming<'_> {
+    /// Accepts it. It ends when what this returns is dropped.
+    #[must_use]
+    pub fn take(self, hears: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static) -> Connection {
+        self.taken.set(true);
+        // SAFETY: MsQuic gives the connection to whoever accepts it, which the flag makes the
+        // listener's closure say, and tells nothing of it before that returns.
+        unsafe { Connection::take(self.handle, hears) }
+    }
+}
 
 /// Accepts connections until it is dropped.
 pub struct Listener {
@@ -46,8 +61,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `address`. For each connection `meet` makes the closure that hears of it;
-    /// `accepted` gets the connection, and is to keep it until it is closed.
+    /// Listens at `address` and offers each connection to `meet`, from several threads at once.
     ///
     /// # Errors
     /// The address cannot be had.
@@ -55,20 +69,18 @@ impl Listener {
         library: &Library,
         server: &Server,
         address: SocketAddr,
-        meet: impl Fn() -> Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync> + Send + Sync + 'static,
-        accepted: impl Fn(Connection) + Send + Sync + 'static,
+        meet: impl Fn(Incoming<'_>) + Send + Sync + 'static,
     ) -> Result<Listener, Failed> {
         let failed = |what| move |status: windlass_msquic_sys::msquic::Status| Failed { what, status: status.0 };
         let serving = server.clone();
-        let meet: Box<Meet> = Box::new(meet);
         let inner = windlass_msquic_sys::msquic::Listener::open(&library.registration, move |_, event| {
             let ListenerEvent::NewConnection { connection, .. } = event else { return Ok(()) };
             connection.set_configuration(&serving.configuration)?;
-            // SAFETY: MsQuic gives the connection to whoever accepts it, and tells nothing of it
-            // before this returns.
-            let connection = unsafe { Connection::take(connection.as_raw(), meet()) };
-            accepted(connection);
-            Ok(())
+            let taken = Cell::new(false);
+            // SAFETY: the handle is only read.
+            let handle = unsafe { connection.as_raw() };
+            meet(Incoming { handle, taken: &taken });
+            if taken.get() { Ok(()) } else { Err(StatusCode::QUIC_STATUS_CONNECTION_REFUSED.into()) }
         })
         .map_err(failed("listener"))?;
         inner.start(&[BufferRef::from(server.alpn.as_str())], Some(&Addr::from(address))).map_err(failed("listen"))?;

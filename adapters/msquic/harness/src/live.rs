@@ -22,7 +22,7 @@ use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
 use windlass_controllers::{Algorithm, Time};
 use windlass_msquic::STACK;
 use windlass_msquic_endpoint::{
-    Connection, ConnectionEvent, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream, StreamEvent,
+    Connection, ConnectionEvent, Incoming, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream, StreamEvent,
 };
 
 use crate::choice::{Expected, expect, first_decision, number};
@@ -197,9 +197,9 @@ impl Live<'_> {
         let (tell, heard) = mpsc::unbounded_channel();
         let kept = Arc::new(Kept::default());
         let keeping = Arc::clone(&kept);
-        let meet = move || {
-            let (tell, keeping) = (tell.clone(), Arc::clone(&keeping));
-            Box::new(move |event: ConnectionEvent<'_>| match event {
+        let meet = move |incoming: Incoming<'_>| {
+            let (tell, streams) = (tell.clone(), Arc::clone(&keeping));
+            let connection = incoming.take(move |event| match event {
                 ConnectionEvent::Opened(opened) => {
                     let tell = tell.clone();
                     let stream = opened.take(move |event| {
@@ -210,24 +210,20 @@ impl Live<'_> {
                             }
                         }
                     });
-                    keeping.streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+                    streams.streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
                 }
-                ConnectionEvent::Lost(status, error) if error == 0 && status == 0 => {
+                ConnectionEvent::Lost(0, 0) => {
                     let _ = tell.send(Heard::Lost("its peer closed the connection".to_owned()));
                 }
                 ConnectionEvent::Lost(status, error) => {
                     let _ = tell.send(Heard::Lost(format!("the connection ended: status {status:#x}, error {error}")));
                 }
                 _ => {}
-            }) as Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync>
-        };
-        let keeping = Arc::clone(&kept);
-        let accepted = move |connection| {
+            });
             keeping.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         };
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener =
-            Listener::start(self.library, &server, local, meet, accepted).map_err(|error| error.to_string())?;
+        let listener = Listener::start(self.library, &server, local, meet).map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
         Ok(Receiver { heard, pending: VecDeque::new(), address, _kept: kept, _listener: listener })
     }

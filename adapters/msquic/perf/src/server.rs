@@ -5,7 +5,9 @@ use std::path::Path;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 
-use windlass_msquic_endpoint::{Connection, ConnectionEvent, Library, Listener, Opened, Settings, StreamEvent};
+use windlass_msquic_endpoint::{
+    Connection, ConnectionEvent, Incoming, Library, Listener, Opened, Settings, StreamEvent,
+};
 
 use crate::outgoing::Outgoing;
 use crate::{ALPN, Failed, lock};
@@ -40,27 +42,19 @@ pub fn serve(
 ) -> Result<Serving, Failed> {
     let server = library.server(ALPN, settings, certificate, key)?;
     let (over, ended) = channel();
-    let meeting: Arc<Mutex<Option<Arc<Peer>>>> = Arc::default();
-    let met = Arc::clone(&meeting);
-    let meet = move || {
+    let meet = move |incoming: Incoming<'_>| {
         let peer = Arc::new(Peer::default());
-        // Taken up at once by the closure that accepts, on the same thread.
-        *lock(&met) = Some(Arc::clone(&peer));
-        let over = over.clone();
-        Box::new(move |event: ConnectionEvent<'_>| match event {
+        let (over, held) = (over.clone(), Arc::clone(&peer));
+        let connection = incoming.take(move |event| match event {
             ConnectionEvent::Opened(opened) => answer(opened, &over),
             ConnectionEvent::Closed => {
-                let _ = over.send(Over::Connection(Arc::clone(&peer)));
+                let _ = over.send(Over::Connection(Arc::clone(&held)));
             }
             _ => {}
-        }) as Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync>
+        });
+        *lock(&peer.connection) = Some(connection);
     };
-    let accepted = move |connection| {
-        if let Some(peer) = lock(&meeting).take() {
-            *lock(&peer.connection) = Some(connection);
-        }
-    };
-    let listener = Listener::start(library, &server, address, meet, accepted)?;
+    let listener = Listener::start(library, &server, address, meet)?;
     let janitor = std::thread::spawn(move || clean(&ended));
     Ok(Serving { listener, _janitor: janitor })
 }
