@@ -49,16 +49,21 @@ impl InFlight {
         self.quiet_since.take().map(|since| now.since(since))
     }
 
-    /// `bytes` left, where that is all there is to take down of it: something was in flight
-    /// already, or nothing ever, and departures are not remembered. Otherwise nothing is done,
-    /// and [`sent`](Self::sent) does it.
+    /// Whether there is no more to a departure than its bytes: something is in flight, or nothing
+    /// ever was, and departures are not remembered.
+    #[must_use]
     #[inline]
-    pub fn add(&mut self, bytes: u64) -> bool {
-        let all = self.quiet_since.is_none() && self.departures.is_none();
-        if all {
-            self.bytes = self.bytes.saturating_add(bytes);
-        }
-        all
+    pub fn counts_only(&self) -> bool {
+        self.quiet_since.is_none() && self.departures.is_none()
+    }
+
+    /// `bytes` left, where it [`counts_only`](Self::counts_only); [`sent`](Self::sent) for
+    /// less.
+    #[inline]
+    pub fn add(&mut self, bytes: u64) {
+        debug_assert!(self.counts_only());
+        // What is in flight comes near no type's end.
+        self.bytes = self.bytes.wrapping_add(bytes);
     }
 
     /// Whether departures are remembered.

@@ -46,6 +46,13 @@ impl<E: Engine> Controller<E> {
         path.answer(&self.answers);
     }
 
+    #[inline(never)]
+    fn departure(&self) -> Option<Timestamp> {
+        // What is stale is not to be relied upon.
+        self.answers();
+        self.path.borrow().departure()
+    }
+
     /// Something happens to the path.
     #[inline]
     fn change<R>(&mut self, change: impl FnOnce(&mut Path<E>) -> R) -> R {
@@ -105,7 +112,7 @@ impl<E: Engine> CongestionController for Controller<E> {
     fn on_rtt_update<P: Publisher>(&mut self, _: Timestamp, now: Timestamp, rtt: &RttEstimator, _: &mut P) {
         self.path.get_mut().sampled(now, rtt);
         // Nothing is asked before the frame is complete, or it completes the frame.
-        self.answers.stale.set(true);
+        self.answers.spoil();
     }
 
     #[inline]
@@ -156,6 +163,6 @@ impl<E: Engine> CongestionController for Controller<E> {
 
     #[inline]
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        if self.answers().held.get() { self.path.borrow().departure() } else { None }
+        if self.answers.held.get() { self.departure() } else { None }
     }
 }

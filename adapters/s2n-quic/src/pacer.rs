@@ -18,12 +18,18 @@ const BURST: u64 = 10;
 /// The longest a packet is held, whatever the rate.
 const PATIENCE: Span = Span::from_millis(1000);
 
+/// Parts of a nanosecond, by which the price of a byte goes; a packet's is then right to a
+/// hundredth of one.
+const PARTS: f64 = (1 << PARTS_BITS) as f64;
+const PARTS_BITS: u32 = 20;
+
 /// A schedule on which each packet takes its size over the rate. s2n-quic sends what is
 /// due within its timers' granularity of 1 ms, so it wakes for slices of at least that.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(crate) struct Pacer {
-    /// Zero: unpaced.
-    nanos_per_byte: f64,
+    /// What a byte takes, in [`PARTS`] of a nanosecond; zero: unpaced. A whole number: it is
+    /// worked out once for a frame, and used for every packet.
+    price: u64,
     /// What may be made up for after a pause.
     credit: Span,
     /// When everything sent has left at the rate.
@@ -36,15 +42,15 @@ impl Pacer {
     #[inline]
     pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Span, mtu: u32) {
         if let Some(rate) = decision.pacing_rate {
-            self.nanos_per_byte = 8e9 / rate.max(1) as f64;
+            self.price = whole(8e9 * PARTS / rate.max(1) as f64);
             self.credit = LATENESS;
             return;
         }
-        self.nanos_per_byte = if smoothed >= SHORT_RTT {
+        self.price = if smoothed >= SHORT_RTT {
             // As s2n-quic's own controllers have it.
-            positive(smoothed.0) / (windows_per_rtt(decision.phase) * positive(decision.cwnd))
+            whole(positive(smoothed.0) * PARTS / (windows_per_rtt(decision.phase) * positive(decision.cwnd)))
         } else {
-            0.0
+            0
         };
         self.credit = self.takes(BURST * u64::from(mtu));
     }
@@ -57,8 +63,7 @@ impl Pacer {
 
     #[inline]
     fn takes(&self, bytes: u64) -> Span {
-        // Through `u32`, which holds more than the most and takes half as many instructions.
-        Span(((float(bytes) * self.nanos_per_byte) as u32).into()).min(PATIENCE)
+        Span(bytes.saturating_mul(self.price) >> PARTS_BITS).min(PATIENCE)
     }
 
     /// When the next packet may leave, unless that time has come.
@@ -66,6 +71,13 @@ impl Pacer {
     pub(crate) fn due(&self) -> Time {
         self.due
     }
+}
+
+/// The whole part of what is not negative, through `i64`: fewer instructions. Beyond 2⁶³ it
+/// saturates.
+#[inline]
+fn whole(value: f64) -> u64 {
+    value as i64 as u64
 }
 
 /// A count as a float, through `i64`: one instruction instead of five. Beyond 2⁶³ it

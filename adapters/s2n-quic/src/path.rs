@@ -34,10 +34,22 @@ pub(crate) struct Answers {
     pub(crate) mtu: Cell<u32>,
     /// A response to losses began and no packet was sent since.
     pub(crate) retransmit: Cell<bool>,
-    /// The next packet has to wait.
+    /// The next packet may have to wait: it has to, or these answers are stale.
     pub(crate) held: Cell<bool>,
     /// Not for long: a report is not complete, or siblings may change the window.
     pub(crate) stale: Cell<bool>,
+    /// A packet that leaves is only to be counted.
+    counts_only: Cell<bool>,
+}
+
+impl Answers {
+    /// A report begins.
+    #[inline]
+    pub(crate) fn spoil(&self) {
+        self.stale.set(true);
+        self.held.set(true);
+        self.counts_only.set(false);
+    }
 }
 
 /// A flow starts when its first packet leaves: nothing tells the time before.
@@ -138,7 +150,9 @@ impl<E: Engine> Path<E> {
     pub(crate) fn answer(&self, answers: &Answers) {
         self.answer_at(self.now(), answers);
         answers.mtu.set(self.course.mtu);
-        answers.stale.set(self.frame.open || self.grouped);
+        if self.frame.open {
+            answers.spoil();
+        }
     }
 
     /// As [`answer`](Self::answer) where it is `now`, the datagram size is what it was, and no
@@ -148,13 +162,15 @@ impl<E: Engine> Path<E> {
         answers.window.set(narrow(self.course.window));
         answers.in_flight.set(narrow(self.in_flight.bytes()));
         answers.retransmit.set(self.course.retransmit);
-        answers.held.set(self.course.pacer.due() > now);
+        answers.held.set(self.grouped | (self.course.pacer.due() > now));
         answers.stale.set(self.grouped);
+        answers.counts_only.set(self.plain & self.in_flight.counts_only());
     }
 
-    /// When the next packet may leave.
+    /// When the next packet may leave, if that is later.
     pub(crate) fn departure(&self) -> Option<Timestamp> {
-        self.clock.as_ref().map(|clock| clock.timestamp(self.course.pacer.due()))
+        let due = self.course.pacer.due();
+        self.clock.as_ref().filter(|clock| due > clock.latest()).map(|clock| clock.timestamp(due))
     }
 
     /// Completes what was reported, and asks for what siblings made of the window.
@@ -285,14 +301,15 @@ impl<E: Engine> Path<E> {
         rtt: &RttEstimator,
         answers: &Answers,
     ) -> PacketInfo {
-        if !self.plain || self.frame.open || bytes == 0 || !self.in_flight.add(bytes) {
+        if !answers.counts_only.get() || bytes == 0 {
             return self.departed(at, bytes, app_limited, rtt, answers);
         }
+        self.in_flight.add(bytes);
         let now = self.read(at);
         self.gone(now, bytes);
         answers.in_flight.set(narrow(self.in_flight.bytes()));
         answers.retransmit.set(false);
-        answers.held.set(self.course.pacer.due() > now);
+        answers.held.set(self.grouped | (self.course.pacer.due() > now));
         self.info(now, self.is_app_limited(app_limited))
     }
 

@@ -120,7 +120,10 @@ impl<E: Engine> PathFlow<E> {
     #[inline]
     pub fn sent(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
         match self.clock.read(now) {
-            Some(now) if !self.heeds_sent && self.in_flight.add(bytes) => self.clock.reach(now),
+            Some(now) if !self.heeds_sent && self.in_flight.counts_only() => {
+                self.in_flight.add(bytes);
+                self.clock.reach(now);
+            }
             _ => self.left(now, bytes, pn, perhaps_bare_ack),
         }
     }
