@@ -6,11 +6,14 @@ use std::hash::Hash;
 use std::net::SocketAddr;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use windlass_adapter::config::{Config, ConfigError, Peer};
-use windlass_adapter::{Choice, ChoiceError, Flow, Groups, NewFlow, Policy, Recorder, Stack, require};
+use windlass_adapter::config::{Config, ConfigError, Peer, Recording};
+use windlass_adapter::{
+    Choice, ChoiceError, Flow, Groups, NewFlow, Policy, QlogRecorder, Recorder, Spool, Stack, require,
+};
 use windlass_controllers::{Algorithm, Engine, Signals, Time};
 
 use crate::flow::Guarded;
+use crate::packets::{self, NewTrace, Place};
 use crate::{AT_MOST, PROVIDES, STACK, WITH_ECN, WITH_ONE_WAY_DELAY};
 
 /// MsQuic with everything turned on.
@@ -26,6 +29,9 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) app: Option<&'a str>,
     pub(crate) ecn: bool,
     pub(crate) one_way_delay: bool,
+    /// Its number, where MsQuic tells of its packets.
+    pub(crate) packets: Option<u64>,
+    pub(crate) client: bool,
 }
 
 impl NewConnection<'_> {
@@ -33,6 +39,12 @@ impl NewConnection<'_> {
         let ecn = if self.ecn { WITH_ECN } else { Signals::NONE };
         let one_way = if self.one_way_delay { WITH_ONE_WAY_DELAY } else { Signals::NONE };
         PROVIDES.and(ecn).and(one_way)
+    }
+
+    /// The connection as one whose packets are told.
+    fn traced(&self) -> Option<NewTrace<'_>> {
+        let NewConnection { now, peer, mtu, app, client, .. } = *self;
+        self.packets.map(|connection| NewTrace { connection, peer, client, app, now, mtu })
     }
 
     /// Checks that the connection reports what `engine` needs.
@@ -62,12 +74,14 @@ pub(crate) trait Start: Send + Sync {
 /// `register_as`.
 pub struct Definition<E: Engine = Algorithm> {
     policy: Policy<E>,
+    /// A file that says where flows are recorded.
+    recording: Option<Config>,
     origin: Box<dyn Fn(&Peer<'_>) -> Time + Send + Sync>,
 }
 
 impl<E: Engine> From<Policy<E>> for Definition<E> {
     fn from(policy: Policy<E>) -> Self {
-        Definition { policy, origin: Box::new(|_| Time::ZERO) }
+        Definition { policy, recording: None, origin: Box::new(|_| Time::ZERO) }
     }
 }
 
@@ -86,7 +100,9 @@ impl Definition {
     /// A controller of the file needs a signal MsQuic never reports, or recordings cannot be
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        Policy::from_config(config, &THIS)?.recorded_by(config, &THIS).map(Definition::from)
+        let policy = Policy::from_config(config, &THIS)?.recorded_by(config, &THIS)?;
+        let recording = config.recording().map(|_| config.clone());
+        Ok(Definition { recording, ..Definition::from(policy) })
     }
 }
 
@@ -159,13 +175,41 @@ impl<E: Engine> Definition<E> {
     }
 }
 
+impl<E: Engine> Definition<E> {
+    /// Where a file says that flows are recorded.
+    pub(crate) fn spool(&self) -> Option<Spool> {
+        self.recording.as_ref()?.recording()?.open().ok()
+    }
+
+    /// What records a flow: beside the packets of its connection if those are logged where the
+    /// flow would be, or would not.
+    fn recorder(&self, new: &NewFlow<'_, E>, packets: Option<Place>) -> Option<Box<dyn Recorder>> {
+        let level = self.recording.as_ref().and_then(Config::recording).map(Recording::level);
+        match (packets, level) {
+            (Some(place), Some(level)) => {
+                let recorder = QlogRecorder::new(place.trace, level, new.engine, new.controller, new.path);
+                Some(Box::new(recorder.packets_elsewhere().mtu_elsewhere()))
+            }
+            _ => self.policy.recorder(new),
+        }
+    }
+}
+
 impl<E: Engine> Start for Definition<E> {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
         let choice = self.policy.choose(&new.peer);
         new.check(&choice.engine, &choice.text)?;
         let origin = (self.origin)(&new.peer);
         let now = Time(new.now.since(origin).0);
-        let flow = self.policy.start(&choice, new.peer, now, new.mtu);
+        let start = windlass_controllers::Path { now, mtu: new.mtu, seed: self.policy.next_seed() };
+        let flow = NewFlow { peer: new.peer, engine: &choice.engine, controller: &choice.text, path: &start };
+        let traced = new.traced();
+        let place = traced.and_then(|traced| packets::place_of(&traced));
+        let recorded = place.is_some() && self.recording.is_some();
+        let flow = self.policy.join(&flow, self.recorder(&flow, place));
+        if let Some(traced) = traced {
+            packets::name(&traced, &choice.text, flow.look(|decision| decision.cwnd), recorded);
+        }
         let path = crate::path::Path::new(flow, now, new.mtu, new.in_flight).since(origin);
         Ok(Guarded::new(Box::new(path), choice.text))
     }

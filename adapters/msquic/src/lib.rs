@@ -31,6 +31,7 @@ mod definition;
 mod flow;
 #[cfg(feature = "native")]
 mod native;
+pub mod packets;
 mod path;
 mod plugin;
 mod settings;

@@ -9,7 +9,8 @@ use windlass_adapter::config::Peer;
 use windlass_msquic_abi as abi;
 
 use crate::definition::{NewConnection, Start, find};
-use crate::flow::Guarded;
+use crate::flow::{Guarded, say};
+use crate::packets::{self, NewTrace, TRACING};
 use crate::path::time;
 use crate::settings;
 
@@ -28,11 +29,14 @@ static PLUGIN: abi::Plugin = abi::Plugin {
     spurious,
     forgotten,
     refresh,
+    traced: Some(traced),
+    tracing: &raw const TRACING,
 };
 
 /// The catalogue and the definitions of this program, as `windlass_msquic.h` wants it.
 #[must_use]
 pub fn plugin() -> &'static abi::Plugin {
+    packets::from_environment();
     &PLUGIN
 }
 
@@ -102,6 +106,10 @@ unsafe extern "C" fn configure(path: *const c_char, error: *mut c_char, size: us
     }
 }
 
+fn address(path: &abi::Path) -> SocketAddr {
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.peer_address)).to_canonical(), path.peer_port)
+}
+
 unsafe extern "C" fn start(
     definition: *mut c_void,
     path: *const abi::Path,
@@ -115,15 +123,16 @@ unsafe extern "C" fn start(
         let (definition, path, control) = (&*definition.cast::<Handle>(), &*path, &mut *control);
         let (app, name) = (read(path.app_name), read(path.server_name));
         let make = || {
-            let address = IpAddr::V6(Ipv6Addr::from(path.peer_address)).to_canonical();
             let new = NewConnection {
                 now: time(path.now_us),
-                peer: Peer { address: SocketAddr::new(address, path.peer_port), name },
+                peer: Peer { address: address(path), name },
                 mtu: path.mtu,
                 in_flight: path.in_flight,
                 app,
                 ecn: path.reports & abi::reports::ECN != 0,
                 one_way_delay: path.reports & abi::reports::ONE_WAY != 0,
+                packets: (path.reports & abi::reports::PACKETS != 0).then_some(path.connection),
+                client: path.is_server == 0,
             };
             let mut flow = definition.start(&new)?;
             flow.tell(control, |_| {});
@@ -204,6 +213,31 @@ unsafe extern "C" fn refresh(flow: *mut c_void, control: *mut abi::Control) {
     // SAFETY: both are valid for this call (see `both`).
     let (flow, control) = unsafe { both(flow, control) };
     flow.tell(control, |_| {});
+}
+
+unsafe extern "C" fn traced(traced: *const abi::Traced) {
+    // SAFETY: it is valid for this call, and so is what it points to.
+    let told = catch_unwind(AssertUnwindSafe(|| unsafe {
+        let traced = &*traced;
+        let frames = match traced.what {
+            abi::traced::FRAMES if !traced.frames.is_null() => {
+                std::slice::from_raw_parts(traced.frames, traced.bytes as usize)
+            }
+            _ => &[],
+        };
+        let new = traced.path.as_ref().map(|path| NewTrace {
+            connection: traced.connection,
+            peer: Peer { address: address(path), name: read(path.server_name) },
+            client: path.is_server == 0,
+            app: read(path.app_name),
+            now: time(traced.now_us),
+            mtu: path.mtu,
+        });
+        packets::tell(traced, new.as_ref(), frames, read(traced.controller));
+    }));
+    if told.is_err() {
+        say("logging packets panicked");
+    }
 }
 
 #[cfg(test)]

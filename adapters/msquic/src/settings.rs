@@ -13,6 +13,7 @@ use windlass_adapter::config::{Config, ConfigError};
 use crate::Definition;
 use crate::definition::{NewConnection, Start};
 use crate::flow::{Guarded, say};
+use crate::packets;
 
 /// What a file says: for every application, and for some.
 struct Settings {
@@ -20,9 +21,15 @@ struct Settings {
     apps: BTreeMap<String, Definition>,
 }
 
+impl Settings {
+    fn of(&self, app: Option<&str>) -> &Definition {
+        app.and_then(|app| self.apps.get(app)).unwrap_or(&self.otherwise)
+    }
+}
+
 impl Start for Settings {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
-        new.app.and_then(|app| self.apps.get(app)).unwrap_or(&self.otherwise).start(new)
+        self.of(new.app).start(new)
     }
 }
 
@@ -68,7 +75,11 @@ pub(crate) fn read(path: &str) -> Result<Arc<dyn Start>, String> {
     // Before it is read: a change in between is seen with the next connection.
     let mark = mark(&file);
     let current = Mutex::new((mark, Arc::new(parse(&file)?)));
-    Ok(Arc::new(Watched { file, current }))
+    let watched = Arc::new(Watched { file, current });
+    // Packets are logged where flows are recorded, of whatever connection.
+    let said = Arc::clone(&watched);
+    packets::ask(move |new| Some(packets::place(&said.settings().of(new.app).spool()?, new)));
+    Ok(watched)
 }
 
 fn parse(file: &File) -> Result<Settings, String> {
@@ -88,7 +99,13 @@ fn parse(file: &File) -> Result<Settings, String> {
         }
     }
     match otherwise {
-        Some(otherwise) if problems.is_empty() => Ok(Settings { otherwise, apps }),
+        Some(otherwise) if problems.is_empty() => {
+            let settings = Settings { otherwise, apps };
+            for spool in settings.apps.values().chain([&settings.otherwise]).filter_map(Definition::spool) {
+                packets::wait_for(&spool);
+            }
+            Ok(settings)
+        }
         _ => Err(problems.join("\n")),
     }
 }

@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-#define WINDLASS_MSQUIC_ABI 1u
+#define WINDLASS_MSQUIC_ABI 2u
 
 /* Values of QUIC_SETTINGS.CongestionControlAlgorithm from here up to 0x7fff are ours. */
 #define WINDLASS_MSQUIC_FIRST_ID 0x4000u
@@ -34,6 +34,7 @@ extern "C" {
 /* windlass_msquic_path.reports: what this connection reports besides what all report. */
 #define WINDLASS_MSQUIC_ECN 1u     /* ECT(0) is set and CE marks are counted */
 #define WINDLASS_MSQUIC_ONE_WAY 2u /* one-way delays, if the peer agrees */
+#define WINDLASS_MSQUIC_PACKETS 4u /* every packet, to `traced` */
 
 /* The path a flow starts on. */
 typedef struct windlass_msquic_path {
@@ -47,6 +48,7 @@ typedef struct windlass_msquic_path {
     uint32_t in_flight;      /* not 0 after a migration */
     const char *app_name;    /* QUIC_REGISTRATION_CONFIG.AppName */
     const char *server_name; /* the name a client connects to */
+    uint64_t connection;     /* QUIC_STATISTICS_V2.CorrelationId: no other of this process has it */
 } windlass_msquic_path;
 
 /* windlass_msquic_packet.flags */
@@ -157,6 +159,48 @@ typedef struct windlass_msquic_control {
     uint32_t phase; /* 0 slow start, 1 congestion avoidance, 2 recovery; for logs */
 } windlass_msquic_control;
 
+/* windlass_msquic_traced.what */
+#define WINDLASS_MSQUIC_TRACED_FRAMES 0u   /* what packet `number` holds; the packet comes next */
+#define WINDLASS_MSQUIC_TRACED_SENT 1u     /* packet `number` left */
+#define WINDLASS_MSQUIC_TRACED_RECEIVED 2u /* packet `number` arrived and is authentic */
+#define WINDLASS_MSQUIC_TRACED_LOST 3u     /* packet `number` was declared lost */
+#define WINDLASS_MSQUIC_TRACED_STATE 4u    /* what congestion control and loss detection know */
+#define WINDLASS_MSQUIC_TRACED_ECN 5u      /* the controller was told of CE marks */
+#define WINDLASS_MSQUIC_TRACED_CLOSED 6u   /* nothing more of this connection; path is NULL */
+
+/* windlass_msquic_traced.packet_type */
+#define WINDLASS_MSQUIC_INITIAL 0u
+#define WINDLASS_MSQUIC_ZERO_RTT 1u
+#define WINDLASS_MSQUIC_HANDSHAKE 2u
+#define WINDLASS_MSQUIC_ONE_RTT 3u
+
+/* windlass_msquic_traced.phase, after those of windlass_msquic_control.phase */
+#define WINDLASS_MSQUIC_STARTUP 3u
+#define WINDLASS_MSQUIC_DRAIN 4u
+#define WINDLASS_MSQUIC_PROBE_BW 5u
+#define WINDLASS_MSQUIC_PROBE_RTT 6u
+
+/* Something that happened on a connection, whatever controls it. */
+typedef struct windlass_msquic_traced {
+    uint64_t connection;
+    uint64_t now_us;
+    const windlass_msquic_path *path;
+    uint64_t number;
+    const uint8_t *frames; /* `bytes` of them, unencrypted */
+    const char *controller; /* as MsQuic calls it */
+    windlass_msquic_rtt rtt; /* zeros before the first sample; no ack_delay_us */
+    uint32_t bytes;         /* of the packet: header and authentication tag included */
+    uint32_t cwnd;
+    uint32_t in_flight;
+    uint32_t ssthresh; /* UINT32_MAX: infinite, or the controller has none */
+    uint8_t what;
+    uint8_t packet_type;
+    uint8_t phase;
+    uint8_t by_threshold;       /* lost by the packet threshold, not by time */
+    uint8_t ack_delay_exponent; /* of ACK frames in `frames` */
+    uint8_t reserved[3];
+} windlass_msquic_traced;
+
 /* The functions of a plugin. A definition is a controller with its parameters, or a file of
  * rules; a flow is one connection's. Errors are written to `error`, at most `size` bytes
  * with the NUL. */
@@ -185,6 +229,10 @@ typedef struct windlass_msquic_plugin {
                       windlass_msquic_control *control);
     /* Called before sending while WINDLASS_MSQUIC_SHARED is set. */
     void (*refresh)(void *flow, windlass_msquic_control *control);
+    /* Called where MsQuic was built with packets, while `*tracing` is not 0. Calls for one
+     * connection are never made at the same time. Both may be NULL. */
+    void (*traced)(const windlass_msquic_traced *traced);
+    const uint32_t *tracing; /* atomic */
 } windlass_msquic_plugin;
 
 /* What a plugin exports as "windlass_msquic_plugin_v1". The table lives for ever. */
@@ -219,7 +267,7 @@ WINDLASS_MSQUIC_API const char *windlass_msquic_error(void);
     _Static_assert(sizeof(windlass_msquic_##type) == (bytes), #type " has another size")
 #define WINDLASS_AT(type, field, bytes)                                                        \
     _Static_assert(offsetof(windlass_msquic_##type, field) == (bytes), #type "." #field " moved")
-WINDLASS_SIZE(path, 56);
+WINDLASS_SIZE(path, 64);
 WINDLASS_AT(path, peer_address, 8);
 WINDLASS_AT(path, mtu, 24);
 WINDLASS_AT(path, peer_port, 32);
@@ -227,6 +275,7 @@ WINDLASS_AT(path, reports, 35);
 WINDLASS_AT(path, in_flight, 36);
 WINDLASS_AT(path, app_name, 40);
 WINDLASS_AT(path, server_name, 48);
+WINDLASS_AT(path, connection, 56);
 WINDLASS_SIZE(packet, 56);
 WINDLASS_AT(packet, sent_us, 8);
 WINDLASS_AT(packet, delivered_sent_us, 40);
@@ -257,12 +306,21 @@ WINDLASS_SIZE(control, 24);
 WINDLASS_AT(control, cwnd, 8);
 WINDLASS_AT(control, flags, 16);
 WINDLASS_AT(control, phase, 20);
-WINDLASS_SIZE(plugin, 104);
+WINDLASS_SIZE(traced, 112);
+WINDLASS_AT(traced, path, 16);
+WINDLASS_AT(traced, controller, 40);
+WINDLASS_AT(traced, rtt, 48);
+WINDLASS_AT(traced, bytes, 88);
+WINDLASS_AT(traced, ssthresh, 100);
+WINDLASS_AT(traced, what, 104);
+WINDLASS_AT(traced, ack_delay_exponent, 108);
+WINDLASS_SIZE(plugin, 120);
 WINDLASS_AT(plugin, name, 8);
 WINDLASS_AT(plugin, define, 16);
 WINDLASS_AT(plugin, start, 32);
 WINDLASS_AT(plugin, sent, 48);
 WINDLASS_AT(plugin, refresh, 96);
+WINDLASS_AT(plugin, tracing, 112);
 #undef WINDLASS_SIZE
 #undef WINDLASS_AT
 #endif

@@ -4,9 +4,10 @@
 //! with the ones it states, which the C compiler checks on its side.
 
 use std::ffi::{c_char, c_void};
+use std::sync::atomic::AtomicU32;
 
 /// `WINDLASS_MSQUIC_ABI`: the version of the interface.
-pub const ABI: u32 = 1;
+pub const ABI: u32 = 2;
 /// `WINDLASS_MSQUIC_FIRST_ID`: the least id of a registered controller.
 pub const FIRST_ID: u16 = 0x4000;
 
@@ -16,6 +17,8 @@ pub mod reports {
     pub const ECN: u8 = 1;
     /// One-way delays, if the peer agrees.
     pub const ONE_WAY: u8 = 2;
+    /// Every packet is told.
+    pub const PACKETS: u8 = 4;
 }
 
 /// Bits of [`Packet::flags`].
@@ -60,6 +63,54 @@ pub mod control {
     pub const DECIDED: u32 = 2;
 }
 
+/// Values of [`Traced::what`].
+pub mod traced {
+    /// What the next packet holds.
+    pub const FRAMES: u8 = 0;
+    /// A packet left.
+    pub const SENT: u8 = 1;
+    /// A packet arrived.
+    pub const RECEIVED: u8 = 2;
+    /// A packet was declared lost.
+    pub const LOST: u8 = 3;
+    /// What congestion control and loss detection know.
+    pub const STATE: u8 = 4;
+    /// The controller was told of CE marks.
+    pub const ECN: u8 = 5;
+    /// The connection is gone.
+    pub const CLOSED: u8 = 6;
+}
+
+/// Values of [`Traced::packet_type`].
+pub mod packet_type {
+    /// Initial.
+    pub const INITIAL: u8 = 0;
+    /// 0-RTT.
+    pub const ZERO_RTT: u8 = 1;
+    /// Handshake.
+    pub const HANDSHAKE: u8 = 2;
+    /// 1-RTT.
+    pub const ONE_RTT: u8 = 3;
+}
+
+/// Values of [`Traced::phase`], and the first three of [`Control::phase`].
+pub mod phase {
+    /// Slow start.
+    pub const SLOW_START: u8 = 0;
+    /// Congestion avoidance.
+    pub const CONGESTION_AVOIDANCE: u8 = 1;
+    /// Recovery.
+    pub const RECOVERY: u8 = 2;
+    /// BBR's startup.
+    pub const STARTUP: u8 = 3;
+    /// BBR drains its queue.
+    pub const DRAIN: u8 = 4;
+    /// BBR probes for bandwidth.
+    pub const PROBE_BW: u8 = 5;
+    /// BBR probes for the RTT.
+    pub const PROBE_RTT: u8 = 6;
+}
+
 /// The path a flow starts on.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +126,7 @@ pub struct Path {
     pub in_flight: u32,
     pub app_name: *const c_char,
     pub server_name: *const c_char,
+    pub connection: u64,
 }
 
 /// A packet that was in flight.
@@ -188,6 +240,30 @@ pub struct Control {
     pub phase: u32,
 }
 
+/// Something that happened on a connection, whatever controls it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Traced {
+    pub connection: u64,
+    pub now_us: u64,
+    pub path: *const Path,
+    pub number: u64,
+    pub frames: *const u8,
+    pub controller: *const c_char,
+    pub rtt: Rtt,
+    pub bytes: u32,
+    pub cwnd: u32,
+    pub in_flight: u32,
+    pub ssthresh: u32,
+    pub what: u8,
+    pub packet_type: u8,
+    pub phase: u8,
+    pub by_threshold: u8,
+    pub ack_delay_exponent: u8,
+    pub reserved: [u8; 3],
+}
+
 /// Makes a definition of a text; the others are room for an error.
 pub type Define = unsafe extern "C" fn(*const c_char, *mut c_char, usize) -> *mut c_void;
 
@@ -210,6 +286,8 @@ pub struct Plugin {
     pub spurious: unsafe extern "C" fn(*mut c_void, *const Spurious, *mut Control),
     pub forgotten: unsafe extern "C" fn(*mut c_void, u64, u32, *mut Control),
     pub refresh: unsafe extern "C" fn(*mut c_void, *mut Control),
+    pub traced: Option<unsafe extern "C" fn(*const Traced)>,
+    pub tracing: *const AtomicU32,
 }
 
 // SAFETY: a table is read only, and its name is a text that lives for ever (the header asks

@@ -28,7 +28,7 @@ macro_rules! offsets {
 fn sizes_are_those_of_the_header() {
     let sizes = sizes! {
         "path" Path, "packet" Packet, "rtt" Rtt, "sent" Sent, "acked" Acked, "marked" Marked, "lost" Lost,
-        "spurious" Spurious, "control" Control, "plugin" Plugin,
+        "spurious" Spurious, "control" Control, "traced" Traced, "plugin" Plugin,
     };
     assert_eq!(stated("WINDLASS_SIZE"), sizes);
 }
@@ -36,7 +36,7 @@ fn sizes_are_those_of_the_header() {
 #[test]
 fn offsets_are_those_of_the_header() {
     let offsets = offsets! {
-        "path" Path: peer_address, mtu, peer_port, reports, in_flight, app_name, server_name;
+        "path" Path: peer_address, mtu, peer_port, reports, in_flight, app_name, server_name, connection;
         "packet" Packet: sent_us, delivered_sent_us, bytes, flags;
         "rtt" Rtt: ack_delay_us;
         "sent" Sent: bytes, flags;
@@ -45,7 +45,8 @@ fn offsets_are_those_of_the_header() {
         "lost" Lost: bytes, flags, packets;
         "spurious" Spurious: in_flight;
         "control" Control: cwnd, flags, phase;
-        "plugin" Plugin: name, define, start, sent, refresh;
+        "traced" Traced: path, controller, rtt, bytes, ssthresh, what, ack_delay_exponent;
+        "plugin" Plugin: name, define, start, sent, refresh, tracing;
     };
     assert_eq!(stated("WINDLASS_AT"), offsets);
 }
@@ -58,7 +59,7 @@ fn numbers_are_those_of_the_header() {
         let number = text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u32::from_str_radix(hex, 16));
         number.expect("a number")
     };
-    let known: [(&str, u32); 14] = [
+    let known: [(&str, u32); 30] = [
         ("ABI", ABI),
         ("FIRST_ID", FIRST_ID.into()),
         ("ECN", reports::ECN.into()),
@@ -73,6 +74,22 @@ fn numbers_are_those_of_the_header() {
         ("ACKED_IMPLICIT", acked::IMPLICIT),
         ("LOST_PERSISTENT", lost::PERSISTENT),
         ("SHARED", control::SHARED),
+        ("PACKETS", reports::PACKETS.into()),
+        ("TRACED_FRAMES", traced::FRAMES.into()),
+        ("TRACED_SENT", traced::SENT.into()),
+        ("TRACED_RECEIVED", traced::RECEIVED.into()),
+        ("TRACED_LOST", traced::LOST.into()),
+        ("TRACED_STATE", traced::STATE.into()),
+        ("TRACED_ECN", traced::ECN.into()),
+        ("TRACED_CLOSED", traced::CLOSED.into()),
+        ("INITIAL", packet_type::INITIAL.into()),
+        ("ZERO_RTT", packet_type::ZERO_RTT.into()),
+        ("HANDSHAKE", packet_type::HANDSHAKE.into()),
+        ("ONE_RTT", packet_type::ONE_RTT.into()),
+        ("STARTUP", phase::STARTUP.into()),
+        ("DRAIN", phase::DRAIN.into()),
+        ("PROBE_BW", phase::PROBE_BW.into()),
+        ("PROBE_RTT", phase::PROBE_RTT.into()),
     ];
     for (name, number) in known {
         assert_eq!(defined(&format!("WINDLASS_MSQUIC_{name}")), number, "{name}");

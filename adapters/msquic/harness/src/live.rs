@@ -27,7 +27,7 @@ use windlass_msquic_endpoint::{
 
 use crate::choice::{Expected, expect, first_decision, number};
 use crate::identity::files;
-use crate::watch::native;
+use crate::watch::{PACKETS, native, packets};
 
 /// What client and server agree on.
 const ALPN: &str = "windlass";
@@ -99,7 +99,7 @@ impl Program for Live<'_> {
         let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
         let sending = Settings { congestion_control: Some(number(spec)?), ..settings.clone() };
         let expected = self.expected(spec, &journal, trace.clone(), level);
-        let sender = self.sender(sending, expected, &journal).map_err(failed)?;
+        let sender = self.sender(sending, expected, &journal, trace.clone()).map_err(failed)?;
         let receiver = self.receiver(&settings).map_err(failed)?;
         Ok(Ends { sender, receiver, journal, trace })
     }
@@ -162,7 +162,10 @@ impl Live<'_> {
             group: spec.group.clone().map(|name| (self.groups.clone(), name)),
             record: Box::new(move |new| {
                 let trace = trace.clone();
-                let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.engine, new.controller, new.path));
+                let qlog = trace.map(|trace| {
+                    let qlog = QlogRecorder::new(trace, level, new.engine, new.controller, new.path);
+                    if PACKETS { qlog.packets_elsewhere().mtu_elsewhere() } else { qlog }
+                });
                 Box::new(Listen { journal: Arc::clone(&journal), qlog })
             }),
         })
@@ -173,6 +176,7 @@ impl Live<'_> {
         settings: Settings,
         expected: Option<Expected>,
         journal: &Arc<Mutex<Journal>>,
+        trace: Option<SharedTrace<Output>>,
     ) -> Result<Sender, String> {
         let place = place().map_err(|error| format!("no socket for it: {error}"))?;
         let address = place.local_addr().map_err(|error| error.to_string())?;
@@ -182,6 +186,7 @@ impl Live<'_> {
             expected,
             journal: Arc::clone(journal),
             clock: self.clock,
+            packets: trace.map(|trace| (trace, self.origin)),
             place: Some(place),
             address,
             state: Arc::default(),
@@ -267,6 +272,8 @@ pub(crate) struct Sender {
     expected: Option<Expected>,
     journal: Arc<Mutex<Journal>>,
     clock: Clock,
+    /// Where packets are written, and what MsQuic's clock showed when its time began.
+    packets: Option<(SharedTrace<Output>, Time)>,
     place: Option<UdpSocket>,
     address: SocketAddr,
     state: Arc<State>,
@@ -293,6 +300,9 @@ impl wire::Sender for Sender {
 
     async fn connect(&mut self, peer: SocketAddr) -> Result<(), String> {
         let watch = self.expected.is_none().then(|| native(&self.journal, self.clock));
+        if let Some((trace, origin)) = self.packets.take() {
+            packets(peer, trace, origin, self.expected.is_some())?;
+        }
         if let Some(expected) = self.expected.take() {
             expect(peer, expected);
         }

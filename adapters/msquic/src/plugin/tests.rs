@@ -28,6 +28,7 @@ fn connection(reports: u8) -> abi::Path {
         in_flight: 0,
         app_name: c"demo".as_ptr(),
         server_name: c"www.example.org".as_ptr(),
+        connection: 7,
     }
 }
 

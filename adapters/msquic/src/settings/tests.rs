@@ -74,6 +74,8 @@ fn connection() -> NewConnection<'static> {
         app: None,
         ecn: false,
         one_way_delay: false,
+        packets: None,
+        client: true,
     }
 }
 

@@ -40,6 +40,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let shared = env::var_os("CARGO_FEATURE_SHARED").is_some();
     let linkage = if shared { "shared" } else { "static" };
     let checked = env::var_os("CARGO_FEATURE_CHECKED").is_some();
+    let packets = env::var_os("CARGO_FEATURE_PACKET_QLOG").is_some();
     let out = match env::var_os("WINDLASS_MSQUIC_BUILD") {
         // Both linkages from one tree: OpenSSL, which is most of the build, is the same.
         Some(out) => PathBuf::from(out),
@@ -60,6 +61,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         .define("CMAKE_PROJECT_msquic_INCLUDE", here.join("cmake/inject.cmake"))
         .define("WINDLASS_C", here.join("c"))
         .define("WINDLASS_ABI", &include)
+        .define("WINDLASS_PACKETS", if packets { "on" } else { "off" })
         .build_target(if shared { "msquic" } else { "msquic_lib" })
         .build();
     println!("cargo::rustc-link-search=native={}", libraries.display());

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "describe.h"
 #include "host.h"
 
 void NativeQuicCongestionControlInitialize(QUIC_CONGESTION_CONTROL *Cc,
@@ -22,7 +23,6 @@ enum {
     WM_PACKETS = 128,        /* packets listed without an allocation */
     WM_BURST_DATAGRAMS = 10, /* RFC 9002 section 7.7 */
     WM_SLACK_DATAGRAMS = 3,  /* room that does not make a sender limited by its application */
-    WM_LEAST_MTU = 1200,
     WM_ACKS_PER_WINDOW = 8,
 };
 
@@ -65,13 +65,6 @@ static BOOLEAN WmIsOurs(const QUIC_CONGESTION_CONTROL *Cc)
     return Cc->QuicCongestionControlCanSend == WmCanSend;
 }
 
-/* UDP payload of a full datagram. The path has no MTU until settings are applied. */
-static uint32_t WmMtu(const QUIC_CONNECTION *Connection)
-{
-    const QUIC_PATH *Path = &Connection->Paths[0];
-    return Path->Mtu != 0 ? QuicPathGetDatagramPayloadSize(Path) : WM_LEAST_MTU;
-}
-
 static void WmStop(QUIC_CONGESTION_CONTROL *Cc)
 {
     WmState *State = WmOf(Cc);
@@ -92,34 +85,6 @@ static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
     State->Saved = 0;
 }
 
-static void WmDescribe(const QUIC_CONNECTION *Connection, const WmState *State,
-                       windlass_msquic_path *Path, char *AppName, size_t AppNameSize)
-{
-    const QUIC_ADDR *Peer = &Connection->Paths[0].Route.RemoteAddress;
-    CxPlatZeroMemory(Path, sizeof(*Path));
-    Path->now_us = CxPlatTimeUs64();
-    Path->mtu = WmMtu(Connection);
-    Path->initial_window_packets = Connection->Settings.InitialWindowPackets;
-    Path->is_server = QuicConnIsServer(Connection) ? 1 : 0;
-    Path->reports = (Connection->Settings.EcnEnabled ? WINDLASS_MSQUIC_ECN : 0) |
-                    (Connection->Settings.OneWayDelayEnabled ? WINDLASS_MSQUIC_ONE_WAY : 0);
-    Path->in_flight = State->BytesInFlight;
-    if (QuicAddrGetFamily(Peer) == QUIC_ADDRESS_FAMILY_INET6) {
-        memcpy(Path->peer_address, &Peer->Ipv6.sin6_addr, 16);
-    } else {
-        Path->peer_address[10] = Path->peer_address[11] = 0xff;
-        memcpy(Path->peer_address + 12, &Peer->Ipv4.sin_addr, 4);
-    }
-    Path->peer_port = QuicAddrGetPort(Peer);
-    Path->server_name = Connection->RemoteServerName;
-    const QUIC_REGISTRATION *Registration = Connection->Registration;
-    if (Registration != NULL && Registration->AppNameLength != 0) {
-        /* Its length counts the NUL or does not, by who wrote it. */
-        snprintf(AppName, AppNameSize, "%.*s", (int)Registration->AppNameLength, Registration->AppName);
-        Path->app_name = AppName;
-    }
-}
-
 /* Starts the flow unless it runs. FALSE: it could not, and MsQuic's CUBIC took over. */
 static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
 {
@@ -129,9 +94,10 @@ static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
     }
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     windlass_msquic_path Path;
-    char AppName[UINT8_MAX + 1];
+    char AppName[WM_APP_NAME_SIZE];
     char Error[WM_ERROR_SIZE] = "it was refused";
-    WmDescribe(Connection, State, &Path, AppName, sizeof(AppName));
+    WmDescribe(Connection, &Path, AppName);
+    Path.in_flight = State->BytesInFlight;
     WmEntry *Entry = State->Entry;
     State->Flow =
         Entry->Plugin->start(Entry->Definition, &Path, &State->Control, Error, sizeof(Error));
@@ -564,6 +530,15 @@ static void WmLogOutFlowStatus(const QUIC_CONGESTION_CONTROL *Cc)
         Connection->SendBuffer.PostedBytes,
         Path->GotFirstRttSample ? Path->SmoothedRtt : 0,
         Path->OneWayDelay);
+}
+
+const windlass_msquic_control *WmControl(const QUIC_CONGESTION_CONTROL *Cc, uint32_t *InFlight)
+{
+    if (!WmIsOurs(Cc)) {
+        return NULL;
+    }
+    *InFlight = WmOfConst(Cc)->BytesInFlight;
+    return &WmOfConst(Cc)->Control;
 }
 
 static uint8_t WmGetExemptions(const QUIC_CONGESTION_CONTROL *Cc)

@@ -22,6 +22,7 @@ static uint32_t WmPluginCount;
 static WmEntry WmEntries[WM_MAX_ENTRIES];
 static uint32_t WmEntryCount;
 static WmEntry *WmDefaultEntry;
+static const windlass_msquic_plugin *WmFirstTracer;
 static pthread_once_t WmOnce = PTHREAD_ONCE_INIT;
 static _Thread_local char WmError[WM_ERROR_SIZE];
 
@@ -129,7 +130,7 @@ static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
     if (Plugin->define == NULL || Plugin->start == NULL || Plugin->stop == NULL || Plugin->sent == NULL ||
         Plugin->acked == NULL || Plugin->marked == NULL || Plugin->lost == NULL ||
         Plugin->spurious == NULL || Plugin->forgotten == NULL || Plugin->refresh == NULL) {
-        return WmFail("%s: a function of its table is NULL; only configure may be", Where);
+        return WmFail("%s: a function of its table is NULL; only configure and traced may be", Where);
     }
     for (uint32_t i = 0; i < WmPluginCount; ++i) {
         if (WmPlugins[i] == Plugin) {
@@ -141,7 +142,16 @@ static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
                       WM_MAX_PLUGINS);
     }
     WmPlugins[WmPluginCount++] = Plugin;
+    if (WmFirstTracer == NULL && Plugin->traced != NULL && Plugin->tracing != NULL) {
+        __atomic_store_n(&WmFirstTracer, Plugin, __ATOMIC_RELEASE);
+    }
     return 0;
+}
+
+const windlass_msquic_plugin *WmTracer(void)
+{
+    const windlass_msquic_plugin *Plugin = __atomic_load_n(&WmFirstTracer, __ATOMIC_ACQUIRE);
+    return Plugin != NULL && __atomic_load_n(Plugin->tracing, __ATOMIC_RELAXED) != 0 ? Plugin : NULL;
 }
 
 static int WmLoad(const char *Path)
@@ -219,7 +229,7 @@ static bool WmIsSet(const char *Value)
     return Value != NULL && *Value != 0;
 }
 
-static int WmFromEnvironment(const char *Path, const char *Name, const char *File)
+static int WmFromEnvironment(const char *Path, const char *Name, const char *File, const char *Packets)
 {
     char Value[WM_MAX_PATH] = "";
     if (WmIsSet(File)) {
@@ -234,7 +244,7 @@ static int WmFromEnvironment(const char *Path, const char *Name, const char *Fil
         if (WmLoad(Path) != 0) {
             return -1;
         }
-    } else if (WmPluginCount == 0 && (WmIsSet(Name) || WmIsSet(File)) && WmLoadBeside() != 0) {
+    } else if (WmPluginCount == 0 && (WmIsSet(Name) || WmIsSet(File) || WmIsSet(Packets)) && WmLoadBeside() != 0) {
         return -1;
     }
     WmEntry *Entry = NULL;
@@ -254,8 +264,10 @@ static void WmReadEnvironment(void)
     const char *Path = getenv("MSQUIC_CC_PLUGIN");
     const char *Name = getenv("MSQUIC_CC");
     const char *File = getenv("MSQUIC_CONFIG");
+    /* The plugin itself reads where to; here it only has to be loaded. */
+    const char *Packets = getenv("MSQUIC_QLOG");
     pthread_mutex_lock(&WmLock);
-    if (WmFromEnvironment(Path, Name, File) != 0) {
+    if (WmFromEnvironment(Path, Name, File, Packets) != 0) {
         WmSay("%s; connections keep MsQuic's own congestion control", WmError);
     }
     pthread_mutex_unlock(&WmLock);

@@ -24,6 +24,9 @@ WmEntry *WmById(uint16_t Id);
 /* The default, or NULL. */
 WmEntry *WmDefault(void);
 
+/* The plugin that wants to be told of packets now, or NULL. */
+const windlass_msquic_plugin *WmTracer(void);
+
 /* Writes a line to standard error. */
 void WmSay(const char *Format, ...) __attribute__((format(printf, 1, 2)));
 

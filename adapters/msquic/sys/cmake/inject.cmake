@@ -3,8 +3,9 @@
 # which define them under their own names, are compiled as part of the target `core`, with
 # MsQuic's headers and flags.
 #
-# WINDLASS_C     directory of our sources
-# WINDLASS_ABI   directory of windlass_msquic.h
+# WINDLASS_C        directory of our sources
+# WINDLASS_ABI      directory of windlass_msquic.h
+# WINDLASS_PACKETS  whether trace points of packets are told to plugins
 
 function(windlass_rename target source symbol)
     set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/${source} TARGET_DIRECTORY ${target}
@@ -17,10 +18,24 @@ function(windlass_inject)
     foreach(symbol CxPlatStorageOpen CxPlatStorageClose CxPlatStorageReadValue)
         windlass_rename(msquic_platform platform/storage_posix.c ${symbol})
     endforeach()
-    set(sources ${WINDLASS_C}/adapter.c ${WINDLASS_C}/file.c ${WINDLASS_C}/host.c ${WINDLASS_C}/storage.c)
+    set(sources adapter.c describe.c file.c host.c storage.c)
+    if(WINDLASS_PACKETS)
+        list(APPEND sources trace.c)
+    endif()
+    list(TRANSFORM sources PREPEND ${WINDLASS_C}/)
     target_sources(core PRIVATE ${sources})
     set_property(SOURCE ${sources} TARGET_DIRECTORY core APPEND PROPERTY COMPILE_OPTIONS -Wall -Wextra -Werror)
     target_include_directories(core PRIVATE ${WINDLASS_C} ${WINDLASS_ABI} ${CMAKE_SOURCE_DIR}/src/core)
+    if(WINDLASS_PACKETS)
+        windlass_rename(core core/frame.c QuicFrameLogAll)
+        target_compile_definitions(core PRIVATE WINDLASS_PACKETS=1)
+        foreach(source packet_builder.c connection.c loss_detection.c cubic.c bbr.c)
+            set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/core/${source} TARGET_DIRECTORY core
+                APPEND PROPERTY COMPILE_OPTIONS -include ${WINDLASS_C}/trace.h)
+        endforeach()
+        set_property(SOURCE ${WINDLASS_C}/adapter.c TARGET_DIRECTORY core
+            APPEND PROPERTY COMPILE_OPTIONS -include ${WINDLASS_C}/trace.h)
+    endif()
     if(QUIC_BUILD_SHARED)
         # In place of MsQuic's list of exports, which hides everything else.
         set_target_properties(msquic PROPERTIES

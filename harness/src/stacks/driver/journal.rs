@@ -3,11 +3,10 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_adapter::{Facts, QlogRecorder, Recorder, SharedTrace, Turn};
+use windlass_adapter::{Facts, Frames, QlogRecorder, Recorder, SharedTrace, Turn};
 use windlass_controllers::{Decision, Event, Time, What};
 use windlass_qlog::{Packet, PacketType};
 
-use super::frames::Frames;
 use super::ledger::Ledger;
 use crate::measure::Meter;
 

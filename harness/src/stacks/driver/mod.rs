@@ -1,7 +1,6 @@
 //! What driving a real stack takes whatever the stack: its datagrams on the network model,
 //! a journal of what its sending end does, and its own controllers watched like ours.
 
-pub mod frames;
 pub mod journal;
 pub mod ledger;
 pub mod log;

@@ -2,13 +2,15 @@
 
 use windlass_qlog::{Ack, EcnCounts, Frame};
 
-/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise; quinn
-/// and noq do not tell otherwise.
+/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise.
 const ACK_DELAY_EXPONENT: u32 = 3;
+/// The largest one it allows.
+const MAX_ACK_DELAY_EXPONENT: u32 = 20;
 
 /// The frames of one packet. Reused from packet to packet.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Frames {
+    exponent: u32,
     seen: Vec<Seen>,
     ranges: Vec<(u64, u64)>,
     /// Whether the packet asks for an ACK (`RFC 9002 §2`).
@@ -27,7 +29,32 @@ enum Seen {
     Ack { delay_ns: u64, ranges: (usize, usize), ecn: Option<EcnCounts> },
 }
 
+impl Default for Frames {
+    fn default() -> Self {
+        Frames {
+            exponent: ACK_DELAY_EXPONENT,
+            seen: Vec::new(),
+            ranges: Vec::new(),
+            ack_eliciting: false,
+            in_flight: false,
+            stream_end: None,
+            handshake_done: false,
+        }
+    }
+}
+
 impl Frames {
+    /// Takes ACK delays for so many powers of two of a microsecond, at most 20
+    /// (`RFC 9000 §18.2`); 3 unless told otherwise, as quinn and noq leave it.
+    pub fn ack_delay_exponent(&mut self, exponent: u32) {
+        self.exponent = exponent.min(MAX_ACK_DELAY_EXPONENT);
+    }
+
+    /// Forgets the frames of the packet read last.
+    pub fn clear(&mut self) {
+        self.read(&[]);
+    }
+
     /// Reads the frames of `payload`. What does not parse ends the reading: the stack is
     /// the judge of packets, not this.
     pub fn read(&mut self, payload: &[u8]) {
@@ -40,8 +67,8 @@ impl Frames {
 
     fn frame(&mut self, input: &mut Input<'_>) -> Option<()> {
         let kind = input.varint()?;
-        self.in_flight |= !matches!(kind, 0x02 | 0x03 | 0x1c | 0x1d);
-        self.ack_eliciting |= !matches!(kind, 0x00 | 0x02 | 0x03 | 0x1c | 0x1d);
+        self.in_flight |= !matches!(kind, 0x02 | 0x03 | 0x1c | 0x1d | 0x2f5);
+        self.ack_eliciting |= !matches!(kind, 0x00 | 0x02 | 0x03 | 0x1c | 0x1d | 0x2f5);
         let frame = match kind {
             0x00 => {
                 let more = input.0.iter().take_while(|byte| **byte == 0).count();
@@ -83,7 +110,7 @@ impl Frames {
     fn ack(&mut self, input: &mut Input<'_>, counts: bool) -> Option<()> {
         let start = self.ranges.len();
         let largest = input.varint()?;
-        let delay_us = input.varint()? << ACK_DELAY_EXPONENT;
+        let delay_us = input.varint()?.saturating_mul(1 << self.exponent);
         let more = input.varint()?;
         let mut low = largest.checked_sub(input.varint()?)?;
         self.ranges.push((low, largest));
@@ -134,15 +161,16 @@ fn skip(kind: u64, input: &mut Input<'_>) -> Option<()> {
     let varints = match kind {
         0x04 => 3,
         0x05 | 0x15 => 2,
-        0x12..=0x14 | 0x16 | 0x17 | 0x19 => 1,
-        0xaf => 4,
+        // 0x21 is RESET_STREAM_AT, 0x2f5 a time stamp of one-way delays.
+        0x12..=0x14 | 0x16 | 0x17 | 0x19 | 0x2f5 => 1,
+        0x21 | 0xaf => 4,
         _ => 0,
     };
     for _ in 0..varints {
         input.varint()?;
     }
     match kind {
-        0x04 | 0x05 | 0x12..=0x17 | 0x19 | 0x1f | 0xaf => Some(()),
+        0x04 | 0x05 | 0x12..=0x17 | 0x19 | 0x1f | 0x21 | 0xaf | 0x2f5 => Some(()),
         0x07 => {
             let length = input.varint()?;
             input.skip(length)

@@ -18,6 +18,18 @@ fn an_ack_with_ranges_and_counts() {
 }
 
 #[test]
+fn a_peer_may_count_delays_more_coarsely() {
+    let mut frames = Frames::default();
+    frames.ack_delay_exponent(8);
+    // A time stamp of 5 in front, which is passed over.
+    frames.read(&[0x42, 0xf5, 5, 0x02, 10, 2, 0, 1]);
+    let expected = Frame::Ack(Ack { delay_ns: Some(512_000), ranges: &[(9, 10)], ecn: None });
+    assert_eq!(frames.logged().collect::<Vec<_>>(), [expected]);
+    frames.clear();
+    assert_eq!(frames.logged().count(), 0);
+}
+
+#[test]
 fn stream_data_to_the_end_of_the_packet() {
     let mut packet = vec![0x0c, 2, 0x40, 0x64]; // stream 2 from offset 100
     packet.extend([9; 50]);

@@ -1,0 +1,86 @@
+//! Logs with every packet, whatever controls the flow: they pass the lint in both forms, and tell
+//! what the run counted.
+#![cfg(feature = "packet-qlog")]
+
+use std::io::{self, Read, Write};
+use std::sync::{Arc, Mutex};
+
+use windlass::scenario::Scenario;
+use windlass::sim::QlogSettings;
+use windlass::stacks::Log;
+use windlass_adapter::qlog::Level;
+use windlass_adapter::replay::{Outcome, replay};
+use windlass_msquic_harness::run;
+use windlass_qlog::Profile;
+use windlass_qlog_analysis::convert::{Source, Target, convert};
+use windlass_qlog_analysis::lint::lint;
+use windlass_qlog_analysis::metrics::measure;
+use windlass_qlog_analysis::read::Options;
+
+#[derive(Clone, Default)]
+struct Page(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Page {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+struct Bytes<'a>(&'a [u8]);
+
+impl Source for Bytes<'_> {
+    fn open(&self) -> io::Result<Box<dyn Read + '_>> {
+        self.0.open()
+    }
+}
+
+#[test]
+fn every_packet_is_in_the_log() {
+    for controller in ["native:cubic", "native:bbr", "a-tcp"] {
+        let text = format!(
+            "duration_s = 3\nsample_ms = 100\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n\
+             loss_percent = 0.5\n[[flow]]\ncontroller = {controller:?}"
+        );
+        let scenario = Scenario::read("test", &text, None).unwrap_or_else(|error| panic!("{error}"));
+        let page = Page::default();
+        let output = page.clone();
+        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
+        let mut open = |_: &_| Ok(Some(Log { output: Box::new(output.clone()), settings }));
+        let report = run(&scenario, &mut open).unwrap_or_else(|error| panic!("{controller}: {error}"));
+        let log = page.0.lock().unwrap().clone();
+
+        let report_of = |bytes: &[u8], profile| {
+            let report = lint(bytes, profile);
+            assert!(report.findings.is_empty(), "{controller}, {profile:?}: {:#?}", report.findings);
+        };
+        report_of(&log, Profile::Ietf);
+        let mut old = Vec::new();
+        convert(&[&Bytes(&log)], Target { profile: Profile::Qvis, ..Target::default() }, &mut old).unwrap();
+        report_of(&old, Profile::Qvis);
+
+        let flow = &report.outcome.flows[0];
+        let (_, measured) = measure(&log[..], &Options::default()).unwrap();
+        let measures = &measured[0].measures;
+        let told =
+            |name: &str| String::from_utf8_lossy(&log).matches(&format!("\"name\":\"quic:{name}\"")).count() as u64;
+        assert!((flow.packets_sent..flow.packets_sent + 10).contains(&told("packet_sent")), "{controller}: {flow:?}");
+        assert!(
+            (flow.packets_lost.saturating_sub(2)..flow.packets_lost + 10).contains(&told("packet_lost")),
+            "{controller}: {flow:?}"
+        );
+        // One is told by MsQuic's statistics, or by our recorder, from the connection on.
+        let (counted, logged) = (flow.cwnd_mean_packets * 1200.0, measures.cwnd.unwrap().mean);
+        assert!(
+            (logged / counted - 1.0).abs() < 0.1,
+            "{controller}: windows of {logged} bytes logged, {counted} counted"
+        );
+        if controller == "a-tcp" {
+            let outcomes = replay(vec![&log[..]]);
+            assert!(matches!(&outcomes[..], [Outcome::Equal { steps: 100.., .. }]), "{outcomes:?}");
+        }
+    }
+}

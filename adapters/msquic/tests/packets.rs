@@ -1,0 +1,191 @@
+//! Every packet of MsQuic's connections is in the file, and nothing else: held against MsQuic's
+//! own counts, and the windows against what MsQuic's controllers and ours decide.
+#![cfg(feature = "packet-qlog")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use windlass_adapter::Spool;
+use windlass_controllers::{Decision, Event};
+use windlass_msquic::{Definition, Facts, Recorder, packets, register_as};
+use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
+use windlass_qlog::Records;
+
+mod transfer;
+use transfer::{Link, transfer};
+
+static FILES: LazyLock<(TempDir, Spool)> = LazyLock::new(|| {
+    let directory = tempfile::tempdir().unwrap();
+    let spool = packets::to_directory(directory.path()).unwrap();
+    (directory, spool)
+});
+
+/// One transfer at a time: files are told apart by when they come.
+fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The events of a file by name.
+#[derive(Default)]
+struct Log(BTreeMap<String, Vec<Value>>);
+
+impl Log {
+    fn read(file: &Path) -> Log {
+        let bytes = std::fs::read(file).unwrap();
+        let (mut log, mut records) = (Log::default(), Records::new(&bytes[..]));
+        while let Some(record) = records.next().unwrap() {
+            assert!(record.terminated, "{}: record {} is cut off", file.display(), record.number);
+            let mut event: Value = serde_json::from_slice(record.text).unwrap();
+            if let Some(name) = event["name"].as_str().map(str::to_owned) {
+                log.0.entry(name).or_default().push(event["data"].take());
+            }
+        }
+        log
+    }
+
+    fn events(&self, name: &str) -> &[Value] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    fn count(&self, name: &str) -> u64 {
+        self.events(name).len() as u64
+    }
+
+    /// Windows one after the other.
+    fn windows(&self) -> Vec<u64> {
+        let events = self.events("quic:recovery_metrics_updated").iter();
+        events.filter_map(|event| event["congestion_window"].as_u64()).collect()
+    }
+
+    fn states(&self) -> Vec<&str> {
+        let events = self.events("quic:congestion_state_updated").iter();
+        events.filter_map(|event| event["new"].as_str()).collect()
+    }
+
+    /// Numbers of the 1-RTT packets named in acknowledgements.
+    fn acknowledged(&self) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        for packet in self.events("quic:packet_received") {
+            let frames = packet["frames"].as_array().into_iter().flatten();
+            for range in frames.filter_map(|frame| frame["acked_ranges"].as_array()).flatten() {
+                let (low, high) = (range[0].as_u64().unwrap(), range[range.as_array().unwrap().len() - 1].as_u64());
+                numbers.extend(low..=high.unwrap());
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    }
+}
+
+/// The logs of the client and the server of a transfer.
+fn logged(algorithm: u16, link: Link) -> (QUIC_STATISTICS_V2, Log, Log) {
+    let (directory, spool) = &*FILES;
+    let files = || -> Vec<_> {
+        spool.wait();
+        std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
+    };
+    let before = files();
+    let statistics = transfer(64, Some(algorithm), link);
+    // Once the registration is closed, so is everything.
+    let new: Vec<_> = files().into_iter().filter(|file| !before.contains(file)).collect();
+    let of = |end: &str| {
+        let file = new.iter().filter(|file| file.to_string_lossy().contains(end)).collect::<Vec<_>>();
+        assert_eq!(file.len(), 1, "{new:?}");
+        Log::read(file[0])
+    };
+    (statistics, of("-client-"), of("-server-"))
+}
+
+/// What holds of every transfer, whatever controls it.
+fn agree(statistics: &QUIC_STATISTICS_V2, client: &Log, server: &Log) {
+    let sent = client.count("quic:packet_sent");
+    // The last of them say good-bye after the statistics were asked for.
+    let late = sent - statistics.SendTotalPackets;
+    assert!(late <= 8, "{sent} packets sent, {} by MsQuic's count", statistics.SendTotalPackets);
+    let lost = client.count("quic:packet_lost");
+    // MsQuic counts, but does not tell, packets of the handshake nobody acknowledges.
+    let untold = statistics.SendSuspectedLostPackets - lost;
+    assert!(untold <= 2, "{lost} packets lost, {} by MsQuic's count", statistics.SendSuspectedLostPackets);
+    let received = client.count("quic:packet_received");
+    let counted = statistics.RecvTotalPackets - statistics.RecvDroppedPackets - statistics.RecvDuplicatePackets;
+    assert!(received >= counted && received - counted <= 8, "{received} packets received of {counted}");
+    // What one end received and the other sent is the same, but for what the link dropped.
+    assert_eq!(server.count("quic:packet_sent") - received, 0, "nothing is lost on the way back");
+    let numbers = |log: &Log, name| -> Vec<u64> {
+        let mut numbers: Vec<_> =
+            log.events(name).iter().map(|packet| packet["header"]["packet_number"].as_u64().unwrap()).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    let (left, arrived) = (numbers(client, "quic:packet_sent"), numbers(server, "quic:packet_received"));
+    assert!(arrived.iter().all(|number| left.binary_search(number).is_ok()));
+    assert!(left.windows(2).all(|pair| pair[0] < pair[1]), "a number twice");
+    let acknowledged = client.acknowledged();
+    assert!(acknowledged.iter().all(|number| arrived.binary_search(number).is_ok()), "acknowledged, but not received");
+    assert!(acknowledged.len() as u64 + lost + late + 8 >= sent, "{} of {sent} acknowledged", acknowledged.len());
+    let bytes = |log: &Log, name| -> u64 {
+        log.events(name).iter().map(|packet| packet["raw"]["length"].as_u64().unwrap()).sum()
+    };
+    assert_eq!(bytes(server, "quic:packet_sent"), bytes(client, "quic:packet_received"));
+}
+
+#[test]
+fn msquics_own_controllers_are_logged_whole() {
+    let _turn = turn();
+    for (algorithm, name, states) in [
+        (0, "Cubic", &["slow_start", "recovery", "congestion_avoidance"][..]),
+        (1, "BBR", &["startup", "drain", "probe_bw"]),
+    ] {
+        let (statistics, client, server) = logged(algorithm, Link { drop_every: 150, ..Link::default() });
+        agree(&statistics, &client, &server);
+        assert!(client.count("quic:packet_lost") > 0, "{name}");
+        let parameters = client.events("quic:recovery_parameters_set");
+        assert_eq!(parameters.len(), 1);
+        assert_eq!(parameters[0]["congestion_controller"], name);
+        let seen = client.states();
+        let first = states[0];
+        assert_eq!(seen[0], first, "{name}: {seen:?}");
+        assert!(seen.iter().all(|state| states.contains(state) || *state == "probe_rtt"), "{name}: {seen:?}");
+        let windows = client.windows();
+        let last = u64::from(statistics.SendCongestionWindow);
+        assert!(windows.contains(&last), "{name}: MsQuic's window {last} is not among {} logged", windows.len());
+    }
+}
+
+/// Keeps every window decided.
+#[derive(Clone, Default)]
+struct Windows(Arc<Mutex<Vec<u64>>>);
+
+impl Recorder for Windows {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+        self.0.lock().unwrap().push(decision.cwnd);
+    }
+}
+
+#[test]
+fn our_windows_are_those_decided() {
+    let _turn = turn();
+    for controller in ["cubic", "a-tcp", "bbr"] {
+        let heard = Windows::default();
+        let recorder = heard.clone();
+        let definition = Definition::named(controller).unwrap().record_with(move |_| Box::new(recorder.clone()));
+        let id = register_as(&format!("{controller}, watched"), definition).unwrap();
+        let (statistics, client, server) = logged(id, Link { drop_every: 150, ..Link::default() });
+        agree(&statistics, &client, &server);
+        let mut decided = heard.0.lock().unwrap().clone();
+        decided.dedup();
+        // A frame may bring losses and acknowledgements, and two decisions before MsQuic uses one.
+        let mut decided = decided.into_iter();
+        let windows = client.windows();
+        for (at, window) in windows.iter().enumerate().skip(1) {
+            assert!(decided.any(|decided| decided == *window), "{controller}: {window}, the {at}th, was not decided");
+        }
+        assert!(windows.len() > 10, "{controller}: {windows:?}");
+        assert_eq!(client.events("quic:recovery_parameters_set")[0]["congestion_controller"], controller);
+    }
+}
