@@ -16,6 +16,7 @@ pub mod plot;
 pub mod report;
 pub mod response;
 pub mod results;
+mod ring;
 pub mod scenario;
 pub mod sim;
 pub mod stacks;

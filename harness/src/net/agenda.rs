@@ -1,16 +1,21 @@
 //! Which of a fixed set of sources is next.
 
 /// A tournament over sources that each have at most one next time. The winner is read
-/// in constant time and a change costs one comparison per level, without allocation:
+/// in constant time and a change costs at most one comparison per level, without allocation:
 /// what makes it cheaper than a heap of events is that a FIFO puts only its head here.
+/// A few sources have no tournament: one look at all of them costs less.
 /// Among equal times the lowest source wins.
 #[derive(Clone, Debug)]
 pub struct Agenda {
     /// A complete binary tree: node `i` has children `2i` and `2i+1`, leaves start at
-    /// `leaves`. Each node holds the earlier of its children.
+    /// `leaves`. Each node holds the earlier of its children. Of a few sources there are
+    /// but the leaves, which start at 0.
     nodes: Vec<(u64, u32)>,
     leaves: usize,
 }
+
+/// As many sources have no tournament.
+const FEW: usize = 8;
 
 /// No time at all.
 const NEVER: u64 = u64::MAX;
@@ -19,7 +24,10 @@ impl Agenda {
     /// For sources `0..sources`, none of which has a time yet.
     #[must_use]
     pub fn new(sources: usize) -> Agenda {
-        let leaves = sources.max(2).next_power_of_two();
+        if sources <= FEW {
+            return Agenda { nodes: (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect(), leaves: 0 };
+        }
+        let leaves = sources.next_power_of_two();
         let mut nodes = vec![(NEVER, 0); 2 * leaves];
         for (i, leaf) in nodes[leaves..].iter_mut().enumerate() {
             leaf.1 = u32::try_from(i).unwrap_or(u32::MAX);
@@ -38,12 +46,16 @@ impl Agenda {
             return;
         }
         self.nodes[node].0 = at;
-        while node > 1 {
+        while self.leaves > 0 && node > 1 {
             // The left child's sources are the lower ones.
             let left = self.nodes[node & !1];
             let right = self.nodes[node | 1];
             node >>= 1;
-            self.nodes[node] = if right.0 < left.0 { right } else { left };
+            let winner = if right.0 < left.0 { right } else { left };
+            if self.nodes[node] == winner {
+                return;
+            }
+            self.nodes[node] = winner;
         }
     }
 
@@ -58,8 +70,17 @@ impl Agenda {
     #[must_use]
     #[inline]
     pub fn first(&self) -> (u64, usize) {
-        let (at, source) = self.nodes[1];
-        (at, source as usize)
+        if self.leaves > 0 {
+            let (at, source) = self.nodes[1];
+            return (at, source as usize);
+        }
+        let mut first = (NEVER, 0);
+        for (source, (at, _)) in self.nodes.iter().enumerate() {
+            if *at < first.0 {
+                first = (*at, source);
+            }
+        }
+        first
     }
 }
 

@@ -18,12 +18,13 @@ use super::random::Stream;
 use super::red::Arrival;
 use super::stats::LinkStats;
 use super::topology::{Limit, LinkSpec, Queue, Set};
+use crate::ring::Ring;
 
 /// Transmission times are kept in 1/1024 ns, so that rounding never adds up to anything.
 const FINE: u64 = 1024;
 
 /// A packet on a link.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
     /// The packet.
     pub packet: Packet,
@@ -66,13 +67,15 @@ pub(super) struct Link {
     busy_until: u64,
     /// When the last accepted packet reaches the far end.
     last_deliver: u64,
-    ring: VecDeque<Entry>,
-    /// Index in `ring` of the first packet not known to have started.
-    first_waiting: usize,
+    ring: Ring<Entry>,
+    /// Number in `ring` of the first packet not known to have started.
+    first_waiting: u64,
     waiting_bytes: u64,
     /// Transmitted packets of a link that reorders, by arrival at the far end.
     flying: BinaryHeap<Reverse<Flying>>,
     flown: u64,
+    /// The latest of them that reached the far end.
+    landed: Entry,
     /// `forwarded_bytes` counts everything accepted; see [`stats`](Link::stats).
     totals: LinkStats,
     /// Sum of the waiting times of all accepted packets, ns.
@@ -102,11 +105,12 @@ impl Link {
             random: Stream::new(seed, &format!("link {}", spec.name)),
             busy_until: 0,
             last_deliver: 0,
-            ring: VecDeque::new(),
+            ring: Ring::new(),
             first_waiting: 0,
             waiting_bytes: 0,
             flying: BinaryHeap::new(),
             flown: 0,
+            landed: Entry::default(),
             totals: LinkStats::default(),
             waited: 0,
             rate_since: 0,
@@ -145,18 +149,18 @@ impl Link {
     /// Packets and bytes waiting at `now`.
     pub fn waiting(&mut self, now: Time) -> (u64, u64) {
         self.advance(now.0);
-        ((self.ring.len() - self.first_waiting + self.held()) as u64, self.waiting_bytes)
+        (self.ring.next() - self.first_waiting + self.held(), self.waiting_bytes)
     }
 
     /// Packets CoDel has to decide on.
     #[inline]
-    fn held(&self) -> usize {
-        self.codel.as_ref().map_or(0, |codel| codel.held.len())
+    fn held(&self) -> u64 {
+        self.codel.as_ref().map_or(0, |codel| codel.held.len() as u64)
     }
 
     /// Packets queued, in transmission or under way.
     pub fn holds(&self) -> usize {
-        self.ring.len() + self.flying.len() + self.held()
+        self.ring.len() as usize + self.flying.len() + self.held() as usize
     }
 
     /// Packets dropped or lost so far.
@@ -165,13 +169,13 @@ impl Link {
     }
 
     /// A packet arrives. A dropped one keeps whatever marks it had.
-    #[inline]
-    pub fn arrive(&mut self, now: Time, mut packet: Packet, hop: u32) -> Verdict {
+    #[inline(always)]
+    pub fn arrive(&mut self, now: Time, packet: &Packet, hop: u32) -> Verdict {
         let now = now.0;
         let arrival = self.totals.arrived;
         self.totals.arrived += 1;
         self.advance(now);
-        let waiting = (self.ring.len() - self.first_waiting + self.held()) as u64;
+        let waiting = self.ring.next() - self.first_waiting + self.held();
         if !self.drop_arrivals.is_empty() && self.drop_arrivals[0] == arrival {
             self.drop_arrivals.pop_front();
             self.totals.dropped_forced += 1;
@@ -179,9 +183,17 @@ impl Link {
         }
         let start_fine = self.busy_until.max(now.saturating_mul(FINE));
         let start = start_fine.div_ceil(FINE);
-        if !self.discipline.is_idle() && self.manage(now, start - now, waiting, &mut packet) == Verdict::Dropped {
-            self.totals.dropped_early += 1;
-            return Verdict::Dropped;
+        let mut ecn = packet.ecn;
+        if !self.discipline.is_idle() {
+            // A copy, so that a packet nobody manages need not be in memory.
+            let packet = *packet;
+            match self.manage(now, start - now, waiting, &packet) {
+                Some(codepoint) => ecn = codepoint,
+                None => {
+                    self.totals.dropped_early += 1;
+                    return Verdict::Dropped;
+                }
+            }
         }
         let held = self.held() > 0;
         if (start > now || held) && self.is_full(waiting, packet.bytes) {
@@ -194,7 +206,7 @@ impl Link {
         if let Some(codel) = self.codel.as_mut().filter(|_| start > now || held) {
             self.waiting_bytes += u64::from(packet.bytes);
             self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
-            codel.push(Held { packet, hop, arrived: now });
+            codel.push(Held { packet: *packet, hop, arrived: now });
             return Verdict::Accepted;
         }
         let wait = start - now;
@@ -203,14 +215,14 @@ impl Link {
         }
         // One that starts at once is taken out again when the queue is next looked at.
         self.waiting_bytes += u64::from(packet.bytes);
-        self.transmit(start_fine, wait, packet, hop);
+        self.transmit(start_fine, wait, packet, hop).packet.ecn = ecn;
         Verdict::Accepted
     }
 
     /// Puts a packet on the ring whose transmission starts at `start_fine`, after it has
     /// waited for `wait` ns.
-    #[inline]
-    fn transmit(&mut self, start_fine: u64, wait: u64, mut packet: Packet, hop: u32) {
+    #[inline(always)]
+    fn transmit(&mut self, start_fine: u64, wait: u64, packet: &Packet, hop: u32) -> &mut Entry {
         let start = start_fine.div_ceil(FINE);
         let depart_fine = start_fine.saturating_add(self.transmission(packet.bytes));
         self.busy_until = depart_fine;
@@ -222,15 +234,16 @@ impl Link {
             deliver = deliver.max(self.last_deliver);
             self.last_deliver = deliver;
         }
-        if wait > 0 {
-            self.waited += u128::from(wait);
-            if self.instrumented {
-                packet.waited = packet.waited + Span(wait);
-            }
-        }
+        self.waited += u128::from(wait);
+        let noted = if self.instrumented { wait } else { 0 };
         let lost = self.random.chance(self.loss);
         self.totals.forwarded_bytes += u64::from(packet.bytes);
-        self.ring.push_back(Entry { packet, start, deliver, hop, lost });
+        let waited = packet.waited + Span(noted);
+        let entry = self.ring.add();
+        entry.packet = *packet;
+        entry.packet.waited = waited;
+        (entry.start, entry.deliver, entry.hop, entry.lost) = (start, deliver, hop, lost);
+        entry
     }
 
     /// When CoDel decides what to send next, ns; `u64::MAX` if nothing waits for it.
@@ -254,7 +267,7 @@ impl Link {
             self.waited += u128::from(now - held.arrived);
         }
         if let Some(held) = next {
-            self.transmit(self.busy_until, now - held.arrived, held.packet, held.hop);
+            self.transmit(self.busy_until, now - held.arrived, &held.packet, held.hop);
         }
     }
 
@@ -263,20 +276,18 @@ impl Link {
         self.codel.as_mut()?.dropped.pop_front().map(|held| (held.hop, held.packet))
     }
 
-    /// What active queue management does with a packet that will wait for `wait` ns.
-    fn manage(&mut self, now: u64, wait: u64, waiting: u64, packet: &mut Packet) -> Verdict {
+    /// The codepoint with which active queue management lets a packet pass that will wait for
+    /// `wait` ns; `None` if it drops it.
+    fn manage(&mut self, now: u64, wait: u64, waiting: u64, packet: &Packet) -> Option<Codepoint> {
         let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
         let arrival = Arrival { waiting, idle, rate: self.rate };
         match self.discipline.admit(now, wait, arrival, packet, &mut self.random) {
-            Action::Pass => Verdict::Accepted,
-            Action::Drop => Verdict::Dropped,
-            Action::Mark => {
-                if packet.ecn.is_capable() && packet.ecn != Codepoint::Ce {
-                    packet.ecn = Codepoint::Ce;
-                    self.totals.marked += 1;
-                }
-                Verdict::Accepted
+            Action::Drop => None,
+            Action::Mark if packet.ecn.is_capable() && packet.ecn != Codepoint::Ce => {
+                self.totals.marked += 1;
+                Some(Codepoint::Ce)
             }
+            Action::Pass | Action::Mark => Some(packet.ecn),
         }
     }
 
@@ -291,13 +302,20 @@ impl Link {
 
     #[cold]
     fn mark_waiting(&mut self) {
-        let on_ring = self.ring.range_mut(self.first_waiting..).map(|entry| &mut entry.packet);
-        let held = self.codel.iter_mut().flat_map(|codel| &mut codel.held).map(|held| &mut held.packet);
-        for packet in on_ring.chain(held) {
+        let marked = &mut self.totals.ci_marked;
+        let mut mark = |packet: &mut Packet| {
             if packet.ci_capable && !packet.ci_marked {
                 packet.ci_marked = true;
-                self.totals.ci_marked += 1;
+                *marked += 1;
             }
+        };
+        for number in self.first_waiting..self.ring.next() {
+            if let Some(entry) = self.ring.get_mut(number) {
+                mark(&mut entry.packet);
+            }
+        }
+        for held in self.codel.iter_mut().flat_map(|codel| &mut codel.held) {
+            mark(&mut held.packet);
         }
     }
 
@@ -321,37 +339,33 @@ impl Link {
     /// CoDel, there may be none: a transmission ended. Then some may have been
     /// [`dropped`](Self::dropped).
     #[inline]
-    pub fn take(&mut self, now: Time) -> Option<Entry> {
-        if self.decides() <= now.0 {
-            self.decide(now.0);
+    pub fn take(&mut self, now: Time) -> Option<&Entry> {
+        if self.reorders || self.codel.is_some() {
+            return self.take_otherwise(now.0);
+        }
+        let entry = pop(&mut self.ring, &mut self.first_waiting, &mut self.waiting_bytes)?;
+        self.totals.lost += u64::from(entry.lost);
+        Some(entry)
+    }
+
+    /// The same of a link whose packets may come to nothing or in another order.
+    fn take_otherwise(&mut self, now: u64) -> Option<&Entry> {
+        if self.decides() <= now {
+            self.decide(now);
             return None;
         }
-        let entry = if self.reorders { self.take_reordered(now.0) } else { self.pop_front() }?;
-        if entry.lost {
-            self.totals.lost += 1;
-        }
-        Some(entry)
-    }
-
-    #[inline]
-    fn pop_front(&mut self) -> Option<Entry> {
-        let entry = self.ring.pop_front()?;
-        if self.first_waiting > 0 {
-            self.first_waiting -= 1;
+        if self.reorders && self.flying.peek().is_some_and(|Reverse(flying)| flying.entry.deliver <= now) {
+            self.landed = self.flying.pop()?.0.entry;
         } else {
-            self.waiting_bytes -= u64::from(entry.packet.bytes);
+            self.landed = *pop(&mut self.ring, &mut self.first_waiting, &mut self.waiting_bytes)?;
+            if self.reorders {
+                self.flown += 1;
+                self.flying.push(Reverse(Flying { entry: self.landed, order: self.flown }));
+                return None;
+            }
         }
-        Some(entry)
-    }
-
-    fn take_reordered(&mut self, now: u64) -> Option<Entry> {
-        if self.flying.peek().is_some_and(|Reverse(flying)| flying.entry.deliver <= now) {
-            return self.flying.pop().map(|Reverse(flying)| flying.entry);
-        }
-        let entry = self.pop_front()?;
-        self.flown += 1;
-        self.flying.push(Reverse(Flying { entry, order: self.flown }));
-        None
+        self.totals.lost += u64::from(self.landed.lost);
+        Some(&self.landed)
     }
 
     /// Changes the link at `now`; what waits or is in transmission is timed anew.
@@ -373,8 +387,8 @@ impl Link {
         let fine_now = now.saturating_mul(FINE);
         let mut free = fine_now;
         let mut last_deliver = 0;
-        for i in 0..self.ring.len() {
-            let entry = self.ring[i];
+        for i in self.ring.first()..self.ring.next() {
+            let Some(&entry) = self.ring.get(i) else { break };
             let old_tx = (f64::from(entry.packet.bytes) * old_per_byte + 0.5) as u64;
             let old_depart = entry.start.saturating_mul(FINE).saturating_add(old_tx);
             if old_depart > fine_now {
@@ -390,9 +404,12 @@ impl Link {
                 let later = depart.div_ceil(FINE).saturating_add(self.delay);
                 let before = old_depart.div_ceil(FINE).saturating_add(old_delay);
                 let deliver = later.saturating_add(entry.deliver.saturating_sub(before));
-                self.retime(i, start, if self.reorders { deliver } else { deliver.max(last_deliver) });
+                let deliver = if self.reorders { deliver } else { deliver.max(last_deliver) };
+                self.retime(i, start, deliver);
+                last_deliver = deliver;
+            } else {
+                last_deliver = entry.deliver;
             }
-            last_deliver = self.ring[i].deliver;
         }
         if self.busy_until > fine_now {
             self.busy_until = free;
@@ -400,9 +417,9 @@ impl Link {
         self.last_deliver = last_deliver;
     }
 
-    fn retime(&mut self, i: usize, start: u64, deliver: u64) {
+    fn retime(&mut self, i: u64, start: u64, deliver: u64) {
         let instrumented = self.instrumented;
-        let entry = &mut self.ring[i];
+        let Some(entry) = self.ring.get_mut(i) else { return };
         self.waited = (self.waited + u128::from(start)).saturating_sub(u128::from(entry.start));
         if instrumented {
             entry.packet.waited = Span((entry.packet.waited + Span(start)).0.saturating_sub(entry.start));
@@ -421,7 +438,8 @@ impl Link {
         let mut stats = self.totals;
         let mut waited = self.waited;
         stats.forwarded = stats.arrived - stats.dropped();
-        for entry in self.ring.iter().rev().take_while(|entry| self.departs(entry) > now) {
+        let newest = (self.ring.first()..self.ring.next()).rev().map_while(|number| self.ring.get(number));
+        for entry in newest.take_while(|entry| self.departs(entry) > now) {
             stats.forwarded -= 1;
             stats.forwarded_bytes -= u64::from(entry.packet.bytes);
             waited -= u128::from(entry.start.saturating_sub(now));
@@ -434,6 +452,18 @@ impl Link {
         stats.capacity_bytes += self.capacity_since_change(now);
         stats
     }
+}
+
+/// Takes the oldest packet from a link's ring.
+#[inline]
+fn pop<'a>(ring: &'a mut Ring<Entry>, first_waiting: &mut u64, waiting_bytes: &mut u64) -> Option<&'a Entry> {
+    let number = ring.first();
+    let entry = ring.pop()?;
+    if *first_waiting == number {
+        *first_waiting += 1;
+        *waiting_bytes -= u64::from(entry.packet.bytes);
+    }
+    Some(entry)
 }
 
 /// Whether the link jitters at the start or after some change.

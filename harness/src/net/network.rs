@@ -104,7 +104,7 @@ impl Network {
     }
 
     /// Puts a packet on a route at `now`. A route the topology does not have swallows it.
-    #[inline]
+    #[inline(always)]
     pub fn send(&mut self, now: Time, route: RouteId, mut packet: Packet) {
         self.now = self.now.max(now);
         let Some(&first) = self.routes.get(route.0 as usize) else {
@@ -113,8 +113,8 @@ impl Network {
         };
         packet.sent_at = self.now;
         self.sent += 1;
-        if let Some(delivery) = self.forward(first, packet) {
-            self.pending.push_back(delivery);
+        if let Some(route) = self.forward(first, &packet) {
+            self.pending.push_back(Delivery { at: self.now, route, packet, fate: Fate::Delivered });
         }
     }
 
@@ -134,14 +134,24 @@ impl Network {
     /// when there is no more.
     #[inline]
     pub fn poll(&mut self, now: Time) -> Option<Delivery> {
+        let mut delivery = Delivery::default();
+        self.poll_into(now, &mut delivery).then_some(delivery)
+    }
+
+    /// The same, without moving packets about: whether there was one, which is then in `delivery`.
+    #[inline]
+    pub(crate) fn poll_into(&mut self, now: Time, delivery: &mut Delivery) -> bool {
         loop {
-            if let Some(delivery) = self.pending.pop_front() {
-                return Some(delivery);
+            if !self.pending.is_empty()
+                && let Some(first) = self.pending.pop_front()
+            {
+                *delivery = first;
+                return true;
             }
             let (at, source) = self.agenda.first();
             if at > now.0 || at == u64::MAX {
                 self.now = self.now.max(now);
-                return None;
+                return false;
             }
             self.now = self.now.max(Time(at));
             if source == CHANGES {
@@ -154,25 +164,30 @@ impl Network {
                 continue;
             }
             let link = &mut self.links[id];
-            let taken = link.take(Time(at));
+            let (mut hop, mut lost, mut taken) = (0, false, false);
+            if let Some(entry) = link.take(Time(at)) {
+                delivery.packet = entry.packet;
+                (hop, lost, taken) = (entry.hop, entry.lost, true);
+            }
             self.agenda.set(source, link.next());
-            let Some(entry) = taken else {
+            if !taken {
                 self.tell_dropped(LinkId(id as u32));
                 continue;
-            };
-            if entry.lost {
-                self.tell(entry.hop, entry.packet, Fate::Lost(LinkId(id as u32)));
+            }
+            if lost {
+                self.tell(hop, &delivery.packet, Fate::Lost(LinkId(id as u32)));
                 continue;
             }
-            if let Some(delivery) = self.forward(entry.hop + 1, entry.packet) {
-                return Some(delivery);
+            if let Some(route) = self.forward(hop + 1, &delivery.packet) {
+                (delivery.at, delivery.route, delivery.fate) = (self.now, route, Fate::Delivered);
+                return true;
             }
         }
     }
 
-    /// Moves a packet to what comes at `hop`: a link, or the end of its route.
-    #[inline]
-    fn forward(&mut self, hop: u32, packet: Packet) -> Option<Delivery> {
+    /// Moves a packet to what comes at `hop`: a link, or the end of its route, which is told.
+    #[inline(always)]
+    fn forward(&mut self, hop: u32, packet: &Packet) -> Option<RouteId> {
         let target = self.hops[hop as usize];
         if target & END != 0 {
             self.delivered += 1;
@@ -180,12 +195,13 @@ impl Network {
                 self.traffic[(target & !(END | SINK)) as usize].delivered += 1;
                 return None;
             }
-            return Some(Delivery { at: self.now, route: RouteId(target & !END), packet, fate: Fate::Delivered });
+            return Some(RouteId(target & !END));
         }
         let link = &mut self.links[target as usize];
         let verdict = link.arrive(self.now, packet, hop);
         if verdict == Verdict::Dropped {
-            self.tell(hop, packet, Fate::Dropped(LinkId(target)));
+            let packet = *packet;
+            self.tell(hop, &packet, Fate::Dropped(LinkId(target)));
         } else {
             self.agenda.set(1 + target as usize, link.next());
         }
@@ -199,22 +215,23 @@ impl Network {
         traffic.sent();
         self.agenda.set(1 + self.links.len() + number, traffic.next());
         self.sent += 1;
-        self.forward(self.traffic_routes[number], packet);
+        self.forward(self.traffic_routes[number], &packet);
     }
 
     /// Tells of what a queue dropped when a packet should have left it.
     #[cold]
     fn tell_dropped(&mut self, link: LinkId) {
         while let Some((hop, packet)) = self.links[link.0 as usize].dropped() {
-            self.tell(hop, packet, Fate::Dropped(link));
+            self.tell(hop, &packet, Fate::Dropped(link));
         }
     }
 
-    fn tell(&mut self, hop: u32, packet: Packet, fate: Fate) {
+    #[cold]
+    fn tell(&mut self, hop: u32, packet: &Packet, fate: Fate) {
         if self.tell_losses {
             let end = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
             if let Some(end) = end.filter(|end| **end & SINK == 0) {
-                self.pending.push_back(Delivery { at: self.now, route: RouteId(end & !END), packet, fate });
+                self.pending.push_back(Delivery { at: self.now, route: RouteId(end & !END), packet: *packet, fate });
             }
         }
     }

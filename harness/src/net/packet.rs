@@ -6,7 +6,7 @@ use super::RouteId;
 
 /// A packet on the wire. The network reads its size, codepoint and class and writes
 /// its marks; everything else is the caller's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Packet {
     /// The caller's handle; the network never looks at it.
     pub id: u64,
@@ -106,6 +106,12 @@ pub struct Delivery {
     pub packet: Packet,
     /// What became of it.
     pub fate: Fate,
+}
+
+impl Default for Delivery {
+    fn default() -> Delivery {
+        Delivery { at: Time::ZERO, route: RouteId(0), packet: Packet::default(), fate: Fate::Delivered }
+    }
 }
 
 /// What became of a packet.

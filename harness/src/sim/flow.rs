@@ -159,7 +159,7 @@ impl<E: Engine> FlowRun<E> {
     }
 
     /// Sends what may leave now and sets the recovery timer.
-    #[inline]
+    #[inline(never)]
     fn send(&mut self, now: u64, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
         let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
@@ -328,7 +328,7 @@ impl<E: Engine> FlowRun<E> {
 }
 
 /// Puts a data packet on the network, unless the scenario has it lost before.
-#[inline]
+#[inline(always)]
 fn put(
     departure: &Departure,
     now: u64,

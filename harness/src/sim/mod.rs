@@ -39,7 +39,6 @@ mod pacer;
 mod qlog;
 mod receiver;
 mod recovery;
-mod ring;
 mod rtt;
 mod sender;
 mod sent;

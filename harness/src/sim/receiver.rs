@@ -1,8 +1,8 @@
 //! The receiving end: what arrived, and when to say so.
 
-use super::ring::Ring;
 use super::train::PROBE;
 use crate::net::{Codepoint, Packet};
+use crate::ring::Ring;
 use crate::scenario::AckPolicy;
 
 /// A packet that arrived.

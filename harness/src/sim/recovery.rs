@@ -2,10 +2,10 @@
 
 use windlass_controllers::event::LossTrigger;
 
-use super::ring::Ring;
 use super::rtt::RttEstimator;
 use super::sent::{Sent, State};
 use super::timers::NEVER;
+use crate::ring::Ring;
 
 /// `kPacketThreshold` (`RFC 9002 §6.1.1`).
 pub(crate) const PACKET_THRESHOLD: u64 = 3;
@@ -27,11 +27,11 @@ pub(super) struct LostBatch {
 
 /// What an acknowledgement of one packet brought.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Acknowledged {
+pub(super) enum Acknowledged<'a> {
     /// The packet was in flight.
-    New(Sent),
+    New(&'a Sent),
     /// It had been declared lost.
-    Late(Sent),
+    Late(&'a Sent),
     /// Nothing new.
     Known,
 }
@@ -112,16 +112,16 @@ impl Recovery {
 
     /// Packet `number` is acknowledged.
     #[inline]
-    pub fn acked(&mut self, number: u64) -> Acknowledged {
+    pub fn acked(&mut self, number: u64) -> Acknowledged<'_> {
         let Some(packet) = self.sent.get_mut(number) else { return Acknowledged::Known };
         let before = packet.state;
         packet.state = State::Acked;
         match before {
             State::InFlight => {
                 self.in_flight -= u64::from(packet.bytes);
-                Acknowledged::New(*packet)
+                Acknowledged::New(packet)
             }
-            State::Lost => Acknowledged::Late(*packet),
+            State::Lost => Acknowledged::Late(packet),
             State::Acked => Acknowledged::Known,
         }
     }

@@ -24,14 +24,47 @@ use crate::scenario::FlowSpec;
 
 mod tcp;
 
-/// What the decision in force asks of the sender, as far as it is needed per packet.
+/// What the decision in force asks of the sender, as far as it is needed per packet. Options
+/// are kept as one number each: the processor would wait for the two halves of what was just
+/// decided to copy them together.
 #[derive(Clone, Copy, Debug)]
 struct Orders {
     cwnd: u64,
-    pacing_rate: Option<u64>,
+    /// Bit/s; 0 without one.
+    pacing_rate: u64,
     ecn: Codepoint,
     class: Class,
-    recovery_start: Option<Time>,
+    /// [`NEVER`] before the first one.
+    recovery_start: u64,
+}
+
+impl Orders {
+    /// Of `decision`, where the flow's own word on ECN is `ecn`.
+    #[inline]
+    fn of(decision: &Decision, ecn: Option<bool>) -> Orders {
+        let ecn = match (ecn, decision.ecn) {
+            (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => Codepoint::NotEct,
+            (_, Ecn::Ect0) | (Some(true), Ecn::Unspecified) => Codepoint::Ect0,
+            (_, Ecn::Ect1) => Codepoint::Ect1,
+        };
+        Orders {
+            cwnd: decision.cwnd,
+            pacing_rate: decision.pacing_rate.map_or(0, |rate| rate.max(1)),
+            ecn,
+            class: Class::of_dscp(decision.dscp),
+            recovery_start: decision.recovery_start.map_or(NEVER, |start| start.0),
+        }
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<u64> {
+        (self.pacing_rate > 0).then_some(self.pacing_rate)
+    }
+
+    #[inline]
+    fn recovery_start(&self) -> Option<Time> {
+        (self.recovery_start != NEVER).then_some(Time(self.recovery_start))
+    }
 }
 
 /// The latest response of the controller, and whether it may turn out unfounded.
@@ -110,15 +143,9 @@ pub(super) struct Around<'a> {
 
 impl<E: Engine> Sender<E> {
     pub fn new(spec: &FlowSpec, flow: u32, host: Flow<E>, ci_path: bool) -> Sender<E> {
-        let mut sender = Sender {
+        Sender {
             heeds_sent: host.heeds_sent(),
-            orders: Orders {
-                cwnd: 0,
-                pacing_rate: None,
-                ecn: Codepoint::NotEct,
-                class: Class::Normal,
-                recovery_start: None,
-            },
+            orders: Orders::of(&host.decision(), spec.ecn),
             departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(Departures::default),
             host,
             grouped: spec.group.is_some(),
@@ -143,25 +170,6 @@ impl<E: Engine> Sender<E> {
             told_acks: 0,
             tcp: Tcp::new(spec.recovery),
             verdicts: Verdicts::default(),
-        };
-        let decision = sender.host.decision();
-        sender.orders = sender.read(&decision);
-        sender
-    }
-
-    #[inline]
-    fn read(&self, decision: &Decision) -> Orders {
-        let ecn = match (self.ecn, decision.ecn) {
-            (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => Codepoint::NotEct,
-            (_, Ecn::Ect0) | (Some(true), Ecn::Unspecified) => Codepoint::Ect0,
-            (_, Ecn::Ect1) => Codepoint::Ect1,
-        };
-        Orders {
-            cwnd: decision.cwnd,
-            pacing_rate: decision.pacing_rate,
-            ecn,
-            class: Class::of_dscp(decision.dscp),
-            recovery_start: decision.recovery_start,
         }
     }
 
@@ -169,27 +177,36 @@ impl<E: Engine> Sender<E> {
     pub fn begin(&mut self, now: u64, around: &mut Around<'_>) {
         let decision = self.host.decision();
         around.meter.start(now, decision.cwnd);
-        self.obey(now, &decision, around);
+        self.obey(now, Orders::of(&decision, self.ecn), decision.wake_at, decision.train, around);
     }
 
     /// Gives the controller an event and starts carrying out what it decides.
     #[inline]
     fn tell(&mut self, now: u64, what: What, around: &mut Around<'_>) {
-        let decision = *self.host.on(&Event { now: Time(now), what });
-        self.obey(now, &decision, around);
+        let decision = self.host.on(&Event { now: Time(now), what });
+        let train = if decision.train.is_some() { decision.train } else { None };
+        let (orders, wake_at) = (Orders::of(decision, self.ecn), decision.wake_at);
+        self.obey(now, orders, wake_at, train, around);
     }
 
     #[inline]
-    fn obey(&mut self, now: u64, decision: &Decision, around: &mut Around<'_>) {
+    fn obey(
+        &mut self,
+        now: u64,
+        orders: Orders,
+        wake_at: Option<Time>,
+        train: Option<TrainPlan>,
+        around: &mut Around<'_>,
+    ) {
         let before = self.orders.recovery_start;
-        self.orders = self.read(decision);
-        around.meter.window(now, decision.cwnd);
-        if decision.recovery_start != before && decision.recovery_start.is_some() {
+        self.orders = orders;
+        around.meter.window(now, orders.cwnd);
+        if orders.recovery_start != before && orders.recovery_start != NEVER {
             around.meter.congestion_events += 1;
         }
-        let wake_at = decision.wake_at.filter(|at| Some(*at) != self.woken_for);
+        let wake_at = wake_at.filter(|at| Some(*at) != self.woken_for);
         around.timers.set(Timer::Wake, wake_at.map_or(NEVER, |at| at.0.max(now + 1)));
-        if let Some(plan) = decision.train {
+        if let Some(plan) = train {
             self.trains.begin(now, plan);
             around.timers.set(Timer::Train, self.trains.next());
         }
@@ -208,12 +225,12 @@ impl<E: Engine> Sender<E> {
 
     /// The next packet, if there is something to send, the window has room and pacing
     /// lets it leave at `now`.
-    #[inline]
+    #[inline(always)]
     pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<Departure> {
         if self.grouped {
-            let decision = self.host.decision();
-            self.orders = self.read(&decision);
-            around.meter.window(now, decision.cwnd);
+            let ecn = self.ecn;
+            self.orders = self.host.look(|decision| Orders::of(decision, ecn));
+            around.meter.window(now, self.orders.cwnd);
         }
         let chunk = self.data.peek();
         let bytes = chunk.map_or(1, |chunk| u64::from(chunk.bytes));
@@ -234,6 +251,8 @@ impl<E: Engine> Sender<E> {
         Some(self.depart(now, chunk, reason, around))
     }
 
+    // Packets are put together where they go on the network, and not moved there.
+    #[inline(always)]
     fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> Departure {
         let first = self.recovery.in_flight == 0;
         if let Some(tcp) = &mut self.tcp {
@@ -255,7 +274,7 @@ impl<E: Engine> Sender<E> {
         // A probe timeout's packet waits for no train and leaves in none.
         let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
         let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.orders.cwnd, self.rtt.smoothed));
-        self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate, spread);
+        self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate(), spread);
         around.meter.packets_sent += 1;
         if let Some(observer) = around.observer {
             let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
@@ -323,7 +342,9 @@ impl<E: Engine> Sender<E> {
         let mut newest_in_flight = 0;
         let mut late = 0;
         let mut bytes = 0;
-        let recovery_start = self.orders.recovery_start;
+        let recovery_start = self.orders.recovery_start();
+        // Where nothing has to be read back from memory just after it was written.
+        let mut batch = self.batch;
         for position in receiver.log.first()..=upto {
             let Some(&seen) = receiver.log.get(position) else { continue };
             if seen.id & PROBE != 0 {
@@ -344,16 +365,16 @@ impl<E: Engine> Sender<E> {
             }
             match self.recovery.acked(seen.id) {
                 Acknowledged::New(packet) => {
-                    self.data.acked(&packet, false);
+                    self.data.acked(packet, false);
                     bytes += u64::from(packet.bytes);
-                    self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
+                    batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
                     if newest.is_none_or(|(number, _)| seen.id > number) {
                         newest = Some((seen.id, seen));
                         newest_in_flight = packet.in_flight_or_lost_at;
                     }
                 }
                 Acknowledged::Late(packet) => {
-                    self.data.acked(&packet, true);
+                    self.data.acked(packet, true);
                     late += u32::from(self.period.start.is_some_and(|start| packet.in_flight_or_lost_at >= start));
                 }
                 Acknowledged::Known => {}
@@ -366,7 +387,7 @@ impl<E: Engine> Sender<E> {
         let ack_sent_at = ack.sent_at.0;
         let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
         let mut rtt = None;
-        let newest_sent_at = self.batch.newest_sent().unwrap_or_default();
+        let newest_sent_at = batch.newest_sent().unwrap_or_default();
         if let Some((number, _)) = newest
             && self.recovery.frame(number)
         {
@@ -381,19 +402,20 @@ impl<E: Engine> Sender<E> {
         }
         if let Some((number, seen)) = newest {
             let in_flight = self.recovery.in_flight;
-            self.batch.app_limited(self.app_limited);
+            batch.app_limited(self.app_limited);
             let departure = self.departures.as_mut().and_then(|departures| {
                 departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
             });
-            let mut acked = self.batch.finish(in_flight, rtt);
+            let mut acked = batch.finish(in_flight, rtt);
+            self.batch = batch;
             acked.newest_pn = Some(number);
             acked.newest_in_flight = Some(newest_in_flight);
             if let Some(departure) = departure {
                 departure.tell(&mut acked);
             }
-            if self.orders.recovery_start != recovery_start {
+            if self.orders.recovery_start() != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
-                acked.fresh_bytes = if self.orders.recovery_start.is_some() { 0 } else { acked.bytes };
+                acked.fresh_bytes = if self.orders.recovery_start().is_some() { 0 } else { acked.bytes };
             }
             let offset = self.clock_offset;
             acked.one_way = Some(OneWay {

@@ -7,7 +7,7 @@ use super::counts::FlowCounts;
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
-use crate::net::{Agenda, Fate, LinkId, Network, TopologyError};
+use crate::net::{Agenda, Delivery, Fate, LinkId, Network, TopologyError};
 use crate::outcome::Outcome;
 use crate::scenario::{Cast, FlowSpec, Recovery, Scenario, Stage, Strengths, strengthen};
 
@@ -201,6 +201,7 @@ impl<E: Engine> Simulation<E> {
     /// Handles everything until `end`. At one instant the network comes first, then the
     /// flows in order.
     fn advance(&mut self, end: Time) {
+        let mut delivery = Delivery::default();
         loop {
             let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
             let (in_flows, number) = self.agenda.first();
@@ -209,7 +210,7 @@ impl<E: Engine> Simulation<E> {
                 return;
             }
             if in_network <= in_flows {
-                while let Some(delivery) = self.network.poll(Time(now)) {
+                while self.network.poll_into(Time(now), &mut delivery) {
                     let number = delivery.packet.flow as usize;
                     if delivery.fate != Fate::Delivered {
                         self.flows[number].gone(&delivery.packet, delivery.fate);

@@ -57,12 +57,16 @@ impl Timers {
     }
 
     /// A timer that is due at `now`, which is then off; `None` if there is no more.
+    #[inline]
     pub fn due(&mut self, now: u64) -> Option<Timer> {
-        let due = ALL.into_iter().find(|timer| self.at[*timer as usize] <= now);
-        match due {
-            Some(timer) => self.at[timer as usize] = NEVER,
-            None => self.soonest = self.at.into_iter().min().unwrap_or(NEVER),
+        if self.soonest > now {
+            return None;
         }
+        let due = ALL.into_iter().find(|timer| self.at[*timer as usize] <= now);
+        if let Some(timer) = due {
+            self.at[timer as usize] = NEVER;
+        }
+        self.soonest = self.at.into_iter().min().unwrap_or(NEVER);
         due
     }
 

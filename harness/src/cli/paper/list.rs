@@ -59,7 +59,7 @@ fn json() -> Result<String, CliError> {
             serde_json::json!({
                 "document": document.name, "id": experiment.id, "title": experiment.title,
                 "spec": experiment.spec, "varied": experiment.varied,
-                "runs": runs, "packets": packets, "missing": null,
+                "runs": runs, "packets": packets,
             })
         })
         .collect();

@@ -11,7 +11,7 @@ fn slow(limit: Limit) -> LinkSpec {
 }
 
 fn offer(link: &mut Link, at: Time, id: u64) -> Verdict {
-    link.arrive(at, Packet::new(0, id, 1000), 0)
+    link.arrive(at, &Packet::new(0, id, 1000), 0)
 }
 
 fn drain(link: &mut Link) -> Vec<(u64, Time)> {
@@ -39,7 +39,7 @@ fn odd_transmission_times_do_not_drift() {
     // 1050 bytes at 622 Mbit/s take 13504.823… ns.
     let mut link = Link::new(&LinkSpec::new("oc12", 622e6, Span::ZERO), 1);
     for id in 0..1_000_000 {
-        link.arrive(Time::ZERO, Packet::new(0, id, 1050), 0);
+        link.arrive(Time::ZERO, &Packet::new(0, id, 1050), 0);
     }
     let (_, last) = drain(&mut link)[999_999];
     let exact = 1e6 * 1050.0 * 8e9 / 622e6;
@@ -60,7 +60,7 @@ fn the_limit_counts_waiting_packets_only() {
 fn a_limit_in_bytes_counts_what_the_packet_needs() {
     let mut link = Link::new(&slow(Limit::Bytes(1500)), 1);
     let sizes = [1000, 1000, 600, 500];
-    let verdicts = sizes.map(|bytes| link.arrive(us(0), Packet::new(0, 0, bytes), 0));
+    let verdicts = sizes.map(|bytes| link.arrive(us(0), &Packet::new(0, 0, bytes), 0));
     assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Dropped, Verdict::Accepted]);
 }
 
@@ -99,7 +99,7 @@ fn an_instrumented_queue_adds_waiting_only() {
 fn a_drop_marks_capable_packets_that_wait() {
     let mut link = Link::new(&LinkSpec { ci_marking: true, ..slow(Limit::Packets(2)) }, 1);
     for (id, ci_capable) in [(0, true), (1, true), (2, false), (3, true)] {
-        link.arrive(us(0), Packet { ci_capable, ..Packet::new(0, id, 1000) }, 0);
+        link.arrive(us(0), &Packet { ci_capable, ..Packet::new(0, id, 1000) }, 0);
     }
     let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|entry| entry.packet.ci_marked).collect();
     assert_eq!(marked, [false, true, false], "in transmission: no; waiting: yes; not capable: no");
@@ -180,10 +180,10 @@ fn a_hit_marks_what_is_capable_and_drops_what_is_not() {
         let mut link = Link::new(&LinkSpec { queue, ..slow(Limit::Packets(4)) }, 1);
         let mut verdicts = Vec::new();
         for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::NotEct), (3, Codepoint::NotEct)] {
-            verdicts.push(link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+            verdicts.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
         }
         for (id, ecn) in [(4, Codepoint::NotEct), (5, Codepoint::Ect1), (6, Codepoint::Ce), (7, Codepoint::Ect0)] {
-            verdicts.push(link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+            verdicts.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
         }
         use Verdict::{Accepted, Dropped};
         assert_eq!(verdicts, [Accepted, Accepted, Accepted, Dropped, Dropped, Accepted, Accepted, Dropped]);
@@ -205,9 +205,9 @@ fn a_step_marks_above_its_threshold_and_drops_nothing() {
         1,
     );
     for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::Ect0), (3, Codepoint::Ect0)] {
-        link.arrive(us(0), Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
+        link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
     }
-    assert_eq!(link.arrive(us(0), Packet::new(0, 4, 1000), 0), Verdict::Accepted);
+    assert_eq!(link.arrive(us(0), &Packet::new(0, 4, 1000), 0), Verdict::Accepted);
     let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| e.packet.ecn == Codepoint::Ce).collect();
     assert_eq!(marked, [false, false, false, true, false]);
 }
@@ -223,7 +223,7 @@ fn codel(ecn: Codepoint, packets: u64, gap: u64) -> (Link, Vec<(u64, Time)>) {
             let at = Time(link.next());
             out.extend(link.take(at).map(|entry| (entry.packet.id, at)));
         }
-        link.arrive(now, Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
+        link.arrive(now, &Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
     }
     out.extend(drain(&mut link));
     (link, out)

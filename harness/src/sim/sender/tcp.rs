@@ -80,11 +80,11 @@ impl<E: Engine> Sender<E> {
                 }
                 match self.recovery.acked(number) {
                     Acknowledged::New(packet) => {
-                        self.data.acked(&packet, false);
+                        self.data.acked(packet, false);
                         self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), None);
                         packets += 1;
                     }
-                    Acknowledged::Late(packet) => self.data.acked(&packet, true),
+                    Acknowledged::Late(packet) => self.data.acked(packet, true),
                     Acknowledged::Known => {}
                 }
             }

@@ -3,7 +3,7 @@
 /// Consecutive items by number. Grows to the most it ever holds and then stays; taking
 /// from the front and adding at the back are a mask and a store.
 #[derive(Clone, Debug)]
-pub(super) struct Ring<T> {
+pub(crate) struct Ring<T> {
     slots: Vec<T>,
     mask: u64,
     first: u64,
@@ -28,14 +28,45 @@ impl<T: Copy + Default> Ring<T> {
         self.next
     }
 
+    /// How many items there are.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.next - self.first
+    }
+
     /// Adds an item.
     #[inline]
     pub fn push(&mut self, item: T) {
-        if self.next - self.first == self.slots.len() as u64 {
+        *self.add() = item;
+    }
+
+    /// Adds an item, whatever it is, to be written where it lies: a large one that is put
+    /// together elsewhere and moved makes the processor wait for its parts.
+    #[inline]
+    pub fn add(&mut self) -> &mut T {
+        if self.len() == self.slots.len() as u64 {
             self.grow();
         }
-        self.slots[(self.next & self.mask) as usize] = item;
+        let place = (self.next & self.mask) as usize;
         self.next += 1;
+        &mut self.slots[place]
+    }
+
+    /// Takes the oldest item, which stays where it lies for now.
+    #[inline]
+    pub fn pop(&mut self) -> Option<&T> {
+        if self.first == self.next {
+            return None;
+        }
+        let place = (self.first & self.mask) as usize;
+        self.first += 1;
+        Some(&self.slots[place])
+    }
+
+    /// The oldest item.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.get(self.first)
     }
 
     #[cold]
