@@ -101,7 +101,8 @@ fn a_drop_marks_capable_packets_that_wait() {
     for (id, ci_capable) in [(0, true), (1, true), (2, false), (3, true)] {
         link.arrive(us(0), &Packet { ci_capable, ..Packet::new(0, id, 1000) }, 0);
     }
-    let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|entry| entry.packet.ci_marked).collect();
+    let marked: Vec<_> =
+        std::iter::from_fn(|| link.take(us(9000)).copied()).map(|entry| entry.packet.ci_marked).collect();
     assert_eq!(marked, [false, true, false], "in transmission: no; waiting: yes; not capable: no");
     assert_eq!(link.stats(us(9000)).ci_marked, 1);
 }
@@ -187,7 +188,8 @@ fn a_hit_marks_what_is_capable_and_drops_what_is_not() {
         }
         use Verdict::{Accepted, Dropped};
         assert_eq!(verdicts, [Accepted, Accepted, Accepted, Dropped, Dropped, Accepted, Accepted, Dropped]);
-        let seen: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| (e.packet.id, e.packet.ecn)).collect();
+        let seen: Vec<_> =
+            std::iter::from_fn(|| link.take(us(9000)).copied()).map(|e| (e.packet.id, e.packet.ecn)).collect();
         let ce = Codepoint::Ce;
         assert_eq!(seen, [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::NotEct), (5, ce), (6, ce)]);
         let stats = link.stats(us(9000));
@@ -208,7 +210,8 @@ fn a_step_marks_above_its_threshold_and_drops_nothing() {
         link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
     }
     assert_eq!(link.arrive(us(0), &Packet::new(0, 4, 1000), 0), Verdict::Accepted);
-    let marked: Vec<_> = std::iter::from_fn(|| link.take(us(9000))).map(|e| e.packet.ecn == Codepoint::Ce).collect();
+    let marked: Vec<_> =
+        std::iter::from_fn(|| link.take(us(9000)).copied()).map(|e| e.packet.ecn == Codepoint::Ce).collect();
     assert_eq!(marked, [false, false, false, true, false]);
 }
 

@@ -255,12 +255,18 @@ pub(super) fn left_10(extent: Extent) -> Vec<Cell> {
     joined(TB_10, true, extent)
 }
 
+/// With and without the early loss (E-9).
 fn alone(schemes: &[(&str, Flows)], extent: Extent) -> Vec<Cell> {
     let of = |(name, flows): &(&str, Flows)| {
-        let settings = vec![("scheme", (*name).to_owned())];
-        schedule(TB_G, 400.0, &[early(flows.clone())], Load::None, (200.0, 400.0), settings, extent)
+        let with = |early_loss: bool| {
+            let start = if early_loss { "early loss" } else { "undisturbed" };
+            let settings = vec![("scheme", (*name).to_owned()), ("start", start.to_owned())];
+            let flows = [Flows { early_loss, ..flows.clone() }];
+            schedule(TB_G, 400.0, &flows, Load::None, (200.0, 400.0), settings, extent)
+        };
+        [true, false].map(with)
     };
-    schemes.iter().map(of).collect()
+    schemes.iter().flat_map(of).collect()
 }
 
 pub(super) fn gigabit(extent: Extent) -> Vec<Cell> {

@@ -13,15 +13,15 @@ const fn plan(cells: fn(super::Extent) -> Vec<super::Cell>, repetitions: u64, fi
     Plan { cells, repetitions, seed: 1, derive: nothing, figures }
 }
 
-const WINDOW: Figure = Figure::Curves { title: "Congestion windows", kind: "cwnd", y: "packets", each: "scheme" };
-const QUEUE: Figure = Figure::Curves { title: "Queue", kind: "queue", y: "packets", each: "scheme" };
-const RATE: Figure = Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "scheme" };
+const WINDOW: Figure = Figure::Curves { title: "Congestion windows", kind: "cwnd", y: "packets", each: "scheme start" };
+const QUEUE: Figure = Figure::Curves { title: "Queue", kind: "queue", y: "packets", each: "scheme start" };
+const RATE: Figure = Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "scheme start" };
 
 const TRANSFERS: &[Figure] = &[QUEUE, WINDOW];
 const OVER_TIME: &[Figure] = &[RATE, WINDOW];
 
 const fn fact(title: &'static str, kind: &'static str, y: &'static str) -> Figure {
-    Figure::Curves { title, kind, y, each: "" }
+    Figure::Curves { title, kind, y, each: "start" }
 }
 
 /// The competition detector beside them.
@@ -217,7 +217,7 @@ pub(super) const DOCUMENT: Document = Document {
             id: "CH4-C",
             title: "One flow, one worth four, on a gigabit",
             spec: "cho §14.4; Fig. 26",
-            varied: "scheme",
+            varied: "scheme; start",
             plan: plan(cells::gigabit, 1, OVER_TIME),
         },
         Experiment {
@@ -231,7 +231,7 @@ pub(super) const DOCUMENT: Document = Document {
             id: "CH4-E",
             title: "A-TCP alone on a gigabit",
             spec: "cho §14.4; Figs. 28, 29",
-            varied: "nothing",
+            varied: "start",
             plan: plan(cells::adaptive_gigabit, 1, DETECTED),
         },
         Experiment {
@@ -301,7 +301,7 @@ pub(super) const DOCUMENT: Document = Document {
             id: "CH5-A",
             title: "Four flows on a gigabit",
             spec: "cho §14.4; Fig. 44",
-            varied: "scheme",
+            varied: "scheme; start",
             plan: plan(cells::four_gigabit, 1, OVER_TIME),
         },
         Experiment {
