@@ -26,7 +26,7 @@ impl Pair {
         );
         let scenario = Scenario::read("agreement", &text, None).unwrap();
         let sim = sim::run(&scenario).unwrap().flows.remove(0);
-        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None)).unwrap().flows.remove(0);
+        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
         Pair { sim, quinn }
     }
 
@@ -92,7 +92,7 @@ fn the_evaluations_clean_link() {
         let text = include_str!("../scenarios/clean-link.toml");
         let scenario = Scenario::read("clean-link", text, Some(controller)).unwrap();
         let sim = sim::run(&scenario).unwrap().flows.remove(0);
-        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None)).unwrap().flows.remove(0);
+        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
         let goodput = quinn.goodput_mbps / sim.goodput_mbps;
         let (sim_rtt, quinn_rtt) = (sim.rtt_mean_ms.unwrap(), quinn.rtt_mean_ms.unwrap());
         println!(

@@ -2,17 +2,19 @@
 //! hold water.
 #![cfg(feature = "s2n-quic")]
 
-use std::io::{self, Write};
-use std::process::Command;
-use std::sync::{Arc, Mutex};
+#[path = "stacks/logs.rs"]
+mod logs;
+#[path = "stacks/twice.rs"]
+mod twice;
 
+use std::path::Path;
+
+use logs::Logs;
 use serde_json::Value;
+use twice::twice;
 use windlass::outcome::{FlowOutcome, Outcome};
-use windlass::scenario::{FlowSpec, Scenario};
-use windlass::sim::QlogSettings;
-use windlass::stacks::Log;
+use windlass::scenario::Scenario;
 use windlass::stacks::s2n::run;
-use windlass_adapter::qlog::Level;
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::{Algorithm, Table, View, fixed_window};
 use windlass_qlog::Profile;
@@ -27,33 +29,16 @@ fn scenario(duration: f64, link: &str, flows: &str) -> Scenario {
 }
 
 fn run_one(scenario: &Scenario) -> FlowOutcome {
-    let mut outcome = run(scenario, &mut |_| Ok(None)).unwrap_or_else(|error| panic!("{error}"));
+    let mut outcome = run(scenario, &mut |_| Ok(None), &|_| false).unwrap_or_else(|error| panic!("{error}"));
     outcome.flows.remove(0)
-}
-
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
 }
 
 /// The outcome and the logs of all flows, one after the other.
 fn logged(scenario: &Scenario) -> (Outcome, Vec<Vec<u8>>) {
-    let mut pages = Vec::new();
-    let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-    let mut open = |_: &FlowSpec| {
-        pages.push(Page::default());
-        Ok(pages.last().map(|page| Log { output: Box::new(page.clone()), settings }))
-    };
-    let outcome = run(scenario, &mut open).unwrap_or_else(|error| panic!("{error}"));
-    (outcome, pages.into_iter().map(|page| std::mem::take(&mut *page.0.lock().unwrap())).collect())
+    let logs = Logs::default();
+    let outcome = run(scenario, &mut |flow| logs.open(flow), &|_| false).unwrap_or_else(|error| panic!("{error}"));
+    let written = outcome.flows.iter().filter_map(|flow| logs.of(&flow.name)).collect();
+    (outcome, written)
 }
 
 /// The events called `name` in a log.
@@ -62,9 +47,6 @@ fn named(log: &[u8], name: &str) -> Vec<Value> {
     let events = records.map(|record| serde_json::from_slice::<Value>(record).unwrap());
     events.filter(|event| event["name"] == name).collect()
 }
-
-/// Names the file a child writes its logs to.
-const CHILD: &str = "WINDLASS_TEST_LOG";
 
 const SHARED: &str = "
 [dumbbell]
@@ -96,25 +78,13 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_write_the_same_logs() {
-    if let Ok(path) = std::env::var(CHILD) {
+    let write = |directory: &Path| {
         let (outcome, logs) = logged(&scenario(5.0, "", SHARED));
         let first = &outcome.flows[0];
         assert!(first.packets_marked > 0 && first.packets_lost > 0, "{first:?}");
-        return std::fs::write(path, logs.concat()).unwrap();
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let logs = ["first", "second"].map(|name| {
-        let path = directory.path().join(name);
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "two_processes_write_the_same_logs"])
-            .env(CHILD, &path)
-            .status()
-            .unwrap();
-        assert!(status.success());
-        std::fs::read(path).unwrap()
-    });
-    assert!(logs[0].len() > 300_000, "{} bytes", logs[0].len());
-    assert!(logs[0] == logs[1]);
+        std::fs::write(directory.join("logs"), logs.concat()).unwrap();
+    };
+    twice("two_processes_write_the_same_logs", write, [("logs", 300_000)]);
 }
 
 // A receiver of s2n-quic's acknowledges every tenth packet: a window of ten waits for its

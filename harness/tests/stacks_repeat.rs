@@ -1,15 +1,15 @@
 //! Two processes, each with its own keys and random TLS messages, write the same log: on
 //! every stack, of our controllers and of its own where those know no randomness.
 
-use std::path::Path;
-use std::process::Command;
+#[path = "stacks/twice.rs"]
+mod twice;
 
+use std::path::Path;
+
+use twice::twice;
 use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
 use windlass::scenario::Scenario;
 use windlass_qlog::Profile;
-
-/// Names the directory a child writes its logs to.
-const CHILD: &str = "WINDLASS_TEST_LOG";
 
 const SCENARIO: &str = "
 duration_s = 5
@@ -37,28 +37,12 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_write_the_same_log() {
-    if let Ok(directory) = std::env::var(CHILD) {
-        return write_logs(Path::new(&directory));
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| {
-        let path = directory.path().join(name);
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "two_processes_write_the_same_log"])
-            .env(CHILD, &path)
-            .status()
-            .unwrap();
-        assert!(status.success());
-        path
-    });
-    for &stack in Stack::ALL {
-        for flow in flows(stack) {
-            let file = format!("repeats/own@{}/{flow}.sqlog", stack.name());
-            let [one, other] = [&first, &second].map(|run| std::fs::read(run.join(&file)).unwrap());
-            assert!(one.len() > 100_000, "{file}: {} bytes", one.len());
-            assert!(one == other, "{file} differs");
-        }
-    }
+    let files: Vec<String> = Stack::ALL
+        .iter()
+        .flat_map(|&stack| flows(stack).iter().map(move |flow| format!("repeats/own@{}/{flow}.sqlog", stack.name())))
+        .collect();
+    let files = files.iter().map(|file| (file.as_str(), 100_000));
+    twice("two_processes_write_the_same_log", write_logs, files);
 }
 
 /// The simulator has no controllers of its own.

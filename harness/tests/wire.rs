@@ -1,28 +1,26 @@
 //! Real stacks on real sockets: what must come of it whatever the machine does. Nothing is
 //! said about how long anything takes, and bounds are wide: the clocks are real.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::sync::{Arc, Mutex, PoisonError};
+#[path = "stacks/logs.rs"]
+mod logs;
 
+use std::sync::{Mutex, PoisonError};
+
+use logs::Logs;
+use windlass::evaluation::RunLive;
 use windlass::outcome::Outcome;
-use windlass::scenario::{FlowSpec, Scenario};
-use windlass::sim::QlogSettings;
+use windlass::scenario::Scenario;
 use windlass::stacks::payload::{Source, hex};
-use windlass::stacks::{Log, RunError, noq, quinn};
-use windlass::wire::{LogOf, Report};
-use windlass_adapter::qlog::Level;
+use windlass::stacks::{RunError, noq, quinn};
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::What;
 
-type Run = fn(&Scenario, &mut LogOf<'_>) -> Result<Report, RunError>;
-
 /// Every stack that runs on real sockets.
-const STACKS: &[(&str, Run)] = &[
-    ("quinn", |scenario, log| quinn::live::run(scenario, log)),
-    ("noq", |scenario, log| noq::live::run(scenario, log)),
+const STACKS: &[(&str, RunLive)] = &[
+    ("quinn", quinn::live::run),
+    ("noq", noq::live::run),
     #[cfg(feature = "s2n-quic")]
-    ("s2n-quic", |scenario, log| windlass::stacks::s2n::live::run(scenario, log)),
+    ("s2n-quic", windlass::stacks::s2n::live::run),
 ];
 
 /// 10 Mbit/s, 20 ms, room for two BDPs.
@@ -32,35 +30,12 @@ fn scenario(text: &str) -> Scenario {
     Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Logs by flow.
-#[derive(Clone, Debug, Default)]
-struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
-
-struct Page(Logs, String);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.0.lock().unwrap().entry(self.1.clone()).or_default().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Logs {
-    fn open(&self, flow: &FlowSpec) -> Option<Log> {
-        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-        Some(Log { output: Box::new(Page(self.clone(), flow.name.clone())), settings })
-    }
-}
-
 /// Runs one scenario at a time: they share the machine.
-fn run(stack: Run, scenario: &Scenario) -> Result<(Outcome, Logs), RunError> {
+fn run(stack: RunLive, scenario: &Scenario) -> Result<(Outcome, Logs), RunError> {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let logs = Logs::default();
-    let report = stack(scenario, &mut |flow| Ok(logs.open(flow)))?;
+    let report = stack(scenario, &mut |flow| logs.open(flow), &|_| false)?;
     println!("the link was {:.3} ms late (99th percentile); {} refused", report.late_p99_ms, report.refused);
     Ok((report.outcome, logs))
 }
@@ -126,7 +101,7 @@ fn marks_reach_the_controller() {
         assert!(outcome.queues[0].packets_marked > 0, "{name}: {outcome:?}");
         assert!(outcome.flows[0].packets_marked > 0, "{name}: {outcome:?}");
         assert!(outcome.flows[0].congestion_events > 0, "{name}: {outcome:?}");
-        let log = logs.0.lock().unwrap().remove("flow1").unwrap();
+        let log = logs.of("flow1").unwrap();
         let told = Steps::new(&log[..])
             .filter(|entry| matches!(entry, Ok(Entry::Step(step, _)) if matches!(step.event.what, What::Marked(_))))
             .count();

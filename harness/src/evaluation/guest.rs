@@ -5,7 +5,7 @@ use std::sync::{PoisonError, RwLock};
 
 use windlass_controllers::Signals;
 
-use super::real::RunUnless;
+use super::real::{Run, RunLive};
 
 /// A stack this crate does not depend on. The program that does makes it known with
 /// [`Guest::welcome`] before it runs a command ([`cli::main_with`](crate::cli::main_with)).
@@ -19,9 +19,9 @@ pub struct Guest {
     /// Its own controllers: what a user types after `native:`.
     pub natives: &'static [&'static str],
     /// Runs a scenario under virtual time, if it can.
-    pub run: Option<RunUnless>,
+    pub run: Option<Run>,
     /// Runs a scenario on real sockets, if it can.
-    pub live: Option<RunUnless>,
+    pub live: Option<RunLive>,
 }
 
 static GUESTS: RwLock<Vec<&'static Guest>> = RwLock::new(Vec::new());

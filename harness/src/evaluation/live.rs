@@ -81,12 +81,12 @@ impl Live {
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
         match self {
-            Live::Quinn => real::run(stacks::quinn::live::run_unless, scenario, logs, stop),
-            Live::Noq => real::run(stacks::noq::live::run_unless, scenario, logs, stop),
+            Live::Quinn => real::run_live(stacks::quinn::live::run, scenario, logs, stop),
+            Live::Noq => real::run_live(stacks::noq::live::run, scenario, logs, stop),
             #[cfg(feature = "s2n-quic")]
-            Live::S2nQuic => real::run(stacks::s2n::live::run_unless, scenario, logs, stop),
+            Live::S2nQuic => real::run_live(stacks::s2n::live::run, scenario, logs, stop),
             Live::Guest(guest) => match guest.live {
-                Some(run) => real::run(run, scenario, logs, stop),
+                Some(run) => real::run_live(run, scenario, logs, stop),
                 None => Err(RunError::Failed(format!("{} does not run on real sockets", guest.name))),
             },
         }

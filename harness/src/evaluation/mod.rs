@@ -13,6 +13,6 @@ pub use guest::Guest;
 pub use job::{Job, Stopped, execute};
 pub use live::Live;
 pub use logs::{LogDetail, LogSettings, Logs};
-pub use real::RunUnless;
+pub use real::{Run, RunLive};
 pub use scenarios::{BUILTIN, Builtin, Source, scene};
 pub use stack::{RunError, Stack};

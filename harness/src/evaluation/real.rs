@@ -1,7 +1,5 @@
 //! A scenario with a real stack, logged.
 
-use std::io;
-
 use windlass_controllers::Time;
 
 use super::logs::Logs;
@@ -9,21 +7,37 @@ use super::stack::RunError;
 use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::sim::QlogSettings;
-use crate::stacks::{self, Log};
+use crate::stacks::{self, Log, LogOf};
+use crate::wire::Report;
 
 /// What runs a scenario with one of the stacks.
-pub type RunUnless = fn(
-    &Scenario,
-    &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    &dyn Fn(Time) -> bool,
-) -> Result<Outcome, stacks::RunError>;
+pub type Run = fn(&Scenario, &mut LogOf<'_>, &dyn Fn(Time) -> bool) -> Result<Outcome, stacks::RunError>;
+
+/// The same on real sockets.
+pub type RunLive = fn(&Scenario, &mut LogOf<'_>, &dyn Fn(Time) -> bool) -> Result<Report, stacks::RunError>;
+
+/// Runs `scenario` on real sockets.
+///
+/// # Errors
+/// Stopped, or something went wrong.
+pub(super) fn run_live(
+    live: RunLive,
+    scenario: &Scenario,
+    logs: Option<&mut Logs>,
+    stop: &dyn Fn(Time) -> bool,
+) -> Result<Outcome, RunError> {
+    let stack = |scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool| {
+        live(scenario, log, stop).map(|report| report.outcome)
+    };
+    run(stack, scenario, logs, stop)
+}
 
 /// Runs `scenario` with a stack at both ends.
 ///
 /// # Errors
 /// Stopped, or something went wrong.
 pub(super) fn run(
-    run_unless: RunUnless,
+    stack: impl FnOnce(&Scenario, &mut LogOf<'_>, &dyn Fn(Time) -> bool) -> Result<Outcome, stacks::RunError>,
     scenario: &Scenario,
     mut logs: Option<&mut Logs>,
     stop: &dyn Fn(Time) -> bool,
@@ -35,7 +49,7 @@ pub(super) fn run(
         let settings = QlogSettings { profile: settings.profile, detail: settings.detail(), level: settings.level() };
         Ok(Some(Log { output, settings }))
     };
-    run_unless(scenario, &mut log, stop).map_err(|error| match error {
+    stack(scenario, &mut log, stop).map_err(|error| match error {
         stacks::RunError::Stopped => RunError::Stopped,
         other => RunError::Failed(other.to_string()),
     })

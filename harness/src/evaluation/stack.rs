@@ -143,10 +143,10 @@ impl Stack {
     ) -> Result<Outcome, RunError> {
         match self {
             Stack::Sim => simulated::run(scenario, logs, stop),
-            Stack::Quinn => real::run(stacks::quinn::run_unless, scenario, logs, stop),
-            Stack::Noq => real::run(stacks::noq::run_unless, scenario, logs, stop),
+            Stack::Quinn => real::run(stacks::quinn::run, scenario, logs, stop),
+            Stack::Noq => real::run(stacks::noq::run, scenario, logs, stop),
             #[cfg(feature = "s2n-quic")]
-            Stack::S2nQuic => real::run(stacks::s2n::run_unless, scenario, logs, stop),
+            Stack::S2nQuic => real::run(stacks::s2n::run, scenario, logs, stop),
             Stack::Guest(guest) => match guest.run {
                 Some(run) => real::run(run, scenario, logs, stop),
                 None => {

@@ -10,4 +10,4 @@ pub mod quinn;
 #[cfg(feature = "s2n-quic")]
 pub mod s2n;
 
-pub use driver::log::{Log, RunError};
+pub use driver::log::{Log, LogOf, RunError};

@@ -12,5 +12,5 @@ mod transfer;
 pub use clock::Clock;
 pub use link::{Carried, Link, LinkError, Transit};
 pub use program::{Counts, Ends, Program, Receiver, Sender};
-pub use run::{LogOf, Report, run_unless};
+pub use run::{Report, run};
 pub use socket::{Inbox, Open, bind};

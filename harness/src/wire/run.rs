@@ -19,10 +19,7 @@ use crate::measure::{Tally, tally};
 use crate::net::Network;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::scenario::{FlowSpec, Scenario, Strengths, strengthen};
-use crate::stacks::{Log, RunError};
-
-/// Says where the log of a flow goes, if anywhere.
-pub type LogOf<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<Log>> + 'a;
+use crate::stacks::{LogOf, RunError};
 
 /// Time between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -44,7 +41,7 @@ pub struct Report {
 ///
 /// # Errors
 /// The stack cannot run a flow, a flow failed, or it was told to stop.
-pub fn run_unless<P: Program>(
+pub fn run<P: Program>(
     scenario: &Scenario,
     log: &mut LogOf<'_>,
     stop: &dyn Fn(Time) -> bool,

@@ -19,5 +19,5 @@ pub static MSQUIC: Guest = Guest {
     provides: windlass_msquic::AT_MOST,
     natives: choice::NATIVES,
     run: None,
-    live: Some(live::run_unless),
+    live: Some(live::run),
 };

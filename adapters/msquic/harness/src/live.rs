@@ -11,12 +11,11 @@ use rustix::time::{ClockId, clock_gettime};
 use tokio::sync::{Notify, mpsc};
 use windlass::measure::Meter;
 use windlass::net::Stream as Random;
-use windlass::outcome::Outcome;
 use windlass::scenario::{Control, FlowSpec, Scenario};
 use windlass::stacks::driver::journal::{Journal, Listen, Output};
 use windlass::stacks::driver::log::{LARGEST, Run, SMALLEST, begin};
-use windlass::stacks::{Log, RunError};
-use windlass::wire::{self, Clock, Counts, Ends, LogOf, Program, Report};
+use windlass::stacks::{Log, LogOf, RunError};
+use windlass::wire::{self, Clock, Counts, Ends, Program, Report};
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
 use windlass_controllers::{Algorithm, Time};
@@ -41,25 +40,13 @@ const AHEAD: usize = 8 << 20;
 const RECEIVE_WINDOW: u32 = 1 << 28;
 
 /// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// MsQuic cannot run a flow, or a flow failed.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>) -> Result<Report, RunError> {
-    report_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-pub(crate) fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
-    report_unless(scenario, log, stop).map(|report| report.outcome)
-}
-
-fn report_unless(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+/// MsQuic cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let library = library().map_err(|reason| RunError::Flow { flow: String::new(), at_s: 0.0, reason })?;
-    wire::run_unless(scenario, log, stop, |clock| {
+    wire::run(scenario, log, stop, |clock| {
         // Both read the monotonic clock; MsQuic counts from the system's start.
         let now = clock_gettime(ClockId::Monotonic);
         let now = Time((now.tv_sec as u64).saturating_mul(1_000_000_000).saturating_add(now.tv_nsec as u64));

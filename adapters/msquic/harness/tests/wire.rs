@@ -1,16 +1,16 @@
 //! MsQuic on real sockets, through the harness' link: what must come of it whatever the
 //! machine does. Nothing is said about how long anything takes, and bounds are wide.
 
-use std::collections::BTreeMap;
-use std::io::{self, Write};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+#[path = "../../../../harness/tests/stacks/logs.rs"]
+mod logs;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use logs::Logs;
 use windlass::outcome;
-use windlass::scenario::{FlowSpec, Scenario};
-use windlass::sim::QlogSettings;
-use windlass::stacks::{Log, RunError};
-use windlass_adapter::qlog::Level;
+use windlass::scenario::Scenario;
+use windlass::stacks::RunError;
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::{Algorithm, Event, What};
@@ -23,45 +23,19 @@ fn scenario(text: &str) -> Scenario {
     Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Logs by flow.
-#[derive(Clone, Debug, Default)]
-struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
-
-struct Page(Logs, String);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.0.lock().unwrap().entry(self.1.clone()).or_default().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Logs {
-    fn of(&self, flow: &str) -> Vec<u8> {
-        self.0.lock().unwrap().remove(flow).unwrap()
-    }
-
-    /// What the flow's controller heard.
-    fn events(&self, flow: &str) -> Vec<Event> {
-        let log = self.of(flow);
-        let step = |entry| match entry {
-            Ok(Entry::Step(step, _)) => Some(step.event),
-            _ => None,
-        };
-        Steps::new(&log[..]).filter_map(step).collect()
-    }
+/// What the flow's controller heard.
+fn events(logs: &Logs, flow: &str) -> Vec<Event> {
+    let log = logs.of(flow).unwrap();
+    let step = |entry| match entry {
+        Ok(Entry::Step(step, _)) => Some(step.event),
+        _ => None,
+    };
+    Steps::new(&log[..]).filter_map(step).collect()
 }
 
 fn run_any(scenario: &Scenario) -> Result<(outcome::Outcome, Logs), RunError> {
     let logs = Logs::default();
-    let mut open = |flow: &FlowSpec| {
-        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-        Ok(Some(Log { output: Box::new(Page(logs.clone(), flow.name.clone())), settings }))
-    };
-    let report = run_on_msquic(scenario, &mut open)?;
+    let report = run_on_msquic(scenario, &mut |flow| logs.open(flow), &|_| false)?;
     Ok((report.outcome, logs))
 }
 
@@ -113,14 +87,14 @@ fn marks_are_counted_one_by_one() {
     assert!(told > 20, "{told}");
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"reno\"\necn = false"));
     assert_eq!(outcome.queues[0].packets_marked, 0);
-    assert!(!logs.events("flow1").iter().any(|event| matches!(event.what, What::Marked(_))));
+    assert!(!events(&logs, "flow1").iter().any(|event| matches!(event.what, What::Marked(_))));
 }
 
 /// Where a queue stands on the way there and none on the way back, the first delay grows.
 #[test]
 fn one_way_delays_are_the_paths() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\""));
-    let acked = logs.events("flow1").into_iter().filter_map(|event| match event.what {
+    let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.what {
         What::Acked(acked) => Some(acked),
         _ => None,
     });
@@ -147,7 +121,7 @@ fn controllers_of_one_way_delay_run_on_their_signal() {
         let (outcome, logs) = run(&text);
         assert!(outcome.flows[0].completed, "{controller}: {:?}", outcome.flows[0]);
         let heard = |event: &Event| matches!(event.what, What::Acked(acked) if acked.one_way.is_some());
-        assert!(logs.events("flow1").iter().any(heard), "{controller}");
+        assert!(events(&logs, "flow1").iter().any(heard), "{controller}");
     }
 }
 
@@ -156,7 +130,7 @@ fn losses_that_were_none_are_told() {
     let gap_ms = 1248.0 * 8.0 / 10e3;
     let link = format!("{LINK}jitter_ms = {}\nreorder = true\n", 6.0 * gap_ms);
     let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = \"cubic\""));
-    let events = logs.events("flow1");
+    let events = events(&logs, "flow1");
     let spurious = events.iter().filter(|event| matches!(event.what, What::SpuriousLoss(_))).count();
     assert!(spurious > 0, "{} losses, none spurious: {:?}", outcome.flows[0].packets_lost, outcome.flows[0]);
 }
@@ -167,7 +141,7 @@ fn a_blackout_is_persistent_congestion() {
     let changes = "[[dumbbell.change]]\nat_s = 1\nloss_percent = 100\n\
         [[dumbbell.change]]\nat_s = 3\nloss_percent = 0\n";
     let (outcome, logs) = run(&format!("{link}{changes}[[flow]]\ncontroller = \"reno\""));
-    let events = logs.events("flow1");
+    let events = events(&logs, "flow1");
     assert!(events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))), "{:?}", outcome.flows[0]);
     let after = events.iter().filter(|event| event.now.0 > 4_000_000_000);
     assert!(after.filter(|event| matches!(event.what, What::Acked(_))).count() > 10, "{:?}", outcome.flows[0]);
@@ -188,7 +162,7 @@ fn larger_datagrams_are_told() {
 #[test]
 fn a_log_replays() {
     let (_, logs) = run(&format!("{LINK}loss_percent = 1\n[[flow]]\ncontroller = \"a-tcp\""));
-    let log = logs.of("flow1");
+    let log = logs.of("flow1").unwrap();
     let outcomes = replay(vec![&log[..]]);
     assert!(matches!(&outcomes[..], [Outcome::Equal { steps: 100.., .. }]), "{outcomes:?}");
 }

@@ -15,7 +15,7 @@
 //!     controller = \"reno\"
 //! ";
 //! let scenario = Scenario::read("inline", text, None).unwrap();
-//! let outcome = windlass_quiche_harness::run(&scenario, &mut |_| Ok(None)).unwrap();
+//! let outcome = windlass_quiche_harness::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
 //! assert!(outcome.queues[0].utilisation > 0.9);
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
@@ -42,12 +42,10 @@ mod setup;
 mod tls;
 mod watch;
 
-use std::io;
-
 use outcome::Outcome;
 use quiche::external::{clock, ecn, random};
-use scenario::{FlowSpec, Scenario};
-use stacks::{Log, RunError};
+use scenario::Scenario;
+use stacks::{LogOf, RunError};
 use windlass::evaluation::Guest;
 use windlass_controllers::Time;
 
@@ -60,36 +58,25 @@ pub static QUICHE: Guest = Guest {
     wire_name: "quiche-wire",
     provides: windlass_quiche::PROVIDES_WITH_ECT,
     natives: NATIVES,
-    run: Some(run_unless),
-    live: Some(live::run_unless),
+    run: Some(run),
+    live: Some(live::run),
 };
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
-/// anywhere.
+anywhere. `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// quiche cannot run a flow, or a flow failed.
+/// quiche cannot run a flow, a flow failed, or it was told to stop.
 pub fn run(
     scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-) -> Result<Outcome, RunError> {
-    run_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
+    log: &mut LogOf<'_>,
     stop: &dyn Fn(Time) -> bool,
 ) -> Result<Outcome, RunError> {
     // Whoever drives the ends sets the codepoints, so controllers may count on marks.
     windlass_quiche::sets_ect();
     random::tell(Some(scenario.seed));
     let _until_the_end = Told;
-    sans_io::run_unless(scenario, log, stop)
+    sans_io::run(scenario, log, stop)
 }
 
 /// What this thread was told of time and chance, until dropped.

@@ -13,7 +13,7 @@ use quiche::Connection;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
-use windlass::wire::{self, Clock, Counts, Ends, Inbox, LogOf, Open, Program, Report};
+use windlass::wire::{self, Clock, Counts, Ends, Inbox, Open, Program, Report};
 use windlass_adapter::Groups;
 use windlass_controllers::{Algorithm, Time};
 
@@ -21,13 +21,12 @@ use crate::dialect::STACK;
 use crate::end::End;
 use crate::flow::STREAM;
 use crate::net::Codepoint;
-use crate::outcome::Outcome;
 use crate::proto::ClientConfig;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::setup::{Beginning, Shared, receiver};
 use crate::stacks::driver::journal::{Journal, lock};
 use crate::stacks::driver::wire::Role;
-use crate::stacks::{Log, RunError};
+use crate::stacks::{Log, LogOf, RunError};
 use crate::tls::{Tls, tls};
 use crate::watch::{Watch, Watched, codepoint};
 
@@ -37,29 +36,14 @@ const LOOK: Duration = Duration::from_millis(50);
 const AHEAD: usize = 4;
 
 /// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// quiche cannot run a flow, or a flow failed.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>) -> Result<Report, RunError> {
-    report_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
-    report_unless(scenario, log, stop).map(|report| report.outcome)
-}
-
-fn report_unless(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+/// quiche cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     windlass_quiche::sets_ect();
     let tls = tls().map_err(RunError::Tls)?;
-    wire::run_unless(scenario, log, stop, |clock| {
+    wire::run(scenario, log, stop, |clock| {
         let (scenario, seed, origin) = (&scenario.name, scenario.seed, clock.origin());
         let shared = Shared { scenario, seed, origin, groups: Groups::default(), tls, sees_packets: false };
         Ok(Live { shared, tls, clock })

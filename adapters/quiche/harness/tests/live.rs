@@ -15,7 +15,7 @@ fn run(text: &str) -> Outcome {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let scenario = Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"));
-    let report = run_live(&scenario, &mut |_| Ok(None)).unwrap_or_else(|error| panic!("{error}"));
+    let report = run_live(&scenario, &mut |_| Ok(None), &|_| false).unwrap_or_else(|error| panic!("{error}"));
     println!("the link was {:.3} ms late (99th percentile)", report.late_p99_ms);
     report.outcome
 }

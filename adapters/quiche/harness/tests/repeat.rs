@@ -2,16 +2,16 @@
 //! the bit: several connections that share a bottleneck with losses, marks, cross traffic and
 //! receivers that hold their ACKs, ours and quiche's own.
 
-use std::path::Path;
-use std::process::Command;
+#[path = "../../../../harness/tests/stacks/twice.rs"]
+mod twice;
 
+use std::path::Path;
+
+use twice::twice;
 use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
 use windlass::scenario::Scenario;
 use windlass_qlog::Profile;
 use windlass_quiche_harness::QUICHE;
-
-/// Names the directory a child writes to.
-const CHILD: &str = "WINDLASS_TEST_LOG";
 
 const SCENARIO: &str = "
 duration_s = 5
@@ -45,29 +45,9 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_come_to_the_same() {
-    if let Ok(directory) = std::env::var(CHILD) {
-        return run(Path::new(&directory));
-    }
-    let directory = tempfile::tempdir().unwrap();
-    let [first, second] = ["first", "second"].map(|name| {
-        let path = directory.path().join(name);
-        let status = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "two_processes_come_to_the_same"])
-            .env(CHILD, &path)
-            .status()
-            .unwrap();
-        assert!(status.success());
-        path
-    });
-    for (file, least) in [
-        ("repeats/own@quiche/flow1.sqlog", 100_000),
-        ("repeats/own@quiche/flow2.sqlog", 100_000),
-        ("outcome.json", 10_000),
-    ] {
-        let [one, other] = [&first, &second].map(|run| std::fs::read(run.join(file)).unwrap());
-        assert!(one.len() > least, "{file}: {} bytes", one.len());
-        assert!(one == other, "{file} differs");
-    }
+    let logs = ["repeats/own@quiche/flow1.sqlog", "repeats/own@quiche/flow2.sqlog"].map(|file| (file, 100_000));
+    let files = logs.into_iter().chain([("outcome.json", 10_000)]);
+    twice("two_processes_come_to_the_same", run, files);
 }
 
 fn run(directory: &Path) {

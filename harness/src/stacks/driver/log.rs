@@ -25,6 +25,9 @@ pub struct Log {
     pub settings: QlogSettings,
 }
 
+/// Says where the log of a flow goes, if anywhere.
+pub type LogOf<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<Log>> + 'a;
+
 /// What a log says of the run it is of.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {

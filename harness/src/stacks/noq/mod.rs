@@ -27,7 +27,7 @@ mod tls;
 mod watched;
 
 pub use dialect::NATIVES;
-pub use run::{run, run_unless};
+pub use run::run;
 
 #[cfg(test)]
 #[path = "../sans_io/tests.rs"]

@@ -15,7 +15,7 @@
 //!     controller = \"reno\"
 //! ";
 //! let scenario = Scenario::read("inline", text, None).unwrap();
-//! let outcome = stacks::quinn::run(&scenario, &mut |_| Ok(None)).unwrap();
+//! let outcome = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
 //! assert!(outcome.queues[0].utilisation > 0.9);
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
@@ -46,7 +46,7 @@ mod tls;
 mod watched;
 
 pub use dialect::NATIVES;
-pub use run::{run, run_unless};
+pub use run::run;
 
 #[cfg(test)]
 #[path = "../sans_io/tests.rs"]

@@ -25,37 +25,21 @@ use super::config::{Error, Sizes, check_size, limits};
 use super::native::{Measured, Witness};
 use crate::measure::Meter;
 use crate::net::Stream;
-use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::stacks::driver::journal::{Journal, Listen, Output, lock};
 use crate::stacks::driver::log::{Run, begin};
 use crate::stacks::identity::{Identity, SERVER_NAME, identity};
-use crate::stacks::{Log, RunError};
-use crate::wire::{self, Clock, Counts, Ends, LogOf, Program, Report};
+use crate::stacks::{Log, LogOf, RunError};
+use crate::wire::{self, Clock, Counts, Ends, Program, Report};
 
 /// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// s2n-quic cannot run a flow, or a flow failed.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>) -> Result<Report, RunError> {
-    report_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
-    report_unless(scenario, log, stop).map(|report| report.outcome)
-}
-
-fn report_unless(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let identity = identity().map_err(RunError::Tls)?;
-    wire::run_unless(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))
+    wire::run(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))
 }
 
 /// s2n-quic as a program.

@@ -15,7 +15,7 @@
 //!     controller = \"reno\"
 //! ";
 //! let scenario = Scenario::read("inline", text, None).unwrap();
-//! let outcome = stacks::s2n::run(&scenario, &mut |_| Ok(None)).unwrap();
+//! let outcome = stacks::s2n::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
 //! assert!(outcome.queues[0].utilisation > 0.9);
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
@@ -34,4 +34,4 @@ mod watch;
 mod world;
 
 pub use choice::NATIVES;
-pub use run::{run, run_unless};
+pub use run::run;

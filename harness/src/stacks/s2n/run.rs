@@ -25,32 +25,17 @@ use crate::scenario::{Cast, FlowSpec, Scenario};
 use crate::stacks::driver::journal::lock;
 use crate::stacks::identity::identity;
 use crate::stacks::payload::Source;
-use crate::stacks::{Log, RunError};
+use crate::stacks::{Log, LogOf, RunError};
 
 /// How far a run is advanced before it is looked at whether to stop.
 const STRIDE: Span = Span::from_millis(50);
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
-/// anywhere.
+/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// s2n-quic cannot run a flow, or a flow failed.
-pub fn run(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-) -> Result<Outcome, RunError> {
-    run_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
+/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = Time(scenario.duration.0);
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;

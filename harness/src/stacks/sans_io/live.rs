@@ -16,36 +16,20 @@ use super::proto::{ClientConfig, EndpointConfig, ServerConfig, VarInt};
 use super::setup::{Shared, largest, payload};
 use super::tls::tls;
 use crate::measure::Meter;
-use crate::outcome::Outcome;
 use crate::scenario::{FlowSpec, Scenario};
 use crate::stacks::driver::journal::Journal;
 use crate::stacks::identity::SERVER_NAME;
-use crate::stacks::{Log, RunError};
-use crate::wire::{self, Counts, Ends, LogOf, Program, Report};
+use crate::stacks::{Log, LogOf, RunError};
+use crate::wire::{self, Counts, Ends, Program, Report};
 
 /// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// The stack cannot run a flow, or a flow failed.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>) -> Result<Report, RunError> {
-    report_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
-    report_unless(scenario, log, stop).map(|report| report.outcome)
-}
-
-fn report_unless(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+/// The stack cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let tls = tls().map_err(RunError::Tls)?;
-    wire::run_unless(scenario, log, stop, |clock| {
+    wire::run(scenario, log, stop, |clock| {
         let (scenario, seed, origin) = (&scenario.name, scenario.seed, clock.origin());
         Ok(Live(Shared { scenario, seed, origin, groups: Groups::default(), tls, sees_packets: false }))
     })

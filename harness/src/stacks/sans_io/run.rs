@@ -1,6 +1,5 @@
 //! A scenario with a real stack at both ends of every flow.
 
-use std::io;
 use std::time::Instant;
 
 use windlass_adapter::Groups;
@@ -13,31 +12,16 @@ use super::tls::tls;
 use crate::measure::{NetworkMeter, gather};
 use crate::net::{Agenda, Network};
 use crate::outcome::Outcome;
-use crate::scenario::{Cast, FlowSpec, Scenario, Stage, Strengths, strengthen};
+use crate::scenario::{Cast, Scenario, Stage, Strengths, strengthen};
 use crate::stacks::driver::wire::{Role, Wire};
-use crate::stacks::{Log, RunError};
+use crate::stacks::{LogOf, RunError};
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
-/// anywhere.
+/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
-/// The stack cannot run a flow, or a flow failed.
-pub fn run(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-) -> Result<Outcome, RunError> {
-    run_unless(scenario, log, &|_| false)
-}
-
-/// [`run`], telling `stop` now and then how far it is, which says whether to give up.
-///
-/// # Errors
-/// Those of [`run`], and [`RunError::Stopped`].
-pub fn run_unless(
-    scenario: &Scenario,
-    log: &mut dyn FnMut(&FlowSpec) -> io::Result<Option<Log>>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
+/// The stack cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let tls = tls().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let shared = Shared {

@@ -16,10 +16,14 @@ use super::*;
 use crate::outcome::{FlowOutcome, Outcome};
 use crate::scenario::{FlowSpec, Scenario};
 use crate::sim::QlogSettings;
-use crate::stacks::Log;
+use crate::stacks::{Log, LogOf, RunError};
 
 /// 10 Mbit/s, 40 ms, room for a BDP.
 const LINK: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
+
+fn run(scenario: &Scenario, log: &mut LogOf<'_>) -> Result<Outcome, RunError> {
+    super::run(scenario, log, &|_| false)
+}
 
 fn scenario(link: &str, flows: &str) -> Scenario {
     let text = format!("duration_s = 10\n{link}\n{flows}");
