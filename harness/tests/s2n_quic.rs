@@ -244,7 +244,7 @@ fn a_group_is_worth_what_it_is_told_to_be() {
             "[[flow]]\ncontroller = \"{controller}\"\ngroup = \"g\"\ncount = 2\n\
              [[flow]]\nname = \"single\"\ncontroller = \"reno\"\n[[group]]\nname = \"g\"\n{change}"
         );
-        let outcome = run(&scenario(10.0, LINK, &flows), &mut |_| Ok(None)).unwrap();
+        let outcome = run(&scenario(10.0, LINK, &flows), &mut |_| Ok(None), &|_| false).unwrap();
         outcome.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>()
     };
     let always = goodput("tcp-p:k=4", "");
@@ -269,7 +269,7 @@ fn every_controller_s2n_quic_can_run_transfers_whatever_the_path_does() {
     for entry in Algorithm::ALL {
         for (name, link, keys) in paths {
             let flow = format!("[[flow]]\ncontroller = \"{}\"\ntransfer_bytes = 1000000\n{keys}", entry.name);
-            match run(&scenario(60.0, link, &flow), &mut |_| Ok(None)) {
+            match run(&scenario(60.0, link, &flow), &mut |_| Ok(None), &|_| false) {
                 Ok(outcome) if outcome.flows[0].stop_s < 60.0 => {}
                 Ok(outcome) => failures.push(format!("{} on {name}: not done, {:?}", entry.name, outcome.flows[0])),
                 Err(error) if error.to_string().contains("s2n-quic does not report") => {}

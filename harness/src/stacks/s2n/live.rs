@@ -1,6 +1,5 @@
 //! The programs of a flow on real sockets: s2n-quic's ordinary client and server.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
