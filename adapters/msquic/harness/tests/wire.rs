@@ -76,8 +76,7 @@ fn a_fixed_window_makes_its_goodput() {
 fn marks_are_counted_one_by_one() {
     let queue = "queue = { kind = \"step\", threshold_packets = 10 }\n";
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"dctcp\"\necn = true"));
-    let told: u64 = logs
-        .events("flow1")
+    let told: u64 = events(&logs, "flow1")
         .iter()
         .map(|event| if let What::Marked(marked) = event.what { u64::from(marked.packets) } else { 0 })
         .sum();
@@ -150,8 +149,7 @@ fn a_blackout_is_persistent_congestion() {
 #[test]
 fn larger_datagrams_are_told() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\"\ndiscover_packet_bytes = 1472"));
-    let sizes: Vec<u32> = logs
-        .events("flow1")
+    let sizes: Vec<u32> = events(&logs, "flow1")
         .iter()
         .filter_map(|event| if let What::Mtu(bytes) = event.what { Some(bytes) } else { None })
         .collect();
