@@ -166,6 +166,7 @@ impl<E: Engine> Driven for Path<E> {
         self.batch.app_limited(app_limited);
         let mut told = self.batch.finish(in_flight, rtt);
         told.newest_pn = Some(newest.number);
+        told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
         told.one_way =
             rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
         self.in_flight.depart(self.now, &mut told, app_limited);

@@ -104,7 +104,7 @@ typedef struct windlass_msquic_acked {
     int64_t one_way_us; /* peer's clock when the ACK left less ours when the packet left */
     uint64_t posted;    /* bytes the application posted that are not acknowledged yet */
     uint32_t bytes;     /* newly acknowledged */
-    uint32_t in_flight_before;
+    uint32_t in_flight_before; /* of the first frame, if several came before MsQuic could send */
     uint32_t in_flight;
     uint32_t mtu;
     uint32_t flags;

@@ -81,6 +81,24 @@ fn an_ack_is_one_event_with_its_sample() {
     assert_eq!(one_way.forward + one_way.backward, 48_000_000, "the RTT without the delay of the acknowledgement");
 }
 
+/// Of two frames read before MsQuic could send, the second counts what the first freed.
+#[test]
+fn frames_read_together_have_one_flight_before_them() {
+    let (mut path, heard) = path("reno");
+    for number in 1..=4 {
+        send(&mut path, number, 1000 + number, number as u32 * MTU);
+    }
+    path.acked(&acked(51_002, 0, 2, 2 * MTU), &[packet(1, 1001), packet(2, 1002)]);
+    let second = abi::Acked { in_flight_before: 4 * MTU, ..acked(51_003, 0, 1, MTU) };
+    path.acked(&second, &[packet(3, 1003)]);
+    let told = heard.take().into_iter().map(|what| match what {
+        What::Acked(told) => (told.in_flight_before, told.in_flight),
+        other => panic!("{other:?}"),
+    });
+    let mtu = u64::from(MTU);
+    assert_eq!(told.collect::<Vec<_>>(), [(4 * mtu, 2 * mtu), (4 * mtu, mtu)]);
+}
+
 #[test]
 fn nothing_optional_is_told_without_its_flag() {
     let (mut path, heard) = path("reno:iw=10");

@@ -39,8 +39,10 @@ typedef struct WmState {
     double Saved; /* bytes the pacer granted that are not sent yet */
     uint32_t BytesInFlight;
     uint32_t BytesInFlightMax;
+    uint32_t FlightBefore; /* before the first ACK frame since MsQuic last could send */
     uint8_t Exemptions;
     BOOLEAN AppLimited;
+    BOOLEAN CouldSend; /* since the last ACK frame */
 } WmState;
 
 CXPLAT_STATIC_ASSERT(sizeof(WmState) <= sizeof(QUIC_CONGESTION_CONTROL_BBR) ||
@@ -167,6 +169,7 @@ static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, 
     WmState *State = WmOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
+    State->CouldSend = TRUE;
     if (State->Control.flags & WINDLASS_MSQUIC_SHARED) {
         const BOOLEAN Could = WmCanSend(Cc);
         State->Entry->Plugin->refresh(State->Flow, &State->Control);
@@ -363,6 +366,19 @@ static void WmKeepAcks(QUIC_CONNECTION *Connection, const WmState *State)
     }
 }
 
+/* Takes acknowledged bytes out of what is in flight; returns what was before. MsQuic reads all
+ * ACK frames that wait before it sends again. What the first of them freed is no room a sender
+ * left unused, so the others count it as in flight, unless there is nothing to send anyway. */
+static uint32_t WmLeaveAcknowledged(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
+{
+    WmState *State = WmOf(Cc);
+    const BOOLEAN First = State->CouldSend || WmIsAppLimited(Cc);
+    const uint32_t Before = WmLeave(State, Bytes);
+    State->FlightBefore = First ? Before : CXPLAT_MAX(State->FlightBefore, Before);
+    State->CouldSend = FALSE;
+    return State->FlightBefore;
+}
+
 static void WmIndicateStatistics(QUIC_CONNECTION *Connection, const WmState *State)
 {
     const QUIC_PATH *Path = &Connection->Paths[0];
@@ -389,7 +405,7 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
         .largest_sent = Event->LargestSentPacketNumber,
         .posted = Connection->SendBuffer.PostedBytes + Connection->SendBuffer.BufferedBytes,
         .bytes = Event->NumRetransmittableBytes,
-        .in_flight_before = WmLeave(State, Event->NumRetransmittableBytes),
+        .in_flight_before = WmLeaveAcknowledged(Cc, Event->NumRetransmittableBytes),
         .mtu = WmMtu(Connection),
         .flags = (Event->IsImplicit ? WINDLASS_MSQUIC_ACKED_IMPLICIT : 0) |
                  (Event->IsLargestAckedPacketAppLimited ? WINDLASS_MSQUIC_ACKED_APP_LIMITED : 0),
@@ -441,6 +457,7 @@ static void WmOnDataLost(QUIC_CONGESTION_CONTROL *Cc, const QUIC_LOSS_EVENT *Eve
         .flags = Event->PersistentCongestion ? WINDLASS_MSQUIC_LOST_PERSISTENT : 0,
     };
     Lost.in_flight = State->BytesInFlight;
+    State->CouldSend = TRUE; /* what was lost is no longer in flight for anybody */
     if (State->Flow != NULL) {
         WmList List;
         WmListLost(&List, &Connection->LossDetection, Lost.bytes);
