@@ -134,7 +134,12 @@ impl<E: Engine> Driven for Path<E> {
         let (bytes, in_flight) = (u64::from(sent.bytes), u64::from(sent.in_flight));
         let before = in_flight.saturating_sub(bytes);
         if self.in_flight.bytes() != before {
-            self.in_flight.acknowledged(self.now, before);
+            if before > 0 {
+                self.in_flight.acknowledged(self.now, before);
+            } else {
+                // Not every packet is told (`EVERY_SENT`), and these are known to be lost.
+                self.in_flight.lost(self.in_flight.bytes());
+            }
         }
         let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
         if let Some(idle) = idle {
@@ -213,6 +218,7 @@ impl<E: Engine> Driven for Path<E> {
 
     fn control(&self) -> abi::Control {
         let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
+        let every = if self.heeds_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.flow.look(|decision| {
             let derived = || default_pacing(decision, self.smoothed?);
@@ -221,7 +227,7 @@ impl<E: Engine> Driven for Path<E> {
                 pacing_rate: decision.pacing_rate.or_else(derived).unwrap_or(0),
                 cwnd: bytes(decision.cwnd),
                 ssthresh: decision.ssthresh.map_or(u32::MAX, bytes),
-                flags: shared | decided,
+                flags: shared | decided | every,
                 phase: match decision.phase {
                     Phase::SlowStart => 0,
                     Phase::CongestionAvoidance => 1,

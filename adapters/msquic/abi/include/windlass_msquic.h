@@ -149,6 +149,7 @@ typedef struct windlass_msquic_spurious {
 /* windlass_msquic_control.flags */
 #define WINDLASS_MSQUIC_SHARED 1u  /* other flows may change it: refresh before sending */
 #define WINDLASS_MSQUIC_DECIDED 2u /* pacing_rate was decided, not derived from the window */
+#define WINDLASS_MSQUIC_EVERY_SENT 4u /* call `sent` for every packet, not only while nothing is in flight */
 
 /* What the sender may do. Kept by MsQuic per flow; a function writes what changed. */
 typedef struct windlass_msquic_control {

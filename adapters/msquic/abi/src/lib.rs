@@ -61,6 +61,8 @@ pub mod control {
     pub const SHARED: u32 = 1;
     /// The pacing rate was decided, not derived.
     pub const DECIDED: u32 = 2;
+    /// Every packet sent has to be told.
+    pub const EVERY_SENT: u32 = 4;
 }
 
 /// Values of [`Traced::what`].

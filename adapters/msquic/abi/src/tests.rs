@@ -59,7 +59,7 @@ fn numbers_are_those_of_the_header() {
         let number = text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u32::from_str_radix(hex, 16));
         number.expect("a number")
     };
-    let known: [(&str, u32); 30] = [
+    let known: [(&str, u32); 31] = [
         ("ABI", ABI),
         ("FIRST_ID", FIRST_ID.into()),
         ("ECN", reports::ECN.into()),
@@ -74,6 +74,7 @@ fn numbers_are_those_of_the_header() {
         ("ACKED_IMPLICIT", acked::IMPLICIT),
         ("LOST_PERSISTENT", lost::PERSISTENT),
         ("SHARED", control::SHARED),
+        ("EVERY_SENT", control::EVERY_SENT),
         ("PACKETS", reports::PACKETS.into()),
         ("TRACED_FRAMES", traced::FRAMES.into()),
         ("TRACED_SENT", traced::SENT.into()),

@@ -99,6 +99,28 @@ fn frames_read_together_have_one_flight_before_them() {
     assert_eq!(told.collect::<Vec<_>>(), [(4 * mtu, 2 * mtu), (4 * mtu, mtu)]);
 }
 
+/// MsQuic leaves out most packets sent where nobody heeds them; that all were lost is no silence.
+#[test]
+fn sending_after_losing_everything_is_no_idleness() {
+    let (mut path, heard) = path("reno");
+    assert_eq!(path.control().flags & abi::control::EVERY_SENT, 0);
+    send(&mut path, 1, 1001, MTU);
+    path.acked(&acked(51_002, 0, 1, 4 * MTU), &[packet(1, 1001)]);
+    let lost = abi::Lost {
+        now_us: 90_000,
+        bytes: 2 * MTU,
+        in_flight_before: 2 * MTU,
+        in_flight: 0,
+        mtu: MTU,
+        flags: 0,
+        packet_count: 2,
+        packets: std::ptr::null(),
+    };
+    path.lost(&lost, &[packet(8, 1003), packet(9, 1004)]);
+    send(&mut path, 10, 91_000, MTU);
+    assert!(!heard.take().iter().any(|what| matches!(what, What::Idle(_))));
+}
+
 #[test]
 fn nothing_optional_is_told_without_its_flag() {
     let (mut path, heard) = path("reno:iw=10");

@@ -39,7 +39,9 @@ typedef struct WmState {
     double Saved; /* bytes the pacer granted that are not sent yet */
     uint32_t BytesInFlight;
     uint32_t BytesInFlightMax;
+    uint32_t Mtu; /* WmMtu of a path with the MTU `PathMtu` */
     uint32_t FlightBefore; /* before the first ACK frame since MsQuic last could send */
+    uint16_t PathMtu;
     uint8_t Exemptions;
     BOOLEAN AppLimited;
     BOOLEAN CouldSend; /* since the last ACK frame */
@@ -62,6 +64,16 @@ static const WmState *WmOfConst(const QUIC_CONGESTION_CONTROL *Cc)
     return (const WmState *)(const void *)&Cc->Cubic;
 }
 
+/* WmMtu, remembered: it is asked for several times a packet. */
+static inline uint32_t WmDatagram(WmState *State, const QUIC_CONNECTION *Connection)
+{
+    if (State->PathMtu != Connection->Paths[0].Mtu) {
+        State->PathMtu = Connection->Paths[0].Mtu;
+        State->Mtu = WmMtu(Connection);
+    }
+    return State->Mtu;
+}
+
 static BOOLEAN WmIsOurs(const QUIC_CONGESTION_CONTROL *Cc)
 {
     return Cc->QuicCongestionControlCanSend == WmCanSend;
@@ -79,8 +91,11 @@ static void WmStop(QUIC_CONGESTION_CONTROL *Cc)
 /* The window until the flow has one. */
 static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
 {
+    /* Another path may be of another family of addresses. */
+    State->PathMtu = Connection->Paths[0].Mtu;
+    State->Mtu = WmMtu(Connection);
     State->Control = (windlass_msquic_control){
-        .cwnd = WmMtu(Connection) * Connection->Settings.InitialWindowPackets,
+        .cwnd = State->Mtu * Connection->Settings.InitialWindowPackets,
         .ssthresh = UINT32_MAX,
     };
     State->BytesInFlightMax = CXPLAT_MAX(State->BytesInFlight, State->Control.cwnd / 2);
@@ -127,7 +142,9 @@ static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc)
 static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Could)
 {
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    QuicConnLogOutFlowStats(Connection);
+#if WINDLASS_PACKETS
+    WmTraceState(Connection);
+#endif
     const BOOLEAN Can = WmCanSend(Cc);
     if (Can == Could) {
         return FALSE;
@@ -186,7 +203,7 @@ static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, 
         return Room;
     }
     /* What may leave is saved up until it is a datagram: MsQuic rounds up to whole ones. */
-    const uint32_t Mtu = WmMtu(Connection);
+    const uint32_t Mtu = WmDatagram(State, Connection);
     const double BytesPerUs = (double)Rate / 8e6;
     const double Most = CXPLAT_MAX((double)WM_BURST_DATAGRAMS * Mtu, BytesPerUs * WM_PACER_MEMORY_US);
     State->Saved = CXPLAT_MIN(State->Saved + BytesPerUs * (double)CXPLAT_MIN(Since, 1000000u), Most);
@@ -205,6 +222,8 @@ static void WmOnDataSent(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
     WmState *State = WmOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const BOOLEAN Could = WmCanSend(Cc);
+    const uint32_t Mtu = WmDatagram(State, Connection);
+    const BOOLEAN Quiet = State->BytesInFlight == 0;
     State->AppLimited = FALSE; /* said anew after each packet */
     State->BytesInFlight += Bytes;
     if (State->BytesInFlightMax < State->BytesInFlight) {
@@ -212,20 +231,22 @@ static void WmOnDataSent(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
         QuicSendBufferConnectionAdjust(Connection);
     }
     /* May go below nothing: a packet is larger than what is left of the allowance. */
-    State->Saved = CXPLAT_MAX(State->Saved - Bytes, -(double)WmMtu(Connection));
+    State->Saved = CXPLAT_MAX(State->Saved - Bytes, -(double)Mtu);
     if (State->Exemptions > 0) {
         --State->Exemptions;
     }
-    /* Stamped just before: the packet's own time, which its acknowledgement will tell. */
-    const windlass_msquic_sent Sent = {
-        .now_us = Connection->LossDetection.TimeOfLastPacketSent,
-        .number = Connection->LossDetection.LargestSentPacketNumber,
-        .bytes = Bytes,
-        .in_flight = State->BytesInFlight,
-        .mtu = WmMtu(Connection),
-        .flags = WmIsAppLimited(Cc) ? WINDLASS_MSQUIC_SENT_APP_LIMITED : 0,
-    };
-    State->Entry->Plugin->sent(State->Flow, &Sent, &State->Control);
+    if (Quiet || (State->Control.flags & WINDLASS_MSQUIC_EVERY_SENT)) {
+        /* Stamped just before: the packet's own time, which its acknowledgement will tell. */
+        const windlass_msquic_sent Sent = {
+            .now_us = Connection->LossDetection.TimeOfLastPacketSent,
+            .number = Connection->LossDetection.LargestSentPacketNumber,
+            .bytes = Bytes,
+            .in_flight = State->BytesInFlight,
+            .mtu = Mtu,
+            .flags = WmIsAppLimited(Cc) ? WINDLASS_MSQUIC_SENT_APP_LIMITED : 0,
+        };
+        State->Entry->Plugin->sent(State->Flow, &Sent, &State->Control);
+    }
     WmUpdateBlocked(Cc, Could);
 }
 
@@ -274,19 +295,18 @@ typedef struct WmList {
     windlass_msquic_packet Few[WM_PACKETS];
 } WmList;
 
-/* Room for `Count`; with no memory, for the first of them only. */
-static uint32_t WmListMake(WmList *List, uint32_t Count)
+/* Adds a packet that is one of at most `Most`; without memory only the first are listed. */
+static inline void WmListAdd(WmList *List, const QUIC_SENT_PACKET_METADATA *Packet, uint32_t Most)
 {
-    List->Count = 0;
-    List->Packets = List->Few;
-    if (Count > WM_PACKETS) {
-        windlass_msquic_packet *Many = malloc((size_t)Count * sizeof(*Many));
+    if (List->Count == WM_PACKETS && List->Packets == List->Few) {
+        windlass_msquic_packet *Many = malloc((size_t)Most * sizeof(*Many));
         if (Many == NULL) {
-            return WM_PACKETS;
+            return;
         }
+        memcpy(Many, List->Few, sizeof(List->Few));
         List->Packets = Many;
     }
-    return Count;
+    List->Packets[List->Count++] = WmPacket(Packet);
 }
 
 static void WmListFree(WmList *List)
@@ -304,15 +324,21 @@ static BOOLEAN WmCounts(const QUIC_SENT_PACKET_METADATA *Packet)
 
 static void WmListAcked(WmList *List, const QUIC_SENT_PACKET_METADATA *First)
 {
-    uint32_t Count = 0;
-    for (const QUIC_SENT_PACKET_METADATA *Packet = First; Packet != NULL; Packet = Packet->Next) {
-        Count += WmCounts(Packet);
-    }
-    Count = WmListMake(List, Count);
-    for (const QUIC_SENT_PACKET_METADATA *Packet = First; Packet != NULL && List->Count < Count;
-         Packet = Packet->Next) {
+    List->Count = 0;
+    List->Packets = List->Few;
+    const QUIC_SENT_PACKET_METADATA *Packet = First;
+    for (; Packet != NULL && List->Count < WM_PACKETS; Packet = Packet->Next) {
         if (WmCounts(Packet)) {
-            List->Packets[List->Count++] = WmPacket(Packet);
+            WmListAdd(List, Packet, WM_PACKETS);
+        }
+    }
+    uint32_t Most = WM_PACKETS;
+    for (const QUIC_SENT_PACKET_METADATA *More = Packet; More != NULL; More = More->Next) {
+        Most += WmCounts(More);
+    }
+    for (; Packet != NULL; Packet = Packet->Next) {
+        if (WmCounts(Packet)) {
+            WmListAdd(List, Packet, Most);
         }
     }
 }
@@ -332,10 +358,11 @@ static void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, u
         Total -= Packet->Flags.IsAckEliciting ? Packet->PacketLength : 0;
         Count -= Packet->Flags.IsAckEliciting;
     }
-    Count = WmListMake(List, Count);
+    List->Count = 0;
+    List->Packets = List->Few;
     for (; Packet != NULL && List->Count < Count; Packet = Packet->Next) {
         if (Packet->Flags.IsAckEliciting) {
-            List->Packets[List->Count++] = WmPacket(Packet);
+            WmListAdd(List, Packet, Count);
         }
     }
 }
@@ -359,7 +386,7 @@ static const QUIC_SENT_PACKET_METADATA *WmSampled(const QUIC_CONNECTION *Connect
  * for a small window is once per window or on the timer. This asks for eight a window. */
 static void WmKeepAcks(QUIC_CONNECTION *Connection, const WmState *State)
 {
-    const uint32_t Share = State->Control.cwnd / WmMtu(Connection) / WM_ACKS_PER_WINDOW;
+    const uint32_t Share = State->Control.cwnd / State->Mtu / WM_ACKS_PER_WINDOW;
     const uint32_t Most = CXPLAT_MAX(Share, QUIC_MIN_ACK_SEND_NUMBER);
     if (Connection->PeerPacketTolerance > Most) {
         QuicConnUpdatePeerPacketTolerance(Connection, (uint8_t)Most);
@@ -406,7 +433,7 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
         .posted = Connection->SendBuffer.PostedBytes + Connection->SendBuffer.BufferedBytes,
         .bytes = Event->NumRetransmittableBytes,
         .in_flight_before = WmLeaveAcknowledged(Cc, Event->NumRetransmittableBytes),
-        .mtu = WmMtu(Connection),
+        .mtu = WmDatagram(State, Connection),
         .flags = (Event->IsImplicit ? WINDLASS_MSQUIC_ACKED_IMPLICIT : 0) |
                  (Event->IsLargestAckedPacketAppLimited ? WINDLASS_MSQUIC_ACKED_APP_LIMITED : 0),
     };
@@ -453,7 +480,7 @@ static void WmOnDataLost(QUIC_CONGESTION_CONTROL *Cc, const QUIC_LOSS_EVENT *Eve
         .now_us = CxPlatTimeUs64(),
         .bytes = Event->NumRetransmittableBytes,
         .in_flight_before = WmLeave(State, Event->NumRetransmittableBytes),
-        .mtu = WmMtu(Connection),
+        .mtu = WmDatagram(State, Connection),
         .flags = Event->PersistentCongestion ? WINDLASS_MSQUIC_LOST_PERSISTENT : 0,
     };
     Lost.in_flight = State->BytesInFlight;
@@ -500,7 +527,7 @@ static void WmOnEcn(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ECN_EVENT *Event)
         .newest_sent_us = Connection->LossDetection.TimeOfLastAckedPacketSent,
         .packets = (uint32_t)CXPLAT_MIN(CXPLAT_MAX(Marks, 1u), UINT32_MAX),
         .in_flight = State->BytesInFlight,
-        .mtu = WmMtu(Connection),
+        .mtu = WmDatagram(State, Connection),
     };
     if (State->Flow != NULL) {
         State->Entry->Plugin->marked(State->Flow, &Marked, &State->Control);
@@ -579,7 +606,7 @@ static BOOLEAN WmIsAppLimited(const QUIC_CONGESTION_CONTROL *Cc)
 {
     const WmState *State = WmOfConst(Cc);
     const QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    const uint64_t Slack = (uint64_t)WM_SLACK_DATAGRAMS * WmMtu(Connection);
+    const uint64_t Slack = (uint64_t)WM_SLACK_DATAGRAMS * State->Mtu;
     if ((uint64_t)State->BytesInFlight + Slack > State->Control.cwnd) {
         return FALSE;
     }
