@@ -157,7 +157,7 @@ impl<E: Engine> Driven for Path<E> {
         let in_flight = u64::from(acked.in_flight);
         let rtt = self.sample(acked);
         self.in_flight.acknowledged(self.now, in_flight);
-        let Some(newest) = packets.iter().max_by_key(|packet| packet.number) else {
+        let Some(newest) = packets.last() else {
             if let Some(rtt) = rtt {
                 self.tell(What::Sampled(rtt));
             }
@@ -191,7 +191,7 @@ impl<E: Engine> Driven for Path<E> {
     fn lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
         self.at(lost.now_us, lost.mtu);
         self.in_flight.lost(lost.bytes.into());
-        let newest = packets.iter().max_by_key(|packet| packet.number);
+        let newest = packets.last();
         let told = event::Lost {
             bytes: lost.bytes.into(),
             packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
