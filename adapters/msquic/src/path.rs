@@ -175,7 +175,7 @@ impl<E: Engine> Driven for Path<E> {
         told.one_way =
             rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
         self.in_flight.depart(self.now, &mut told, app_limited);
-        self.tell(What::Acked(told));
+        self.flow.on(&Event { now: self.now, what: What::Acked(told) });
     }
 
     fn marked(&mut self, marked: &abi::Marked) {

@@ -91,7 +91,6 @@ static void WmStop(QUIC_CONGESTION_CONTROL *Cc)
 /* The window until the flow has one. */
 static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
 {
-    /* Another path may be of another family of addresses. */
     State->PathMtu = Connection->Paths[0].Mtu;
     State->Mtu = WmMtu(Connection);
     State->Control = (windlass_msquic_control){
@@ -115,6 +114,9 @@ static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
     char Error[WM_ERROR_SIZE] = "it was refused";
     WmDescribe(Connection, &Path, AppName);
     Path.in_flight = State->BytesInFlight;
+    /* Before, it was not known of which family the peer's address is. */
+    State->PathMtu = Connection->Paths[0].Mtu;
+    State->Mtu = Path.mtu;
     WmEntry *Entry = State->Entry;
     State->Flow =
         Entry->Plugin->start(Entry->Definition, &Path, &State->Control, Error, sizeof(Error));
