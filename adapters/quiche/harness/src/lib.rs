@@ -63,15 +63,11 @@ pub static QUICHE: Guest = Guest {
 };
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
-anywhere. `stop` is told now and then how far the run is, and says whether to give up.
+/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
 /// quiche cannot run a flow, a flow failed, or it was told to stop.
-pub fn run(
-    scenario: &Scenario,
-    log: &mut LogOf<'_>,
-    stop: &dyn Fn(Time) -> bool,
-) -> Result<Outcome, RunError> {
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     // Whoever drives the ends sets the codepoints, so controllers may count on marks.
     windlass_quiche::sets_ect();
     random::tell(Some(scenario.seed));
