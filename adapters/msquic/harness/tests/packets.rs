@@ -2,13 +2,13 @@
 //! what the run counted.
 #![cfg(feature = "packet-qlog")]
 
-use std::io::{self, Read, Write};
-use std::sync::{Arc, Mutex};
+#[path = "../../../../harness/tests/stacks/logs.rs"]
+mod logs;
 
+use std::io::{self, Read};
+
+use logs::Logs;
 use windlass::scenario::Scenario;
-use windlass::sim::QlogSettings;
-use windlass::stacks::Log;
-use windlass_adapter::qlog::Level;
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_msquic_harness::run;
 use windlass_qlog::Profile;
@@ -16,19 +16,6 @@ use windlass_qlog_analysis::convert::{Source, Target, convert};
 use windlass_qlog_analysis::lint::lint;
 use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::Options;
-
-#[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Page {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 struct Bytes<'a>(&'a [u8]);
 
@@ -46,12 +33,10 @@ fn every_packet_is_in_the_log() {
              loss_percent = 0.5\n[[flow]]\ncontroller = {controller:?}"
         );
         let scenario = Scenario::read("test", &text, None).unwrap_or_else(|error| panic!("{error}"));
-        let page = Page::default();
-        let output = page.clone();
-        let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-        let mut open = |_: &_| Ok(Some(Log { output: Box::new(output.clone()), settings }));
-        let report = run(&scenario, &mut open).unwrap_or_else(|error| panic!("{controller}: {error}"));
-        let log = page.0.lock().unwrap().clone();
+        let logs = Logs::default();
+        let mut open = |flow: &_| logs.open(flow);
+        let report = run(&scenario, &mut open, &|_| false).unwrap_or_else(|error| panic!("{controller}: {error}"));
+        let log = logs.of("flow1").unwrap();
 
         let report_of = |bytes: &[u8], profile| {
             let report = lint(bytes, profile);
