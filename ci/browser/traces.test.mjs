@@ -6,6 +6,9 @@
 // directory for screenshots.
 
 import assert from "node:assert/strict";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
 import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot } from "./page.mjs";
 
@@ -256,3 +259,21 @@ test("a comparison shows differences, intervals, and all traces over each other"
   await page.waitForTimeout(300);
   await shot(page, "comparison-differences");
 }));
+
+test("lines of which not every value is on the page are named", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "windlass-"));
+  try {
+    const file = join(directory, "thinned.html");
+    const line = /"name":"congestion_window","points":(\d+),"told":\d+/;
+    const html = readFileSync(process.env.TRACES, "utf8");
+    assert.match(html, line);
+    writeFileSync(file, html.replace(line, '"name":"congestion_window","points":$1,"told":1234567'));
+    await inBrowser({ file }, async (page) => {
+      const note = page.locator("#trace-0 .note", { hasText: "Not every value is on this page" });
+      assert.match(await note.textContent(), /congestion window \(1\D?234\D?567 values, [\d\D]+ points\) it holds the least and the largest/);
+      assert.equal(await page.locator("#trace-1 .note", { hasText: "Not every value" }).count(), 0);
+    });
+  } finally {
+    rmSync(directory, { recursive: true });
+  }
+});

@@ -11,6 +11,20 @@ fn drawn() -> Drawn {
 }
 
 #[test]
+fn the_page_says_of_how_many_values_the_points_are_made() {
+    let mut trace = String::from("\x1e{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{}}\n");
+    for time in 0..100 {
+        let data = format!("{{\"cwnd\":{}}}", 12_000 + time * 7 % 50);
+        trace.push_str(&format!("\x1e{{\"time\":{time},\"name\":\"recovery:metrics_updated\",\"data\":{data}}}\n"));
+    }
+    let drawn = draw(trace.as_bytes(), &Options::default(), 20).unwrap().1.remove(0);
+    let points = drawn.lines[0].1.len();
+    assert!((10..=20).contains(&points), "{points}");
+    let html = page("t", &[Section::new("a.sqlog", drawn, 0)]);
+    assert!(html.contains(&format!(r#""lines":[{{"name":"congestion_window","points":{points},"told":100}}]"#)));
+}
+
+#[test]
 fn the_page_holds_what_was_drawn_and_asks_for_nothing() {
     let mut section = Section::new("a/b.sqlog", drawn(), 3);
     section.call("b".to_owned());
