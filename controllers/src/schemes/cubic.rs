@@ -24,6 +24,9 @@ parameters! {
         /// Whether the curve starts from `beta` of its maximum and not from the window, which is the
         /// higher one after fast convergence and then waits for the curve, as in many stacks.
         k_from_w_max: bool = false, source "RFC 8312 §4.1 eq. 2";
+        /// Whether Reno's estimate grows by a whole packet a window once it is where the window was
+        /// before the response, and not for ever by the less that makes up for `beta`.
+        alpha_rises: bool = true, source "RFC 9438 §4.3; RFC 8312 §4.2 has none of it";
     }
 }
 
@@ -96,7 +99,7 @@ impl Rules for CubicRules {
         }
         let prior = track.more;
         let Some(stage) = track.stage_mut() else { return 0.0 };
-        let increase = if stage.reno >= prior { 1.0 } else { friendly_increase(params.beta) };
+        let increase = if params.alpha_rises && stage.reno >= prior { 1.0 } else { friendly_increase(params.beta) };
         stage.count(increase, windows);
         let t = stage.elapsed(now);
         if stage.at(params.c, t) < stage.reno {

@@ -143,6 +143,22 @@ fn a_small_pipe_is_filled_as_reno_would() {
     assert!((fast - 1.0).abs() < 0.1, "{fast} packets in a round trip");
 }
 
+/// `RFC 8312 §4.2 eq. 4`: the estimate grows by 9/17 of a packet per window, wherever it is.
+#[test]
+fn the_estimate_may_grow_slowly_for_ever() {
+    let rtt_ms = 10;
+    let grown = |params: &Params| {
+        let flow = lose(params, state(params, 10.0, 5.0), 1000);
+        let flow = clocked(params, flow, 1000, 1400, rtt_ms);
+        let before = shows(params, &flow, "w_est");
+        assert!(before > 10.0, "{before}: beyond the window before the loss");
+        shows(params, &clocked(params, flow, 1400, 1400 + rtt_ms, rtt_ms), "w_est") - before
+    };
+    assert!((grown(&Params::default()) - 1.0).abs() < 0.1);
+    let slow = grown(&Params { alpha_rises: false, ..Params::default() });
+    assert!((slow - 9.0 / 17.0).abs() < 0.06, "{slow} packets in a round trip");
+}
+
 /// `RFC 9438 §4.7`.
 #[test]
 fn a_shrinking_maximum_is_given_up_faster() {
