@@ -1,33 +1,15 @@
 //! Which controller a trace shows: those of the catalogue in the simulator, those of real
 //! stacks, all of them without anything that gives the name away.
 
+#[path = "stacks/identified.rs"]
+mod identified;
 mod plain;
 
+use identified::{SCENARIOS, look, natives, place};
 use rayon::prelude::*;
 use windlass::evaluation::Stack;
 use windlass::hindsight::{HindsightError, Identified, Missing, identify, what_if};
 use windlass_controllers::Algorithm;
-
-/// What the whole catalogue is tried on.
-const SCENARIOS: [&str; 5] = ["clean-link", "random-loss", "shallow-buffer", "deep-buffer", "ecn-queue"];
-
-fn look(trace: &[u8]) -> Identified {
-    identify(&|| Ok::<_, HindsightError>(trace), None).unwrap()
-}
-
-/// Where in the list `controller` is named, from 0.
-fn place(found: &Identified, controller: &str) -> usize {
-    found.guesses.iter().position(|guess| guess.controllers.iter().any(|name| name == controller)).unwrap()
-}
-
-/// What a stack calls the controllers of the catalogue.
-fn ours(native: &str) -> &str {
-    match native {
-        "newreno" => "reno",
-        "bbr3" => "bbr",
-        other => other,
-    }
-}
 
 #[test]
 fn controllers_that_differ_are_told_apart() {
@@ -127,34 +109,10 @@ fn the_whole_catalogue_on_five_scenarios() {
     assert!(right * 10 >= of * 9, "{right} of {of}");
 }
 
-/// Prints the table of the documentation. No more may be wrong than were: five of forty.
 #[test]
 #[ignore = "a minute; ci/nightly runs it"]
 fn the_stacks_own_controllers() {
-    let mut cases = Vec::new();
-    for stack in Stack::ALL.iter().copied() {
-        for native in stack.natives() {
-            for scenario in SCENARIOS {
-                cases.push((stack, *native, scenario));
-            }
-        }
-    }
-    let found: Vec<_> = cases
-        .par_iter()
-        .map(|(stack, native, scenario)| plain::trace(scenario, &format!("native:{native}"), *stack).map(|t| look(&t)))
-        .collect();
-    let mut wrong = Vec::new();
-    println!("| stack, controller | scenario | place | score | best |\n|---|---|--:|--:|---|");
-    for ((stack, native, scenario), found) in cases.iter().zip(&found) {
-        let Some(found) = found else { continue };
-        let at = place(found, ours(native));
-        let (best, score) = (found.guesses[0].controllers.join(" = "), found.guesses[at].score);
-        println!("| {} {native} | {scenario} | {} | {score:.0} | {best} |", stack.name(), at + 1);
-        if at > 0 {
-            wrong.push(format!("{} {native} on {scenario}", stack.name()));
-        }
-    }
-    assert!(wrong.len() * 8 <= cases.len(), "{wrong:?}");
+    natives(Stack::ALL);
 }
 
 /// A trace of quiche's own CUBIC, where it is at hand.

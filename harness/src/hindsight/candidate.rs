@@ -21,7 +21,8 @@ pub(super) struct Distance {
 }
 
 impl Distance {
-    fn add(&mut self, seconds: f64, told: u64, cwnd: u64) {
+    /// For `seconds` the stack's window was `told` and the other `cwnd`.
+    pub fn add(&mut self, seconds: f64, told: u64, cwnd: u64) {
         let seconds = seconds.clamp(0.0, LONGEST);
         let ratio = cwnd.max(1) as f64 / told.max(1) as f64;
         self.sum += seconds * libm::log(ratio).abs().min(FARTHEST);

@@ -5,7 +5,7 @@ use std::io::Read;
 use serde::Serialize;
 use windlass_controllers::{Algorithm, Engine};
 
-use super::candidate::{Candidate, starting_at};
+use super::candidate::{Candidate, Distance, starting_at};
 use super::facts::Missing;
 use super::frame::{Occurrence, Told};
 use super::rebuild::LossSource;
@@ -83,12 +83,14 @@ pub fn identify<R: Read>(
 }
 
 /// A controller with its default parameters and, of those that stacks have too, with the
-/// other first slow start, and CUBIC with the `K` of either RFC: which of them a stack has is
-/// its own affair.
+/// other first slow start, and CUBIC with the `K` and the estimate of Reno's window of either
+/// RFC: which of them a stack has is its own affair.
 fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
     let mut variants = vec![algorithm];
     if VARIED.contains(&Engine::name(&algorithm)) {
-        for (parameter, words) in [("slow_start", ["standard", "hystart++"]), ("k_from_w_max", ["on", "off"])] {
+        for (parameter, words) in
+            [("slow_start", ["standard", "hystart++"]), ("k_from_w_max", ["on", "off"]), ("alpha_rises", ["on", "off"])]
+        {
             for mut other in variants.clone() {
                 for word in words {
                     if other.set(parameter, word).is_ok() && !variants.contains(&other) {
@@ -108,8 +110,11 @@ struct Trial {
     told: Told,
     /// When the latest frame came, ns.
     latest: Option<u64>,
-    /// When the latest epoch began, ns.
-    epoch: Option<u64>,
+    /// When the latest epoch began, ns, and the window the stack had then.
+    epoch: Option<(u64, u64)>,
+    /// How far off a window would be that stays where it was when each epoch began: who is
+    /// no nearer than that, started anew at each, explains nothing.
+    standing: Distance,
     compared: u64,
     epochs: u64,
 }
@@ -124,7 +129,16 @@ impl Trial {
             .map(|algorithm| Candidate::new(engine(algorithm), &path))
             .collect();
         let told = Told::default();
-        Trial { path, candidates, told, latest: None, epoch: None, compared: 0, epochs: 0 }
+        Trial {
+            path,
+            candidates,
+            told,
+            latest: None,
+            epoch: None,
+            standing: Distance::default(),
+            compared: 0,
+            epochs: 0,
+        }
     }
 
     fn take(&mut self, occurrence: &Occurrence<'_>) {
@@ -137,12 +151,15 @@ impl Trial {
                 if let Some(told) = self.told.cwnd {
                     let seconds = self.latest.map_or(0.0, |latest| frame.now.0.saturating_sub(latest) as f64 / 1e9);
                     self.candidates.iter_mut().for_each(|candidate| candidate.compare(seconds, told));
+                    if let Some((_, window)) = self.epoch {
+                        self.standing.add(seconds, told, window);
+                    }
                     self.compared += 1;
                     self.latest = Some(frame.now.0);
                     let newest = frame.lost.map(|lost| lost.newest_sent_at);
                     let newest = newest.or(frame.marked().map(|marked| marked.newest_sent_at));
-                    if newest.is_some_and(|newest| self.epoch.is_none_or(|epoch| newest.0 > epoch)) {
-                        self.epoch = Some(frame.now.0);
+                    if newest.is_some_and(|newest| self.epoch.is_none_or(|(began, _)| newest.0 > began)) {
+                        self.epoch = Some((frame.now.0, told));
                         self.epochs += 1;
                         let path = self.path;
                         self.candidates.iter_mut().for_each(|candidate| candidate.restart(frame, told, &path));
@@ -158,7 +175,8 @@ impl Trial {
     /// The candidates by distance, those that did the same together, each controller once.
     fn verdict(self) -> Vec<Guess> {
         let mut found: Vec<((bool, u64), Guess)> = Vec::new();
-        let mut verdicts: Vec<Verdict> = self.candidates.iter().map(Verdict::of).collect();
+        let standing = self.standing.mean().unwrap_or(f64::INFINITY);
+        let mut verdicts: Vec<Verdict> = self.candidates.iter().map(|one| Verdict::of(one, standing)).collect();
         verdicts.sort_by(|one, other| one.distance.total_cmp(&other.distance));
         for Verdict { name, whole, by_epoch, distance, key } in verdicts {
             if found.iter().any(|(_, guess)| guess.controllers.iter().any(|other| other == name)) {
@@ -188,11 +206,14 @@ struct Verdict {
 }
 
 impl Verdict {
-    fn of(candidate: &Candidate) -> Verdict {
+    /// Of `candidate`, where a window that stood still from each epoch's beginning on would be
+    /// `standing` off.
+    fn of(candidate: &Candidate, standing: f64) -> Verdict {
         let by_epochs = candidate.by_epoch();
         let whole = candidate.whole_distance.mean().unwrap_or(f64::INFINITY);
         let by_epoch = by_epochs.mean();
-        let distance = by_epoch.map_or(whole, |again| whole.min(again + HEAD_START));
+        let explains = by_epoch.filter(|again| *again < standing);
+        let distance = explains.map_or(whole, |again| whole.min(again + HEAD_START));
         let fresh = distance < whole;
         let way = if fresh { by_epochs } else { candidate.whole_distance };
         let name = Engine::name(&candidate.algorithm);
