@@ -69,6 +69,27 @@ fn measures_go_into_a_file() {
     assert!(rows.len() == 2 && rows.iter().all(|row| row.len() == heads.len()), "{text}");
 }
 
+#[test]
+fn what_another_would_have_done_is_told_of_standard_input_too() {
+    let place = Place::new();
+    let file = format!("{}/first.sqlog", traces(&place));
+    let told = |args: &[&str]| {
+        let direct = windlass(&[&["qlog"], args, &[file.as_str()]].concat());
+        assert!(direct.status.success(), "{}", stderr(&direct));
+        let piped = command::fed(&[&["qlog"], args, &["-"]].concat(), &std::fs::read(&file).unwrap());
+        assert!(piped.status.success(), "{}", stderr(&piped));
+        assert_eq!(stdout(&piped), stdout(&direct).replace(&file, "-"));
+        (stdout(&direct).to_owned(), stderr(&direct).to_owned())
+    };
+    let (named, _) = told(&["identify", "--json"]);
+    let best = &json(&named)["guesses"][0]["controllers"];
+    assert!(best.as_array().unwrap().contains(&"cubic".into()), "{named}");
+    let (csv, caveat) = told(&["replay", "-c", "reno", "--csv"]);
+    assert!(csv.starts_with("file,time_s,") && caveat.contains("The network does not react"), "{caveat}");
+    let (text, _) = told(&["replay", "-c", "reno"]);
+    assert!(text.contains("The network does not react"), "{text}");
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn what_was_not_built_in_is_told() {

@@ -1,6 +1,7 @@
 //! What the tests of the binary share.
 #![allow(dead_code, reason = "each test file uses its part")]
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -53,6 +54,17 @@ pub fn start(args: &[&str]) -> Command {
 
 pub fn windlass(args: &[&str]) -> Output {
     start(args).output().unwrap()
+}
+
+/// Runs it with `input` on its standard input.
+pub fn fed(args: &[&str], input: &[u8]) -> Output {
+    let mut command = start(args);
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        scope.spawn(move || pipe.write_all(input));
+        child.wait_with_output().unwrap()
+    })
 }
 
 pub fn stdout(output: &Output) -> &str {

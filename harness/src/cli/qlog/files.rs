@@ -118,6 +118,11 @@ impl Again {
         Ok(Again { path: path.to_owned(), kept })
     }
 
+    /// `path`, or the standard input if it is called `-`.
+    pub(super) fn at(path: &Path) -> Result<Again, CliError> {
+        Again::of(path, open(path)?).map_err(|error| unreadable(path, &error))
+    }
+
     /// Its path.
     pub(super) fn path(&self) -> &Path {
         &self.path

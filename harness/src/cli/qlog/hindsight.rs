@@ -5,18 +5,15 @@ use std::path::Path;
 
 use windlass_qlog_analysis::read::{Input, ReadError};
 
-use super::files::decompressed;
+use super::files::Again;
 use crate::cli::CliError;
 use crate::hindsight::{HindsightError, LossSource};
 
 type Opened = Result<Input<Box<dyn Read + Send>>, HindsightError>;
 
-/// A file as it can be opened more than once.
-pub(super) fn opener(file: &Path) -> Result<impl Fn() -> Opened + '_, CliError> {
-    if file == Path::new("-") {
-        return Err(CliError::Usage("the standard input cannot be read twice; give a file".to_owned()));
-    }
-    Ok(move || decompressed(file).map_err(|error| HindsightError::Read(ReadError::Stopped(error.to_string()))))
+/// What opens a file, as often as it is asked to.
+pub(super) fn opener(file: &Again) -> impl Fn() -> Opened + '_ {
+    move || file.open().map_err(|error| HindsightError::Read(ReadError::Stopped(error.to_string())))
 }
 
 /// What went wrong with a file.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::files::Files;
+use super::files::{Again, Files};
 use super::hindsight::{failed, opener};
 use crate::cli::CliError;
 use crate::cli::error::print;
@@ -37,8 +37,8 @@ impl Identify {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let files = self.files.paths()?;
         let one = |file: &Path| {
-            let open = opener(file)?;
-            identify(&open, self.connection.as_deref()).map_err(|error| failed(file, &error))
+            let file = Again::at(file)?;
+            identify(&opener(&file), self.connection.as_deref()).map_err(|error| failed(file.path(), &error))
         };
         let pool = self.files.pool()?;
         let found: Vec<_> = pool.install(|| files.par_iter().map(|file| one(file)).collect());

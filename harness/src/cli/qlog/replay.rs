@@ -3,11 +3,10 @@
 mod what_if;
 
 use std::io::{BufReader, Read};
-use std::path::{Path, PathBuf};
 
 use windlass_adapter::replay::{Outcome, replay};
 
-use super::files::{Files, decompressed, unreadable};
+use super::files::{Again, Files, unreadable};
 use crate::cli::CliError;
 use crate::cli::error::print;
 
@@ -35,14 +34,14 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        let files = self.files.paths()?;
+        let files = self.files.paths()?.iter().map(|path| Again::at(path)).collect::<Result<Vec<_>, _>>()?;
         if self.what_if.is_asked_for() {
             return self.what_if.run(&files);
         }
         let mut ours = Vec::new();
         let mut foreign = Vec::new();
         for file in files {
-            if file == Path::new("-") || is_ours(&file)? { ours.push(file) } else { foreign.push(file) }
+            if is_ours(&file)? { ours.push(file) } else { foreign.push(file) }
         }
         // What is not ours first: it fails before a long replay rather than after it.
         if !foreign.is_empty() {
@@ -53,10 +52,10 @@ impl Replay {
 }
 
 /// Replays our recorder's traces.
-fn again(files: &[PathBuf]) -> Result<(), CliError> {
+fn again(files: &[Again]) -> Result<(), CliError> {
     let mut logs = Vec::new();
     for file in files {
-        logs.push(BufReader::new(decompressed(file)?));
+        logs.push(BufReader::new(file.open().map_err(|error| unreadable(file.path(), &error))?));
     }
     let outcomes = replay(logs);
     let mut wrong = 0;
@@ -66,7 +65,7 @@ fn again(files: &[PathBuf]) -> Result<(), CliError> {
             Outcome::NoSteps => "; --controller NAME says what a controller would have decided",
             _ => "",
         };
-        print(&format!("{}: {outcome}{hint}\n", file.display()))?;
+        print(&format!("{}: {outcome}{hint}\n", file.path().display()))?;
     }
     match wrong {
         0 => Ok(()),
@@ -75,10 +74,10 @@ fn again(files: &[PathBuf]) -> Result<(), CliError> {
 }
 
 /// Whether our recorder wrote a file: its beginning names our schema or an event of it.
-fn is_ours(file: &Path) -> Result<bool, CliError> {
+fn is_ours(file: &Again) -> Result<bool, CliError> {
     let mut beginning = Vec::new();
-    let read = decompressed(file)?.take(BEGINNING).read_to_end(&mut beginning);
-    read.map_err(|error| unreadable(file, &error))?;
+    let read = file.open().and_then(|input| input.take(BEGINNING).read_to_end(&mut beginning));
+    read.map_err(|error| unreadable(file.path(), &error))?;
     let text = String::from_utf8_lossy(&beginning);
     Ok(text.contains("/events/windlass\"") || text.contains("\"windlass:"))
 }

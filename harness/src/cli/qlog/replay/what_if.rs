@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use windlass_controllers::Algorithm;
 
 use super::super::csv::Csv;
+use super::super::files::Again;
 use super::super::hindsight::{caveat, failed, opener};
 use crate::cli::CliError;
 use crate::cli::choice;
@@ -47,12 +48,15 @@ impl Options {
         !self.controller.is_empty()
     }
 
-    pub fn run(&self, files: &[PathBuf]) -> Result<(), CliError> {
+    pub fn run(&self, files: &[Again]) -> Result<(), CliError> {
         let engines = self.engines()?;
         for (index, file) in files.iter().enumerate() {
-            let open = opener(file)?;
-            let found = what_if(&open, self.connection.as_deref(), &engines, self.estimate)
-                .map_err(|error| failed(file, &error))?;
+            let found = what_if(&opener(file), self.connection.as_deref(), &engines, self.estimate)
+                .map_err(|error| failed(file.path(), &error))?;
+            let file = file.path();
+            if self.csv {
+                eprintln!("{}: {}", file.display(), caveat(found.losses_from));
+            }
             print(&if self.json {
                 json(file, &found)
             } else if self.csv {
