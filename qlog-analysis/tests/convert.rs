@@ -532,6 +532,9 @@ fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     assert_eq!(before["Received"] - unmeasured, after["Received"]);
     let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
     assert!(after["Metrics"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");
+    let (out, _) = converted(&file, to(Profile::Ietf, Layout::Sequence));
+    let report = lint(out.as_slice(), Profile::Ietf);
+    assert_eq!(report.counts.into_keys().collect::<Vec<_>>(), [Rule::RawLength], "lengths are not made up");
 }
 
 #[test]

@@ -19,12 +19,13 @@ import json, re, sys
 from collections import Counter
 text = open(sys.argv[1], encoding="utf-8-sig").read()
 count, metrics = 0, Counter()
+infinite = lambda threshold: int(threshold) >= 1 << 62 or int(threshold) == (1 << 32) - 1
 def event(e):
     global count
     count += 1
     for part in (e if isinstance(e, list) else [e.get("data")]):
         if isinstance(part, dict):
-            metrics.update(k for k in part if k in sys.argv[2:])
+            metrics.update(k for k in part if k in sys.argv[2:] and not (k == "ssthresh" and infinite(part[k])))
 if text.startswith("\x1e"):
     for record in text.split("\x1e")[2:]:
         event(json.loads(record))
@@ -37,7 +38,7 @@ else:
 print(count, *(f"{k}={v}" for k, v in sorted(metrics.items())))
 "#;
 
-const FIELDS: [&str; 9] = [
+const FIELDS: [&str; 10] = [
     "bytes_in_flight",
     "cwnd",
     "congestion_window",
@@ -47,6 +48,7 @@ const FIELDS: [&str; 9] = [
     "pacing_rate",
     "packets_in_flight",
     "pto_count",
+    "ssthresh",
 ];
 
 fn counted(path: &Path) -> (u64, BTreeMap<String, u64>) {
@@ -74,6 +76,7 @@ fn add(metrics: &Metrics, counts: &mut BTreeMap<String, u64>) {
         ("pacing_rate", metrics.pacing_rate.is_some()),
         ("packets_in_flight", metrics.packets_in_flight.is_some()),
         ("pto_count", metrics.pto_count.is_some()),
+        ("ssthresh", metrics.ssthresh.is_some()),
     ] {
         if there {
             *counts.entry(name.to_owned()).or_default() += 1;
@@ -113,6 +116,58 @@ fn every_trace_is_read_whole() {
         }
     }
     assert!(files >= 16, "only {files} traces were found");
+}
+
+/// What `MANIFEST.md` says of each file: how many events, and of each metric how many values.
+fn listed(folder: &Path) -> Vec<(String, u64, BTreeMap<String, u64>)> {
+    let list = std::fs::read_to_string(folder.join("MANIFEST.md")).unwrap();
+    let rows = list.lines().filter_map(|line| {
+        let cells: Vec<_> = line.split('|').map(str::trim).collect();
+        let (name, events, metrics) = (cells.get(1)?, cells.get(6)?.parse().ok()?, cells.get(7)?);
+        let metrics = metrics
+            .split([' ', ','])
+            .filter_map(|word| word.split_once(':'))
+            .filter_map(|(name, count)| Some((name.to_owned(), count.parse().ok()?)))
+            .collect();
+        Some(((*name).to_owned(), events, metrics))
+    });
+    rows.collect()
+}
+
+#[test]
+fn what_is_listed_of_a_trace_is_in_it() {
+    let Some(folder) = traces() else { return };
+    let mut checked = 0;
+    for (name, events, metrics) in listed(&folder) {
+        let path = folder.join(&name);
+        if name.contains("netlog") || !path.exists() {
+            continue;
+        }
+        let mut found = BTreeMap::new();
+        let mut lost = 0;
+        let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
+            batch.metrics.iter().for_each(|metrics| add(metrics, &mut found));
+            lost += batch.events.iter().filter(|event| matches!(event.what, What::Lost(_))).count() as u64;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(summary.events, events, "{name}");
+        for (metric, count) in metrics {
+            match metric.as_str() {
+                // The list counts lower-case names only.
+                "lost" => assert!(lost >= count, "{name}: {lost} losses of {count}"),
+                "BAD" => {}
+                // Values that stand for infinity are none.
+                "ssthresh" => assert!(found.get("ssthresh").is_some_and(|found| *found <= count), "{name}"),
+                metric => {
+                    let metric = if metric == "congestion_window" { "cwnd" } else { metric };
+                    assert!(found.get(metric).is_some_and(|found| *found >= count), "{name}: {metric}: {found:?}");
+                    checked += 1;
+                }
+            }
+        }
+    }
+    assert!(checked >= 40, "only {checked} metrics were compared");
 }
 
 /// Counts packets of the sessions of a network log, with nothing of ours.

@@ -144,7 +144,7 @@ impl Measures {
     /// Time in states that have no column of their own, s.
     fn other_states(&self) -> Option<f64> {
         let other = self.states.iter().filter(|(name, _)| !Self::STATES.contains(&name.as_str()));
-        (!self.states.is_empty()).then(|| other.map(|(_, time)| time).sum())
+        (!self.states.is_empty()).then(|| other.fold(0.0, |sum, (_, time)| sum + time))
     }
 
     /// The states that have a column.

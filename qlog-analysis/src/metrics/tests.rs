@@ -234,6 +234,9 @@ fn states_without_a_column_are_told_together() {
     let column = |name: &str| Measures::COLUMNS.iter().find(|(column, _)| *column == name).unwrap().1(&m);
     assert_eq!(column("slow_start_s"), Some(0.4));
     assert!((column("other_states_s").unwrap() - 0.6).abs() < 1e-9);
+    let none = Measures::COLUMNS.iter().find(|(column, _)| *column == "other_states_s").unwrap().1;
+    let time = none(&one(&as_strs(&[state(0, "recovery"), metrics(1000, "")]))).unwrap();
+    assert!(time == 0.0 && time.is_sign_positive(), "{time}");
 }
 
 #[test]

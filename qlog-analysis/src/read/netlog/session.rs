@@ -10,6 +10,9 @@ const REMEMBERED: usize = 1 << 14;
 /// Missing packets of one ACK that are looked at, ranges and data frames of one packet.
 const MISSING: usize = 1 << 15;
 
+/// Losses that wait for the ACK that showed them.
+const WAITING: usize = 1 << 12;
+
 /// What is known of a packet before it is complete.
 #[derive(Debug, Default)]
 struct Gathered {
@@ -57,6 +60,8 @@ pub(super) struct Session {
     receiving: Option<(i64, Gathered)>,
     /// Bytes of the datagram received last, until a packet of it is known.
     datagram: Option<u32>,
+    /// Packets found lost since then, and when: Chromium tells of them before it tells of the ACK.
+    losses: Vec<(i64, Packet)>,
     /// Types of packets sent, by number.
     sent: HashMap<u64, PacketType>,
     /// The connection ID the server goes by, which Chromium's totals name.
@@ -74,6 +79,7 @@ impl Session {
             sending: Gathered::default(),
             receiving: None,
             datagram: None,
+            losses: Vec::new(),
             sent: HashMap::new(),
             server: String::new(),
             counted: [0; 3],
@@ -183,6 +189,8 @@ impl Session {
 
     fn packet_sent(&mut self, now: i64, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<i64, Malformed> {
         self.count(0);
+        // Chromium is through with a packet before it sends what answers it.
+        self.close_received(now, batch);
         let mut gathered = std::mem::take(&mut self.sending);
         let mut time = now;
         params.object(|key, value| {
@@ -236,9 +244,18 @@ impl Session {
         if let Some(&kind) = packet.number.and_then(|number| self.sent.get(&number)) {
             packet.kind = kind;
         }
-        batch.packets.push(packet);
-        self.push(time, What::Lost(batch.packets.len() as u32 - 1), batch);
+        self.losses.push((time, packet));
+        if self.receiving.is_none() || self.losses.len() >= WAITING {
+            self.write_losses(batch);
+        }
         Ok(time)
+    }
+
+    fn write_losses(&mut self, batch: &mut Batch) {
+        for (time, packet) in std::mem::take(&mut self.losses) {
+            batch.packets.push(packet);
+            self.push(time, What::Lost(batch.packets.len() as u32 - 1), batch);
+        }
     }
 
     /// A packet of the datagram received last begins.
@@ -272,13 +289,19 @@ impl Session {
         Ok(())
     }
 
-    /// The packet received last has no more frames.
+    /// The datagram received last has no more packets, and its last packet no more frames.
     pub(super) fn finish_received(&mut self, now: i64, batch: &mut Batch) {
+        self.close_received(now, batch);
+        self.datagram = None;
+    }
+
+    /// The packet received last has no more frames. What it showed to be lost comes after it.
+    fn close_received(&mut self, now: i64, batch: &mut Batch) {
         if let Some((time, received)) = self.receiving.take() {
             let index = received.write(batch);
             self.push(time.min(now), What::Received(index), batch);
         }
-        self.datagram = None;
+        self.write_losses(batch);
     }
 
     fn acked(&mut self, params: &mut Cursor<'_>) -> Result<(), Malformed> {
