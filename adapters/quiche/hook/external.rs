@@ -176,15 +176,33 @@ impl Lost {
     }
 }
 
-/// A congestion controller of one path.
+/// What a controller decided.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Decided {
+    /// The window, bytes.
+    pub window: u64,
+    /// The pacing rate, bit/s; `None`: unpaced. quiche keeps to it if the program has not
+    /// turned pacing off.
+    pub pacing_rate: Option<u64>,
+    /// The rate at which the path delivers, bit/s, where known: what quiche tells as
+    /// `delivery_rate`.
+    pub delivery_rate: Option<u64>,
+    /// Whether other paths may change it: then the controller is asked each time.
+    pub shared: bool,
+    /// Whether the controller wants to hear of ACK frames before their reports.
+    pub awaits_frames: bool,
+}
+
+/// A congestion controller of one path. What it [decided](Self::decided) is asked after a
+/// path starts and whenever it was told something.
 pub trait Controller: Debug + Send + Sync {
-    /// A packet left.
-    fn sent(&mut self, packet: &Sent);
+    /// A packet left. Whether that changed what it decided.
+    fn sent(&mut self, packet: &Sent) -> bool;
     /// Packets were acknowledged or lost.
     fn report(&mut self, report: &Report<'_>);
     /// An ACK frame came, before the report of it; `acknowledges` tells whether it covers a
-    /// packet number.
-    fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool);
+    /// packet number. Whether that changed what it decided.
+    fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool;
     /// A packet will be neither acknowledged nor lost: its keys are gone, or it only probed
     /// for a larger datagram size.
     fn forget(&mut self, number: u64);
@@ -194,14 +212,8 @@ pub trait Controller: Debug + Send + Sync {
     fn app_limited(&mut self, in_flight: usize);
     /// The size of datagrams changed, bytes.
     fn resized(&mut self, mtu: usize);
-    /// The window, bytes.
-    fn window(&self) -> u64;
-    /// The pacing rate, bit/s; `None`: unpaced. quiche keeps to it if the program has not
-    /// turned pacing off.
-    fn pacing_rate(&self) -> Option<u64>;
-    /// The rate at which the path delivers, bit/s, where known: what quiche tells as
-    /// `delivery_rate`.
-    fn delivery_rate(&self) -> Option<u64>;
+    /// What it decided.
+    fn decided(&self) -> Decided;
     /// The slow start threshold, bytes.
     fn ssthresh(&self) -> Option<u64>;
     /// What it is doing, for logs.
@@ -405,10 +417,106 @@ impl Received {
     }
 }
 
-/// A controller and what it has not been told of a frame yet.
+/// Loss recovery and congestion control of a path without a connection around them, for
+/// measuring what they cost.
+#[cfg(feature = "virtual-time")]
+pub mod alone {
+    use std::ops::Range;
+    use std::time::Instant;
+
+    use crate::frame::Frame;
+    use crate::packet::Epoch;
+    use crate::ranges::RangeSet;
+    use crate::recovery::HandshakeStatus;
+    use crate::recovery::Recovery;
+    use crate::recovery::RecoveryConfig;
+    use crate::recovery::RecoveryOps;
+    use crate::recovery::Sent;
+
+    const EPOCH: Epoch = Epoch::Application;
+    const STATUS: HandshakeStatus =
+        HandshakeStatus { has_handshake_keys: true, peer_verified_address: true, completed: true };
+
+    /// Recovery of one path after the handshake.
+    #[derive(Debug)]
+    pub struct Alone {
+        recovery: Recovery,
+        skipped: Option<u64>,
+    }
+
+    impl Alone {
+        /// With the controller and all else of `config`.
+        pub fn new(config: &crate::Config) -> Self {
+            Alone { recovery: Recovery::new_with_config(&RecoveryConfig::from_config(config)), skipped: None }
+        }
+
+        /// Packet `number` leaves with `bytes` of a stream, if the window has room: what a
+        /// connection asks and tells for it. Whether it left.
+        #[inline]
+        pub fn send(&mut self, now: Instant, number: u64, bytes: usize) -> bool {
+            let recovery = &mut self.recovery;
+            if recovery.should_elicit_ack(EPOCH) || recovery.cwnd_available() < bytes {
+                return false;
+            }
+            recovery.update_app_limited(false);
+            let frame = Frame::StreamHeader { stream_id: 0, offset: 0, length: bytes, fin: false };
+            let packet = Sent {
+                pkt_num: number,
+                frames: smallvec::smallvec![frame],
+                time_sent: now,
+                time_acked: None,
+                time_lost: None,
+                size: bytes,
+                ack_eliciting: true,
+                in_flight: true,
+                delivered: 0,
+                delivered_time: now,
+                first_sent_time: now,
+                is_app_limited: false,
+                tx_in_flight: 0,
+                lost: 0,
+                has_data: true,
+                is_pmtud_probe: false,
+            };
+            let _ = std::hint::black_box((recovery.cwnd(), recovery.max_datagram_size()));
+            recovery.on_packet_sent(packet, EPOCH, STATUS, now, "");
+            let _ = std::hint::black_box((recovery.get_packet_send_time(now), recovery.get_next_release_time()));
+            true
+        }
+
+        /// An ACK frame of the packets with these numbers comes; how many were new.
+        #[inline]
+        pub fn acknowledge(&mut self, now: Instant, numbers: Range<u64>) -> usize {
+            let recovery = &mut self.recovery;
+            let mut ranges = RangeSet::default();
+            ranges.insert(numbers);
+            recovery.external_ecn(&None);
+            let Ok(_) = recovery.on_ack_received(&ranges, 0, EPOCH, STATUS, now, self.skipped, "") else { return 0 };
+            while recovery.next_lost_frame(EPOCH).is_some() {}
+            let mut acknowledged = 0;
+            while recovery.next_acked_frame(EPOCH).is_some() {
+                acknowledged += 1;
+            }
+            let _ = std::hint::black_box((recovery.cwnd_available(), recovery.loss_detection_timer()));
+            acknowledged
+        }
+
+        /// The window, bytes.
+        pub fn window(&self) -> usize {
+            self.recovery.cwnd()
+        }
+    }
+}
+
+/// A controller, what it decided, and what it has not been told of a frame yet.
 #[derive(Debug)]
 pub(crate) struct External {
     controller: Box<dyn Controller>,
+    decided: Decided,
+    /// As decided.
+    pacing_rate: Bandwidth,
+    /// As decided.
+    delivery_rate: Bandwidth,
     frame: Option<Frame>,
     ecn: Option<Ecn>,
     mtu: usize,
@@ -417,9 +525,46 @@ pub(crate) struct External {
 }
 
 impl External {
-    fn window(&self) -> u64 {
-        self.controller.window().min(self.limit)
+    fn new(controller: Box<dyn Controller>, mtu: usize, sent_now: bool) -> External {
+        let decided = controller.decided();
+        let pacing_rate = Bandwidth::infinite();
+        let mut external = External {
+            controller,
+            decided,
+            pacing_rate,
+            delivery_rate: Bandwidth::zero(),
+            frame: None,
+            ecn: None,
+            mtu,
+            limit: u64::MAX,
+            sent_now,
+        };
+        external.ask();
+        external
     }
+
+    /// Takes what the controller decided.
+    #[inline]
+    fn ask(&mut self) {
+        self.decided = self.controller.decided();
+        self.pacing_rate = pacing(&self.decided);
+        self.delivery_rate = self.decided.delivery_rate.map_or(Bandwidth::zero(), bandwidth);
+    }
+
+    #[inline]
+    fn window(&self) -> u64 {
+        let window = if self.decided.shared { self.controller.decided().window } else { self.decided.window };
+        window.min(self.limit)
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Bandwidth {
+        if self.decided.shared { pacing(&self.controller.decided()) } else { self.pacing_rate }
+    }
+}
+
+fn pacing(decided: &Decided) -> Bandwidth {
+    decided.pacing_rate.map_or(Bandwidth::infinite(), bandwidth)
 }
 
 /// What sends: BBRv2, or an external controller.
@@ -454,7 +599,7 @@ impl Sender {
         let path = NewPath { now: now(), addresses: config.path, mtu };
         let controller = algorithm.start(&path)?;
         let sent_now = config.custom_bbr_params.and_then(|params| params.time_sent_set_to_now).unwrap_or(true);
-        Some(Sender::External(External { controller, frame: None, ecn: None, mtu, limit: u64::MAX, sent_now }))
+        Some(Sender::External(External::new(controller, mtu, sent_now)))
     }
 
     /// The part of `room`, bytes, that whole datagrams take. A datagram that fills what is left
@@ -487,7 +632,12 @@ impl Sender {
         let Sender::External(external) = self else { return };
         let ack_delay = Duration::from_micros(ack_delay_us);
         external.frame = Some(Frame { space: epoch.into(), ack_delay, ecn: external.ecn.take() });
-        external.controller.frame(now, &|number| ranges.iter().any(|range| range.contains(&number)));
+        if external.decided.awaits_frames {
+            let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
+            if external.controller.frame(now, &acknowledges) {
+                external.ask();
+            }
+        }
     }
 }
 
@@ -537,12 +687,12 @@ impl CongestionControl for Sender {
     ) {
         ask!(self,
             bbr => bbr.on_packet_sent(sent_time, bytes_in_flight, packet_number, bytes, is_retransmissible),
-            external => external.controller.sent(&Sent {
-                number: packet_number,
-                bytes,
-                at: sent_time,
-                in_flight: bytes_in_flight,
-            })
+            external => {
+                let sent = Sent { number: packet_number, bytes, at: sent_time, in_flight: bytes_in_flight };
+                if external.controller.sent(&sent) {
+                    external.ask();
+                }
+            }
         )
     }
 
@@ -580,11 +730,15 @@ impl CongestionControl for Sender {
                 fresh: rtt_updated,
             },
         });
+        external.ask();
     }
 
     fn on_retransmission_timeout(&mut self, packets_retransmitted: bool) {
         ask!(self, bbr => bbr.on_retransmission_timeout(packets_retransmitted),
-            external => external.controller.probe_timeout())
+            external => {
+                external.controller.probe_timeout();
+                external.ask();
+            })
     }
 
     fn on_connection_migration(&mut self) {
@@ -606,29 +760,33 @@ impl CongestionControl for Sender {
 
     fn pacing_rate(&self, bytes_in_flight: usize, rtt_stats: &RttStats) -> Bandwidth {
         ask!(self, bbr => bbr.pacing_rate(bytes_in_flight, rtt_stats),
-            external => external.controller.pacing_rate().map_or(Bandwidth::infinite(), bandwidth))
+            external => external.pacing_rate())
     }
 
     fn bandwidth_estimate(&self, rtt_stats: &RttStats) -> Bandwidth {
         ask!(self, bbr => bbr.bandwidth_estimate(rtt_stats),
-            external => external.controller.delivery_rate().map_or(Bandwidth::zero(), bandwidth))
+            external => external.delivery_rate)
     }
 
     fn max_bandwidth(&self) -> Bandwidth {
         ask!(self, bbr => bbr.max_bandwidth(),
-            external => external.controller.delivery_rate().map_or(Bandwidth::zero(), bandwidth))
+            external => external.delivery_rate)
     }
 
     fn update_mss(&mut self, new_mss: usize) {
         ask!(self, bbr => bbr.update_mss(new_mss), external => {
             external.mtu = new_mss;
             external.controller.resized(new_mss);
+            external.ask();
         })
     }
 
     fn on_app_limited(&mut self, bytes_in_flight: usize) {
         ask!(self, bbr => bbr.on_app_limited(bytes_in_flight),
-            external => external.controller.app_limited(bytes_in_flight))
+            external => {
+                external.controller.app_limited(bytes_in_flight);
+                external.ask();
+            })
     }
 
     #[cfg(feature = "qlog")]

@@ -5,7 +5,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use quiche::external::{Controller, Report, Sent};
+use quiche::external::{Controller, Decided, Report, Sent};
 use windlass_controllers::Engine;
 
 use crate::path::Path;
@@ -28,12 +28,15 @@ impl<E: Engine> Guarded<E> {
         Guarded { mtu: path.mtu(), path: Some(path), controller: Arc::clone(controller) }
     }
 
+    /// Tells the path, if there is one; `None` if that ended it.
     #[inline]
-    fn tell(&mut self, what: impl FnOnce(&mut Path<E>)) {
-        let Some(path) = &mut self.path else { return };
-        if catch_unwind(AssertUnwindSafe(|| what(path))).is_err() {
+    fn tell<R: Default>(&mut self, what: impl FnOnce(&mut Path<E>) -> R) -> Option<R> {
+        let Some(path) = &mut self.path else { return Some(R::default()) };
+        let told = catch_unwind(AssertUnwindSafe(|| what(path))).ok();
+        if told.is_none() {
             self.give_up();
         }
+        told
     }
 
     #[cold]
@@ -60,8 +63,8 @@ impl<E: Engine> Drop for Guarded<E> {
 
 impl<E: Engine> Controller for Guarded<E> {
     #[inline]
-    fn sent(&mut self, packet: &Sent) {
-        self.tell(|path| path.sent(packet));
+    fn sent(&mut self, packet: &Sent) -> bool {
+        self.tell(|path| path.sent(packet)).unwrap_or(true)
     }
 
     #[inline]
@@ -70,8 +73,8 @@ impl<E: Engine> Controller for Guarded<E> {
     }
 
     #[inline]
-    fn frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) {
-        self.tell(|path| path.frame(now, acknowledges));
+    fn frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
+        self.tell(|path| path.frame(now, acknowledges)).unwrap_or(true)
     }
 
     fn forget(&mut self, number: u64) {
@@ -88,17 +91,15 @@ impl<E: Engine> Controller for Guarded<E> {
     }
 
     #[inline]
-    fn window(&self) -> u64 {
-        self.ask(LEAST_WINDOW * self.mtu, Path::window)
-    }
-
-    #[inline]
-    fn pacing_rate(&self) -> Option<u64> {
-        self.ask(None, Path::pacing_rate)
-    }
-
-    fn delivery_rate(&self) -> Option<u64> {
-        self.ask(None, Path::delivery_rate)
+    fn decided(&self) -> Decided {
+        let least = Decided {
+            window: LEAST_WINDOW * self.mtu,
+            pacing_rate: None,
+            delivery_rate: None,
+            shared: false,
+            awaits_frames: false,
+        };
+        self.ask(least, Path::decided)
     }
 
     fn ssthresh(&self) -> Option<u64> {

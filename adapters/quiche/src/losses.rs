@@ -31,6 +31,12 @@ impl Episode {
         }
     }
 
+    /// Whether something is missing.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        !self.missing.is_empty()
+    }
+
     /// An ACK frame `acknowledges` packets. When it leaves none of the episode missing: when
     /// the newest of them was sent.
     #[inline]

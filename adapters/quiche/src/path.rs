@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use quiche::external::{Report, Sent, Space};
+use quiche::external::{Decided, Report, Sent, Space};
 use windlass_adapter::instants::{Clock, span};
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
 use windlass_controllers::event::{self, Idle, LossTrigger, Lost, Marked, SpuriousLoss};
@@ -111,14 +111,17 @@ impl<E: Engine> Path<E> {
         self.flow.cwnd()
     }
 
-    /// The rate decided; without one the window over the smoothed RTT, a little faster.
+    /// What holds now. Without a rate decided it is the window over the smoothed RTT, a
+    /// little faster.
     #[inline]
-    pub(crate) fn pacing_rate(&self) -> Option<u64> {
-        self.flow.look(|decision| decision.pacing_rate.or_else(|| default_pacing(decision, self.smoothed?)))
-    }
-
-    pub(crate) fn delivery_rate(&self) -> Option<u64> {
-        self.rate.latest
+    pub(crate) fn decided(&self) -> Decided {
+        self.flow.look(|decision| Decided {
+            window: decision.cwnd,
+            pacing_rate: decision.pacing_rate.or_else(|| default_pacing(decision, self.smoothed?)),
+            delivery_rate: self.rate.latest,
+            shared: self.flow.is_grouped(),
+            awaits_frames: self.episode.is_open(),
+        })
     }
 
     pub(crate) fn in_recovery(&self) -> bool {
@@ -130,9 +133,9 @@ impl<E: Engine> Path<E> {
         self.flow.on(&Event { now, what });
     }
 
-    /// A packet left.
+    /// A packet left; whether the flow was told of something.
     #[inline]
-    pub(crate) fn sent(&mut self, packet: &Sent) {
+    pub(crate) fn sent(&mut self, packet: &Sent) -> bool {
         let now = self.clock.advance(packet.at);
         let bytes = packet.bytes as u64;
         let before = packet.in_flight as u64;
@@ -140,8 +143,12 @@ impl<E: Engine> Path<E> {
             // Losses found when a path changes are not told.
             self.in_flight.acknowledged(now, before);
         }
-        if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
+        let mut told = self.heeds_sent;
+        if !self.in_flight.add(bytes)
+            && let Some(idle) = self.in_flight.sent(now, bytes, 0)
+        {
             self.tell(now, What::Idle(Idle { idle, pto: self.pto }));
+            told = true;
         }
         let in_flight = self.in_flight.bytes();
         let narrow = u32::try_from(bytes).unwrap_or(u32::MAX);
@@ -153,6 +160,7 @@ impl<E: Engine> Path<E> {
             let sent = event::Sent { bytes, pn: Some(packet.number), in_flight, app_limited: false, place: None };
             self.tell(now, What::Sent(sent));
         }
+        told
     }
 
     fn leaves_room(&self, in_flight: u64) -> bool {
@@ -164,13 +172,13 @@ impl<E: Engine> Path<E> {
         self.app_limited |= self.leaves_room(in_flight);
     }
 
-    /// An ACK frame came.
+    /// An ACK frame came; whether the flow was told of something.
     #[inline]
-    pub(crate) fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) {
-        if let Some(newest_sent_at) = self.episode.heard(acknowledges) {
-            let now = self.clock.advance(now);
-            self.tell(now, What::SpuriousLoss(SpuriousLoss { newest_sent_at }));
-        }
+    pub(crate) fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
+        let Some(newest_sent_at) = self.episode.heard(acknowledges) else { return false };
+        let now = self.clock.advance(now);
+        self.tell(now, What::SpuriousLoss(SpuriousLoss { newest_sent_at }));
+        true
     }
 
     /// Packets were acknowledged or lost.
@@ -277,10 +285,10 @@ impl<E: Engine> Path<E> {
         let bytes = self.batch.bytes();
         self.rate.delivered(now, bytes, self.smoothed.unwrap_or(GRANULARITY));
         self.batch.app_limited(newest.app_limited);
-        let finished = self.batch.finish(in_flight, rtt);
-        let mut acked = event::Acked { newest_pn: Some(newest.number), ..finished };
+        let mut acked = self.batch.finish(in_flight, rtt);
+        acked.newest_pn = Some(newest.number);
         self.in_flight.depart(now, &mut acked, newest.app_limited);
-        self.tell(now, What::Acked(acked));
+        self.flow.on(&Event { now, what: What::Acked(acked) });
     }
 
     /// Nothing will be heard of packet `number`.

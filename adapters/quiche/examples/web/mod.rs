@@ -106,6 +106,12 @@ impl Answer {
         Answer::new(status, "text/plain; charset=utf-8", text.len() as u64, text, None)
     }
 
+    /// Its headers, and its body: a text, or a file.
+    #[allow(dead_code, reason = "for programs that write otherwise")]
+    pub fn into_parts(self) -> (Vec<Header>, Vec<u8>, Option<File>) {
+        (self.headers.unwrap_or_default(), self.waiting, self.file)
+    }
+
     /// Writes as much as there is room for; whether there is more.
     pub fn write(&mut self, http: &mut h3::Connection, connection: &mut Connection, stream: u64) -> bool {
         if let Some(headers) = &self.headers {

@@ -1,0 +1,124 @@
+//! Cost of one ACK frame that acknowledges two packets, and of the packets it lets go: loss
+//! recovery and congestion control of a path as quiche's connections call them, with quiche's
+//! own controllers and with ours.
+//!
+//! `cargo bench -p windlass-quiche --bench per_ack [-- [ROUNDS] [NAME]…]`.
+
+#[path = "../../common/bench/ours.rs"]
+mod ours;
+#[path = "../../common/bench/rounds.rs"]
+mod rounds;
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use quiche::external::alone::Alone;
+use windlass_controllers::Engine;
+use windlass_quiche::{Definition, PROVIDES, register_as};
+
+use rounds::{BLOCK, Candidate, compare};
+
+/// Bytes of a datagram.
+const MTU: usize = 1350;
+/// Connections taking turns, as on a server: the next ACK is not this one's.
+const FLOWS: usize = 16;
+/// A loss whenever so many packets of the first flow are in flight keeps it near there.
+const MOST: u64 = 100;
+/// And so many more of each flow after it: no two lose at the same time for long.
+const APART: u64 = 2;
+/// Of one flow and the next.
+const BETWEEN_ACKS: Duration = Duration::from_micros(50);
+/// Until the first ACK comes.
+const RTT: Duration = Duration::from_millis(40);
+
+/// One path, whose packets from `oldest` to `next` are in flight.
+struct Path {
+    recovery: Alone,
+    oldest: u64,
+    next: u64,
+    most: u64,
+}
+
+impl Path {
+    /// As many packets leave as the window lets go, four at most. Pacing is asked and not
+    /// obeyed.
+    #[inline]
+    fn send(&mut self, now: Instant) {
+        for _ in 0..4 {
+            if !self.recovery.send(now, self.next, MTU) {
+                break;
+            }
+            self.next += 1;
+        }
+    }
+
+    /// A frame acknowledges two packets, and now and then not the one before them.
+    #[inline]
+    fn acknowledge(&mut self, now: Instant) {
+        if self.next - self.oldest >= self.most {
+            self.oldest += 1;
+        }
+        let newest = (self.oldest + 2).min(self.next);
+        if newest > self.oldest {
+            black_box(self.recovery.acknowledge(now, self.oldest..newest));
+            self.oldest = newest;
+        }
+    }
+}
+
+/// Paths taking turns.
+struct Paths {
+    paths: Vec<Path>,
+    now: Instant,
+}
+
+impl Paths {
+    fn new(controller: &str) -> Paths {
+        let mut config = quiche::Config::new(quiche::PROTOCOL_VERSION).expect("a version quiche has");
+        config.set_max_send_udp_payload_size(MTU);
+        config.set_cc_algorithm_name(controller).expect("a controller it knows");
+        let now = Instant::now();
+        let made = |nth| Path { recovery: Alone::new(&config), oldest: 0, next: 0, most: MOST + APART * nth };
+        let mut paths: Vec<Path> = (0..FLOWS as u64).map(made).collect();
+        paths.iter_mut().for_each(|path| (0..3).for_each(|_| path.send(now)));
+        Paths { paths, now: now + RTT }
+    }
+
+    /// A block of frames; how long it took.
+    fn block(&mut self) -> Duration {
+        let start = self.now;
+        let times: [Instant; BLOCK] = std::array::from_fn(|i| start + BETWEEN_ACKS * i as u32);
+        self.now = start + BETWEEN_ACKS * BLOCK as u32;
+        let clock = Instant::now();
+        for (i, &now) in times.iter().enumerate() {
+            let path = black_box(&mut self.paths[i % FLOWS]);
+            path.acknowledge(now);
+            path.send(now);
+        }
+        clock.elapsed()
+    }
+}
+
+/// Makes ours, each by a name of its own.
+struct Adapter;
+
+impl ours::Runs for Adapter {
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration> {
+        static NAMES: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("measured {}", NAMES.fetch_add(1, Ordering::Relaxed));
+        register_as(&name, Definition::new(engine).expect("quiche reports what it needs")).expect("room for a name");
+        let mut paths = Paths::new(&name);
+        Box::new(move || paths.block())
+    }
+}
+
+fn main() {
+    const OWN: [(&str, &str); 3] = [("quiche Reno", "reno"), ("quiche CUBIC", "cubic"), ("quiche BBRv2", "bbr2")];
+    let own = OWN.map(|(name, controller)| {
+        let mut paths = Paths::new(controller);
+        Candidate::new(name, name, move || paths.block())
+    });
+    let ours = ours::candidates(&Adapter, PROVIDES, OWN.map(|(name, _)| name));
+    compare("per ACK frame of two packets, and those sent", own.into_iter().chain(ours).collect());
+}

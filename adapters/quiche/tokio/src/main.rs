@@ -1,0 +1,35 @@
+//! Serves the files of one directory over HTTP/3, on tokio-quiche:
+//! `tokio-quiche-http3 [--cc NAME] [--connections N] [--qlog DIRECTORY] ADDRESS:PORT DIRECTORY KEYS`
+
+use std::error::Error;
+use std::path::Path;
+use std::process::ExitCode;
+
+use tokio::net::UdpSocket;
+use windlass_quiche_tokio::{files, serve, settings};
+
+const USAGE: &str = "tokio-quiche-http3 [--cc NAME] [--connections N] [--qlog DIRECTORY] ADDRESS:PORT DIRECTORY KEYS";
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> ExitCode {
+    files::tell(run().await)
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let typed = files::Typed::read(&["--cc", "--connections", "--qlog"], 3, USAGE)?;
+    let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
+    let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
+    let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
+    let identity = files::identity(Path::new(keys))?;
+    let mut settings = settings(typed.option("--cc", "cubic"))?;
+    settings.qlog_dir = Some(typed.option("--qlog", "").to_owned()).filter(|name| !name.is_empty());
+    let socket = UdpSocket::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
+    println!("serving {} on {}", root.display(), socket.local_addr()?);
+    serve(socket, settings, identity, &root, room, |path| {
+        println!(
+            "{}: {} bytes sent, {} packets lost, round trip {:?}, window {} bytes",
+            path.peer_addr, path.sent_bytes, path.lost, path.rtt, path.cwnd
+        );
+    })
+    .await
+}
