@@ -101,9 +101,6 @@ impl Shared<'_> {
         if !(SMALLEST..=LARGEST).contains(&spec.packet_bytes) {
             return Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes });
         }
-        if !spec.drop_packets.is_empty() {
-            return Err(failed("drop_packets does not work with quiche, which shows no packets".to_owned()));
-        }
         if spec.discover_packet_bytes.is_some() && spec.packet_bytes != DISCOVERS_FROM {
             let bytes = spec.packet_bytes;
             return Err(failed(format!(

@@ -64,6 +64,20 @@ fn marks_reach_the_controller_one_by_one() {
 }
 
 #[test]
+fn named_data_packets_never_leave() {
+    for controller in ["reno", "native:reno"] {
+        let transfer = |keys: &str| {
+            let text = format!("{LINK}[[flow]]\ncontroller = \"{controller}\"\ntransfer_bytes = 100_000\n{keys}");
+            run(&text).flows.remove(0)
+        };
+        assert_eq!(transfer("").packets_lost, 0);
+        let flow = transfer("drop_packets = [5, 6, 30]");
+        assert!(flow.completed && flow.sha256.is_some());
+        assert_eq!(flow.packets_lost, 3, "{controller}");
+    }
+}
+
+#[test]
 fn several_connections_share_a_bottleneck() {
     let flow = |name: &str| format!("[[flow]]\nname = \"{name}\"\ncontroller = \"cubic\"\n");
     let link = LINK.replace("duration_s = 10", "duration_s = 30");

@@ -85,6 +85,7 @@ fn only_the_hook_differs_from_the_release() {
         .collect();
     let expected = [
         "Cargo.toml",
+        "src/build.rs",
         "src/frame.rs",
         "src/lib.rs",
         "src/packet.rs",
