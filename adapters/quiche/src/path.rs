@@ -144,9 +144,9 @@ impl<E: Engine> Path<E> {
             self.in_flight.acknowledged(now, before);
         }
         let mut told = self.heeds_sent;
-        if !self.in_flight.add(bytes)
-            && let Some(idle) = self.in_flight.sent(now, bytes, 0)
-        {
+        if self.in_flight.counts_only() {
+            self.in_flight.add(bytes);
+        } else if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
             self.tell(now, What::Idle(Idle { idle, pto: self.pto }));
             told = true;
         }
