@@ -266,6 +266,12 @@ static void WmReadEnvironment(void)
     const char *File = getenv("MSQUIC_CONFIG");
     /* The plugin itself reads where to; here it only has to be loaded. */
     const char *Packets = getenv("MSQUIC_QLOG");
+#if !WINDLASS_PACKETS
+    if (WmIsSet(Packets)) {
+        WmSay("MSQUIC_QLOG is %s, but this MsQuic was built without packet-qlog; no packets are logged", Packets);
+        Packets = NULL;
+    }
+#endif
     pthread_mutex_lock(&WmLock);
     if (WmFromEnvironment(Path, Name, File, Packets) != 0) {
         WmSay("%s; connections keep MsQuic's own congestion control", WmError);
