@@ -1,6 +1,6 @@
 //! What the schemes are for (`spec: arumaithurai §3.1, §12`).
 
-use crate::papers::Claim;
+use crate::papers::{CellResult, Claim};
 
 pub(super) const ALL: &[Claim] = &[
     Claim {
@@ -35,11 +35,15 @@ pub(super) const ALL: &[Claim] = &[
     Claim {
         id: "arumaithurai-4",
         experiment: "S10",
-        text: "LEDBAT yields to TCP behind a drop-tail queue of one bandwidth-delay product at 10 Mbit/s (TCP gets nine tenths).",
+        text: "LEDBAT, whose target of 100 ms is all the queue there is, does not yield to TCP: it keeps more than a third of what both get.",
         answer: |result| {
-            let of = |quantity| result.of(&[("rate", "10"), ("queue", "drop-tail")], quantity);
-            let (tcp, ledbat) = (of("tcp")?, of("candidate")?);
-            Some((tcp > 9.0 * ledbat, format!("TCP {tcp:.2}, LEDBAT {ledbat:.2} Mbit/s")))
+            let share = |cell: &CellResult| {
+                let (tcp, ledbat) = (cell.value("tcp")?, cell.value("candidate")?);
+                Some((ledbat / (ledbat + tcp), cell.cell.as_str()))
+            };
+            let least = result.cells.iter().filter_map(share).min_by(|a, b| a.0.total_cmp(&b.0));
+            let (least, cell) = least?;
+            Some((least > 1.0 / 3.0, format!("least: {:.0} %, {cell}", 100.0 * least)))
         },
     },
 ];
