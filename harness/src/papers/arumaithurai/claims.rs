@@ -39,7 +39,7 @@ pub(super) const ALL: &[Claim] = &[
         answer: |result| {
             let share = |cell: &CellResult| {
                 let (tcp, ledbat) = (cell.value("tcp")?, cell.value("candidate")?);
-                Some((ledbat / (ledbat + tcp), cell.cell.as_str()))
+                Some((ledbat / (ledbat + tcp), cell.cell.clone()))
             };
             let least = result.cells.iter().filter_map(share).min_by(|a, b| a.0.total_cmp(&b.0));
             let (least, cell) = least?;
