@@ -28,6 +28,7 @@
 //! * **The pacer's timer is of a millisecond.**
 
 mod definition;
+mod exit;
 mod flow;
 #[cfg(feature = "native")]
 mod native;

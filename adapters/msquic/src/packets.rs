@@ -3,7 +3,6 @@
 //! there are no files.
 
 use std::collections::BTreeMap;
-use std::ffi::c_int;
 use std::io::{self, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
@@ -140,15 +139,11 @@ pub(crate) fn wait_for(spool: &Spool) {
     write_all_at_exit();
 }
 
-// SAFETY: the function of the C library, with the type it has there.
-unsafe extern "C" {
-    fn atexit(function: extern "C" fn()) -> c_int;
-}
-
 /// A program that returns from `main` does not wait for a thread of ours.
 fn write_all_at_exit() {
-    extern "C" fn write_all() {
-        let _ = catch_unwind(|| {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        crate::exit::call_at_exit(|| {
             TRACING.store(0, Ordering::Relaxed);
             for file in FILES.read().unwrap_or_else(PoisonError::into_inner).values().flatten() {
                 file.lock().unwrap_or_else(PoisonError::into_inner).flush();
@@ -157,11 +152,6 @@ fn write_all_at_exit() {
                 spool.wait();
             }
         });
-    }
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        // SAFETY: the function lives as long as this library, which is never closed.
-        unsafe { atexit(write_all) };
     });
 }
 
