@@ -6,9 +6,10 @@ use std::time::Instant;
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
 use windlass_controllers::{Algorithm, Decision, Engine, Path, Time, View};
+use windlass_qlog::{Detail, Profile};
 use windlass_quiche::{Definition, STACK};
 
-use crate::choice::{Choice, NATIVES};
+use crate::choice::{Choice, NATIVES, OwnLog};
 use crate::config::config;
 use crate::flow::Flow;
 use crate::measure::Meter;
@@ -16,7 +17,7 @@ use crate::net::Stream;
 use crate::proto::ClientConfig;
 use crate::scenario::{Control, FlowSpec};
 use crate::stacks::driver::journal::{Journal, Listen, Output};
-use crate::stacks::driver::log::{Run, SMALLEST, begin};
+use crate::stacks::driver::log::{Run, SMALLEST, begin, description};
 use crate::stacks::driver::native::{NoNative, Seen, Shadow};
 use crate::stacks::payload::Source;
 use crate::stacks::{Log, RunError};
@@ -110,13 +111,24 @@ impl Shared<'_> {
         let largest = spec.discover_packet_bytes.unwrap_or(spec.packet_bytes) as usize;
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = self.first_decision(spec);
-        let trace =
-            log.map(|log| begin(log, &Run { stack: STACK, scenario: self.scenario, seed: self.seed }, spec, &first));
+        let run = Run { stack: STACK, scenario: self.scenario, seed: self.seed };
+        // Of its own controllers quiche tells more than could be seen from here: its packets.
+        let own = spec.control.algorithm().is_none();
+        let (own_log, log) = log.map_or((None, None), |log| match log.settings.detail {
+            Detail::Packets if own && log.settings.profile == Profile::Ietf => (Some(log), None),
+            _ => (None, Some(log)),
+        });
+        let own_log = own_log.map(|log| OwnLog {
+            output: log.output,
+            title: spec.name.clone(),
+            description: description(&run, spec),
+        });
+        let trace = log.map(|log| begin(log, &run, spec, &first));
         // Without packets, which of them were lost is not for the journal to say.
         let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
-        let choice = self.choice(spec, &journal, trace.clone(), level)?;
+        let choice = self.choice(spec, &journal, trace.clone(), level)?.logged(own_log);
         let watch = match (&choice, &spec.group) {
-            (Choice::Native(_), _) => Watch::Native,
+            (Choice::Native(..), _) => Watch::Native,
             (Choice::Ours(_), Some(_)) => Watch::Grouped,
             (Choice::Ours(_), None) => Watch::Ours,
         };

@@ -39,10 +39,16 @@ pub struct Run<'a> {
     pub seed: u64,
 }
 
+/// What the log of `spec` says it is of.
+#[must_use]
+pub fn description(run: &Run<'_>, spec: &FlowSpec) -> String {
+    format!("{} on {}, seed {}", spec.controller, run.scenario, run.seed)
+}
+
 /// The beginning of the log of `spec`, whose controller decides `first` to begin with.
 #[must_use]
 pub fn begin(log: Log, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
-    let description = format!("{} on {}, seed {}", spec.controller, run.scenario, run.seed);
+    let description = description(run, spec);
     let header = Header {
         title: &spec.name,
         description: &description,

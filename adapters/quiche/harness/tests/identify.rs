@@ -1,0 +1,28 @@
+//! Whose window quiche's own controllers have, by the logs that quiche itself writes.
+
+#[path = "../../../../harness/tests/stacks/identified.rs"]
+mod identified;
+#[path = "../../../../harness/tests/plain/mod.rs"]
+mod plain;
+
+use windlass::evaluation::Stack;
+use windlass_quiche_harness::QUICHE;
+
+fn quiche() -> Stack {
+    QUICHE.welcome();
+    Stack::named("quiche").unwrap()
+}
+
+#[test]
+#[ignore = "a minute; ci/nightly runs it"]
+fn the_stack_s_own_controllers() {
+    identified::natives(&[quiche()]);
+}
+
+#[test]
+fn a_native_controller_s_packets_are_in_its_log() {
+    let trace = plain::trace("random-loss", "native:reno", quiche()).unwrap();
+    let found = identified::look(&trace);
+    assert!(found.compared > 1000, "{found:?}");
+    assert_eq!(identified::place(&found, "reno"), 0, "{:#?}", &found.guesses[..3]);
+}
