@@ -112,7 +112,7 @@ fn the_whole_catalogue_on_five_scenarios() {
 #[test]
 #[ignore = "a minute; ci/nightly runs it"]
 fn the_stacks_own_controllers() {
-    natives(Stack::ALL);
+    natives(Stack::ALL, 4);
 }
 
 /// A trace of quiche's own CUBIC, where it is at hand.
