@@ -127,6 +127,20 @@ fn reordering_makes_spurious_losses_and_the_response_is_taken_back() {
     assert!(undone > 5, "{undone}");
 }
 
+/// Jitter of 8 ms on 10 Mbit/s puts eight packets before one that was sent earlier, and a tenth
+/// of the window is twenty.
+#[test]
+fn a_share_of_the_window_is_patient_with_reordering() {
+    let lost = |keys: &str| {
+        let path = format!("duration_s = 30\n{PATH}{DUMBBELL}buffer_packets = 1000\njitter_ms = 8\nreorder = true\n");
+        let scenario = scenario(&format!("{path}{FLOW}{keys}"), "reno:iw=200,max_window=200");
+        Simulation::new(&scenario).unwrap().finish().flows[0].packets_lost
+    };
+    assert!(lost("") > 1000, "{}", lost(""));
+    assert_eq!(lost("dupthresh_frac = 10\n"), 0);
+    assert_eq!(lost("dupthresh_frac = 1000\n"), lost(""), "never fewer than three");
+}
+
 #[test]
 fn what_is_really_lost_is_never_called_spurious() {
     let text = format!("duration_s = 60\n{PATH}{DUMBBELL}loss_percent = 1\n{FLOW}");

@@ -14,6 +14,9 @@ use crate::metrics::{Measured, Meter, Progress};
 use crate::model::{Batch, Event, Metrics, What};
 use crate::read::{Options, ReadError, Summary};
 
+/// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT before there is any.
+const INITIAL_RTT: u64 = 333_000_000;
+
 /// What a line tells.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Quantity {
@@ -196,7 +199,8 @@ impl Series {
             (Quantity::AppLimited, metrics.app_limited.map(u64::from)),
         ];
         for (quantity, value) in told {
-            if let Some(value) = value {
+            let Some(value) = value else { continue };
+            if (quantity, value) != (Quantity::SmoothedRtt, INITIAL_RTT) || self.has_sample() {
                 self.add(quantity, now, value);
             }
         }
@@ -207,6 +211,12 @@ impl Series {
         if metrics.latest_rtt.is_some() {
             self.sampled_rtt.clear();
         }
+    }
+
+    /// Whether any RTT was measured so far.
+    fn has_sample(&self) -> bool {
+        let told = [Quantity::LatestRtt, Quantity::MinRtt].iter().any(|rtt| !self.lines[*rtt as usize].is_empty());
+        told || !self.sampled_rtt.is_empty()
     }
 
     /// What the meter worked out from the event.

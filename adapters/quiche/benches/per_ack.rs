@@ -15,8 +15,10 @@ use std::time::{Duration, Instant};
 
 use quiche::external::alone::Alone;
 use windlass_controllers::Engine;
+use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
 
+use ours::Runs;
 use rounds::{BLOCK, Candidate, compare};
 
 /// Bytes of a datagram.
@@ -29,6 +31,8 @@ const MOST: u64 = 100;
 const APART: u64 = 2;
 /// Of one flow and the next.
 const BETWEEN_ACKS: Duration = Duration::from_micros(50);
+/// The window that never changes, packets.
+const STILL: u32 = 100;
 /// Until the first ACK comes.
 const RTT: Duration = Duration::from_millis(40);
 
@@ -119,6 +123,8 @@ fn main() {
         let mut paths = Paths::new(controller);
         Candidate::new(name, name, move || paths.block())
     });
+    // What the hook and quiche's recovery take where nothing is decided.
+    let still = Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::engine(STILL)));
     let ours = ours::candidates(&Adapter, PROVIDES, OWN.map(|(name, _)| name));
-    compare("per ACK frame of two packets, and those sent", own.into_iter().chain(ours).collect());
+    compare("per ACK frame of two packets, and those sent", own.into_iter().chain([still]).chain(ours).collect());
 }

@@ -3,6 +3,7 @@
 use windlass_controllers::{Algorithm, Path, What};
 
 use super::frame::{Frame, Occurrence};
+use super::habit::Habit;
 use super::rerun::Rerun;
 
 /// A factor between two windows counts as this much at most, as a natural logarithm.
@@ -50,6 +51,7 @@ impl Distance {
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub algorithm: Algorithm,
+    habit: Habit,
     /// From the beginning of the connection to its end.
     whole: Rerun,
     pub whole_distance: Distance,
@@ -70,10 +72,11 @@ pub(super) fn starting_at(mut algorithm: Algorithm, bytes: u64, mtu: u32) -> Opt
 }
 
 impl Candidate {
-    pub fn new(algorithm: Algorithm, path: &Path) -> Candidate {
+    pub fn new(algorithm: Algorithm, habit: Habit, path: &Path) -> Candidate {
         Candidate {
             algorithm,
-            whole: Rerun::new(algorithm, path),
+            habit,
+            whole: Rerun::with(algorithm, habit, path),
             whole_distance: Distance::default(),
             again: [None, None],
             epoch: Default::default(),
@@ -116,7 +119,7 @@ impl Candidate {
         self.again[0] = Some(match starting_at(self.algorithm, told, path.mtu) {
             None => self.whole.clone(),
             Some(algorithm) => {
-                let mut again = Rerun::new(algorithm, &path);
+                let mut again = Rerun::with(algorithm, self.habit, &path);
                 if let Some(rtt) = frame.rtt {
                     again.tell(frame.now, What::Sampled(rtt));
                 }

@@ -8,6 +8,7 @@ use windlass_controllers::{Algorithm, Engine};
 use super::candidate::{Candidate, Distance, starting_at};
 use super::facts::Missing;
 use super::frame::{Occurrence, Told};
+use super::habit::Habit;
 use super::rebuild::LossSource;
 use super::select::{Connection, HindsightError};
 
@@ -83,11 +84,12 @@ pub fn identify<R: Read>(
 }
 
 /// A controller with its default parameters and, of those that stacks have too, with the
-/// other first slow start, and CUBIC with the `K` and the estimate of Reno's window of either
-/// RFC: which of them a stack has is its own affair.
-fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
+/// other first slow start, CUBIC with the `K` and the estimate of Reno's window of either
+/// RFC, and with what one stack adds to it: which of them a stack has is its own affair.
+fn variants(algorithm: Algorithm) -> Vec<(Algorithm, Habit)> {
     let mut variants = vec![algorithm];
-    if VARIED.contains(&Engine::name(&algorithm)) {
+    let name = Engine::name(&algorithm);
+    if VARIED.contains(&name) {
         for (parameter, words) in
             [("slow_start", ["standard", "hystart++"]), ("k_from_w_max", ["on", "off"]), ("alpha_rises", ["on", "off"])]
         {
@@ -100,7 +102,8 @@ fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
             }
         }
     }
-    variants
+    let habits: &[Habit] = if name == "cubic" { &[Habit::Standard, Habit::TakesBack] } else { &[Habit::Standard] };
+    habits.iter().flat_map(|habit| variants.iter().map(|variant| (*variant, *habit))).collect()
 }
 
 /// All controllers of the catalogue on one connection.
@@ -126,7 +129,7 @@ impl Trial {
         let candidates = Algorithm::ALL
             .iter()
             .flat_map(|entry| variants((entry.default)()))
-            .map(|algorithm| Candidate::new(engine(algorithm), &path))
+            .map(|(algorithm, habit)| Candidate::new(engine(algorithm), habit, &path))
             .collect();
         let told = Told::default();
         Trial {

@@ -13,6 +13,7 @@
 mod candidate;
 mod facts;
 mod frame;
+mod habit;
 mod identify;
 mod rebuild;
 mod rerun;

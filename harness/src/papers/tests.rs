@@ -5,7 +5,7 @@ use crate::scenario::Scenario;
 
 /// Every id of the four specifications' sections on evaluation.
 const IDS: &[(&str, &str)] = &[
-    ("sharma", "EV-0a EV-0b EV-1 EV-1a EV-2 EV-3 EV-4 EV-5 EV-5r EV-6"),
+    ("sharma", "EV-0a EV-0b EV-1 EV-1a EV-1n EV-2 EV-3 EV-4 EV-5 EV-5r EV-6"),
     (
         "cho",
         "CH2-A CH2-B CH2-C CH2-D CH2-E CH2-F CH3-A CH3-B CH3-C CH3-D CH3-E CH3-F CH3-G CH4-A CH4-B CH4-C CH4-D CH4-E \

@@ -81,6 +81,7 @@ pub(super) fn read(
     }
     let ack = ack(section);
     let recovery = recovery(section);
+    let dupthresh_frac = dupthresh_frac(section, recovery);
     let ecn = section.flag("ecn");
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
@@ -116,6 +117,7 @@ pub(super) fn read(
         ack_wire_bytes: ack_bytes + overhead_bytes,
         ack,
         recovery,
+        dupthresh_frac,
         ecn,
         pacing,
         clock_offset: (clock_offset * 1e6) as i64,
@@ -144,6 +146,17 @@ fn ack(section: &Section<'_>) -> AckPolicy {
     let every = section.whole("ack_every_packets", 1, 10_000, "packets").map_or(base.every, |found| found.value as u32);
     let max_delay = section.number("max_ack_delay_ms", above_zero(16_383.0, "ms"));
     AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
+}
+
+/// Where losses are found by counting later packets.
+fn dupthresh_frac(section: &Section<'_>, recovery: Recovery) -> Option<u32> {
+    let found = section.whole("dupthresh_frac", 1, 1_000_000, "")?;
+    if recovery != Recovery::Quic {
+        let message = format!("{} has dupthresh_frac, but takes three duplicate ACKs for a loss", section.name);
+        let help = Some("leave it out, or recovery".to_owned());
+        section.problem(&found.span, "of no effect", message, help);
+    }
+    Some(found.value as u32)
 }
 
 fn recovery(section: &Section<'_>) -> Recovery {

@@ -83,6 +83,10 @@ pub struct FlowSpec {
     pub ack: AckPolicy,
     /// How the simulator finds and repairs losses.
     pub recovery: Recovery,
+    /// The simulator takes a packet for lost once a window's so-manieth part of later ones, and
+    /// three at least, are acknowledged, as ns-2's `numdupacksFrac_` had it (`spec: sharma §12
+    /// A-17`); `None` for three.
+    pub dupthresh_frac: Option<u32>,
     /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
     /// ECN-capable; `None`: as the controller decides.
     pub ecn: Option<bool>,

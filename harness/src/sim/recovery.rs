@@ -84,6 +84,8 @@ pub(super) struct Recovery {
     pto_count: u32,
     last_sent_at: u64,
     run: LossRun,
+    /// A packet is lost when so many later ones are acknowledged.
+    pub packet_threshold: u64,
 }
 
 impl Recovery {
@@ -97,6 +99,7 @@ impl Recovery {
             pto_count: 0,
             last_sent_at: 0,
             run: LossRun::default(),
+            packet_threshold: PACKET_THRESHOLD,
         }
     }
 
@@ -157,7 +160,7 @@ impl Recovery {
             // Packets in flight are never forgotten.
             let Some(packet) = self.sent.get_mut(number) else { break };
             if packet.state == State::InFlight {
-                let trigger = if largest - number >= PACKET_THRESHOLD {
+                let trigger = if largest - number >= self.packet_threshold {
                     LossTrigger::PacketThreshold
                 } else if packet.sent_at.saturating_add(delay) <= now {
                     LossTrigger::TimeThreshold

@@ -12,7 +12,7 @@ use super::data::{Chunk, Data};
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 use super::pacer::Pacer;
 use super::receiver::{Received, Receiver};
-use super::recovery::{Acknowledged, LostBatch, Recovery};
+use super::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, Recovery};
 use super::rtt::RttEstimator;
 use super::sent::{Sent, State};
 use super::tcp::Tcp;
@@ -109,6 +109,8 @@ pub(super) struct Sender<E: Engine> {
     flow: u32,
     overhead: u32,
     max_ack_delay: u64,
+    /// A packet of the window for each of so many bytes has to be acknowledged before a loss.
+    bytes_per_duplicate: Option<u64>,
     clock_offset: i64,
     /// Some link of the route gives congestion-indication marks.
     ci_path: bool,
@@ -154,6 +156,7 @@ impl<E: Engine> Sender<E> {
             flow,
             overhead: spec.overhead_bytes,
             max_ack_delay: spec.ack.max_delay.0,
+            bytes_per_duplicate: spec.dupthresh_frac.map(|frac| u64::from(frac) * u64::from(spec.packet_bytes)),
             clock_offset: spec.clock_offset,
             ci_path,
             recovery: Recovery::new(),
@@ -541,6 +544,9 @@ impl<E: Engine> Sender<E> {
         let data = &mut self.data;
         let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
         let watched = around.observer.is_some();
+        if let Some(bytes) = self.bytes_per_duplicate {
+            self.recovery.packet_threshold = (self.orders.cwnd / bytes).max(PACKET_THRESHOLD);
+        }
         let lost = self.recovery.detect(now, &self.rtt, self.max_ack_delay, |packet, number, trigger| {
             data.lost(packet, trigger);
             if watched {

@@ -107,3 +107,15 @@ fn a_rate_is_growth_over_time() {
     let rates = rate(&points, 0..3 * second, second);
     assert_eq!(rates, [(second / 2, 300.0), (3 * second / 2, 0.0), (5 * second / 2, 600.0)]);
 }
+
+#[test]
+fn the_smoothed_rtt_from_before_any_sample_is_not_drawn() {
+    let smoothed = |time: u32, also: &str| {
+        format!(r#"{{"time":{time},"name":"quic:recovery_metrics_updated","data":{{"smoothed_rtt":333{also}}}}}"#)
+    };
+    let first = smoothed(0, r#","min_rtt":0,"latest_rtt":0"#);
+    let drawn = only(&[&first, SENT[0], ACKED, &smoothed(90, "")]);
+    assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
+    let drawn = only(&[&first, &smoothed(20, r#","latest_rtt":333"#)]);
+    assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(20, 333_000_000)]);
+}

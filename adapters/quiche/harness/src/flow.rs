@@ -14,7 +14,7 @@ use crate::scenario::AckPolicy;
 use crate::stacks::driver::journal::{Journal, lock};
 use crate::stacks::driver::wire::{Datagram, Role};
 use crate::stacks::payload::{Hash, Sink, Source, check};
-use crate::watch::{Watch, Watched, codepoint};
+use crate::watch::{Watch, Watched};
 
 /// The stream of the transfer: the client's first that goes one way.
 pub const STREAM: u64 = 2;
@@ -181,7 +181,7 @@ impl Flow {
             let ecn = match role {
                 Role::Sender => {
                     self.write()?;
-                    codepoint(&lock(&self.journal).decision)
+                    self.watched.watch.codepoint(&lock(&self.journal).decision)
                 }
                 Role::Receiver => Codepoint::NotEct,
             };

@@ -28,7 +28,7 @@ use crate::stacks::driver::journal::{Journal, lock};
 use crate::stacks::driver::wire::Role;
 use crate::stacks::{Log, LogOf, RunError};
 use crate::tls::{Tls, tls};
-use crate::watch::{Watch, Watched, codepoint};
+use crate::watch::{Watch, Watched};
 
 /// The longest sleep of an end, so that it notices that its program is gone.
 const LOOK: Duration = Duration::from_millis(50);
@@ -214,9 +214,9 @@ impl Sender {
             told: Arc::clone(&self.told),
             clock: self.clock,
         };
-        let (journal, told) = (Arc::clone(&self.journal), Arc::clone(&self.told));
+        let (journal, told, watch) = (Arc::clone(&self.journal), Arc::clone(&self.told), self.watch);
         self.thread = Some(thread::spawn(move || {
-            let ecn = || codepoint(&lock(&journal).decision);
+            let ecn = || watch.codepoint(&lock(&journal).decision);
             if let Err(reason) = post.drive(end, ecn, |end| work.step(end)) {
                 lock(&told).failed = Some(reason);
             }

@@ -19,10 +19,24 @@ pub enum Watch {
     Native,
 }
 
+impl Watch {
+    /// What quiche leaves to whoever owns the socket: the codepoint a controller decides. Where
+    /// ours decides none, whether there is one is for the scenario to say. quiche's own do not
+    /// react to marks, and only who does may say that it can be marked (`RFC 9002 §7.1`).
+    pub fn codepoint(self, decision: &Decision) -> Codepoint {
+        match (self, decision.ecn) {
+            (Watch::Native, _) | (_, Ecn::NotEct) => Codepoint::NotEct,
+            (_, Ecn::Ect1) => Codepoint::Ect1,
+            (_, Ecn::Ect0 | Ecn::Unspecified) => Codepoint::Ect0,
+        }
+    }
+}
+
 /// A controller that is watched.
 #[derive(Debug)]
 pub struct Watched {
-    watch: Watch,
+    /// Who tells of it.
+    pub watch: Watch,
     /// What it was seen with: its window, bytes, and RTT.
     seen: (u64, Duration),
 }
@@ -60,15 +74,5 @@ impl Watched {
             }
         }
         Ok(())
-    }
-}
-
-/// What quiche leaves to whoever owns the socket: the codepoint a controller decides. Where it
-/// decides none, whether there is one is for the scenario to say.
-pub fn codepoint(decision: &Decision) -> Codepoint {
-    match decision.ecn {
-        Ecn::NotEct => Codepoint::NotEct,
-        Ecn::Ect1 => Codepoint::Ect1,
-        Ecn::Ect0 | Ecn::Unspecified => Codepoint::Ect0,
     }
 }

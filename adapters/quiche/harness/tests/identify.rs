@@ -13,17 +13,19 @@ fn quiche() -> Stack {
     Stack::named("quiche").unwrap()
 }
 
-/// What is reached: quiche does not react to marks, and `docs/qlog.md` says what its CUBIC does.
+/// What is reached: on two of the paths its BBR, version 2, is not told by ours, version 3.
 #[test]
 #[ignore = "minutes; ci/nightly runs it"]
 fn the_stack_s_own_controllers() {
-    identified::natives(&[quiche()], 7);
+    identified::natives(&[quiche()], 2);
 }
 
 #[test]
 fn a_native_controller_s_packets_are_in_its_log() {
-    let trace = plain::trace("random-loss", "native:reno", quiche()).unwrap();
-    let found = identified::look(&trace);
-    assert!(found.compared > 1000, "{found:?}");
-    assert_eq!(identified::place(&found, "reno"), 0, "{:#?}", &found.guesses[..3]);
+    for native in ["reno", "cubic"] {
+        let trace = plain::trace("random-loss", &format!("native:{native}"), quiche()).unwrap();
+        let found = identified::look(&trace);
+        assert!(found.compared > 1000, "{found:?}");
+        assert_eq!(identified::place(&found, native), 0, "{:#?}", &found.guesses[..3]);
+    }
 }

@@ -63,6 +63,18 @@ fn marks_reach_the_controller_one_by_one() {
     assert!(flow.goodput_mbps > 8.5, "{} Mbit/s", flow.goodput_mbps);
 }
 
+/// Marks would be lost on it: its packets are dropped where others' are marked.
+#[test]
+fn what_does_not_react_to_marks_gets_none() {
+    for controller in ["native:reno", "native:cubic"] {
+        let outcome = run(&format!(
+            "{LINK}queue = {{ kind = \"step\", threshold_packets = 10 }}\n[[flow]]\ncontroller = \"{controller}\""
+        ));
+        assert_eq!(outcome.queues[0].packets_marked, 0, "{controller}");
+        assert!(outcome.flows[0].packets_lost > 0, "{controller}");
+    }
+}
+
 #[test]
 fn named_data_packets_never_leave() {
     for controller in ["reno", "native:reno"] {

@@ -80,6 +80,12 @@ pub(super) fn each(extent: Extent) -> Vec<Cell> {
     cells
 }
 
+/// EV-1n: a loss takes as many later packets as in the ns-2 of that time.
+pub(super) fn duplicates(extent: Extent) -> Vec<Cell> {
+    let dumbbell = Dumbbell { dupthresh_frac: Some(100), ..Dumbbell::single("") };
+    SCHEMES.iter().map(|scheme| one(scheme, &paper(scheme), &dumbbell, 100.0, Vec::new(), extent)).collect()
+}
+
 /// EV-1a.
 pub(super) fn alpha(extent: Extent) -> Vec<Cell> {
     let dumbbell = Dumbbell::single("");

@@ -70,6 +70,13 @@ pub(super) const DOCUMENT: Document = Document {
             plan: plan(cells::alpha, &[WINDOW, QUEUE]),
         },
         Experiment {
+            id: "EV-1n",
+            title: "One flow of each scheme, losses found as ns-2 did",
+            spec: "sharma §12 A-17, §13.3",
+            varied: "scheme",
+            plan: plan(cells::duplicates, &[WINDOW, QUEUE]),
+        },
+        Experiment {
             id: "EV-2",
             title: "A packet is lost early",
             spec: "sharma §13.3; §4.x.3.2, App. D",

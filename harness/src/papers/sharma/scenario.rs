@@ -30,6 +30,8 @@ pub(super) struct Dumbbell {
     /// Number of the packet that is lost on its way into the bottleneck, as the document
     /// counts.
     pub lost: Option<u64>,
+    /// A loss takes a window's so-manieth part of later packets, as ns-2 had it.
+    pub dupthresh_frac: Option<u32>,
     /// The flows.
     pub flows: Vec<Flow>,
 }
@@ -50,7 +52,15 @@ impl Dumbbell {
     /// bandwidth-delay product.
     pub(super) fn single(controller: &str) -> Dumbbell {
         let flow = Flow { name: "flow", controller: controller.to_owned(), start: 0.0, access: ACCESS };
-        Dumbbell { rate: RATE, delay: 48.0, queue: 1555, duration: 500.0, lost: None, flows: vec![flow] }
+        Dumbbell {
+            rate: RATE,
+            delay: 48.0,
+            queue: 1555,
+            duration: 500.0,
+            lost: None,
+            dupthresh_frac: None,
+            flows: vec![flow],
+        }
     }
 
     /// Round-trip propagation time of a flow, ms.
@@ -94,6 +104,9 @@ impl Dumbbell {
                 extent.time(flow.start) + self.rtt(flow) / 1000.0,
                 flow.access,
             );
+            if let Some(frac) = self.dupthresh_frac {
+                let _ = writeln!(text, "dupthresh_frac = {frac}");
+            }
         }
         text
     }

@@ -436,6 +436,11 @@ fn mistakes_of_queues_and_ways_are_named_too() {
         ),
         (
             "",
+            "recovery = \"tcp-reno\"\ndupthresh_frac = 100\n",
+            "11:18: flow \"flow1\" has dupthresh_frac, but takes three duplicate ACKs for a loss (leave it out, or recovery)",
+        ),
+        (
+            "",
             "arrivals = { times = 3 }\n",
             "10:12: arrivals of flow \"flow1\" has neither every_s nor poisson_s (give every_s, the time between arrivals, or poisson_s, its mean if it is random)",
         ),

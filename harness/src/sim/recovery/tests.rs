@@ -40,6 +40,17 @@ impl Fixture {
 }
 
 #[test]
+fn another_threshold_asks_for_more_later_packets() {
+    let mut f = Fixture::new();
+    f.recovery.packet_threshold = 5;
+    f.send_all(0..7);
+    (1..5).for_each(|number| f.ack(number));
+    assert_eq!(f.detect(100 * MS), (None, vec![]), "four later ones");
+    f.ack(5);
+    assert_eq!(f.detect(100 * MS).1, [0]);
+}
+
+#[test]
 fn three_later_packets_make_a_loss() {
     let mut f = Fixture::new();
     (0..6).for_each(|i| assert_eq!(f.send(i), i));
