@@ -141,6 +141,39 @@ fn across(cells: &[CellResult], x: &str, quantity: &str, by: &str) -> Vec<Line> 
     lines
 }
 
+/// Where a legend hides least of `lines`, drawn from 0 to `right` and from `low` to `high`.
+fn roomiest(lines: &[Line], right: f64, (low, high): (f64, f64)) -> SeriesLabelPosition {
+    use SeriesLabelPosition::{LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight};
+    // Shares of the plot, which a letter and a line of text take about so much of.
+    let letters = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
+    let wide = (0.08 + 0.009 * letters as f64).min(0.95);
+    let tall = (0.03 + 0.045 * lines.len() as f64).min(0.95);
+    let hidden = |left: f64, bottom: f64| {
+        let inside = |(x, y): (f64, f64)| {
+            let (x, y) = (x / right, (y - low) / (high - low));
+            (left..=left + wide).contains(&x) && (bottom..=bottom + tall).contains(&y)
+        };
+        let between = |ends: &[(f64, f64)]| {
+            let (from, to) = (ends[0], ends[1]);
+            (0..=10)
+                .map(|i| f64::from(i) / 10.0)
+                .any(|part| inside((from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))))
+        };
+        lines.iter().map(|line| line.points.windows(2).filter(|ends| between(ends)).count()).sum::<usize>()
+    };
+    let (middle, end, up) = (0.5 - wide / 2.0, 1.0 - wide, 1.0 - tall);
+    let places = [
+        (LowerRight, end, 0.0),
+        (UpperRight, end, up),
+        (UpperLeft, 0.0, up),
+        (LowerLeft, 0.0, 0.0),
+        (UpperMiddle, middle, up),
+        (LowerMiddle, middle, 0.0),
+    ];
+    let found = places.into_iter().min_by_key(|(_, left, bottom)| hidden(*left, *bottom));
+    found.map_or(LowerRight, |(place, ..)| place)
+}
+
 fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<Drawn> {
     let points = || lines.iter().flat_map(|line| line.points.iter().copied());
     let (right, top) = points().fold((0.0f64, 0.0f64), |(right, top), (x, y)| (right.max(x), top.max(y)));
@@ -149,13 +182,14 @@ fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<Drawn> {
         return None;
     }
     let span = (top - bottom).max(1e-9);
+    let (low, high) = (bottom - 0.04 * span.min(-bottom * 25.0), top + 0.08 * span);
     let text = svg(SIZE, |canvas| {
         let mut axes = ChartBuilder::on(canvas)
             .margin(6)
             .margin_right(22)
             .set_label_area_size(LabelAreaPosition::Left, 66)
             .set_label_area_size(LabelAreaPosition::Bottom, 38)
-            .build_cartesian_2d(0.0..right, bottom - 0.04 * span.min(-bottom * 25.0)..top + 0.08 * span)?;
+            .build_cartesian_2d(0.0..right, low..high)?;
         axes.configure_mesh()
             .disable_x_mesh()
             .bold_line_style(INK.mix(0.25))
@@ -180,11 +214,33 @@ fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<Drawn> {
             )?;
         }
         axes.configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
+            .position(roomiest(&lines, right, (low, high)))
             .label_font(ink(11))
             .border_style(TRANSPARENT)
             .draw()
     });
     // Drawing into memory fails only where an axis has no extent, which is seen to above.
     text.ok().map(|svg| Drawn { title, svg })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_legend_goes_where_it_hides_nothing() {
+        let line = |points: &[(f64, f64)]| Line {
+            name: "a line".to_owned(),
+            points: points.to_vec(),
+            bars: Vec::new(),
+            dots: false,
+        };
+        let along = |y: f64| (0..=100).map(|x| (f64::from(x), y)).collect::<Vec<_>>();
+        let place = |lines: &[Line]| roomiest(lines, 100.0, (0.0, 10.0));
+        assert!(matches!(place(&[line(&along(9.5))]), SeriesLabelPosition::LowerRight));
+        assert!(matches!(place(&[line(&along(0.2))]), SeriesLabelPosition::UpperRight));
+        // Two points far apart are a line too.
+        let falling = [line(&along(0.2)), line(&[(60.0, 9.8), (100.0, 9.8)])];
+        assert!(matches!(place(&falling), SeriesLabelPosition::UpperLeft));
+    }
 }
