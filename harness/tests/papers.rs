@@ -21,7 +21,7 @@ fn kept(out: &str) -> Vec<PathBuf> {
 fn the_list_names_every_experiment() {
     let output = windlass(&["paper", "list", "--json"]);
     let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!(rows.len(), 10 + 32 + 19 + 14);
+    assert_eq!(rows.len(), 11 + 32 + 19 + 14);
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
     assert_eq!(row("EV-6")["runs"], Value::from(36));
     let keys: BTreeSet<&str> = ["document", "id", "packets", "runs", "spec", "title", "varied"].into();
