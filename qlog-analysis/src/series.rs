@@ -14,7 +14,7 @@ use crate::metrics::{Measured, Meter, Progress};
 use crate::model::{Batch, Event, Metrics, What};
 use crate::read::{Options, ReadError, Summary};
 
-/// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT before there is any.
+/// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT, and some of the minimum, before there is any.
 const INITIAL_RTT: u64 = 333_000_000;
 
 /// What a line tells.
@@ -200,7 +200,8 @@ impl Series {
         ];
         for (quantity, value) in told {
             let Some(value) = value else { continue };
-            if (quantity, value) != (Quantity::SmoothedRtt, INITIAL_RTT) || self.has_sample() {
+            let guess = matches!(quantity, Quantity::SmoothedRtt | Quantity::MinRtt) && value == INITIAL_RTT;
+            if !guess || self.has_sample() {
                 self.add(quantity, now, value);
             }
         }

@@ -118,4 +118,6 @@ fn the_smoothed_rtt_from_before_any_sample_is_not_drawn() {
     assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
     let drawn = only(&[&first, &smoothed(20, r#","latest_rtt":333"#)]);
     assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(20, 333_000_000)]);
+    let drawn = only(&[&smoothed(0, r#","min_rtt":333"#), &smoothed(20, r#","min_rtt":40,"latest_rtt":41"#)]);
+    assert_eq!(told(&drawn, Quantity::MinRtt), [(20, 40_000_000)], "some stacks guess it too");
 }
