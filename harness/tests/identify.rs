@@ -109,10 +109,12 @@ fn the_whole_catalogue_on_five_scenarios() {
     assert!(right * 10 >= of * 9, "{right} of {of}");
 }
 
+/// Nine of ten have to be right.
 #[test]
 #[ignore = "a minute; ci/nightly runs it"]
 fn the_stacks_own_controllers() {
-    natives(Stack::ALL, 4);
+    let (wrong, of) = natives(Stack::ALL);
+    assert!(wrong.len() * 10 <= of, "{wrong:?}");
 }
 
 /// A trace of quiche's own CUBIC, where it is at hand.

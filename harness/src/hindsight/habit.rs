@@ -8,7 +8,7 @@ use super::frame::Frame;
 /// Of a window's packets less than this part may be lost, and the reduction is taken back.
 const PART: u64 = 5;
 
-/// And of any window one may.
+/// Or less than this, packets, where that is more.
 const TWO: u64 = 2;
 
 /// Something a stack does beside a controller's own rules.
@@ -89,7 +89,8 @@ impl Reductions {
 #[cfg(test)]
 mod tests {
     use windlass_controllers::event::LossTrigger;
-    use windlass_controllers::{Ecn, Phase};
+    use windlass_controllers::fixed_window::FixedWindow;
+    use windlass_controllers::{Engine, Path, View};
 
     use super::*;
 
@@ -109,17 +110,9 @@ mod tests {
     }
 
     fn decided(cwnd: u64, ssthresh: Option<u64>) -> Decision {
-        Decision {
-            cwnd,
-            ssthresh,
-            pacing_rate: None,
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
-            phase: Phase::SlowStart,
-            recovery_start: None,
-        }
+        let engine = FixedWindow::engine(1);
+        let state = engine.start(&Path { now: Time::ZERO, mtu: MTU, seed: 0 });
+        Decision { cwnd, ssthresh, ..engine.decide(&state, View::solo(&())) }
     }
 
     /// A frame that acknowledges what was sent at `sent_at`.

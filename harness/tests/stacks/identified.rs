@@ -28,8 +28,8 @@ fn ours(native: &str) -> &str {
     }
 }
 
-/// Prints the table of the documentation. At most `most` may be wrong.
-pub fn natives(stacks: &[Stack], most: usize) {
+/// Prints the table of the documentation. What is wrong of it, and how many cases it has.
+pub fn natives(stacks: &[Stack]) -> (Vec<String>, usize) {
     let mut cases = Vec::new();
     for stack in stacks.iter().copied() {
         for native in stack.natives() {
@@ -60,5 +60,5 @@ pub fn natives(stacks: &[Stack], most: usize) {
         println!("| {} | {native} | {} |", stack.name(), cells.join(" | "));
     }
     println!("\n{} of {} right", cases.len() - wrong.len(), cases.len());
-    assert!(wrong.len() <= most, "{wrong:?}");
+    (wrong, cases.len())
 }

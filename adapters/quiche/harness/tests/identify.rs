@@ -13,11 +13,13 @@ fn quiche() -> Stack {
     Stack::named("quiche").unwrap()
 }
 
-/// What is reached: on two of the paths its BBR, version 2, is not told by ours, version 3.
+/// What is reached, which is less than nine of ten: on two of the paths its BBR, version 2, is
+/// not told by ours, version 3.
 #[test]
 #[ignore = "minutes; ci/nightly runs it"]
 fn the_stack_s_own_controllers() {
-    identified::natives(&[quiche()], 2);
+    let (wrong, _) = identified::natives(&[quiche()]);
+    assert!(wrong.len() <= 2, "{wrong:?}");
 }
 
 #[test]
