@@ -11,13 +11,16 @@ pub fn windows_per_rtt(phase: Phase) -> f64 {
     if phase == Phase::SlowStart { 2.0 } else { 1.25 }
 }
 
-/// The rate in bit/s for a decision without one, on a path with this smoothed RTT; `None`
-/// for an RTT of nothing.
+/// The rate in bit/s, at most 2⁶³ − 1, for a decision without one, on a path with this smoothed RTT;
+/// `None` for an RTT of nothing.
 #[must_use]
 #[inline]
 pub fn default_pacing(decision: &Decision, smoothed: Span) -> Option<u64> {
     let windows = windows_per_rtt(decision.phase);
-    (smoothed > Span::ZERO).then(|| (windows * decision.cwnd as f64 * 8e9 / smoothed.0 as f64) as u64)
+    // Signed numbers become floats, and floats signed numbers, in one instruction.
+    let float = |number: u64| number.min(i64::MAX.cast_unsigned()).cast_signed() as f64;
+    let rate = || (windows * float(decision.cwnd) * 8e9 / float(smoothed.0)) as i64;
+    (smoothed > Span::ZERO).then(|| rate().cast_unsigned())
 }
 
 #[cfg(test)]
@@ -37,6 +40,6 @@ mod tests {
         assert_eq!(default_pacing(&decision, Span::from_millis(100)), Some(1_600_000));
         assert_eq!(default_pacing(&decision, Span::ZERO), None);
         decision.cwnd = u64::MAX;
-        assert_eq!(default_pacing(&decision, Span(1)), Some(u64::MAX));
+        assert_eq!(default_pacing(&decision, Span(1)), Some(i64::MAX.cast_unsigned()));
     }
 }

@@ -169,13 +169,16 @@ impl<E: Engine> Driven for Path<E> {
         }
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
-        let mut told = self.batch.finish(in_flight, rtt);
-        told.newest_pn = Some(newest.number);
-        told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
-        told.one_way =
+        let one_way =
             rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
-        self.in_flight.depart(self.now, &mut told, app_limited);
-        self.flow.on(&Event { now: self.now, what: What::Acked(told) });
+        let told = event::Acked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
+        // Where it is, and not moved there.
+        let mut event = Event { now: self.now, what: What::Acked(told) };
+        if let What::Acked(told) = &mut event.what {
+            told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
+            self.in_flight.depart(self.now, told, app_limited);
+        }
+        self.flow.on(&event);
     }
 
     fn marked(&mut self, marked: &abi::Marked) {

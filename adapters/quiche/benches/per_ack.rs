@@ -10,10 +10,12 @@ mod ours;
 mod rounds;
 
 use std::hint::black_box;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use quiche::external::alone::Alone;
+use quiche::external::{Controller, Decided, NewPath, Report, Sent};
 use windlass_controllers::Engine;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
@@ -117,14 +119,65 @@ impl ours::Runs for Adapter {
     }
 }
 
+/// A controller that keeps nothing, works out nothing and always decides the same: what is left
+/// is quiche's recovery and its pacer.
+#[derive(Debug)]
+struct Nothing;
+
+impl Controller for Nothing {
+    fn sent(&mut self, _: &Sent) -> bool {
+        false
+    }
+
+    fn report(&mut self, _: &Report<'_>, _: &mut Decided) {}
+
+    fn frame(&mut self, _: Instant, _: &dyn Fn(u64) -> bool) -> bool {
+        false
+    }
+
+    fn app_limited(&mut self, _: usize) {}
+
+    fn resized(&mut self, _: usize) {}
+
+    fn decided(&self) -> Decided {
+        let window = u64::from(STILL) * MTU as u64;
+        let pacing_rate = Some(window * 10_000 / RTT.as_millis() as u64);
+        Decided { window, pacing_rate, delivery_rate: pacing_rate, shared: false, awaits: None }
+    }
+
+    fn ssthresh(&self) -> Option<u64> {
+        None
+    }
+
+    fn state(&self) -> &'static str {
+        "nothing"
+    }
+
+    fn in_recovery(&self) -> bool {
+        false
+    }
+}
+
+impl quiche::external::Algorithm for Nothing {
+    fn start(&self, _: &NewPath) -> Option<Box<dyn Controller>> {
+        Some(Box::new(Nothing))
+    }
+}
+
 fn main() {
     const OWN: [(&str, &str); 3] = [("quiche Reno", "reno"), ("quiche CUBIC", "cubic"), ("quiche BBRv2", "bbr2")];
     let own = OWN.map(|(name, controller)| {
         let mut paths = Paths::new(controller);
         Candidate::new(name, name, move || paths.block())
     });
+    quiche::external::define("nothing", Arc::new(Nothing)).expect("room for a name");
+    let mut alone = Paths::new("nothing");
+    let nothing = Candidate::new("a hook that does nothing", OWN[1].0, move || alone.block());
     // What the hook and quiche's recovery take where nothing is decided.
     let still = Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::engine(STILL)));
     let ours = ours::candidates(&Adapter, PROVIDES, OWN.map(|(name, _)| name));
-    compare("per ACK frame of two packets, and those sent", own.into_iter().chain([still]).chain(ours).collect());
+    compare(
+        "per ACK frame of two packets, and those sent",
+        own.into_iter().chain([nothing, still]).chain(ours).collect(),
+    );
 }

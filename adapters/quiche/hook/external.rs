@@ -27,9 +27,7 @@ use crate::recovery::Recovery;
 use crate::recovery::RecoveryConfig;
 use crate::recovery::RecoveryStats;
 
-pub use super::Acked;
 pub use super::BbrParams;
-pub use super::Lost;
 
 mod slots;
 
@@ -90,22 +88,39 @@ impl From<Epoch> for Space {
 }
 
 /// quiche's estimates of a path's RTT.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Rtt {
+#[derive(Clone, Copy, Debug)]
+pub struct Rtt<'a>(&'a RttStats);
+
+impl Rtt<'_> {
     /// The latest sample.
-    pub latest: Duration,
-    /// The smoothed RTT.
-    pub smoothed: Duration,
+    #[inline]
+    pub fn latest(&self) -> Duration {
+        self.0.latest_rtt
+    }
+
+    /// The smoothed RTT; the configured one before there was a sample.
+    #[inline]
+    pub fn smoothed(&self) -> Duration {
+        self.0.smoothed_rtt
+    }
+
     /// Its variation.
-    pub variation: Duration,
+    #[inline]
+    pub fn variation(&self) -> Duration {
+        self.0.rttvar
+    }
+
     /// The minimum over five minutes.
-    pub min: Duration,
+    #[inline]
+    pub fn min(&self) -> Duration {
+        *self.0.min_rtt
+    }
+
     /// The longest the peer says it holds an ACK.
-    pub max_ack_delay: Duration,
-    /// Whether there ever was a sample; before, the smoothed RTT is the configured one.
-    pub measured: bool,
-    /// Whether the latest sample is of this report.
-    pub fresh: bool,
+    #[inline]
+    pub fn max_ack_delay(&self) -> Duration {
+        self.0.max_ack_delay
+    }
 }
 
 /// Cumulative counts of packets by ECN codepoint, as the peer reports them for a packet
@@ -131,49 +146,91 @@ pub struct Frame {
     pub ecn: Option<Ecn>,
 }
 
+/// A packet newly acknowledged.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Acked {
+    /// Its number.
+    pub number: u64,
+    /// When it left.
+    pub sent_at: Instant,
+    /// Its size; 0: it did not count as in flight.
+    pub bytes: usize,
+}
+
+/// A packet newly lost.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Lost {
+    /// Its number.
+    pub number: u64,
+    /// When it left.
+    pub sent_at: Instant,
+    /// Its size; 0: it did not count as in flight.
+    pub bytes: usize,
+    /// Whether a packet was acknowledged that left before it, and after those of the same
+    /// report that left before it.
+    pub apart: bool,
+}
+
+/// What is noted of a packet number space's packets for the next report.
+#[derive(Debug, Default)]
+pub(crate) struct Noted {
+    acked: Vec<Acked>,
+    lost: Vec<Lost>,
+    apart: bool,
+}
+
+impl Noted {
+    /// An ACK frame is about to be read.
+    #[inline]
+    pub(crate) fn begin_acked(&mut self) {
+        self.acked.clear();
+    }
+
+    /// It acknowledges a packet.
+    #[inline]
+    pub(crate) fn acked(&mut self, number: u64, sent_at: Instant, bytes: usize) {
+        self.acked.push(Acked { number, sent_at, bytes });
+    }
+
+    /// Losses are about to be looked for, from the oldest packet on.
+    #[inline]
+    pub(crate) fn begin_lost(&mut self) {
+        self.lost.clear();
+        self.apart = false;
+    }
+
+    /// The next packet was acknowledged before, or not.
+    #[inline]
+    pub(crate) fn next(&mut self, acknowledged: bool) {
+        self.apart |= acknowledged;
+    }
+
+    /// It is lost.
+    #[inline]
+    pub(crate) fn lost(&mut self, number: u64, sent_at: Instant, bytes: usize) {
+        self.lost.push(Lost { number, sent_at, bytes, apart: std::mem::take(&mut self.apart) });
+    }
+}
+
 /// Packets newly acknowledged and newly lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Report<'a> {
     /// Now.
     pub now: Instant,
     /// The ACK frame; `None`: a timer found the losses.
-    pub frame: Option<Frame>,
-    /// Packets newly acknowledged, also those that do not count as in flight.
+    pub frame: Option<&'a Frame>,
+    /// Packets newly acknowledged, in the order of their numbers.
     pub acked: &'a [Acked],
-    /// Packets newly lost.
+    /// Packets newly lost, in the order of their numbers.
     pub lost: &'a [Lost],
     /// Bytes in flight before.
     pub in_flight_before: usize,
     /// Bytes in flight after.
     pub in_flight: usize,
-    /// Below this number all packets of the space were acknowledged or lost.
-    pub least_unacked: u64,
     /// RTT estimates.
-    pub rtt: Rtt,
-}
-
-impl Acked {
-    /// The packet's number.
-    pub fn number(&self) -> u64 {
-        self.pkt_num
-    }
-
-    /// When it left.
-    pub fn sent_at(&self) -> Instant {
-        self.time_sent
-    }
-}
-
-impl Lost {
-    /// The packet's number.
-    pub fn number(&self) -> u64 {
-        self.packet_number
-    }
-
-    /// Its size.
-    pub fn bytes(&self) -> usize {
-        self.bytes_lost
-    }
+    pub rtt: Rtt<'a>,
+    /// Whether the latest sample is of this report.
+    pub sampled: bool,
 }
 
 /// What a controller decided.
@@ -189,23 +246,21 @@ pub struct Decided {
     pub delivery_rate: Option<u64>,
     /// Whether other paths may change it: then the controller is asked each time.
     pub shared: bool,
-    /// Whether the controller wants to hear of ACK frames before their reports.
-    pub awaits_frames: bool,
+    /// The controller wants to hear of ACK frames that acknowledge packets from the first to
+    /// the second of these numbers, before their reports.
+    pub awaits: Option<(u64, u64)>,
 }
 
 /// A congestion controller of one path. What it [decided](Self::decided) is asked after a
-/// path starts and whenever it was told something.
+/// path starts and whenever it was told something that it does not answer with a decision.
 pub trait Controller: Debug + Send + Sync {
     /// A packet left. Whether that changed what it decided.
     fn sent(&mut self, packet: &Sent) -> bool;
-    /// Packets were acknowledged or lost.
-    fn report(&mut self, report: &Report<'_>);
+    /// Packets were acknowledged or lost; it writes what it decides now.
+    fn report(&mut self, report: &Report<'_>, decided: &mut Decided);
     /// An ACK frame came, before the report of it; `acknowledges` tells whether it covers a
     /// packet number. Whether that changed what it decided.
     fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool;
-    /// A packet will be neither acknowledged nor lost: its keys are gone, or it only probed
-    /// for a larger datagram size.
-    fn forget(&mut self, number: u64);
     /// The probe timeout fired.
     fn probe_timeout(&mut self) {}
     /// There is nothing to send although `in_flight` bytes leave room in the window.
@@ -513,12 +568,10 @@ pub mod alone {
 pub(crate) struct External {
     controller: Box<dyn Controller>,
     decided: Decided,
-    /// As decided.
-    pacing_rate: Bandwidth,
-    /// As decided.
-    delivery_rate: Bandwidth,
-    frame: Option<Frame>,
-    ecn: Option<Ecn>,
+    /// The ACK frame that is read, and whether one is.
+    frame: Frame,
+    reading: bool,
+    noted: Box<Noted>,
     mtu: usize,
     limit: u64,
     sent_now: bool,
@@ -527,28 +580,21 @@ pub(crate) struct External {
 impl External {
     fn new(controller: Box<dyn Controller>, mtu: usize, sent_now: bool) -> External {
         let decided = controller.decided();
-        let pacing_rate = Bandwidth::infinite();
-        let mut external = External {
+        External {
             controller,
             decided,
-            pacing_rate,
-            delivery_rate: Bandwidth::zero(),
-            frame: None,
-            ecn: None,
+            frame: Frame { space: Space::Initial, ack_delay: Duration::ZERO, ecn: None },
+            reading: false,
+            noted: Box::default(),
             mtu,
             limit: u64::MAX,
             sent_now,
-        };
-        external.ask();
-        external
+        }
     }
 
-    /// Takes what the controller decided.
-    #[inline]
+    /// Asks the controller what it decided.
     fn ask(&mut self) {
         self.decided = self.controller.decided();
-        self.pacing_rate = pacing(&self.decided);
-        self.delivery_rate = self.decided.delivery_rate.map_or(Bandwidth::zero(), bandwidth);
     }
 
     #[inline]
@@ -559,12 +605,14 @@ impl External {
 
     #[inline]
     fn pacing_rate(&self) -> Bandwidth {
-        if self.decided.shared { pacing(&self.controller.decided()) } else { self.pacing_rate }
+        let rate = if self.decided.shared { self.controller.decided().pacing_rate } else { self.decided.pacing_rate };
+        rate.map_or(Bandwidth::infinite(), bandwidth)
     }
-}
 
-fn pacing(decided: &Decided) -> Bandwidth {
-    decided.pacing_rate.map_or(Bandwidth::infinite(), bandwidth)
+    #[inline]
+    fn delivery_rate(&self) -> Bandwidth {
+        self.decided.delivery_rate.map_or(Bandwidth::zero(), bandwidth)
+    }
 }
 
 /// What sends: BBRv2, or an external controller.
@@ -602,11 +650,12 @@ impl Sender {
         Some(Sender::External(External::new(controller, mtu, sent_now)))
     }
 
-    /// The part of `room`, bytes, that whole datagrams take. A datagram that fills what is left
-    /// of a window would be acknowledged alone and leave room for another such; over time all
+    /// `room`, bytes, if a whole datagram has room. One that filled what is left of a window
+    /// would be acknowledged alone and leave room for another such; over time all
     /// become small, and a path that loses packets at random loses more of them.
+    #[inline]
     pub(crate) fn whole(&self, room: usize) -> usize {
-        ask!(self, _bbr => room, external => room - room % external.mtu.max(1))
+        ask!(self, _bbr => room, external => if room < external.mtu { 0 } else { room })
     }
 
     pub(crate) fn time_sent_set_to_now(&self) -> bool {
@@ -630,13 +679,23 @@ impl Sender {
     /// An ACK frame was checked; its report may follow.
     pub(crate) fn on_ack_frame(&mut self, epoch: Epoch, ranges: &RangeSet, ack_delay_us: u64, now: Instant) {
         let Sender::External(external) = self else { return };
-        let ack_delay = Duration::from_micros(ack_delay_us);
-        external.frame = Some(Frame { space: epoch.into(), ack_delay, ecn: external.ecn.take() });
-        if external.decided.awaits_frames {
+        external.frame.space = epoch.into();
+        external.frame.ack_delay = Duration::from_micros(ack_delay_us);
+        external.reading = true;
+        let Some((oldest, newest)) = external.decided.awaits else { return };
+        if ranges.iter().any(|range| range.start <= newest && oldest < range.end) {
             let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
             if external.controller.frame(now, &acknowledges) {
                 external.ask();
             }
+        }
+    }
+
+    /// A report of these packets follows.
+    #[inline]
+    pub(crate) fn note(&mut self, noted: &mut Box<Noted>) {
+        if let Sender::External(external) = self {
+            std::mem::swap(&mut external.noted, noted);
         }
     }
 }
@@ -646,7 +705,7 @@ impl Recovery {
     pub(crate) fn external_ecn(&mut self, counts: &Option<EcnCounts>) {
         let Recovery::GCongestion(recovery) = self else { return };
         if let Sender::External(external) = recovery.external() {
-            external.ecn = counts.as_ref().map(|counts| {
+            external.frame.ecn = counts.as_ref().map(|counts| {
                 let [ect0, ect1, ce] = counts.counts();
                 Ecn { ect0, ect1, ce }
             });
@@ -697,40 +756,34 @@ impl CongestionControl for Sender {
     }
 
     fn on_packet_neutered(&mut self, packet_number: u64) {
-        ask!(self, bbr => bbr.on_packet_neutered(packet_number),
-            external => external.controller.forget(packet_number))
+        ask!(self, bbr => bbr.on_packet_neutered(packet_number), _external => ())
     }
 
     #[inline]
     fn on_congestion_event(
         &mut self, rtt_updated: bool, prior_in_flight: usize, bytes_in_flight: usize, event_time: Instant,
-        acked_packets: &[Acked], lost_packets: &[Lost], least_unacked: u64, rtt_stats: &RttStats,
+        acked_packets: &[super::Acked], lost_packets: &[super::Lost], least_unacked: u64, rtt_stats: &RttStats,
         recovery_stats: &mut RecoveryStats,
     ) {
         let external = ask!(self,
             bbr => return bbr.on_congestion_event(rtt_updated, prior_in_flight, bytes_in_flight, event_time,
                 acked_packets, lost_packets, least_unacked, rtt_stats, recovery_stats),
             external => external);
-        external.controller.report(&Report {
+        let report = Report {
             now: event_time,
             // A frame whose packets were all known is told, and brings no report.
-            frame: if acked_packets.is_empty() { None } else { external.frame.take() },
-            acked: acked_packets,
-            lost: lost_packets,
+            frame: (external.reading && !acked_packets.is_empty()).then_some(&external.frame),
+            acked: &external.noted.acked,
+            lost: &external.noted.lost,
             in_flight_before: prior_in_flight,
             in_flight: bytes_in_flight,
-            least_unacked,
-            rtt: Rtt {
-                latest: rtt_stats.latest_rtt,
-                smoothed: rtt_stats.smoothed_rtt,
-                variation: rtt_stats.rttvar,
-                min: *rtt_stats.min_rtt,
-                max_ack_delay: rtt_stats.max_ack_delay,
-                measured: rtt_stats.has_first_rtt_sample,
-                fresh: rtt_updated,
-            },
-        });
-        external.ask();
+            rtt: Rtt(rtt_stats),
+            sampled: rtt_updated,
+        };
+        external.controller.report(&report, &mut external.decided);
+        external.reading = false;
+        external.noted.begin_acked();
+        external.noted.begin_lost();
     }
 
     fn on_retransmission_timeout(&mut self, packets_retransmitted: bool) {
@@ -765,12 +818,12 @@ impl CongestionControl for Sender {
 
     fn bandwidth_estimate(&self, rtt_stats: &RttStats) -> Bandwidth {
         ask!(self, bbr => bbr.bandwidth_estimate(rtt_stats),
-            external => external.delivery_rate)
+            external => external.delivery_rate())
     }
 
     fn max_bandwidth(&self) -> Bandwidth {
         ask!(self, bbr => bbr.max_bandwidth(),
-            external => external.delivery_rate)
+            external => external.delivery_rate())
     }
 
     fn update_mss(&mut self, new_mss: usize) {

@@ -9,7 +9,8 @@ pub(crate) struct Marks([u64; 3]);
 impl Marks {
     /// CE marks a frame of `space` tells beyond those told before; frames may come out of
     /// order (`RFC 9000 §13.4.2.1`).
-    pub(crate) fn added(&mut self, space: Space, counts: Option<Ecn>) -> u32 {
+    #[inline]
+    pub(crate) fn added(&mut self, space: Space, counts: Option<&Ecn>) -> u32 {
         let Some(counts) = counts else { return 0 };
         let before = &mut self.0[space as usize];
         let new = counts.ce.saturating_sub(*before);
@@ -29,11 +30,11 @@ mod tests {
     #[test]
     fn spaces_count_apart_and_counts_never_go_back() {
         let mut marks = Marks::default();
-        assert_eq!(marks.added(Space::Application, ce(3)), 3);
-        assert_eq!(marks.added(Space::Handshake, ce(1)), 1);
-        assert_eq!(marks.added(Space::Application, ce(2)), 0, "an older frame");
+        assert_eq!(marks.added(Space::Application, ce(3).as_ref()), 3);
+        assert_eq!(marks.added(Space::Handshake, ce(1).as_ref()), 1);
+        assert_eq!(marks.added(Space::Application, ce(2).as_ref()), 0, "an older frame");
         assert_eq!(marks.added(Space::Application, None), 0);
-        assert_eq!(marks.added(Space::Application, ce(5)), 2);
-        assert_eq!(marks.added(Space::Initial, ce(u64::MAX)), u32::MAX);
+        assert_eq!(marks.added(Space::Application, ce(5).as_ref()), 2);
+        assert_eq!(marks.added(Space::Initial, ce(u64::MAX).as_ref()), u32::MAX);
     }
 }

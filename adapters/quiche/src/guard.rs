@@ -47,6 +47,12 @@ impl<E: Engine> Guarded<E> {
         log::error!("{} panicked; its path goes on with a window of {LEAST_WINDOW} datagrams", self.controller);
     }
 
+    /// What a path without a controller has.
+    #[cold]
+    fn least(&self) -> Decided {
+        Decided { window: LEAST_WINDOW * self.mtu, pacing_rate: None, delivery_rate: None, shared: false, awaits: None }
+    }
+
     #[inline]
     fn ask<R>(&self, otherwise: R, what: impl FnOnce(&Path<E>) -> R) -> R {
         let Some(path) = &self.path else { return otherwise };
@@ -68,17 +74,20 @@ impl<E: Engine> Controller for Guarded<E> {
     }
 
     #[inline]
-    fn report(&mut self, report: &Report<'_>) {
-        self.tell(|path| path.report(report));
+    fn report(&mut self, report: &Report<'_>, decided: &mut Decided) {
+        let told = self.tell(|path| {
+            path.report(report);
+            path.decide(decided);
+            true
+        });
+        if told != Some(true) {
+            *decided = self.least();
+        }
     }
 
     #[inline]
     fn frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
         self.tell(|path| path.frame(now, acknowledges)).unwrap_or(true)
-    }
-
-    fn forget(&mut self, number: u64) {
-        self.tell(|path| path.forget(number));
     }
 
     fn app_limited(&mut self, in_flight: usize) {
@@ -92,14 +101,7 @@ impl<E: Engine> Controller for Guarded<E> {
 
     #[inline]
     fn decided(&self) -> Decided {
-        let least = Decided {
-            window: LEAST_WINDOW * self.mtu,
-            pacing_rate: None,
-            delivery_rate: None,
-            shared: false,
-            awaits_frames: false,
-        };
-        self.ask(least, Path::decided)
+        self.ask(None, |path| Some(path.decided())).unwrap_or_else(|| self.least())
     }
 
     fn ssthresh(&self) -> Option<u64> {

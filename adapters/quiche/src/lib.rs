@@ -35,9 +35,9 @@
 mod definition;
 mod ecn;
 mod guard;
+mod limited;
 mod losses;
 mod names;
-mod packets;
 mod path;
 
 pub use definition::Definition;

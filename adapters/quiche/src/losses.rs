@@ -1,6 +1,6 @@
-//! Losses that were none.
+//! Losses that were none, and losses of everything for long.
 
-use windlass_controllers::Time;
+use windlass_controllers::{Span, Time};
 
 /// Packets remembered of one loss episode; with more lost, hardly all arrive late.
 const MOST: usize = 1024;
@@ -12,6 +12,8 @@ pub(crate) struct Episode {
     found_at: Time,
     newest_sent_at: Time,
     missing: Vec<u64>,
+    /// No number missing is below the first or above the second.
+    bounds: (u64, u64),
     /// Too many to remember.
     overflown: bool,
 }
@@ -20,21 +22,23 @@ impl Episode {
     /// Packet `number`, sent at `sent_at`, was found lost at `now`.
     pub(crate) fn lost(&mut self, now: Time, number: u64, sent_at: Time) {
         if sent_at > self.found_at || (self.missing.is_empty() && !self.overflown) {
-            *self = Episode { found_at: now, missing: std::mem::take(&mut self.missing), ..Episode::default() };
+            let missing = std::mem::take(&mut self.missing);
+            *self = Episode { found_at: now, missing, bounds: (number, number), ..Episode::default() };
             self.missing.clear();
         }
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
         if self.missing.len() < MOST {
             self.missing.push(number);
+            self.bounds = (self.bounds.0.min(number), self.bounds.1.max(number));
         } else {
             self.overflown = true;
         }
     }
 
-    /// Whether something is missing.
+    /// Packets are missing from the first of these numbers to the second.
     #[inline]
-    pub(crate) fn is_open(&self) -> bool {
-        !self.missing.is_empty()
+    pub(crate) fn missing(&self) -> Option<(u64, u64)> {
+        (!self.missing.is_empty()).then_some(self.bounds)
     }
 
     /// An ACK frame `acknowledges` packets. When it leaves none of the episode missing: when
@@ -49,20 +53,72 @@ impl Episode {
     }
 }
 
+/// A packet lost, as persistent congestion is known by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Missing {
+    /// When it left.
+    pub(crate) sent_at: Time,
+    /// Whether it counted as in flight: it asked for an acknowledgement.
+    pub(crate) in_flight: bool,
+    /// Whether a packet between it and the one before was acknowledged.
+    pub(crate) apart: bool,
+}
+
+/// Whether two of the packets lost together span more than `duration` without an acknowledgement
+/// between, and left after the first RTT sample was taken at `sampled` (`RFC 9002 §7.6.2`).
+pub(crate) fn persistent(lost: impl IntoIterator<Item = Missing>, duration: Span, sampled: Time) -> bool {
+    let mut start: Option<Time> = None;
+    lost.into_iter().any(|Missing { sent_at, in_flight, apart }| {
+        if apart {
+            start = None;
+        }
+        in_flight && sent_at > sampled && sent_at.since(*start.get_or_insert(sent_at)) > duration
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn persistent_congestion_needs_an_unbroken_span() {
+        let missing = |sent_at| Missing { sent_at: Time(sent_at), in_flight: true, apart: false };
+        let whole = [20, 50, 90].map(missing);
+        let spans =
+            |lost: &[Missing], duration, sampled| persistent(lost.iter().copied(), Span(duration), Time(sampled));
+        assert!(spans(&whole, 69, 0));
+        assert!(!spans(&whole, 70, 0), "no longer than the duration");
+        assert!(!spans(&whole, 69, 20), "the first left before there was a sample");
+        assert!(spans(&whole, 39, 20), "the others are far enough apart");
+        assert!(!spans(&[], 0, 0));
+        for broken in 1..3 {
+            let mut lost = whole;
+            lost[broken].apart = true;
+            assert!(!spans(&lost, 69, 0), "something arrived in between");
+            // Also where the break is told with a packet that asked for nothing.
+            lost[broken].in_flight = false;
+            assert!(!spans(&lost, 69, 0));
+        }
+        let mut later = whole;
+        later[1].apart = true;
+        assert!(spans(&later, 39, 0), "from the second on");
+        later[2].in_flight = false;
+        assert!(!spans(&later, 39, 0), "the last asked for no acknowledgement");
+    }
 
     #[test]
     fn an_episode_is_over_when_all_of_it_arrived() {
         let mut episode = Episode::default();
         episode.lost(Time(100), 7, Time(10));
         episode.lost(Time(100), 8, Time(12));
+        assert_eq!(episode.missing(), Some((7, 8)));
         assert_eq!(episode.heard(&|number| number == 8), None);
         episode.lost(Time(120), 9, Time(13));
+        assert_eq!(episode.missing(), Some((7, 9)));
         assert_eq!(episode.heard(&|number| number == 7), None);
         assert_eq!(episode.heard(&|number| number == 9), Some(Time(13)));
         assert_eq!(episode.heard(&|_| true), None, "told once");
+        assert_eq!(episode.missing(), None);
     }
 
     #[test]

@@ -1,16 +1,16 @@
 //! One path of a quiche connection as a windlass flow.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use quiche::external::{Decided, Report, Sent, Space};
+use quiche::external::{self, Decided, Report, Sent, Space};
 use windlass_adapter::instants::{Clock, span};
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
-use windlass_controllers::event::{self, Idle, LossTrigger, Lost, Marked, SpuriousLoss};
+use windlass_controllers::event::{self, Acked, Idle, LossTrigger, Lost, Marked, SpuriousLoss};
 use windlass_controllers::{Engine, Event, Phase, Span, Time, What};
 
 use crate::ecn::Marks;
-use crate::losses::Episode;
-use crate::packets::{Packet, Packets};
+use crate::limited::Limited;
+use crate::losses::{Episode, Missing, persistent};
 
 /// Room for this many datagrams does not make a flow limited by its application: it may be
 /// about to write more, or wait for the pacer.
@@ -29,16 +29,16 @@ pub(crate) struct Path<E: Engine> {
     clock: Clock,
     mtu: u32,
     in_flight: InFlight,
-    packets: Packets,
+    limited: Limited,
     batch: AckBatch,
-    acked: Vec<Packet>,
     episode: Episode,
     marks: Marks,
     rate: Rate,
     /// When the first RTT sample was taken.
     sampled: Option<Time>,
     smoothed: Option<Span>,
-    pto: Span,
+    variation: Span,
+    max_ack_delay: Duration,
     app_limited: bool,
     heeds_sent: bool,
 }
@@ -71,8 +71,13 @@ impl Rate {
 struct Losses {
     packets: u32,
     bytes: u64,
-    first: u64,
-    newest: Option<Packet>,
+    newest: Option<(Time, u64)>,
+}
+
+/// The newest of `acked` that counted as in flight.
+#[inline]
+fn newest(acked: &[external::Acked]) -> Option<&external::Acked> {
+    acked.iter().rev().find(|packet| packet.bytes > 0)
 }
 
 impl<E: Engine> Path<E> {
@@ -84,15 +89,15 @@ impl<E: Engine> Path<E> {
             flow,
             clock,
             mtu,
-            packets: Packets::default(),
+            limited: Limited::default(),
             batch: AckBatch::default(),
-            acked: Vec::new(),
             episode: Episode::default(),
             marks: Marks::default(),
             rate: Rate::default(),
             sampled: None,
             smoothed: None,
-            pto: Span::ZERO,
+            variation: Span::ZERO,
+            max_ack_delay: Duration::ZERO,
             app_limited: false,
         }
     }
@@ -113,15 +118,22 @@ impl<E: Engine> Path<E> {
 
     /// What holds now. Without a rate decided it is the window over the smoothed RTT, a
     /// little faster.
-    #[inline]
     pub(crate) fn decided(&self) -> Decided {
-        self.flow.look(|decision| Decided {
-            window: decision.cwnd,
-            pacing_rate: decision.pacing_rate.or_else(|| default_pacing(decision, self.smoothed?)),
-            delivery_rate: self.rate.latest,
-            shared: self.flow.is_grouped(),
-            awaits_frames: self.episode.is_open(),
-        })
+        let mut decided =
+            Decided { window: 0, pacing_rate: None, delivery_rate: None, shared: self.flow.is_grouped(), awaits: None };
+        self.decide(&mut decided);
+        decided
+    }
+
+    /// Writes what holds now where it is needed: copying it would take as long as working it out.
+    #[inline]
+    pub(crate) fn decide(&self, decided: &mut Decided) {
+        self.flow.look(|decision| {
+            decided.window = decision.cwnd;
+            decided.pacing_rate = decision.pacing_rate.or_else(|| default_pacing(decision, self.smoothed?));
+        });
+        decided.delivery_rate = self.rate.latest;
+        decided.awaits = self.episode.missing();
     }
 
     pub(crate) fn in_recovery(&self) -> bool {
@@ -136,23 +148,24 @@ impl<E: Engine> Path<E> {
     /// A packet left; whether the flow was told of something.
     #[inline]
     pub(crate) fn sent(&mut self, packet: &Sent) -> bool {
+        let heard = self.clock.now();
         let now = self.clock.advance(packet.at);
         let bytes = packet.bytes as u64;
         let before = packet.in_flight as u64;
         if self.in_flight.bytes() != before {
-            // Losses found when a path changes are not told.
-            self.in_flight.acknowledged(now, before);
+            // Nobody tells of packets whose keys are gone, nor of losses found when a path changes.
+            self.in_flight.acknowledged(heard, before);
         }
         let mut told = self.heeds_sent;
         if self.in_flight.counts_only() {
             self.in_flight.add(bytes);
         } else if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-            self.tell(now, What::Idle(Idle { idle, pto: self.pto }));
+            let pto = self.pto();
+            self.tell(now, What::Idle(Idle { idle, pto }));
             told = true;
         }
         let in_flight = self.in_flight.bytes();
-        let narrow = u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.packets.sent(packet.number, now, narrow, self.app_limited);
+        self.limited.sent(packet.number, self.app_limited);
         if self.app_limited && !self.leaves_room(in_flight) {
             self.app_limited = false;
         }
@@ -161,6 +174,12 @@ impl<E: Engine> Path<E> {
             self.tell(now, What::Sent(sent));
         }
         told
+    }
+
+    /// The probe timeout (`RFC 9002 §6.2.1`); zero before there was a sample.
+    fn pto(&self) -> Span {
+        let after = Span(self.variation.0.saturating_mul(4)).max(GRANULARITY) + span(self.max_ack_delay);
+        self.smoothed.map_or(Span::ZERO, |smoothed| smoothed + after)
     }
 
     fn leaves_room(&self, in_flight: u64) -> bool {
@@ -182,14 +201,11 @@ impl<E: Engine> Path<E> {
     }
 
     /// Packets were acknowledged or lost.
+    #[inline]
     pub(crate) fn report(&mut self, report: &Report<'_>) {
         let now = self.clock.advance(report.now);
-        self.acked.clear();
-        for acked in report.acked {
-            self.acked.extend(self.packets.acknowledged(acked.number()));
-        }
         let rtt = self.sample(now, report);
-        let marks = report.frame.map_or(0, |frame| self.marks.added(frame.space, frame.ecn));
+        let marks = report.frame.map_or(0, |frame| self.marks.added(frame.space, frame.ecn.as_ref()));
         let rtt = if marks > 0 || !report.lost.is_empty() {
             self.congestion(now, report, rtt, marks);
             None
@@ -197,26 +213,25 @@ impl<E: Engine> Path<E> {
             rtt
         };
         self.in_flight.acknowledged(now, report.in_flight as u64);
-        self.acknowledge(now, report.in_flight as u64, rtt);
-        let application = report.frame.is_some_and(|frame| frame.space == Space::Application);
-        self.packets.clear(if application { report.least_unacked } else { 0 });
+        self.acknowledge(now, report, rtt);
     }
 
     /// The RTT sample of a report, if it brings one.
     #[inline]
     fn sample(&mut self, now: Time, report: &Report<'_>) -> Option<event::Rtt> {
-        let rtt = &report.rtt;
-        if !rtt.fresh {
+        if !report.sampled {
             return None;
         }
+        let rtt = report.rtt;
         self.sampled.get_or_insert(now);
-        let (smoothed, variation) = (span(rtt.smoothed), span(rtt.variation));
+        let (smoothed, variation) = (span(rtt.smoothed()), span(rtt.variation()));
         self.smoothed = Some(smoothed);
-        self.pto = smoothed + Span(variation.0.saturating_mul(4)).max(GRANULARITY) + span(rtt.max_ack_delay);
+        self.variation = variation;
+        self.max_ack_delay = rtt.max_ack_delay();
         // Acknowledgements of Initial packets are not held (`RFC 9000 §13.2.1`).
         let held = report.frame.filter(|frame| frame.space != Space::Initial);
         let ack_delay = held.map_or(Span::ZERO, |frame| span(frame.ack_delay));
-        Some(event::Rtt { latest: span(rtt.latest), smoothed, variation, min: span(rtt.min), ack_delay })
+        Some(event::Rtt { latest: span(rtt.latest()), smoothed, variation, min: span(rtt.min()), ack_delay })
     }
 
     /// What a report brings besides acknowledgements: the sample, marks, losses.
@@ -226,77 +241,76 @@ impl<E: Engine> Path<E> {
         if let Some(rtt) = rtt {
             self.tell(now, What::Sampled(rtt));
         }
-        if let Some(newest) = self.acked.last().filter(|_| marks > 0) {
+        if let Some(newest) = newest(report.acked).filter(|_| marks > 0) {
             let marked = Marked {
                 packets: marks,
-                newest_sent_at: newest.sent_at,
+                newest_sent_at: self.clock.time(newest.sent_at),
                 newest_pn: Some(newest.number),
                 in_flight: before,
             };
             self.tell(now, What::Marked(marked));
         }
         let mut losses = Losses::default();
-        for lost in report.lost {
-            let Some(packet) = self.packets.gone(lost.number()) else { continue };
-            losses.first = if losses.packets == 0 { packet.number } else { losses.first.min(packet.number) };
+        for lost in report.lost.iter().filter(|lost| lost.bytes > 0) {
+            let sent_at = self.clock.time(lost.sent_at);
             losses.packets += 1;
-            losses.bytes += u64::from(packet.bytes);
-            if losses.newest.is_none_or(|newest| packet.number > newest.number) {
-                losses.newest = Some(packet);
-            }
-            self.episode.lost(now, packet.number, packet.sent_at);
+            losses.bytes += lost.bytes as u64;
+            losses.newest = Some((sent_at, lost.number));
+            self.episode.lost(now, lost.number, sent_at);
         }
-        let Some(newest) = losses.newest else { return };
+        let Some((newest_sent_at, newest_pn)) = losses.newest else { return };
         self.in_flight.lost(losses.bytes);
         let lost = Lost {
             bytes: losses.bytes,
             packets: losses.packets,
-            newest_sent_at: newest.sent_at,
-            newest_pn: Some(newest.number),
+            newest_sent_at,
+            newest_pn: Some(newest_pn),
             in_flight_before: before,
             in_flight: before.saturating_sub(losses.bytes),
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        let persistent = losses.packets > 1
-            && self.sampled.is_some_and(|sampled| {
-                let period = Span(self.pto.0.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD));
-                self.packets.persistent(losses.first, newest.number, period, sampled)
-            });
+        let persistent = losses.packets > 1 && self.persistent(report.lost);
         self.tell(now, if persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) });
     }
 
-    /// The acknowledgements of a report, which leave `in_flight` bytes.
+    /// Whether `lost` is persistent congestion (`RFC 9002 §7.6`).
+    fn persistent(&self, lost: &[external::Lost]) -> bool {
+        let missing = |lost: &external::Lost| Missing {
+            sent_at: self.clock.time(lost.sent_at),
+            in_flight: lost.bytes > 0,
+            apart: lost.apart,
+        };
+        let duration = Span(self.pto().0.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD));
+        self.sampled.is_some_and(|sampled| persistent(lost.iter().map(missing), duration, sampled))
+    }
+
+    /// The acknowledgements of a report.
     #[inline]
-    fn acknowledge(&mut self, now: Time, in_flight: u64, rtt: Option<event::Rtt>) {
-        let Some(mut newest) = self.acked.last().copied() else {
+    fn acknowledge(&mut self, now: Time, report: &Report<'_>, rtt: Option<event::Rtt>) {
+        let Some(newest) = newest(report.acked) else {
             if let Some(rtt) = rtt {
                 self.tell(now, What::Sampled(rtt));
             }
             return;
         };
         let recovery_start = self.flow.recovery_start();
-        for packet in &self.acked {
-            self.batch.add(packet.sent_at, u64::from(packet.bytes), recovery_start);
-            if packet.number > newest.number {
-                newest = *packet;
-            }
+        // A copy, which registers hold.
+        let mut batch = self.batch;
+        for packet in report.acked.iter().filter(|packet| packet.bytes > 0) {
+            batch.add(self.clock.time(packet.sent_at), packet.bytes as u64, recovery_start);
         }
-        let bytes = self.batch.bytes();
-        self.rate.delivered(now, bytes, self.smoothed.unwrap_or(GRANULARITY));
-        self.batch.app_limited(newest.app_limited);
-        let mut acked = self.batch.finish(in_flight, rtt);
-        acked.newest_pn = Some(newest.number);
-        self.in_flight.depart(now, &mut acked, newest.app_limited);
-        self.flow.on(&Event { now, what: What::Acked(acked) });
-    }
-
-    /// Nothing will be heard of packet `number`.
-    pub(crate) fn forget(&mut self, number: u64) {
-        if let Some(packet) = self.packets.gone(number) {
-            let left = self.in_flight.bytes().saturating_sub(u64::from(packet.bytes));
-            self.in_flight.acknowledged(self.clock.now(), left);
+        self.rate.delivered(now, batch.bytes(), self.smoothed.unwrap_or(GRANULARITY));
+        let app_limited = self.limited.of(newest.number);
+        batch.app_limited(app_limited);
+        let acked = Acked { newest_pn: Some(newest.number), ..batch.finish(report.in_flight as u64, rtt) };
+        self.batch = batch;
+        // Where it is, and not moved there: that would cost a tenth of the rest.
+        let mut event = Event { now, what: What::Acked(acked) };
+        if let What::Acked(acked) = &mut event.what {
+            self.in_flight.depart(now, acked, app_limited);
         }
+        self.flow.on(&event);
     }
 
     /// Datagrams may have `mtu` bytes from now on.

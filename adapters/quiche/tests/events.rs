@@ -124,6 +124,27 @@ fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
     assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.what.is_loss()).collect::<Vec<_>>());
 }
 
+#[test]
+fn losses_with_an_acknowledgement_between_are_no_persistent_congestion() {
+    let heard = Heard::default();
+    let mut server = heard.server("every second", "reno");
+    let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);
+    assert!(network.run(|network| network.received > 500_000));
+    // For seconds every second datagram arrives, and nobody hears of it.
+    network.server.out.loses = Box::new(|nth| nth % 2 == 0);
+    network.client.out.loses = Box::new(|_| true);
+    let start = network.now;
+    assert!(network.run(|network| network.now > start + Duration::from_secs(3)));
+    network.server.out.loses = Box::new(|_| false);
+    network.client.out.loses = Box::new(|_| false);
+    let received = network.received;
+    assert!(network.run(|network| network.received > received + 500_000));
+    let events = heard.events();
+    let lost = |event: &&Event| matches!(event.what, What::Lost(lost) if lost.packets > 3);
+    assert!(events.iter().any(|event| lost(&event)), "many were lost together");
+    assert!(!events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))));
+}
+
 trait IsLoss {
     fn is_loss(&self) -> bool;
 }

@@ -83,6 +83,29 @@ fn the_curve_may_start_below_the_window() {
     assert_eq!(open, ack(&Params::default(), state(&params, 1000.0, 500.0), 2000));
 }
 
+/// From 0.7 of a window back to it past a plateau of 0.85, both lengths of `K` (`RFC 9438 §4.2`;
+/// `RFC 8312 §4.1 eq. 2`) lead through means that follow from the curve alone: 0.85 of the window, since it is
+/// as long below the plateau as above, and, waiting first for the curve, 0.8368.
+#[test]
+fn after_fast_convergence_the_mean_window_is_the_curve_s() {
+    let wait = libm::cbrt(0.255 / 0.15) - 1.0;
+    let waiting = (0.7 * wait + 0.85 * 2.0) / (wait + 2.0);
+    for (k_from_w_max, expected) in [(false, 0.85), (true, waiting)] {
+        let params = Params { k_from_w_max, ..Params::default() };
+        let mut short = state(&params, 10_000.0, 5000.0);
+        short.memory.tracks.now.w_max = 10_001.0;
+        let mut flow = ack(&params, lose(&params, short, 1000), 2000);
+        let (mut sum, mut samples) = (0.0, 0);
+        while flow.window.cwnd < 10_000.0 {
+            sum += flow.window.cwnd;
+            samples += 1;
+            let now = 2000 + 100 * samples;
+            flow = clocked(&params, flow, now, now + 100, 100);
+        }
+        assert_close(sum / samples as f64 / 10_000.0, expected, 0.002);
+    }
+}
+
 #[test]
 fn a_mark_is_answered_like_a_loss() {
     let params = Params::default();
