@@ -142,7 +142,7 @@ impl Controller for Nothing {
     fn decided(&self) -> Decided {
         let window = u64::from(STILL) * MTU as u64;
         let pacing_rate = Some(window * 10_000 / RTT.as_millis() as u64);
-        Decided { window, pacing_rate, delivery_rate: pacing_rate, shared: false, awaits: None }
+        Decided { window, pacing_rate, delivery_rate: pacing_rate, shared: false, awaits: None, quiet: true }
     }
 
     fn ssthresh(&self) -> Option<u64> {

@@ -249,12 +249,15 @@ pub struct Decided {
     /// The controller wants to hear of ACK frames that acknowledge packets from the first to
     /// the second of these numbers, before their reports.
     pub awaits: Option<(u64, u64)>,
+    /// Whether the controller need not hear of packets that leave while others are in flight.
+    pub quiet: bool,
 }
 
 /// A congestion controller of one path. What it [decided](Self::decided) is asked after a
 /// path starts and whenever it was told something that it does not answer with a decision.
 pub trait Controller: Debug + Send + Sync {
-    /// A packet left. Whether that changed what it decided.
+    /// A packet left; not all are told, if it is content with that ([`Decided::quiet`]).
+    /// Whether that changed what it decided.
     fn sent(&mut self, packet: &Sent) -> bool;
     /// Packets were acknowledged or lost; it writes what it decides now.
     fn report(&mut self, report: &Report<'_>, decided: &mut Decided);
@@ -747,6 +750,9 @@ impl CongestionControl for Sender {
         ask!(self,
             bbr => bbr.on_packet_sent(sent_time, bytes_in_flight, packet_number, bytes, is_retransmissible),
             external => {
+                if external.decided.quiet && bytes_in_flight > 0 {
+                    return;
+                }
                 let sent = Sent { number: packet_number, bytes, at: sent_time, in_flight: bytes_in_flight };
                 if external.controller.sent(&sent) {
                     external.ask();

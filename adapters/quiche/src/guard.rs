@@ -50,7 +50,14 @@ impl<E: Engine> Guarded<E> {
     /// What a path without a controller has.
     #[cold]
     fn least(&self) -> Decided {
-        Decided { window: LEAST_WINDOW * self.mtu, pacing_rate: None, delivery_rate: None, shared: false, awaits: None }
+        Decided {
+            window: LEAST_WINDOW * self.mtu,
+            pacing_rate: None,
+            delivery_rate: None,
+            shared: false,
+            awaits: None,
+            quiet: true,
+        }
     }
 
     #[inline]

@@ -32,6 +32,12 @@ impl Limited {
         self.changes.push_back(number);
     }
 
+    /// Whether the latest packet told left so.
+    #[inline]
+    pub(crate) fn is_now(&self) -> bool {
+        self.latest
+    }
+
     /// How packet `number` left.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> bool {

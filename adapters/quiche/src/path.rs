@@ -119,8 +119,14 @@ impl<E: Engine> Path<E> {
     /// What holds now. Without a rate decided it is the window over the smoothed RTT, a
     /// little faster.
     pub(crate) fn decided(&self) -> Decided {
-        let mut decided =
-            Decided { window: 0, pacing_rate: None, delivery_rate: None, shared: self.flow.is_grouped(), awaits: None };
+        let mut decided = Decided {
+            window: 0,
+            pacing_rate: None,
+            delivery_rate: None,
+            shared: self.flow.is_grouped(),
+            awaits: None,
+            quiet: false,
+        };
         self.decide(&mut decided);
         decided
     }
@@ -134,6 +140,10 @@ impl<E: Engine> Path<E> {
         });
         decided.delivery_rate = self.rate.latest;
         decided.awaits = self.episode.missing();
+        // A report tells what is in flight. More than that is to be known of a packet only where the
+        // controller wants it, or the application has nothing to send.
+        let limited = self.app_limited | self.limited.is_now();
+        decided.quiet = !(self.heeds_sent | self.in_flight.remembers() | limited);
     }
 
     pub(crate) fn in_recovery(&self) -> bool {
