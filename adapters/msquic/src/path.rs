@@ -169,8 +169,7 @@ impl<E: Engine> Driven for Path<E> {
         }
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
-        let one_way =
-            rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
+        let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
         let told = event::Acked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
         // Where it is, and not moved there.
         let mut event = Event { now: self.now, what: What::Acked(told) };
