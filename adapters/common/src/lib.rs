@@ -33,7 +33,7 @@ pub use frames::Frames;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
 pub use maker::Maker;
-pub use pacing::{default_pacing, windows_per_rtt};
+pub use pacing::{default_pacing, float, whole, windows_per_rtt};
 pub use peer::Peer;
 pub use policy::{Choice, NewFlow, Policy};
 pub use qlog::{QlogRecorder, SharedTrace};

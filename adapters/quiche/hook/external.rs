@@ -571,9 +571,8 @@ pub mod alone {
 pub(crate) struct External {
     controller: Box<dyn Controller>,
     decided: Decided,
-    /// The ACK frame that is read, and whether one is.
+    /// The ACK frame read last.
     frame: Frame,
-    reading: bool,
     noted: Box<Noted>,
     mtu: usize,
     limit: u64,
@@ -587,7 +586,6 @@ impl External {
             controller,
             decided,
             frame: Frame { space: Space::Initial, ack_delay: Duration::ZERO, ecn: None },
-            reading: false,
             noted: Box::default(),
             mtu,
             limit: u64::MAX,
@@ -684,7 +682,6 @@ impl Sender {
         let Sender::External(external) = self else { return };
         external.frame.space = epoch.into();
         external.frame.ack_delay = Duration::from_micros(ack_delay_us);
-        external.reading = true;
         let Some((oldest, newest)) = external.decided.awaits else { return };
         if ranges.iter().any(|range| range.start <= newest && oldest < range.end) {
             let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
@@ -778,7 +775,7 @@ impl CongestionControl for Sender {
         let report = Report {
             now: event_time,
             // A frame whose packets were all known is told, and brings no report.
-            frame: (external.reading && !acked_packets.is_empty()).then_some(&external.frame),
+            frame: (!acked_packets.is_empty()).then_some(&external.frame),
             acked: &external.noted.acked,
             lost: &external.noted.lost,
             in_flight_before: prior_in_flight,
@@ -787,7 +784,6 @@ impl CongestionControl for Sender {
             sampled: rtt_updated,
         };
         external.controller.report(&report, &mut external.decided);
-        external.reading = false;
         external.noted.begin_acked();
         external.noted.begin_lost();
     }

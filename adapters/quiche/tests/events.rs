@@ -107,39 +107,36 @@ fn losses_come_before_acknowledgements_of_their_frame() {
     assert!(!fresh.is_empty(), "packets that left before the recovery were acknowledged in it");
 }
 
-#[test]
-fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
+/// What a transfer hears that has three seconds of `trouble`, half a megabyte before and after it.
+fn troubled(name: &str, trouble: impl FnOnce(&mut Network)) -> Vec<Event> {
     let heard = Heard::default();
-    let mut server = heard.server("swallowed", "reno");
+    let mut server = heard.server(name, "reno");
     let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);
     assert!(network.run(|network| network.received > 500_000));
-    network.server.out.loses = Box::new(|_| true);
-    let start = network.now;
-    assert!(network.run(|network| network.now > start + Duration::from_secs(3)));
-    network.server.out.loses = Box::new(|_| false);
-    let received = network.received;
-    assert!(network.run(|network| network.received > received + 500_000));
-    let events = heard.events();
-    let count = events.iter().filter(|event| matches!(event.what, What::PersistentCongestion(_))).count();
-    assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.what.is_loss()).collect::<Vec<_>>());
-}
-
-#[test]
-fn losses_with_an_acknowledgement_between_are_no_persistent_congestion() {
-    let heard = Heard::default();
-    let mut server = heard.server("every second", "reno");
-    let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);
-    assert!(network.run(|network| network.received > 500_000));
-    // For seconds every second datagram arrives, and nobody hears of it.
-    network.server.out.loses = Box::new(|nth| nth % 2 == 0);
-    network.client.out.loses = Box::new(|_| true);
+    trouble(&mut network);
     let start = network.now;
     assert!(network.run(|network| network.now > start + Duration::from_secs(3)));
     network.server.out.loses = Box::new(|_| false);
     network.client.out.loses = Box::new(|_| false);
     let received = network.received;
     assert!(network.run(|network| network.received > received + 500_000));
-    let events = heard.events();
+    heard.events()
+}
+
+#[test]
+fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
+    let events = troubled("swallowed", |network| network.server.out.loses = Box::new(|_| true));
+    let count = events.iter().filter(|event| matches!(event.what, What::PersistentCongestion(_))).count();
+    assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.what.is_loss()).collect::<Vec<_>>());
+}
+
+#[test]
+fn losses_with_an_acknowledgement_between_are_no_persistent_congestion() {
+    // Every second datagram arrives, and nobody hears of it.
+    let events = troubled("every second", |network| {
+        network.server.out.loses = Box::new(|nth| nth % 2 == 0);
+        network.client.out.loses = Box::new(|_| true);
+    });
     let lost = |event: &&Event| matches!(event.what, What::Lost(lost) if lost.packets > 3);
     assert!(events.iter().any(|event| lost(&event)), "many were lost together");
     assert!(!events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))));

@@ -1,6 +1,6 @@
 //! When the next packet may leave.
 
-use windlass_adapter::windows_per_rtt;
+use windlass_adapter::{float, whole, windows_per_rtt};
 use windlass_controllers::{Decision, Span, Time};
 
 /// Below this smoothed RTT a window goes out unpaced unless a rate was decided: waiting
@@ -71,20 +71,6 @@ impl Pacer {
     pub(crate) fn due(&self) -> Time {
         self.due
     }
-}
-
-/// The whole part of what is not negative, through `i64`: fewer instructions. Beyond 2⁶³ it
-/// saturates.
-#[inline]
-fn whole(value: f64) -> u64 {
-    value as i64 as u64
-}
-
-/// A count as a float, through `i64`: one instruction instead of five. Beyond 2⁶³ it
-/// saturates.
-#[inline]
-fn float(count: u64) -> f64 {
-    count.min(i64::MAX as u64) as i64 as f64
 }
 
 /// A count as a float, at least one. A branch that is always taken: the rest would wait for
