@@ -1,5 +1,7 @@
 # Shared by the scripts beside it; sourced, not run.
 set -euo pipefail
+called_from=$PWD
+called=$(realpath "${BASH_SOURCE[1]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # Everything built goes to one place that survives a fresh clone, so that a warm
@@ -7,6 +9,46 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export WINDLASS_CACHE="${WINDLASS_CACHE:-$HOME/.cache/windlass}"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$WINDLASS_CACHE/target}"
 mkdir -p "$WINDLASS_CACHE"
+
+# Cargo takes a file for changed if it is newer than what was built of it, which all files of a
+# fresh clone are, and an older file of another checkout never is. So everything is built in one
+# copy that survives too, to which only what differs is written. WINDLASS_IN_PLACE=1 builds
+# where the script is, as everything does that a script calls.
+copy="$WINDLASS_CACHE/checkout"
+
+# Makes the copy equal to this checkout: what is committed, and what is not and not ignored.
+# An index of its own says what is in it.
+update_copy() {
+  local index objects tree
+  index=$(mktemp)
+  cp "$(git rev-parse --git-path index)" "$index" &&
+    GIT_INDEX_FILE="$index" git add --all &&
+    tree=$(GIT_INDEX_FILE="$index" git write-tree) &&
+    objects=$(realpath "$(git rev-parse --git-path objects)") &&
+    git init --quiet "$copy" &&
+    GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects" git -C "$copy" read-tree --reset -u "$tree" &&
+    git -C "$copy" clean --force -d --quiet
+  local made=$?
+  rm -f "$index"
+  return "$made"
+}
+
+if [ -z "${WINDLASS_IN_PLACE:-}" ] && [ -e .git ] && command -v git >/dev/null && command -v flock >/dev/null; then
+  if [ -z "${WINDLASS_LOCKED:-}" ]; then
+    flock --nonblock "$copy.lock" true || printf 'waiting for a run that builds in %s\n' "$copy"
+    cd "$called_from"
+    # What the run leaves behind, if it is killed, does not hold the lock.
+    WINDLASS_LOCKED=1 exec flock --close "$copy.lock" "$called" "$@"
+  fi
+  export WINDLASS_IN_PLACE=1
+  export WINDLASS_TRACES="${WINDLASS_TRACES:-$(realpath -m ../shared/traces)}"
+  if update_copy; then
+    root=$(pwd -P)
+    cd "$called_from"
+    exec "$copy/${called#"$root/"}" "$@"
+  fi
+  printf 'no copy can be made in %s; building in %s\n' "$copy" "$PWD" >&2
+fi
 
 started=$SECONDS
 step() {

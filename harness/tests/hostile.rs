@@ -5,6 +5,8 @@
 mod harness;
 #[path = "../../fuzz/src/readers.rs"]
 mod readers;
+#[path = "../../qlog-analysis/tests/recorded/mod.rs"]
+mod recorded;
 #[path = "../../fuzz/src/seeds.rs"]
 mod seeds;
 
@@ -192,8 +194,7 @@ fn write_the_seeds() {
 /// and searched for a controller in a second each.
 #[test]
 fn recorded_traces_are_read_in_a_second_each() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
-    for file in files(&folder).iter().filter(|file| file.extension().is_some_and(|end| end != "md")) {
+    for file in files(&recorded::folder()).iter().filter(|file| file.extension().is_some_and(|end| end != "md")) {
         let data = std::fs::read(file).unwrap();
         for name in ["contained", "lint", "hindsight"] {
             let reader = READERS.iter().find(|reader| reader.name == name).unwrap();

@@ -4,6 +4,8 @@
 #[path = "stacks/identified.rs"]
 mod identified;
 mod plain;
+#[path = "../../qlog-analysis/tests/recorded/mod.rs"]
+mod recorded;
 
 use identified::{SCENARIOS, look, natives, place};
 use rayon::prelude::*;
@@ -120,8 +122,7 @@ fn the_stacks_own_controllers() {
 /// A trace of quiche's own CUBIC, where it is at hand.
 #[test]
 fn quiche_s_cubic_is_known() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
-    let Ok(trace) = std::fs::read(folder.join("selfgen-quiche-0.30-server-cubic.sqlog")) else { return };
+    let Ok(trace) = std::fs::read(recorded::folder().join("selfgen-quiche-0.30-server-cubic.sqlog")) else { return };
     let found = look(&trace);
     assert_eq!(place(&found, "cubic"), 0, "{:#?}", &found.guesses[..3]);
 }

@@ -1,6 +1,8 @@
 //! Conversion between the eras: what the writer writes in both, what others wrote, and what
 //! is left of a trace on the other side.
 
+mod recorded;
+
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -214,10 +216,9 @@ fn unacknowledged(file: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The traces of other implementations, where a directory of them lies beside the workspace.
+/// The traces of other implementations, where they are at hand.
 fn traces() -> Vec<(String, Vec<u8>)> {
-    let beside = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces");
-    let folder = std::env::var_os("WINDLASS_TRACES").map_or_else(|| beside.into(), std::path::PathBuf::from);
+    let folder = recorded::folder();
     let Ok(entries) = folder.read_dir() else {
         println!("skipped: there are no traces at {}", folder.display());
         return Vec::new();

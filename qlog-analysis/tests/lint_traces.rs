@@ -1,5 +1,6 @@
-//! The lint on recorded traces of many implementations, where a directory of them lies
-//! beside the workspace as `shared/traces`, or where `WINDLASS_TRACES` names one.
+//! The lint on recorded traces of many implementations, where they are at hand.
+
+mod recorded;
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -9,8 +10,7 @@ use std::time::{Duration, Instant};
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, lint};
 
 fn directory() -> Option<PathBuf> {
-    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/traces"));
-    let path = std::env::var_os("WINDLASS_TRACES").map_or_else(beside, PathBuf::from);
+    let path = recorded::folder();
     if !path.is_dir() {
         println!("skipped: there are no traces at {}", path.display());
         return None;
