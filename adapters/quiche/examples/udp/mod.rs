@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use quiche::{Connection, ConnectionId, RecvInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 
 #[allow(dead_code, reason = "a client serves nobody")]
 pub mod server;
@@ -16,6 +17,9 @@ pub const DATAGRAM: usize = 1350;
 /// The name of the protocol of `quiche-serve` and `quiche-fetch` in TLS.
 #[allow(dead_code, reason = "HTTP/3 has another")]
 pub const PROTOCOL: &[u8] = b"windlass-files";
+/// What a socket may hold for a reader that is busy, bytes: what does not fit is lost, and
+/// answered as congestion. The system may grant less.
+const BUFFER: usize = 4 << 20;
 /// What is due so soon leaves at once: waiting takes as long.
 const SLACK: Duration = Duration::from_millis(1);
 
@@ -83,6 +87,9 @@ pub fn wait(socket: &UdpSocket, rest: Option<Duration>) -> io::Result<()> {
 pub fn bind(address: &str) -> Result<UdpSocket, Box<dyn std::error::Error>> {
     let socket = UdpSocket::bind(address).map_err(|error| format!("{address}: {error}"))?;
     socket.set_nonblocking(true)?;
+    // A smaller buffer works too.
+    let _ = set_socket_recv_buffer_size(&socket, BUFFER);
+    let _ = set_socket_send_buffer_size(&socket, BUFFER);
     Ok(socket)
 }
 
