@@ -74,6 +74,13 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
         0.5 * flow.window.cwnd
     }
 
+    /// Part of the window of which less may be lost without a lasting response: recovery over, it
+    /// is taken back by the first ACK that would grow such a window. 0 never does.
+    #[inline]
+    fn rollback(_: &Self::Params) -> f64 {
+        0.0
+    }
+
     /// The latest response was taken back; the window is the restored one.
     fn undone(flow: &mut Flow<'_, Self>) {
         let _ = flow;

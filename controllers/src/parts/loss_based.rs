@@ -73,6 +73,12 @@ pub trait Rules: Debug + Send + Sync + 'static {
         0.5
     }
 
+    /// See [`GroupRules::rollback`].
+    #[inline]
+    fn rollback(_: &Self::Params) -> f64 {
+        0.0
+    }
+
     /// The latest response was taken back; `window` is the restored one.
     fn undone(params: &Self::Params, memory: &mut Self::Memory, window: &Window) {
         let _ = (params, memory, window);
@@ -160,6 +166,11 @@ impl<R: Rules> GroupRules for Alone<R> {
 
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
         R::timeout(flow.params, flow.memory, flow.window, flow.event) * flow.window.cwnd
+    }
+
+    #[inline]
+    fn rollback(params: &R::Params) -> f64 {
+        R::rollback(params)
     }
 
     fn undone(flow: &mut Flow<'_, Self>) {

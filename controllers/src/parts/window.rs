@@ -5,7 +5,7 @@ use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{Acked, Idle};
 use crate::parts::base::{Base, Growth};
 use crate::parts::epoch::Epoch;
-use crate::{Path, Time};
+use crate::{Path, Time, What};
 
 /// Window and threshold after a reduction, packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -51,6 +51,8 @@ struct Undo {
     ever_reduced: bool,
     /// The response left the window.
     held: bool,
+    /// Packets lost with it and since; all there can be once there was a mark.
+    lost: u32,
 }
 
 impl Window {
@@ -155,11 +157,33 @@ impl Window {
             reduced: self.reduced,
             ever_reduced: self.ever_reduced,
             held,
+            lost: 0,
         });
         self.ssthresh = ssthresh.max(2.0);
         self.epoch.begin(now);
         self.reduced = true;
         self.ever_reduced = true;
+    }
+
+    /// Counts what congestion the latest response answers, and what came of it since.
+    #[inline]
+    pub fn count(&mut self, what: &What) {
+        let packets = match what {
+            What::Lost(lost) => lost.packets,
+            What::Marked(_) => u32::MAX,
+            _ => return,
+        };
+        if let Some(before) = &mut self.undo {
+            before.lost = before.lost.saturating_add(packets);
+        }
+    }
+
+    /// Whether nothing but losses of less than `part` of the window, in whole packets, or of a single
+    /// one led to the latest response, and slow start had ended before it.
+    #[must_use]
+    pub fn lost_little(&self, part: f64) -> bool {
+        let few = ((part * self.cwnd) as u32).max(2);
+        self.undo.is_some_and(|before| before.cwnd >= before.ssthresh && (1..few).contains(&before.lost))
     }
 
     /// Makes the latest response final: it can no longer be taken back.

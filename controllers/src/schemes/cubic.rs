@@ -27,6 +27,9 @@ parameters! {
         /// Whether Reno's estimate grows by a whole packet a window once it is where the window was
         /// before the response, and not for ever by the less that makes up for `beta`.
         alpha_rises: bool = true, source "RFC 9438 §4.3; RFC 8312 §4.2 has none of it";
+        /// Part of the window of which less may be lost, slow start over, and the response is taken
+        /// back after its recovery; 0 is none, 0.2 what quiche's CUBIC does.
+        rollback: f64 = 0.0, in 0.0, 0.5, source "choice; what comes back RFC 9438 §4.9.2";
     }
 }
 
@@ -127,6 +130,11 @@ impl Rules for CubicRules {
         memory.tracks.now.more = window.cwnd;
         memory.tracks.now.flatten();
         params.kept(window, event) / window.cwnd
+    }
+
+    #[inline]
+    fn rollback(params: &Params) -> f64 {
+        params.rollback
     }
 
     fn undone(_: &Params, memory: &mut Memory, _: &Window) {

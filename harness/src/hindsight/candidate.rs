@@ -3,7 +3,6 @@
 use windlass_controllers::{Algorithm, Path, What};
 
 use super::frame::{Frame, Occurrence};
-use super::habit::Habit;
 use super::rerun::Rerun;
 
 /// A factor between two windows counts as this much at most, as a natural logarithm.
@@ -51,7 +50,6 @@ impl Distance {
 #[derive(Clone, Debug)]
 pub(super) struct Candidate {
     pub algorithm: Algorithm,
-    habit: Habit,
     /// From the beginning of the connection to its end.
     whole: Rerun,
     pub whole_distance: Distance,
@@ -72,11 +70,10 @@ pub(super) fn starting_at(mut algorithm: Algorithm, bytes: u64, mtu: u32) -> Opt
 }
 
 impl Candidate {
-    pub fn new(algorithm: Algorithm, habit: Habit, path: &Path) -> Candidate {
+    pub fn new(algorithm: Algorithm, path: &Path) -> Candidate {
         Candidate {
             algorithm,
-            habit,
-            whole: Rerun::with(algorithm, habit, path),
+            whole: Rerun::new(algorithm, path),
             whole_distance: Distance::default(),
             again: [None, None],
             epoch: Default::default(),
@@ -119,7 +116,7 @@ impl Candidate {
         self.again[0] = Some(match starting_at(self.algorithm, told, path.mtu) {
             None => self.whole.clone(),
             Some(algorithm) => {
-                let mut again = Rerun::with(algorithm, self.habit, &path);
+                let mut again = Rerun::new(algorithm, &path);
                 if let Some(rtt) = frame.rtt {
                     again.tell(frame.now, What::Sampled(rtt));
                 }

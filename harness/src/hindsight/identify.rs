@@ -8,7 +8,6 @@ use windlass_controllers::{Algorithm, Engine};
 use super::candidate::{Candidate, Distance, starting_at};
 use super::facts::Missing;
 use super::frame::{Occurrence, Told};
-use super::habit::Habit;
 use super::rebuild::LossSource;
 use super::select::{Connection, HindsightError};
 
@@ -83,16 +82,21 @@ pub fn identify<R: Read>(
     })
 }
 
+/// What stacks differ in.
+const VARIANTS: [(&str, [&str; 2]); 4] = [
+    ("slow_start", ["standard", "hystart++"]),
+    ("k_from_w_max", ["on", "off"]),
+    ("alpha_rises", ["on", "off"]),
+    ("rollback", ["0", "0.2"]),
+];
+
 /// A controller with its default parameters and, of those that stacks have too, with the
 /// other first slow start, CUBIC with the `K` and the estimate of Reno's window of either
-/// RFC, and with what one stack adds to it: which of them a stack has is its own affair.
-fn variants(algorithm: Algorithm) -> Vec<(Algorithm, Habit)> {
+/// RFC, and with one stack's rollback: which of them a stack has is its own affair.
+fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
     let mut variants = vec![algorithm];
-    let name = Engine::name(&algorithm);
-    if VARIED.contains(&name) {
-        for (parameter, words) in
-            [("slow_start", ["standard", "hystart++"]), ("k_from_w_max", ["on", "off"]), ("alpha_rises", ["on", "off"])]
-        {
+    if VARIED.contains(&Engine::name(&algorithm)) {
+        for (parameter, words) in VARIANTS {
             for mut other in variants.clone() {
                 for word in words {
                     if other.set(parameter, word).is_ok() && !variants.contains(&other) {
@@ -102,8 +106,7 @@ fn variants(algorithm: Algorithm) -> Vec<(Algorithm, Habit)> {
             }
         }
     }
-    let habits: &[Habit] = if name == "cubic" { &[Habit::Standard, Habit::TakesBack] } else { &[Habit::Standard] };
-    habits.iter().flat_map(|habit| variants.iter().map(|variant| (*variant, *habit))).collect()
+    variants
 }
 
 /// All controllers of the catalogue on one connection.
@@ -129,7 +132,7 @@ impl Trial {
         let candidates = Algorithm::ALL
             .iter()
             .flat_map(|entry| variants((entry.default)()))
-            .map(|(algorithm, habit)| Candidate::new(engine(algorithm), habit, &path))
+            .map(|algorithm| Candidate::new(engine(algorithm), &path))
             .collect();
         let told = Told::default();
         Trial {

@@ -13,7 +13,6 @@
 mod candidate;
 mod facts;
 mod frame;
-mod habit;
 mod identify;
 mod rebuild;
 mod rerun;

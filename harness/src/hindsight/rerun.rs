@@ -5,7 +5,6 @@ use windlass_controllers::event::Rtt;
 use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
 
 use super::frame::{Frame, Occurrence};
-use super::habit::{Habit, Reductions};
 
 /// Wake-up calls that are saved up for a long silence at most; a controller that asks for
 /// more is not called again before the next occurrence.
@@ -26,8 +25,6 @@ pub struct Rerun {
     /// Since when more is in flight than its window allows.
     over_since: Option<Time>,
     smoothed_rtt: Span,
-    reductions: Reductions,
-    mtu: u32,
 }
 
 /// A sender obeys a smaller window within a round trip. After this many with more in flight
@@ -38,11 +35,6 @@ impl Rerun {
     /// A flow of `engine` that starts on `path`.
     #[must_use]
     pub fn new(engine: Algorithm, path: &Path) -> Rerun {
-        Rerun::with(engine, Habit::Standard, path)
-    }
-
-    /// The same in a stack that has a `habit`.
-    pub(super) fn with(engine: Algorithm, habit: Habit, path: &Path) -> Rerun {
         let flow = Flow::alone(engine, path);
         Rerun {
             heeds_sent: flow.heeds_sent(),
@@ -52,8 +44,6 @@ impl Rerun {
             last: path.now,
             over_since: None,
             smoothed_rtt: Span::ZERO,
-            reductions: Reductions::new(habit),
-            mtu: path.mtu,
         }
     }
 
@@ -82,10 +72,7 @@ impl Rerun {
                 }
             }
             Occurrence::Frame(frame) => self.frame(frame),
-            Occurrence::Mtu(now, mtu) => {
-                self.mtu = *mtu;
-                self.tell(*now, What::Mtu(*mtu));
-            }
+            Occurrence::Mtu(now, mtu) => self.tell(*now, What::Mtu(*mtu)),
             Occurrence::Told(..) => {}
         }
     }
@@ -137,11 +124,7 @@ impl Rerun {
     fn told(&mut self, frame: &Frame) {
         let mut rtt: Option<Rtt> = frame.rtt;
         let marked = frame.marked();
-        if let Some(lost) = &frame.lost {
-            self.reductions.lost(frame.now, lost, &self.flow.decision());
-        }
-        let spurious = frame.spurious.or_else(|| self.reductions.taken_back(frame, self.flow.cwnd(), self.mtu));
-        if marked.is_some() || frame.lost.is_some() || spurious.is_some() {
+        if marked.is_some() || frame.lost.is_some() || frame.spurious.is_some() {
             if let Some(rtt) = rtt.take() {
                 self.tell(frame.now, What::Sampled(rtt));
             }
@@ -152,7 +135,7 @@ impl Rerun {
                 let what = if frame.persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) };
                 self.tell(frame.now, what);
             }
-            if let Some(spurious) = spurious {
+            if let Some(spurious) = frame.spurious {
                 self.tell(frame.now, What::SpuriousLoss(spurious));
             }
         }

@@ -177,6 +177,9 @@ impl<R: GroupRules> Flow<'_, R> {
         }
         *self.heard = self.now;
         let mut units = self.window.credit(base, acked);
+        if units > 0.0 && self.rolls_back() {
+            units = 0.0;
+        }
         if base.growth == Growth::Packets && units > 1.0 {
             units = self.grow_by_packets(units);
         }
@@ -204,10 +207,19 @@ impl<R: GroupRules> Flow<'_, R> {
         self.window.start_over(self.params.as_ref(), ssthresh);
     }
 
-    fn undo(&mut self) {
-        if self.window.undo() {
+    fn undo(&mut self) -> bool {
+        let undone = self.window.undo();
+        if undone {
             R::undone(self);
         }
+        undone
+    }
+
+    /// Takes the latest response back if it answered too little. Returns whether it did.
+    #[inline]
+    fn rolls_back(&mut self) -> bool {
+        let part = R::rollback(self.params);
+        part > 0.0 && self.window.lost_little(part) && self.undo()
     }
 
     fn resize(&mut self, mtu: u32) {
@@ -233,6 +245,9 @@ impl<R: GroupRules> Flow<'_, R> {
         } else {
             self.advance();
         }
+        if R::rollback(self.params) > 0.0 {
+            self.window.count(&self.event.what);
+        }
     }
 
     /// Everything an event means apart from congestion.
@@ -241,7 +256,9 @@ impl<R: GroupRules> Flow<'_, R> {
         match &self.event.what {
             What::Acked(acked) => self.acknowledged(acked),
             What::PersistentCongestion(_) => self.timeout(),
-            What::SpuriousLoss(_) => self.undo(),
+            What::SpuriousLoss(_) => {
+                self.undo();
+            }
             What::Mtu(mtu) => self.resize(*mtu),
             What::Idle(idle) => self.idle(idle),
             _ => {}

@@ -266,6 +266,74 @@ fn an_outgrown_response_stands() {
     assert_eq!((flow.memory.tracks.now, flow.window.ssthresh), (track, 7.0));
 }
 
+/// A flow in avoidance at 100 packets that loses `lost` at 1 s and, sent before, `later` in the next
+/// frame; then the ACK that ends recovery.
+fn recovered(params: &Params, ssthresh: f64, lost_packets: u32, later: u32) -> State {
+    let lost_at = |state, ms, packets| at(params, state, ms, What::Lost(Lost { packets, ..lost(Time(999 * MS)) }));
+    let mut flow = state(params, 100.0, ssthresh);
+    flow = lost_at(flow, 1000, lost_packets);
+    if later > 0 {
+        flow = lost_at(flow, 1050, later);
+    }
+    // What was sent before the response says nothing yet.
+    flow = ack(params, flow, 1090);
+    assert_eq!(flow.window.cwnd, 70.0);
+    ack(params, flow, 1200)
+}
+
+/// As in quiche: less than a fifth of the window, 14 packets of 70, and the response is gone.
+#[test]
+fn a_response_to_few_losses_can_be_taken_back() {
+    let params = Params { rollback: 0.2, ..Params::default() };
+    for (packets, later) in [(1, 0), (13, 0), (10, 3)] {
+        let back = recovered(&params, 50.0, packets, later);
+        assert_eq!((back.window.cwnd, back.window.ssthresh), (100.0, 50.0), "{packets} and {later}");
+        assert_eq!(shows(&params, &back, "w_max"), 0.0, "nor is the plateau remembered");
+        assert!(ack(&params, back, 1300).window.cwnd > 100.0, "and it grows on");
+    }
+    for (packets, later) in [(14, 0), (13, 1)] {
+        assert_eq!(recovered(&params, 50.0, packets, later).window.ssthresh, 70.0, "{packets} and {later}");
+    }
+    // A window that has grown back far enough is reason enough.
+    let mut flow = recovered(&params, 50.0, 14, 0);
+    for (cwnd, then) in [(74.0, 70.0), (75.0, 50.0)] {
+        flow.window.cwnd = cwnd;
+        flow = ack(&params, flow, 1300);
+        assert_eq!(flow.window.ssthresh, then, "at {cwnd}");
+    }
+    // One that has outgrown the window before stays, and a later response has losses of its own.
+    flow = recovered(&params, 50.0, 14, 0);
+    flow.window.cwnd = 101.0;
+    let outgrown = ack(&params, flow, 1300).window;
+    assert!(outgrown.cwnd >= 101.0 && outgrown.ssthresh == 70.0);
+    flow.window.cwnd = 70.0;
+    flow = ack(&params, lose(&params, flow, 1300), 1450);
+    assert_eq!((flow.window.cwnd, flow.window.ssthresh), (70.0, 70.0));
+    assert_eq!(recovered(&params, 200.0, 1, 0).window.ssthresh, 70.0, "slow start is over for good");
+    assert_eq!(recovered(&Params::default(), 50.0, 1, 0).window.ssthresh, 70.0, "unless asked for, none is");
+}
+
+/// One packet may be lost of any window.
+#[test]
+fn of_a_small_window_one_loss_is_few() {
+    let params = Params { rollback: 0.2, ..Params::default() };
+    for (packets, kept) in [(1, 8.0), (2, 0.7 * 8.0)] {
+        let cut = at(&params, state(&params, 8.0, 4.0), 1000, What::Lost(Lost { packets, ..lost(Time(999 * MS)) }));
+        assert_eq!(ack(&params, cut, 1200).window.cwnd.floor(), f64::floor(kept), "{packets}");
+    }
+}
+
+/// A mark is no loss, and what answers one stays.
+#[test]
+fn a_response_to_marks_is_not_taken_back() {
+    let params = Params { rollback: 0.2, ..Params::default() };
+    let start = state(&params, 100.0, 50.0);
+    let marked = at(&params, start, 1000, What::Marked(testkit::marked(Time(999 * MS))));
+    assert_eq!(ack(&params, marked, 1200).window.ssthresh, 70.0);
+    let both = at(&params, lose(&params, start, 1000), 1050, What::Marked(testkit::marked(Time(999 * MS))));
+    assert_eq!(ack(&params, both, 1200).window.ssthresh, 70.0);
+}
+
 /// `RFC 9438 §4.6`: the flight size, where asked for, limits the response but not what is
 /// remembered.
 #[test]
