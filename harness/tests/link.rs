@@ -76,6 +76,24 @@ fn datagrams_arrive_whole_after_the_delay_of_the_scenario() {
     assert!(took >= 20.0, "{took} ms");
 }
 
+/// A machine that lets it sleep past its end makes its series no longer.
+#[test]
+fn it_ends_with_the_scenario_however_late_it_is() {
+    let text = NETWORK.replace("duration_s = 60\nsample_ms = 1000", "duration_s = 0.2\nsample_ms = 10");
+    let scenario = Scenario::read("link", &text, None).unwrap();
+    let server = socket();
+    let link = Link::new(&scenario, "127.0.0.1:0".parse().unwrap(), server.local_addr().unwrap()).unwrap();
+    let (client, address) = (socket(), link.address().unwrap());
+    let carried = link.run(&|now| {
+        client.send_to(&[0; 1200], address).unwrap();
+        thread::sleep(Duration::from_millis(300));
+        assert!(now.0 < 200_000_000, "{now:?}");
+        false
+    });
+    assert_eq!(carried.clients, 1);
+    assert_eq!((carried.duration_s, carried.queues[0].series.time_s.len()), (0.2, 20));
+}
+
 #[test]
 fn what_cannot_be_is_said() {
     let listen: SocketAddr = "127.0.0.1:0".parse().unwrap();

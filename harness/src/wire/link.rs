@@ -129,10 +129,10 @@ impl<'a> Link<'a> {
 
     /// Carries datagrams until the scenario's end, or until told to `stop`.
     pub fn run(mut self, stop: &dyn Fn(Time) -> bool) -> Carried {
-        let end = Time(self.scenario.duration.0);
+        let end = self.end();
         let mut inbox = Inbox::default();
         while self.clock.now() < end && !stop(self.clock.now()) {
-            self.advance(self.clock.now().min(end));
+            self.advance(self.now());
             let due = self.wire.network.next().unwrap_or(end).min(self.next_sample).min(end);
             let ready: Vec<bool> = {
                 let sockets = self.clients.iter().map(|client| client.socket.interest());
@@ -142,14 +142,14 @@ impl<'a> Link<'a> {
             };
             for (i, _) in ready.iter().enumerate().filter(|(_, ready)| **ready) {
                 // What is due before what arrives now.
-                self.advance(self.clock.now());
+                self.advance(self.now());
                 match i {
                     0 => self.hear_clients(&mut inbox),
                     i => self.hear_server(i - 1, &mut inbox),
                 }
             }
         }
-        let now = self.clock.now().min(end);
+        let now = self.now();
         self.advance(now);
         let (_, queues) = self.meter.finish(now, self.scenario, &self.wire.network);
         let late_p99_ms = self.lateness.quantile(0.99).unwrap_or(0.0) / 1e6;
@@ -164,6 +164,15 @@ impl<'a> Link<'a> {
             transit_ms,
             queues,
         }
+    }
+
+    fn end(&self) -> Time {
+        Time(self.scenario.duration.0)
+    }
+
+    /// Nothing is later than the end, however late the system lets the link know.
+    fn now(&self) -> Time {
+        self.clock.now().min(self.end())
     }
 
     /// Attends to everything due until `now`.
@@ -205,7 +214,7 @@ impl<'a> Link<'a> {
     }
 
     fn hear_clients(&mut self, inbox: &mut Inbox) {
-        let now = self.clock.now();
+        let now = self.now();
         let mut heard = Vec::new();
         self.front.receive(inbox, |from, ecn, payload| heard.push((from, ecn, payload.to_vec())));
         for (from, ecn, payload) in heard {
@@ -220,7 +229,7 @@ impl<'a> Link<'a> {
     }
 
     fn hear_server(&mut self, number: usize, inbox: &mut Inbox) {
-        let now = self.clock.now();
+        let now = self.now();
         let lane = self.lane(number, Role::Receiver);
         let wire = &mut self.wire;
         self.clients[number].socket.receive(inbox, |ecn, payload| wire.send(now, &lane, &Datagram { ecn, payload }));

@@ -84,15 +84,17 @@ impl<'a> Relay<'a> {
         }
     }
 
-    /// Carries datagrams until the scenario's end, or until told to `stop`.
+    /// Carries datagrams until the scenario's end, until no flow is left, or until told to
+    /// `stop`. Without a flow the rest of the scenario is the network's alone and takes no time.
     pub fn run(mut self, stop: &AtomicBool) -> Relayed {
         let ports = self.ports;
-        let end = Time(self.scenario.duration.0);
+        let end = self.end();
         let mut interests: Vec<PollFd<'_>> =
             ports.iter().flat_map(|port| port.sockets.iter().map(Socket::interest)).collect();
         let mut inbox = Inbox::default();
-        while self.clock.now() < end && !stop.load(Ordering::Relaxed) {
-            self.advance(self.clock.now().min(end));
+        let over = || ports.iter().all(|port| port.transfer.over().is_some());
+        while self.clock.now() < end && !stop.load(Ordering::Relaxed) && !over() {
+            self.advance(self.now());
             wait(&mut interests, self.due(end).since(self.clock.now()));
             for (i, interest) in interests.iter().enumerate() {
                 if !interest.revents().is_empty() {
@@ -100,9 +102,20 @@ impl<'a> Relay<'a> {
                 }
             }
         }
+        // Nothing is late in the rest, and nobody has to take it.
+        let (lateness, refused) = (std::mem::take(&mut self.lateness), self.refused);
         self.advance(end);
-        let Relay { wire, meter, marked, lateness, refused, .. } = self;
+        let Relay { wire, meter, marked, .. } = self;
         Relayed { meter, network: wire.network, marked, lateness, refused }
+    }
+
+    fn end(&self) -> Time {
+        Time(self.scenario.duration.0)
+    }
+
+    /// Nothing is later than the end, however late the system lets the link know.
+    fn now(&self) -> Time {
+        self.clock.now().min(self.end())
     }
 
     /// When there is something to do, whatever arrives.
@@ -149,7 +162,7 @@ impl<'a> Relay<'a> {
     /// Puts what the end `role` of a flow sent on the network.
     fn receive(&mut self, flow: usize, role: Role, inbox: &mut Inbox) {
         // What is due before what arrives now.
-        let now = self.clock.now();
+        let now = self.now();
         self.advance(now);
         let port = &self.ports[flow];
         let spec = &port.transfer.spec;

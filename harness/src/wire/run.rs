@@ -24,7 +24,7 @@ use crate::stacks::{LogOf, RunError};
 /// Time between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long programs may take to notice that their flow is over.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What came of a run.
 pub struct Report {
