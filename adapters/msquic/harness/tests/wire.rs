@@ -51,7 +51,7 @@ fn run(text: &str) -> (outcome::Outcome, Logs) {
 fn a_fixed_window_makes_its_goodput() {
     for packets in [20, 40, 80, 160] {
         let controller = windlass_controllers::fixed_window::catalogue(packets).unwrap().to_string();
-        let (outcome, _) = run(&format!(
+        let (outcome, logs) = run(&format!(
             "duration_s = 3\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_bdp = 2\n\
              [[flow]]\ncontroller = {controller:?}\npacket_bytes = 1400"
         ));
@@ -67,6 +67,15 @@ fn a_fixed_window_makes_its_goodput() {
             window_bits / 40e3
         );
         assert!((flow.cwnd_mean_packets - f64::from(packets)).abs() < 1e-6, "{flow:?}");
+        // Whatever the machine does, a sender with enough to send fills its window.
+        let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.what {
+            What::Acked(acked) => Some(acked.in_flight_before),
+            _ => None,
+        });
+        let mut in_flight: Vec<u64> = acked.collect();
+        in_flight.sort_unstable();
+        let median = in_flight[in_flight.len() / 2];
+        assert!(median.abs_diff(u64::from(packets) * 1400) <= 1400, "{median} bytes in flight: {flow:?}");
         assert!(flow.goodput_mbps <= window_bits / 40e3, "{flow:?}");
         // A machine that stops for a while stops acknowledgements of which RTTs say nothing.
         assert!((0.5..=1.01).contains(&share), "{packets}: {share:.3} of the window: {flow:?}");
