@@ -18,6 +18,13 @@ pub struct AckBatch {
 }
 
 impl AckBatch {
+    /// Nothing yet, after `delivered` bytes of earlier frames.
+    #[must_use]
+    #[inline]
+    pub fn after(delivered: u64) -> AckBatch {
+        AckBatch { delivered, ..AckBatch::default() }
+    }
+
     /// One more packet, of `bytes`, sent at `sent_at`. `recovery_start` is that of the
     /// decision now in force.
     #[inline]
@@ -80,7 +87,7 @@ impl AckBatch {
             congestion_indication: None,
             delivery: None,
         };
-        *self = AckBatch { delivered: acked.delivered, ..AckBatch::default() };
+        *self = AckBatch::after(acked.delivered);
         acked
     }
 }

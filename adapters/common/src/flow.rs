@@ -13,15 +13,18 @@ use crate::{Groups, Recorder, Turn};
 ///
 /// A clone of a flow (a path that moved) starts from the same state and shares its
 /// seat: it is no second member. A clone has no recorder.
+// In this order, so that what an event needs lies together: the catalogue's engine and group are
+// told by their ends, its states by their beginning.
+#[repr(C)]
 pub struct Flow<E: Engine = Algorithm> {
     engine: E,
-    state: E::State,
-    place: Place<E>,
-    decision: Decision,
+    recorder: Option<Box<dyn Recorder>>,
+    last: Time,
     /// The version of its group the decision was made in.
     version: u64,
-    last: Time,
-    recorder: Option<Box<dyn Recorder>>,
+    decision: Decision,
+    place: Place<E>,
+    state: E::State,
 }
 
 enum Place<E: Engine> {

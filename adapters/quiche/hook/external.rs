@@ -27,7 +27,9 @@ use crate::recovery::Recovery;
 use crate::recovery::RecoveryConfig;
 use crate::recovery::RecoveryStats;
 
+pub use super::Acked;
 pub use super::BbrParams;
+pub use super::Lost;
 
 mod slots;
 
@@ -140,75 +142,56 @@ pub struct Ecn {
 pub struct Frame {
     /// The packet number space.
     pub space: Space,
-    /// How long the peer says it held the ACK.
-    pub ack_delay: Duration,
+    /// How long the peer says it held the ACK, µs.
+    pub ack_delay: u64,
     /// The counts of the frame, if it has any.
     pub ecn: Option<Ecn>,
 }
 
-/// A packet newly acknowledged.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Acked {
+impl Acked {
     /// Its number.
-    pub number: u64,
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.pkt_num
+    }
+
     /// When it left.
-    pub sent_at: Instant,
+    #[inline]
+    pub fn sent_at(&self) -> Instant {
+        self.time_sent
+    }
+
     /// Its size; 0: it did not count as in flight.
-    pub bytes: usize,
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
 }
 
-/// A packet newly lost.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Lost {
+impl Lost {
     /// Its number.
-    pub number: u64,
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.packet_number
+    }
+
     /// When it left.
-    pub sent_at: Instant,
+    #[inline]
+    pub fn sent_at(&self) -> Instant {
+        self.time_sent
+    }
+
     /// Its size; 0: it did not count as in flight.
-    pub bytes: usize,
+    #[inline]
+    pub fn bytes(&self) -> usize {
+        if self.in_flight { self.bytes_lost } else { 0 }
+    }
+
     /// Whether a packet was acknowledged that left before it, and after those of the same
     /// report that left before it.
-    pub apart: bool,
-}
-
-/// What is noted of a packet number space's packets for the next report.
-#[derive(Debug, Default)]
-pub(crate) struct Noted {
-    acked: Vec<Acked>,
-    lost: Vec<Lost>,
-    apart: bool,
-}
-
-impl Noted {
-    /// An ACK frame is about to be read.
     #[inline]
-    pub(crate) fn begin_acked(&mut self) {
-        self.acked.clear();
-    }
-
-    /// It acknowledges a packet.
-    #[inline]
-    pub(crate) fn acked(&mut self, number: u64, sent_at: Instant, bytes: usize) {
-        self.acked.push(Acked { number, sent_at, bytes });
-    }
-
-    /// Losses are about to be looked for, from the oldest packet on.
-    #[inline]
-    pub(crate) fn begin_lost(&mut self) {
-        self.lost.clear();
-        self.apart = false;
-    }
-
-    /// The next packet was acknowledged before, or not.
-    #[inline]
-    pub(crate) fn next(&mut self, acknowledged: bool) {
-        self.apart |= acknowledged;
-    }
-
-    /// It is lost.
-    #[inline]
-    pub(crate) fn lost(&mut self, number: u64, sent_at: Instant, bytes: usize) {
-        self.lost.push(Lost { number, sent_at, bytes, apart: std::mem::take(&mut self.apart) });
+    pub fn is_apart(&self) -> bool {
+        self.apart
     }
 }
 
@@ -259,7 +242,7 @@ pub trait Controller: Debug + Send + Sync {
     /// A packet left; not all are told, if it is content with that ([`Decided::quiet`]).
     /// Whether that changed what it decided.
     fn sent(&mut self, packet: &Sent) -> bool;
-    /// Packets were acknowledged or lost; it writes what it decides now.
+    /// Packets were acknowledged or lost; it writes what it decides now over what it decided before.
     fn report(&mut self, report: &Report<'_>, decided: &mut Decided);
     /// An ACK frame came, before the report of it; `acknowledges` tells whether it covers a
     /// packet number. Whether that changed what it decided.
@@ -566,53 +549,73 @@ pub mod alone {
     }
 }
 
-/// A controller, what it decided, and what it has not been told of a frame yet.
+/// A controller, what it decided, and the frame it is told of next.
 #[derive(Debug)]
 pub(crate) struct External {
     controller: Box<dyn Controller>,
     decided: Decided,
-    /// The ACK frame read last.
-    frame: Frame,
-    noted: Box<Noted>,
+    /// What follows for quiche from what it decided.
+    window: usize,
+    pacing_rate: Bandwidth,
     mtu: usize,
     limit: u64,
     sent_now: bool,
+    /// The ACK frame read last.
+    frame: Frame,
 }
 
 impl External {
     fn new(controller: Box<dyn Controller>, mtu: usize, sent_now: bool) -> External {
-        let decided = controller.decided();
-        External {
+        let mut external = External {
+            decided: controller.decided(),
             controller,
-            decided,
-            frame: Frame { space: Space::Initial, ack_delay: Duration::ZERO, ecn: None },
-            noted: Box::default(),
+            window: 0,
+            pacing_rate: Bandwidth::zero(),
             mtu,
             limit: u64::MAX,
             sent_now,
-        }
+            frame: Frame { space: Space::Initial, ack_delay: 0, ecn: None },
+        };
+        external.follow();
+        external
     }
 
     /// Asks the controller what it decided.
     fn ask(&mut self) {
         self.decided = self.controller.decided();
+        self.follow();
+    }
+
+    /// Works out what follows from what it decided.
+    #[inline]
+    fn follow(&mut self) {
+        self.window = narrow(self.decided.window.min(self.limit));
+        self.pacing_rate = bandwidth(self.decided.pacing_rate);
     }
 
     #[inline]
-    fn window(&self) -> u64 {
-        let window = if self.decided.shared { self.controller.decided().window } else { self.decided.window };
-        window.min(self.limit)
+    fn window(&self) -> usize {
+        if self.decided.shared { self.shared_window() } else { self.window }
+    }
+
+    #[cold]
+    fn shared_window(&self) -> usize {
+        narrow(self.controller.decided().window.min(self.limit))
     }
 
     #[inline]
     fn pacing_rate(&self) -> Bandwidth {
-        let rate = if self.decided.shared { self.controller.decided().pacing_rate } else { self.decided.pacing_rate };
-        rate.map_or(Bandwidth::infinite(), bandwidth)
+        if self.decided.shared { self.shared_pacing_rate() } else { self.pacing_rate }
+    }
+
+    #[cold]
+    fn shared_pacing_rate(&self) -> Bandwidth {
+        bandwidth(self.controller.decided().pacing_rate)
     }
 
     #[inline]
     fn delivery_rate(&self) -> Bandwidth {
-        self.decided.delivery_rate.map_or(Bandwidth::zero(), bandwidth)
+        self.decided.delivery_rate.map_or(Bandwidth::zero(), whole_bytes)
     }
 }
 
@@ -678,24 +681,16 @@ impl Sender {
     }
 
     /// An ACK frame was checked; its report may follow.
-    pub(crate) fn on_ack_frame(&mut self, epoch: Epoch, ranges: &RangeSet, ack_delay_us: u64, now: Instant) {
+    pub(crate) fn on_ack_frame(&mut self, epoch: Epoch, ranges: &RangeSet, ack_delay: u64, now: Instant) {
         let Sender::External(external) = self else { return };
         external.frame.space = epoch.into();
-        external.frame.ack_delay = Duration::from_micros(ack_delay_us);
+        external.frame.ack_delay = ack_delay;
         let Some((oldest, newest)) = external.decided.awaits else { return };
         if ranges.iter().any(|range| range.start <= newest && oldest < range.end) {
             let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
             if external.controller.frame(now, &acknowledges) {
                 external.ask();
             }
-        }
-    }
-
-    /// A report of these packets follows.
-    #[inline]
-    pub(crate) fn note(&mut self, noted: &mut Box<Noted>) {
-        if let Sender::External(external) = self {
-            std::mem::swap(&mut external.noted, noted);
         }
     }
 }
@@ -713,10 +708,18 @@ impl Recovery {
     }
 }
 
-fn bandwidth(bits_per_second: u64) -> Bandwidth {
+/// Of a pacing rate.
+#[inline]
+fn bandwidth(pacing_rate: Option<u64>) -> Bandwidth {
+    pacing_rate.map_or(Bandwidth::infinite(), whole_bytes)
+}
+
+#[inline]
+fn whole_bytes(bits_per_second: u64) -> Bandwidth {
     Bandwidth::from_bytes_per_second((bits_per_second / 8).max(1))
 }
 
+#[inline]
 fn narrow(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
@@ -728,16 +731,16 @@ impl CongestionControl for Sender {
     }
 
     fn get_congestion_window(&self) -> usize {
-        ask!(self, bbr => bbr.get_congestion_window(), external => narrow(external.window()))
+        ask!(self, bbr => bbr.get_congestion_window(), external => external.window())
     }
 
     fn get_congestion_window_in_packets(&self) -> usize {
         ask!(self, bbr => bbr.get_congestion_window_in_packets(),
-            external => narrow(external.window()) / external.mtu.max(1))
+            external => external.window() / external.mtu.max(1))
     }
 
     fn can_send(&self, bytes_in_flight: usize) -> bool {
-        ask!(self, bbr => bbr.can_send(bytes_in_flight), external => (bytes_in_flight as u64) < external.window())
+        ask!(self, bbr => bbr.can_send(bytes_in_flight), external => bytes_in_flight < external.window())
     }
 
     fn on_packet_sent(
@@ -765,7 +768,7 @@ impl CongestionControl for Sender {
     #[inline]
     fn on_congestion_event(
         &mut self, rtt_updated: bool, prior_in_flight: usize, bytes_in_flight: usize, event_time: Instant,
-        acked_packets: &[super::Acked], lost_packets: &[super::Lost], least_unacked: u64, rtt_stats: &RttStats,
+        acked_packets: &[Acked], lost_packets: &[Lost], least_unacked: u64, rtt_stats: &RttStats,
         recovery_stats: &mut RecoveryStats,
     ) {
         let external = ask!(self,
@@ -776,16 +779,15 @@ impl CongestionControl for Sender {
             now: event_time,
             // A frame whose packets were all known is told, and brings no report.
             frame: (!acked_packets.is_empty()).then_some(&external.frame),
-            acked: &external.noted.acked,
-            lost: &external.noted.lost,
+            acked: acked_packets,
+            lost: lost_packets,
             in_flight_before: prior_in_flight,
             in_flight: bytes_in_flight,
             rtt: Rtt(rtt_stats),
             sampled: rtt_updated,
         };
         external.controller.report(&report, &mut external.decided);
-        external.noted.begin_acked();
-        external.noted.begin_lost();
+        external.follow();
     }
 
     fn on_retransmission_timeout(&mut self, packets_retransmitted: bool) {
@@ -801,7 +803,10 @@ impl CongestionControl for Sender {
     }
 
     fn limit_cwnd(&mut self, max_cwnd: usize) {
-        ask!(self, bbr => bbr.limit_cwnd(max_cwnd), external => external.limit = max_cwnd as u64)
+        ask!(self, bbr => bbr.limit_cwnd(max_cwnd), external => {
+            external.limit = max_cwnd as u64;
+            external.follow();
+        })
     }
 
     fn is_in_recovery(&self) -> bool {
@@ -810,7 +815,7 @@ impl CongestionControl for Sender {
 
     fn is_cwnd_limited(&self, bytes_in_flight: usize) -> bool {
         ask!(self, bbr => bbr.is_cwnd_limited(bytes_in_flight),
-            external => bytes_in_flight as u64 >= external.window())
+            external => bytes_in_flight >= external.window())
     }
 
     fn pacing_rate(&self, bytes_in_flight: usize, rtt_stats: &RttStats) -> Bandwidth {

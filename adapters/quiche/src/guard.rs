@@ -83,8 +83,7 @@ impl<E: Engine> Controller for Guarded<E> {
     #[inline]
     fn report(&mut self, report: &Report<'_>, decided: &mut Decided) {
         let told = self.tell(|path| {
-            path.report(report);
-            path.decide(decided);
+            path.report(report, decided);
             true
         });
         if told != Some(true) {

@@ -7,8 +7,11 @@ const MOST: usize = 256;
 
 /// Whether packets left limited by the application, by their numbers.
 #[derive(Clone, PartialEq, Debug, Default)]
+#[repr(C)]
 pub(crate) struct Limited {
     latest: bool,
+    /// The first packet of the latest change; 0 before there was one.
+    since: u64,
     /// The first packet each time it changed, the oldest change first; every second one begins what
     /// the latest does.
     changes: VecDeque<u64>,
@@ -26,6 +29,7 @@ impl Limited {
     #[cold]
     fn change(&mut self, number: u64, limited: bool) {
         self.latest = limited;
+        self.since = number;
         if self.changes.len() >= MOST {
             self.changes.pop_front();
         }
@@ -41,9 +45,11 @@ impl Limited {
     /// How packet `number` left.
     #[inline]
     pub(crate) fn of(&self, number: u64) -> bool {
-        if self.changes.back().is_none_or(|first| *first <= number) {
-            return self.latest;
-        }
+        if number >= self.since { self.latest } else { self.was(number) }
+    }
+
+    #[cold]
+    fn was(&self, number: u64) -> bool {
         let since = self.changes.iter().rev().take_while(|first| **first > number).count();
         self.latest ^ (since % 2 == 1)
     }

@@ -125,14 +125,16 @@ pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
 pub struct Grouped<R>(PhantomData<R>);
 
 /// State of one flow of a window scheme.
+// In this order, so that what every acknowledgement needs lies together.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct State<M> {
+    /// When the latest ACK or the end of the latest idle period was heard of.
+    pub heard: Time,
     /// The window; in a group, as the flow's latest event left it.
     pub window: Window,
     /// What the scheme remembers besides.
     pub memory: M,
-    /// When the latest ACK or the end of the latest idle period was heard of.
-    pub heard: Time,
     /// What the first slow start has seen.
     pub hystart: HyStart,
 }

@@ -35,11 +35,12 @@ parameters! {
 
 /// What CUBIC remembers besides its window.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct Memory {
-    /// With `cwnd_prior`, packets; 0 while there is none.
-    tracks: Tracks<f64>,
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
+    /// With `cwnd_prior`, packets; 0 while there is none.
+    tracks: Tracks<f64>,
 }
 
 /// CUBIC's rules.

@@ -71,7 +71,19 @@ impl Clock {
 #[must_use]
 #[inline]
 pub fn span(duration: Duration) -> Span {
-    Span(duration.as_secs().saturating_mul(1_000_000_000).saturating_add(u64::from(duration.subsec_nanos())))
+    const NANOS: u64 = 1_000_000_000;
+    // One comparison instead of two sums that saturate.
+    if duration.as_secs() >= u64::MAX / NANOS {
+        endless()
+    } else {
+        Span(duration.as_secs() * NANOS + u64::from(duration.subsec_nanos()))
+    }
+}
+
+/// The longest span there is, some 584 years.
+#[cold]
+fn endless() -> Span {
+    Span(u64::MAX)
 }
 
 #[cfg(test)]

@@ -61,6 +61,7 @@ impl<T> Track<T> {
 
 /// A track, and what it was before the latest response.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[repr(C)]
 pub struct Tracks<T> {
     /// The track.
     pub now: Track<T>,
