@@ -92,6 +92,9 @@ fn only_the_hook_differs_from_the_release() {
         "src/path.rs",
         "src/rand.rs",
         "src/recovery/congestion/mod.rs",
+        // Their tests make packets of what a controller is told of.
+        "src/recovery/gcongestion/bbr/bandwidth_sampler.rs",
+        "src/recovery/gcongestion/bbr2/network_model.rs",
         "src/recovery/gcongestion/external/slots.rs",
         MODULE,
         "src/recovery/gcongestion/mod.rs",
