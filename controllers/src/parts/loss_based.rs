@@ -154,7 +154,7 @@ impl<R: Rules> GroupRules for Alone<R> {
         R::slow_start(flow.params, flow.memory, flow.window, flow.now, units)
     }
 
-    #[inline]
+    #[inline(always)]
     fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
         R::increase(flow.params, flow.memory, flow.window, flow.now, units)
     }
