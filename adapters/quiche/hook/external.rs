@@ -613,6 +613,17 @@ impl External {
         bandwidth(self.controller.decided().pacing_rate)
     }
 
+    /// Tells the controller of an ACK frame of `ranges`, if it acknowledges any of what it awaits.
+    #[cold]
+    fn look_for(&mut self, (oldest, newest): (u64, u64), ranges: &RangeSet, now: Instant) {
+        if ranges.iter().any(|range| range.start <= newest && oldest < range.end) {
+            let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
+            if self.controller.frame(now, &acknowledges) {
+                self.ask();
+            }
+        }
+    }
+
     #[inline]
     fn delivery_rate(&self) -> Bandwidth {
         self.decided.delivery_rate.map_or(Bandwidth::zero(), whole_bytes)
@@ -685,12 +696,8 @@ impl Sender {
         let Sender::External(external) = self else { return };
         external.frame.space = epoch.into();
         external.frame.ack_delay = ack_delay;
-        let Some((oldest, newest)) = external.decided.awaits else { return };
-        if ranges.iter().any(|range| range.start <= newest && oldest < range.end) {
-            let acknowledges = |number| ranges.iter().any(|range| range.contains(&number));
-            if external.controller.frame(now, &acknowledges) {
-                external.ask();
-            }
+        if let Some(awaited) = external.decided.awaits {
+            external.look_for(awaited, ranges, now);
         }
     }
 }

@@ -35,6 +35,14 @@ impl Episode {
         }
     }
 
+    /// The episode is over if it began more than `span` before `now`, whatever is missing.
+    pub(crate) fn expire(&mut self, now: Time, span: Span) {
+        if now.since(self.found_at) > span {
+            self.missing.clear();
+            self.overflown = false;
+        }
+    }
+
     /// Packets are missing from the first of these numbers to the second.
     #[inline]
     pub(crate) fn missing(&self) -> Option<(u64, u64)> {
@@ -127,6 +135,19 @@ mod tests {
         episode.lost(Time(100), 7, Time(10));
         episode.lost(Time(300), 20, Time(150));
         assert_eq!(episode.heard(&|number| number == 20), Some(Time(150)), "7 was really lost");
+    }
+
+    #[test]
+    fn an_episode_expires_whole_and_makes_room_for_another() {
+        let mut episode = Episode::default();
+        (0..=MOST as u64).for_each(|number| episode.lost(Time(100), number, Time(10)));
+        episode.expire(Time(150), Span(50));
+        assert_eq!(episode.missing(), Some((0, MOST as u64 - 1)), "not yet longer ago than that");
+        episode.expire(Time(151), Span(50));
+        assert_eq!(episode.missing(), None);
+        assert_eq!(episode.heard(&|_| true), None);
+        episode.lost(Time(160), 7, Time(90));
+        assert_eq!(episode.heard(&|_| true), Some(Time(90)), "it is no part of what expired");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use quiche::external::{self, Decided, Report, Sent, Space};
 use windlass_adapter::instants::{Clock, span};
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
+use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, float, whole};
 use windlass_controllers::event::{self, Acked, Idle, LossTrigger, Lost, Marked, SpuriousLoss};
 use windlass_controllers::{Engine, Event, Phase, Span, Time, What};
 
@@ -21,6 +21,10 @@ const GRANULARITY: Span = Span::from_millis(1);
 
 /// Persistent congestion lasts so many probe timeouts (`RFC 9002 §7.6.1`).
 const PERSISTENT_CONGESTION_THRESHOLD: u64 = 3;
+
+/// A packet declared lost is no longer waited for after so many probe timeouts: reordering that
+/// takes longer is none.
+const LONGEST_REORDERING: u64 = 3;
 
 /// Turns what quiche tells of a path into events of a flow.
 // In this order, so that what an acknowledgement needs takes few cache lines: on a server the next
@@ -52,23 +56,19 @@ pub(crate) struct Path<E: Engine> {
 /// How fast the path delivers, over spans of about a round trip.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Rate {
-    since: Option<Time>,
-    bytes: u64,
+    /// When the span under way is long enough.
+    until: Time,
+    /// When it began, and what had been delivered by then.
+    began: Option<(Time, u64)>,
     /// bit/s
     latest: Option<u64>,
 }
 
 impl Rate {
-    /// `bytes` arrived by `now`, on a path with this smoothed RTT.
-    #[inline]
-    fn delivered(&mut self, now: Time, bytes: u64, smoothed: Span) {
-        let since = *self.since.get_or_insert(now);
-        let span = now.since(since);
-        self.bytes = self.bytes.saturating_add(bytes);
-        if span >= smoothed.max(GRANULARITY) {
-            self.latest = Some((self.bytes as f64 * 8e9 / span.0 as f64) as u64);
-            *self = Rate { since: Some(now), bytes: 0, ..*self };
-        }
+    /// A span is over now that `bytes` have arrived, and one as long as `span` begins.
+    fn next(&mut self, now: Time, bytes: u64, span: Span) {
+        let over = |(began, before)| whole(8e9 * float(bytes - before) / float(now.since(began).0));
+        *self = Rate { until: now + span, began: Some((now, bytes)), latest: self.began.map(over) };
     }
 }
 
@@ -142,7 +142,12 @@ impl<E: Engine> Path<E> {
     /// Writes what holds now where it is needed: copying it would take as long as working it out.
     fn decide(&self, decided: &mut Decided) {
         self.grant(decided);
+        decided.delivery_rate = self.rate.latest;
         decided.awaits = self.episode.missing();
+        // A report tells what is in flight. More than that is to be known of a packet only where the
+        // controller wants it, or the application has nothing to send.
+        let limited = self.app_limited || self.limited.is_now();
+        decided.quiet = !(self.follows_sent || limited);
     }
 
     /// Of what holds, what may change with every acknowledgement.
@@ -152,11 +157,6 @@ impl<E: Engine> Path<E> {
             decided.window = decision.cwnd;
             decided.pacing_rate = decision.pacing_rate.or_else(|| default_pacing(decision, self.smoothed?));
         });
-        decided.delivery_rate = self.rate.latest;
-        // A report tells what is in flight. More than that is to be known of a packet only where the
-        // controller wants it, or the application has nothing to send.
-        let limited = self.app_limited | self.limited.is_now();
-        decided.quiet = !(self.follows_sent | limited);
     }
 
     pub(crate) fn in_recovery(&self) -> bool {
@@ -233,7 +233,18 @@ impl<E: Engine> Path<E> {
             return self.congested(now, report, marks, decided);
         }
         self.acknowledge(now, report, |path| path.sample(now, report));
+        if now >= self.rate.until {
+            return self.round(now, decided);
+        }
         self.grant(decided);
+    }
+
+    /// A round trip is over: writes all that holds.
+    #[cold]
+    fn round(&mut self, now: Time, decided: &mut Decided) {
+        self.rate.next(now, self.delivered, self.smoothed.unwrap_or(GRANULARITY).max(GRANULARITY));
+        self.episode.expire(now, Span(self.pto().0.saturating_mul(LONGEST_REORDERING)));
+        self.decide(decided);
     }
 
     /// The same where there is more to it than acknowledgements, out of their way.
@@ -319,21 +330,15 @@ impl<E: Engine> Path<E> {
     /// The acknowledgements of a report, and the sample that comes with them.
     #[inline(always)]
     fn acknowledge(&mut self, now: Time, report: &Report<'_>, sample: impl FnOnce(&mut Self) -> Option<event::Rtt>) {
-        let recovery_start = self.flow.recovery_start();
-        let mut batch = AckBatch::after(self.delivered);
-        let mut newest = 0;
-        for packet in report.acked {
-            if packet.bytes() > 0 {
-                newest = packet.number();
-                batch.add(self.clock.time(packet.sent_at()), packet.bytes() as u64, recovery_start);
-            }
-        }
+        let (mut batch, newest) = match self.clock.reader() {
+            Some(reader) => self.batch(report.acked, |instant| reader.time(instant)),
+            None => self.batch(report.acked, |instant| self.clock.time(instant)),
+        };
         self.in_flight.acknowledged(now, report.in_flight as u64);
-        let rtt = sample(self);
         if batch.is_empty() {
-            return self.sampled(now, rtt);
+            return self.sampled(now, sample);
         }
-        self.rate.delivered(now, batch.bytes(), self.smoothed.unwrap_or(GRANULARITY));
+        let rtt = sample(self);
         let app_limited = self.limited.of(newest);
         batch.app_limited(app_limited);
         let acked = Acked { newest_pn: Some(newest), ..batch.finish(report.in_flight as u64, rtt) };
@@ -346,10 +351,23 @@ impl<E: Engine> Path<E> {
         self.flow.on(&event);
     }
 
+    /// What counted as in flight of `acked`, and the newest number among it.
+    #[inline(always)]
+    fn batch(&self, acked: &[external::Acked], time: impl Fn(Instant) -> Time) -> (AckBatch, u64) {
+        let recovery_start = self.flow.recovery_start();
+        let mut batch = AckBatch::after(self.delivered);
+        let mut newest = 0;
+        for packet in acked.iter().filter(|packet| packet.bytes() > 0) {
+            newest = packet.number();
+            batch.add(time(packet.sent_at()), packet.bytes() as u64, recovery_start);
+        }
+        (batch, newest)
+    }
+
     /// Nothing that counted as in flight was acknowledged.
     #[cold]
-    fn sampled(&mut self, now: Time, rtt: Option<event::Rtt>) {
-        if let Some(rtt) = rtt {
+    fn sampled(&mut self, now: Time, sample: impl FnOnce(&mut Self) -> Option<event::Rtt>) {
+        if let Some(rtt) = sample(self) {
             self.tell(now, What::Sampled(rtt));
         }
     }

@@ -170,6 +170,24 @@ fn a_packet_that_comes_late_makes_its_loss_spurious() {
     assert!(spurious.now > lost.now);
 }
 
+/// In round trips of eight packets, so that 128 of them last longer than any reordering.
+#[test]
+fn a_packet_is_waited_for_no_longer_than_reordering_lasts() {
+    for (held, spurious) in [(2 * RTT, 1), (12 * RTT, 0)] {
+        let heard = Heard::default();
+        let mut server = heard.server(&format!("held {held:?}"), "reno:max_window=8");
+        let bytes = 1 << 20;
+        let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
+        network.server.out.holds = Box::new(move |nth| if nth == 200 { held } else { Duration::ZERO });
+        assert!(network.transfer(bytes));
+        network.rest(2 * RTT);
+        let events = heard.events();
+        let count = |is: fn(&What) -> bool| events.iter().filter(|event| is(&event.what)).count();
+        assert_eq!(count(|what| matches!(what, What::Lost(_))), 1, "held for {held:?}");
+        assert_eq!(count(|what| matches!(what, What::SpuriousLoss(_))), spurious, "held for {held:?}");
+    }
+}
+
 #[test]
 fn a_pause_is_told_when_it_ends_and_an_application_without_data_is_not_congestion() {
     let heard = Heard::default();

@@ -55,15 +55,34 @@ impl Clock {
     /// What [`time`](Self::time) says, where instants can be read.
     #[inline]
     pub(super) fn read(&self, instant: Instant) -> Option<Time> {
-        // Earlier instants come out as negative.
-        let since = |origin| ticks::read(instant).wrapping_sub(origin).cast_signed().max(0).cast_unsigned();
-        self.ticks.map(|origin| Time(since(origin)))
+        self.reader().map(|reader| reader.time(instant))
+    }
+
+    /// What reads many instants, where they can be read.
+    #[must_use]
+    #[inline]
+    pub fn reader(&self) -> Option<Reader> {
+        self.ticks.map(Reader)
     }
 
     /// What [`time`](Self::time) says, in any case.
     #[cold]
     pub(super) fn subtract(&self, instant: Instant) -> Time {
         Time(span(instant.saturating_duration_since(self.origin)).0)
+    }
+}
+
+/// Reads instants as times since a clock's origin.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader(u64);
+
+impl Reader {
+    /// `instant` as a time; the origin of time if it is earlier.
+    #[must_use]
+    #[inline]
+    pub fn time(self, instant: Instant) -> Time {
+        // Earlier instants come out as negative.
+        Time(ticks::read(instant).wrapping_sub(self.0).cast_signed().max(0).cast_unsigned())
     }
 }
 

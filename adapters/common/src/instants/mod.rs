@@ -12,6 +12,6 @@ mod path;
 mod rtt;
 mod ticks;
 
-pub use clock::{Clock, span};
+pub use clock::{Clock, Reader, span};
 pub use factory::Origin;
 pub use path::{Loss, Packet, PathFlow};
