@@ -589,8 +589,14 @@ impl External {
     /// Works out what follows from what it decided.
     #[inline]
     fn follow(&mut self) {
-        self.window = narrow(self.decided.window.min(self.limit));
+        self.window = self.within_limit(self.decided.window);
         self.pacing_rate = bandwidth(self.decided.pacing_rate);
+    }
+
+    /// Of a window decided, what quiche's limit leaves.
+    #[inline]
+    fn within_limit(&self, window: u64) -> usize {
+        usize::try_from(window.min(self.limit)).unwrap_or(usize::MAX)
     }
 
     #[inline]
@@ -600,7 +606,7 @@ impl External {
 
     #[cold]
     fn shared_window(&self) -> usize {
-        narrow(self.controller.decided().window.min(self.limit))
+        self.within_limit(self.controller.decided().window)
     }
 
     #[inline]
@@ -724,11 +730,6 @@ fn bandwidth(pacing_rate: Option<u64>) -> Bandwidth {
 #[inline]
 fn whole_bytes(bits_per_second: u64) -> Bandwidth {
     Bandwidth::from_bytes_per_second((bits_per_second / 8).max(1))
-}
-
-#[inline]
-fn narrow(bytes: u64) -> usize {
-    usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
 impl CongestionControl for Sender {

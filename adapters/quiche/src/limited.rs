@@ -10,7 +10,7 @@ const MOST: usize = 256;
 #[repr(C)]
 pub(crate) struct Limited {
     latest: bool,
-    /// The first packet of the latest change; 0 before there was one.
+    /// The first packet of the latest change, without a look into the list; 0 before there was one.
     since: u64,
     /// The first packet each time it changed, the oldest change first; every second one begins what
     /// the latest does.

@@ -43,8 +43,6 @@ pub(crate) struct Path<E: Engine> {
     mtu: u32,
     app_limited: bool,
     heeds_sent: bool,
-    /// Packets that leave are to be known of: the controller heeds them, or what their departure tells.
-    follows_sent: bool,
     limited: Limited,
     /// When the first RTT sample was taken.
     sampled_since: Option<Time>,
@@ -89,11 +87,9 @@ fn newest(acked: &[external::Acked]) -> Option<&external::Acked> {
 impl<E: Engine> Path<E> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     pub(crate) fn new(flow: Flow<E>, clock: Clock, mtu: u32) -> Self {
-        let (heeds_sent, in_flight) = (flow.heeds_sent(), InFlight::new(flow.engine()));
         Path {
-            heeds_sent,
-            follows_sent: heeds_sent || in_flight.remembers(),
-            in_flight,
+            heeds_sent: flow.heeds_sent(),
+            in_flight: InFlight::new(flow.engine()),
             flow,
             clock,
             mtu,
@@ -147,7 +143,7 @@ impl<E: Engine> Path<E> {
         // A report tells what is in flight. More than that is to be known of a packet only where the
         // controller wants it, or the application has nothing to send.
         let limited = self.app_limited || self.limited.is_now();
-        decided.quiet = !(self.follows_sent || limited);
+        decided.quiet = !(self.heeds_sent || self.in_flight.remembers() || limited);
     }
 
     /// Of what holds, what may change with every acknowledgement.
@@ -205,6 +201,11 @@ impl<E: Engine> Path<E> {
         self.smoothed.map_or(Span::ZERO, |smoothed| smoothed + after)
     }
 
+    /// So many probe timeouts.
+    fn probe_timeouts(&self, count: u64) -> Span {
+        Span(self.pto().0.saturating_mul(count))
+    }
+
     fn leaves_room(&self, in_flight: u64) -> bool {
         self.window().saturating_sub(in_flight) >= SLACK_DATAGRAMS * u64::from(self.mtu)
     }
@@ -243,7 +244,7 @@ impl<E: Engine> Path<E> {
     #[cold]
     fn round(&mut self, now: Time, decided: &mut Decided) {
         self.rate.next(now, self.delivered, self.smoothed.unwrap_or(GRANULARITY).max(GRANULARITY));
-        self.episode.expire(now, Span(self.pto().0.saturating_mul(LONGEST_REORDERING)));
+        self.episode.expire(now, self.probe_timeouts(LONGEST_REORDERING));
         self.decide(decided);
     }
 
@@ -251,8 +252,8 @@ impl<E: Engine> Path<E> {
     #[cold]
     #[inline(never)]
     fn congested(&mut self, now: Time, report: &Report<'_>, marks: u32, decided: &mut Decided) {
-        let rtt = self.sample(now, report);
-        self.congestion(now, report, rtt, marks);
+        self.sampled(now, |path| path.sample(now, report));
+        self.congestion(now, report, marks);
         self.acknowledge(now, report, |_| None);
         self.decide(decided);
     }
@@ -277,12 +278,9 @@ impl<E: Engine> Path<E> {
         Some(event::Rtt { latest: span(rtt.latest()), smoothed, variation, min: span(rtt.min()), ack_delay })
     }
 
-    /// What a report brings besides acknowledgements: the sample, marks, losses.
-    fn congestion(&mut self, now: Time, report: &Report<'_>, rtt: Option<event::Rtt>, marks: u32) {
+    /// What a report brings besides acknowledgements and the sample: marks, losses.
+    fn congestion(&mut self, now: Time, report: &Report<'_>, marks: u32) {
         let before = report.in_flight_before as u64;
-        if let Some(rtt) = rtt {
-            self.tell(now, What::Sampled(rtt));
-        }
         if let Some(newest) = newest(report.acked).filter(|_| marks > 0) {
             let marked = Marked {
                 packets: marks,
@@ -323,7 +321,7 @@ impl<E: Engine> Path<E> {
             in_flight: lost.bytes() > 0,
             apart: lost.is_apart(),
         };
-        let duration = Span(self.pto().0.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD));
+        let duration = self.probe_timeouts(PERSISTENT_CONGESTION_THRESHOLD);
         self.sampled_since.is_some_and(|sampled| persistent(lost.iter().map(missing), duration, sampled))
     }
 
@@ -364,7 +362,8 @@ impl<E: Engine> Path<E> {
         (batch, newest)
     }
 
-    /// Nothing that counted as in flight was acknowledged.
+    /// The sample of a report by itself: it acknowledges nothing that counted as in flight, or brings
+    /// more than acknowledgements.
     #[cold]
     fn sampled(&mut self, now: Time, sample: impl FnOnce(&mut Self) -> Option<event::Rtt>) {
         if let Some(rtt) = sample(self) {
