@@ -103,20 +103,19 @@ impl Rules for CubicRules {
         }
         let prior = track.more;
         let Some(stage) = track.stage_mut() else { return 0.0 };
-        // Both regions are worked out and one is picked by its place: on a server each flow is in its
-        // own, and a branch would be guessed wrong time and again.
-        let rises = params.alpha_rises && stage.reno >= prior;
-        stage.count([friendly_increase(params.beta), 1.0][usize::from(rises)], windows);
+        let increase = if params.alpha_rises && stage.reno >= prior { 1.0 } else { friendly_increase(params.beta) };
+        stage.count(increase, windows);
         let t = stage.elapsed(now);
+        if stage.at(params.c, t) < stage.reno {
+            // Reno-friendly region, §4.3; never a step back.
+            return (stage.reno - cwnd).max(0.0);
+        }
         let target = stage.at(params.c, t + srtt.secs());
         // Comparisons, not `max` and `min`, which mind a NaN that cannot be while the window waits.
         let target = if target > cwnd { target } else { cwnd };
         let most = 1.5 * cwnd;
         let target = if target < most { target } else { most };
-        let along = (target - cwnd) * windows;
-        // Reno-friendly region, §4.3; never a step back.
-        let friendly = if stage.reno > cwnd { stage.reno - cwnd } else { 0.0 };
-        [along, friendly][usize::from(stage.at(params.c, t) < stage.reno)]
+        (target - cwnd) * windows
     }
 
     /// `RFC 9438 §4.6, §4.7`.
