@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use windlass::scenario::Scenario;
 use windlass::sim::Simulation;
-use windlass_controllers::Time;
 
 /// Packets per second of CPU time that ns-2 reaches on this scenario.
 const NS2: f64 = 0.63e6;
@@ -42,7 +41,7 @@ fn main() {
             packets as f64 / 1e6,
             speed / 1e6,
             speed / NS2,
-            Time(scenario.duration.0).0 as f64 / 1e9 / cpu,
+            scenario.duration.secs() / cpu,
             outcome.queues[0].utilisation,
             peak_memory_mb(),
         );

@@ -34,6 +34,14 @@ pub struct Scenario {
     pub strengths: Vec<Strength>,
 }
 
+impl Scenario {
+    /// When it is over; it begins at 0.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        Time(self.duration.0)
+    }
+}
+
 /// One flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSpec {
@@ -49,7 +57,7 @@ pub struct FlowSpec {
     pub start: Time,
     /// Largest random addition to `start`; see [`starts`](Self::starts).
     pub start_jitter: Span,
-    /// When it stops; [`Scenario::duration`] if never.
+    /// When it stops; [`Scenario::end`] if never.
     pub stop: Time,
     /// Flows of one group see each other's windows.
     pub group: Option<String>,

@@ -180,7 +180,7 @@ impl<E: Engine> Simulation<E> {
 
     /// Runs until `end` or the end of the scenario, events at that instant included.
     pub fn run_until(&mut self, end: Time) {
-        let end = end.min(Time(self.scenario.duration.0));
+        let end = end.min(self.scenario.end());
         loop {
             let point = self.next_sample();
             let stop = point.min(end);
@@ -279,7 +279,7 @@ impl<E: Engine> Simulation<E> {
     /// Runs to the end of the scenario; the result.
     #[must_use]
     pub fn finish(mut self) -> Outcome {
-        self.run_until(Time(self.scenario.duration.0));
+        self.run_until(self.scenario.end());
         let end = self.now;
         let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
         let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();

@@ -129,7 +129,7 @@ impl<'a> Link<'a> {
 
     /// Carries datagrams until the scenario's end, or until told to `stop`.
     pub fn run(mut self, stop: &dyn Fn(Time) -> bool) -> Carried {
-        let end = self.end();
+        let end = self.scenario.end();
         let mut inbox = Inbox::default();
         while self.clock.now() < end && !stop(self.clock.now()) {
             self.advance(self.now());
@@ -166,13 +166,9 @@ impl<'a> Link<'a> {
         }
     }
 
-    fn end(&self) -> Time {
-        Time(self.scenario.duration.0)
-    }
-
     /// Nothing is later than the end, however late the system lets the link know.
     fn now(&self) -> Time {
-        self.clock.now().min(self.end())
+        self.clock.now().min(self.scenario.end())
     }
 
     /// Attends to everything due until `now`.

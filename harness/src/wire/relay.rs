@@ -88,7 +88,7 @@ impl<'a> Relay<'a> {
     /// `stop`. Without a flow the rest of the scenario is the network's alone and takes no time.
     pub fn run(mut self, stop: &AtomicBool) -> Relayed {
         let ports = self.ports;
-        let end = self.end();
+        let end = self.scenario.end();
         let mut interests: Vec<PollFd<'_>> =
             ports.iter().flat_map(|port| port.sockets.iter().map(Socket::interest)).collect();
         let mut inbox = Inbox::default();
@@ -109,13 +109,9 @@ impl<'a> Relay<'a> {
         Relayed { meter, network: wire.network, marked, lateness, refused }
     }
 
-    fn end(&self) -> Time {
-        Time(self.scenario.duration.0)
-    }
-
     /// Nothing is later than the end, however late the system lets the link know.
     fn now(&self) -> Time {
-        self.clock.now().min(self.end())
+        self.clock.now().min(self.scenario.end())
     }
 
     /// When there is something to do, whatever arrives.

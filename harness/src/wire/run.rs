@@ -160,7 +160,7 @@ fn finish<P: Program>(
     if gave_up {
         return Err(RunError::Stopped);
     }
-    let end = Time(scenario.duration.0);
+    let end = scenario.end();
     let mut outcomes = Vec::new();
     for (flow, marked) in flows.into_iter().zip(&relayed.marked) {
         outcomes.push(outcome(flow, *marked, end, runtime)?);

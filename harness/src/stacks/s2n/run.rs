@@ -36,7 +36,7 @@ const STRIDE: Span = Span::from_millis(50);
 /// # Errors
 /// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
 pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
-    let end = Time(scenario.duration.0);
+    let end = scenario.end();
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let Cast { flows: specs, stage } = scenario.cast();

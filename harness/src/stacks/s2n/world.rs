@@ -142,7 +142,7 @@ impl<'a> World<'a> {
 
     /// The points of all series until `now`.
     pub fn sample(&mut self, now: Time) {
-        let end = Time(self.scenario.duration.0);
+        let end = self.scenario.end();
         while self.point <= now && self.point <= end {
             self.lanes.iter().for_each(|lane| lane.flow.lock().sample(self.point));
             self.meter.sample(self.point, self.scenario, &mut self.network);

@@ -61,7 +61,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
     let changes = world.flows.len() * SOURCES;
     world.agenda.set(changes, world.strengths.next(Time::ZERO));
     let mut meter = NetworkMeter::new(scenario);
-    let end = Time(scenario.duration.0);
+    let end = scenario.end();
     let mut point = Time(scenario.sample.0);
     while point <= end {
         world.advance_unless(point, stop)?;
