@@ -227,11 +227,15 @@ for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport:
 test("traces: every control has a name", () => opened({}, assertNamed));
 test("a comparison: every control has a name", () => comparison({}, assertNamed));
 
-test("traces print, every figure on white", () => opened({ colorScheme: "dark" }, async (page) => {
-  await page.pdf({ format: "A4", ...(process.env.SHOTS ? { path: `${process.env.SHOTS}/traces.pdf` } : {}) });
-  const undrawn = await page.locator("figure .plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".main-svg")).length);
-  assert.equal(undrawn, 0);
-}));
+for (const [what, open] of [["traces", opened], ["comparison", comparison]]) {
+  test(`${what}: printed with every figure, on white`, () => open({ colorScheme: "dark" }, async (page) => {
+    // Nothing is scrolled to: what is not in view has to be ready, too.
+    await page.waitForSelector("html[data-loaded=all]", { state: "attached" });
+    await page.pdf({ format: "A4", ...(process.env.SHOTS ? { path: `${process.env.SHOTS}/${what}.pdf` } : {}) });
+    const undrawn = await page.locator(".plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".main-svg")).length);
+    assert.equal(undrawn, 0);
+  }));
+}
 
 test("a comparison shows differences, intervals, and all traces over each other", () => comparison({}, async (page) => {
   const { comparison: compared, group_of: groups } = await page.evaluate(() => JSON.parse(document.getElementById("comparison").textContent));

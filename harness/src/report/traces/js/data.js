@@ -26,9 +26,19 @@ const measure = (trace, name) => trace.measures[columns.indexOf(name)] ?? null;
 
 traces.forEach((trace, i) => {
   trace.id = `trace-${i}`;
-  /** The trace's lines, decoded when they are first asked for. */
+  /** The trace's lines, decoded once. */
   trace.load = () => { trace.loaded ??= unpacked(`lines-${i}`).then((bytes) => decodedLines(bytes, trace.lines)); return trace.loaded; };
 });
+
+/** Decodes every trace while the page has nothing else to do: paper does not wait for lines. */
+async function loadAll() {
+  const idle = window.requestIdleCallback ?? setTimeout;
+  for (const trace of traces) {
+    await new Promise((resume) => { idle(resume); });
+    await trace.load();
+  }
+  document.documentElement.dataset.loaded = "all";
+}
 
 /** What a trace calls a state, in words. */
 const words = (name) => name.replaceAll("_", " ") || "unnamed";
