@@ -9,7 +9,7 @@ use windlass_controllers::Engine;
 use crate::adapter::{Factory, PROVIDES};
 use crate::proto::RttEstimator;
 use crate::proto::congestion::{self, ControllerFactory};
-use crate::rounds::{BLOCK, Candidate, compare};
+use crate::rounds::{BLOCK, Block, Candidate, compare};
 use crate::{dialect, estimator, ours};
 
 /// Bytes per datagram.
@@ -18,15 +18,18 @@ pub const MTU: u64 = 1200;
 pub const FLOWS: usize = 16;
 /// Of every sample.
 pub const RTT: Duration = Duration::from_millis(40);
+/// Packets of a flow in flight.
+const IN_FLIGHT: u64 = 100;
 /// Of one flow and the next.
 pub const BETWEEN_ACKS: Duration = Duration::from_micros(200);
 
 /// The stack's calls for one ACK frame of two packets and the two packets it lets go, on
-/// boxed controllers as the stack holds them. Every block one of them loses a packet, which
-/// keeps windows in congestion avoidance near 30 packets.
+/// boxed controllers as the stack holds them. Every block one of them loses one of the two, which
+/// keeps windows in congestion avoidance, at some 50 packets.
 pub struct Native {
     flows: Vec<Box<dyn congestion::Controller>>,
     now: Instant,
+    /// Acknowledged or lost, of each flow.
     pn: u64,
     blocks: usize,
     rtt: RttEstimator,
@@ -36,12 +39,15 @@ impl Native {
     /// Flows with the controllers of `factory`.
     pub fn new(factory: Arc<dyn ControllerFactory>, rtt: RttEstimator) -> Native {
         let now = Instant::now();
-        let flows = (0..FLOWS).map(|_| factory.clone().build(now, MTU as u16)).collect();
+        let mut flows: Vec<_> = (0..FLOWS).map(|_| factory.clone().build(now, MTU as u16)).collect();
+        for flow in &mut flows {
+            (2..=IN_FLIGHT).step_by(2).for_each(|pn| dialect::sent(flow.as_mut(), now, MTU, pn));
+        }
         Native { flows, now: now + RTT, pn: 0, blocks: 0, rtt }
     }
 
-    /// A block of frames; how long it took.
-    pub fn block(&mut self) -> Duration {
+    /// A block of frames.
+    pub fn block(&mut self) -> Block {
         let start = self.now;
         let times: [(Instant, Instant); BLOCK] = std::array::from_fn(|i| {
             let now = start + BETWEEN_ACKS * i as u32;
@@ -52,17 +58,20 @@ impl Native {
         let losing = self.blocks % FLOWS;
         let clock = Instant::now();
         for (i, &(now, sent)) in times.iter().enumerate() {
-            self.pn += 2;
+            let pn = self.pn + 2 * (1 + i / FLOWS) as u64;
             let controller = black_box(&mut self.flows[i % FLOWS]).as_mut();
-            dialect::acked(controller, now, sent, MTU, self.pn - 1, &self.rtt);
-            dialect::acked(controller, now, sent, MTU, self.pn, &self.rtt);
-            controller.on_end_acks(now, 100 * MTU, false, Some(self.pn));
-            if i == losing {
-                dialect::lost(controller, now, sent, MTU, self.pn);
+            if i != losing {
+                dialect::acked(controller, now, sent, MTU, pn - 1, &self.rtt);
             }
-            dialect::sent(controller, now, MTU, self.pn + 201);
+            dialect::acked(controller, now, sent, MTU, pn, &self.rtt);
+            controller.on_end_acks(now, (IN_FLIGHT - 2) * MTU, false, Some(pn));
+            if i == losing {
+                dialect::lost(controller, now, sent, MTU, pn - 1);
+            }
+            dialect::sent(controller, now, MTU, pn + IN_FLIGHT);
         }
-        clock.elapsed()
+        self.pn += 2 * (BLOCK / FLOWS) as u64;
+        Block::of(clock.elapsed(), 1, self.flows.iter().map(|flow| flow.window() as f64 / MTU as f64))
     }
 }
 
@@ -75,7 +84,7 @@ pub fn own<F: ControllerFactory + Default + 'static>() -> Arc<dyn ControllerFact
 struct Adapter(RttEstimator);
 
 impl ours::Runs for Adapter {
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration> {
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
         let factory = Factory::new(engine).expect("the stack reports what it needs");
         let mut flows = Native::new(Arc::new(factory), self.0);
         Box::new(move || flows.block())

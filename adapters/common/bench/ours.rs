@@ -1,16 +1,14 @@
 //! Ours beside a stack's own: two controllers known when compiling, and the whole catalogue
 //! by name, whatever of it the stack can run.
 
-use std::time::Duration;
-
-use crate::rounds::Candidate;
+use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
 use windlass_controllers::{Algorithm, Engine, Fixed, Signals};
 
 /// What makes something to measure of an engine.
 pub trait Runs {
     /// Connections that `engine` runs on.
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration>;
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block>;
 }
 
 /// Each of ours that a stack which provides `signals` can run. `reno`, `cubic` and `bbr` name

@@ -12,25 +12,63 @@ const WARM_UP: usize = 100;
 /// ACK frames per block.
 pub const BLOCK: usize = 512;
 
+/// What a block of frames took, and what there was to do in it: candidates that lose more, or whose
+/// windows do not grow, do not do the same.
+pub struct Block {
+    /// How long it took.
+    pub took: Duration,
+    /// Packets lost.
+    pub lost: u64,
+    /// The windows at its end, packets.
+    pub windows: f64,
+}
+
+impl Block {
+    /// A block that took so long on connections with these windows, packets.
+    pub fn of(took: Duration, lost: u64, windows: impl ExactSizeIterator<Item = f64>) -> Block {
+        let connections = windows.len() as f64;
+        Block { took, lost, windows: windows.sum::<f64>() / connections }
+    }
+}
+
 /// What is measured.
 pub struct Candidate<'a> {
     name: String,
     baseline: &'a str,
-    run: Box<dyn FnMut() -> Duration + 'a>,
+    run: Box<dyn FnMut() -> Block + 'a>,
     nanos: Vec<f64>,
+    blocks: u64,
+    lost: u64,
+    windows: f64,
 }
 
 impl<'a> Candidate<'a> {
-    /// `run` carries out a block and says how long it took; the candidate called `baseline`
-    /// is what it is compared with.
-    pub fn new(name: impl Into<String>, baseline: &'a str, run: impl FnMut() -> Duration + 'a) -> Candidate<'a> {
-        Candidate { name: name.into(), baseline, run: Box::new(run), nanos: Vec::new() }
+    /// `run` carries out a block; the candidate called `baseline` is what it is compared with.
+    pub fn new(name: impl Into<String>, baseline: &'a str, run: impl FnMut() -> Block + 'a) -> Candidate<'a> {
+        Candidate {
+            name: name.into(),
+            baseline,
+            run: Box::new(run),
+            nanos: Vec::new(),
+            blocks: 0,
+            lost: 0,
+            windows: 0.0,
+        }
     }
 
     /// The least of a round's blocks: the one that nothing interrupted.
     fn round(&mut self) {
-        let least = (0..BLOCKS).map(|_| (self.run)()).min().unwrap_or_default();
+        let least = (0..BLOCKS).map(|_| self.block()).min().unwrap_or_default();
         self.nanos.push(least.as_nanos() as f64 / BLOCK as f64);
+    }
+
+    /// A block that counts.
+    fn block(&mut self) -> Duration {
+        let block = (self.run)();
+        self.blocks += 1;
+        self.lost += block.lost;
+        self.windows += block.windows;
+        block.took
     }
 }
 
@@ -58,7 +96,7 @@ fn asked() -> (usize, Vec<String>) {
 }
 
 /// Measures and prints a table of `what`: the least of all rounds, and the median of the
-/// rounds' ratios.
+/// rounds' ratios; the mean window, and packets lost of a thousand frames.
 pub fn compare(what: &str, mut candidates: Vec<Candidate<'_>>) {
     if tried_only() {
         candidates.iter_mut().for_each(|candidate| _ = (candidate.run)());
@@ -73,8 +111,8 @@ pub fn compare(what: &str, mut candidates: Vec<Candidate<'_>>) {
         candidates.iter_mut().for_each(Candidate::round);
     }
 
-    println!("| {what} | ns | beside | ratio |");
-    println!("|---|--:|---|--:|");
+    println!("| {what} | ns | beside | ratio | window | lost, ‰ |");
+    println!("|---|--:|---|--:|--:|--:|");
     for candidate in &candidates {
         let Some(least) = candidate.nanos.iter().copied().min_by(f64::total_cmp) else { continue };
         let ratio = candidates
@@ -82,6 +120,8 @@ pub fn compare(what: &str, mut candidates: Vec<Candidate<'_>>) {
             .find(|other| other.name == candidate.baseline)
             .map(|other| median(candidate.nanos.iter().zip(&other.nanos).map(|(own, others)| own / others).collect()));
         let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        println!("| {} | {least:.1} | {} | {ratio} |", candidate.name, candidate.baseline);
+        let blocks = candidate.blocks as f64;
+        let (window, lost) = (candidate.windows / blocks, 1e3 * candidate.lost as f64 / (blocks * BLOCK as f64));
+        println!("| {} | {least:.1} | {} | {ratio} | {window:.0} | {lost:.1} |", candidate.name, candidate.baseline);
     }
 }

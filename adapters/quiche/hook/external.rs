@@ -497,9 +497,10 @@ pub mod alone {
         pub fn send(&mut self, now: Instant, number: u64, bytes: usize) -> bool {
             let recovery = &mut self.recovery;
             if recovery.should_elicit_ack(EPOCH) || recovery.cwnd_available() < bytes {
+                // As a connection does that has more to send than there is room for.
+                recovery.update_app_limited(false);
                 return false;
             }
-            recovery.update_app_limited(false);
             let frame = Frame::StreamHeader { stream_id: 0, offset: 0, length: bytes, fin: false };
             let packet = Sent {
                 pkt_num: number,

@@ -25,12 +25,14 @@ use s2n_quic_core::path::mtu;
 use windlass_controllers::Engine;
 use windlass_s2n_quic::PROVIDES;
 
-use rounds::{BLOCK, Candidate, compare};
+use rounds::{BLOCK, Block, Candidate, compare};
 
 /// Connections taking turns, as on a server: the next ACK is not this one's.
 const FLOWS: usize = 16;
 /// A loss whenever this many packets of the first flow are in flight keeps it near there.
 const MOST: usize = 100;
+/// Of those in flight, one in so many is lost then, one after the other.
+const LOST: usize = 4;
 /// And so many more of each flow after it: no two lose at the same time for long, so that
 /// every block has its share of losses, and of frames after which nothing leaves.
 const APART: usize = 2;
@@ -43,6 +45,7 @@ struct Connection<C: CongestionController> {
     controller: C,
     rtt: RttEstimator,
     flying: Flying<C>,
+    lost: u64,
     most: usize,
     /// That a frame acknowledges.
     packets: usize,
@@ -65,21 +68,23 @@ impl<C: CongestionController> Connection<C> {
         }
     }
 
-    /// A frame acknowledges packets, and sometimes loses one.
+    /// A frame acknowledges packets, and sometimes not those before them.
     #[inline]
     fn ack(&mut self, now: Timestamp) {
-        let lost = if self.flying.len() >= self.most { self.flying.pop_front() } else { None };
+        let lost = if self.flying.len() >= self.most { self.most / LOST } else { 0 };
         // Fewer where the window holds fewer: the receiver's timer sends the frame.
         let packets = self.packets.min(self.flying.len());
-        let Some(newer) = self.flying.drain(..packets).next_back() else { return };
+        let Some(&newer) = self.flying.range(lost..lost + packets).next_back() else { return };
         let (controller, rtt) = (&mut self.controller, &mut self.rtt);
         let sample = now.saturating_duration_since(newer.0);
         rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
         controller.on_rtt_update(newer.0, now, rtt, &mut Deaf);
-        if let Some((_, info)) = lost {
-            controller.on_packet_lost(MTU.into(), info, false, true, &mut Zeros, now, &mut Deaf);
+        for (i, (_, info)) in self.flying.drain(..lost).enumerate() {
+            self.lost += 1;
+            controller.on_packet_lost(MTU.into(), info, false, i == 0, &mut Zeros, now, &mut Deaf);
         }
         controller.on_ack(newer.0, packets * usize::from(MTU), newer.1, rtt, &mut Zeros, now, &mut Deaf);
+        self.flying.drain(..packets);
         black_box((controller.congestion_window(), controller.bytes_in_flight()));
     }
 }
@@ -98,6 +103,7 @@ impl<C: CongestionController> Stack<C> {
             controller: endpoint.new_congestion_controller(PathInfo::new(&config, &address)),
             rtt: RttEstimator::new(Duration::from_millis(40)),
             flying: VecDeque::with_capacity(2 * MOST),
+            lost: 0,
             most: MOST + APART * nth,
             packets,
         };
@@ -110,7 +116,7 @@ impl<C: CongestionController> Stack<C> {
         stack
     }
 
-    fn block(&mut self) -> Duration {
+    fn block(&mut self) -> Block {
         let start = self.now;
         let times: [Timestamp; BLOCK] = std::array::from_fn(|i| timestamp(start + BETWEEN_ACKS_US * i as u64));
         self.now = start + BETWEEN_ACKS_US * BLOCK as u64;
@@ -120,7 +126,10 @@ impl<C: CongestionController> Stack<C> {
             connection.ack(now);
             connection.send(now);
         }
-        clock.elapsed()
+        let took = clock.elapsed();
+        let lost = self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.lost)).sum();
+        let window = |connection: &Connection<C>| f64::from(connection.controller.congestion_window()) / f64::from(MTU);
+        Block::of(took, lost, self.connections.iter().map(window))
     }
 }
 
@@ -130,7 +139,7 @@ struct Adapter {
 }
 
 impl ours::Runs for Adapter {
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Duration> {
+    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
         let endpoint = windlass_s2n_quic::Endpoint::new(engine).expect("s2n-quic reports what it needs");
         let mut stack = Stack::new(endpoint, self.packets);
         Box::new(move || stack.block())
