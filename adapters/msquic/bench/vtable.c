@@ -4,8 +4,9 @@
  *   vtable PLUGIN CONTROLLER…
  *
  * MsQuic's CUBIC and BBR and each of the controllers get a connection that is none, with what
- * congestion control looks at. A turn is two packets sent and one ACK frame for two, with an
- * RTT sample; the best of several rounds, taken by turns, counts.
+ * congestion control looks at. A turn is one ACK frame for two packets, with an RTT sample, and
+ * what the window then lets go; whenever 100 packets are in flight a quarter of them is lost. The
+ * best of several rounds, taken by turns, counts.
  */
 #include "precomp.h"
 
@@ -15,13 +16,15 @@
 
 #include "windlass_msquic.h"
 
-enum { TURNS = 200000, ROUNDS = 9, BEFORE = 20, SIZE = 1472, MAX = 64 };
+enum { TURNS = 200000, ROUNDS = 9, MOST = 100, LOST = MOST / 4, RTT_US = 40000, SIZE = 1472, MAX = 64 };
+/* A round trip of some 90 packets, two a turn. */
+enum { TURN_US = RTT_US * 2 / 90 };
 
 typedef struct Subject {
     const char *Name;
     QUIC_CONNECTION *Connection;
     QUIC_SENT_PACKET_METADATA *Packets[2];
-    uint64_t Now, Sent, Acked;
+    uint64_t Now, Sent, Over, Lost;
     double Best;
 } Subject;
 
@@ -41,33 +44,55 @@ static void Send(Subject *S)
     QuicCongestionControlOnDataSent(&C->CongestionControl, SIZE);
 }
 
+/* As much as the window lets go, four at most. */
+static void Fill(Subject *S)
+{
+    for (int i = 0; i < 4 && QuicCongestionControlCanSend(&S->Connection->CongestionControl); ++i) {
+        Send(S);
+    }
+}
+
+static void Lose(Subject *S)
+{
+    QUIC_CONNECTION *C = S->Connection;
+    S->Over += LOST;
+    S->Lost += LOST;
+    const QUIC_LOSS_EVENT Event = {
+        .LargestPacketNumberLost = S->Over,
+        .LargestSentPacketNumber = S->Sent,
+        .NumRetransmittableBytes = LOST * SIZE,
+    };
+    QuicCongestionControlOnDataLost(&C->CongestionControl, &Event);
+}
+
 static void Acknowledge(Subject *S)
 {
     QUIC_CONNECTION *C = S->Connection;
+    const uint64_t Flying = S->Sent - S->Over;
     for (int i = 0; i < 2; ++i) {
         QUIC_SENT_PACKET_METADATA *P = S->Packets[i];
-        P->PacketNumber = ++S->Acked;
-        P->SentTime = S->Now - 40000;
+        P->PacketNumber = ++S->Over;
+        P->SentTime = S->Now - RTT_US;
         P->PacketLength = SIZE;
         P->Flags.IsAckEliciting = TRUE;
         P->Flags.KeyType = QUIC_PACKET_KEY_1_RTT;
         P->Flags.HasLastAckedPacketInfo = TRUE;
-        P->TotalBytesSent = S->Acked * SIZE;
-        P->LastAckedPacketInfo.TotalBytesAcked = (S->Acked - BEFORE) * SIZE;
-        P->LastAckedPacketInfo.AckTime = S->Now - 40000;
-        P->LastAckedPacketInfo.SentTime = S->Now - 80000;
-        P->LastAckedPacketInfo.AdjustedAckTime = S->Now - 40000;
+        P->TotalBytesSent = S->Over * SIZE;
+        P->LastAckedPacketInfo.TotalBytesAcked = (S->Over - S->Lost - Flying) * SIZE;
+        P->LastAckedPacketInfo.AckTime = S->Now - RTT_US;
+        P->LastAckedPacketInfo.SentTime = S->Now - 2 * RTT_US;
+        P->LastAckedPacketInfo.AdjustedAckTime = S->Now - RTT_US;
         P->Next = i == 0 ? S->Packets[1] : NULL;
     }
     C->LossDetection.TotalBytesAcked += 2 * SIZE;
     const QUIC_ACK_EVENT Event = {
         .TimeNow = S->Now,
-        .LargestAck = S->Acked,
+        .LargestAck = S->Over,
         .LargestSentPacketNumber = S->Sent,
         .NumRetransmittableBytes = 2 * SIZE,
         .NumTotalAckedRetransmittableBytes = C->LossDetection.TotalBytesAcked,
-        .SmoothedRtt = 40000,
-        .MinRtt = 40000,
+        .SmoothedRtt = RTT_US,
+        .MinRtt = RTT_US,
         .AdjustedAckTime = S->Now,
         .AckedPackets = S->Packets[0],
         .MinRttValid = TRUE,
@@ -77,7 +102,7 @@ static void Acknowledge(Subject *S)
 
 static Subject Make(const char *Name, uint16_t Algorithm)
 {
-    Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = 100, .Best = 1e9};
+    Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = MOST, .Over = MOST, .Best = 1e9};
     for (int i = 0; i < 2; ++i) {
         S.Packets[i] = calloc(1, sizeof(QUIC_SENT_PACKET_METADATA) + 16 * sizeof(QUIC_SENT_FRAME_METADATA));
     }
@@ -86,19 +111,16 @@ static Subject Make(const char *Name, uint16_t Algorithm)
     C->PathsCount = 1;
     Path->Mtu = 1500;
     Path->GotFirstRttSample = TRUE;
-    Path->SmoothedRtt = Path->MinRtt = Path->LatestRttSample = 40000;
+    Path->SmoothedRtt = Path->MinRtt = Path->LatestRttSample = RTT_US;
     Path->RttVariance = 1000;
     QuicAddrFromString("192.0.2.1", 443, &Path->Route.RemoteAddress);
-    C->Settings.InitialWindowPackets = 100;
+    C->Settings.InitialWindowPackets = 10;
     C->Settings.IsSet.CongestionControlAlgorithm = TRUE;
     C->Settings.CongestionControlAlgorithm = (QUIC_CONGESTION_CONTROL_ALGORITHM)Algorithm;
     C->Settings.EcnEnabled = TRUE;
     C->Settings.OneWayDelayEnabled = TRUE;
     QuicCongestionControlInitialize(&C->CongestionControl, &C->Settings);
-    for (int i = 0; i < BEFORE; ++i) {
-        Send(&S);
-    }
-    S.Acked = S.Sent - BEFORE;
+    Fill(&S);
     return S;
 }
 
@@ -107,10 +129,14 @@ static void Measure(Subject *S)
     struct timespec Begin, End;
     clock_gettime(CLOCK_MONOTONIC, &Begin);
     for (int i = 0; i < TURNS; ++i) {
-        S->Now += 4000;
-        Send(S);
-        Send(S);
-        Acknowledge(S);
+        S->Now += TURN_US;
+        if (S->Sent - S->Over >= MOST) {
+            Lose(S);
+        }
+        if (S->Sent - S->Over >= 2) {
+            Acknowledge(S);
+        }
+        Fill(S);
     }
     clock_gettime(CLOCK_MONOTONIC, &End);
     const double Ns = (double)(End.tv_sec - Begin.tv_sec) * 1e9 + (double)(End.tv_nsec - Begin.tv_nsec);
@@ -144,8 +170,9 @@ int main(int Count, char **Values)
         }
     }
     for (int i = 0; i < Subjects; ++i) {
-        printf("%s: %.0f ns, %.2f times MsQuic's cubic, window %u\n", All[i].Name, All[i].Best,
-               All[i].Best / All[0].Best, QuicCongestionControlGetCongestionWindow(&All[i].Connection->CongestionControl));
+        const Subject *S = &All[i];
+        printf("%s: %.0f ns, %.2f times MsQuic's cubic; %.1f packets a turn, %.1f in a thousand lost, %.0f in flight at the end\n", S->Name, S->Best,
+               S->Best / All[0].Best, (double)(S->Sent - MOST) / (ROUNDS * TURNS), 1e3 * (double)S->Lost / (double)S->Sent, (double)(S->Sent - S->Over));
     }
     return 0;
 }
