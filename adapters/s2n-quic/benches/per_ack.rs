@@ -34,7 +34,7 @@ const MOST: usize = 100;
 /// Of those in flight, one in so many is lost then, one after the other.
 const LOST: usize = 4;
 /// And so many more of each flow after it: no two lose at the same time for long, so that
-/// every block has its share of losses, and of frames after which nothing leaves.
+/// every block has its share of frames after which nothing leaves.
 const APART: usize = 2;
 const BETWEEN_ACKS_US: u64 = 50;
 
