@@ -49,15 +49,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Far more than any reader takes on any machine, and far less than one takes that hangs.
-const FOREVER: Duration = Duration::from_secs(20);
-
-/// Runs a reader and expects it to come to an end.
-fn ends(reader: &Reader, data: &[u8], what: &str) {
+/// Runs a reader and expects it to come to an end soon.
+fn within(limit: Duration, reader: &Reader, data: &[u8], what: &str) {
     let begin = Instant::now();
     (reader.read)(data);
     let took = begin.elapsed();
-    assert!(took < FOREVER, "{} took {took:?} for {what}", reader.name);
+    assert!(took < limit, "{} took {took:?} for {what}", reader.name);
 }
 
 #[test]
@@ -68,7 +65,7 @@ fn every_reader_reads_every_seed() {
         for other in &READERS {
             for (number, seed) in seeds::seeds(other.name).iter().enumerate() {
                 let what = format!("seed {number} of {}", other.name);
-                ends(reader, seed, &what);
+                within(Duration::from_secs(20), reader, seed, &what);
             }
         }
     }
@@ -79,7 +76,7 @@ fn what_fuzzing_found_stays_mended() {
     for reader in &READERS {
         for file in files(&regressions().join(reader.name)) {
             let data = std::fs::read(&file).unwrap();
-            ends(reader, &data, &file.display().to_string());
+            within(Duration::from_secs(20), reader, &data, &file.display().to_string());
         }
     }
 }
@@ -175,7 +172,7 @@ proptest! {
         let (index, seed) = seed.get(short_seeds());
         let mut data = seed.clone();
         apply(&mut data, &changes);
-        ends(&READERS[*index], &data, "a mutated seed");
+        within(Duration::from_secs(20), &READERS[*index], &data, "a mutated seed");
     }
 }
 
@@ -194,14 +191,16 @@ fn write_the_seeds() {
 }
 
 /// Traces made to hang readers, and everything else that is at hand: read, linted, measured
-/// and searched for a controller.
+/// and searched for a controller in a second each.
 #[test]
-fn recorded_traces_are_read_to_an_end() {
+fn recorded_traces_are_read_in_a_second_each() {
     for file in files(&recorded::folder()).iter().filter(|file| file.extension().is_some_and(|end| end != "md")) {
         let data = std::fs::read(file).unwrap();
         for name in ["contained", "lint", "hindsight"] {
             let reader = READERS.iter().find(|reader| reader.name == name).unwrap();
-            ends(reader, &data, &file.display().to_string());
+            // Both profiles, and three passes of 44 controllers, are more than one reading.
+            let limit = Duration::from_secs(if name == "contained" { 1 } else { 3 });
+            within(limit, reader, &data, &file.display().to_string());
         }
     }
 }
