@@ -9,13 +9,11 @@ use windlass_controllers::Engine;
 use crate::adapter::{Factory, PROVIDES};
 use crate::proto::RttEstimator;
 use crate::proto::congestion::{self, ControllerFactory};
-use crate::rounds::{BLOCK, Block, Candidate, compare};
+use crate::rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 use crate::{dialect, estimator, ours};
 
 /// Bytes per datagram.
 pub const MTU: u64 = 1200;
-/// Connections taking turns, as on a server: the next ACK is not this one's.
-pub const FLOWS: usize = 16;
 /// Of every sample.
 pub const RTT: Duration = Duration::from_millis(40);
 /// Packets of a flow in flight.
@@ -29,8 +27,7 @@ pub const BETWEEN_ACKS: Duration = Duration::from_micros(200);
 pub struct Native {
     flows: Vec<Box<dyn congestion::Controller>>,
     now: Instant,
-    /// Acknowledged or lost, of each flow.
-    pn: u64,
+    /// That are over.
     blocks: usize,
     rtt: RttEstimator,
 }
@@ -43,7 +40,7 @@ impl Native {
         for flow in &mut flows {
             (2..=IN_FLIGHT).step_by(2).for_each(|pn| dialect::sent(flow.as_mut(), now, MTU, pn));
         }
-        Native { flows, now: now + RTT, pn: 0, blocks: 0, rtt }
+        Native { flows, now: now + RTT, blocks: 0, rtt }
     }
 
     /// A block of frames.
@@ -54,11 +51,13 @@ impl Native {
             (now, now - RTT)
         });
         self.now = start + BETWEEN_ACKS * BLOCK as u32;
-        self.blocks += 1;
         let losing = self.blocks % FLOWS;
+        // Acknowledged or lost, of each flow.
+        let over = 2 * self.blocks * (BLOCK / FLOWS);
+        self.blocks += 1;
         let clock = Instant::now();
         for (i, &(now, sent)) in times.iter().enumerate() {
-            let pn = self.pn + 2 * (1 + i / FLOWS) as u64;
+            let pn = (over + 2 * (1 + i / FLOWS)) as u64;
             let controller = black_box(&mut self.flows[i % FLOWS]).as_mut();
             if i != losing {
                 dialect::acked(controller, now, sent, MTU, pn - 1, &self.rtt);
@@ -70,7 +69,6 @@ impl Native {
             }
             dialect::sent(controller, now, MTU, pn + IN_FLIGHT);
         }
-        self.pn += 2 * (BLOCK / FLOWS) as u64;
         Block::of(clock.elapsed(), 1, self.flows.iter().map(|flow| flow.window() as f64 / MTU as f64))
     }
 }

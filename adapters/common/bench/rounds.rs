@@ -11,6 +11,8 @@ const BLOCKS: usize = 100;
 const WARM_UP: usize = 100;
 /// ACK frames per block.
 pub const BLOCK: usize = 512;
+/// Connections taking turns, as on a server: the next ACK is not this one's.
+pub const FLOWS: usize = 16;
 
 /// What a block of frames took, and what there was to do in it: candidates that lose more, or whose
 /// windows do not grow, do not do the same.
@@ -19,15 +21,15 @@ pub struct Block {
     pub took: Duration,
     /// Packets lost.
     pub lost: u64,
-    /// The windows at its end, packets.
-    pub windows: f64,
+    /// The mean window at its end, packets.
+    pub window: f64,
 }
 
 impl Block {
     /// A block that took so long on connections with these windows, packets.
     pub fn of(took: Duration, lost: u64, windows: impl ExactSizeIterator<Item = f64>) -> Block {
         let connections = windows.len() as f64;
-        Block { took, lost, windows: windows.sum::<f64>() / connections }
+        Block { took, lost, window: windows.sum::<f64>() / connections }
     }
 }
 
@@ -37,7 +39,6 @@ pub struct Candidate<'a> {
     baseline: &'a str,
     run: Box<dyn FnMut() -> Block + 'a>,
     nanos: Vec<f64>,
-    blocks: u64,
     lost: u64,
     windows: f64,
 }
@@ -45,30 +46,19 @@ pub struct Candidate<'a> {
 impl<'a> Candidate<'a> {
     /// `run` carries out a block; the candidate called `baseline` is what it is compared with.
     pub fn new(name: impl Into<String>, baseline: &'a str, run: impl FnMut() -> Block + 'a) -> Candidate<'a> {
-        Candidate {
-            name: name.into(),
-            baseline,
-            run: Box::new(run),
-            nanos: Vec::new(),
-            blocks: 0,
-            lost: 0,
-            windows: 0.0,
-        }
+        Candidate { name: name.into(), baseline, run: Box::new(run), nanos: Vec::new(), lost: 0, windows: 0.0 }
     }
 
     /// The least of a round's blocks: the one that nothing interrupted.
     fn round(&mut self) {
-        let least = (0..BLOCKS).map(|_| self.block()).min().unwrap_or_default();
+        let mut least = Duration::MAX;
+        for _ in 0..BLOCKS {
+            let block = (self.run)();
+            least = least.min(block.took);
+            self.lost += block.lost;
+            self.windows += block.window;
+        }
         self.nanos.push(least.as_nanos() as f64 / BLOCK as f64);
-    }
-
-    /// A block that counts.
-    fn block(&mut self) -> Duration {
-        let block = (self.run)();
-        self.blocks += 1;
-        self.lost += block.lost;
-        self.windows += block.windows;
-        block.took
     }
 }
 
@@ -120,7 +110,7 @@ pub fn compare(what: &str, mut candidates: Vec<Candidate<'_>>) {
             .find(|other| other.name == candidate.baseline)
             .map(|other| median(candidate.nanos.iter().zip(&other.nanos).map(|(own, others)| own / others).collect()));
         let ratio = ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.2}"));
-        let blocks = candidate.blocks as f64;
+        let blocks = (candidate.nanos.len() * BLOCKS) as f64;
         let (window, lost) = (candidate.windows / blocks, 1e3 * candidate.lost as f64 / (blocks * BLOCK as f64));
         println!("| {} | {least:.1} | {} | {ratio} | {window:.0} | {lost:.1} |", candidate.name, candidate.baseline);
     }

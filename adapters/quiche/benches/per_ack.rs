@@ -4,6 +4,8 @@
 //!
 //! `cargo bench -p windlass-quiche --bench per_ack [-- [ROUNDS] [NAME]…]`.
 
+#[path = "../../common/bench/losses.rs"]
+mod losses;
 #[path = "../../common/bench/ours.rs"]
 mod ours;
 #[path = "../../common/bench/rounds.rs"]
@@ -20,20 +22,12 @@ use windlass_controllers::Engine;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
 
+use losses::Losses;
 use ours::Runs;
-use rounds::{BLOCK, Block, Candidate, compare};
+use rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 
 /// Bytes of a datagram.
 const MTU: usize = 1350;
-/// Connections taking turns, as on a server: the next ACK is not this one's.
-const FLOWS: usize = 16;
-/// A loss whenever so many packets of the first flow are in flight keeps it near there.
-const MOST: u64 = 100;
-/// Of those in flight, one in so many is lost then. Of fewer than a fifth quiche's CUBIC takes its
-/// reduction back, and soon has as many in flight again: most of what it does would be to lose packets.
-const LOST: u64 = 4;
-/// And so many more of each flow after it: no two lose at the same time for long.
-const APART: u64 = 2;
 /// Of one flow and the next.
 const BETWEEN_ACKS: Duration = Duration::from_micros(50);
 /// The window that never changes, packets: too few to lose any.
@@ -46,8 +40,7 @@ struct Path {
     recovery: Alone,
     oldest: u64,
     next: u64,
-    lost: u64,
-    most: u64,
+    losses: Losses,
 }
 
 impl Path {
@@ -66,11 +59,7 @@ impl Path {
     /// A frame acknowledges two packets, and now and then not those before them.
     #[inline]
     fn acknowledge(&mut self, now: Instant) {
-        if self.next - self.oldest >= self.most {
-            let lost = self.most / LOST;
-            self.oldest += lost;
-            self.lost += lost;
-        }
+        self.oldest += self.losses.next((self.next - self.oldest) as usize) as u64;
         let newest = (self.oldest + 2).min(self.next);
         if newest > self.oldest {
             black_box(self.recovery.acknowledge(now, self.oldest..newest));
@@ -91,8 +80,8 @@ impl Paths {
         config.set_max_send_udp_payload_size(MTU);
         config.set_cc_algorithm_name(controller).expect("a controller it knows");
         let now = Instant::now();
-        let made = |nth| Path { recovery: Alone::new(&config), oldest: 0, next: 0, lost: 0, most: MOST + APART * nth };
-        let mut paths: Vec<Path> = (0..FLOWS as u64).map(made).collect();
+        let made = |nth| Path { recovery: Alone::new(&config), oldest: 0, next: 0, losses: Losses::of(nth) };
+        let mut paths: Vec<Path> = (0..FLOWS).map(made).collect();
         paths.iter_mut().for_each(|path| (0..3).for_each(|_| path.send(now)));
         Paths { paths, now: now + RTT }
     }
@@ -109,7 +98,7 @@ impl Paths {
             path.send(now);
         }
         let took = clock.elapsed();
-        let lost = self.paths.iter_mut().map(|path| std::mem::take(&mut path.lost)).sum();
+        let lost = self.paths.iter_mut().map(|path| path.losses.take()).sum();
         Block::of(took, lost, self.paths.iter().map(|path| path.recovery.window() as f64 / MTU as f64))
     }
 }

@@ -6,6 +6,8 @@
 
 #[path = "../tests/driver/mod.rs"]
 mod driver;
+#[path = "../../common/bench/losses.rs"]
+mod losses;
 #[path = "../../common/bench/ours.rs"]
 mod ours;
 #[path = "../../common/bench/rounds.rs"]
@@ -25,17 +27,9 @@ use s2n_quic_core::path::mtu;
 use windlass_controllers::Engine;
 use windlass_s2n_quic::PROVIDES;
 
-use rounds::{BLOCK, Block, Candidate, compare};
+use losses::{Losses, MOST};
+use rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 
-/// Connections taking turns, as on a server: the next ACK is not this one's.
-const FLOWS: usize = 16;
-/// A loss whenever this many packets of the first flow are in flight keeps it near there.
-const MOST: usize = 100;
-/// Of those in flight, one in so many is lost then, one after the other.
-const LOST: usize = 4;
-/// And so many more of each flow after it: no two lose at the same time for long, so that
-/// every block has its share of frames after which nothing leaves.
-const APART: usize = 2;
 const BETWEEN_ACKS_US: u64 = 50;
 
 type Flying<C> = VecDeque<(Timestamp, <C as CongestionController>::PacketInfo)>;
@@ -45,8 +39,7 @@ struct Connection<C: CongestionController> {
     controller: C,
     rtt: RttEstimator,
     flying: Flying<C>,
-    lost: u64,
-    most: usize,
+    losses: Losses,
     /// That a frame acknowledges.
     packets: usize,
 }
@@ -71,7 +64,7 @@ impl<C: CongestionController> Connection<C> {
     /// A frame acknowledges packets, and sometimes not those before them.
     #[inline]
     fn ack(&mut self, now: Timestamp) {
-        let lost = if self.flying.len() >= self.most { self.most / LOST } else { 0 };
+        let lost = self.losses.next(self.flying.len());
         // Fewer where the window holds fewer: the receiver's timer sends the frame.
         let packets = self.packets.min(self.flying.len());
         let Some(&newer) = self.flying.range(lost..lost + packets).next_back() else { return };
@@ -80,7 +73,6 @@ impl<C: CongestionController> Connection<C> {
         rtt.update_rtt(Duration::ZERO, sample, now, true, PacketNumberSpace::ApplicationData);
         controller.on_rtt_update(newer.0, now, rtt, &mut Deaf);
         for (i, (_, info)) in self.flying.drain(..lost).enumerate() {
-            self.lost += 1;
             controller.on_packet_lost(MTU.into(), info, false, i == 0, &mut Zeros, now, &mut Deaf);
         }
         controller.on_ack(newer.0, packets * usize::from(MTU), newer.1, rtt, &mut Zeros, now, &mut Deaf);
@@ -103,8 +95,7 @@ impl<C: CongestionController> Stack<C> {
             controller: endpoint.new_congestion_controller(PathInfo::new(&config, &address)),
             rtt: RttEstimator::new(Duration::from_millis(40)),
             flying: VecDeque::with_capacity(2 * MOST),
-            lost: 0,
-            most: MOST + APART * nth,
+            losses: Losses::of(nth),
             packets,
         };
         let connections = (0..FLOWS).map(&mut made).collect();
@@ -127,7 +118,7 @@ impl<C: CongestionController> Stack<C> {
             connection.send(now);
         }
         let took = clock.elapsed();
-        let lost = self.connections.iter_mut().map(|connection| std::mem::take(&mut connection.lost)).sum();
+        let lost = self.connections.iter_mut().map(|connection| connection.losses.take()).sum();
         let window = |connection: &Connection<C>| f64::from(connection.controller.congestion_window()) / f64::from(MTU);
         Block::of(took, lost, self.connections.iter().map(window))
     }
