@@ -82,7 +82,7 @@ function start() {
   document.getElementById("contents").append(...[["differences", "Differences"], ["overlay", "Over time"], ["each", "Traces"]].map(([id, text]) => el("a", { href: `#${id}` }, text)));
   theme.listeners.push(plots.refresh);
   theme.start();
-  addEventListener("load", () => { plots.start(); loadAll(); });
+  addEventListener("load", plots.start);
 }
 
 start();

@@ -30,15 +30,15 @@ traces.forEach((trace, i) => {
   trace.load = () => { trace.loaded ??= unpacked(`lines-${i}`).then((bytes) => decodedLines(bytes, trace.lines)); return trace.loaded; };
 });
 
-/** Decodes every trace while the page has nothing else to do: paper does not wait for lines. */
-async function loadAll() {
+/** Every trace is decoded while the page has nothing else to do: paper does not wait for lines. */
+addEventListener("load", async () => {
   const idle = window.requestIdleCallback ?? setTimeout;
   for (const trace of traces) {
     await new Promise((resume) => { idle(resume); });
     await trace.load();
   }
   document.documentElement.dataset.loaded = "all";
-}
+});
 
 /** What a trace calls a state, in words. */
 const words = (name) => name.replaceAll("_", " ") || "unnamed";

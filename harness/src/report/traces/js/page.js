@@ -144,7 +144,7 @@ function start() {
   document.getElementById("contents").append(...traces.map((trace) => el("a", { href: `#${trace.id}` }, trace.name)));
   theme.listeners.push(plots.refresh);
   theme.start();
-  addEventListener("load", () => { plots.start(); loadAll(); });
+  addEventListener("load", plots.start);
 }
 
 start();
