@@ -34,7 +34,7 @@ pub(super) fn run(
         }
     }
     let mut until = simulation.now();
-    while until.0 < scenario.duration.0 {
+    while until < scenario.end() {
         if stop(until) {
             return Err(RunError::Stopped);
         }
