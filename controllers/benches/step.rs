@@ -8,8 +8,10 @@
 use std::hint::black_box;
 use std::time::Instant;
 
-use windlass_controllers::event::{Acked, Delivery, LossTrigger, Lost, Rtt};
-use windlass_controllers::{Algorithm, AnyState, Engine, Event, Fixed, Path, Span, Table, Time, View, What, schemes};
+use windlass_controllers::event::{Delivery, LossTrigger, PacketsAcked, PacketsLost, RttSample};
+use windlass_controllers::{
+    Algorithm, AnyState, ConfiguredController, Event, EventKind, Path, Span, Static, Table, Time, View, schemes,
+};
 
 const MTU: u64 = 1200;
 const ACKS: u64 = 40_000;
@@ -19,7 +21,7 @@ const RTT: Span = Span::from_millis(40);
 fn acked(i: u64, now: Time) -> Event {
     let in_flight = 2000 * MTU;
     let latest = Span(RTT.0 + (i % 64) * 1000);
-    let rtt = Rtt { latest, smoothed: latest, variation: Span(latest.0 / 8), min: RTT, ack_delay: Span::ZERO };
+    let rtt = RttSample { latest, smoothed: latest, variation: Span(latest.0 / 8), min: RTT, ack_delay: Span::ZERO };
     let delivery = Delivery {
         delivered: (2 * MTU * i).saturating_sub(in_flight),
         delivered_at: Time(now.0 - RTT.0),
@@ -27,7 +29,7 @@ fn acked(i: u64, now: Time) -> Event {
         lost: 0,
         app_limited: false,
     };
-    let acked = Acked {
+    let acked = PacketsAcked {
         bytes: 2 * MTU,
         packets: 2,
         fresh_bytes: 2 * MTU,
@@ -44,11 +46,11 @@ fn acked(i: u64, now: Time) -> Event {
         congestion_indication: None,
         delivery: Some(delivery),
     };
-    Event { now, what: What::Acked(acked) }
+    Event { now, kind: EventKind::PacketsAcked(acked) }
 }
 
 fn lost(now: Time) -> Event {
-    let lost = Lost {
+    let lost = PacketsLost {
         bytes: MTU,
         packets: 1,
         newest_sent_at: Time(now.0 - RTT.0 / 2),
@@ -58,12 +60,12 @@ fn lost(now: Time) -> Event {
         trigger: LossTrigger::PacketThreshold,
         transmissions: 1,
     };
-    Event { now, what: What::Lost(lost) }
+    Event { now, kind: EventKind::PacketsLost(lost) }
 }
 
 /// One pass over the script; events are made on the spot, as an adapter makes them, so
 /// that the cost of fetching them from memory is not the controller's.
-fn pass<E: Engine>(engine: &E, decide: bool) -> f64 {
+fn pass<E: ConfiguredController>(engine: &E, decide: bool) -> f64 {
     let mut group = engine.group();
     let mut state = engine.start(&Path { now: Time::ZERO, mtu: MTU as u32, seed: 1 });
     let began = Instant::now();
@@ -79,7 +81,7 @@ fn pass<E: Engine>(engine: &E, decide: bool) -> f64 {
     began.elapsed().as_nanos() as f64 / ACKS as f64
 }
 
-fn measure<E: Engine>(label: &str, engine: &E) {
+fn measure<E: ConfiguredController>(label: &str, engine: &E) {
     let least = |decide| (0..PASSES).map(|_| pass(engine, decide)).fold(f64::INFINITY, f64::min);
     println!("{label:<32} {:>7.1} ns {:>7.1} ns {:>6} B", least(false), least(true), size_of::<E::State>());
 }
@@ -95,7 +97,7 @@ fn main() {
     }
     if wanted.is_empty() {
         println!("known when compiling, without the catalogue's match:");
-        measure("reno", &Fixed::<schemes::reno::Reno>(Default::default()));
+        measure("reno", &Static::<schemes::reno::Reno>(Default::default()));
     }
     println!("a catalogue state is {} B", size_of::<AnyState>());
 }

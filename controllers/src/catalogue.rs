@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::param::{Param, ParamError, Parameters, Value};
 use crate::schemes::*;
-use crate::{Controller, Decision, Engine, Event, Path, Signals, Table, View};
+use crate::{ConfiguredController, Controller, Decision, Event, Path, Signals, Table, View};
 
 /// What the catalogue says of one controller.
 #[derive(Clone, Copy, Debug)]
@@ -266,7 +266,7 @@ macro_rules! catalogue {
             }
         }
 
-        impl Engine for Algorithm {
+        impl ConfiguredController for Algorithm {
             type State = AnyState;
             type Group = AnyGroup;
 
@@ -283,9 +283,9 @@ macro_rules! catalogue {
                     $(Algorithm::$variant(_) => <$module::$controller as Controller>::FALLBACK,)+
                 }
             }
-            fn heeds_sent(&self) -> bool {
+            fn wants_packet_sent(&self) -> bool {
                 match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::HEEDS_SENT,)+
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::WANTS_PACKET_SENT,)+
                 }
             }
             fn group(&self) -> AnyGroup {
@@ -405,7 +405,7 @@ impl Algorithm {
             None => (text, ""),
         };
         let mut algorithm = Algorithm::named(name).ok_or(ParseError::UnknownController(name))?;
-        let controller = Engine::name(&algorithm);
+        let controller = ConfiguredController::name(&algorithm);
         for assignment in assignments.split(',').filter(|a| !a.is_empty()) {
             let (parameter, value) = assignment.split_once('=').ok_or(ParseError::NotAnAssignment(assignment))?;
             algorithm.set(parameter, value).map_err(|error| match error {
@@ -430,7 +430,7 @@ impl FromStr for Algorithm {
 /// differs from its default.
 impl fmt::Display for Algorithm {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Engine::name(self);
+        let name = ConfiguredController::name(self);
         f.write_str(name)?;
         let Some(mut reference) = Algorithm::named(name) else { return Ok(()) };
         let mut separator = ':';

@@ -31,7 +31,7 @@ pub trait Controller {
     /// controllers that have a `fallback` parameter.
     const FALLBACK: Option<&'static str> = None;
     /// Whether it needs to hear of every packet sent.
-    const HEEDS_SENT: bool = false;
+    const WANTS_PACKET_SENT: bool = false;
     /// Every constant of the document, with its default.
     type Params: Parameters;
     /// One flow.
@@ -75,8 +75,8 @@ pub trait Controller {
 
 /// An algorithm together with its parameters: what the generic side of an adapter is
 /// built over. [`Algorithm`](crate::Algorithm) is the engine of the catalogue,
-/// [`Fixed`] that of one [`Controller`] known when compiling.
-pub trait Engine: Clone + Debug + Send + Sync + 'static {
+/// [`Static`] that of one [`Controller`] known when compiling.
+pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     /// One flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
     /// Shared facts of a group.
@@ -89,7 +89,7 @@ pub trait Engine: Clone + Debug + Send + Sync + 'static {
     /// What its documented fallback does, if it has one.
     fn fallback(&self) -> Option<&'static str>;
     /// Whether it needs to hear of every packet sent.
-    fn heeds_sent(&self) -> bool;
+    fn wants_packet_sent(&self) -> bool;
     /// Shared facts of a new group.
     fn group(&self) -> Self::Group;
     /// A new flow.
@@ -118,15 +118,15 @@ pub trait Engine: Clone + Debug + Send + Sync + 'static {
 
 /// One controller known when compiling, with its parameters.
 #[derive(Debug)]
-pub struct Fixed<C: Controller>(pub C::Params);
+pub struct Static<C: Controller>(pub C::Params);
 
-impl<C: Controller> Clone for Fixed<C> {
+impl<C: Controller> Clone for Static<C> {
     fn clone(&self) -> Self {
-        Fixed(self.0)
+        Static(self.0)
     }
 }
 
-impl<C: Controller + Debug + 'static> Engine for Fixed<C> {
+impl<C: Controller + Debug + 'static> ConfiguredController for Static<C> {
     type State = C::State;
     type Group = C::Group;
 
@@ -139,8 +139,8 @@ impl<C: Controller + Debug + 'static> Engine for Fixed<C> {
     fn fallback(&self) -> Option<&'static str> {
         C::FALLBACK
     }
-    fn heeds_sent(&self) -> bool {
-        C::HEEDS_SENT
+    fn wants_packet_sent(&self) -> bool {
+        C::WANTS_PACKET_SENT
     }
     fn group(&self) -> C::Group {
         C::group(&self.0)

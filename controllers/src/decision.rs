@@ -13,7 +13,7 @@ pub struct Decision {
     pub ssthresh: Option<u64>,
     /// Pacing rate, bit/s; `None` leaves pacing to the stack.
     pub pacing_rate: Option<u64>,
-    /// Call back with [`What::Tick`](crate::What::Tick) at this time.
+    /// Call back with [`EventKind::TimerExpired`](crate::EventKind::TimerExpired) at this time.
     pub wake_at: Option<Time>,
     /// ECN codepoint for data packets.
     pub ecn: Ecn,
@@ -25,7 +25,7 @@ pub struct Decision {
     /// What the controller is doing, for logs.
     pub phase: Phase,
     /// Start of the latest recovery period; see
-    /// [`Acked::fresh_bytes`](crate::event::Acked::fresh_bytes).
+    /// [`PacketsAcked::fresh_bytes`](crate::event::PacketsAcked::fresh_bytes).
     pub recovery_start: Option<Time>,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! # Order inside one ACK frame
 //!
-//! A frame that brings nothing but acknowledgements is one [`What::Acked`] with
+//! A frame that brings nothing but acknowledgements is one [`EventKind::PacketsAcked`] with
 //! the RTT sample inside. A frame that also marks or loses packets is delivered
-//! as `Sampled`, then `Marked`, then `Lost` (or `PersistentCongestion`), then
-//! `Acked` with `rtt: None`: estimators first, then congestion, then growth
+//! as `RttSampled`, then `EcnCe`, then `PacketsLost` (or `PersistentCongestion`), then
+//! `PacketsAcked` with `rtt: None`: estimators first, then congestion, then growth
 //! (`RFC 9002 §A.7`, `spec: cho §1.7`, `spec: arumaithurai §1.3`). A stack that
 //! cannot keep that order says so in its adapter's documentation.
 
@@ -16,37 +16,37 @@ use crate::{Span, Time};
 pub struct Event {
     /// When; never before the previous event of the same flow.
     pub now: Time,
-    /// What.
-    pub what: What,
+    /// What happened.
+    pub kind: EventKind,
 }
 
 /// The kinds of [`Event`].
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum What {
+pub enum EventKind {
     /// A packet left. Delivered only to controllers with
-    /// [`HEEDS_SENT`](crate::Controller::HEEDS_SENT).
-    Sent(Sent),
+    /// [`WANTS_PACKET_SENT`](crate::Controller::WANTS_PACKET_SENT).
+    PacketSent(PacketSent),
     /// An RTT sample whose frame also brings marks or losses.
-    Sampled(Rtt),
+    RttSampled(RttSample),
     /// Packets were newly acknowledged.
-    Acked(Acked),
+    PacketsAcked(PacketsAcked),
     /// The receiver reported new ECN-CE marks.
-    Marked(Marked),
+    EcnCe(EcnCe),
     /// Packets were declared lost.
-    Lost(Lost),
+    PacketsLost(PacketsLost),
     /// Losses span the persistent-congestion period (`RFC 9002 §7.6`). Replaces the
-    /// `Lost` of the batch that established it.
-    PersistentCongestion(Lost),
+    /// `PacketsLost` of the batch that established it.
+    PersistentCongestion(PacketsLost),
     /// Everything in the latest recovery period was lost only in appearance.
     SpuriousLoss(SpuriousLoss),
     /// The maximum datagram size changed; bytes.
-    Mtu(u32),
+    MtuUpdated(u32),
     /// Sending resumes after nothing was in flight.
-    Idle(Idle),
+    IdleRestart(IdleRestart),
     /// The time asked for in [`Decision::wake_at`](crate::Decision::wake_at) has come.
-    Tick,
+    TimerExpired,
     /// One probe of a train was received by the peer.
-    Probed(Probed),
+    ProbeReceived(ProbeReceived),
     /// This flow became a member of its group.
     Joined,
     /// This flow is about to leave its group.
@@ -57,10 +57,10 @@ impl Event {
     /// The RTT sample the event carries, wherever it rides.
     #[must_use]
     #[inline]
-    pub fn rtt(&self) -> Option<Rtt> {
-        match self.what {
-            What::Acked(ref acked) => acked.rtt,
-            What::Sampled(rtt) => Some(rtt),
+    pub fn rtt(&self) -> Option<RttSample> {
+        match self.kind {
+            EventKind::PacketsAcked(ref acked) => acked.rtt,
+            EventKind::RttSampled(rtt) => Some(rtt),
             _ => None,
         }
     }
@@ -69,11 +69,11 @@ impl Event {
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> Option<u64> {
-        match &self.what {
-            What::Sent(sent) => Some(sent.in_flight),
-            What::Acked(acked) => Some(acked.in_flight),
-            What::Marked(marked) => Some(marked.in_flight),
-            What::Lost(lost) | What::PersistentCongestion(lost) => Some(lost.in_flight),
+        match &self.kind {
+            EventKind::PacketSent(sent) => Some(sent.in_flight),
+            EventKind::PacketsAcked(acked) => Some(acked.in_flight),
+            EventKind::EcnCe(marked) => Some(marked.in_flight),
+            EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => Some(lost.in_flight),
             _ => None,
         }
     }
@@ -83,9 +83,9 @@ impl Event {
     #[must_use]
     #[inline]
     pub fn flight(&self) -> Option<u64> {
-        match &self.what {
-            What::Acked(acked) => Some(acked.in_flight_before),
-            What::Lost(lost) | What::PersistentCongestion(lost) => Some(lost.in_flight_before),
+        match &self.kind {
+            EventKind::PacketsAcked(acked) => Some(acked.in_flight_before),
+            EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => Some(lost.in_flight_before),
             _ => self.in_flight(),
         }
     }
@@ -93,7 +93,7 @@ impl Event {
 
 /// A packet that left.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Sent {
+pub struct PacketSent {
     /// Its size, bytes.
     pub bytes: u64,
     /// Its packet number, where the stack tells.
@@ -117,7 +117,7 @@ pub struct Place {
 
 /// An RTT sample with the stack's own estimates.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Rtt {
+pub struct RttSample {
     /// The sample: ACK arrival minus send time of the newest acknowledged packet.
     pub latest: Span,
     /// The stack's smoothed RTT, this sample included (`RFC 9002 §5.3`).
@@ -130,7 +130,7 @@ pub struct Rtt {
     pub ack_delay: Span,
 }
 
-impl Rtt {
+impl RttSample {
     /// The sample less the time the receiver says it held the ACK, at most `most` of it,
     /// which cannot bring it below the minimum RTT (`RFC 9002 §5.3`; `spec: chan §1.3`).
     #[must_use]
@@ -150,7 +150,7 @@ impl Rtt {
 /// Newly acknowledged packets. Counts cover packets that were in flight; an ACK of
 /// a packet already declared lost is not among them.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Acked {
+pub struct PacketsAcked {
     /// Bytes newly acknowledged.
     pub bytes: u64,
     /// Packets newly acknowledged.
@@ -174,8 +174,8 @@ pub struct Acked {
     /// The sender did not use its window: it had nothing to send or was held back
     /// by flow control.
     pub app_limited: bool,
-    /// RTT sample of this frame, unless a `Sampled` came before.
-    pub rtt: Option<Rtt>,
+    /// RTT sample of this frame, unless an `RttSampled` came before.
+    pub rtt: Option<RttSample>,
     /// One-way delays of the newest packet and of this ACK.
     pub one_way: Option<OneWay>,
     /// Router queueing times met by the newest packet and by this ACK (AQT).
@@ -192,7 +192,7 @@ pub struct Acked {
 /// makes a sample of the delivery rate (`draft-ietf-ccwg-bbr §4.1.1`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delivery {
-    /// Bytes acknowledged on this path when the packet left ([`Acked::delivered`] counts on).
+    /// Bytes acknowledged on this path when the packet left ([`PacketsAcked::delivered`] counts on).
     pub delivered: u64,
     /// When the latest of those were acknowledged, or the flight began the packet was in,
     /// whichever is later.
@@ -229,7 +229,7 @@ pub struct Queueing {
 
 /// New ECN-CE marks reported by an ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Marked {
+pub struct EcnCe {
     /// How many packets; 1 where the stack only tells that there were some.
     pub packets: u32,
     /// Send time of the newest packet acknowledged by the frame.
@@ -253,7 +253,7 @@ pub enum LossTrigger {
 
 /// Packets declared lost together.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Lost {
+pub struct PacketsLost {
     /// Bytes lost.
     pub bytes: u64,
     /// Packets lost.
@@ -282,14 +282,14 @@ pub struct SpuriousLoss {
 
 /// A period without anything in flight that ends now.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Idle {
+pub struct IdleRestart {
     /// How long.
     pub idle: Span,
     /// The sender's probe timeout (`RFC 9002 §6.2.1`).
     pub pto: Span,
 }
 
-impl Idle {
+impl IdleRestart {
     /// Whether it lasted longer than the probe timeout, so that what was known of the
     /// path has aged (`spec: sharma §1.5 B-IDLE`; `spec: arumaithurai §3.5 F7`).
     #[must_use]
@@ -299,10 +299,10 @@ impl Idle {
 }
 
 /// A packet of a train that reached the peer, probe or data; they are reported in the
-/// order the peer received them, data also as [`What::Acked`] after that. One that never
+/// order the peer received them, data also as [`EventKind::PacketsAcked`] after that. One that never
 /// arrives is never reported.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Probed {
+pub struct ProbeReceived {
     /// [`TrainPlan::id`](crate::TrainPlan::id) of its train.
     pub train: u32,
     /// Its place in the train, from 0.
@@ -320,8 +320,8 @@ mod tests {
     use super::*;
     use crate::testkit;
 
-    fn held(latest: u64, min: u64, ack_delay: u64) -> Rtt {
-        Rtt { min: Span(min), ack_delay: Span(ack_delay), ..testkit::rtt(Span(latest)) }
+    fn held(latest: u64, min: u64, ack_delay: u64) -> RttSample {
+        RttSample { min: Span(min), ack_delay: Span(ack_delay), ..testkit::rtt(Span(latest)) }
     }
 
     #[test]

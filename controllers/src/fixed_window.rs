@@ -3,16 +3,16 @@
 //! What a stack or the simulator does with a decision can be told from outside only if
 //! the decision stands still. [`FixedWindow`] is not in the catalogue, since nobody should
 //! run it on a network that others use; it plugs into the generic side of every adapter
-//! and of the simulator through [`Fixed`]:
+//! and of the simulator through [`Static`]:
 //!
 //! ```
 //! use windlass_controllers::fixed_window::{FixedWindow, Params};
-//! use windlass_controllers::{Engine, Path, Time, View};
+//! use windlass_controllers::{ConfiguredController, Path, Time, View};
 //!
 //! let engine = FixedWindow::engine(20);
 //! let state = engine.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
 //! assert_eq!(engine.decide(&state, View::solo(&())).cwnd, 20 * 1200);
-//! let paced = windlass_controllers::Fixed::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
+//! let paced = windlass_controllers::Static::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
 //! assert_eq!(paced.decide(&state, View::solo(&())).pacing_rate, Some(8_000_000));
 //! ```
 //!
@@ -21,7 +21,8 @@
 //! congestion with a recovery period and a threshold.
 
 use crate::{
-    Algorithm, Controller, Decision, Ecn, Event, Fixed, Path, Phase, Signals, Table, View, What, choice, parameters,
+    Algorithm, Controller, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Static, Table, View, choice,
+    parameters,
 };
 
 choice! {
@@ -59,8 +60,8 @@ pub struct FixedWindow;
 impl FixedWindow {
     /// A window of `packets`, everything else the stack's own.
     #[must_use]
-    pub fn engine(packets: u32) -> Fixed<FixedWindow> {
-        Fixed(Params { window: packets, ..Params::default() })
+    pub fn engine(packets: u32) -> Static<FixedWindow> {
+        Static(Params { window: packets, ..Params::default() })
     }
 }
 
@@ -97,7 +98,7 @@ impl Controller for FixedWindow {
     }
 
     fn step(_: &Params, mtu: u32, _: Table<'_, ()>, event: &Event) -> u32 {
-        if let What::Mtu(mtu) = event.what { mtu } else { mtu }
+        if let EventKind::MtuUpdated(mtu) = event.kind { mtu } else { mtu }
     }
 
     fn decide(params: &Params, mtu: &u32, _: View<'_, ()>) -> Decision {

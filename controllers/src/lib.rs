@@ -40,9 +40,9 @@ mod testkit;
 mod time;
 
 pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry, ParseError};
-pub use controller::{Controller, Engine, Fixed, Path};
+pub use controller::{ConfiguredController, Controller, Path, Static};
 pub use decision::{Decision, Ecn, Phase, TrainPlan};
-pub use event::{Event, What};
+pub use event::{Event, EventKind};
 pub use group::{Member, Table, View};
 pub use param::Parameters;
 pub use signals::Signals;

@@ -6,11 +6,11 @@ pub mod groups;
 pub mod pipe;
 pub mod trace;
 
-use crate::event::{Acked, LossTrigger, Lost, Marked, Rtt};
+use crate::event::{EcnCe, LossTrigger, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules, State};
 use crate::parts::window::Window;
-use crate::{Controller, Event, Path, Span, Table, Time, View, What};
+use crate::{Controller, Event, EventKind, Path, Span, Table, Time, View};
 
 #[path = "../tests/cases/mod.rs"]
 mod cases;
@@ -27,9 +27,9 @@ pub const PATH: Path = Path { now: Time::ZERO, mtu: MTU, seed: 1 };
 
 /// `packets` full datagrams newly acknowledged, the newest sent at `sent_at`; fill in
 /// the rest with struct update syntax.
-pub fn acked(packets: u32, sent_at: Time) -> Acked {
+pub fn acked(packets: u32, sent_at: Time) -> PacketsAcked {
     let bytes = u64::from(packets) * u64::from(MTU);
-    Acked {
+    PacketsAcked {
         bytes,
         packets,
         fresh_bytes: bytes,
@@ -49,8 +49,8 @@ pub fn acked(packets: u32, sent_at: Time) -> Acked {
 }
 
 /// One datagram lost, sent at `sent_at`.
-pub fn lost(sent_at: Time) -> Lost {
-    Lost {
+pub fn lost(sent_at: Time) -> PacketsLost {
+    PacketsLost {
         bytes: u64::from(MTU),
         packets: 1,
         newest_sent_at: sent_at,
@@ -63,13 +63,13 @@ pub fn lost(sent_at: Time) -> Lost {
 }
 
 /// One CE mark on a frame whose newest packet was sent at `sent_at`.
-pub fn marked(sent_at: Time) -> Marked {
-    Marked { packets: 1, newest_sent_at: sent_at, newest_pn: None, in_flight: 10 * u64::from(MTU) }
+pub fn marked(sent_at: Time) -> EcnCe {
+    EcnCe { packets: 1, newest_sent_at: sent_at, newest_pn: None, in_flight: 10 * u64::from(MTU) }
 }
 
 /// A sample of `latest`, which is also the smoothed and the minimum RTT.
-pub fn rtt(latest: Span) -> Rtt {
-    Rtt { latest, smoothed: latest, variation: Span(latest.0 / 4), min: latest, ack_delay: Span::ZERO }
+pub fn rtt(latest: Span) -> RttSample {
+    RttSample { latest, smoothed: latest, variation: Span(latest.0 / 4), min: latest, ack_delay: Span::ZERO }
 }
 
 /// A window of `cwnd` packets in congestion avoidance.
@@ -81,8 +81,8 @@ pub fn window(cwnd: f64) -> Window {
 }
 
 /// One step of a controller outside any group.
-pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now: Time, what: What) -> C::State {
-    C::step(params, state, Table::solo(&mut ()), &Event { now, what })
+pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now: Time, kind: EventKind) -> C::State {
+    C::step(params, state, Table::solo(&mut ()), &Event { now, kind })
 }
 
 /// A loss-based flow from `from` to `until` on a path whose RTT stays `rtt`: every packet
@@ -103,8 +103,8 @@ pub fn clocked<R: Rules>(
             return state;
         }
         let sent_at = Time(at.0.saturating_sub(rtt.0));
-        let what = What::Acked(Acked { rtt: Some(self::rtt(rtt)), ..acked(1, sent_at) });
-        state = step::<LossBased<R>>(params, state, at, what);
+        let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(self::rtt(rtt)), ..acked(1, sent_at) });
+        state = step::<LossBased<R>>(params, state, at, kind);
     }
 }
 

@@ -1,6 +1,6 @@
 //! What every line of the catalogue owes its readers and its hosts.
 
-use windlass_controllers::{Algorithm, Engine};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 /// Largest state of a flow, bytes: a host of a million flows pays for each.
 const LARGEST: usize = 512;
@@ -10,7 +10,7 @@ fn names_are_unique_and_read_back() {
     for (i, entry) in Algorithm::ALL.iter().enumerate() {
         assert!(Algorithm::ALL[..i].iter().all(|other| other.name != entry.name), "{} twice", entry.name);
         let read = Algorithm::read(entry.name).unwrap();
-        assert_eq!((Engine::name(&read), read), (entry.name, (entry.default)()));
+        assert_eq!((ConfiguredController::name(&read), read), (entry.name, (entry.default)()));
         assert!(Algorithm::read(&format!("{}:profile=paper", entry.name)).is_ok());
     }
 }

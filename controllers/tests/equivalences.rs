@@ -10,7 +10,7 @@ use std::ops::Range;
 
 use flows::Flows;
 use sender::Sender;
-use windlass_controllers::event::{OneWay, Queueing, Rtt};
+use windlass_controllers::event::{OneWay, Queueing, RttSample};
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::parts::competition::{Detector, Settings};
 use windlass_controllers::parts::grouped::State;
@@ -36,7 +36,9 @@ use windlass_controllers::schemes::tcp_africa::{self, TcpAfrica};
 use windlass_controllers::schemes::tcp_k::{self, TcpK};
 use windlass_controllers::schemes::tcp_p::{self, TcpP};
 use windlass_controllers::schemes::vegas::Vegas;
-use windlass_controllers::{Algorithm, Controller, Decision, Ecn, Engine, Event, Fixed, Parameters, Span, Time, What};
+use windlass_controllers::{
+    Algorithm, ConfiguredController, Controller, Decision, Ecn, Event, EventKind, Parameters, Span, Static, Time,
+};
 
 /// Sequences per pair of schemes.
 fn seeds() -> Range<u64> {
@@ -65,8 +67,8 @@ where
     A: Controller<State = State<M>> + Debug + 'static,
     B: Controller<State = State<N>> + Debug + 'static,
 {
-    let mut a = Flows::new(Fixed::<A>(a));
-    let mut b = Flows::new(Fixed::<B>(b));
+    let mut a = Flows::new(Static::<A>(a));
+    let mut b = Flows::new(Static::<B>(b));
     for _ in 0..size {
         a.join(&sender.path());
         b.join(&sender.path());
@@ -209,8 +211,8 @@ fn small_groups_of_slowed_or_collaborating_flows_are_renos() {
 fn a_congestion_manager_of_one_is_reno() {
     for seed in seeds() {
         let (mut sender, base) = case(seed);
-        let mut cm = Flows::new(Fixed::<Cm>(cm::Params { base }));
-        let mut reno = Flows::new(Fixed::<Reno>(reno::Params { base }));
+        let mut cm = Flows::new(Static::<Cm>(cm::Params { base }));
+        let mut reno = Flows::new(Static::<Reno>(reno::Params { base }));
         cm.join(&sender.path());
         reno.join(&sender.path());
         let mut decision = reno.decide(0);
@@ -263,7 +265,7 @@ fn parallel_high_speed_flows_are_mutually_unaware() {
     for seed in seeds() {
         let (mut sender, base) = case(seed);
         let base = Base { ssthresh: 60.0, ..base };
-        let engine = || Fixed::<HighSpeed>(highspeed::Params { base, ..Default::default() });
+        let engine = || Static::<HighSpeed>(highspeed::Params { base, ..Default::default() });
         let mut together = Flows::new(engine());
         let mut alone: Vec<_> = (0..5).map(|_| Flows::new(engine())).collect();
         for flow in &mut alone {
@@ -290,8 +292,8 @@ where
     for seed in seeds() {
         let mut sender = Sender::new(seed, seed.is_multiple_of(2));
         let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
-        let mut plain = Flows::new(Fixed::<Vegas>(common));
-        let mut other = Flows::new(Fixed::<S>(relative(common)));
+        let mut plain = Flows::new(Static::<Vegas>(common));
+        let mut other = Flows::new(Static::<S>(relative(common)));
         plain.join(&sender.path());
         other.join(&sender.path());
         let mut decision = plain.decide(0);
@@ -312,8 +314,8 @@ where
 #[test]
 fn red_vegas_without_loss_is_vegas() {
     let lossless = |event: &mut Event| {
-        if matches!(event.what, What::Lost(_) | What::PersistentCongestion(_) | What::Marked(_)) {
-            event.what = What::Tick;
+        if matches!(event.kind, EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_) | EventKind::EcnCe(_)) {
+            event.kind = EventKind::TimerExpired;
         }
     };
     vegas_and::<RedVegas>(lossless, |base| red_vegas::Params { base, ..Default::default() });
@@ -326,7 +328,7 @@ fn red_vegas_without_loss_is_vegas() {
 fn red_vegas_that_sees_marks_everywhere_or_never_is_vegas() {
     for echo in [Some(true), None] {
         let marked = |event: &mut Event| {
-            if let What::Acked(acked) = &mut event.what {
+            if let EventKind::PacketsAcked(acked) = &mut event.kind {
                 (acked.congestion_indication, acked.newest_pn) = (echo, Some(u64::MAX));
             }
         };
@@ -340,11 +342,11 @@ fn red_vegas_that_sees_marks_everywhere_or_never_is_vegas() {
 fn rovegas_without_reverse_queueing_is_vegas() {
     for report in [None, Some(Queueing { forward: Span::ZERO, backward: Span::ZERO })] {
         let quiet = |event: &mut Event| {
-            if let What::Sampled(_) = event.what {
-                event.what = What::Tick;
+            if let EventKind::RttSampled(_) = event.kind {
+                event.kind = EventKind::TimerExpired;
             }
-            if let What::Acked(acked) = &mut event.what {
-                acked.rtt = acked.rtt.map(|rtt| Rtt { latest: Span(rtt.latest.0 >> 2), ..rtt });
+            if let EventKind::PacketsAcked(acked) = &mut event.kind {
+                acked.rtt = acked.rtt.map(|rtt| RttSample { latest: Span(rtt.latest.0 >> 2), ..rtt });
                 acked.queueing = report;
             }
         };
@@ -357,11 +359,11 @@ fn rovegas_without_reverse_queueing_is_vegas() {
 #[test]
 fn enhanced_vegas_without_reverse_queueing_is_vegas() {
     let quiet = |event: &mut Event| {
-        if let What::Sampled(_) = event.what {
-            event.what = What::Tick;
+        if let EventKind::RttSampled(_) = event.kind {
+            event.kind = EventKind::TimerExpired;
         }
-        if let What::Acked(acked) = &mut event.what {
-            let rtt = acked.rtt.map(|rtt| Rtt { latest: Span(rtt.latest.0 >> 2), ack_delay: Span::ZERO, ..rtt });
+        if let EventKind::PacketsAcked(acked) = &mut event.kind {
+            let rtt = acked.rtt.map(|rtt| RttSample { latest: Span(rtt.latest.0 >> 2), ack_delay: Span::ZERO, ..rtt });
             let back = 40_000;
             acked.rtt = rtt.filter(|rtt| rtt.latest.0 > back);
             acked.one_way =
@@ -370,7 +372,7 @@ fn enhanced_vegas_without_reverse_queueing_is_vegas() {
     };
     vegas_and::<EnhancedVegas>(quiet, |base| enhanced_vegas::Params { base, owd_window: 0.0, ..Default::default() });
     let silent = |event: &mut Event| {
-        if let What::Acked(acked) = &mut event.what {
+        if let EventKind::PacketsAcked(acked) = &mut event.kind {
             acked.one_way = None;
         }
     };
@@ -387,8 +389,8 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
     for seed in seeds() {
         let (mut sender, base) = case(seed);
         let (size, k) = (1 + seed % 5, 1 + (seed / 5 % 7) as u32);
-        let mut a = Flows::new(Fixed::<ATcpP>(a_tcp::Params { base, ..Default::default() }));
-        let mut p = Flows::new(Fixed::<TcpP>(tcp_p::Params { base, k, ..Default::default() }));
+        let mut a = Flows::new(Static::<ATcpP>(a_tcp::Params { base, ..Default::default() }));
+        let mut p = Flows::new(Static::<TcpP>(tcp_p::Params { base, k, ..Default::default() }));
         for _ in 0..size {
             a.join(&sender.path());
             p.join(&sender.path());
@@ -398,7 +400,7 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
             let me = sender.dice.below(size) as usize;
             let event = sender.event(&decision);
             // A timeout sets the strength to 1 and does not ask the detector.
-            if k > 1 && matches!(event.what, What::PersistentCongestion(_)) {
+            if k > 1 && matches!(event.kind, EventKind::PersistentCongestion(_)) {
                 continue;
             }
             a.shared.detector = Some(held_at(k));
@@ -427,14 +429,14 @@ fn a_composition_of_renos_parts_is_reno() {
             let mut params = <Compose as Controller>::Params::default();
             params.set("detect", detect).unwrap();
             params.flow = windlass_controllers::schemes::compose::flow::Params::Reno(reno::Params { base });
-            let mut composed = Flows::new(Fixed::<Compose>(params));
-            let mut reno = Flows::new(Fixed::<Reno>(reno::Params { base }));
+            let mut composed = Flows::new(Static::<Compose>(params));
+            let mut reno = Flows::new(Static::<Reno>(reno::Params { base }));
             composed.join(&sender.path());
             reno.join(&sender.path());
             let mut decision = reno.decide(0);
             for i in events(seed) {
                 let event = sender.event(&decision);
-                if !hears_marks && matches!(event.what, What::Marked(_)) {
+                if !hears_marks && matches!(event.kind, EventKind::EcnCe(_)) {
                     continue;
                 }
                 composed.step(0, &event);
@@ -451,5 +453,5 @@ fn a_composition_of_renos_parts_is_reno() {
 fn reno_is_what_is_composed_by_default() {
     let default = Algorithm::read("compose").unwrap();
     assert_eq!(Algorithm::read("compose:detect=loss,flow=reno,estimate=none"), Ok(default));
-    assert_eq!(Engine::name(&default), "compose");
+    assert_eq!(ConfiguredController::name(&default), "compose");
 }

@@ -128,7 +128,7 @@ fn crowd(text: &str, steps: u64, seed: u64) {
             elsewhere.push(flows.leave(me, sender.now, says_so));
             if flows.states.is_empty() {
                 // The group is gone with its last member, with all it knew.
-                flows.shared = windlass_controllers::Engine::group(&algorithm);
+                flows.shared = windlass_controllers::ConfiguredController::group(&algorithm);
                 continue;
             }
         }

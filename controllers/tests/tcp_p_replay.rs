@@ -9,7 +9,7 @@ use flows::Flows;
 use sender::Sender;
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::schemes::tcp_p::{Params, TcpP};
-use windlass_controllers::{Event, Fixed, Path, Time, What};
+use windlass_controllers::{Event, EventKind, Path, Static, Time};
 
 const EVENTS: u64 = 60;
 
@@ -57,8 +57,8 @@ impl Group {
                 }
             });
         }
-        match &event.what {
-            What::Acked(acked) => {
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => {
                 let flow = &mut self.flows[i];
                 if flow.recovery_start.is_some_and(|start| acked.newest_sent_at > start) {
                     flow.in_recovery = false;
@@ -72,9 +72,9 @@ impl Group {
                 };
                 self.grow(i, u);
             }
-            What::Lost(lost) => self.congestion(i, event.now, lost.newest_sent_at),
-            What::Marked(marked) => self.congestion(i, event.now, marked.newest_sent_at),
-            What::PersistentCongestion(_) => self.timeout(i, event.now),
+            EventKind::PacketsLost(lost) => self.congestion(i, event.now, lost.newest_sent_at),
+            EventKind::EcnCe(marked) => self.congestion(i, event.now, marked.newest_sent_at),
+            EventKind::PersistentCongestion(_) => self.timeout(i, event.now),
             _ => {}
         }
     }
@@ -150,7 +150,7 @@ impl Group {
     }
 }
 
-fn compare(flows: &Flows<Fixed<TcpP>>, reference: &Group, place: &str) {
+fn compare(flows: &Flows<Static<TcpP>>, reference: &Group, place: &str) {
     for (i, (member, flow)) in flows.members.iter().zip(&reference.flows).enumerate() {
         let taken = (member.cwnd.to_bits(), member.ssthresh.to_bits(), member.scaled_by_other);
         let expected = (flow.cwnd.to_bits(), flow.ssthresh.to_bits(), flow.scaled);
@@ -169,7 +169,7 @@ fn whole_group_replay() {
         let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
         let params = Params { base, k: 1 + (seed % 5) as u32, slow_start_cap, linux_counters: false };
         let mut sender = Sender::new(seed, false);
-        let mut flows = Flows::new(Fixed::<TcpP>(params));
+        let mut flows = Flows::new(Static::<TcpP>(params));
         let mut reference = Group { params, k: params.k, flows: Vec::new() };
         for _ in 0..1 + seed % 4 {
             flows.join(&sender.path());
@@ -193,10 +193,10 @@ fn whole_group_replay() {
             compare(&flows, &reference, &place);
             let me = sender.dice.below(flows.states.len() as u64) as usize;
             let event = sender.event(&decision);
-            if matches!(event.what, What::Mtu(_) | What::Idle(_) | What::SpuriousLoss(_)) {
+            if matches!(event.kind, EventKind::MtuUpdated(_) | EventKind::IdleRestart(_) | EventKind::SpuriousLoss(_)) {
                 continue;
             }
-            if matches!(event.what, What::Lost(_) | What::Marked(_)) {
+            if matches!(event.kind, EventKind::PacketsLost(_) | EventKind::EcnCe(_)) {
                 *if reference.guarded(me, event.now) { &mut guarded } else { &mut cut } += 1;
             }
             flows.step(me, &event);

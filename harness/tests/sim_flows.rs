@@ -4,7 +4,7 @@ mod common;
 
 use common::{Seen, kind, scenario, watched, with_constant};
 use windlass::sim::{self, Simulation};
-use windlass_controllers::{Algorithm, Span, Time, What};
+use windlass_controllers::{Algorithm, EventKind, Span, Time};
 
 const PATH: &str = "packet_bytes = 1250\noverhead_bytes = 0\n";
 const DUMBBELL: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\n";
@@ -109,7 +109,7 @@ fn one_way_delays_add_up_and_carry_the_clock_offset() {
         let _ = simulation.finish();
         let mut out = Vec::new();
         for event in log.events() {
-            let What::Acked(acked) = event.what else { continue };
+            let EventKind::PacketsAcked(acked) = event.kind else { continue };
             let one_way = acked.one_way.unwrap();
             if let Some(rtt) = acked.rtt {
                 assert_eq!(one_way.forward + one_way.backward, rtt.latest.0 as i64);
@@ -142,7 +142,7 @@ fn marks_are_told_once_each_and_only_to_capable_flows() {
         let told: u64 = log
             .events()
             .iter()
-            .map(|event| if let What::Marked(marked) = event.what { u64::from(marked.packets) } else { 0 })
+            .map(|event| if let EventKind::EcnCe(marked) = event.kind { u64::from(marked.packets) } else { 0 })
             .sum();
         // Those on their way at the end are not told of any more.
         assert!(told <= flow.packets_marked && flow.packets_marked <= queue.packets_marked);
@@ -237,7 +237,7 @@ fn trains_leave_at_their_offsets_and_are_told_in_the_order_received() {
                 if let Some(plan) = decision.train {
                     plans.entry(plan.id).or_insert((now, plan));
                 }
-                if let What::Probed(probed) = event.what {
+                if let EventKind::ProbeReceived(probed) = event.kind {
                     heard.entry(probed.train).or_default().push((now, probed.index, probed.one_way.unwrap()));
                 }
             }
@@ -274,7 +274,7 @@ fn wake_ups_come_at_the_time_asked_for() {
         let mut asked = None;
         for (now, seen) in log.all() {
             let Seen::Event(event, decision) = seen else { continue };
-            if event.what == What::Tick {
+            if event.kind == EventKind::TimerExpired {
                 let asked: Time = asked.unwrap_or_else(|| panic!("{}: nobody asked", entry.name));
                 assert!(
                     now >= asked && now.since(asked) <= Span(1),

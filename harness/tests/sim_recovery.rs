@@ -5,7 +5,7 @@ mod common;
 use common::{Seen, kind, scenario, watched, with_constant};
 use windlass::sim::{SendReason, Simulation};
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{Span, Time, What};
+use windlass_controllers::{EventKind, Span, Time};
 
 /// 10 Mbit/s, 40 ms; a packet of 1250 bytes takes 1 ms.
 const PATH: &str = "packet_bytes = 1250\noverhead_bytes = 0\n";
@@ -36,7 +36,7 @@ fn a_blackout_brings_probes_at_doubling_distances_and_then_persistent_congestion
         assert!((gap / (pto * f64::from(2 << i)) - 1.0).abs() < 1e-6, "{gaps:?}");
     }
     let persistent: Vec<_> =
-        log.events().into_iter().filter(|event| matches!(event.what, What::PersistentCongestion(_))).collect();
+        log.events().into_iter().filter(|event| matches!(event.kind, EventKind::PersistentCongestion(_))).collect();
     assert_eq!(persistent.len(), 1, "one blackout, one persistent congestion");
     assert!(persistent[0].now > ms(4000.0));
     // It goes on as before.
@@ -53,7 +53,7 @@ fn a_short_blackout_is_loss_and_nothing_worse() {
     let (simulation, log) = with_constant(&text, 10);
     let outcome = simulation.finish();
     assert_eq!(outcome.flows[0].packets_lost, 4);
-    assert!(log.events().iter().all(|event| !matches!(event.what, What::PersistentCongestion(_))));
+    assert!(log.events().iter().all(|event| !matches!(event.kind, EventKind::PersistentCongestion(_))));
     assert!(log.sent().iter().all(|(_, packet)| packet.reason != SendReason::ProbeTimeout));
 }
 
@@ -112,9 +112,9 @@ fn reordering_makes_spurious_losses_and_the_response_is_taken_back() {
     let (mut cwnd, mut before_loss, mut undone) = (0, None, 0);
     for (_, seen) in log.all() {
         let Seen::Event(event, decision) = seen else { continue };
-        match event.what {
-            What::Lost(_) if decision.cwnd < cwnd => before_loss = Some(cwnd),
-            What::SpuriousLoss(_) => {
+        match event.kind {
+            EventKind::PacketsLost(_) if decision.cwnd < cwnd => before_loss = Some(cwnd),
+            EventKind::SpuriousLoss(_) => {
                 if let Some(before) = before_loss.take() {
                     assert!(decision.cwnd >= before, "{before} is restored: {decision:?}");
                     undone += 1;
@@ -167,7 +167,7 @@ fn one_frame_tells_samples_then_marks_then_losses_then_growth() {
         let places: Vec<_> = kinds.iter().map(|kind| order.iter().position(|other| other == kind)).collect();
         assert!(places.is_sorted(), "{kinds:?}");
         if kinds.len() > 1 && kinds.contains(&"acked") {
-            let What::Acked(acked) = frame[frame.len() - 1].what else { panic!("{kinds:?}") };
+            let EventKind::PacketsAcked(acked) = frame[frame.len() - 1].kind else { panic!("{kinds:?}") };
             assert_eq!(acked.rtt, None, "the sample came before");
         }
         seen.insert(kinds.join(" "));
@@ -194,7 +194,7 @@ fn nothing_grows_on_what_left_before_the_response() {
     let mut held_back = 0;
     for (now, seen) in log.all() {
         let Seen::Event(event, decision) = seen else { continue };
-        if let What::Acked(acked) = event.what {
+        if let EventKind::PacketsAcked(acked) = event.kind {
             let fresh = start.is_none_or(|start| acked.newest_sent_at > start);
             assert_eq!(acked.fresh_bytes > 0, fresh, "at {now:?}");
             held_back += u32::from(!fresh);

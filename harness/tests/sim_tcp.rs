@@ -5,7 +5,7 @@ mod common;
 use common::{scenario, with_constant};
 use windlass::sim::{SendReason, Simulation, run};
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{Time, What};
+use windlass_controllers::{EventKind, Time};
 
 /// 10 Mbit/s, 40 ms; a packet of 1250 bytes takes 1 ms.
 const PATH: &str = "packet_bytes = 1250\noverhead_bytes = 0\nack_bytes = 1\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\n";
@@ -20,12 +20,13 @@ fn the_third_duplicate_repeats_one_packet_at_once() {
     let text = format!("duration_s = 3\n{PATH}{FLOW}drop_packets = [53]\n");
     let (mut simulation, log) = with_constant(&text, 10);
     simulation.run_until(Time(3_000_000_000));
-    let lost: Vec<_> = log.events().into_iter().filter(|event| matches!(event.what, What::Lost(_))).collect();
+    let lost: Vec<_> =
+        log.events().into_iter().filter(|event| matches!(event.kind, EventKind::PacketsLost(_))).collect();
     let [event] = lost.as_slice() else { panic!("{lost:?}") };
-    let What::Lost(body) = &event.what else { unreachable!() };
+    let EventKind::PacketsLost(body) = &event.kind else { unreachable!() };
     assert_eq!((body.newest_pn, body.packets, body.trigger), (Some(53), 1, LossTrigger::PacketThreshold));
     let acked = |number: u64| {
-        let of = |event: &&windlass_controllers::Event| matches!(&event.what, What::Acked(acked) if acked.newest_pn == Some(number));
+        let of = |event: &&windlass_controllers::Event| matches!(&event.kind, EventKind::PacketsAcked(acked) if acked.newest_pn == Some(number));
         log.events().iter().find(of).map(|event| event.now).unwrap()
     };
     // A millisecond for each packet up to 56, 53 among them.
@@ -41,7 +42,7 @@ fn the_third_duplicate_repeats_one_packet_at_once() {
     let recovered = acked(packet.number);
     let meanwhile = log.sent().iter().filter(|(at, _)| *at > event.now && *at < recovered).count();
     assert_eq!((together, meanwhile), (1 + 3, 6));
-    assert!(log.events().iter().all(|event| !matches!(event.what, What::PersistentCongestion(_))));
+    assert!(log.events().iter().all(|event| !matches!(event.kind, EventKind::PersistentCongestion(_))));
 }
 
 /// RTO = max(1 s, srtt + 4·rttvar) from the last new ACK on, doubling; then back to the first
@@ -56,7 +57,7 @@ fn silence_brings_timeouts_at_doubling_distances() {
     let timeouts: Vec<f64> = log
         .events()
         .iter()
-        .filter(|event| matches!(event.what, What::PersistentCongestion(_)))
+        .filter(|event| matches!(event.kind, EventKind::PersistentCongestion(_)))
         .map(|event| seconds(event.now))
         .collect();
     assert_eq!(timeouts.len(), 3, "{timeouts:?}");

@@ -13,7 +13,7 @@ use windlass::scenario::Scenario;
 use windlass::stacks::payload::{Source, hex};
 use windlass::stacks::{RunError, noq, quinn};
 use windlass_adapter::step::{Entry, Steps};
-use windlass_controllers::What;
+use windlass_controllers::EventKind;
 
 /// Every stack that runs on real sockets.
 const STACKS: &[(&str, RunLive)] = &[
@@ -110,7 +110,7 @@ fn marks_reach_the_controller() {
         assert!(outcome.flows[0].congestion_events > 0, "{name}: {outcome:?}");
         let log = logs.of("flow1").unwrap();
         let told = Steps::new(&log[..])
-            .filter(|entry| matches!(entry, Ok(Entry::Step(step, _)) if matches!(step.event.what, What::Marked(_))))
+            .filter(|entry| matches!(entry, Ok(Entry::Step(step, _)) if matches!(step.event.kind, EventKind::EcnCe(_))))
             .count();
         assert!(told > 0, "{name}");
 

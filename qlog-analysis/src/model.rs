@@ -58,12 +58,12 @@ pub struct Event {
     /// Which connection, where a trace has several (`group_id`); a name.
     pub group: Name,
     /// What.
-    pub what: What,
+    pub kind: EventKind,
 }
 
 /// The kinds of events; an index is one of the table named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
+pub enum EventKind {
     /// A packet left: [`Batch::packets`].
     Sent(u32),
     /// A packet came: [`Batch::packets`].

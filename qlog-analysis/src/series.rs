@@ -11,7 +11,7 @@ use std::io::Read;
 
 use crate::connections::{Connection, Follower, connections};
 use crate::metrics::{Measured, Meter, Progress};
-use crate::model::{Batch, Event, Metrics, What};
+use crate::model::{Batch, Event, EventKind, Metrics};
 use crate::read::{Options, ReadError, Summary};
 
 /// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT, and some of the minimum, before there is any.
@@ -166,9 +166,9 @@ impl Series {
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
         self.meter.event(batch, event);
-        match event.what {
-            What::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
-            What::State(index) => {
+        match event.kind {
+            EventKind::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::State(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.states.iter().position(|state| state == name);
                 let index = known.unwrap_or_else(|| {

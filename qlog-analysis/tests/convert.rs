@@ -12,7 +12,7 @@ use windlass_qlog::{
 };
 use windlass_qlog_analysis::convert::{ConvertError, Converted, Layout, Source, Target, convert, count};
 use windlass_qlog_analysis::lint::{Rule, Severity, lint};
-use windlass_qlog_analysis::model::{Batch, What};
+use windlass_qlog_analysis::model::{Batch, EventKind};
 use windlass_qlog_analysis::read::{Options, read};
 
 const MS: u64 = 1_000_000;
@@ -290,8 +290,8 @@ fn modelled(file: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
                 "" => trace.group.as_str(),
                 group => group,
             };
-            *kinds.entry(kind(event.what, &batch)).or_default() += 1;
-            lines.push(format!("{} {group} {}", event.time, line(event.what, &batch)));
+            *kinds.entry(kind_name(event.kind, &batch)).or_default() += 1;
+            lines.push(format!("{} {group} {}", event.time, line(event.kind, &batch)));
         }
         Ok(())
     })
@@ -300,21 +300,21 @@ fn modelled(file: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
     (kinds, lines)
 }
 
-fn kind(what: What, batch: &Batch) -> String {
-    match what {
-        What::Other(name) => batch.name(name).rsplit(':').next().unwrap_or_default().to_owned(),
+fn kind_name(kind: EventKind, batch: &Batch) -> String {
+    match kind {
+        EventKind::Other(name) => batch.name(name).rsplit(':').next().unwrap_or_default().to_owned(),
         other => format!("{other:?}").split('(').next().unwrap_or_default().to_owned(),
     }
 }
 
-fn line(what: What, batch: &Batch) -> String {
-    match what {
-        What::Sent(index) | What::Received(index) | What::Lost(index) | What::Dropped(index) => {
+fn line(kind: EventKind, batch: &Batch) -> String {
+    match kind {
+        EventKind::Sent(index) | EventKind::Received(index) | EventKind::Lost(index) | EventKind::Dropped(index) => {
             let packet = &batch.packets[index as usize];
             let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
             format!(
                 "{} {:?} {:?} {:?} {:?} {largest:?} {:?} {:?}",
-                kind(what, batch),
+                kind_name(kind, batch),
                 packet.kind,
                 packet.number,
                 packet.bytes,
@@ -323,10 +323,10 @@ fn line(what: What, batch: &Batch) -> String {
                 batch.streams_of(packet)
             )
         }
-        What::Metrics(index) => format!("{:?}", batch.metrics[index as usize]),
-        What::State(index) => batch.name(batch.states[index as usize].new).to_owned(),
-        What::Controller(name) => batch.name(name).to_owned(),
-        other => kind(other, batch),
+        EventKind::Metrics(index) => format!("{:?}", batch.metrics[index as usize]),
+        EventKind::State(index) => batch.name(batch.states[index as usize].new).to_owned(),
+        EventKind::Controller(name) => batch.name(name).to_owned(),
+        other => kind_name(other, batch),
     }
 }
 

@@ -2,8 +2,8 @@
 
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Flow, QlogRecorder, SharedTrace};
-use windlass_controllers::event::{Acked, LossTrigger, Lost, Marked, Rtt, Sent};
-use windlass_controllers::{Algorithm, Event, Path, Span, Time, What};
+use windlass_controllers::event::{EcnCe, LossTrigger, PacketSent, PacketsAcked, PacketsLost, RttSample};
+use windlass_controllers::{Algorithm, Event, EventKind, Path, Span, Time};
 use windlass_qlog::{Ack, Detail, Frame, Header, Packet, PacketType, Profile, RecoveryParameters, Trace};
 use windlass_qlog_analysis::lint::lint;
 
@@ -26,9 +26,9 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
         if tick >= 4 {
             let pn = tick - 4;
             let sent_at = PATH.now + Span(pn * 10 * MS);
-            let what = if pn % 50 == 49 {
+            let kind = if pn % 50 == 49 {
                 trace.lock().packet_lost(now.0, PacketType::OneRtt, pn, None);
-                What::Lost(Lost {
+                EventKind::PacketsLost(PacketsLost {
                     bytes: 1200,
                     packets: 1,
                     newest_sent_at: sent_at,
@@ -39,15 +39,16 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
                     transmissions: 1,
                 })
             } else if pn % 60 == 59 {
-                What::Marked(Marked { packets: 1, newest_sent_at: sent_at, newest_pn: Some(pn), in_flight })
+                EventKind::EcnCe(EcnCe { packets: 1, newest_sent_at: sent_at, newest_pn: Some(pn), in_flight })
             } else {
                 let ranges = [(pn, pn)];
                 let ack = Frame::Ack(Ack { ranges: &ranges, ..Ack::default() });
                 trace.lock().packet_received(now.0, &Packet::one_rtt(pn, 40), &[ack]);
                 delivered += 1200;
                 let ms = Span::from_millis;
-                let rtt = Rtt { latest: ms(40), smoothed: ms(40), variation: ms(1), min: ms(40), ack_delay: ms(0) };
-                What::Acked(Acked {
+                let rtt =
+                    RttSample { latest: ms(40), smoothed: ms(40), variation: ms(1), min: ms(40), ack_delay: ms(0) };
+                EventKind::PacketsAcked(PacketsAcked {
                     bytes: 1200,
                     packets: 1,
                     fresh_bytes: 1200,
@@ -65,14 +66,19 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
                     delivery: None,
                 })
             };
-            flow.on(&Event { now, what });
+            flow.on(&Event { now, kind });
         }
         if tick < 200 {
             let frame = Frame::Stream { id: 0, offset: tick * 1160, length: 1160, fin: false };
             trace.lock().packet_sent(now.0, &Packet::one_rtt(tick, 1200), &[frame]);
-            let sent =
-                Sent { bytes: 1200, pn: Some(tick), in_flight: in_flight + 1200, app_limited: false, place: None };
-            flow.on(&Event { now, what: What::Sent(sent) });
+            let sent = PacketSent {
+                bytes: 1200,
+                pn: Some(tick),
+                in_flight: in_flight + 1200,
+                app_limited: false,
+                place: None,
+            };
+            flow.on(&Event { now, kind: EventKind::PacketSent(sent) });
         }
     }
     drop(flow);

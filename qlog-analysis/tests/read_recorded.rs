@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use windlass_qlog_analysis::model::{Metrics, What};
+use windlass_qlog_analysis::model::{EventKind, Metrics};
 use windlass_qlog_analysis::read::{Options, open, read};
 
 fn traces() -> Option<PathBuf> {
@@ -101,7 +101,7 @@ fn every_trace_is_read_whole() {
             let options = Options { jobs, facts: true, ..Options::default() };
             let summary = read(open(&path).unwrap(), &options, &mut |_, batch| {
                 for event in &batch.events {
-                    if let What::Metrics(index) = event.what {
+                    if let EventKind::Metrics(index) = event.kind {
                         add(&batch.metrics[index as usize], &mut metrics);
                     }
                 }
@@ -147,7 +147,7 @@ fn what_is_listed_of_a_trace_is_in_it() {
         let mut lost = 0;
         let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
             batch.metrics.iter().for_each(|metrics| add(metrics, &mut found));
-            lost += batch.events.iter().filter(|event| matches!(event.what, What::Lost(_))).count() as u64;
+            lost += batch.events.iter().filter(|event| matches!(event.kind, EventKind::Lost(_))).count() as u64;
             Ok(())
         })
         .unwrap();
@@ -190,14 +190,14 @@ fn a_network_log_is_read_whole() {
     let mut counts = [0_u64; 5];
     let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
         for event in &batch.events {
-            match event.what {
-                What::Sent(index) => {
+            match event.kind {
+                EventKind::Sent(index) => {
                     counts[0] += 1;
                     let packet = &batch.packets[index as usize];
                     counts[4] += batch.streams_of(packet).iter().map(|frame| frame.length).sum::<u64>();
                 }
-                What::Lost(_) => counts[1] += 1,
-                What::Received(index) => {
+                EventKind::Lost(_) => counts[1] += 1,
+                EventKind::Received(index) => {
                     counts[2] += 1;
                     counts[3] += u64::from(batch.packets[index as usize].acks);
                 }

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 
 use crate::adapter::{Factory, PROVIDES};
 use crate::proto::RttEstimator;
@@ -82,7 +82,7 @@ pub fn own<F: ControllerFactory + Default + 'static>() -> Arc<dyn ControllerFact
 struct Adapter(RttEstimator);
 
 impl ours::Runs for Adapter {
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
+    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
         let factory = Factory::new(engine).expect("the stack reports what it needs");
         let mut flows = Native::new(Arc::new(factory), self.0);
         Box::new(move || flows.block())

@@ -3,12 +3,12 @@
 
 use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
-use windlass_controllers::{Algorithm, Engine, Fixed, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals, Static};
 
 /// What makes something to measure of an engine.
 pub trait Runs {
     /// Connections that `engine` runs on.
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block>;
+    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block>;
 }
 
 /// Each of ours that a stack which provides `signals` can run. `reno`, `cubic` and `bbr` name
@@ -19,8 +19,8 @@ pub fn candidates<'a, R: Runs>(
     [reno, cubic, bbr]: [&'a str; 3],
 ) -> impl Iterator<Item = Candidate<'a>> {
     let fixed = [
-        Candidate::new("reno, known when compiling", reno, runs.run(Fixed::<reno::Reno>(Default::default()))),
-        Candidate::new("cubic, known when compiling", cubic, runs.run(Fixed::<cubic::Cubic>(Default::default()))),
+        Candidate::new("reno, known when compiling", reno, runs.run(Static::<reno::Reno>(Default::default()))),
+        Candidate::new("cubic, known when compiling", cubic, runs.run(Static::<cubic::Cubic>(Default::default()))),
     ];
     let named =
         Algorithm::ALL.iter().map(|entry| (entry.default)()).filter(move |engine| signals.contains(engine.needs()));

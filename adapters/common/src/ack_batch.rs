@@ -1,7 +1,7 @@
 //! Collecting the packets of one ACK frame for stacks that report them one by one.
 
 use windlass_controllers::Time;
-use windlass_controllers::event::{Acked, Rtt};
+use windlass_controllers::event::{PacketsAcked, RttSample};
 
 /// Packets newly acknowledged by one ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -69,8 +69,8 @@ impl AckBatch {
     /// then empty again and keeps only the total delivered. What else the stack knows of the
     /// newest packet is the caller's to add.
     #[inline]
-    pub fn finish(&mut self, in_flight: u64, rtt: Option<Rtt>) -> Acked {
-        let acked = Acked {
+    pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> PacketsAcked {
+        let acked = PacketsAcked {
             bytes: self.bytes,
             packets: self.packets,
             fresh_bytes: self.bytes.saturating_sub(self.stale_bytes),

@@ -1,6 +1,6 @@
 //! From what a user typed to a controller the stack can run.
 
-use windlass_controllers::{Algorithm, Engine, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 /// A stack as far as choosing a controller for it goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -63,7 +63,12 @@ pub fn choose(text: &str, stack: &'static str, provides: Signals) -> Result<Algo
 ///
 /// # Errors
 /// A needed signal is not among `provides`.
-pub fn require<E: Engine>(engine: &E, text: &str, stack: &'static str, provides: Signals) -> Result<(), ChoiceError> {
+pub fn require<E: ConfiguredController>(
+    engine: &E,
+    text: &str,
+    stack: &'static str,
+    provides: Signals,
+) -> Result<(), ChoiceError> {
     let missing = engine.needs().without(provides);
     if missing.is_empty() {
         return Ok(());

@@ -4,10 +4,10 @@ use std::fmt;
 use std::hash::Hash;
 use std::sync::Arc;
 
-use windlass_controllers::{Algorithm, Decision, Engine, Event, Path, Table, Time, View, What};
+use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Table, Time, View};
 
-use crate::group::Seat;
-use crate::{Groups, Recorder, Turn};
+use crate::group::Membership;
+use crate::{GroupStep, Groups, Recorder};
 
 /// One flow of an algorithm.
 ///
@@ -16,7 +16,7 @@ use crate::{Groups, Recorder, Turn};
 // In this order, so that what an event needs lies together: the catalogue's engine and group are
 // told by their ends, its states by their beginning.
 #[repr(C)]
-pub struct Flow<E: Engine = Algorithm> {
+pub struct Flow<E: ConfiguredController = Algorithm> {
     engine: E,
     recorder: Option<Box<dyn Recorder>>,
     last: Time,
@@ -27,12 +27,12 @@ pub struct Flow<E: Engine = Algorithm> {
     state: E::State,
 }
 
-enum Place<E: Engine> {
+enum Place<E: ConfiguredController> {
     Alone(E::Group),
-    Grouped(Arc<Seat<E>>),
+    Grouped(Arc<Membership<E>>),
 }
 
-impl<E: Engine> Flow<E> {
+impl<E: ConfiguredController> Flow<E> {
     /// A flow outside any group.
     pub fn alone(engine: E, path: &Path) -> Self {
         let place = Place::Alone(engine.group());
@@ -63,7 +63,7 @@ impl<E: Engine> Flow<E> {
         let place = Place::Grouped(groups.join(&engine, key));
         let mut flow = Self::start(engine, path, place);
         flow.recorder = recorder;
-        flow.on(&Event { now: path.now, what: What::Joined });
+        flow.on(&Event { now: path.now, kind: EventKind::Joined });
         flow
     }
 
@@ -101,7 +101,7 @@ impl<E: Engine> Flow<E> {
 
     /// A grouped flow's step.
     #[inline(never)]
-    fn take_turn(&mut self, event: &Event) -> Option<Turn> {
+    fn take_turn(&mut self, event: &Event) -> Option<GroupStep> {
         let Place::Grouped(seat) = &self.place else { return None };
         let mut group = seat.change();
         self.engine.advance_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
@@ -110,7 +110,7 @@ impl<E: Engine> Flow<E> {
     }
 
     #[cold]
-    fn tell(&mut self, event: &Event, turn: Option<Turn>) {
+    fn tell(&mut self, event: &Event, turn: Option<GroupStep>) {
         if let Some(mut recorder) = self.recorder.take() {
             if let Some(turn) = turn {
                 recorder.turn(turn);
@@ -146,7 +146,7 @@ impl<E: Engine> Flow<E> {
     }
 
     #[inline(never)]
-    fn decide_anew(&self, seat: &Seat<E>) -> Decision {
+    fn decide_anew(&self, seat: &Membership<E>) -> Decision {
         self.engine.decide(&self.state, seat.lock().view(seat.id()))
     }
 
@@ -166,8 +166,8 @@ impl<E: Engine> Flow<E> {
 
     /// Whether events of packets sent have to be delivered.
     #[must_use]
-    pub fn heeds_sent(&self) -> bool {
-        self.engine.heeds_sent()
+    pub fn wants_packet_sent(&self) -> bool {
+        self.engine.wants_packet_sent()
     }
 
     /// The algorithm.
@@ -194,7 +194,7 @@ impl<E: Engine> Flow<E> {
     }
 }
 
-impl<E: Engine> Clone for Flow<E> {
+impl<E: ConfiguredController> Clone for Flow<E> {
     fn clone(&self) -> Self {
         let place = match &self.place {
             Place::Alone(group) => Place::Alone(*group),
@@ -213,15 +213,15 @@ impl<E: Engine> Clone for Flow<E> {
 }
 
 /// The last holder of a seat tells the controller before giving it up.
-impl<E: Engine> Drop for Flow<E> {
+impl<E: ConfiguredController> Drop for Flow<E> {
     fn drop(&mut self) {
         if matches!(&self.place, Place::Grouped(seat) if Arc::strong_count(seat) == 1) {
-            self.on(&Event { now: self.last, what: What::Left });
+            self.on(&Event { now: self.last, kind: EventKind::Left });
         }
     }
 }
 
-impl<E: Engine> fmt::Debug for Flow<E> {
+impl<E: ConfiguredController> fmt::Debug for Flow<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flow")
             .field("engine", &self.engine)
@@ -234,12 +234,12 @@ impl<E: Engine> fmt::Debug for Flow<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_controllers::event::{LossTrigger, Lost};
+    use windlass_controllers::event::{LossTrigger, PacketsLost};
 
     const PATH: Path = Path { now: Time::ZERO, mtu: 1200, seed: 1 };
 
     fn loss(now: u64) -> Event {
-        let lost = Lost {
+        let lost = PacketsLost {
             bytes: 1200,
             packets: 1,
             newest_sent_at: Time(now - 1),
@@ -249,7 +249,7 @@ mod tests {
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        Event { now: Time(now), what: What::Lost(lost) }
+        Event { now: Time(now), kind: EventKind::PacketsLost(lost) }
     }
 
     #[test]
@@ -272,7 +272,7 @@ mod tests {
     fn a_recorder_hears_every_step() {
         struct Count(std::sync::mpsc::Sender<u64>);
         impl Recorder for Count {
-            fn record(&mut self, _: &Event, decision: &Decision, facts: &crate::Facts<'_>) {
+            fn record(&mut self, _: &Event, decision: &Decision, facts: &crate::StateVariables<'_>) {
                 let mut seen = 0;
                 facts(&mut |_, _| seen += 1);
                 assert!(seen > 0);

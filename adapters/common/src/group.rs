@@ -6,14 +6,14 @@ use std::ops::{Deref, DerefMut};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use windlass_controllers::{Engine, Member, Table, View};
+use windlass_controllers::{ConfiguredController, Member, Table, View};
 
-use crate::Turn;
+use crate::GroupStep;
 
 /// The table of one group.
 #[derive(Debug)]
-pub struct Group<E: Engine> {
-    /// Facts common to the group.
+pub struct Group<E: ConfiguredController> {
+    /// StateVariables common to the group.
     pub shared: E::Group,
     members: Vec<Member>,
     next_id: u64,
@@ -21,7 +21,7 @@ pub struct Group<E: Engine> {
     steps: u64,
 }
 
-impl<E: Engine> Group<E> {
+impl<E: ConfiguredController> Group<E> {
     fn new(engine: &E, number: u64) -> Self {
         Group { shared: engine.group(), members: Vec::new(), next_id: 0, number, steps: 0 }
     }
@@ -44,8 +44,8 @@ impl<E: Engine> Group<E> {
     }
 
     /// The turn of a step that member `id` takes now.
-    pub(crate) fn turn(&mut self, id: u64) -> Turn {
-        let turn = Turn { group: self.number, step: self.steps, member: id };
+    pub(crate) fn turn(&mut self, id: u64) -> GroupStep {
+        let turn = GroupStep { group: self.number, step: self.steps, member: id };
         self.steps += 1;
         turn
     }
@@ -63,7 +63,7 @@ impl<E: Engine> Group<E> {
 /// The groups of one endpoint, by key: usually the peer's address without its port
 /// (`spec: cho §2.1`). A group exists while it has members.
 #[derive(Debug)]
-pub struct Groups<E: Engine, K> {
+pub struct Groups<E: ConfiguredController, K> {
     by_key: Arc<Mutex<Keys<E, K>>>,
 }
 
@@ -71,14 +71,14 @@ type WeakGroup<E> = Weak<Shared<E>>;
 
 /// A group behind its lock.
 #[derive(Debug)]
-struct Shared<E: Engine> {
+struct Shared<E: ConfiguredController> {
     group: Mutex<Group<E>>,
     /// Counts the changes of the group, so that who knows it need not lock it to see that
     /// nothing happened.
     version: AtomicU64,
 }
 
-impl<E: Engine> Shared<E> {
+impl<E: ConfiguredController> Shared<E> {
     /// The group, to read.
     fn lock(&self) -> MutexGuard<'_, Group<E>> {
         lock(&self.group)
@@ -91,12 +91,12 @@ impl<E: Engine> Shared<E> {
 }
 
 /// A locked group whose version moves on when it is unlocked.
-pub(crate) struct Change<'a, E: Engine> {
+pub(crate) struct Change<'a, E: ConfiguredController> {
     group: MutexGuard<'a, Group<E>>,
     version: &'a AtomicU64,
 }
 
-impl<E: Engine> Change<'_, E> {
+impl<E: ConfiguredController> Change<'_, E> {
     /// The version this change makes.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
@@ -104,7 +104,7 @@ impl<E: Engine> Change<'_, E> {
     }
 }
 
-impl<E: Engine> Deref for Change<'_, E> {
+impl<E: ConfiguredController> Deref for Change<'_, E> {
     type Target = Group<E>;
     #[inline]
     fn deref(&self) -> &Group<E> {
@@ -112,7 +112,7 @@ impl<E: Engine> Deref for Change<'_, E> {
     }
 }
 
-impl<E: Engine> DerefMut for Change<'_, E> {
+impl<E: ConfiguredController> DerefMut for Change<'_, E> {
     #[inline]
     fn deref_mut(&mut self) -> &mut Group<E> {
         &mut self.group
@@ -120,7 +120,7 @@ impl<E: Engine> DerefMut for Change<'_, E> {
 }
 
 /// The group is still locked, and only who holds the lock counts.
-impl<E: Engine> Drop for Change<'_, E> {
+impl<E: ConfiguredController> Drop for Change<'_, E> {
     #[inline]
     fn drop(&mut self) {
         self.version.store(self.version(), Ordering::Release);
@@ -128,26 +128,26 @@ impl<E: Engine> Drop for Change<'_, E> {
 }
 
 #[derive(Debug)]
-struct Keys<E: Engine, K> {
+struct Keys<E: ConfiguredController, K> {
     groups: HashMap<K, WeakGroup<E>>,
     created: u64,
 }
 
-impl<E: Engine, K> Clone for Groups<E, K> {
+impl<E: ConfiguredController, K> Clone for Groups<E, K> {
     fn clone(&self) -> Self {
         Groups { by_key: Arc::clone(&self.by_key) }
     }
 }
 
-impl<E: Engine, K> Default for Groups<E, K> {
+impl<E: ConfiguredController, K> Default for Groups<E, K> {
     fn default() -> Self {
         Groups { by_key: Arc::new(Mutex::new(Keys { groups: HashMap::new(), created: 0 })) }
     }
 }
 
-impl<E: Engine, K: Hash + Eq> Groups<E, K> {
+impl<E: ConfiguredController, K: Hash + Eq> Groups<E, K> {
     /// A seat in the group of `key`, which is created if this is its first member.
-    pub(crate) fn join(&self, engine: &E, key: K) -> Arc<Seat<E>> {
+    pub(crate) fn join(&self, engine: &E, key: K) -> Arc<Membership<E>> {
         let mut by_key = lock(&self.by_key);
         by_key.groups.retain(|_, group| group.strong_count() > 0);
         let group = by_key.groups.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
@@ -158,7 +158,7 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
             group
         });
         let id = group.change().join();
-        Arc::new(Seat { group, id })
+        Arc::new(Membership { group, id })
     }
 
     /// How many groups have members.
@@ -182,12 +182,12 @@ impl<E: Engine, K: Hash + Eq> Groups<E, K> {
 
 /// A flow's place in its group; given up when dropped, however the flow ends.
 #[derive(Debug)]
-pub(crate) struct Seat<E: Engine> {
+pub(crate) struct Membership<E: ConfiguredController> {
     group: Arc<Shared<E>>,
     id: u64,
 }
 
-impl<E: Engine> Seat<E> {
+impl<E: ConfiguredController> Membership<E> {
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
@@ -207,7 +207,7 @@ impl<E: Engine> Seat<E> {
     }
 }
 
-impl<E: Engine> Drop for Seat<E> {
+impl<E: ConfiguredController> Drop for Membership<E> {
     fn drop(&mut self) {
         let mut group = self.group.change();
         group.members.retain(|member| member.id != self.id);

@@ -1,9 +1,9 @@
 //! Bytes in flight for stacks that tell them only now and then.
 
-use windlass_controllers::event::Acked;
-use windlass_controllers::{Engine, Span, Time};
+use windlass_controllers::event::PacketsAcked;
+use windlass_controllers::{ConfiguredController, Span, Time};
 
-use crate::Departures;
+use crate::DeliveryRateState;
 
 /// Bytes in flight of one flow, between the exact figures a stack gives with its
 /// acknowledgements: what was sent since is added, what was lost since is taken out.
@@ -11,15 +11,15 @@ use crate::Departures;
 pub struct InFlight {
     bytes: u64,
     quiet_since: Option<Time>,
-    departures: Option<Box<Departures>>,
+    departures: Option<Box<DeliveryRateState>>,
 }
 
 impl InFlight {
-    /// Nothing in flight. Departures are remembered only where `engine` needs what they
-    /// tell ([`Departures::needed`]).
+    /// Nothing in flight. DeliveryRateState are remembered only where `engine` needs what they
+    /// tell ([`DeliveryRateState::needed`]).
     #[must_use]
-    pub fn new<E: Engine>(engine: &E) -> Self {
-        let departures = Departures::needed(engine.needs()).then(Box::default);
+    pub fn new<E: ConfiguredController>(engine: &E) -> Self {
+        let departures = DeliveryRateState::needed(engine.needs()).then(Box::default);
         InFlight { departures, ..InFlight::default() }
     }
 
@@ -98,7 +98,7 @@ impl InFlight {
     /// left in flight. Whether the application had nothing to send although the window had
     /// room.
     #[inline]
-    pub fn depart(&mut self, now: Time, acked: &mut Acked, app_limited: bool) {
+    pub fn depart(&mut self, now: Time, acked: &mut PacketsAcked, app_limited: bool) {
         if let Some(departures) = &mut self.departures {
             Self::recall(departures, now, acked, self.bytes, app_limited);
         }
@@ -106,7 +106,13 @@ impl InFlight {
 
     /// Out of the way of controllers that need none of it.
     #[inline(never)]
-    fn recall(departures: &mut Departures, now: Time, acked: &mut Acked, in_flight: u64, app_limited: bool) {
+    fn recall(
+        departures: &mut DeliveryRateState,
+        now: Time,
+        acked: &mut PacketsAcked,
+        in_flight: u64,
+        app_limited: bool,
+    ) {
         let newest = departures.acknowledged(now, acked.newest_sent_at, acked.bytes, in_flight, app_limited);
         if let Some(departure) = newest {
             departure.tell(acked);

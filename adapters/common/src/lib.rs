@@ -9,36 +9,36 @@ mod ack_batch;
 mod choice;
 #[cfg(feature = "config")]
 pub mod config;
-mod departures;
+mod delivery_rate;
 mod flow;
+mod flow_builder;
+mod flow_factory;
 mod frames;
 mod group;
 mod in_flight;
-pub mod instants;
-mod maker;
+mod log_writer;
 mod pacing;
 mod peer;
-mod policy;
 pub mod qlog;
 mod recorder;
 pub mod replay;
-mod spool;
+pub mod std_time;
 pub mod step;
 
 pub use ack_batch::AckBatch;
 pub use choice::{ChoiceError, Stack, choose, require, with_fallback};
-pub use departures::{Departure, Departures};
+pub use delivery_rate::{DeliveryRateState, SendSnapshot};
 pub use flow::Flow;
+pub use flow_builder::{Choice, FlowBuilder, NewFlow};
+pub use flow_factory::FlowFactory;
 pub use frames::Frames;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
-pub use maker::Maker;
+pub use log_writer::{LogFile, LogWriter, Report};
 pub use pacing::{default_pacing, float, whole, windows_per_rtt};
 pub use peer::Peer;
-pub use policy::{Choice, NewFlow, Policy};
 pub use qlog::{QlogRecorder, SharedTrace};
-pub use recorder::{Facts, Recorder, Turn};
-pub use spool::{Report, Spool, Spooled};
+pub use recorder::{GroupStep, Recorder, StateVariables};
 
 #[doc(hidden)]
-pub use windlass_controllers::{Algorithm, Engine, Path};
+pub use windlass_controllers::{Algorithm, ConfiguredController, Path};

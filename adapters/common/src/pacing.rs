@@ -40,7 +40,7 @@ pub fn float(count: u64) -> f64 {
 mod tests {
     use super::*;
     use windlass_controllers::fixed_window::FixedWindow;
-    use windlass_controllers::{Engine, Path, Time, View};
+    use windlass_controllers::{ConfiguredController, Path, Time, View};
 
     #[test]
     fn a_window_leaves_a_little_faster_than_it_is_acknowledged() {

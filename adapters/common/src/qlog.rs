@@ -6,11 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{Decision, Engine, Event, Path, View, What};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Path, View};
 use windlass_qlog::{Metrics, PacketType, Trace};
 
 use crate::step::{Start, Step};
-use crate::{Facts, Recorder, Turn};
+use crate::{GroupStep, Recorder, StateVariables};
 
 /// Name of the event that tells how a flow began.
 pub const STARTED: &str = "windlass:started";
@@ -79,7 +79,7 @@ impl<W: Write> SharedTrace<W> {
 pub struct QlogRecorder<W: Write> {
     trace: SharedTrace<W>,
     level: Level,
-    turn: Option<Turn>,
+    turn: Option<GroupStep>,
     elsewhere: Elsewhere,
 }
 
@@ -95,7 +95,7 @@ struct Elsewhere {
 impl<W: Write> QlogRecorder<W> {
     /// Records a flow of `engine` on `path`; `controller` is the engine as a user types
     /// it. Pass the recorder to [`Flow`](crate::Flow) before its first event.
-    pub fn new<E: Engine>(
+    pub fn new<E: ConfiguredController>(
         trace: impl Into<SharedTrace<W>>,
         level: Level,
         engine: &E,
@@ -138,11 +138,11 @@ impl<W: Write> QlogRecorder<W> {
 }
 
 impl<W: Write + Send> Recorder for QlogRecorder<W> {
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: GroupStep) {
         self.turn = Some(turn);
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         let turn = self.turn.take();
         let mut trace = self.trace.lock();
         if self.level != Level::StepsOnly {
@@ -173,12 +173,12 @@ fn tell_decision<W: Write>(
 
 /// The metrics an event brings, and what to call it where it changes the state.
 fn seen(event: &Event) -> (Metrics, Option<&'static str>) {
-    let trigger = match event.what {
-        What::Lost(_) => Some("loss"),
-        What::PersistentCongestion(_) => Some("persistent_congestion"),
-        What::Marked(_) => Some("ecn"),
-        What::SpuriousLoss(_) => Some("spurious_loss"),
-        What::Idle(_) => Some("idle"),
+    let trigger = match event.kind {
+        EventKind::PacketsLost(_) => Some("loss"),
+        EventKind::PersistentCongestion(_) => Some("persistent_congestion"),
+        EventKind::EcnCe(_) => Some("ecn"),
+        EventKind::SpuriousLoss(_) => Some("spurious_loss"),
+        EventKind::IdleRestart(_) => Some("idle"),
         _ => None,
     };
     let rtt = event.rtt();
@@ -188,8 +188,8 @@ fn seen(event: &Event) -> (Metrics, Option<&'static str>) {
         smoothed_rtt: rtt.map(|rtt| rtt.smoothed.0),
         min_rtt: rtt.map(|rtt| rtt.min.0),
         rtt_variance: rtt.map(|rtt| rtt.variation.0),
-        app_limited: match event.what {
-            What::Acked(acked) => Some(acked.app_limited),
+        app_limited: match event.kind {
+            EventKind::PacketsAcked(acked) => Some(acked.app_limited),
             _ => None,
         },
         ..Metrics::default()
@@ -217,8 +217,8 @@ struct Nothing {}
 /// Losses, marks and changes of the datagram size.
 fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewhere) {
     let now = event.now.0;
-    match event.what {
-        What::Lost(lost) | What::PersistentCongestion(lost) => {
+    match event.kind {
+        EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => {
             // Only of a single packet is the number known.
             if let (1, Some(number), false) = (lost.packets, lost.newest_pn, elsewhere.packets) {
                 let trigger = match lost.trigger {
@@ -232,14 +232,14 @@ fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewher
                 packets: lost.packets,
                 bytes: lost.bytes,
                 newest_packet_number: lost.newest_pn,
-                persistent_congestion: matches!(event.what, What::PersistentCongestion(_)),
+                persistent_congestion: matches!(event.kind, EventKind::PersistentCongestion(_)),
             };
             trace.private(now, LOST, &loss);
         }
-        What::Marked(marked) => trace.private(now, MARKED, &Marks { packets: marked.packets }),
-        What::SpuriousLoss(_) => trace.private(now, SPURIOUS_LOSS, &Nothing {}),
-        What::Mtu(_) if elsewhere.mtu => {}
-        What::Mtu(new) => trace.mtu_updated(now, None, new),
+        EventKind::EcnCe(marked) => trace.private(now, MARKED, &Marks { packets: marked.packets }),
+        EventKind::SpuriousLoss(_) => trace.private(now, SPURIOUS_LOSS, &Nothing {}),
+        EventKind::MtuUpdated(_) if elsewhere.mtu => {}
+        EventKind::MtuUpdated(new) => trace.mtu_updated(now, None, new),
         _ => {}
     }
 }
@@ -253,7 +253,7 @@ struct Stepped<'a> {
 }
 
 /// The facts as an object; a fact that is not finite is `null`.
-struct FactMap<'a>(&'a Facts<'a>);
+struct FactMap<'a>(&'a StateVariables<'a>);
 
 impl Serialize for FactMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

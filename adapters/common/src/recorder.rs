@@ -5,12 +5,12 @@ use windlass_controllers::{Decision, Event};
 
 /// Gives every private fact of a controller's state to a visitor; see
 /// [`Controller::inspect`](windlass_controllers::Controller::inspect).
-pub type Facts<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
+pub type StateVariables<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
 
 /// When in the life of its group a flow took a step: the result of a grouped flow
 /// depends on the order of the whole group's steps.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Turn {
+pub struct GroupStep {
     /// Tells groups of one [`Groups`](crate::Groups) apart, in the order they were created.
     pub group: u64,
     /// How many steps the group's flows took before this one.
@@ -23,22 +23,22 @@ pub struct Turn {
 pub trait Recorder: Send + Sync {
     /// The event that [`record`](Self::record) tells next was a grouped flow's, and its
     /// turn was `turn`.
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: GroupStep) {
         let _ = turn;
     }
 
     /// `event` was taken and `decision` holds from now on. `facts` reads the
     /// controller's private state; it costs nothing unless called.
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>);
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>);
 }
 
 /// Several recorders of one flow, in their order.
 impl<const N: usize> Recorder for [Box<dyn Recorder>; N] {
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: GroupStep) {
         self.iter_mut().for_each(|recorder| recorder.turn(turn));
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         self.iter_mut().for_each(|recorder| recorder.record(event, decision, facts));
     }
 }

@@ -10,10 +10,10 @@ use std::io::BufRead;
 use std::iter::Peekable;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_controllers::{Algorithm, Decision, Event, What};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind};
 
 use crate::step::{Entry, ReadError, Start, Step, Steps, fields};
-use crate::{Facts, Flow, Groups, Recorder};
+use crate::{Flow, Groups, Recorder, StateVariables};
 
 /// What came of replaying one log.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Latest {
 }
 
 impl Recorder for Latest {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*decision);
     }
 }
@@ -201,9 +201,9 @@ impl<R: BufRead> Replayed<R> {
             };
             self.flow = Some(flow);
         }
-        match step.event.what {
-            What::Joined => {}
-            What::Left => self.flow = None,
+        match step.event.kind {
+            EventKind::Joined => {}
+            EventKind::Left => self.flow = None,
             _ => {
                 if let Some(flow) = &mut self.flow {
                     flow.on(&step.event);

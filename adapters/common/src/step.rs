@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use windlass_controllers::{Decision, Event, Path, Time};
 
-use crate::Turn;
+use crate::GroupStep;
 
 mod mirror;
 mod number;
@@ -41,7 +41,7 @@ pub struct Step {
     pub decision: Decision,
     /// When in its group's life it happened; `None` for a flow outside any group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<Turn>,
+    pub turn: Option<GroupStep>,
 }
 
 impl Step {

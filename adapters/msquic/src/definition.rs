@@ -8,9 +8,9 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use windlass_adapter::config::{Config, ConfigError, Peer, Recording};
 use windlass_adapter::{
-    Choice, ChoiceError, Flow, Groups, NewFlow, Policy, QlogRecorder, Recorder, Spool, Stack, require,
+    Choice, ChoiceError, Flow, FlowBuilder, Groups, LogWriter, NewFlow, QlogRecorder, Recorder, Stack, require,
 };
-use windlass_controllers::{Algorithm, Engine, Signals, Time};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals, Time};
 
 use crate::flow::Guarded;
 use crate::packets::{self, NewTrace, Place};
@@ -48,7 +48,7 @@ impl NewConnection<'_> {
     }
 
     /// Checks that the connection reports what `engine` needs.
-    fn check<E: Engine>(&self, engine: &E, controller: &str) -> Result<(), String> {
+    fn check<E: ConfiguredController>(&self, engine: &E, controller: &str) -> Result<(), String> {
         let provides = self.provides();
         require(engine, controller, STACK, provides).map_err(|error| {
             let missing = engine.needs().without(provides);
@@ -72,15 +72,15 @@ pub(crate) trait Start: Send + Sync {
 
 /// What a name stands for: a controller, with its groups and recorders. Goes to
 /// `register_as`.
-pub struct Definition<E: Engine = Algorithm> {
-    policy: Policy<E>,
+pub struct Definition<E: ConfiguredController = Algorithm> {
+    policy: FlowBuilder<E>,
     /// A file that says where flows are recorded.
     recording: Option<Config>,
     origin: Box<dyn Fn(&Peer<'_>) -> Time + Send + Sync>,
 }
 
-impl<E: Engine> From<Policy<E>> for Definition<E> {
-    fn from(policy: Policy<E>) -> Self {
+impl<E: ConfiguredController> From<FlowBuilder<E>> for Definition<E> {
+    fn from(policy: FlowBuilder<E>) -> Self {
         Definition { policy, recording: None, origin: Box::new(|_| Time::ZERO) }
     }
 }
@@ -91,7 +91,7 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal MsQuic never reports.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Policy::named(text, &THIS).map(Definition::from)
+        FlowBuilder::named(text, &THIS).map(Definition::from)
     }
 
     /// What `config` says for each peer, with its groups and recordings.
@@ -100,19 +100,19 @@ impl Definition {
     /// A controller of the file needs a signal MsQuic never reports, or recordings cannot be
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        let policy = Policy::from_config(config, &THIS)?.recorded_by(config, &THIS)?;
+        let policy = FlowBuilder::from_config(config, &THIS)?.recorded_by(config, &THIS)?;
         let recording = config.recording().map(|_| config.clone());
         Ok(Definition { recording, ..Definition::from(policy) })
     }
 }
 
-impl<E: Engine> Definition<E> {
-    /// `engine`: [`Fixed`](crate::Fixed) makes one of any controller.
+impl<E: ConfiguredController> Definition<E> {
+    /// `engine`: [`Static`](crate::Static) makes one of any controller.
     ///
     /// # Errors
     /// The controller needs a signal MsQuic never reports.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Policy::new(engine, &THIS).map(Definition::from)
+        FlowBuilder::new(engine, &THIS).map(Definition::from)
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
@@ -153,7 +153,7 @@ impl<E: Engine> Definition<E> {
             let (engine, text) = choose(peer);
             Choice { engine, text }
         };
-        Policy::choosing(choice).into()
+        FlowBuilder::choosing(choice).into()
     }
 
     /// Counts time from where `origin` says for a peer, in what controllers and recorders are
@@ -175,9 +175,9 @@ impl<E: Engine> Definition<E> {
     }
 }
 
-impl<E: Engine> Definition<E> {
+impl<E: ConfiguredController> Definition<E> {
     /// Where a file says that flows are recorded.
-    pub(crate) fn spool(&self) -> Option<Spool> {
+    pub(crate) fn spool(&self) -> Option<LogWriter> {
         self.recording.as_ref()?.recording()?.open().ok()
     }
 
@@ -195,7 +195,7 @@ impl<E: Engine> Definition<E> {
     }
 }
 
-impl<E: Engine> Start for Definition<E> {
+impl<E: ConfiguredController> Start for Definition<E> {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
         let choice = self.policy.choose(&new.peer);
         new.check(&choice.engine, &choice.text)?;
@@ -215,7 +215,7 @@ impl<E: Engine> Start for Definition<E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Definition<E> {
+impl<E: ConfiguredController> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Definition").field(&self.policy).finish()
     }
@@ -226,7 +226,7 @@ static NAMED: RwLock<BTreeMap<String, Arc<dyn Start>>> = RwLock::new(BTreeMap::n
 
 /// Has this plugin take `name` for `definition`, before the catalogue; for names not asked
 /// for yet.
-pub fn define_as<E: Engine>(name: &str, definition: Definition<E>) {
+pub fn define_as<E: ConfiguredController>(name: &str, definition: Definition<E>) {
     NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(definition));
 }
 

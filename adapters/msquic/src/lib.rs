@@ -42,8 +42,8 @@ pub use definition::{Definition, define_as};
 pub use native::{Refused, configure, load, plug, register, register_as, set_default};
 pub use plugin::plugin;
 pub use windlass_adapter::config::{Config, ConfigError, Peer};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};
-pub use windlass_controllers::{Algorithm, Engine, Fixed};
+pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
+pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
 
 use windlass_controllers::Signals;
 

@@ -4,7 +4,7 @@ use std::ffi::{CStr, CString, c_int};
 use std::fmt;
 use std::path::Path as File;
 
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 use windlass_msquic_sys as sys;
 
 use crate::{Definition, define_as, plugin};
@@ -63,7 +63,7 @@ pub fn register(controller: &str) -> Result<u16, Refused> {
 ///
 /// # Errors
 /// The name has the id of another.
-pub fn register_as<E: Engine>(name: &str, definition: Definition<E>) -> Result<u16, Refused> {
+pub fn register_as<E: ConfiguredController>(name: &str, definition: Definition<E>) -> Result<u16, Refused> {
     define_as(name, definition);
     register(name)
 }

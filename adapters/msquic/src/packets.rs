@@ -11,7 +11,7 @@ use std::sync::{Arc, LazyLock, Mutex, Once, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use windlass_adapter::config::Peer;
-use windlass_adapter::{SharedTrace, Spool};
+use windlass_adapter::{LogWriter, SharedTrace};
 use windlass_controllers::Time;
 use windlass_msquic_abi as abi;
 use windlass_qlog::{Detail, Header, Profile, Trace, Vantage};
@@ -88,19 +88,19 @@ pub(crate) fn ask(place: impl Fn(&NewTrace<'_>) -> Option<Place> + Send + Sync +
 
 /// Writes a file in `directory`, which is made if it is not there, for every connection that
 /// begins from now on. A thread writes them; what the disk cannot keep up with is dropped by
-/// record, counted, and told in the file and by [`Spool::report`].
+/// record, counted, and told in the file and by [`LogWriter::report`].
 ///
 /// # Errors
 /// The directory cannot be made, no thread, or there are too many plugins.
 #[cfg(feature = "native")]
-pub fn to_directory(directory: impl Into<PathBuf>) -> io::Result<Spool> {
+pub fn to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
     let spool = ask_directory(directory.into())?;
     crate::plug().map_err(io::Error::other)?;
     Ok(spool)
 }
 
-fn ask_directory(directory: PathBuf) -> io::Result<Spool> {
-    let spool = Spool::open(directory)?;
+fn ask_directory(directory: PathBuf) -> io::Result<LogWriter> {
+    let spool = LogWriter::open(directory)?;
     wait_for(&spool);
     let files = spool.clone();
     ask(move |new| Some(place(&files, new)));
@@ -108,7 +108,7 @@ fn ask_directory(directory: PathBuf) -> io::Result<Spool> {
 }
 
 /// A file of `spool` for a connection.
-pub(crate) fn place(spool: &Spool, new: &NewTrace<'_>) -> Place {
+pub(crate) fn place(spool: &LogWriter, new: &NewTrace<'_>) -> Place {
     static STARTED: LazyLock<u128> =
         LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis());
     let end = if new.client { "client" } else { "server" };
@@ -131,10 +131,10 @@ pub(crate) fn place(spool: &Spool, new: &NewTrace<'_>) -> Place {
 }
 
 /// Spools that packets go to, to be waited for when the process ends.
-static SPOOLS: Mutex<Vec<Spool>> = Mutex::new(Vec::new());
+static SPOOLS: Mutex<Vec<LogWriter>> = Mutex::new(Vec::new());
 
 /// Has the process wait at its end until `spool` is written.
-pub(crate) fn wait_for(spool: &Spool) {
+pub(crate) fn wait_for(spool: &LogWriter) {
     SPOOLS.lock().unwrap_or_else(PoisonError::into_inner).push(spool.clone());
     write_all_at_exit();
 }

@@ -1,8 +1,8 @@
 //! One path of a connection as a windlass flow.
 
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
-use windlass_controllers::event::{self, Idle, LossTrigger, Marked, OneWay, SpuriousLoss};
-use windlass_controllers::{Engine, Event, Phase, Span, Time, What};
+use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, OneWay, SpuriousLoss};
+use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
 
 /// Granularity of timers (`RFC 9002 §6.1.2`).
@@ -22,7 +22,7 @@ fn span(us: u64) -> Span {
 
 /// Turns what MsQuic tells of a path into events of a flow.
 #[derive(Debug)]
-pub(crate) struct Path<E: Engine> {
+pub(crate) struct Path<E: ConfiguredController> {
     flow: Flow<E>,
     /// What MsQuic's clock showed when time began.
     origin: Time,
@@ -32,7 +32,7 @@ pub(crate) struct Path<E: Engine> {
     batch: AckBatch,
     smoothed: Option<Span>,
     pto: Span,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
 }
 
 /// What a path is told and asked, whatever its engine.
@@ -53,7 +53,7 @@ pub(crate) trait Driven: Send {
     fn control(&self) -> abi::Control;
 }
 
-impl<E: Engine> Path<E> {
+impl<E: ConfiguredController> Path<E> {
     /// `flow` on a path of datagrams of `mtu` bytes that starts with `in_flight` bytes.
     pub(crate) fn new(flow: Flow<E>, now: Time, mtu: u32, in_flight: u32) -> Self {
         let mut counted = InFlight::new(flow.engine());
@@ -61,7 +61,7 @@ impl<E: Engine> Path<E> {
             counted.acknowledged(now, in_flight.into());
         }
         Path {
-            heeds_sent: flow.heeds_sent(),
+            wants_packet_sent: flow.wants_packet_sent(),
             in_flight: counted,
             flow,
             origin: Time::ZERO,
@@ -83,8 +83,8 @@ impl<E: Engine> Path<E> {
         Time(time(us).since(self.origin).0)
     }
 
-    fn tell(&mut self, what: What) {
-        self.flow.on(&Event { now: self.now, what });
+    fn tell(&mut self, kind: EventKind) {
+        self.flow.on(&Event { now: self.now, kind });
     }
 
     /// It is `now_us`, and datagrams have `mtu` bytes. Time does not go back: packets are
@@ -93,7 +93,7 @@ impl<E: Engine> Path<E> {
         self.now = self.now.max(self.time(now_us));
         if mtu != self.mtu {
             self.mtu = mtu;
-            self.tell(What::Mtu(mtu));
+            self.tell(EventKind::MtuUpdated(mtu));
         }
     }
 
@@ -106,7 +106,7 @@ impl<E: Engine> Path<E> {
     }
 
     /// The sample of a frame, if it brings one.
-    fn sample(&mut self, acked: &abi::Acked) -> Option<event::Rtt> {
+    fn sample(&mut self, acked: &abi::Acked) -> Option<event::RttSample> {
         if acked.flags & abi::acked::RTT == 0 {
             return None;
         }
@@ -115,19 +115,19 @@ impl<E: Engine> Path<E> {
         self.smoothed = Some(smoothed);
         self.pto = smoothed + Span(variation.0.saturating_mul(4)).max(GRANULARITY) + MAX_ACK_DELAY;
         let (latest, min, ack_delay) = (span(rtt.latest_us), span(rtt.min_us), span(rtt.ack_delay_us));
-        Some(event::Rtt { latest, smoothed, variation, min, ack_delay })
+        Some(event::RttSample { latest, smoothed, variation, min, ack_delay })
     }
 }
 
 /// The delays of a sample: `one_way_us` lies between the two clocks' readings when the packet
 /// left and when the acknowledgement did.
-fn one_way(rtt: &event::Rtt, one_way_us: i64) -> OneWay {
+fn one_way(rtt: &event::RttSample, one_way_us: i64) -> OneWay {
     let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
     let forward = one_way_us.saturating_mul(1000).saturating_sub(signed(rtt.ack_delay));
     OneWay { forward, backward: signed(rtt.adjusted()).saturating_sub(forward) }
 }
 
-impl<E: Engine> Driven for Path<E> {
+impl<E: ConfiguredController> Driven for Path<E> {
     fn sent(&mut self, sent: &abi::Sent) -> bool {
         let raised = sent.mtu != self.mtu;
         self.at(sent.now_us, sent.mtu);
@@ -143,13 +143,19 @@ impl<E: Engine> Driven for Path<E> {
         }
         let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
         if let Some(idle) = idle {
-            self.tell(What::Idle(Idle { idle, pto: self.pto }));
+            self.tell(EventKind::IdleRestart(IdleRestart { idle, pto: self.pto }));
         }
-        if self.heeds_sent {
+        if self.wants_packet_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
-            self.tell(What::Sent(event::Sent { bytes, pn: Some(sent.number), in_flight, app_limited, place: None }));
+            self.tell(EventKind::PacketSent(event::PacketSent {
+                bytes,
+                pn: Some(sent.number),
+                in_flight,
+                app_limited,
+                place: None,
+            }));
         }
-        raised || idle.is_some() || self.heeds_sent
+        raised || idle.is_some() || self.wants_packet_sent
     }
 
     fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {
@@ -159,7 +165,7 @@ impl<E: Engine> Driven for Path<E> {
         self.in_flight.acknowledged(self.now, in_flight);
         let Some(newest) = packets.last() else {
             if let Some(rtt) = rtt {
-                self.tell(What::Sampled(rtt));
+                self.tell(EventKind::RttSampled(rtt));
             }
             return;
         };
@@ -170,10 +176,10 @@ impl<E: Engine> Driven for Path<E> {
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
         let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
-        let told = event::Acked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
+        let told = event::PacketsAcked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
         // Where it is, and not moved there.
-        let mut event = Event { now: self.now, what: What::Acked(told) };
-        if let What::Acked(told) = &mut event.what {
+        let mut event = Event { now: self.now, kind: EventKind::PacketsAcked(told) };
+        if let EventKind::PacketsAcked(told) = &mut event.kind {
             told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
             self.in_flight.depart(self.now, told, app_limited);
         }
@@ -182,7 +188,7 @@ impl<E: Engine> Driven for Path<E> {
 
     fn marked(&mut self, marked: &abi::Marked) {
         self.at(marked.now_us, marked.mtu);
-        self.tell(What::Marked(Marked {
+        self.tell(EventKind::EcnCe(EcnCe {
             packets: marked.packets,
             newest_sent_at: self.time(marked.newest_sent_us),
             newest_pn: Some(marked.newest_number),
@@ -194,7 +200,7 @@ impl<E: Engine> Driven for Path<E> {
         self.at(lost.now_us, lost.mtu);
         self.in_flight.lost(lost.bytes.into());
         let newest = packets.last();
-        let told = event::Lost {
+        let told = event::PacketsLost {
             bytes: lost.bytes.into(),
             packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
             newest_sent_at: newest.map_or(self.now, |newest| self.time(newest.sent_us)),
@@ -205,12 +211,12 @@ impl<E: Engine> Driven for Path<E> {
             transmissions: 1,
         };
         let persistent = lost.flags & abi::lost::PERSISTENT != 0;
-        self.tell(if persistent { What::PersistentCongestion(told) } else { What::Lost(told) });
+        self.tell(if persistent { EventKind::PersistentCongestion(told) } else { EventKind::PacketsLost(told) });
     }
 
     fn spurious(&mut self, spurious: &abi::Spurious) {
         self.at(spurious.now_us, spurious.mtu);
-        self.tell(What::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious.newest_sent_us) }));
+        self.tell(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious.newest_sent_us) }));
     }
 
     fn forgotten(&mut self, now_us: u64, in_flight: u32) {
@@ -220,7 +226,7 @@ impl<E: Engine> Driven for Path<E> {
 
     fn control(&self) -> abi::Control {
         let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
-        let every = if self.heeds_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
+        let every = if self.wants_packet_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.flow.look(|decision| {
             let derived = || default_pacing(decision, self.smoothed?);

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use windlass_controllers::{Decision, Event, Span, Time, What};
-use windlass_msquic::{Definition, Facts, Recorder, register, register_as};
+use windlass_controllers::{Decision, Event, EventKind, Span, Time};
+use windlass_msquic::{Definition, Recorder, StateVariables, register, register_as};
 
 mod transfer;
 use transfer::{Link, transfer};
@@ -36,7 +36,7 @@ fn an_id_chooses_the_controller() {
 struct Heard(Arc<Mutex<Vec<(Event, u64)>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, decision.cwnd));
     }
 }
@@ -74,8 +74,8 @@ fn what_a_connection_tells_adds_up() {
         assert!(event.now >= now, "time goes back at {event:?}");
         now = event.now;
         assert!(*cwnd > 0);
-        match event.what {
-            What::Acked(acked) => {
+        match event.kind {
+            EventKind::PacketsAcked(acked) => {
                 assert!(acked.newest_sent_at >= Time::ZERO && acked.newest_sent_at < event.now);
                 assert!(acked.bytes <= u64::from(acked.packets) * 1500);
                 newest_sent = newest_sent.max(acked.newest_sent_at);
@@ -88,7 +88,7 @@ fn what_a_connection_tells_adds_up() {
                     assert!(rtt.min > Span::ZERO && rtt.min <= rtt.smoothed.max(rtt.latest));
                 }
             }
-            What::Lost(told) | What::PersistentCongestion(told) => {
+            EventKind::PacketsLost(told) | EventKind::PersistentCongestion(told) => {
                 lost += u64::from(told.packets);
                 assert_eq!(told.in_flight_before - told.in_flight, told.bytes);
                 assert!(told.bytes <= u64::from(told.packets) * 1500, "{told:?}");
@@ -115,7 +115,7 @@ fn what_a_connection_tells_adds_up() {
 struct Fuse(Arc<AtomicUsize>, Heard);
 
 impl Recorder for Fuse {
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         assert!(self.0.fetch_add(1, Ordering::Relaxed) < 20, "on purpose");
         self.1.record(event, decision, facts);
     }

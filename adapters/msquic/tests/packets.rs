@@ -8,16 +8,16 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use windlass_adapter::Spool;
+use windlass_adapter::LogWriter;
 use windlass_controllers::{Decision, Event};
-use windlass_msquic::{Definition, Facts, Recorder, packets, register_as};
+use windlass_msquic::{Definition, Recorder, StateVariables, packets, register_as};
 use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
 use windlass_qlog::Records;
 
 mod transfer;
 use transfer::{Link, transfer};
 
-static FILES: LazyLock<(TempDir, Spool)> = LazyLock::new(|| {
+static FILES: LazyLock<(TempDir, LogWriter)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
     let spool = packets::to_directory(directory.path()).unwrap();
     (directory, spool)
@@ -162,7 +162,7 @@ fn msquics_own_controllers_are_logged_whole() {
 struct Windows(Arc<Mutex<Vec<u64>>>);
 
 impl Recorder for Windows {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(decision.cwnd);
     }
 }

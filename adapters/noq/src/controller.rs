@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::Flow;
-use windlass_adapter::instants::{Loss, Packet, PathFlow};
-use windlass_controllers::{Algorithm, Engine};
+use windlass_adapter::std_time::{Loss, Packet, PathFlow};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 /// A windlass controller in noq's clothes; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state(path)` and a copy of it
 /// with `clone_box().into_any()`; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<E: Engine = Algorithm> {
+pub struct Controller<E: ConfiguredController = Algorithm> {
     path: PathFlow<E>,
     /// Packets lost that no congestion event has told of yet.
     lost: u32,
     initial_window: u64,
 }
 
-impl<E: Engine> Controller<E> {
+impl<E: ConfiguredController> Controller<E> {
     pub(crate) fn new(path: PathFlow<E>) -> Self {
         Controller { initial_window: path.window(), lost: 0, path }
     }
@@ -33,7 +33,7 @@ impl<E: Engine> Controller<E> {
     }
 }
 
-impl<E: Engine> congestion::Controller for Controller<E> {
+impl<E: ConfiguredController> congestion::Controller for Controller<E> {
     /// noq calls this for packets that ask for an ACK; what else it sends is not in flight.
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
         self.path.sent(now, u64::from(bytes), pn, false);

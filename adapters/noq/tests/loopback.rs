@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use noq::{ClientConfig, Endpoint, PathId, ServerConfig, TransportConfig};
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Decision, Event, What};
-use windlass_noq::{Controller, Factory, Facts, Fixed, Recorder};
+use windlass_controllers::{Decision, Event, EventKind};
+use windlass_noq::{Controller, Factory, Recorder, StateVariables, Static};
 
 const BYTES: usize = 2_000_000;
 
@@ -15,8 +15,8 @@ const BYTES: usize = 2_000_000;
 struct MostInFlight(Arc<Mutex<u64>>);
 
 impl Recorder for MostInFlight {
-    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
-        if let What::Acked(acked) = event.what {
+    fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
+        if let EventKind::PacketsAcked(acked) = event.kind {
             let mut most = self.0.lock().unwrap();
             *most = acked.in_flight_before.max(*most);
         }
@@ -24,7 +24,7 @@ impl Recorder for MostInFlight {
 }
 
 /// Uploads to a server of this process; what the sender's connection was and how long it took.
-async fn upload(factory: Factory<Fixed<FixedWindow>>) -> (noq::Connection, Duration) {
+async fn upload(factory: Factory<Static<FixedWindow>>) -> (noq::Connection, Duration) {
     let mut transport = TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(factory)).mtu_discovery_config(None);
     let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".into()]).unwrap();
@@ -62,7 +62,7 @@ async fn an_upload_keeps_to_the_window() {
     let factory = Factory::new(FixedWindow::engine(8)).unwrap().record_with(move |_| Box::new(recorder.clone()));
     let (connection, _) = upload(factory).await;
     let running = connection.congestion_state(PathId::ZERO).unwrap().into_any();
-    let running = running.downcast::<Controller<Fixed<FixedWindow>>>().unwrap();
+    let running = running.downcast::<Controller<Static<FixedWindow>>>().unwrap();
     assert_eq!(running.flow().decision().cwnd, 8 * 1200);
     // Probes after a timeout are the only packets beyond the window.
     let most = *most.0.lock().unwrap();
@@ -73,6 +73,6 @@ async fn an_upload_keeps_to_the_window() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_keeps_to_the_rate() {
     let params = Params { window: 10_000, rate: 40.0, ..Params::default() };
-    let (_, took) = upload(Factory::new(Fixed::<FixedWindow>(params)).unwrap()).await;
+    let (_, took) = upload(Factory::new(Static::<FixedWindow>(params)).unwrap()).await;
     assert!(took > Duration::from_millis(370), "{took:?}");
 }

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use quiche::external::alone::Alone;
 use quiche::external::{Controller, Decided, NewPath, Report, Sent};
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
 
@@ -107,7 +107,7 @@ impl Paths {
 struct Adapter;
 
 impl ours::Runs for Adapter {
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
+    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
         static NAMES: AtomicUsize = AtomicUsize::new(0);
         let name = format!("measured {}", NAMES.fetch_add(1, Ordering::Relaxed));
         register_as(&name, Definition::new(engine).expect("quiche reports what it needs")).expect("room for a name");

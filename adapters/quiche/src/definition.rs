@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use quiche::external::{Controller, NewPath};
 use windlass_adapter::config::{Config, ConfigError};
-use windlass_adapter::instants::Clock;
-use windlass_adapter::{ChoiceError, Groups, NewFlow, Policy, Recorder, Stack};
-use windlass_controllers::{Algorithm, Engine};
+use windlass_adapter::std_time::Clock;
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::STACK;
 use crate::guard::Guarded;
@@ -18,8 +18,8 @@ use crate::names::provides;
 
 /// What a name stands for: a controller, with its groups and recorders. Goes to
 /// [`register_as`](crate::register_as).
-pub struct Definition<E: Engine = Algorithm> {
-    policy: Policy<E>,
+pub struct Definition<E: ConfiguredController = Algorithm> {
+    policy: FlowBuilder<E>,
     origin: OnceLock<Instant>,
 }
 
@@ -34,7 +34,7 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal quiche does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::named(text, &this())?))
+        Ok(Self::of(FlowBuilder::named(text, &this())?))
     }
 
     /// What `config` says for each peer's address, with its groups and recordings.
@@ -45,21 +45,21 @@ impl Definition {
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
-        let policy = Policy::from_config(config, &this())?.recorded_by(config, &this())?;
+        let policy = FlowBuilder::from_config(config, &this())?.recorded_by(config, &this())?;
         Ok(Self::of(policy).origin(config.origin()))
     }
 }
 
-impl<E: Engine> Definition<E> {
-    /// `engine`: [`Fixed`](crate::Fixed) makes one of any controller.
+impl<E: ConfiguredController> Definition<E> {
+    /// `engine`: [`Static`](crate::Static) makes one of any controller.
     ///
     /// # Errors
     /// The controller needs a signal quiche does not report.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::new(engine, &this())?))
+        Ok(Self::of(FlowBuilder::new(engine, &this())?))
     }
 
-    fn of(policy: Policy<E>) -> Self {
+    fn of(policy: FlowBuilder<E>) -> Self {
         Definition { policy, origin: OnceLock::new() }
     }
 
@@ -110,7 +110,7 @@ impl<E: Engine> Definition<E> {
     }
 }
 
-impl<E: Engine> quiche::external::Algorithm for Definition<E> {
+impl<E: ConfiguredController> quiche::external::Algorithm for Definition<E> {
     fn start(&self, path: &NewPath) -> Option<Box<dyn Controller>> {
         let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.make(path)));
         if made.is_err() {
@@ -120,7 +120,7 @@ impl<E: Engine> quiche::external::Algorithm for Definition<E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Definition<E> {
+impl<E: ConfiguredController> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Definition").field("policy", &self.policy).finish_non_exhaustive()
     }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use quiche::external::{Controller, Decided, Report, Sent};
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 
 use crate::path::Path;
 
@@ -16,13 +16,13 @@ const LEAST_WINDOW: u64 = 2;
 
 /// A path, until its controller panics.
 #[derive(Debug)]
-pub(crate) struct Guarded<E: Engine> {
+pub(crate) struct Guarded<E: ConfiguredController> {
     path: Option<Path<E>>,
     controller: Arc<str>,
     mtu: u64,
 }
 
-impl<E: Engine> Guarded<E> {
+impl<E: ConfiguredController> Guarded<E> {
     /// Guards `path`, whose controller the user calls `controller`.
     pub(crate) fn new(path: Path<E>, controller: &Arc<str>) -> Self {
         Guarded { mtu: path.mtu(), path: Some(path), controller: Arc::clone(controller) }
@@ -67,14 +67,14 @@ impl<E: Engine> Guarded<E> {
     }
 }
 
-impl<E: Engine> Drop for Guarded<E> {
+impl<E: ConfiguredController> Drop for Guarded<E> {
     fn drop(&mut self) {
         let path = self.path.take();
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
     }
 }
 
-impl<E: Engine> Controller for Guarded<E> {
+impl<E: ConfiguredController> Controller for Guarded<E> {
     #[inline]
     fn sent(&mut self, packet: &Sent) -> bool {
         self.tell(|path| path.sent(packet)).unwrap_or(true)

@@ -43,8 +43,8 @@ mod path;
 pub use definition::Definition;
 pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder};
-pub use windlass_controllers::{Algorithm, Engine, Fixed};
+pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
+pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
 
 use windlass_controllers::Signals;
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Once, PoisonError, RwLock};
 
 use quiche::external;
 use windlass_adapter::ChoiceError;
-use windlass_controllers::{Algorithm, Engine, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
 
@@ -93,7 +93,7 @@ pub fn register_all() {
 ///
 /// # Errors
 /// quiche has a controller of that name, or there is no room for another name.
-pub fn register_as<E: Engine>(name: &str, definition: Definition<E>) -> Result<(), RegisterError> {
+pub fn register_as<E: ConfiguredController>(name: &str, definition: Definition<E>) -> Result<(), RegisterError> {
     if is_native(name) {
         return Err(RegisterError::Reserved(name.to_owned()));
     }

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use quiche::external::{self, Decided, Report, Sent, Space};
-use windlass_adapter::instants::{Clock, span};
+use quiche::external::{self, Decided, PacketSent, Report, Space};
+use windlass_adapter::std_time::{Clock, span};
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, float, whole};
-use windlass_controllers::event::{self, Acked, Idle, LossTrigger, Lost, Marked, SpuriousLoss};
-use windlass_controllers::{Engine, Event, Phase, Span, Time, What};
+use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, SpuriousLoss};
+use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::ecn::Marks;
 use crate::limited::Limited;
@@ -31,7 +31,7 @@ const LONGEST_REORDERING: u64 = 3;
 // one is another connection's, and finds none of them at hand.
 #[derive(Debug)]
 #[repr(C, align(64))]
-pub(crate) struct Path<E: Engine> {
+pub(crate) struct Path<E: ConfiguredController> {
     clock: Clock,
     in_flight: InFlight,
     rate: Rate,
@@ -42,7 +42,7 @@ pub(crate) struct Path<E: Engine> {
     max_ack_delay: Duration,
     mtu: u32,
     app_limited: bool,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
     limited: Limited,
     /// When the first RTT sample was taken.
     sampled_since: Option<Time>,
@@ -84,11 +84,11 @@ fn newest(acked: &[external::Acked]) -> Option<&external::Acked> {
     acked.iter().rev().find(|packet| packet.bytes() > 0)
 }
 
-impl<E: Engine> Path<E> {
+impl<E: ConfiguredController> Path<E> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     pub(crate) fn new(flow: Flow<E>, clock: Clock, mtu: u32) -> Self {
         Path {
-            heeds_sent: flow.heeds_sent(),
+            wants_packet_sent: flow.wants_packet_sent(),
             in_flight: InFlight::new(flow.engine()),
             flow,
             clock,
@@ -143,7 +143,7 @@ impl<E: Engine> Path<E> {
         // A report tells what is in flight. More than that is to be known of a packet only where the
         // controller wants it, or the application has nothing to send.
         let limited = self.app_limited || self.limited.is_now();
-        decided.quiet = !(self.heeds_sent || self.in_flight.remembers() || limited);
+        decided.quiet = !(self.wants_packet_sent || self.in_flight.remembers() || limited);
     }
 
     /// Of what holds, what may change with every acknowledgement.
@@ -160,13 +160,13 @@ impl<E: Engine> Path<E> {
     }
 
     #[inline]
-    fn tell(&mut self, now: Time, what: What) {
-        self.flow.on(&Event { now, what });
+    fn tell(&mut self, now: Time, kind: EventKind) {
+        self.flow.on(&Event { now, kind });
     }
 
     /// A packet left; whether the flow was told of something.
     #[inline]
-    pub(crate) fn sent(&mut self, packet: &Sent) -> bool {
+    pub(crate) fn sent(&mut self, packet: &PacketSent) -> bool {
         let heard = self.clock.now();
         let now = self.clock.advance(packet.at);
         let bytes = packet.bytes as u64;
@@ -175,12 +175,12 @@ impl<E: Engine> Path<E> {
             // Nobody tells of packets whose keys are gone, nor of losses found when a path changes.
             self.in_flight.acknowledged(heard, before);
         }
-        let mut told = self.heeds_sent;
+        let mut told = self.wants_packet_sent;
         if self.in_flight.counts_only() {
             self.in_flight.add(bytes);
         } else if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
             let pto = self.pto();
-            self.tell(now, What::Idle(Idle { idle, pto }));
+            self.tell(now, EventKind::IdleRestart(IdleRestart { idle, pto }));
             told = true;
         }
         let in_flight = self.in_flight.bytes();
@@ -188,9 +188,9 @@ impl<E: Engine> Path<E> {
         if self.app_limited && !self.leaves_room(in_flight) {
             self.app_limited = false;
         }
-        if self.heeds_sent {
-            let sent = event::Sent { bytes, pn: Some(packet.number), in_flight, app_limited: false, place: None };
-            self.tell(now, What::Sent(sent));
+        if self.wants_packet_sent {
+            let sent = event::PacketSent { bytes, pn: Some(packet.number), in_flight, app_limited: false, place: None };
+            self.tell(now, EventKind::PacketSent(sent));
         }
         told
     }
@@ -219,7 +219,7 @@ impl<E: Engine> Path<E> {
     pub(crate) fn frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
         if let Some(newest_sent_at) = self.episode.heard(acknowledges) {
             let now = self.clock.advance(now);
-            self.tell(now, What::SpuriousLoss(SpuriousLoss { newest_sent_at }));
+            self.tell(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
         }
         // Whether it told of something or not: what is missing is no longer.
         self.episode.missing().is_none()
@@ -260,7 +260,7 @@ impl<E: Engine> Path<E> {
 
     /// The RTT sample of a report, if it brings one.
     #[inline]
-    fn sample(&mut self, now: Time, report: &Report<'_>) -> Option<event::Rtt> {
+    fn sample(&mut self, now: Time, report: &Report<'_>) -> Option<event::RttSample> {
         if !report.sampled {
             return None;
         }
@@ -275,20 +275,20 @@ impl<E: Engine> Path<E> {
         // Acknowledgements of Initial packets are not held (`RFC 9000 §13.2.1`).
         let held = report.frame.filter(|frame| frame.space != Space::Initial);
         let ack_delay = held.map_or(Span::ZERO, |frame| Span::from_micros(frame.ack_delay));
-        Some(event::Rtt { latest: span(rtt.latest()), smoothed, variation, min: span(rtt.min()), ack_delay })
+        Some(event::RttSample { latest: span(rtt.latest()), smoothed, variation, min: span(rtt.min()), ack_delay })
     }
 
     /// What a report brings besides acknowledgements and the sample: marks, losses.
     fn congestion(&mut self, now: Time, report: &Report<'_>, marks: u32) {
         let before = report.in_flight_before as u64;
         if let Some(newest) = newest(report.acked).filter(|_| marks > 0) {
-            let marked = Marked {
+            let marked = EcnCe {
                 packets: marks,
                 newest_sent_at: self.clock.time(newest.sent_at()),
                 newest_pn: Some(newest.number()),
                 in_flight: before,
             };
-            self.tell(now, What::Marked(marked));
+            self.tell(now, EventKind::EcnCe(marked));
         }
         let mut losses = Losses::default();
         for lost in report.lost.iter().filter(|lost| lost.bytes() > 0) {
@@ -300,7 +300,7 @@ impl<E: Engine> Path<E> {
         }
         let Some((newest_sent_at, newest_pn)) = losses.newest else { return };
         self.in_flight.lost(losses.bytes);
-        let lost = Lost {
+        let lost = PacketsLost {
             bytes: losses.bytes,
             packets: losses.packets,
             newest_sent_at,
@@ -311,7 +311,7 @@ impl<E: Engine> Path<E> {
             transmissions: 1,
         };
         let persistent = losses.packets > 1 && self.persistent(report.lost);
-        self.tell(now, if persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) });
+        self.tell(now, if persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) });
     }
 
     /// Whether `lost` is persistent congestion (`RFC 9002 §7.6`).
@@ -327,7 +327,12 @@ impl<E: Engine> Path<E> {
 
     /// The acknowledgements of a report, and the sample that comes with them.
     #[inline(always)]
-    fn acknowledge(&mut self, now: Time, report: &Report<'_>, sample: impl FnOnce(&mut Self) -> Option<event::Rtt>) {
+    fn acknowledge(
+        &mut self,
+        now: Time,
+        report: &Report<'_>,
+        sample: impl FnOnce(&mut Self) -> Option<event::RttSample>,
+    ) {
         let (mut batch, newest) = match self.clock.reader() {
             Some(reader) => self.batch(report.acked, |instant| reader.time(instant)),
             None => self.batch(report.acked, |instant| self.clock.time(instant)),
@@ -339,11 +344,11 @@ impl<E: Engine> Path<E> {
         let rtt = sample(self);
         let app_limited = self.limited.of(newest);
         batch.app_limited(app_limited);
-        let acked = Acked { newest_pn: Some(newest), ..batch.finish(report.in_flight as u64, rtt) };
+        let acked = PacketsAcked { newest_pn: Some(newest), ..batch.finish(report.in_flight as u64, rtt) };
         self.delivered = acked.delivered;
         // Where it is, and not moved there: that would cost a tenth of the rest.
-        let mut event = Event { now, what: What::Acked(acked) };
-        if let What::Acked(acked) = &mut event.what {
+        let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
+        if let EventKind::PacketsAcked(acked) = &mut event.kind {
             self.in_flight.depart(now, acked, app_limited);
         }
         self.flow.on(&event);
@@ -365,9 +370,9 @@ impl<E: Engine> Path<E> {
     /// The sample of a report by itself: it acknowledges nothing that counted as in flight, or brings
     /// more than acknowledgements.
     #[cold]
-    fn sampled(&mut self, now: Time, sample: impl FnOnce(&mut Self) -> Option<event::Rtt>) {
+    fn sampled(&mut self, now: Time, sample: impl FnOnce(&mut Self) -> Option<event::RttSample>) {
         if let Some(rtt) = sample(self) {
-            self.tell(now, What::Sampled(rtt));
+            self.tell(now, EventKind::RttSampled(rtt));
         }
     }
 
@@ -376,7 +381,7 @@ impl<E: Engine> Path<E> {
         let mtu = u32::try_from(mtu).unwrap_or(u32::MAX);
         if mtu != self.mtu {
             self.mtu = mtu;
-            self.tell(self.clock.now(), What::Mtu(mtu));
+            self.tell(self.clock.now(), EventKind::MtuUpdated(mtu));
         }
     }
 }

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use network::{CLIENT, MTU, Network, SERVER, config};
-use windlass_controllers::event::Acked;
+use windlass_controllers::event::PacketsAcked;
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Controller, Decision, Event, Path, Signals, Table, Time, View, What};
-use windlass_quiche::{Config, Definition, Facts, Fixed, Groups, Recorder, register_all, register_as};
+use windlass_controllers::{Controller, Decision, Event, EventKind, Path, Signals, Table, Time, View};
+use windlass_quiche::{Config, Definition, Groups, Recorder, StateVariables, Static, register_all, register_as};
 
 const RTT: Duration = Duration::from_millis(40);
 
@@ -19,7 +19,7 @@ const RTT: Duration = Duration::from_millis(40);
 struct Heard(Arc<Mutex<Vec<Event>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
@@ -40,9 +40,9 @@ impl Heard {
     }
 }
 
-fn acknowledgements(events: &[Event]) -> impl Iterator<Item = &Acked> {
-    events.iter().filter_map(|event| match &event.what {
-        What::Acked(acked) => Some(acked),
+fn acknowledgements(events: &[Event]) -> impl Iterator<Item = &PacketsAcked> {
+    events.iter().filter_map(|event| match &event.kind {
+        EventKind::PacketsAcked(acked) => Some(acked),
         _ => None,
     })
 }
@@ -89,12 +89,14 @@ fn losses_come_before_acknowledgements_of_their_frame() {
     let events = heard.events();
     let mut told = 0;
     for (i, event) in events.iter().enumerate() {
-        let What::Lost(loss) = event.what else { continue };
+        let EventKind::PacketsLost(loss) = event.kind else { continue };
         told += u64::from(loss.packets);
         assert_eq!(loss.in_flight_before, loss.in_flight + loss.bytes);
         assert!(loss.newest_pn.is_some());
         // The frame that showed the loss follows it, without a sample of its own.
-        if let Some(What::Acked(acked)) = events.get(i + 1).filter(|next| next.now == event.now).map(|next| next.what) {
+        if let Some(EventKind::PacketsAcked(acked)) =
+            events.get(i + 1).filter(|next| next.now == event.now).map(|next| next.kind)
+        {
             assert_eq!(acked.in_flight_before, loss.in_flight);
             assert_eq!(acked.rtt, None);
             assert!(acked.newest_pn > loss.newest_pn);
@@ -102,7 +104,7 @@ fn losses_come_before_acknowledgements_of_their_frame() {
     }
     assert_eq!(told, network.server.connection.stats().lost as u64);
     assert!(told >= 8 && told <= lost, "{told} told of {lost}");
-    assert!(!events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))));
+    assert!(!events.iter().any(|event| matches!(event.kind, EventKind::PersistentCongestion(_))));
     let fresh: Vec<_> = acknowledgements(&events).filter(|acked| acked.fresh_bytes < acked.bytes).collect();
     assert!(!fresh.is_empty(), "packets that left before the recovery were acknowledged in it");
 }
@@ -126,8 +128,8 @@ fn troubled(name: &str, trouble: impl FnOnce(&mut Network)) -> Vec<Event> {
 #[test]
 fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
     let events = troubled("swallowed", |network| network.server.out.loses = Box::new(|_| true));
-    let count = events.iter().filter(|event| matches!(event.what, What::PersistentCongestion(_))).count();
-    assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.what.is_loss()).collect::<Vec<_>>());
+    let count = events.iter().filter(|event| matches!(event.kind, EventKind::PersistentCongestion(_))).count();
+    assert_eq!(count, 1, "{:?}", events.iter().filter(|event| event.kind.is_loss()).collect::<Vec<_>>());
 }
 
 #[test]
@@ -137,18 +139,18 @@ fn losses_with_an_acknowledgement_between_are_no_persistent_congestion() {
         network.server.out.loses = Box::new(|nth| nth % 2 == 0);
         network.client.out.loses = Box::new(|_| true);
     });
-    let lost = |event: &&Event| matches!(event.what, What::Lost(lost) if lost.packets > 3);
+    let lost = |event: &&Event| matches!(event.kind, EventKind::PacketsLost(lost) if lost.packets > 3);
     assert!(events.iter().any(|event| lost(&event)), "many were lost together");
-    assert!(!events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))));
+    assert!(!events.iter().any(|event| matches!(event.kind, EventKind::PersistentCongestion(_))));
 }
 
 trait IsLoss {
     fn is_loss(&self) -> bool;
 }
 
-impl IsLoss for What {
+impl IsLoss for EventKind {
     fn is_loss(&self) -> bool {
-        matches!(self, What::Lost(_) | What::PersistentCongestion(_) | What::SpuriousLoss(_))
+        matches!(self, EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_) | EventKind::SpuriousLoss(_))
     }
 }
 
@@ -163,9 +165,11 @@ fn a_packet_that_comes_late_makes_its_loss_spurious() {
     assert!(network.transfer(bytes));
     network.rest(2 * RTT);
     let events = heard.events();
-    let losses: Vec<_> = events.iter().filter(|event| event.what.is_loss()).collect();
+    let losses: Vec<_> = events.iter().filter(|event| event.kind.is_loss()).collect();
     let [lost, spurious] = losses[..] else { panic!("{losses:?}") };
-    let (What::Lost(loss), What::SpuriousLoss(found)) = (lost.what, spurious.what) else { panic!("{losses:?}") };
+    let (EventKind::PacketsLost(loss), EventKind::SpuriousLoss(found)) = (lost.kind, spurious.kind) else {
+        panic!("{losses:?}")
+    };
     assert_eq!((loss.packets, loss.newest_sent_at), (1, found.newest_sent_at));
     assert!(spurious.now > lost.now);
 }
@@ -182,9 +186,9 @@ fn a_packet_is_waited_for_no_longer_than_reordering_lasts() {
         assert!(network.transfer(bytes));
         network.rest(2 * RTT);
         let events = heard.events();
-        let count = |is: fn(&What) -> bool| events.iter().filter(|event| is(&event.what)).count();
-        assert_eq!(count(|what| matches!(what, What::Lost(_))), 1, "held for {held:?}");
-        assert_eq!(count(|what| matches!(what, What::SpuriousLoss(_))), spurious, "held for {held:?}");
+        let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
+        assert_eq!(count(|kind| matches!(kind, EventKind::PacketsLost(_))), 1, "held for {held:?}");
+        assert_eq!(count(|kind| matches!(kind, EventKind::SpuriousLoss(_))), spurious, "held for {held:?}");
     }
 }
 
@@ -198,8 +202,10 @@ fn a_pause_is_told_when_it_ends_and_an_application_without_data_is_not_congestio
     network.server.connection.send_ack_eliciting().unwrap();
     network.rest(Duration::from_secs(1));
     let events = heard.events();
-    let idle: Vec<_> =
-        events.iter().filter_map(|event| if let What::Idle(idle) = event.what { Some(idle) } else { None }).collect();
+    let idle: Vec<_> = events
+        .iter()
+        .filter_map(|event| if let EventKind::IdleRestart(idle) = event.kind { Some(idle) } else { None })
+        .collect();
     assert!(idle.iter().any(|idle| idle.is_long() && idle.idle.0 > 4_000_000_000), "{idle:?}");
     assert!(acknowledgements(&events).all(|acked| acked.in_flight < 40 * MTU as u64));
     assert_eq!(network.window(), 40 * MTU, "a window that was never full does not grow");
@@ -260,7 +266,7 @@ impl Controller for Panicking {
     }
 
     fn step(params: &Params, (mtu, acks): (u32, u32), group: Table<'_, ()>, event: &Event) -> (u32, u32) {
-        let acks = acks + u32::from(matches!(event.what, What::Acked(_)));
+        let acks = acks + u32::from(matches!(event.kind, EventKind::PacketsAcked(_)));
         assert!(acks < 20, "as it was written to");
         (FixedWindow::step(params, mtu, group, event), acks)
     }

@@ -6,20 +6,20 @@ use std::time::Instant;
 use quinn_proto::RttEstimator;
 use quinn_proto::congestion::{self, ControllerMetrics};
 use windlass_adapter::Flow;
-use windlass_adapter::instants::{Loss, Packet, PathFlow};
-use windlass_controllers::{Algorithm, Engine};
+use windlass_adapter::std_time::{Loss, Packet, PathFlow};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 /// A windlass controller in quinn's clothes; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state().into_any()`, which hands
 /// out a copy; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<E: Engine = Algorithm> {
+pub struct Controller<E: ConfiguredController = Algorithm> {
     path: PathFlow<E>,
     initial_window: u64,
 }
 
-impl<E: Engine> Controller<E> {
+impl<E: ConfiguredController> Controller<E> {
     pub(crate) fn new(path: PathFlow<E>) -> Self {
         Controller { initial_window: window(&path), path }
     }
@@ -34,11 +34,11 @@ impl<E: Engine> Controller<E> {
 /// quinn sends while bytes in flight and the next datagram together are *below* the
 /// window; a decision lets them reach it.
 #[inline]
-fn window<E: Engine>(path: &PathFlow<E>) -> u64 {
+fn window<E: ConfiguredController>(path: &PathFlow<E>) -> u64 {
     path.window().saturating_add(1)
 }
 
-impl<E: Engine> congestion::Controller for Controller<E> {
+impl<E: ConfiguredController> congestion::Controller for Controller<E> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.path.sent(now, bytes, last_packet_number, true);
     }

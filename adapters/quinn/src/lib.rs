@@ -44,8 +44,8 @@ mod factory;
 pub use controller::Controller;
 pub use factory::Factory;
 pub use windlass_adapter::config::{Config, ConfigError, Peer};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, Recorder};
-pub use windlass_controllers::{Algorithm, Engine, Fixed};
+pub use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, StateVariables};
+pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
 
 use windlass_controllers::Signals;
 

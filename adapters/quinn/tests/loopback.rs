@@ -4,8 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
 use quinn::{ClientConfig, Endpoint, ServerConfig, TransportConfig};
-use windlass_controllers::{Decision, Event, What};
-use windlass_quinn::{Algorithm, Controller, Factory, Facts, Recorder};
+use windlass_controllers::{Decision, Event, EventKind};
+use windlass_quinn::{Algorithm, Controller, Factory, Recorder, StateVariables};
 
 const BYTES: usize = 2_000_000;
 
@@ -13,7 +13,7 @@ const BYTES: usize = 2_000_000;
 struct Heard(Arc<Mutex<Vec<(Event, Decision)>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, *decision));
     }
 }
@@ -63,7 +63,7 @@ async fn an_upload_obeys_the_decisions_and_arrives_whole() {
     let (mut delivered, mut most) = (0, 0);
     for (event, decision) in heard.iter() {
         assert!(decision.cwnd <= 8 * 1200);
-        if let What::Acked(acked) = event.what {
+        if let EventKind::PacketsAcked(acked) = event.kind {
             delivered = delivered.max(acked.delivered);
             most = most.max(acked.in_flight_before);
         }

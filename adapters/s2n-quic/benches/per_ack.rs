@@ -24,7 +24,7 @@ use s2n_quic::provider::congestion_controller::{
 use s2n_quic_core::inet::SocketAddress;
 use s2n_quic_core::packet::number::PacketNumberSpace;
 use s2n_quic_core::path::mtu;
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 use windlass_s2n_quic::PROVIDES;
 
 use losses::{Losses, MOST};
@@ -130,7 +130,7 @@ struct Adapter {
 }
 
 impl ours::Runs for Adapter {
-    fn run<E: Engine>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
+    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
         let endpoint = windlass_s2n_quic::Endpoint::new(engine).expect("s2n-quic reports what it needs");
         let mut stack = Stack::new(endpoint, self.packets);
         Box::new(move || stack.block())

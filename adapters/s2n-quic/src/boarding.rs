@@ -3,15 +3,15 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use windlass_adapter::{Choice, Flow, NewFlow, Policy, Recorder};
-use windlass_controllers::{Engine, Path, Time, View};
+use windlass_adapter::{Choice, Flow, FlowBuilder, NewFlow, Recorder};
+use windlass_controllers::{ConfiguredController, Path, Time, View};
 
 use crate::qlog::Place;
 
 /// Everything decided of a flow before its first packet leaves.
 #[derive(Clone)]
-pub(crate) struct Boarding<E: Engine> {
-    pub(crate) policy: Policy<E>,
+pub(crate) struct Boarding<E: ConfiguredController> {
+    pub(crate) policy: FlowBuilder<E>,
     pub(crate) choice: Choice<E>,
     pub(crate) peer: SocketAddr,
     pub(crate) seed: u64,
@@ -19,7 +19,7 @@ pub(crate) struct Boarding<E: Engine> {
     pub(crate) log: Option<Place>,
 }
 
-impl<E: Engine> Boarding<E> {
+impl<E: ConfiguredController> Boarding<E> {
     pub(crate) fn engine(&self) -> &E {
         &self.choice.engine
     }
@@ -44,7 +44,7 @@ impl<E: Engine> Boarding<E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Boarding<E> {
+impl<E: ConfiguredController> fmt::Debug for Boarding<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Boarding")
             .field("choice", &self.choice)

@@ -6,7 +6,7 @@ use s2n_quic::provider::congestion_controller::{
     CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
 use windlass_adapter::Flow;
-use windlass_controllers::{Algorithm, Engine};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::PacketInfo;
 use crate::boarding::Boarding;
@@ -17,14 +17,14 @@ use crate::path::{Answers, Path};
 /// A copy, for a path that moved, keeps the state and the seat in its group, and has no
 /// recorder.
 #[derive(Clone, Debug)]
-pub struct Controller<E: Engine = Algorithm> {
+pub struct Controller<E: ConfiguredController = Algorithm> {
     answers: Answers,
     /// s2n-quic asks a shared reference for the window after it reported losses, the last
     /// of which it does not name; whatever is asked first completes the report.
     path: RefCell<Path<E>>,
 }
 
-impl<E: Engine> Controller<E> {
+impl<E: ConfiguredController> Controller<E> {
     pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
         let controller = Controller { answers: Answers::default(), path: RefCell::new(Path::new(boarding, mtu)) };
         controller.path.borrow().answer(&controller.answers);
@@ -70,7 +70,7 @@ impl<E: Engine> Controller<E> {
     }
 }
 
-impl<E: Engine> CongestionController for Controller<E> {
+impl<E: ConfiguredController> CongestionController for Controller<E> {
     type PacketInfo = PacketInfo;
 
     #[inline]

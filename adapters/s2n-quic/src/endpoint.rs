@@ -7,8 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use s2n_quic::provider::congestion_controller::{self, PathInfo};
 use s2n_quic::provider::event::events::SocketAddress;
 use windlass_adapter::config::{Config, ConfigError};
-use windlass_adapter::{ChoiceError, Groups, NewFlow, Policy, Recorder, Stack};
-use windlass_controllers::{Algorithm, Engine};
+use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::boarding::Boarding;
 use crate::qlog::Recorders;
@@ -19,8 +19,8 @@ const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
 /// Makes a controller for every path of every connection of an endpoint: what
 /// `with_congestion_controller` takes.
 #[derive(Clone)]
-pub struct Endpoint<E: Engine = Algorithm> {
-    policy: Policy<E>,
+pub struct Endpoint<E: ConfiguredController = Algorithm> {
+    policy: FlowBuilder<E>,
     logs: Option<Recorders>,
 }
 
@@ -31,7 +31,7 @@ impl Endpoint {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal s2n-quic does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::named(text, &THIS)?))
+        Ok(Self::of(FlowBuilder::named(text, &THIS)?))
     }
 
     /// An endpoint whose connections use what `config` says for their peers' addresses,
@@ -43,21 +43,21 @@ impl Endpoint {
     /// host names, which s2n-quic does not tell a congestion controller.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
-        Ok(Self::of(Policy::from_config(config, &THIS)?))
+        Ok(Self::of(FlowBuilder::from_config(config, &THIS)?))
     }
 }
 
-impl<E: Engine> Endpoint<E> {
-    /// An endpoint whose connections all use `engine`: [`Fixed`](crate::Fixed) makes one of
+impl<E: ConfiguredController> Endpoint<E> {
+    /// An endpoint whose connections all use `engine`: [`Static`](crate::Static) makes one of
     /// any controller.
     ///
     /// # Errors
     /// The controller needs a signal s2n-quic does not report.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::new(engine, &THIS)?))
+        Ok(Self::of(FlowBuilder::new(engine, &THIS)?))
     }
 
-    fn of(policy: Policy<E>) -> Self {
+    fn of(policy: FlowBuilder<E>) -> Self {
         Endpoint { policy, logs: None }
     }
 
@@ -111,7 +111,7 @@ impl<E: Engine> Endpoint<E> {
     }
 }
 
-impl<E: Engine> congestion_controller::Endpoint for Endpoint<E> {
+impl<E: ConfiguredController> congestion_controller::Endpoint for Endpoint<E> {
     type CongestionController = Controller<E>;
 
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Controller<E> {
@@ -129,7 +129,7 @@ pub(crate) fn address(address: &SocketAddress<'_>) -> SocketAddr {
     }
 }
 
-impl<E: Engine> fmt::Debug for Endpoint<E> {
+impl<E: ConfiguredController> fmt::Debug for Endpoint<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
             .field("policy", &self.policy)

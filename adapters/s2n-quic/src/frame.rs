@@ -1,7 +1,7 @@
 //! What s2n-quic tells of one ACK frame before its last callback.
 
-use windlass_controllers::event::{Acked, Rtt};
-use windlass_controllers::{Event, Time, What};
+use windlass_controllers::event::{PacketsAcked, RttSample};
+use windlass_controllers::{Event, EventKind, Time};
 
 use crate::PacketInfo;
 
@@ -21,7 +21,7 @@ pub(crate) struct Frame {
 
 impl Default for Frame {
     fn default() -> Self {
-        let acked = Acked {
+        let acked = PacketsAcked {
             bytes: 0,
             packets: 0,
             fresh_bytes: 0,
@@ -38,7 +38,7 @@ impl Default for Frame {
             congestion_indication: None,
             delivery: None,
         };
-        let ack = Event { now: Time::ZERO, what: What::Acked(acked) };
+        let ack = Event { now: Time::ZERO, kind: EventKind::PacketsAcked(acked) };
         Frame { open: false, marks: 0, lost: Losses::default(), ack }
     }
 }
@@ -52,15 +52,15 @@ impl Frame {
 
     /// The sample it brings, which goes along with its acknowledgements unless it is taken out.
     #[inline]
-    pub(crate) fn rtt(&mut self) -> &mut Option<Rtt> {
+    pub(crate) fn rtt(&mut self) -> &mut Option<RttSample> {
         &mut self.acked().rtt
     }
 
     /// Its acknowledgements, to be filled in.
     #[inline]
-    pub(crate) fn acked(&mut self) -> &mut Acked {
-        match &mut self.ack.what {
-            What::Acked(acked) => acked,
+    pub(crate) fn acked(&mut self) -> &mut PacketsAcked {
+        match &mut self.ack.kind {
+            EventKind::PacketsAcked(acked) => acked,
             _ => unreachable!("a frame has no other event"),
         }
     }

@@ -44,8 +44,8 @@ pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
 pub use qlog::{Connection, NewConnection, Output, Qlog};
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Facts, Flow, Groups, NewFlow, Recorder, Report, Spool};
-pub use windlass_controllers::{Algorithm, Engine, Fixed};
+pub use windlass_adapter::{ChoiceError, Flow, Groups, LogWriter, NewFlow, Recorder, Report, StateVariables};
+pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
 
 use windlass_controllers::Signals;
 

@@ -4,8 +4,8 @@ use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
 use windlass_adapter::{Flow, InFlight};
-use windlass_controllers::event::{Idle, LossTrigger, Lost, Marked, Rtt, Sent};
-use windlass_controllers::{Decision, Engine, Event, Span, Time, What};
+use windlass_controllers::event::{EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsLost, RttSample};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
 use crate::boarding::Boarding;
@@ -54,14 +54,14 @@ impl Answers {
 
 /// A flow starts when its first packet leaves: nothing tells the time before.
 #[derive(Clone, Debug)]
-enum Stage<E: Engine> {
+enum Stage<E: ConfiguredController> {
     Waiting(Boarding<E>),
     Running(Flow<E>),
 }
 
 /// Turns what s2n-quic tells of a path into events of a flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Path<E: Engine> {
+pub(crate) struct Path<E: ConfiguredController> {
     stage: Stage<E>,
     clock: Option<Clock>,
     in_flight: InFlight,
@@ -71,7 +71,7 @@ pub(crate) struct Path<E: Engine> {
     course: Course,
     datagrams: Datagrams,
     grouped: bool,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
     /// The flow runs and need not hear of packets sent.
     plain: bool,
 }
@@ -96,13 +96,13 @@ struct Course {
 impl Course {
     /// What was decided on `event`.
     #[inline(always)]
-    fn heed(&mut self, decision: &Decision, what: &What) {
+    fn heed(&mut self, decision: &Decision, kind: &EventKind) {
         self.pacer.heed(decision, self.smoothed, self.mtu);
         self.window = decision.cwnd;
         if decision.recovery_start != self.recovery_start {
             self.recovery_start = decision.recovery_start;
             self.sent_at_recovery = self.sent;
-            self.retransmit = matches!(what, What::Lost(_) | What::PersistentCongestion(_));
+            self.retransmit = matches!(kind, EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_));
         }
     }
 
@@ -118,13 +118,13 @@ impl Course {
     }
 }
 
-impl<E: Engine> Path<E> {
+impl<E: ConfiguredController> Path<E> {
     /// A path of datagrams of `mtu` bytes.
     pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
         let datagrams = Datagrams::of(mtu);
         let mtu = u32::from(mtu);
         Path {
-            heeds_sent: boarding.engine().heeds_sent(),
+            wants_packet_sent: boarding.engine().wants_packet_sent(),
             in_flight: InFlight::new(boarding.engine()),
             course: Course { mtu, window: boarding.initial_window(mtu), ..Course::default() },
             stage: Stage::Waiting(boarding),
@@ -210,16 +210,16 @@ impl<E: Engine> Path<E> {
             self.course.window = decision.cwnd;
             self.grouped = flow.is_grouped();
             self.stage = Stage::Running(flow);
-            self.plain = !self.heeds_sent;
+            self.plain = !self.wants_packet_sent;
         }
     }
 
     /// Tells the flow of what comes rarely.
     #[inline(never)]
-    fn tell(&mut self, now: Time, what: What) {
+    fn tell(&mut self, now: Time, kind: EventKind) {
         let Stage::Running(flow) = &mut self.stage else { return };
-        let event = Event { now, what };
-        self.course.heed(flow.on(&event), &event.what);
+        let event = Event { now, kind };
+        self.course.heed(flow.on(&event), &event.kind);
     }
 
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
@@ -241,14 +241,14 @@ impl<E: Engine> Path<E> {
         let lost = std::mem::take(&mut self.frame.lost);
         let in_flight = self.in_flight.bytes();
         if let Some(rtt) = rtt {
-            self.tell(now, What::Sampled(rtt));
+            self.tell(now, EventKind::RttSampled(rtt));
         }
         if marks > 0 {
             let in_flight = in_flight.saturating_add(lost.bytes);
-            self.tell(now, What::Marked(Marked { packets: marks, newest_sent_at, newest_pn: None, in_flight }));
+            self.tell(now, EventKind::EcnCe(EcnCe { packets: marks, newest_sent_at, newest_pn: None, in_flight }));
         }
         if lost.packets > 0 {
-            let told = Lost {
+            let told = PacketsLost {
                 bytes: lost.bytes,
                 packets: lost.packets,
                 newest_sent_at: lost.newest_sent_at,
@@ -258,7 +258,10 @@ impl<E: Engine> Path<E> {
                 trigger: LossTrigger::Unknown,
                 transmissions: 1,
             };
-            self.tell(now, if lost.persistent { What::PersistentCongestion(told) } else { What::Lost(told) });
+            self.tell(
+                now,
+                if lost.persistent { EventKind::PersistentCongestion(told) } else { EventKind::PacketsLost(told) },
+            );
             if acked == 0 {
                 // Nothing follows that could tell that the path fell silent.
                 self.in_flight.acknowledged(now, in_flight);
@@ -330,14 +333,14 @@ impl<E: Engine> Path<E> {
                 self.start(now);
             }
             if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-                self.tell(now, What::Idle(Idle { idle, pto: pto(rtt) }));
+                self.tell(now, EventKind::IdleRestart(IdleRestart { idle, pto: pto(rtt) }));
             }
             self.gone(now, bytes);
         }
         let app_limited = self.is_app_limited(app_limited);
-        if self.heeds_sent && bytes > 0 {
+        if self.wants_packet_sent && bytes > 0 {
             let in_flight = self.in_flight.bytes();
-            self.tell(now, What::Sent(Sent { bytes, pn: None, in_flight, app_limited, place: None }));
+            self.tell(now, EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }));
         }
         self.answer(answers);
         self.info(now, app_limited)
@@ -373,7 +376,7 @@ impl<E: Engine> Path<E> {
         let ack_delay = held(self.course.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
         self.course.smoothed = smoothed;
         let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
-        *self.frame.rtt() = Some(Rtt { latest, smoothed, variation, min, ack_delay });
+        *self.frame.rtt() = Some(RttSample { latest, smoothed, variation, min, ack_delay });
     }
 
     /// A packet was declared lost.
@@ -422,7 +425,7 @@ impl<E: Engine> Path<E> {
         acked.newest_in_flight = Some(newest.in_flight());
         if let Stage::Running(flow) = &mut self.stage {
             let event = self.frame.ack(now);
-            self.course.heed(flow.on(event), &event.what);
+            self.course.heed(flow.on(event), &event.kind);
         }
         *self.frame.rtt() = None;
         self.answer_at(now, answers);
@@ -436,7 +439,7 @@ impl<E: Engine> Path<E> {
         if let Stage::Waiting(boarding) = &self.stage {
             self.course.window = boarding.initial_window(mtu);
         }
-        self.tell(self.now(), What::Mtu(mtu));
+        self.tell(self.now(), EventKind::MtuUpdated(mtu));
     }
 
     /// `bytes` are in flight no more, for no reason of the network's.

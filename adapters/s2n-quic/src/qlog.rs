@@ -11,8 +11,8 @@ use s2n_quic::provider::event::events::{self, EndpointType};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber};
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{QlogRecorder, Recorder, SharedTrace, Spool};
-use windlass_controllers::Engine;
+use windlass_adapter::{LogWriter, QlogRecorder, Recorder, SharedTrace};
+use windlass_controllers::ConfiguredController;
 use windlass_qlog::{Detail, Header, Profile, RecoveryParameters, Side, Trace, TransportParameters, Vantage};
 
 use crate::{NewFlow, STACK};
@@ -46,7 +46,7 @@ type Outputs = Box<dyn FnMut(&NewConnection) -> Option<(Output, Lost)> + Send>;
 /// hear and decide goes into the same files.
 pub struct Qlog {
     outputs: Outputs,
-    spool: Option<Spool>,
+    spool: Option<LogWriter>,
     profile: Profile,
     detail: Detail,
     title: String,
@@ -57,12 +57,12 @@ pub struct Qlog {
 impl Qlog {
     /// Writes to files in `directory`, which is made if it is not there. A thread writes
     /// them; what the disk cannot keep up with is dropped by record, counted, and told in
-    /// the file and by [`Spool::report`].
+    /// the file and by [`LogWriter::report`].
     ///
     /// # Errors
     /// The directory cannot be made, or no thread.
     pub fn to_directory(directory: impl Into<PathBuf>) -> io::Result<Qlog> {
-        Ok(Self::spooled(Spool::open(directory)?))
+        Ok(Self::spooled(LogWriter::open(directory)?))
     }
 
     /// Writes where `config` says, what it says; `None` if it says nothing of recording.
@@ -83,7 +83,7 @@ impl Qlog {
         Self::with(Box::new(move |new| Some((outputs(new)?, Lost::default()))), None)
     }
 
-    fn spooled(spool: Spool) -> Qlog {
+    fn spooled(spool: LogWriter) -> Qlog {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
         let files = spool.clone();
         let outputs = move |new: &NewConnection| {
@@ -95,7 +95,7 @@ impl Qlog {
         Self::with(Box::new(outputs), Some(spool))
     }
 
-    fn with(outputs: Outputs, spool: Option<Spool>) -> Qlog {
+    fn with(outputs: Outputs, spool: Option<LogWriter>) -> Qlog {
         Qlog {
             outputs,
             spool,
@@ -146,7 +146,7 @@ impl Qlog {
     /// What writes the files, if [`to_directory`](Self::to_directory) made it: tells what
     /// was dropped, and waits until all is written.
     #[must_use]
-    pub fn spool(&self) -> Option<Spool> {
+    pub fn spool(&self) -> Option<LogWriter> {
         self.spool.clone()
     }
 
@@ -232,7 +232,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// The recorder of a flow that starts.
-    pub(crate) fn recorder<E: Engine>(&self, new: &NewFlow<'_, E>, window: u64) -> Box<dyn Recorder> {
+    pub(crate) fn recorder<E: ConfiguredController>(&self, new: &NewFlow<'_, E>, window: u64) -> Box<dyn Recorder> {
         let parameters = RecoveryParameters {
             initial_congestion_window: Some(window),
             ..RecoveryParameters::rfc9002(new.controller, new.path.mtu)

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 
 use driver::{Deaf, Driver, MTU, timestamp};
 use s2n_quic::provider::congestion_controller::CongestionController as _;
-use windlass_controllers::event::{Acked, Lost, Marked};
+use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost};
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Algorithm, Decision, Event, Phase, Span, Time, What};
-use windlass_s2n_quic::{Controller, Endpoint, Facts, Fixed, Groups, NewFlow, Recorder};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Phase, Span, Time};
+use windlass_s2n_quic::{Controller, Endpoint, Groups, NewFlow, Recorder, StateVariables, Static};
 
 const PACKET: u64 = MTU as u64;
 
@@ -18,19 +18,19 @@ const PACKET: u64 = MTU as u64;
 struct Heard(Arc<Mutex<Vec<(Event, Decision)>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, *decision));
     }
 }
 
 impl Heard {
-    fn take(&self) -> Vec<What> {
-        self.0.lock().unwrap().drain(..).map(|(event, _)| event.what).collect()
+    fn take(&self) -> Vec<EventKind> {
+        self.0.lock().unwrap().drain(..).map(|(event, _)| event.kind).collect()
     }
 
     /// The names of what was heard since it was asked last.
     fn names(&self) -> Vec<String> {
-        let name = |what: &What| format!("{what:?}").split(['(', ' ']).next().unwrap_or_default().to_owned();
+        let name = |kind: &EventKind| format!("{kind:?}").split(['(', ' ']).next().unwrap_or_default().to_owned();
         self.take().iter().map(name).collect()
     }
 }
@@ -47,13 +47,13 @@ fn driven(controller: &str) -> (Driver<Controller>, Heard) {
     (Driver::new(endpoint.make(peer(), MTU)), heard)
 }
 
-fn acked(what: &What) -> Acked {
-    let What::Acked(acked) = what else { panic!("{what:?}") };
+fn acked(kind: &EventKind) -> PacketsAcked {
+    let EventKind::PacketsAcked(acked) = kind else { panic!("{kind:?}") };
     *acked
 }
 
-fn lost(what: &What) -> Lost {
-    let What::Lost(lost) = what else { panic!("{what:?}") };
+fn lost(kind: &EventKind) -> PacketsLost {
+    let EventKind::PacketsLost(lost) = kind else { panic!("{kind:?}") };
     *lost
 }
 
@@ -63,9 +63,9 @@ fn a_frame_of_acknowledgements_is_one_event_with_its_sample() {
     driver.burst(4);
     driver.now = 40_000;
     driver.ack(3);
-    let what = heard.take();
-    assert_eq!(what.len(), 1);
-    let acked = acked(&what[0]);
+    let kind = heard.take();
+    assert_eq!(kind.len(), 1);
+    let acked = acked(&kind[0]);
     assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (3 * PACKET, 3, 3 * PACKET));
     assert_eq!((acked.in_flight_before, acked.in_flight, acked.delivered), (4 * PACKET, PACKET, 3 * PACKET));
     assert_eq!((acked.newest_sent_at, acked.newest_in_flight), (Time::from_micros(1_000_000), Some(3 * PACKET)));
@@ -84,11 +84,13 @@ fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
     driver.burst(10);
     driver.now = 40_000;
     driver.frame(2, 3, 4);
-    let what = heard.take();
-    let [What::Sampled(rtt), What::Marked(marked), lost, What::Acked(acked)] = what[..] else { panic!("{what:?}") };
+    let kind = heard.take();
+    let [EventKind::RttSampled(rtt), EventKind::EcnCe(marked), lost, EventKind::PacketsAcked(acked)] = kind[..] else {
+        panic!("{kind:?}")
+    };
     assert_eq!(rtt.latest, Span::from_millis(40));
     let newest_sent_at = Time::from_micros(1_000_000);
-    assert_eq!(marked, Marked { packets: 3, newest_sent_at, newest_pn: None, in_flight: 10 * PACKET });
+    assert_eq!(marked, EcnCe { packets: 3, newest_sent_at, newest_pn: None, in_flight: 10 * PACKET });
     let lost = self::lost(&lost);
     assert_eq!((lost.packets, lost.bytes, lost.newest_sent_at), (2, 2 * PACKET, newest_sent_at));
     assert_eq!((lost.in_flight_before, lost.in_flight), (10 * PACKET, 8 * PACKET));
@@ -106,9 +108,9 @@ fn losses_found_by_a_timer_are_told_together_before_anything_is_sent() {
     driver.now = 50_000;
     driver.lose(3, false);
     assert!(driver.window() < before, "what s2n-quic asks for next obeys the response");
-    let what = heard.take();
-    assert_eq!(what.len(), 1);
-    assert_eq!(lost(&what[0]).packets, 3);
+    let kind = heard.take();
+    assert_eq!(kind.len(), 1);
+    assert_eq!(lost(&kind[0]).packets, 3);
     assert_eq!(driver.controller.bytes_in_flight(), 6 * u32::from(MTU));
     driver.burst(1);
     assert!(heard.take().is_empty());
@@ -124,8 +126,11 @@ fn persistent_congestion_is_told_once() {
     driver.now = 900_000;
     driver.lose(9, true);
     assert_eq!(driver.window(), 2 * u32::from(MTU));
-    let what = heard.take();
-    assert!(matches!(what[..], [What::PersistentCongestion(Lost { packets: 9, in_flight: 0, .. })]), "{what:?}");
+    let kind = heard.take();
+    assert!(
+        matches!(kind[..], [EventKind::PersistentCongestion(PacketsLost { packets: 9, in_flight: 0, .. })]),
+        "{kind:?}"
+    );
 }
 
 #[test]
@@ -141,7 +146,7 @@ fn marks_of_one_round_lead_to_one_response() {
         driver.frame(0, 2, 2);
     }
     assert_eq!(driver.window(), after, "all of them left before the response");
-    let marks = heard.take().iter().filter(|what| matches!(what, What::Marked(_))).count();
+    let marks = heard.take().iter().filter(|kind| matches!(kind, EventKind::EcnCe(_))).count();
     assert_eq!(marks, 5, "none is kept from controllers that count them");
     driver.burst(2);
     driver.now += 40_000;
@@ -175,7 +180,7 @@ fn bytes_are_fresh_if_sent_since_the_response() {
     driver.ack(4);
     driver.ack(3);
     driver.ack(1);
-    let fresh: Vec<u64> = heard.take().iter().map(|what| acked(what).fresh_bytes).collect();
+    let fresh: Vec<u64> = heard.take().iter().map(|kind| acked(kind).fresh_bytes).collect();
     assert_eq!(fresh, [0, PACKET, PACKET]);
 }
 
@@ -204,7 +209,7 @@ fn packets_that_are_no_sign_of_congestion_just_leave() {
     assert!(heard.take().is_empty());
     driver.now = 500_000;
     driver.burst(1);
-    assert!(matches!(heard.take()[..], [What::Idle(idle)] if idle.idle == Span::from_millis(500)));
+    assert!(matches!(heard.take()[..], [EventKind::IdleRestart(idle)] if idle.idle == Span::from_millis(500)));
 }
 
 #[test]
@@ -218,8 +223,8 @@ fn a_pause_is_told_when_sending_resumes_with_the_probe_timeout() {
     driver.send(0, Some(true));
     assert!(heard.take().is_empty(), "a bare ACK");
     driver.burst(1);
-    let what = heard.take();
-    let [What::Idle(idle)] = what[..] else { panic!("{what:?}") };
+    let kind = heard.take();
+    let [EventKind::IdleRestart(idle)] = kind[..] else { panic!("{kind:?}") };
     // 40 ms smoothed, four times 20 ms of variation.
     assert_eq!((idle.idle, idle.pto), (Span::from_millis(1000), Span::from_millis(120)));
 }
@@ -233,8 +238,8 @@ fn bare_acks_are_neither_in_flight_nor_acknowledged() {
     assert_eq!(driver.controller.bytes_in_flight(), 2 * u32::from(MTU));
     driver.now = 40_000;
     driver.ack(3);
-    let what = heard.take();
-    let acked = acked(&what[0]);
+    let kind = heard.take();
+    let acked = acked(&kind[0]);
     assert_eq!((acked.bytes, acked.packets, acked.newest_sent_at), (2 * PACKET, 2, Time::from_micros(1_000_010)));
 }
 
@@ -263,7 +268,7 @@ fn a_larger_mtu_is_told_and_heeded() {
     assert_eq!(driver.window() / 1450, before / u32::from(MTU), "before anything was sent");
     driver.send(1450, Some(false));
     driver.controller.on_mtu_update(8950, &mut Deaf);
-    assert!(matches!(heard.take()[..], [What::Mtu(8950)]));
+    assert!(matches!(heard.take()[..], [EventKind::MtuUpdated(8950)]));
     assert!(driver.window() >= 2 * 8950);
 }
 
@@ -303,7 +308,7 @@ fn without_a_decided_rate_a_window_is_spread_over_an_rtt() {
 #[test]
 fn a_decided_rate_is_kept_though_timers_are_late() {
     // 1200 bytes each 0.96 ms.
-    let engine = Fixed::<FixedWindow>(Params { window: 20_000, rate: 10.0, ..Params::default() });
+    let engine = Static::<FixedWindow>(Params { window: 20_000, rate: 10.0, ..Params::default() });
     for late in [0, 500, 1900] {
         let mut driver = Driver::new(Endpoint::new(engine.clone()).unwrap().make(peer(), MTU));
         let mut sent = driver.fill();

@@ -11,7 +11,7 @@ use s2n_quic::provider::event::events::{ConnectionClosed, ConnectionInfo, Connec
 use s2n_quic::provider::limits::Limits;
 use s2n_quic::{Client, Server};
 use windlass_controllers::{Decision, Event};
-use windlass_s2n_quic::{Config, Endpoint, Facts, Qlog, Recorder};
+use windlass_s2n_quic::{Config, Endpoint, Qlog, Recorder, StateVariables};
 
 const BYTES: usize = 200_000;
 /// Clients, each at an address of its own, and so with a controller of its own.
@@ -49,7 +49,7 @@ impl Counted {
 }
 
 impl Recorder for Counted {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
         assert!(decision.cwnd > 0);
     }
 }

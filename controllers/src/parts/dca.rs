@@ -9,7 +9,7 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::window::Window;
-use crate::{Event, Parameters, Path, Signals, Span, Time, View, What, parameters};
+use crate::{Event, EventKind, Parameters, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// What schemes that yield to delay let one set.
@@ -158,8 +158,8 @@ impl<R: Reach> GroupRules for Dca<R> {
     #[inline]
     fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
         let Some(rtt) = event.rtt() else { return };
-        let sent_at = match event.what {
-            What::Acked(ref acked) => acked.newest_sent_at,
+        let sent_at = match event.kind {
+            EventKind::PacketsAcked(ref acked) => acked.newest_sent_at,
             _ => Time(flow.now.0.saturating_sub(rtt.latest.0)),
         };
         let gamma = settings(flow).gamma;

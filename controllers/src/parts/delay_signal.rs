@@ -1,7 +1,7 @@
 //! Where a delay-based scheme's samples come from: forward one-way delays, or round-trip
 //! times for stacks that have no others.
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::{Signals, Span};
 
 /// One sample of a path's delay.
@@ -34,13 +34,13 @@ impl DelaySignal {
 
     /// An RTT sample arrived, with its ACK or ahead of it.
     #[inline]
-    pub fn sampled(&mut self, rtt: &Rtt) {
+    pub fn sampled(&mut self, rtt: &RttSample) {
         self.rtt = Some(rtt.adjusted());
     }
 
     /// The sample of an ACK, if it has one.
     #[inline]
-    pub fn read(&mut self, fallback: bool, acked: &Acked) -> Option<Delay> {
+    pub fn read(&mut self, fallback: bool, acked: &PacketsAcked) -> Option<Delay> {
         let rtt = self.rtt.take();
         if let Some(one_way) = acked.one_way {
             let anew = !self.one_way;
@@ -64,8 +64,8 @@ mod tests {
     fn one_way_delays_take_over_for_good() {
         let mut signal = DelaySignal::default();
         let without = acked(1, Time(0));
-        let with = Acked { one_way: Some(OneWay { forward: -3, backward: 5 }), ..without };
-        signal.sampled(&Rtt { min: Span(1), ack_delay: Span(4), ..rtt(Span(10)) });
+        let with = PacketsAcked { one_way: Some(OneWay { forward: -3, backward: 5 }), ..without };
+        signal.sampled(&RttSample { min: Span(1), ack_delay: Span(4), ..rtt(Span(10)) });
         assert_eq!(signal.read(true, &without), Some(Delay { ns: 6, anew: false }));
         assert_eq!(signal.read(true, &without), None, "each sample counts once");
         signal.sampled(&rtt(Span(10)));

@@ -1,11 +1,11 @@
 //! Congestion detection by counting indications: losses, ECN marks, other marks of
 //! active queue management (`spec: arumaithurai §2.1 C1`, Eq. 3.1).
 
-use crate::event::{Lost, Marked};
+use crate::event::{EcnCe, PacketsLost};
 use crate::parameters;
 use crate::parts::compose::{Detector, Signal};
 use crate::parts::epoch::Epoch;
-use crate::{Ecn, Event, Path, Signals, Time, What};
+use crate::{Ecn, Event, EventKind, Path, Signals, Time};
 
 parameters! {
     /// What an indication weighs, and how much it takes.
@@ -83,10 +83,14 @@ impl Detector for EarlyEcn {
 
     #[inline]
     fn update(params: &Params, state: &mut State, event: &Event) -> Signal {
-        let (packets, weight, sent_at, signal) = match event.what {
-            What::Marked(Marked { packets, newest_sent_at, .. }) => (packets, params.w2, newest_sent_at, Signal::Mild),
-            What::Lost(Lost { packets, newest_sent_at, .. }) => (packets, params.w1, newest_sent_at, Signal::Strong),
-            What::Acked(ref acked) => {
+        let (packets, weight, sent_at, signal) = match event.kind {
+            EventKind::EcnCe(EcnCe { packets, newest_sent_at, .. }) => {
+                (packets, params.w2, newest_sent_at, Signal::Mild)
+            }
+            EventKind::PacketsLost(PacketsLost { packets, newest_sent_at, .. }) => {
+                (packets, params.w1, newest_sent_at, Signal::Strong)
+            }
+            EventKind::PacketsAcked(ref acked) => {
                 if state.round.is_none_or(|began| acked.newest_sent_at > began) {
                     state.round = Some(event.now);
                     state.score = 0.0;
@@ -96,7 +100,7 @@ impl Detector for EarlyEcn {
                 }
                 (1, params.w3, acked.newest_sent_at, Signal::Mild)
             }
-            What::PersistentCongestion(_) => {
+            EventKind::PersistentCongestion(_) => {
                 *state = State::default();
                 return Signal::TimedOut;
             }

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use crate::parts::base::Base;
 use crate::parts::slow_start::{HyStart, SlowStart};
 use crate::parts::window::Window;
-use crate::{Controller, Decision, Event, Member, Parameters, Path, Signals, Span, Table, Time, View, What};
+use crate::{Controller, Decision, Event, EventKind, Member, Parameters, Path, Signals, Span, Table, Time, View};
 
 mod flow;
 
@@ -169,7 +169,7 @@ impl<R: GroupRules> Grouped<R> {
     }
 
     fn enter(state: &mut State<R::Memory>, member: &mut Member, event: &Event) {
-        if matches!(event.what, What::Joined) {
+        if matches!(event.kind, EventKind::Joined) {
             *member = Member::new(member.id);
         }
         follow(&mut state.window, Some(member));
@@ -262,7 +262,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
 
     #[inline]
     fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
-        if matches!(event.what, What::Acked(_)) {
+        if matches!(event.kind, EventKind::PacketsAcked(_)) {
             Self::take(params, state, group, event);
         } else {
             // By parts: a table handed on would be in memory whatever comes.

@@ -5,14 +5,14 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parameters;
 use crate::parts::aimd::{self, AimdRules, Constants};
 use crate::parts::base::Base;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::loss_based::{LossBased, Rules, State};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What};
+use crate::{Event, EventKind, Path, Signals, Span, Time};
 
 parameters! {
     /// Parameters of [`Guided`].
@@ -122,19 +122,25 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
     /// F7: what was measured before a long idle period no longer holds.
     #[inline]
     fn heard(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) {
-        if matches!(event.what, What::Idle(idle) if idle.is_long()) {
+        if matches!(event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
             memory.guide.available = Guide::UNKNOWN;
         }
         R::heard(params, &mut memory.rules, window, event);
     }
 
     #[inline]
-    fn sampled(params: &R::Params, memory: &mut Self::Memory, now: Time, rtt: &Rtt) {
+    fn sampled(params: &R::Params, memory: &mut Self::Memory, now: Time, rtt: &RttSample) {
         R::sampled(params, &mut memory.rules, now, rtt);
     }
 
     #[inline]
-    fn acknowledged(params: &R::Params, memory: &mut Self::Memory, window: &mut Window, now: Time, acked: &Acked) {
+    fn acknowledged(
+        params: &R::Params,
+        memory: &mut Self::Memory,
+        window: &mut Window,
+        now: Time,
+        acked: &PacketsAcked,
+    ) {
         R::acknowledged(params, &mut memory.rules, window, now, acked);
     }
 

@@ -5,11 +5,11 @@
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Parameters, Path, Signals, Span, Time, View, What};
+use crate::{Event, EventKind, Parameters, Path, Signals, Span, Time, View};
 
 pub use crate::parts::grouped::State;
 
@@ -45,13 +45,19 @@ pub trait Rules: Debug + Send + Sync + 'static {
     }
 
     /// An RTT sample arrived, in recovery or not.
-    fn sampled(params: &Self::Params, memory: &mut Self::Memory, now: Time, rtt: &Rtt) {
+    fn sampled(params: &Self::Params, memory: &mut Self::Memory, now: Time, rtt: &RttSample) {
         let _ = (params, memory, now, rtt);
     }
 
     /// An ACK arrived, its sample taken in and nothing grown yet, in recovery or not: here
     /// a scheme that heeds more than losses lowers its window by itself.
-    fn acknowledged(params: &Self::Params, memory: &mut Self::Memory, window: &mut Window, now: Time, acked: &Acked) {
+    fn acknowledged(
+        params: &Self::Params,
+        memory: &mut Self::Memory,
+        window: &mut Window,
+        now: Time,
+        acked: &PacketsAcked,
+    ) {
         let _ = (params, memory, window, now, acked);
     }
 
@@ -144,7 +150,7 @@ impl<R: Rules> GroupRules for Alone<R> {
         if let Some(rtt) = event.rtt() {
             R::sampled(flow.params, flow.memory, flow.now, &rtt);
         }
-        if let What::Acked(acked) = &event.what {
+        if let EventKind::PacketsAcked(acked) = &event.kind {
             R::acknowledged(flow.params, flow.memory, flow.window, flow.now, acked);
         }
     }

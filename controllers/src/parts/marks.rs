@@ -1,8 +1,8 @@
 //! Which fraction of a flow's packets arrives CE-marked, and what a loss means to a flow
 //! that has just answered a mark.
 
-use crate::event::{Acked, Marked};
-use crate::{Event, Span, Time, What};
+use crate::event::{EcnCe, PacketsAcked};
+use crate::{Event, EventKind, Span, Time};
 
 /// A moving average over observation windows of about a round trip (`RFC 8257 §3.3`).
 ///
@@ -43,9 +43,9 @@ impl MarkedFraction {
     /// Returns whether a window ended.
     #[inline]
     pub fn heard(&mut self, gain: f64, least: Span, event: &Event) -> bool {
-        let (newest_sent_at, acked, marked) = match event.what {
-            What::Acked(Acked { newest_sent_at, packets, .. }) => (newest_sent_at, packets, 0),
-            What::Marked(Marked { newest_sent_at, packets, .. }) => (newest_sent_at, 0, packets.max(1)),
+        let (newest_sent_at, acked, marked) = match event.kind {
+            EventKind::PacketsAcked(PacketsAcked { newest_sent_at, packets, .. }) => (newest_sent_at, packets, 0),
+            EventKind::EcnCe(EcnCe { newest_sent_at, packets, .. }) => (newest_sent_at, 0, packets.max(1)),
             _ => return false,
         };
         let ends = newest_sent_at > self.began && event.now.since(self.began) >= least;

@@ -9,7 +9,7 @@ mod engine;
 use crate::parameters;
 use crate::parts::chirp::analyser::{Reading, Source, Turn};
 use crate::parts::compose::{Estimate, Estimator, Input, Signal, Wants};
-use crate::{Path, Signals, What};
+use crate::{EventKind, Path, Signals};
 
 pub use engine::{Phase, State};
 
@@ -92,11 +92,11 @@ impl Estimator for ProEcn {
         let now = input.event.now;
         state.heed(signal, now);
         let mut outcome = None;
-        match &input.event.what {
-            What::Acked(acked) => state.acked(params, input.path, now, acked),
-            What::Probed(probed) => outcome = state.probed(params, probed),
-            What::Idle(idle) if idle.is_long() => state.cancel(now),
-            What::Mtu(mtu) => state.mtu = *mtu,
+        match &input.event.kind {
+            EventKind::PacketsAcked(acked) => state.acked(params, input.path, now, acked),
+            EventKind::ProbeReceived(probed) => outcome = state.probed(params, probed),
+            EventKind::IdleRestart(idle) if idle.is_long() => state.cancel(now),
+            EventKind::MtuUpdated(mtu) => state.mtu = *mtu,
             _ => {}
         }
         if outcome.is_none() && !state.is_due(now) {

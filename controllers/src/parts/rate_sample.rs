@@ -1,6 +1,6 @@
 //! One sample of the delivery rate (`draft-ietf-ccwg-bbr §4.1`).
 
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::{Span, Time};
 
 /// What the ACK of a packet tells of the path since the packet left.
@@ -26,7 +26,7 @@ impl RateSample {
     /// fast the path is, and gives no rate.
     #[must_use]
     #[inline]
-    pub fn of(acked: &Acked, now: Time, min_rtt: Span) -> Option<RateSample> {
+    pub fn of(acked: &PacketsAcked, now: Time, min_rtt: Span) -> Option<RateSample> {
         let then = acked.delivery?;
         let delivered = acked.delivered.saturating_sub(then.delivered) as f64;
         // The slower of sending and acknowledging: ACKs that come compressed do not make
@@ -61,7 +61,7 @@ mod tests {
             lost: 2_000,
             app_limited: true,
         };
-        let frame = Acked {
+        let frame = PacketsAcked {
             delivered: 15_000,
             newest_in_flight: Some(12_000),
             delivery: Some(delivery),

@@ -17,7 +17,7 @@
 //! Loss detection, and with it the fine-grained timer, the checks after a
 //! retransmission and the inflated window of fast recovery (`spec: chan §3.7 L1–L4`), is
 //! the transport's. A QUIC stack has its own; a TCP-like simulation brings them along and
-//! reports what it finds as [`What::Lost`](crate::What::Lost). Here a reduction takes
+//! reports what it finds as [`EventKind::PacketsLost`](crate::EventKind::PacketsLost). Here a reduction takes
 //! effect when the loss is reported (`spec: chan §3.7 Q1, §13 A16`). A probe timeout
 //! changes nothing (`Q2`).
 

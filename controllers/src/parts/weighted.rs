@@ -4,12 +4,12 @@
 
 use core::mem;
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::compose::{Detector, Signal};
 use crate::parts::early::{self, EarlyEcn};
 use crate::parts::vegas::{self, Delays, signed};
 use crate::parts::windowed_min::WindowedMin;
-use crate::{Ecn, Event, Path, Signals, Span, Time, What, parameters, several};
+use crate::{Ecn, Event, EventKind, Path, Signals, Span, Time, parameters, several};
 
 several! {
     /// Kinds of indication.
@@ -91,7 +91,7 @@ pub struct State {
 impl State {
     /// Keeps what a sample says, without the receiver's delay, for its ACK.
     #[inline]
-    fn sampled(&mut self, params: &Params, rtt: &Rtt) {
+    fn sampled(&mut self, params: &Params, rtt: &RttSample) {
         let (adjusted, least) = (rtt.adjusted(), rtt.min);
         self.late = params.detect.contains(Kinds::RTT) && params.is_late(adjusted - least);
         if params.detect.contains(Kinds::BACKLOG) {
@@ -100,7 +100,7 @@ impl State {
     }
 
     /// How many kinds of lateness the ACK shows.
-    fn lateness(&mut self, params: &Params, now: Time, acked: &Acked) -> u32 {
+    fn lateness(&mut self, params: &Params, now: Time, acked: &PacketsAcked) -> u32 {
         let kinds = params.detect;
         let mut found = 0;
         if let Some(one_way) = acked.one_way.filter(|_| kinds.contains(Kinds::DELAY)) {
@@ -151,12 +151,12 @@ impl Detector for Weighted {
         if let Some(rtt) = event.rtt() {
             state.sampled(params, &rtt);
         }
-        if let What::Mtu(mtu) = event.what {
+        if let EventKind::MtuUpdated(mtu) = event.kind {
             state.mtu = mtu.max(1);
         }
         let counted = params.counted();
         let verdict = EarlyEcn::update(&counted, &mut state.counted, event);
-        let What::Acked(acked) = &event.what else { return verdict };
+        let EventKind::PacketsAcked(acked) = &event.kind else { return verdict };
         let late = state.lateness(params, event.now, acked);
         if late == 0 {
             return verdict;

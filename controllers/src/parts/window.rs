@@ -2,10 +2,10 @@
 //! recovery period, limits, undo.
 
 use crate::decision::{Decision, Ecn, Phase};
-use crate::event::{Acked, Idle};
+use crate::event::{IdleRestart, PacketsAcked};
 use crate::parts::base::{Base, Growth};
 use crate::parts::epoch::Epoch;
-use crate::{Path, Time, What};
+use crate::{EventKind, Path, Time};
 
 /// Window and threshold after a reduction, packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -88,7 +88,7 @@ impl Window {
     /// or everything acknowledged was sent before the latest response. Ends the
     /// recovery period where it is due.
     #[inline]
-    pub fn credit(&mut self, base: &Base, acked: &Acked) -> f64 {
+    pub fn credit(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
         let ends = self.epoch.acked(acked.newest_sent_at);
         if acked.app_limited || self.epoch.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
             return 0.0;
@@ -103,7 +103,7 @@ impl Window {
 
     /// What was acknowledged, in datagrams. Full ones, the usual case, need no division.
     #[inline]
-    fn datagrams(&self, acked: &Acked) -> f64 {
+    fn datagrams(&self, acked: &PacketsAcked) -> f64 {
         let (packets, bytes) = (f64::from(acked.packets), float(acked.fresh_bytes));
         if packets * self.mtu == bytes { packets } else { bytes / self.mtu }
     }
@@ -167,10 +167,10 @@ impl Window {
 
     /// Counts what congestion the latest response answers, and what came of it since.
     #[inline]
-    pub fn count(&mut self, what: &What) {
-        let packets = match what {
-            What::Lost(lost) => lost.packets,
-            What::Marked(_) => u32::MAX,
+    pub fn count(&mut self, kind: &EventKind) {
+        let packets = match kind {
+            EventKind::PacketsLost(lost) => lost.packets,
+            EventKind::EcnCe(_) => u32::MAX,
             _ => return,
         };
         if let Some(before) = &mut self.undo {
@@ -225,7 +225,7 @@ impl Window {
 
     /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). Returns whether
     /// that lowered the window.
-    pub fn idle(&mut self, base: &Base, idle: &Idle) -> bool {
+    pub fn idle(&mut self, base: &Base, idle: &IdleRestart) -> bool {
         let restarts = base.idle_restart && idle.is_long() && self.cwnd > base.iw;
         if restarts {
             self.cwnd = base.iw;

@@ -6,7 +6,7 @@ use crate::parts::competition::{Detector, Settings};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::parallel::Share;
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Time, What};
+use crate::{Event, EventKind, Path, Signals, Time};
 
 parameters! {
     /// Parameters of [`ATcp`].
@@ -56,9 +56,9 @@ impl Rules for ATcpRules {
     /// `spec: cho §7 A-ACK`: the detector comes before everything else.
     #[inline]
     fn heard(params: &Params, memory: &mut Memory, window: &Window, event: &Event) {
-        match &event.what {
-            What::Acked(acked) => memory.app_limited = acked.app_limited,
-            What::Sampled(_) => {}
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => memory.app_limited = acked.app_limited,
+            EventKind::RttSampled(_) => {}
             _ => return,
         }
         let rtt = event.rtt().map(|rtt| rtt.adjusted());

@@ -5,7 +5,7 @@ use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::parallel::{self, Share};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
-use crate::{Event, Path, Signals, View, What};
+use crate::{Event, EventKind, Path, Signals, View};
 
 /// Parameters of [`ATcpP`]: A-TCP's.
 pub use crate::schemes::a_tcp::Params;
@@ -85,10 +85,10 @@ impl GroupRules for ATcpPRules {
     /// `spec: cho §8 Ack, 1 and 2; Alg. 6`.
     #[inline]
     fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
-        match &event.what {
-            What::Acked(acked) => flow.memory.app_limited = acked.app_limited,
-            What::Sampled(_) => {}
-            What::Joined => {
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => flow.memory.app_limited = acked.app_limited,
+            EventKind::RttSampled(_) => {}
+            EventKind::Joined => {
                 detector(flow);
                 return;
             }

@@ -9,8 +9,8 @@ mod probe_rtt;
 mod startup;
 mod state;
 
-use crate::event::Rtt;
-use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What, parameters};
+use crate::event::RttSample;
+use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View, parameters};
 
 use ack::Ack;
 use state::Mode;
@@ -89,8 +89,8 @@ impl Controller for Bbr {
 
     #[inline]
     fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
-        match &event.what {
-            What::Acked(acked) => state.acknowledged(params, &Ack::of(state, event.now, acked)),
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => state.acknowledged(params, &Ack::of(state, event.now, acked)),
             _ => state.turn(params, event),
         }
     }
@@ -136,21 +136,21 @@ impl State {
     #[cold]
     fn turn(&mut self, params: &Params, event: &Event) {
         let now = event.now;
-        match &event.what {
-            What::Sampled(rtt) => {
+        match &event.kind {
+            EventKind::RttSampled(rtt) => {
                 self.first_sample(params, rtt);
                 self.lower_min_rtt(now, rtt.latest);
             }
-            What::Lost(lost) => {
+            EventKind::PacketsLost(lost) => {
                 self.loss.unjudged = true;
                 self.loss.events = self.loss.events.saturating_add(1);
                 self.congested(now, lost.newest_sent_at);
             }
-            What::Marked(marked) => self.congested(now, marked.newest_sent_at),
-            What::PersistentCongestion(lost) => self.timeout(now, lost.in_flight as f64),
-            What::SpuriousLoss(_) => self.undo(),
-            What::Idle(_) => self.restart_from_idle(params, now),
-            What::Mtu(mtu) => self.mtu = state::datagram(*mtu),
+            EventKind::EcnCe(marked) => self.congested(now, marked.newest_sent_at),
+            EventKind::PersistentCongestion(lost) => self.timeout(now, lost.in_flight as f64),
+            EventKind::SpuriousLoss(_) => self.undo(),
+            EventKind::IdleRestart(_) => self.restart_from_idle(params, now),
+            EventKind::MtuUpdated(mtu) => self.mtu = state::datagram(*mtu),
             _ => {}
         }
     }
@@ -158,7 +158,7 @@ impl State {
     /// The first RTT sample makes the initial pacing rate more than a guess (§5.6.2
     /// `InitPacingRate`).
     #[inline]
-    fn first_sample(&mut self, params: &Params, rtt: &Rtt) {
+    fn first_sample(&mut self, params: &Params, rtt: &RttSample) {
         if !self.sampled && rtt.latest > Span::ZERO {
             self.sampled = true;
             self.init_pacing_rate(params, rtt.latest);

@@ -1,11 +1,11 @@
 #![doc = include_str!("cm.md")]
 
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::parts::base::Base;
 use crate::parts::grouped;
 use crate::parts::window::Window;
 use crate::schemes::reno::{self, Reno};
-use crate::{Controller, Decision, Event, Member, Path, Signals, Table, View, What, parameters};
+use crate::{Controller, Decision, Event, EventKind, Member, Path, Signals, Table, View, parameters};
 
 parameters! {
     /// Parameters of [`Cm`]. Windows are the group's, but for `min_window`, which is also the least share.
@@ -74,7 +74,7 @@ impl Controller for Cm {
     fn step(params: &Params, mut state: State, group: Table<'_, Shared>, event: &Event) -> State {
         let Table { shared, members, me } = group;
         let members = if me < members.len() { members } else { &mut [] };
-        if let What::Mtu(mtu) = event.what {
+        if let EventKind::MtuUpdated(mtu) = event.kind {
             state.mtu = mtu;
         }
         let pool = shared.pool.get_or_insert_with(|| open(params, &state, event.now));
@@ -84,20 +84,20 @@ impl Controller for Cm {
         }
         let before = pool.window.cwnd;
         let stale;
-        let heard = match event.what {
+        let heard = match event.kind {
             // The recovery period is a sibling's too: what was sent before it is worth no growth.
-            What::Acked(acked) if members.len() > 1 && !pool.window.epoch.accepts(acked.newest_sent_at) => {
-                stale = Event { what: What::Acked(Acked { fresh_bytes: 0, ..acked }), ..*event };
+            EventKind::PacketsAcked(acked) if members.len() > 1 && !pool.window.epoch.accepts(acked.newest_sent_at) => {
+                stale = Event { kind: EventKind::PacketsAcked(PacketsAcked { fresh_bytes: 0, ..acked }), ..*event };
                 Some(&stale)
             }
-            What::Idle(_) if is_busy(members, me) => None,
+            EventKind::IdleRestart(_) if is_busy(members, me) => None,
             _ => Some(event),
         };
         if let Some(heard) = heard {
             Reno::advance(&reno(params), pool, Table::solo(&mut ()), heard);
         }
         let share = share(params, &pool.window, members.len());
-        let joined = matches!(event.what, What::Joined);
+        let joined = matches!(event.kind, EventKind::Joined);
         if joined || pool.window.cwnd < before {
             for (_, member) in members.iter_mut().enumerate().filter(|(i, _)| *i != me) {
                 member.scale(share, params.base.min_window, event.now);

@@ -1,12 +1,12 @@
 #![doc = include_str!("copa.md")]
 
 use crate::decision::Phase;
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::window::Window;
 use crate::parts::windowed_max::WindowedMax;
 use crate::parts::windowed_min::WindowedMin;
-use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What, parameters};
+use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View, parameters};
 
 /// Rounds of one direction before the velocity doubles (Copa §2.2).
 const STEADY_ROUNDS: u32 = 3;
@@ -149,12 +149,12 @@ impl Controller for Copa {
         if let Some(rtt) = event.rtt() {
             state.sampled(params, event.now, &rtt);
         }
-        match &event.what {
-            What::Acked(acked) => state.acknowledged(params, event.now, acked),
-            What::Lost(lost) => state.lost(params, event.now, lost.newest_sent_at),
-            What::Marked(marked) => state.lost(params, event.now, marked.newest_sent_at),
-            What::PersistentCongestion(_) => state.timeout(params),
-            What::Mtu(mtu) => state.window.resize(&params.base(), *mtu),
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => state.acknowledged(params, event.now, acked),
+            EventKind::PacketsLost(lost) => state.lost(params, event.now, lost.newest_sent_at),
+            EventKind::EcnCe(marked) => state.lost(params, event.now, marked.newest_sent_at),
+            EventKind::PersistentCongestion(_) => state.timeout(params),
+            EventKind::MtuUpdated(mtu) => state.window.resize(&params.base(), *mtu),
             _ => {}
         }
     }
@@ -190,7 +190,7 @@ impl Controller for Copa {
 impl State {
     /// Copa §2: smallest and standing RTT; §2.2: whether the queue is nearly empty.
     #[inline]
-    fn sampled(&mut self, params: &Params, now: Time, rtt: &Rtt) {
+    fn sampled(&mut self, params: &Params, now: Time, rtt: &RttSample) {
         let sample = rtt.adjusted();
         let ns = i64::try_from(sample.0).unwrap_or(i64::MAX);
         if ns == 0 {
@@ -216,7 +216,7 @@ impl State {
     }
 
     #[inline]
-    fn acknowledged(&mut self, params: &Params, now: Time, acked: &Acked) {
+    fn acknowledged(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.window.epoch.acked(acked.newest_sent_at);
         let Some(standing) = self.delays.standing() else { return };
         // λ ≤ λt = 1/(δ·dq), without the division.

@@ -1,12 +1,12 @@
 #![doc = include_str!("ctcp.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::vegas::{Delays, Round, backlog};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What, parameters};
+use crate::{Event, EventKind, Path, Signals, Span, Time, parameters};
 
 parameters! {
     /// Parameters of [`Ctcp`].
@@ -71,7 +71,7 @@ impl Memory {
     }
 
     #[inline]
-    fn sample(&mut self, rtt: &Rtt) {
+    fn sample(&mut self, rtt: &RttSample) {
         let rtt = rtt.adjusted();
         if rtt > Span::ZERO {
             self.base_rtt = Some(self.base_rtt.map_or(rtt, |base| base.min(rtt)));
@@ -123,7 +123,7 @@ impl Rules for CtcpRules {
     /// The sample of the ACK that ends a round trip belongs to the next.
     #[inline]
     fn heard(params: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        if let What::Acked(acked) = &event.what {
+        if let EventKind::PacketsAcked(acked) = &event.kind {
             memory.ended = None;
             if memory.round.ends(acked.newest_sent_at) {
                 memory.end_round(params, event.now);
@@ -132,7 +132,7 @@ impl Rules for CtcpRules {
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.sample(rtt);
     }
 

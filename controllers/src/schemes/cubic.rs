@@ -1,6 +1,6 @@
 #![doc = include_str!("cubic.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{Track, Tracks, friendly_increase, next_maximum};
@@ -88,7 +88,7 @@ impl Rules for CubicRules {
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.srtt = rtt.smoothed;
     }
 

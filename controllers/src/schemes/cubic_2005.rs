@@ -1,6 +1,6 @@
 #![doc = include_str!("cubic_2005.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::{Tracks, friendly_increase, next_maximum};
 use crate::parts::loss_based::{LossBased, Rules};
@@ -74,7 +74,7 @@ impl Rules for Cubic2005Rules {
     }
 
     #[inline]
-    fn sampled(params: &Params, memory: &mut Memory, now: Time, rtt: &Rtt) {
+    fn sampled(params: &Params, memory: &mut Memory, now: Time, rtt: &RttSample) {
         if rtt.latest == Span::ZERO {
             return;
         }

@@ -5,7 +5,7 @@ use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
 use crate::parts::window::{Cut, Window};
-use crate::{Decision, Ecn, Event, Path, Signals, Span, View, What, choice, parameters};
+use crate::{Decision, Ecn, Event, EventKind, Path, Signals, Span, View, choice, parameters};
 
 choice! {
     /// How data packets say that they may be marked.
@@ -71,7 +71,7 @@ impl GroupRules for DctcpRules {
     #[inline]
     fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
         flow.memory.fraction.heard(flow.params.gain, Span::ZERO, event);
-        if let What::Lost(lost) = &event.what
+        if let EventKind::PacketsLost(lost) = &event.kind
             && !flow.window.epoch.accepts(lost.newest_sent_at)
             && let Some(before) = flow.memory.before.take()
         {
@@ -87,7 +87,7 @@ impl GroupRules for DctcpRules {
     /// `spec: arumaithurai §6.4 rules 2, 3`; `RFC 8257 §3.3, §3.5`. What was marked was
     /// not lost, so that there is nothing to take back.
     fn congestion(flow: &mut Flow<'_, Self>) {
-        if matches!(flow.event.what, What::Marked(_)) {
+        if matches!(flow.event.kind, EventKind::EcnCe(_)) {
             flow.memory.before = Some(flow.window.cwnd);
             flow.respond(Cut::to(1.0 - 0.5 * flow.memory.fraction.alpha(), flow.window.cwnd));
             flow.window.settle();

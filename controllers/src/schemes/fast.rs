@@ -1,10 +1,10 @@
 #![doc = include_str!("fast.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What, choice, parameters};
+use crate::{Event, EventKind, Path, Signals, Span, Time, choice, parameters};
 
 /// Smallest window, packets (`spec: sharma §7`, corner cases).
 const LEAST: f64 = 2.0;
@@ -109,7 +109,7 @@ pub struct Memory {
 impl Memory {
     /// Takes the RTT sample of `packets` in, with `in_flight` left.
     #[inline]
-    fn sample(&mut self, params: &Params, rtt: &Rtt, packets: u32, in_flight: f64) {
+    fn sample(&mut self, params: &Params, rtt: &RttSample, packets: u32, in_flight: f64) {
         let rtt = rtt.adjusted();
         if rtt == Span::ZERO {
             return;
@@ -152,7 +152,7 @@ impl Rules for FastRules {
     fn heard(params: &Params, memory: &mut Memory, window: &Window, event: &Event) {
         let mut packets = 1;
         let mut in_flight = window.cwnd;
-        if let What::Acked(acked) = &event.what {
+        if let EventKind::PacketsAcked(acked) = &event.kind {
             packets = acked.packets;
             if params.variant == Variant::Ns2 {
                 in_flight = acked.in_flight as f64 / window.mtu;

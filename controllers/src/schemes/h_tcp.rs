@@ -4,7 +4,7 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What, parameters};
+use crate::{Event, EventKind, Path, Signals, Span, Time, parameters};
 
 mod meter;
 
@@ -129,7 +129,7 @@ impl Rules for HTcpRules {
                 memory.track.rtt_max = memory.track.rtt_max.max(rtt);
             }
         }
-        let What::Acked(acked) = &event.what else { return };
+        let EventKind::PacketsAcked(acked) = &event.kind else { return };
         if recovering {
             memory.meter.restart(event.now);
         } else if let Some(rtt_min) = memory.rtt_min {

@@ -1,13 +1,13 @@
 #![doc = include_str!("ledbat.md")]
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Time, What, choice, parameters};
+use crate::{Event, EventKind, Path, Signals, Time, choice, parameters};
 
 /// The least threshold: below it there is no slow start to speak of.
 const NO_SLOW_START: f64 = 2.0;
@@ -93,7 +93,7 @@ pub struct Memory {
 
 impl Memory {
     /// `spec: arumaithurai §5.2` 2a–2c.
-    fn measure(&mut self, params: &Params, now: Time, acked: &Acked) {
+    fn measure(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         if let Some(sample) = self.signal.read(params.fallback, acked) {
             if sample.anew {
                 self.delay = QueueingDelay::default();
@@ -162,20 +162,20 @@ impl Rules for LedbatRules {
 
     /// `spec: arumaithurai §5.2` 3.
     fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        if matches!(event.what, What::Idle(idle) if idle.is_long()) {
+        if matches!(event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
             memory.delay.pause();
             memory.off = None;
         }
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.signal.sampled(rtt);
     }
 
     /// The half of the controller that shrinks, in recovery too, and the tether
     /// (`spec: arumaithurai §5.2` 2d, 2e; `§5.3` 1).
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &Acked) {
+    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
         memory.measure(params, now, acked);
         memory.allowed = params.allowed(acked.in_flight_before as f64 / window.mtu);
         let before = window.cwnd;

@@ -2,14 +2,14 @@
 
 mod cycle;
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::vegas::signed;
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What};
+use crate::{Event, EventKind, Path, Signals, Span, Time};
 
 pub use cycle::Stage;
 
@@ -129,8 +129,8 @@ impl Rules for LedbatPlusPlusRules {
     }
 
     fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        match event.what {
-            What::Idle(idle) if idle.is_long() => {
+        match event.kind {
+            EventKind::IdleRestart(idle) if idle.is_long() => {
                 memory.delay.pause();
                 memory.stage.idled(event.now, idle.idle);
             }
@@ -138,14 +138,14 @@ impl Rules for LedbatPlusPlusRules {
         }
     }
 
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.sample = Some(rtt.adjusted());
         memory.smoothed = rtt.smoothed;
     }
 
     /// The cycle of slowdowns (`§4.4`), the end of the first slow start (`§4.1`) and the
     /// half of the controller that shrinks (`§4.3`).
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &Acked) {
+    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
         let queued = memory.measure(params, now);
         if memory.stage == Stage::First
             && window.in_slow_start()

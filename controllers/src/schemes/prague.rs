@@ -1,13 +1,13 @@
 #![doc = include_str!("prague.md")]
 
-use crate::event::{Lost, Marked};
+use crate::event::{EcnCe, PacketsLost};
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::epoch::Epoch;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
 use crate::parts::window::{Cut, Window};
-use crate::{Decision, Ecn, Event, Path, Signals, Span, Time, View, What, parameters};
+use crate::{Decision, Ecn, Event, EventKind, Path, Signals, Span, Time, View, parameters};
 
 mod classic;
 
@@ -161,9 +161,9 @@ impl GroupRules for PragueRules {
                 memory.classic.judge();
             }
         }
-        match &event.what {
-            What::Marked(Marked { packets, .. }) => memory.marked = memory.marked.saturating_add((*packets).max(1)),
-            What::Acked(acked) => {
+        match &event.kind {
+            EventKind::EcnCe(EcnCe { packets, .. }) => memory.marked = memory.marked.saturating_add((*packets).max(1)),
+            EventKind::PacketsAcked(acked) => {
                 let marked = core::mem::take(&mut memory.marked).min(acked.packets);
                 memory.clean = 1.0 - f64::from(marked) / f64::from(acked.packets.max(1));
             }
@@ -186,9 +186,9 @@ impl GroupRules for PragueRules {
     /// Marks: `§2.4.2` of the draft. Losses: as Reno, from the window that the marks of
     /// the same flight found (`§2.4.1`; `RFC 9331 §4.3`).
     fn congestion(flow: &mut Flow<'_, Self>) {
-        match flow.event.what {
-            What::Marked(Marked { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => Self::answer(flow),
-            What::Lost(Lost { newest_sent_at, .. }) => {
+        match flow.event.kind {
+            EventKind::EcnCe(EcnCe { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => Self::answer(flow),
+            EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
                 let kept = 1.0 - flow.params.loss;
                 let mut to = kept * flow.window.cwnd;
                 if !flow.memory.answered.accepts(newest_sent_at) {

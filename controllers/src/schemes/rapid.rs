@@ -1,11 +1,11 @@
 #![doc = include_str!("rapid.md")]
 
-use crate::event::{Place, Probed, Rtt};
+use crate::event::{Place, ProbeReceived, RttSample};
 use crate::parts::chirp::path::{self, Finding, PathChirp};
 use crate::parts::chirp::{self};
 use crate::parts::epoch::Epoch;
 use crate::{
-    Controller, Decision, Ecn, Event, Path, Phase, Signals, Span, Table, Time, TrainPlan, View, What, choice,
+    Controller, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Span, Table, Time, TrainPlan, View, choice,
     parameters,
 };
 
@@ -128,7 +128,7 @@ impl State {
 
     /// One packet of a train has arrived. The first that is out of sequence ends what can
     /// be read of it (`spec: arumaithurai §5.6 rules 3, 6`).
-    fn probed(&mut self, params: &Params, probed: &Probed) {
+    fn probed(&mut self, params: &Params, probed: &ProbeReceived) {
         if self.reading.is_some_and(|reading| reading.train != probed.train) {
             self.conclude(params);
             self.reading = None;
@@ -190,7 +190,7 @@ impl State {
         }
     }
 
-    fn sample(&mut self, rtt: &Rtt) {
+    fn sample(&mut self, rtt: &RttSample) {
         self.srtt = rtt.smoothed;
     }
 
@@ -211,7 +211,7 @@ impl Controller for Rapid {
     const NAME: &'static str = "rapid";
     const SUMMARY: &'static str = "sends all data in trains, each of which measures the rate of the next";
     const SOURCE: &'static str = "spec: arumaithurai §5.6";
-    const HEEDS_SENT: bool = true;
+    const WANTS_PACKET_SENT: bool = true;
     type Params = Params;
     type State = State;
     type Group = ();
@@ -258,21 +258,21 @@ impl Controller for Rapid {
         if let Some(rtt) = event.rtt() {
             state.sample(&rtt);
         }
-        match &event.what {
-            What::Sent(sent) => {
+        match &event.kind {
+            EventKind::PacketSent(sent) => {
                 let last = Place { train: state.plan.id, index: state.plan.packets - 1 };
                 if sent.place == Some(last) {
                     state.next_train(params, event.now);
                 }
             }
-            What::Probed(probed) => state.probed(params, probed),
-            What::Acked(acked) => {
+            EventKind::ProbeReceived(probed) => state.probed(params, probed),
+            EventKind::PacketsAcked(acked) => {
                 state.epoch.acked(acked.newest_sent_at);
             }
-            What::Lost(lost) => state.lost(params, event.now, lost.newest_sent_at),
-            What::PersistentCongestion(_) => state.restart(params, event.now),
-            What::Idle(idle) if idle.is_long() => state.restart(params, event.now),
-            What::Mtu(mtu) => state.mtu = (*mtu).clamp(1, 65_527),
+            EventKind::PacketsLost(lost) => state.lost(params, event.now, lost.newest_sent_at),
+            EventKind::PersistentCongestion(_) => state.restart(params, event.now),
+            EventKind::IdleRestart(idle) if idle.is_long() => state.restart(params, event.now),
+            EventKind::MtuUpdated(mtu) => state.mtu = (*mtu).clamp(1, 65_527),
             _ => {}
         }
     }

@@ -1,6 +1,6 @@
 #![doc = include_str!("red_vegas.md")]
 
-use crate::event::{Acked, Lost, Marked};
+use crate::event::{EcnCe, PacketsAcked, PacketsLost};
 use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Source, VegasBased};
 use crate::{Ecn, Signals, parameters};
 
@@ -20,7 +20,7 @@ parameters! {
 /// Tells random losses from congestion by the distance to the latest mark.
 ///
 /// A mark in the ACK frame that also brings the loss has to come first, as
-/// [`What::Marked`](crate::What::Marked).
+/// [`EventKind::EcnCe`](crate::EventKind::EcnCe).
 #[derive(Debug)]
 pub struct Red;
 
@@ -45,7 +45,7 @@ impl Memory {
     }
 
     /// `spec: chan §7.4 D2, §7.5`: random only what can be told to be.
-    fn is_congestion(&self, params: &Params, lost: &Lost, delta: Option<f64>) -> bool {
+    fn is_congestion(&self, params: &Params, lost: &PacketsLost, delta: Option<f64>) -> bool {
         let beta = params.base.beta;
         if !self.marking || params.guard && delta.is_some_and(|delta| delta > beta) {
             return true;
@@ -58,7 +58,7 @@ impl Memory {
 impl LossRule<Params> for Red {
     type Memory = Memory;
 
-    fn acked(_: &Params, memory: &mut Memory, acked: &Acked) {
+    fn acked(_: &Params, memory: &mut Memory, acked: &PacketsAcked) {
         memory.marking = acked.congestion_indication.is_some();
         if acked.congestion_indication == Some(true) {
             memory.echoed(acked.newest_pn);
@@ -66,14 +66,14 @@ impl LossRule<Params> for Red {
     }
 
     /// `spec: chan §7.4 D2–D4`.
-    fn lost(params: &Params, memory: &mut Memory, lost: &Lost, delta: Option<f64>) -> bool {
+    fn lost(params: &Params, memory: &mut Memory, lost: &PacketsLost, delta: Option<f64>) -> bool {
         let congestion = memory.is_congestion(params, lost, delta);
         let count = if congestion { &mut memory.congested } else { &mut memory.random };
         *count = count.saturating_add(1);
         congestion
     }
 
-    fn marked(params: &Params, memory: &mut Memory, marked: &Marked) -> bool {
+    fn marked(params: &Params, memory: &mut Memory, marked: &EcnCe) -> bool {
         memory.echoed(marked.newest_pn);
         params.react_to_ce
     }

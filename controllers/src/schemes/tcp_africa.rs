@@ -1,6 +1,6 @@
 #![doc = include_str!("tcp_africa.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::high_speed::{Response, Slope};
@@ -63,7 +63,7 @@ impl Rules for TcpAfricaRules {
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         let sample = rtt.adjusted();
         memory.rtt.sample(sample);
         memory.min = Some(memory.min.map_or(sample, |min| min.min(sample)));

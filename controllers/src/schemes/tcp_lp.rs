@@ -1,6 +1,6 @@
 #![doc = include_str!("tcp_lp.md")]
 
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
@@ -57,7 +57,7 @@ pub struct Memory {
 impl Memory {
     /// The delay of an ACK, nanoseconds, with the clocks' difference taken out
     /// (`spec: arumaithurai §5.4`, corner cases). One of nothing or less is none.
-    fn delay(&mut self, params: &Params, acked: &Acked) -> Option<f64> {
+    fn delay(&mut self, params: &Params, acked: &PacketsAcked) -> Option<f64> {
         let sample = self.signal.read(params.fallback, acked)?;
         if sample.anew {
             *self = Memory { signal: self.signal, least: self.least, latest: self.latest, ..Memory::default() };
@@ -113,7 +113,7 @@ impl Rules for TcpLpRules {
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.signal.sampled(rtt);
         if rtt.latest > Span::ZERO {
             memory.latest = rtt.latest;
@@ -122,7 +122,7 @@ impl Rules for TcpLpRules {
     }
 
     /// `spec: arumaithurai §5.4` 2.
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &Acked) {
+    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
         let Some(delay) = memory.delay(params, acked) else { return };
         memory.range.sample(delay);
         if !memory.indicates(params, now, acked.newest_sent_at) {

@@ -1,13 +1,13 @@
 #![doc = include_str!("westwood.md")]
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parameters;
 use crate::parts::ack_rate::AckRate;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, What};
+use crate::{Event, EventKind, Path, Signals, Span, Time};
 
 /// Least window after a response, packets (`spec: arumaithurai §6.1`).
 const LEAST: f64 = 2.0;
@@ -60,20 +60,20 @@ impl Rules for WestwoodRules {
 
     #[inline]
     fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        match event.what {
-            What::Acked(ref acked) => {
+        match event.kind {
+            EventKind::PacketsAcked(ref acked) => {
                 if let Some(rtt) = acked.rtt {
                     memory.latest = rtt.latest;
                 }
                 memory.rate.acked(event.now, acked.bytes, memory.latest);
             }
-            What::Idle(_) => memory.rate.restart(event.now),
+            EventKind::IdleRestart(_) => memory.rate.restart(event.now),
             _ => {}
         }
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &Rtt) {
+    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
         memory.latest = rtt.latest;
         if rtt.latest > Span::ZERO {
             memory.least = Some(memory.least.map_or(rtt.latest, |least| least.min(rtt.latest)));

@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::pipe::Pipe;
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
-use crate::event::{Acked, Idle, Lost, OneWay, Queueing, Rtt, SpuriousLoss};
+use crate::event::{IdleRestart, OneWay, PacketsAcked, PacketsLost, Queueing, RttSample, SpuriousLoss};
 use crate::parts::vegas::{ByGradient, Delays, Gradient, Scheme, Told, Trail, VegasBased};
 use crate::parts::window::Window;
-use crate::{Controller, Parameters, Span, Time, What};
+use crate::{Controller, EventKind, Parameters, Span, Time};
 
 /// A millisecond in nanoseconds.
 pub const MS: u64 = 1_000_000;
@@ -84,18 +84,18 @@ impl<S: Scheme> Driven<S> {
         Driven::measured(params, cwnd, 2.0, trip(base), trip(base))
     }
 
-    pub fn apply(&mut self, what: What) {
+    pub fn apply(&mut self, kind: EventKind) {
         self.now += 10;
-        self.state = step::<VegasBased<S>>(&self.params, self.state, Time(self.now), what);
+        self.state = step::<VegasBased<S>>(&self.params, self.state, Time(self.now), kind);
     }
 
     /// The ACK of one packet sent just after the latest event.
-    pub fn ack(&self, measured: Measured) -> Acked {
+    pub fn ack(&self, measured: Measured) -> PacketsAcked {
         let in_flight = self.state.window.cwnd as u64 * u64::from(MTU);
-        Acked {
+        PacketsAcked {
             in_flight_before: in_flight,
             in_flight: in_flight.saturating_sub(u64::from(MTU)),
-            rtt: Some(Rtt { min: Span::ZERO, ..rtt(Span(measured.rtt)) }),
+            rtt: Some(RttSample { min: Span::ZERO, ..rtt(Span(measured.rtt)) }),
             one_way: measured.one_way,
             queueing: measured.queueing,
             ..acked(1, Time(self.now + 5))
@@ -107,8 +107,8 @@ impl<S: Scheme> Driven<S> {
     pub fn round(&mut self, measured: &[Measured]) {
         let sent_at = Time(self.now + 5);
         for one in measured {
-            let ack = Acked { newest_sent_at: sent_at, ..self.ack(*one) };
-            self.apply(What::Acked(ack));
+            let ack = PacketsAcked { newest_sent_at: sent_at, ..self.ack(*one) };
+            self.apply(EventKind::PacketsAcked(ack));
         }
     }
 
@@ -116,16 +116,16 @@ impl<S: Scheme> Driven<S> {
     pub fn full_round(&mut self, measured: Measured) {
         let sent_at = Time(self.now + 5);
         for _ in 0..self.state.window.cwnd as u32 {
-            let ack = Acked { newest_sent_at: sent_at, ..self.ack(measured) };
-            self.apply(What::Acked(ack));
+            let ack = PacketsAcked { newest_sent_at: sent_at, ..self.ack(measured) };
+            self.apply(EventKind::PacketsAcked(ack));
         }
     }
 
     /// ACKs of packets sent before the round in progress.
     pub fn rest(&mut self, acks: u32, measured: Measured) {
         for _ in 0..acks {
-            let ack = Acked { newest_sent_at: Time(1), ..self.ack(measured) };
-            self.apply(What::Acked(ack));
+            let ack = PacketsAcked { newest_sent_at: Time(1), ..self.ack(measured) };
+            self.apply(EventKind::PacketsAcked(ack));
         }
     }
 
@@ -133,13 +133,13 @@ impl<S: Scheme> Driven<S> {
     /// act on.
     pub fn decide(&mut self) {
         self.state.acting = false;
-        let ack = Acked { app_limited: true, rtt: None, ..self.ack(trip(0)) };
-        self.apply(What::Acked(ack));
+        let ack = PacketsAcked { app_limited: true, rtt: None, ..self.ack(trip(0)) };
+        self.apply(EventKind::PacketsAcked(ack));
     }
 
     /// Loses a packet sent at `sent_at` of data transmitted `transmissions` times.
     pub fn lose(&mut self, sent_at: u64, transmissions: u32) {
-        self.apply(What::Lost(Lost { transmissions, ..lost(Time(sent_at)) }));
+        self.apply(EventKind::PacketsLost(PacketsLost { transmissions, ..lost(Time(sent_at)) }));
     }
 
     /// Loses a packet sent just now.
@@ -166,7 +166,7 @@ pub enum Happening {
     Mark(u64),
     Timeout,
     Undo,
-    Idle(u64),
+    IdleRestart(u64),
     Mtu(u32),
 }
 
@@ -182,7 +182,7 @@ pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
             1 => (0u64..400).prop_map(Happening::Mark),
             1 => Just(Happening::Timeout),
             1 => Just(Happening::Undo),
-            1 => (0..600 * MS).prop_map(Happening::Idle),
+            1 => (0..600 * MS).prop_map(Happening::IdleRestart),
             1 => (1200u32..9000).prop_map(Happening::Mtu),
         ],
         1..30,
@@ -204,21 +204,21 @@ pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
 
 impl<S: Scheme> Driven<S> {
     /// Lets something happen.
-    pub fn happen(&mut self, what: &Happening) {
+    pub fn happen(&mut self, kind: &Happening) {
         let ago = |age: u64| Time(self.now.saturating_sub(age));
-        match what {
+        match kind {
             Happening::Round(delays) => {
                 let measured: Vec<_> = delays.iter().map(|delay| both_ways(*delay, 0)).collect();
                 self.round(&measured);
             }
             Happening::Loss(transmissions, age) => self.lose(ago(*age).0, *transmissions),
-            Happening::Mark(age) => self.apply(What::Marked(marked(ago(*age)))),
-            Happening::Timeout => self.apply(What::PersistentCongestion(lost(ago(0)))),
-            Happening::Undo => self.apply(What::SpuriousLoss(SpuriousLoss { newest_sent_at: ago(0) })),
-            Happening::Idle(idle) => {
-                self.apply(What::Idle(Idle { idle: Span(*idle), pto: Span(300 * MS) }));
+            Happening::Mark(age) => self.apply(EventKind::EcnCe(marked(ago(*age)))),
+            Happening::Timeout => self.apply(EventKind::PersistentCongestion(lost(ago(0)))),
+            Happening::Undo => self.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: ago(0) })),
+            Happening::IdleRestart(idle) => {
+                self.apply(EventKind::IdleRestart(IdleRestart { idle: Span(*idle), pto: Span(300 * MS) }));
             }
-            Happening::Mtu(mtu) => self.apply(What::Mtu(*mtu)),
+            Happening::Mtu(mtu) => self.apply(EventKind::MtuUpdated(*mtu)),
         }
     }
 
@@ -227,9 +227,9 @@ impl<S: Scheme> Driven<S> {
     pub fn survives(&mut self, happenings: &[Happening]) -> Result<(), TestCaseError> {
         let mut twin = self.clone();
         let mut grown = false;
-        for what in happenings {
-            self.happen(what);
-            twin.happen(what);
+        for kind in happenings {
+            self.happen(kind);
+            twin.happen(kind);
             grown |= self.cwnd() >= 2.0;
             prop_assert!(self.cwnd().is_finite() && self.cwnd() >= if grown { 2.0 } else { 1.0 }, "{}", self.cwnd());
             prop_assert!(self.state == twin.state);

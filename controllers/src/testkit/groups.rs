@@ -4,11 +4,11 @@ use std::vec::Vec;
 
 use super::flows::Flows;
 use super::{PATH, acked, lost};
-use crate::{Controller, Engine, Event, Fixed, Time, What};
+use crate::{ConfiguredController, Controller, Event, EventKind, Static, Time};
 
 /// A group whose members are in congestion avoidance with these windows.
-pub fn group<C: Controller + core::fmt::Debug + 'static>(params: C::Params, windows: &[f64]) -> Flows<Fixed<C>> {
-    let mut group = Flows::new(Fixed(params));
+pub fn group<C: Controller + core::fmt::Debug + 'static>(params: C::Params, windows: &[f64]) -> Flows<Static<C>> {
+    let mut group = Flows::new(Static(params));
     for cwnd in windows {
         group.join(&PATH);
         let me = group.members.len() - 1;
@@ -19,31 +19,31 @@ pub fn group<C: Controller + core::fmt::Debug + 'static>(params: C::Params, wind
 }
 
 /// An event of member `me` at `ms`.
-pub fn on<E: Engine>(group: &mut Flows<E>, me: usize, ms: u64, what: What) {
-    group.step(me, &Event { now: Time(ms * 1_000_000), what });
+pub fn on<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, kind: EventKind) {
+    group.step(me, &Event { now: Time(ms * 1_000_000), kind });
 }
 
 /// Loses a packet just sent.
-pub fn lose<E: Engine>(group: &mut Flows<E>, me: usize, ms: u64) {
-    on(group, me, ms, What::Lost(lost(Time(ms * 1_000_000))));
+pub fn lose<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64) {
+    on(group, me, ms, EventKind::PacketsLost(lost(Time(ms * 1_000_000))));
 }
 
 /// Acknowledges packets just sent.
-pub fn ack<E: Engine>(group: &mut Flows<E>, me: usize, ms: u64, packets: u32) {
-    on(group, me, ms, What::Acked(acked(packets, Time(ms * 1_000_000))));
+pub fn ack<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, packets: u32) {
+    on(group, me, ms, EventKind::PacketsAcked(acked(packets, Time(ms * 1_000_000))));
 }
 
 /// Persistent congestion.
-pub fn time_out<E: Engine>(group: &mut Flows<E>, me: usize, ms: u64) {
-    on(group, me, ms, What::PersistentCongestion(lost(Time(ms * 1_000_000))));
+pub fn time_out<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64) {
+    on(group, me, ms, EventKind::PersistentCongestion(lost(Time(ms * 1_000_000))));
 }
 
 /// The members' windows.
-pub fn windows<E: Engine>(group: &Flows<E>) -> Vec<f64> {
+pub fn windows<E: ConfiguredController>(group: &Flows<E>) -> Vec<f64> {
     group.members.iter().map(|member| member.cwnd).collect()
 }
 
 /// The members' thresholds.
-pub fn thresholds<E: Engine>(group: &Flows<E>) -> Vec<f64> {
+pub fn thresholds<E: ConfiguredController>(group: &Flows<E>) -> Vec<f64> {
     group.members.iter().map(|member| member.ssthresh).collect()
 }

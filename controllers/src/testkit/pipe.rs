@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 
 use super::{MTU, acked, rtt};
-use crate::event::{Acked, OneWay};
-use crate::{Controller, Event, Span, Table, Time, View, What};
+use crate::event::{OneWay, PacketsAcked};
+use crate::{Controller, Event, EventKind, Span, Table, Time, View};
 
 /// A path without loss and with an endless queue.
 #[derive(Clone, Copy, Debug)]
@@ -67,17 +67,17 @@ impl Pipe {
             }
             least = least.min(now - sent);
             delivered += u64::from(unacknowledged) * u64::from(MTU);
-            let frame = Acked {
+            let frame = PacketsAcked {
                 in_flight_before: before * u64::from(MTU),
                 in_flight: flying.len() as u64 * u64::from(MTU),
                 delivered,
                 newest_in_flight: with,
-                rtt: Some(crate::event::Rtt { min: Span(least), ..rtt(Span(now - sent)) }),
+                rtt: Some(crate::event::RttSample { min: Span(least), ..rtt(Span(now - sent)) }),
                 one_way: Some(OneWay { forward: (now - sent) as i64, backward: 0 }),
                 ..acked(unacknowledged, Time(sent))
             };
             unacknowledged = 0;
-            let event = Event { now: Time(now), what: What::Acked(frame) };
+            let event = Event { now: Time(now), kind: EventKind::PacketsAcked(frame) };
             state = C::step(params, state, Table::solo(&mut ()), &event);
         }
     }

@@ -6,8 +6,8 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::{MTU, acked, lost, marked, rtt};
-use crate::event::{Acked, Delivery, Idle, Probed, SpuriousLoss};
-use crate::{Decision, Event, Span, Time, What};
+use crate::event::{Delivery, IdleRestart, PacketsAcked, ProbeReceived, SpuriousLoss};
+use crate::{Decision, Event, EventKind, Span, Time};
 
 /// Something that happens to a flow. Ages are how long ago, in microseconds, the newest
 /// packet concerned was sent.
@@ -26,7 +26,7 @@ pub enum Act {
     /// Another datagram size.
     Mtu(u32),
     /// An idle period ends, as long or not as the probe timeout of 300 ms.
-    Idle { ms: u64 },
+    IdleRestart { ms: u64 },
     /// A wake-up call, wanted or not.
     Tick,
     /// The train under way is answered. A bit per probe says which were marked and
@@ -48,7 +48,7 @@ pub fn scripts(length: usize) -> impl Strategy<Value = Script> {
         1 => Just(Act::Timeout),
         1 => age.prop_map(|age| Act::Spurious { age }),
         1 => prop::sample::select(vec![1000, 1200, 1452, 9000]).prop_map(Act::Mtu),
-        1 => (0u64..600).prop_map(|ms| Act::Idle { ms }),
+        1 => (0u64..600).prop_map(|ms| Act::IdleRestart { ms }),
         4 => Just(Act::Tick),
         4 => Just(Act::Train { marked: 0, lost: 0 }),
         3 => any::<u64>().prop_map(|marked| Act::Train { marked, lost: 0 }),
@@ -63,7 +63,7 @@ impl Act {
     pub fn events(&self, now: Time, decision: &Decision) -> Vec<Event> {
         let sent = |age: u64| Time(now.0.saturating_sub(Span::from_micros(age).0));
         let sample = |age: u64| Some(rtt(Span::from_micros(age.max(1))));
-        let one = |what| vec![Event { now, what }];
+        let one = |kind| vec![Event { now, kind }];
         match *self {
             Act::Ack { packets, age, app_limited } => {
                 let acked = acked(packets, sent(age));
@@ -77,22 +77,30 @@ impl Act {
                     app_limited,
                 };
                 let delivery = Some(delivery);
-                one(What::Acked(Acked { app_limited, fresh_bytes, rtt: sample(age), delivery, ..acked }))
+                one(EventKind::PacketsAcked(PacketsAcked {
+                    app_limited,
+                    fresh_bytes,
+                    rtt: sample(age),
+                    delivery,
+                    ..acked
+                }))
             }
-            Act::Mark { age } => one(What::Marked(marked(sent(age)))),
-            Act::Loss { age } => one(What::Lost(lost(sent(age)))),
-            Act::Timeout => one(What::PersistentCongestion(lost(sent(0)))),
-            Act::Spurious { age } => one(What::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(age) })),
-            Act::Mtu(mtu) => one(What::Mtu(mtu)),
-            Act::Idle { ms } => one(What::Idle(Idle { idle: Span::from_millis(ms), pto: Span::from_millis(300) })),
-            Act::Tick => one(What::Tick),
+            Act::Mark { age } => one(EventKind::EcnCe(marked(sent(age)))),
+            Act::Loss { age } => one(EventKind::PacketsLost(lost(sent(age)))),
+            Act::Timeout => one(EventKind::PersistentCongestion(lost(sent(0)))),
+            Act::Spurious { age } => one(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(age) })),
+            Act::Mtu(mtu) => one(EventKind::MtuUpdated(mtu)),
+            Act::IdleRestart { ms } => {
+                one(EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(ms), pto: Span::from_millis(300) }))
+            }
+            Act::Tick => one(EventKind::TimerExpired),
             Act::Train { marked, lost } => {
                 let (train, packets) = decision.train.map_or((0, 0), |plan| (plan.id, plan.packets));
                 let bit = |bits: u64, index: u32| bits >> index.min(63) & 1 == 1;
                 (0..packets)
                     .filter(|&index| !bit(lost, index))
-                    .map(|index| Probed { train, index, ce: bit(marked, index), one_way: None, sent_at: now })
-                    .map(|probed| Event { now, what: What::Probed(probed) })
+                    .map(|index| ProbeReceived { train, index, ce: bit(marked, index), one_way: None, sent_at: now })
+                    .map(|probed| Event { now, kind: EventKind::ProbeReceived(probed) })
                     .collect()
             }
         }
@@ -112,7 +120,7 @@ pub fn run<C: crate::Controller<Group = ()>>(
     for (passed, act) in script {
         now += Span::from_micros(*passed);
         for event in act.events(now, &C::decide(params, &state, crate::View::solo(&()))) {
-            let after = super::step::<C>(params, state, event.now, event.what);
+            let after = super::step::<C>(params, state, event.now, event.kind);
             heard(&state, &event, &after);
             state = after;
         }

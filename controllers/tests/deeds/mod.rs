@@ -2,8 +2,10 @@
 
 use crate::flows::Flows;
 use proptest::prelude::*;
-use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Rtt, SpuriousLoss};
-use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
+use windlass_controllers::event::{
+    EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, RttSample, SpuriousLoss,
+};
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path, Span, Time};
 
 /// Datagram size, bytes.
 pub const MTU: u64 = 1200;
@@ -23,16 +25,16 @@ pub enum Deed {
 /// Deeds, each with how long after the one before it comes, µs.
 pub type Script = Vec<(u64, Deed)>;
 
-fn rtt(us: u64) -> Rtt {
+fn rtt(us: u64) -> RttSample {
     let latest = Span::from_micros(us);
-    Rtt { latest, smoothed: latest, variation: Span(latest.0 / 8), min: latest, ack_delay: Span::ZERO }
+    RttSample { latest, smoothed: latest, variation: Span(latest.0 / 8), min: latest, ack_delay: Span::ZERO }
 }
 
-fn lost(newest_sent_at: Time) -> Lost {
+fn lost(newest_sent_at: Time) -> PacketsLost {
     let in_flight_before = 10 * MTU;
     let in_flight = in_flight_before - MTU;
     let trigger = LossTrigger::PacketThreshold;
-    Lost {
+    PacketsLost {
         bytes: MTU,
         packets: 1,
         newest_sent_at,
@@ -44,9 +46,9 @@ fn lost(newest_sent_at: Time) -> Lost {
     }
 }
 
-fn acked(packets: u32, newest_sent_at: Time) -> Acked {
+fn acked(packets: u32, newest_sent_at: Time) -> PacketsAcked {
     let bytes = u64::from(packets) * MTU;
-    Acked {
+    PacketsAcked {
         bytes,
         packets,
         fresh_bytes: bytes,
@@ -69,23 +71,24 @@ impl Deed {
     /// The event, with all times `stretch` times as long.
     fn event(&self, now: Time, stretch: u64) -> Event {
         let sent = |ago: u64| Time(now.0.saturating_sub(1000 * stretch * ago));
-        let what = match *self {
+        let kind = match *self {
             Deed::Ack { packets, ago, limited, rtt: sample } => {
                 let rtt = sample.map(|us| rtt(us * stretch));
-                What::Acked(Acked { app_limited: limited, rtt, ..acked(packets, sent(ago)) })
+                EventKind::PacketsAcked(PacketsAcked { app_limited: limited, rtt, ..acked(packets, sent(ago)) })
             }
-            Deed::Lose { ago } => What::Lost(lost(sent(ago))),
+            Deed::Lose { ago } => EventKind::PacketsLost(lost(sent(ago))),
             Deed::Mark { ago } => {
-                What::Marked(Marked { packets: 1, newest_sent_at: sent(ago), newest_pn: None, in_flight: 10 * MTU })
+                EventKind::EcnCe(EcnCe { packets: 1, newest_sent_at: sent(ago), newest_pn: None, in_flight: 10 * MTU })
             }
-            Deed::Persist => What::PersistentCongestion(lost(sent(1))),
-            Deed::Regret => What::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
-            Deed::Rest { idle, pto } => {
-                What::Idle(Idle { idle: Span::from_micros(idle * stretch), pto: Span::from_micros(pto * stretch) })
-            }
-            Deed::Sample { rtt: us } => What::Sampled(rtt(us * stretch)),
+            Deed::Persist => EventKind::PersistentCongestion(lost(sent(1))),
+            Deed::Regret => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
+            Deed::Rest { idle, pto } => EventKind::IdleRestart(IdleRestart {
+                idle: Span::from_micros(idle * stretch),
+                pto: Span::from_micros(pto * stretch),
+            }),
+            Deed::Sample { rtt: us } => EventKind::RttSampled(rtt(us * stretch)),
         };
-        Event { now, what }
+        Event { now, kind }
     }
 }
 

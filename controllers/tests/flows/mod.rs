@@ -3,10 +3,10 @@
 
 use std::vec::Vec;
 
-use windlass_controllers::{Decision, Engine, Event, Member, Path, Table, Time, View, What};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Member, Path, Table, Time, View};
 
 /// Flows of one group; an ungrouped controller ignores the table.
-pub struct Flows<E: Engine> {
+pub struct Flows<E: ConfiguredController> {
     pub engine: E,
     pub shared: E::Group,
     pub members: Vec<Member>,
@@ -14,7 +14,7 @@ pub struct Flows<E: Engine> {
     next_id: u64,
 }
 
-impl<E: Engine> Flows<E> {
+impl<E: ConfiguredController> Flows<E> {
     pub fn new(engine: E) -> Self {
         let shared = engine.group();
         Flows { engine, shared, members: Vec::new(), states: Vec::new(), next_id: 0 }
@@ -30,13 +30,13 @@ impl<E: Engine> Flows<E> {
         self.members.push(Member::new(self.next_id));
         self.states.push(state);
         self.next_id += 1;
-        self.step(self.states.len() - 1, &Event { now, what: What::Joined });
+        self.step(self.states.len() - 1, &Event { now, kind: EventKind::Joined });
     }
 
     /// A flow leaves, announced or not.
     pub fn leave(&mut self, me: usize, now: Time, says_so: bool) -> E::State {
         if says_so {
-            self.step(me, &Event { now, what: What::Left });
+            self.step(me, &Event { now, kind: EventKind::Left });
         }
         self.members.remove(me);
         self.states.remove(me)

@@ -2,9 +2,10 @@
 //! request mixes in what only a broken stack would say.
 
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Delivery, EcnCe, IdleRestart, LossTrigger, OneWay, PacketSent, PacketsAcked, PacketsLost, Place, ProbeReceived,
+    Queueing, RttSample, SpuriousLoss,
 };
-use windlass_controllers::{Decision, Event, Path, Span, Time, What};
+use windlass_controllers::{Decision, Event, EventKind, Path, Span, Time};
 
 /// SplitMix64: enough randomness for choosing events, and repeatable.
 pub struct Dice(u64);
@@ -91,9 +92,9 @@ impl Sender {
         Time(self.number(self.now.0.saturating_sub(rtt.0)))
     }
 
-    fn rtt(&mut self) -> Rtt {
+    fn rtt(&mut self) -> RttSample {
         let latest = self.base_rtt + self.queue;
-        Rtt {
+        RttSample {
             latest: self.span(latest),
             smoothed: self.span(latest),
             variation: self.span(Span(latest.0 / 8)),
@@ -110,25 +111,28 @@ impl Sender {
         self.in_flight = self.in_flight.saturating_add(sending);
         self.pn += sending / self.mtu;
         let rtt = self.base_rtt + self.queue;
-        let what = match self.dice.below(100) {
-            0..=69 => What::Acked(self.acked(rtt)),
-            70..=74 => What::Lost(self.lost(rtt)),
-            75..=78 => What::Marked(Marked {
+        let kind = match self.dice.below(100) {
+            0..=69 => EventKind::PacketsAcked(self.acked(rtt)),
+            70..=74 => EventKind::PacketsLost(self.lost(rtt)),
+            75..=78 => EventKind::EcnCe(EcnCe {
                 packets: self.number(1 + self.pn % 3) as u32,
                 newest_sent_at: self.sent_at(rtt),
                 newest_pn: Some(self.pn),
                 in_flight: self.in_flight,
             }),
-            79 => What::PersistentCongestion(self.lost(rtt)),
-            80..=81 => What::SpuriousLoss(SpuriousLoss { newest_sent_at: self.sent_at(rtt) }),
-            82 => What::Mtu(self.resize()),
-            83 => What::Idle(Idle { idle: self.span(Span(rtt.0 * 4)), pto: self.span(Span(rtt.0 * 2)) }),
-            84..=88 => What::Tick,
-            89..=92 => What::Sampled(self.rtt()),
-            93 => What::Sent(self.sent(decision)),
-            _ => What::Probed(self.probed(decision)),
+            79 => EventKind::PersistentCongestion(self.lost(rtt)),
+            80..=81 => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.sent_at(rtt) }),
+            82 => EventKind::MtuUpdated(self.resize()),
+            83 => EventKind::IdleRestart(IdleRestart {
+                idle: self.span(Span(rtt.0 * 4)),
+                pto: self.span(Span(rtt.0 * 2)),
+            }),
+            84..=88 => EventKind::TimerExpired,
+            89..=92 => EventKind::RttSampled(self.rtt()),
+            93 => EventKind::PacketSent(self.sent(decision)),
+            _ => EventKind::ProbeReceived(self.probed(decision)),
         };
-        Event { now: self.now, what }
+        Event { now: self.now, kind }
     }
 
     /// Queueing drifts like a random walk between nothing and three base RTTs.
@@ -153,7 +157,7 @@ impl Sender {
         self.number(plausible) as u32
     }
 
-    fn acked(&mut self, rtt: Span) -> Acked {
+    fn acked(&mut self, rtt: Span) -> PacketsAcked {
         let packets = 1 + self.dice.below(12);
         let before = self.in_flight;
         let plausible = (packets * self.mtu).min(before);
@@ -166,7 +170,7 @@ impl Sender {
             forward: (self.number(rtt.0 / 2) as i64).wrapping_add(offset),
             backward: (self.number(rtt.0 / 2) as i64).wrapping_sub(offset),
         };
-        Acked {
+        PacketsAcked {
             bytes,
             packets: self.number(packets) as u32,
             fresh_bytes: self.number(fresh),
@@ -201,12 +205,12 @@ impl Sender {
         }
     }
 
-    fn lost(&mut self, rtt: Span) -> Lost {
+    fn lost(&mut self, rtt: Span) -> PacketsLost {
         let packets = 1 + self.dice.below(3);
         let before = self.in_flight;
         let bytes = (packets * self.mtu).min(before);
         self.in_flight -= bytes;
-        Lost {
+        PacketsLost {
             bytes: self.number(bytes),
             packets: self.number(packets) as u32,
             newest_sent_at: self.sent_at(rtt),
@@ -218,19 +222,19 @@ impl Sender {
         }
     }
 
-    fn sent(&mut self, decision: &Decision) -> Sent {
+    fn sent(&mut self, decision: &Decision) -> PacketSent {
         let place = decision.train.filter(|_| !self.dice.one_in(4)).map(|plan| {
             let last = u64::from(plan.packets.saturating_sub(1));
             let index = if self.dice.one_in(2) { last } else { self.dice.below(last + 2) };
             Place { train: self.number(u64::from(plan.id)) as u32, index: self.number(index) as u32 }
         });
-        Sent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false, place }
+        PacketSent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false, place }
     }
 
-    fn probed(&mut self, decision: &Decision) -> Probed {
+    fn probed(&mut self, decision: &Decision) -> ProbeReceived {
         let (train, packets) = decision.train.map_or((0, 15), |plan| (plan.id, plan.packets));
         let index = self.dice.below(u64::from(packets) + 1);
-        Probed {
+        ProbeReceived {
             train: self.number(u64::from(train)) as u32,
             index: self.number(index) as u32,
             ce: self.dice.one_in(3),

@@ -1,14 +1,14 @@
 //! Facts about a controller that the catalogue and the stacks hold.
 
 use windlass_controllers::param::Param;
-use windlass_controllers::{Algorithm, Engine, Entry, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Entry, Signals};
 
 use crate::evaluation::Stack;
 
 /// What the catalogue says of `algorithm`.
 #[must_use]
 pub fn entry(algorithm: &Algorithm) -> &'static Entry {
-    let name = Engine::name(algorithm);
+    let name = ConfiguredController::name(algorithm);
     Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
 }
 
@@ -24,7 +24,7 @@ pub fn params(algorithm: &Algorithm) -> Vec<Param> {
 #[must_use]
 pub fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
     ["quic", "paper"].map(|profile| {
-        let text = format!("{}:profile={profile}", Engine::name(algorithm));
+        let text = format!("{}:profile={profile}", ConfiguredController::name(algorithm));
         Algorithm::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
     })
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_controllers::Engine;
+use windlass_controllers::ConfiguredController;
 
 use super::CliError;
 use super::batch::{Batch, failures};

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use windlass_adapter::{Facts, Recorder};
+use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event, Time};
 
 use super::stage::Stage;
@@ -21,7 +21,7 @@ impl Latest {
 }
 
 impl Recorder for Latest {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(*decision);
     }
 }

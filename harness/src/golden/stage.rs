@@ -1,6 +1,6 @@
 //! Which scenario shows a controller's character.
 
-use windlass_controllers::{Algorithm, Engine, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::scenario::{Scenario, ScenarioError};
 
@@ -63,7 +63,7 @@ impl Stage {
     /// else a link shared with Reno.
     #[must_use]
     pub fn of(algorithm: &Algorithm) -> Stage {
-        let name = Engine::name(algorithm);
+        let name = ConfiguredController::name(algorithm);
         let at_home = AT_HOME.iter().find(|(_, names)| names.contains(&name)).map(|(stage, _)| stage);
         let by_signal = || BY_SIGNAL.iter().find(|(signal, _)| algorithm.needs().contains(*signal)).map(|(_, s)| s);
         Stage::named(at_home.or_else(by_signal).unwrap_or(&"shared"))

@@ -1,6 +1,6 @@
 //! A controller whose window is held against the one a stack told.
 
-use windlass_controllers::{Algorithm, Path, What};
+use windlass_controllers::{Algorithm, EventKind, Path};
 
 use super::frame::{Frame, Occurrence};
 use super::rerun::Rerun;
@@ -118,7 +118,7 @@ impl Candidate {
             Some(algorithm) => {
                 let mut again = Rerun::new(algorithm, &path);
                 if let Some(rtt) = frame.rtt {
-                    again.tell(frame.now, What::Sampled(rtt));
+                    again.tell(frame.now, EventKind::RttSampled(rtt));
                 }
                 again
             }

@@ -5,7 +5,7 @@ use std::fmt;
 
 use windlass_adapter::Stack;
 use windlass_controllers::Signals;
-use windlass_qlog_analysis::model::{Batch, Event, Packet, What};
+use windlass_qlog_analysis::model::{Batch, Event, EventKind, Packet};
 
 /// The largest datagram IP can carry; what is larger is no packet's size.
 const LARGEST: u32 = 65_535;
@@ -72,15 +72,15 @@ impl Facts {
     /// Takes note of one event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
         self.first.get_or_insert(event.time);
-        match event.what {
-            What::Sent(index) => self.sent(&batch.packets[index as usize]),
-            What::Received(index) => {
+        match event.kind {
+            EventKind::Sent(index) => self.sent(&batch.packets[index as usize]),
+            EventKind::Received(index) => {
                 let packet = &batch.packets[index as usize];
                 self.acks += u64::from(packet.acks && !batch.ranges_of(packet).is_empty());
                 self.ecn += u64::from(packet.ce.is_some());
             }
-            What::Lost(index) => self.lost += u64::from(batch.packets[index as usize].number.is_some()),
-            What::Metrics(index) => {
+            EventKind::Lost(index) => self.lost += u64::from(batch.packets[index as usize].number.is_some()),
+            EventKind::Metrics(index) => {
                 if let Some(cwnd) = batch.metrics[index as usize].cwnd {
                     self.windows += 1;
                     self.first_window.get_or_insert(cwnd);

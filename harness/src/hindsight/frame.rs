@@ -1,14 +1,16 @@
 //! What happened to a sender, before it is told to any controller.
 
-use windlass_controllers::event::{Acked, Delivery};
-use windlass_controllers::event::{Idle, Lost, Marked, OneWay, Queueing, Rtt, Sent, SpuriousLoss};
+use windlass_controllers::event::{Delivery, PacketsAcked};
+use windlass_controllers::event::{
+    EcnCe, IdleRestart, OneWay, PacketSent, PacketsLost, Queueing, RttSample, SpuriousLoss,
+};
 use windlass_controllers::{Span, Time};
 
 /// Something that happened at `now`.
 #[derive(Clone, Copy, Debug)]
 pub enum Occurrence<'a> {
     /// A packet left; with the quiet it ended, if it did.
-    Sent(Time, Sent, Option<Idle>),
+    PacketSent(Time, PacketSent, Option<IdleRestart>),
     /// An ACK frame came, or a timer found losses.
     Frame(&'a Frame),
     /// The datagram size changed; bytes.
@@ -22,7 +24,7 @@ impl Occurrence<'_> {
     #[must_use]
     pub fn now(&self) -> Time {
         match self {
-            Occurrence::Sent(now, ..) | Occurrence::Mtu(now, _) | Occurrence::Told(now, _) => *now,
+            Occurrence::PacketSent(now, ..) | Occurrence::Mtu(now, _) | Occurrence::Told(now, _) => *now,
             Occurrence::Frame(frame) => frame.now,
         }
     }
@@ -55,11 +57,11 @@ pub struct Frame {
     /// Of them, when the newest was sent, and the largest number.
     pub newest: Option<(Time, u64)>,
     /// RTT sample.
-    pub rtt: Option<Rtt>,
+    pub rtt: Option<RttSample>,
     /// New CE marks.
     pub marks: u32,
     /// Packets declared lost.
-    pub lost: Option<Lost>,
+    pub lost: Option<PacketsLost>,
     /// They establish persistent congestion.
     pub persistent: bool,
     /// All packets of the latest losses were acknowledged after all.
@@ -89,26 +91,26 @@ impl Frame {
 
     /// The marks as an event tells them.
     #[must_use]
-    pub fn marked(&self) -> Option<Marked> {
+    pub fn marked(&self) -> Option<EcnCe> {
         // Marks on packets taken for lost come with nothing newly acknowledged: they are
         // answered as news of this moment.
         let newest_sent_at = self.newest.map_or(self.now, |(sent_at, _)| sent_at);
         let lost = self.lost.map_or(0, |lost| lost.bytes);
         let in_flight = self.in_flight.saturating_add(lost).saturating_add(self.bytes());
         let newest_pn = self.newest.map(|(_, number)| number);
-        (self.marks > 0).then_some(Marked { packets: self.marks, newest_sent_at, newest_pn, in_flight })
+        (self.marks > 0).then_some(EcnCe { packets: self.marks, newest_sent_at, newest_pn, in_flight })
     }
 
     /// The acknowledgements as an event tells them to a controller whose latest recovery
     /// period began at `recovery_start`.
     #[must_use]
-    pub fn acknowledged(&self, recovery_start: Option<Time>, rtt: Option<Rtt>) -> Option<Acked> {
+    pub fn acknowledged(&self, recovery_start: Option<Time>, rtt: Option<RttSample>) -> Option<PacketsAcked> {
         let (newest_sent_at, newest_pn) = self.newest?;
         let bytes = self.bytes();
         let fresh = self.acked.iter().filter(|(sent_at, _)| recovery_start.is_none_or(|start| *sent_at > start));
         let way = self.now.since(newest_sent_at);
         let held = way - self.ack_delay.min(way);
-        Some(Acked {
+        Some(PacketsAcked {
             bytes,
             packets: u32::try_from(self.acked.len()).unwrap_or(u32::MAX),
             fresh_bytes: fresh.map(|(_, bytes)| u64::from(*bytes)).sum(),

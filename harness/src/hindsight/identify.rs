@@ -3,7 +3,7 @@
 use std::io::Read;
 
 use serde::Serialize;
-use windlass_controllers::{Algorithm, Engine};
+use windlass_controllers::{Algorithm, ConfiguredController};
 
 use super::candidate::{Candidate, Distance, starting_at};
 use super::facts::Missing;
@@ -95,7 +95,7 @@ const VARIANTS: [(&str, [&str; 2]); 4] = [
 /// RFC, and with one stack's rollback: which of them a stack has is its own affair.
 fn variants(algorithm: Algorithm) -> Vec<Algorithm> {
     let mut variants = vec![algorithm];
-    if VARIED.contains(&Engine::name(&algorithm)) {
+    if VARIED.contains(&ConfiguredController::name(&algorithm)) {
         for (parameter, words) in VARIANTS {
             for mut other in variants.clone() {
                 for word in words {
@@ -173,7 +173,7 @@ impl Trial {
                 }
             }
             Occurrence::Mtu(_, mtu) => self.path.mtu = *mtu,
-            Occurrence::Sent(..) => {}
+            Occurrence::PacketSent(..) => {}
         }
         self.candidates.iter_mut().for_each(|candidate| candidate.take(occurrence));
     }
@@ -222,7 +222,7 @@ impl Verdict {
         let distance = explains.map_or(whole, |again| whole.min(again + HEAD_START));
         let fresh = distance < whole;
         let way = if fresh { by_epochs } else { candidate.whole_distance };
-        let name = Engine::name(&candidate.algorithm);
+        let name = ConfiguredController::name(&candidate.algorithm);
         Verdict { name, whole, by_epoch, distance, key: (fresh, way.fingerprint) }
     }
 }

@@ -1,10 +1,10 @@
 //! From the events of a trace to what happened to its sender.
 
-use windlass_adapter::Departures;
-use windlass_controllers::event::{Idle, LossTrigger, Sent as SentEvent, SpuriousLoss};
+use windlass_adapter::DeliveryRateState;
+use windlass_controllers::event::{IdleRestart, LossTrigger, PacketSent as SentEvent, SpuriousLoss};
 use windlass_controllers::{Span, Time};
 use windlass_qlog_analysis::flight::{Fate, Flight, Sent};
-use windlass_qlog_analysis::model::{Batch, Event, Metrics, Packet, PacketType, What};
+use windlass_qlog_analysis::model::{Batch, Event, EventKind, Metrics, Packet, PacketType};
 
 use super::facts::Facts;
 use super::frame::{Frame, Occurrence, Told};
@@ -64,7 +64,7 @@ pub struct Rebuild {
     delivered: u64,
     quiet_since: Option<u64>,
     rtt: RttEstimator,
-    departures: Departures,
+    departures: DeliveryRateState,
     losses: Losses,
     limited: Limited,
     /// The moment that is being put together.
@@ -87,7 +87,7 @@ impl Rebuild {
             delivered: 0,
             quiet_since: None,
             rtt: RttEstimator::new(),
-            departures: Departures::default(),
+            departures: DeliveryRateState::default(),
             losses: Losses::default(),
             limited: Limited::default(),
             frame: Frame::default(),
@@ -105,21 +105,21 @@ impl Rebuild {
     /// Takes an event; `tell` hears of what is complete by then.
     pub fn event(&mut self, batch: &Batch, event: &Event, tell: &mut dyn FnMut(&Occurrence<'_>)) {
         let time = u64::try_from(event.time.saturating_sub(self.first)).unwrap_or(0).max(self.now);
-        let belongs = match event.what {
-            What::Lost(_) => time <= self.frame.now.0.saturating_add(TOGETHER),
-            What::Sent(_) => false,
+        let belongs = match event.kind {
+            EventKind::Lost(_) => time <= self.frame.now.0.saturating_add(TOGETHER),
+            EventKind::Sent(_) => false,
             _ => time == self.frame.now.0,
         };
         if self.open && !belongs {
             self.close(tell);
         }
         self.now = time;
-        match event.what {
-            What::Sent(index) => self.sent(&batch.packets[index as usize], tell),
-            What::Received(index) => self.received(batch, &batch.packets[index as usize], tell),
-            What::Lost(index) => self.lost(batch, &batch.packets[index as usize]),
-            What::Metrics(index) => self.metrics(&batch.metrics[index as usize], tell),
-            What::Mtu(mtu) if (SMALLEST..=LARGEST).contains(&mtu) && mtu != self.mtu => {
+        match event.kind {
+            EventKind::Sent(index) => self.sent(&batch.packets[index as usize], tell),
+            EventKind::Received(index) => self.received(batch, &batch.packets[index as usize], tell),
+            EventKind::Lost(index) => self.lost(batch, &batch.packets[index as usize]),
+            EventKind::Metrics(index) => self.metrics(&batch.metrics[index as usize], tell),
+            EventKind::Mtu(mtu) if (SMALLEST..=LARGEST).contains(&mtu) && mtu != self.mtu => {
                 self.mtu = mtu;
                 tell(&Occurrence::Mtu(Time(self.now), mtu));
             }
@@ -156,10 +156,10 @@ impl Rebuild {
         self.in_flight = self.in_flight.saturating_add(u64::from(bytes));
         self.limited.sent(self.now, self.in_flight, self.rtt.smoothed);
         self.departures.sent(now, self.in_flight, first);
-        let idle = self
-            .quiet_since
-            .take()
-            .map(|since| Idle { idle: Span(self.now.saturating_sub(since)), pto: Span(self.rtt.pto(MAX_ACK_DELAY)) });
+        let idle = self.quiet_since.take().map(|since| IdleRestart {
+            idle: Span(self.now.saturating_sub(since)),
+            pto: Span(self.rtt.pto(MAX_ACK_DELAY)),
+        });
         let sent = SentEvent {
             bytes: u64::from(bytes),
             pn: Some(number),
@@ -167,7 +167,7 @@ impl Rebuild {
             app_limited: false,
             place: None,
         };
-        tell(&Occurrence::Sent(now, sent, idle));
+        tell(&Occurrence::PacketSent(now, sent, idle));
     }
 
     /// Opens a moment at this time, or stays in the one that is open.

@@ -1,8 +1,8 @@
 //! One controller on what happened to another.
 
 use windlass_adapter::Flow;
-use windlass_controllers::event::Rtt;
-use windlass_controllers::{Algorithm, Decision, Event, Path, Span, Time, What};
+use windlass_controllers::event::RttSample;
+use windlass_controllers::{Algorithm, Decision, Event, EventKind, Path, Span, Time};
 
 use super::frame::{Frame, Occurrence};
 
@@ -17,7 +17,7 @@ const WAKE_UPS_EACH: u32 = 100;
 #[derive(Clone, Debug)]
 pub struct Rerun {
     flow: Flow,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
     /// The wake-up it got last; it is not called twice for one.
     woken_for: Option<Time>,
     wake_ups: u32,
@@ -37,7 +37,7 @@ impl Rerun {
     pub fn new(engine: Algorithm, path: &Path) -> Rerun {
         let flow = Flow::alone(engine, path);
         Rerun {
-            heeds_sent: flow.heeds_sent(),
+            wants_packet_sent: flow.wants_packet_sent(),
             flow,
             woken_for: None,
             wake_ups: WAKE_UPS,
@@ -63,24 +63,24 @@ impl Rerun {
     pub fn take(&mut self, occurrence: &Occurrence<'_>) {
         self.wake(occurrence.now());
         match occurrence {
-            Occurrence::Sent(now, sent, idle) => {
+            Occurrence::PacketSent(now, sent, idle) => {
                 if let Some(idle) = idle {
-                    self.tell(*now, What::Idle(*idle));
+                    self.tell(*now, EventKind::IdleRestart(*idle));
                 }
-                if self.heeds_sent {
-                    self.tell(*now, What::Sent(*sent));
+                if self.wants_packet_sent {
+                    self.tell(*now, EventKind::PacketSent(*sent));
                 }
             }
             Occurrence::Frame(frame) => self.frame(frame),
-            Occurrence::Mtu(now, mtu) => self.tell(*now, What::Mtu(*mtu)),
+            Occurrence::Mtu(now, mtu) => self.tell(*now, EventKind::MtuUpdated(*mtu)),
             Occurrence::Told(..) => {}
         }
     }
 
-    pub(super) fn tell(&mut self, now: Time, what: What) {
+    pub(super) fn tell(&mut self, now: Time, kind: EventKind) {
         let now = now.max(self.last);
         self.last = now;
-        self.flow.on(&Event { now, what });
+        self.flow.on(&Event { now, kind });
     }
 
     /// Keeps the appointments up to `now`.
@@ -93,7 +93,7 @@ impl Rerun {
             }
             self.wake_ups -= 1;
             self.woken_for = Some(at);
-            self.tell(at.max(self.last + Span(1)).min(now), What::Tick);
+            self.tell(at.max(self.last + Span(1)).min(now), EventKind::TimerExpired);
         }
     }
 
@@ -122,26 +122,27 @@ impl Rerun {
     }
 
     fn told(&mut self, frame: &Frame) {
-        let mut rtt: Option<Rtt> = frame.rtt;
+        let mut rtt: Option<RttSample> = frame.rtt;
         let marked = frame.marked();
         if marked.is_some() || frame.lost.is_some() || frame.spurious.is_some() {
             if let Some(rtt) = rtt.take() {
-                self.tell(frame.now, What::Sampled(rtt));
+                self.tell(frame.now, EventKind::RttSampled(rtt));
             }
             if let Some(marked) = marked {
-                self.tell(frame.now, What::Marked(marked));
+                self.tell(frame.now, EventKind::EcnCe(marked));
             }
             if let Some(lost) = frame.lost {
-                let what = if frame.persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) };
-                self.tell(frame.now, what);
+                let kind =
+                    if frame.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
+                self.tell(frame.now, kind);
             }
             if let Some(spurious) = frame.spurious {
-                self.tell(frame.now, What::SpuriousLoss(spurious));
+                self.tell(frame.now, EventKind::SpuriousLoss(spurious));
             }
         }
         let recovery_start = self.flow.recovery_start();
         if let Some(acked) = frame.acknowledged(recovery_start, rtt) {
-            self.tell(frame.now, What::Acked(acked));
+            self.tell(frame.now, EventKind::PacketsAcked(acked));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Measuring a flow while it runs, in constant memory.
 
-use windlass_controllers::{Decision, Event, What};
+use windlass_controllers::{Decision, Event, EventKind};
 
 use crate::outcome::FlowSeries;
 
@@ -166,7 +166,7 @@ impl Meter {
             self.rtt.add(rtt.latest.0);
         }
         let began = decision.recovery_start.is_some() && decision.recovery_start != before.recovery_start;
-        let timeout = matches!(event.what, What::PersistentCongestion(_));
+        let timeout = matches!(event.kind, EventKind::PersistentCongestion(_));
         self.congestion_events += u64::from(began || timeout);
         self.window(event.now.0, decision.cwnd);
     }

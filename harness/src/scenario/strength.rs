@@ -1,7 +1,7 @@
 //! What a scenario does to the shared facts of a group while it runs.
 
 use windlass_adapter::Groups;
-use windlass_controllers::{AnyGroup, Engine, Time};
+use windlass_controllers::{AnyGroup, ConfiguredController, Time};
 
 /// From `at` on the group counts as `k` flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -27,13 +27,13 @@ pub fn strengthen(group: &mut AnyGroup, k: u32) -> bool {
 
 /// The changes of a run.
 #[derive(Clone, Debug)]
-pub struct Strengths<E: Engine> {
+pub struct Strengths<E: ConfiguredController> {
     /// In order of time.
     changes: Vec<Strength>,
     set: fn(&mut E::Group, u32) -> bool,
 }
 
-impl<E: Engine> Strengths<E> {
+impl<E: ConfiguredController> Strengths<E> {
     /// `changes`, ascending in time, carried out by `set`.
     #[must_use]
     pub fn new(changes: &[Strength], set: fn(&mut E::Group, u32) -> bool) -> Self {

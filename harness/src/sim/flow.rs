@@ -1,12 +1,12 @@
 //! One flow of a run: both its ends, its timers and its measurements.
 
 use windlass_adapter::{Flow, Groups, Recorder};
-use windlass_controllers::{Engine, Path, Span, Time};
+use windlass_controllers::{ConfiguredController, Path, Span, Time};
 
 use super::counts::{Arrivals, FlowCounts, Verdicts};
 use super::observer::FlowObserver;
 use super::receiver::{Receiver, Reply};
-use super::sender::{Around, Departure, Sender};
+use super::sender::{Around, SendSnapshot, Sender};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
@@ -18,7 +18,7 @@ use crate::scenario::FlowSpec;
 const ACK: u64 = 1 << 63;
 
 /// A flow.
-pub(super) struct FlowRun<E: Engine> {
+pub(super) struct FlowRun<E: ConfiguredController> {
     pub spec: FlowSpec,
     number: u32,
     engine: E,
@@ -46,7 +46,7 @@ pub(super) struct FlowRun<E: Engine> {
     drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
 }
 
-impl<E: Engine> FlowRun<E> {
+impl<E: ConfiguredController> FlowRun<E> {
     /// A flow that has not started. `ci_path` says whether its route gives
     /// congestion-indication marks.
     pub fn new(spec: &FlowSpec, number: u32, engine: E, seed: u64, ci_path: bool) -> FlowRun<E> {
@@ -330,7 +330,7 @@ impl<E: Engine> FlowRun<E> {
 /// Puts a data packet on the network, unless the scenario has it lost before.
 #[inline(always)]
 fn put(
-    departure: &Departure,
+    departure: &SendSnapshot,
     now: u64,
     drop_packets: &mut std::iter::Peekable<std::vec::IntoIter<u64>>,
     spec: &FlowSpec,

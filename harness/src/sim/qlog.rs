@@ -6,7 +6,7 @@ use std::io::Write;
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{QlogRecorder, SharedTrace};
 use windlass_controllers::event::LossTrigger;
-use windlass_controllers::{Engine, Time};
+use windlass_controllers::{ConfiguredController, Time};
 use windlass_qlog::{
     Ack, Detail, EcnCounts, Frame, Header, Packet, PacketType, Profile, RecoveryParameters, SendTrigger, Trace,
 };
@@ -25,7 +25,7 @@ pub struct QlogSettings {
     pub level: Level,
 }
 
-impl<E: Engine> Simulation<E> {
+impl<E: ConfiguredController> Simulation<E> {
     /// Writes flow `number` to `writer` as qlog. Only before the run has begun. When the
     /// simulation is finished, the trace is the caller's alone to
     /// [`finish`](SharedTrace::finish).

@@ -1,7 +1,7 @@
 //! RTT estimation (`RFC 9002 §5`).
 
 use windlass_controllers::Span;
-use windlass_controllers::event::Rtt;
+use windlass_controllers::event::RttSample;
 
 /// `kGranularity` (`RFC 9002 §6.1.2`), ns.
 pub(super) const GRANULARITY: u64 = 1_000_000;
@@ -26,7 +26,7 @@ impl RttEstimator {
 
     /// Takes a sample. `ack_delay` is what the receiver says, at most its promised maximum.
     #[inline]
-    pub fn sample(&mut self, now: u64, latest: u64, ack_delay: u64) -> Rtt {
+    pub fn sample(&mut self, now: u64, latest: u64, ack_delay: u64) -> RttSample {
         self.latest = latest;
         if self.first_sample.is_none() {
             self.first_sample = Some(now);
@@ -37,7 +37,7 @@ impl RttEstimator {
             self.variation = (3 * self.variation + self.smoothed.abs_diff(adjusted)) / 4;
             self.smoothed = (7 * self.smoothed + adjusted) / 8;
         }
-        Rtt {
+        RttSample {
             latest: Span(latest),
             smoothed: Span(self.smoothed),
             variation: Span(self.variation),

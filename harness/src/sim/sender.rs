@@ -1,11 +1,12 @@
 //! The sending end of a flow: its controller, what it remembers of packets, and the order
 //! in which the controller hears of things.
 
-use windlass_adapter::{AckBatch, Departures, Flow};
+use windlass_adapter::{AckBatch, DeliveryRateState, Flow};
 use windlass_controllers::event::{
-    LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent as SentEvent, SpuriousLoss,
+    EcnCe, LossTrigger, OneWay, PacketSent as SentEvent, PacketsLost, Place, ProbeReceived, Queueing, RttSample,
+    SpuriousLoss,
 };
-use windlass_controllers::{Decision, Ecn, Engine, Event, Signals, Span, Time, TrainPlan, What};
+use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
 use super::counts::Verdicts;
 use super::data::{Chunk, Data};
@@ -92,15 +93,15 @@ struct News {
 }
 
 /// A packet ready for the network.
-pub(super) struct Departure {
+pub(super) struct SendSnapshot {
     pub number: u64,
     pub packet: Packet,
 }
 
 /// The sending end of one flow.
-pub(super) struct Sender<E: Engine> {
+pub(super) struct Sender<E: ConfiguredController> {
     host: Flow<E>,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
     /// Siblings can change the decision in force.
     grouped: bool,
     orders: Orders,
@@ -121,7 +122,7 @@ pub(super) struct Sender<E: Engine> {
     pub trains: Trains,
     batch: AckBatch,
     /// Kept for controllers that need delivery rates.
-    departures: Option<Departures>,
+    departures: Option<DeliveryRateState>,
     period: Period,
     /// The wake-up the controller got last; it is not called twice for one.
     woken_for: Option<Time>,
@@ -143,12 +144,12 @@ pub(super) struct Around<'a> {
     pub observer: &'a mut Option<Box<dyn FlowObserver>>,
 }
 
-impl<E: Engine> Sender<E> {
+impl<E: ConfiguredController> Sender<E> {
     pub fn new(spec: &FlowSpec, flow: u32, host: Flow<E>, ci_path: bool) -> Sender<E> {
         Sender {
-            heeds_sent: host.heeds_sent(),
+            wants_packet_sent: host.wants_packet_sent(),
             orders: Orders::of(&host.decision(), spec.ecn),
-            departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(Departures::default),
+            departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
             host,
             grouped: spec.group.is_some(),
             ecn: spec.ecn,
@@ -185,8 +186,8 @@ impl<E: Engine> Sender<E> {
 
     /// Gives the controller an event and starts carrying out what it decides.
     #[inline]
-    fn tell(&mut self, now: u64, what: What, around: &mut Around<'_>) {
-        let decision = self.host.on(&Event { now: Time(now), what });
+    fn tell(&mut self, now: u64, kind: EventKind, around: &mut Around<'_>) {
+        let decision = self.host.on(&Event { now: Time(now), kind });
         let train = if decision.train.is_some() { decision.train } else { None };
         let (orders, wake_at) = (Orders::of(decision, self.ecn), decision.wake_at);
         self.obey(now, orders, wake_at, train, around);
@@ -223,13 +224,13 @@ impl<E: Engine> Sender<E> {
     /// The controller asked to be called now.
     pub fn wake(&mut self, now: u64, around: &mut Around<'_>) {
         self.woken_for = self.host.decision().wake_at.filter(|at| at.0 <= now);
-        self.tell(now, What::Tick, around);
+        self.tell(now, EventKind::TimerExpired, around);
     }
 
     /// The next packet, if there is something to send, the window has room and pacing
     /// lets it leave at `now`.
     #[inline(always)]
-    pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<Departure> {
+    pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
         if self.grouped {
             let ecn = self.ecn;
             self.orders = self.host.look(|decision| Orders::of(decision, ecn));
@@ -256,7 +257,7 @@ impl<E: Engine> Sender<E> {
 
     // Packets are put together where they go on the network, and not moved there.
     #[inline(always)]
-    fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> Departure {
+    fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> SendSnapshot {
         let first = self.recovery.in_flight == 0;
         if let Some(tcp) = &mut self.tcp {
             tcp.sent(now, chunk.number, chunk.transmissions, self.recovery.in_flight);
@@ -286,7 +287,7 @@ impl<E: Engine> Sender<E> {
                 &PacketSeen { number, bytes: chunk.bytes, payload: self.data.payload(chunk), offset, last, reason },
             );
         }
-        if self.heeds_sent {
+        if self.wants_packet_sent {
             let app_limited = self.data.peek().is_none();
             let sent = SentEvent {
                 bytes: u64::from(chunk.bytes),
@@ -295,7 +296,7 @@ impl<E: Engine> Sender<E> {
                 app_limited,
                 place,
             };
-            self.tell(now, What::Sent(sent), around);
+            self.tell(now, EventKind::PacketSent(sent), around);
         }
         let packet = Packet {
             ecn: self.orders.ecn,
@@ -303,7 +304,7 @@ impl<E: Engine> Sender<E> {
             ci_capable: self.ci_path,
             ..Packet::new(self.flow, number, chunk.bytes + self.overhead)
         };
-        Departure { number, packet }
+        SendSnapshot { number, packet }
     }
 
     /// Probe `index` of a train.
@@ -427,7 +428,7 @@ impl<E: Engine> Sender<E> {
             });
             acked.queueing = Some(Queueing { forward: Span(seen.took), backward: ack.waited });
             acked.congestion_indication = self.ci_path.then_some(ci);
-            self.tell(now, What::Acked(acked), around);
+            self.tell(now, EventKind::PacketsAcked(acked), around);
             self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
             self.trains.forget_before(self.recovery.sent.first());
         }
@@ -436,9 +437,9 @@ impl<E: Engine> Sender<E> {
     /// What comes between the samples of an ACK and its growth, in the order
     /// [`windlass_controllers::event`] gives.
     #[cold]
-    fn congestion(&mut self, now: u64, rtt: Option<Rtt>, news: &News, around: &mut Around<'_>) {
+    fn congestion(&mut self, now: u64, rtt: Option<RttSample>, news: &News, around: &mut Around<'_>) {
         if let Some(rtt) = rtt {
-            self.tell(now, What::Sampled(rtt), around);
+            self.tell(now, EventKind::RttSampled(rtt), around);
         }
         if news.marks > 0 {
             self.marked(now, news, around);
@@ -451,7 +452,7 @@ impl<E: Engine> Sender<E> {
             self.period.outstanding = (left > 0).then_some(left);
             if left == 0 {
                 let newest_sent_at = Time(self.period.newest_sent_at);
-                self.tell(now, What::SpuriousLoss(SpuriousLoss { newest_sent_at }), around);
+                self.tell(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }), around);
             }
         }
     }
@@ -464,7 +465,7 @@ impl<E: Engine> Sender<E> {
             self.period = Period { start: Some(now), outstanding: None, newest_sent_at: newest_sent_at.0 };
         }
         let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
-        self.tell(now, What::Marked(Marked { packets: news.marks, newest_sent_at, newest_pn, in_flight }), around);
+        self.tell(now, EventKind::EcnCe(EcnCe { packets: news.marks, newest_sent_at, newest_pn, in_flight }), around);
     }
 
     /// The controller hears of lost packets, which are out of flight already, as are
@@ -475,7 +476,7 @@ impl<E: Engine> Sender<E> {
             departures.lost(lost.bytes);
         }
         let after = self.recovery.in_flight + acked;
-        let body = Lost {
+        let body = PacketsLost {
             bytes: lost.bytes,
             packets: lost.packets,
             newest_sent_at: Time(lost.newest_sent_at),
@@ -489,7 +490,7 @@ impl<E: Engine> Sender<E> {
             self.period = Period::default();
             self.rtt.restart_min();
             around.meter.congestion_events += 1;
-            self.tell(now, What::PersistentCongestion(body), around);
+            self.tell(now, EventKind::PersistentCongestion(body), around);
             return;
         }
         if self.period.start.is_none_or(|start| lost.newest_sent_at > start) {
@@ -499,7 +500,7 @@ impl<E: Engine> Sender<E> {
             *outstanding += lost.packets;
             self.period.newest_sent_at = self.period.newest_sent_at.max(lost.newest_sent_at);
         }
-        self.tell(now, What::Lost(body), around);
+        self.tell(now, EventKind::PacketsLost(body), around);
     }
 
     /// Keeps what the observer wants to know of a packet an ACK tells of.
@@ -563,7 +564,7 @@ impl<E: Engine> Sender<E> {
     }
 
     /// The recovery timer expired: a packet is lost by time, or a probe goes out.
-    pub fn recovery_due(&mut self, now: u64, around: &mut Around<'_>) -> Option<Departure> {
+    pub fn recovery_due(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
         if let Some(tcp) = self.tcp.take() {
             self.tcp = Some(self.timed_out(tcp, now, around));
             return None;
@@ -603,7 +604,11 @@ impl<E: Engine> Sender<E> {
         let Place { train, index } = place;
         let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
         let ce = seen.ecn == Codepoint::Ce;
-        self.tell(now, What::Probed(Probed { train, index, ce, one_way, sent_at: Time(sent_at) }), around);
+        self.tell(
+            now,
+            EventKind::ProbeReceived(ProbeReceived { train, index, ce, one_way, sent_at: Time(sent_at) }),
+            around,
+        );
     }
 }
 

@@ -1,7 +1,7 @@
 //! The run: network, flows and time.
 
 use windlass_adapter::{Groups, Recorder};
-use windlass_controllers::{Algorithm, Engine, Time};
+use windlass_controllers::{Algorithm, ConfiguredController, Time};
 
 use super::counts::FlowCounts;
 use super::flow::FlowRun;
@@ -36,7 +36,7 @@ pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
 }
 
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
-pub struct Simulation<E: Engine = Algorithm> {
+pub struct Simulation<E: ConfiguredController = Algorithm> {
     scenario: Scenario,
     network: Network,
     flows: Vec<FlowRun<E>>,
@@ -72,7 +72,7 @@ impl Simulation<Algorithm> {
     }
 }
 
-impl<E: Engine> Simulation<E> {
+impl<E: ConfiguredController> Simulation<E> {
     /// The scenario at its beginning, with an engine of the caller's for each flow. Flows
     /// of one group need equal engines, and their shared facts stay as they are.
     ///

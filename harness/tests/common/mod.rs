@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use windlass::scenario::Scenario;
 use windlass::sim::{AckSeen, FlowObserver, LossSeen, PacketSeen, Simulation};
-use windlass_adapter::{Facts, Recorder};
+use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::fixed_window::FixedWindow;
-use windlass_controllers::{Decision, Engine, Event, Fixed, Span, Time, What};
+use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Static, Time};
 
 /// Reads a scenario in which flows under test run `controller`.
 pub fn scenario(text: &str, controller: &str) -> Scenario {
@@ -63,18 +63,18 @@ impl FlowObserver for Log {
 }
 
 impl Recorder for Log {
-    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.push(event.now, Seen::Event(*event, *decision));
     }
 }
 
 /// A simulation with a constant window of `packets` in every flow, and flow 0's log.
-pub fn with_constant(text: &str, packets: u32) -> (Simulation<Fixed<FixedWindow>>, Log) {
+pub fn with_constant(text: &str, packets: u32) -> (Simulation<Static<FixedWindow>>, Log) {
     watched(Simulation::with(&scenario(text, "reno"), |_| FixedWindow::engine(packets)).unwrap())
 }
 
 /// The same simulation with flow 0 watched.
-pub fn watched<E: Engine>(mut simulation: Simulation<E>) -> (Simulation<E>, Log) {
+pub fn watched<E: ConfiguredController>(mut simulation: Simulation<E>) -> (Simulation<E>, Log) {
     let log = Log::default();
     simulation.watch(0, Some(Box::new(log.clone())), Some(Box::new(log.clone())));
     (simulation, log)
@@ -82,18 +82,18 @@ pub fn watched<E: Engine>(mut simulation: Simulation<E>) -> (Simulation<E>, Log)
 
 /// What kind of event, in a word.
 pub fn kind(event: &Event) -> &'static str {
-    match event.what {
-        What::Sent(_) => "sent",
-        What::Sampled(_) => "sampled",
-        What::Acked(_) => "acked",
-        What::Marked(_) => "marked",
-        What::Lost(_) => "lost",
-        What::PersistentCongestion(_) => "persistent",
-        What::SpuriousLoss(_) => "spurious",
-        What::Tick => "tick",
-        What::Probed(_) => "probed",
-        What::Joined => "joined",
-        What::Left => "left",
+    match event.kind {
+        EventKind::PacketSent(_) => "sent",
+        EventKind::RttSampled(_) => "sampled",
+        EventKind::PacketsAcked(_) => "acked",
+        EventKind::EcnCe(_) => "marked",
+        EventKind::PacketsLost(_) => "lost",
+        EventKind::PersistentCongestion(_) => "persistent",
+        EventKind::SpuriousLoss(_) => "spurious",
+        EventKind::TimerExpired => "tick",
+        EventKind::ProbeReceived(_) => "probed",
+        EventKind::Joined => "joined",
+        EventKind::Left => "left",
         _ => "other",
     }
 }

@@ -1,7 +1,7 @@
 //! Events into the tables they belong to.
 
 use arrow::array::RecordBatch;
-use windlass_qlog_analysis::model::{Batch, Event, What};
+use windlass_qlog_analysis::model::{Batch, Event, EventKind};
 
 use crate::rows::{Events, Facts, Origin, Packets, Recovery, Told};
 use crate::{Error, Table};
@@ -25,16 +25,16 @@ impl Tables {
     /// `file` names where it comes from, `connection` is its connection, and `before` is
     /// how many events of its trace came before the batch.
     pub fn add(&mut self, file: &str, connection: &str, before: u64, batch: &Batch, index: usize) {
-        let Some(&Event { time, what, .. }) = batch.events.get(index) else { return };
+        let Some(&Event { time, kind, .. }) = batch.events.get(index) else { return };
         let seq = before + index as u64;
         let origin = Origin { file, trace: batch.trace, connection, seq, time };
         let packet = |index: u32| &batch.packets[index as usize];
-        match what {
-            What::Sent(index) => self.packets.add(&origin, "sent", packet(index), batch),
-            What::Received(index) => self.packets.add(&origin, "received", packet(index), batch),
-            What::Lost(index) => self.packets.add(&origin, "lost", packet(index), batch),
-            What::Dropped(index) => self.packets.add(&origin, "dropped", packet(index), batch),
-            What::Metrics(index) => self.recovery.add(&origin, &batch.metrics[index as usize]),
+        match kind {
+            EventKind::Sent(index) => self.packets.add(&origin, "sent", packet(index), batch),
+            EventKind::Received(index) => self.packets.add(&origin, "received", packet(index), batch),
+            EventKind::Lost(index) => self.packets.add(&origin, "lost", packet(index), batch),
+            EventKind::Dropped(index) => self.packets.add(&origin, "dropped", packet(index), batch),
+            EventKind::Metrics(index) => self.recovery.add(&origin, &batch.metrics[index as usize]),
             other => self.events.add(&origin, &told(other, batch, index)),
         }
         let event = index as u32;
@@ -79,27 +79,31 @@ impl Tables {
 }
 
 /// What an event tells that is neither packet nor metrics.
-fn told(what: What, batch: &Batch, index: usize) -> Told<'_> {
+fn told(kind: EventKind, batch: &Batch, index: usize) -> Told<'_> {
     let number = |event, number| Told { event, number: Some(number), ..Told::default() };
-    match what {
-        What::State(state) => {
+    match kind {
+        EventKind::State(state) => {
             let state = batch.states[state as usize];
             let trigger = state.trigger.map(|name| batch.name(name));
             Told { event: "congestion_state_updated", value: Some(batch.name(state.new)), trigger, ..Told::default() }
         }
-        What::Controller(name) => {
+        EventKind::Controller(name) => {
             Told { event: "congestion_controller", value: Some(batch.name(name)), ..Told::default() }
         }
-        What::Marked(packets) => number("marked", packets),
-        What::Losses(packets) => number("losses", packets),
-        What::Mtu(bytes) => number("mtu_updated", bytes),
-        What::Delivered(bytes) => number("delivered", bytes),
-        What::Spurious => Told { event: "spurious_loss", ..Told::default() },
-        What::Other(name) => {
+        EventKind::Marked(packets) => number("marked", packets),
+        EventKind::Losses(packets) => number("losses", packets),
+        EventKind::Mtu(bytes) => number("mtu_updated", bytes),
+        EventKind::Delivered(bytes) => number("delivered", bytes),
+        EventKind::Spurious => Told { event: "spurious_loss", ..Told::default() },
+        EventKind::Other(name) => {
             let at = batch.peers.binary_search_by_key(&(index as u32), |peer| peer.event);
             let peer = at.ok().map(|at| batch.name(batch.peers[at].address));
             Told { event: batch.name(name), peer, ..Told::default() }
         }
-        What::Sent(_) | What::Received(_) | What::Lost(_) | What::Dropped(_) | What::Metrics(_) => Told::default(),
+        EventKind::Sent(_)
+        | EventKind::Received(_)
+        | EventKind::Lost(_)
+        | EventKind::Dropped(_)
+        | EventKind::Metrics(_) => Told::default(),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
-use windlass_qlog_analysis::model::{Batch, Event, Fact, Metrics, Packet, PacketType, Peer, State, Stream, What};
+use windlass_qlog_analysis::model::{Batch, Event, EventKind, Fact, Metrics, Packet, PacketType, Peer, State, Stream};
 use windlass_qlog_analysis::read::{Options, open, read};
 use windlass_qlog_columns::{Table, Tables};
 
@@ -35,29 +35,29 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         let peer = batch.peers.iter().find(|peer| peer.event as usize == index).map(|peer| batch.name(peer.address));
         format!("{time} {name} {value:?} {number:?} {trigger:?} {peer:?}")
     };
-    let line = match event.what {
-        What::Sent(index) => packet("sent", index),
-        What::Received(index) => packet("received", index),
-        What::Lost(index) => packet("lost", index),
-        What::Dropped(index) => packet("dropped", index),
-        What::Metrics(index) => {
+    let line = match event.kind {
+        EventKind::Sent(index) => packet("sent", index),
+        EventKind::Received(index) => packet("received", index),
+        EventKind::Lost(index) => packet("lost", index),
+        EventKind::Dropped(index) => packet("dropped", index),
+        EventKind::Metrics(index) => {
             let one = &batch.metrics[index as usize];
             let sizes = [one.cwnd, one.ssthresh, one.bytes_in_flight, one.packets_in_flight, one.pacing_rate];
             let rtts = [one.min_rtt, one.smoothed_rtt, one.latest_rtt, one.rtt_variance];
             format!("{time} {sizes:?} {rtts:?} {:?} {:?} {}", one.pto_count, one.app_limited, one.path)
         }
-        What::State(index) => {
+        EventKind::State(index) => {
             let state = batch.states[index as usize];
             let trigger = state.trigger.map(|name| batch.name(name));
             other("congestion_state_updated", Some(batch.name(state.new)), None, trigger)
         }
-        What::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
-        What::Marked(number) => other("marked", None, Some(number), None),
-        What::Losses(number) => other("losses", None, Some(number), None),
-        What::Mtu(number) => other("mtu_updated", None, Some(number), None),
-        What::Delivered(number) => other("delivered", None, Some(number), None),
-        What::Spurious => other("spurious_loss", None, None, None),
-        What::Other(name) => other(batch.name(name), None, None, None),
+        EventKind::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
+        EventKind::Marked(number) => other("marked", None, Some(number), None),
+        EventKind::Losses(number) => other("losses", None, Some(number), None),
+        EventKind::Mtu(number) => other("mtu_updated", None, Some(number), None),
+        EventKind::Delivered(number) => other("delivered", None, Some(number), None),
+        EventKind::Spurious => other("spurious_loss", None, None, None),
+        EventKind::Other(name) => other(batch.name(name), None, None, None),
     };
     let facts = batch.facts.iter().filter(|fact| fact.event as usize == index);
     let told = |fact: &Fact| (!fact.value.is_nan()).then_some(fact.value);
@@ -254,19 +254,19 @@ proptest! {
             packet.streams = (batch.streams.len() as u32, streams.len() as u32);
             packet.trigger = fact.map(|_| other);
             let what = match kind {
-                0 => What::Sent(batch.packets.len() as u32),
-                1 => What::Received(batch.packets.len() as u32),
-                2 => What::Lost(batch.packets.len() as u32),
-                3 => What::Dropped(batch.packets.len() as u32),
-                4 => What::Metrics(batch.metrics.len() as u32),
-                5 => What::State(batch.states.len() as u32),
-                6 => What::Controller(one),
-                7 => What::Marked(number),
-                8 => What::Losses(number),
-                9 => What::Spurious,
-                10 => What::Mtu(number),
-                11 => What::Delivered(number),
-                _ => What::Other(one),
+                0 => EventKind::Sent(batch.packets.len() as u32),
+                1 => EventKind::Received(batch.packets.len() as u32),
+                2 => EventKind::Lost(batch.packets.len() as u32),
+                3 => EventKind::Dropped(batch.packets.len() as u32),
+                4 => EventKind::Metrics(batch.metrics.len() as u32),
+                5 => EventKind::State(batch.states.len() as u32),
+                6 => EventKind::Controller(one),
+                7 => EventKind::Marked(number),
+                8 => EventKind::Losses(number),
+                9 => EventKind::Spurious,
+                10 => EventKind::Mtu(number),
+                11 => EventKind::Delivered(number),
+                _ => EventKind::Other(one),
             };
             let index = batch.events.len() as u32;
             match kind {
@@ -284,7 +284,7 @@ proptest! {
                 let value = if number % 5 == 0 { f64::NAN } else { value };
                 batch.facts.push(Fact { event: index, name: one, value });
             }
-            batch.events.push(Event { time: time as i64 - 5, group: one, what });
+            batch.events.push(Event { time: time as i64 - 5, group: one, kind: what });
         }
         let mut tables = Tables::default();
         (0..batch.events.len()).for_each(|index| tables.add("f", "c", 100, &batch, index));

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::Lost;
 use super::node::millis;
 use crate::flight::{Fate, Flight, Sent};
-use crate::model::{Batch, Event, Metrics, Name, Packet, PacketType, What};
+use crate::model::{Batch, Event, EventKind, Metrics, Name, Packet, PacketType};
 
 /// Takes an event: its name, connection and data.
 type Hand<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
@@ -46,21 +46,24 @@ impl Writer {
             group => Some(super::survey::group_text(group)),
         };
         let mut data = Object::default();
-        let name = match event.what {
-            What::Sent(index) | What::Received(index) | What::Lost(index) | What::Dropped(index) => {
+        let name = match event.kind {
+            EventKind::Sent(index)
+            | EventKind::Received(index)
+            | EventKind::Lost(index)
+            | EventKind::Dropped(index) => {
                 packet(&batch.packets[index as usize], batch, &mut data);
-                match event.what {
-                    What::Sent(_) => "quic:packet_sent",
-                    What::Received(_) => "quic:packet_received",
-                    What::Lost(_) => "quic:packet_lost",
+                match event.kind {
+                    EventKind::Sent(_) => "quic:packet_sent",
+                    EventKind::Received(_) => "quic:packet_received",
+                    EventKind::Lost(_) => "quic:packet_lost",
                     _ => "quic:packet_dropped",
                 }
             }
-            What::Metrics(index) => {
+            EventKind::Metrics(index) => {
                 metrics(&batch.metrics[index as usize], &mut data);
                 "quic:recovery_metrics_updated"
             }
-            What::State(index) => {
+            EventKind::State(index) => {
                 let state = &batch.states[index as usize];
                 data.text("new", batch.name(state.new));
                 if let Some(trigger) = state.trigger {
@@ -68,17 +71,17 @@ impl Writer {
                 }
                 "quic:congestion_state_updated"
             }
-            What::Controller(name) => {
+            EventKind::Controller(name) => {
                 data.text("congestion_controller", batch.name(name));
                 data.raw("timer_granularity", "1");
                 "quic:recovery_parameters_set"
             }
-            What::Mtu(bytes) => {
+            EventKind::Mtu(bytes) => {
                 data.number("new", bytes.into());
                 "quic:mtu_updated"
             }
-            What::Marked(_) | What::Losses(_) | What::Spurious | What::Delivered(_) => return,
-            What::Other(name) => return lost.add(&format!("events {}", batch.name(name))),
+            EventKind::Marked(_) | EventKind::Losses(_) | EventKind::Spurious | EventKind::Delivered(_) => return,
+            EventKind::Other(name) => return lost.add(&format!("events {}", batch.name(name))),
         };
         hand(name, group.as_deref(), data.close());
         if self.rebuild
@@ -95,10 +98,10 @@ impl Writer {
         let connection = self.connections.entry(batch.name(event.group).to_owned()).or_default();
         let before = connection.in_flight;
         let mut changed = Metrics::default();
-        match event.what {
-            What::Sent(index) => connection.sent(event.time, &batch.packets[index as usize]),
-            What::Lost(index) => connection.lost(&batch.packets[index as usize]),
-            What::Received(index) => {
+        match event.kind {
+            EventKind::Sent(index) => connection.sent(event.time, &batch.packets[index as usize]),
+            EventKind::Lost(index) => connection.lost(&batch.packets[index as usize]),
+            EventKind::Received(index) => {
                 let packet = &batch.packets[index as usize];
                 connection.acked(event.time, packet, batch.ranges_of(packet), &mut changed);
             }

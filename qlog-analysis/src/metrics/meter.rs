@@ -8,7 +8,7 @@ use super::measures::{Level, Measures};
 use super::rates::Rates;
 use super::weighted::Weighted;
 use crate::flight::{Fate, Flight, Sent};
-use crate::model::{Batch, Event, Metrics, Packet, PacketType, Stream, What};
+use crate::model::{Batch, Event, EventKind, Metrics, Packet, PacketType, Stream};
 
 /// Data frames of a packet, a part of the meter's store: first and number.
 type Streams = (u64, u32);
@@ -169,22 +169,26 @@ impl Meter {
         self.last = self.last.max(now);
         self.measures.events += 1;
         self.latest_sample = None;
-        match event.what {
-            What::Sent(index) => self.sent(now, batch, &batch.packets[index as usize]),
-            What::Received(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
-            What::Lost(index) => self.lost(now, &batch.packets[index as usize]),
-            What::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
-            What::State(index) => {
+        match event.kind {
+            EventKind::Sent(index) => self.sent(now, batch, &batch.packets[index as usize]),
+            EventKind::Received(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
+            EventKind::Lost(index) => self.lost(now, &batch.packets[index as usize]),
+            EventKind::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::State(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.measures.states.len() < STATES || self.measures.states.contains_key(name);
                 let name = if known { name } else { "other" }.to_owned();
                 self.enter(now, Some(name));
             }
-            What::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
-            What::Marked(packets) => self.measures.marks += u64::from(packets),
-            What::Losses(packets) => self.told_lost += u64::from(packets),
-            What::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => self.met(batch, event),
-            What::Dropped(_) | What::Spurious | What::Mtu(_) | What::Delivered(_) | What::Other(_) => {}
+            EventKind::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
+            EventKind::Marked(packets) => self.measures.marks += u64::from(packets),
+            EventKind::Losses(packets) => self.told_lost += u64::from(packets),
+            EventKind::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => self.met(batch, event),
+            EventKind::Dropped(_)
+            | EventKind::Spurious
+            | EventKind::Mtu(_)
+            | EventKind::Delivered(_)
+            | EventKind::Other(_) => {}
         }
     }
 

@@ -7,7 +7,7 @@ use super::event::{self, Kind};
 use super::frames;
 use super::recovery;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Name, Packet, PacketType, Stream, What};
+use crate::model::{Batch, EventKind, Name, Packet, PacketType, Stream};
 
 /// The elements of an event that matter.
 #[derive(Default)]
@@ -54,13 +54,13 @@ pub(super) fn read(
         return Err(Malformed { at: 1, expected: "an event with a name" });
     }
     let mut data = Cursor::new(elements.data.filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"));
-    let what = if elements.category.first().is_some_and(u8::is_ascii_uppercase) {
+    let kind = if elements.category.first().is_some_and(u8::is_ascii_uppercase) {
         ancient(&elements, &mut data, dialect, options, batch)?
     } else {
         let name = [elements.category, b":", elements.kind].concat();
         event::data(Kind::of(&name), &name, &mut data, dialect, options, batch)?
     };
-    event::push(time, elements.group, what, elements.path, batch);
+    event::push(time, elements.group, kind, elements.path, batch);
     Ok(())
 }
 
@@ -71,26 +71,26 @@ fn ancient(
     dialect: &Dialect,
     options: &Options,
     batch: &mut Batch,
-) -> Result<What, Malformed> {
+) -> Result<EventKind, Malformed> {
     let sent = elements.trigger == b"PACKET_TX";
     match elements.kind {
         b"BYTES_IN_FLIGHT_UPDATE" | b"CWND_UPDATE" | b"RTT_UPDATE" | b"METRIC_UPDATE" => {
-            Ok(What::Metrics(recovery::metrics(data, dialect, options, batch)?))
+            Ok(EventKind::Metrics(recovery::metrics(data, dialect, options, batch)?))
         }
         b"PACKET_LOST" | b"STREAM_NEW" | b"ACK_NEW" => {
             let packet = frame(data, dialect, batch)?;
             batch.packets.push(packet);
             let index = batch.packets.len() as u32 - 1;
             Ok(match (elements.kind, sent) {
-                (b"PACKET_LOST", _) => What::Lost(index),
-                (_, true) => What::Sent(index),
-                (_, false) => What::Received(index),
+                (b"PACKET_LOST", _) => EventKind::Lost(index),
+                (_, true) => EventKind::Sent(index),
+                (_, false) => EventKind::Received(index),
             })
         }
         _ => {
             data.skip()?;
             let name = [elements.category, b":", elements.kind].concat();
-            Ok(What::Other(event::other(&name, batch)))
+            Ok(EventKind::Other(event::other(&name, batch)))
         }
     }
 }

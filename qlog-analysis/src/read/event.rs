@@ -6,7 +6,7 @@ use super::peer;
 use super::recovery;
 use super::{Options, array};
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Event, Name, What};
+use crate::model::{Batch, Event, EventKind, Name};
 
 /// What an event is about, by the part of its name after the namespace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -77,7 +77,7 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
     let mut group = Name::default();
     let mut path = 0;
     let mut late: Option<&[u8]> = None;
-    let mut what = None;
+    let mut kind = None;
     cursor.object(|key, value| {
         match key {
             b"time" | b"relative_time" | b"delta_time" => {
@@ -88,7 +88,7 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
             b"category" => category = value.word()?,
             b"data" => match name {
                 Some(name) if category.is_none() => {
-                    what = Some(data(Kind::of(name), name, value, dialect, options, batch)?);
+                    kind = Some(data(Kind::of(name), name, value, dialect, options, batch)?);
                 }
                 _ => late = Some(value.raw()?),
             },
@@ -105,8 +105,8 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
         let expected = if time.is_none() { "an event with a time" } else { "an event with a name" };
         return Err(Malformed { at: 0, expected });
     };
-    let what = match (what, late) {
-        (Some(what), _) => what,
+    let kind = match (kind, late) {
+        (Some(kind), _) => kind,
         (None, Some(late)) => {
             let mut cursor = Cursor::new(late);
             let kind = match category {
@@ -117,21 +117,23 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
         }
         (None, None) => data(Kind::of(name), name, &mut Cursor::new(b"{}"), dialect, options, batch)?,
     };
-    push(time, group, what, path, batch);
+    push(time, group, kind, path, batch);
     Ok(())
 }
 
 /// Adds an event whose tables were filled.
-pub(super) fn push(time: i64, group: Name, what: What, path: u64, batch: &mut Batch) {
+pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u64, batch: &mut Batch) {
     if path > 0 {
         let path = u32::try_from(path).unwrap_or(u32::MAX);
-        match what {
-            What::Sent(index) | What::Received(index) | What::Lost(index) => batch.packets[index as usize].path = path,
-            What::Metrics(index) => batch.metrics[index as usize].path = path,
+        match kind {
+            EventKind::Sent(index) | EventKind::Received(index) | EventKind::Lost(index) => {
+                batch.packets[index as usize].path = path
+            }
+            EventKind::Metrics(index) => batch.metrics[index as usize].path = path,
             _ => {}
         }
     }
-    batch.events.push(Event { time, group, what });
+    batch.events.push(Event { time, group, kind });
 }
 
 /// Reads the data of an event into their table.
@@ -142,40 +144,40 @@ pub(super) fn data(
     dialect: &Dialect,
     options: &Options,
     batch: &mut Batch,
-) -> Result<What, Malformed> {
+) -> Result<EventKind, Malformed> {
     let packet = |value: &mut Cursor<'_>, batch: &mut Batch| packet::read(value, dialect, options, batch);
     Ok(match kind {
-        Kind::Sent => What::Sent(packet(value, batch)?),
-        Kind::Received => What::Received(packet(value, batch)?),
-        Kind::Lost => What::Lost(packet(value, batch)?),
-        Kind::Dropped => What::Dropped(packet(value, batch)?),
-        Kind::Metrics => What::Metrics(recovery::metrics(value, dialect, options, batch)?),
-        Kind::State => What::State(recovery::state(value, batch)?),
+        Kind::Sent => EventKind::Sent(packet(value, batch)?),
+        Kind::Received => EventKind::Received(packet(value, batch)?),
+        Kind::Lost => EventKind::Lost(packet(value, batch)?),
+        Kind::Dropped => EventKind::Dropped(packet(value, batch)?),
+        Kind::Metrics => EventKind::Metrics(recovery::metrics(value, dialect, options, batch)?),
+        Kind::State => EventKind::State(recovery::state(value, batch)?),
         Kind::Parameters | Kind::Started => match recovery::controller(value, batch)? {
-            Some(controller) => What::Controller(controller),
-            None => What::Other(other(name, batch)),
+            Some(controller) => EventKind::Controller(controller),
+            None => EventKind::Other(other(name, batch)),
         },
-        Kind::Mtu => What::Mtu(number(value, &[b"new", b"mtu"])?),
+        Kind::Mtu => EventKind::Mtu(number(value, &[b"new", b"mtu"])?),
         Kind::Moved => recovery::moved(value, name, batch)?,
-        Kind::Losses => What::Losses(number(value, &[b"packets"])?),
-        Kind::Marked => What::Marked(number(value, &[b"packets"])?),
+        Kind::Losses => EventKind::Losses(number(value, &[b"packets"])?),
+        Kind::Marked => EventKind::Marked(number(value, &[b"packets"])?),
         Kind::Spurious => {
             value.skip()?;
-            What::Spurious
+            EventKind::Spurious
         }
         Kind::Stepped => {
             recovery::facts(value, options, batch)?;
-            What::Other(other(name, batch))
+            EventKind::Other(other(name, batch))
         }
         Kind::Peer => {
             if let Some(address) = peer::read(name, value, dialect)? {
                 batch.met(&address);
             }
-            What::Other(other(name, batch))
+            EventKind::Other(other(name, batch))
         }
         Kind::Other => {
             value.skip()?;
-            What::Other(other(name, batch))
+            EventKind::Other(other(name, batch))
         }
     })
 }

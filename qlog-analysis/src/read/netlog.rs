@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Event, Name, Packet, PacketType, Stream, What};
+use crate::model::{Batch, Event, EventKind, Name, Packet, PacketType, Stream};
 
 mod session;
 

@@ -7,7 +7,7 @@ use super::block::{BLOCK, Block, HEADER};
 use super::dialect::Dialect;
 use super::netlog::{Check, Netlog};
 use super::{Options, ReadError, header, units};
-use crate::model::{Batch, Era, Form, Trace, Vantage, What};
+use crate::model::{Batch, Era, EventKind, Form, Trace, Vantage};
 
 /// Blocks per thread that are read together.
 const AHEAD: usize = 4;
@@ -173,8 +173,8 @@ impl Plan {
             }
         }
         if known.trace.controller.is_empty() {
-            let name = batch.events.iter().find_map(|event| match event.what {
-                What::Controller(name) => Some(name),
+            let name = batch.events.iter().find_map(|event| match event.kind {
+                EventKind::Controller(name) => Some(name),
                 _ => None,
             });
             if let Some(name) = name {

@@ -4,7 +4,7 @@ use super::Options;
 use super::dialect::Dialect;
 use super::event;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Fact, Metrics, Name, State, What};
+use crate::model::{Batch, EventKind, Fact, Metrics, Name, State};
 
 /// From here on a slow start threshold stands for infinity.
 const INFINITE: u64 = 1 << 62;
@@ -85,7 +85,7 @@ pub(super) fn controller(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Op
 }
 
 /// Data on their way to or from the application; what counts is what arrives there.
-pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> Result<What, Malformed> {
+pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> Result<EventKind, Malformed> {
     let mut bytes = None;
     let mut delivered = false;
     value.object(|key, value| {
@@ -104,8 +104,8 @@ pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> R
         Ok(())
     })?;
     Ok(match bytes {
-        Some(bytes) if delivered => What::Delivered(u32::try_from(bytes).unwrap_or(u32::MAX)),
-        _ => What::Other(event::other(name, batch)),
+        Some(bytes) if delivered => EventKind::Delivered(u32::try_from(bytes).unwrap_or(u32::MAX)),
+        _ => EventKind::Other(event::other(name, batch)),
     })
 }
 

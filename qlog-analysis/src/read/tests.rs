@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use super::*;
-use crate::model::{PacketType, What};
+use crate::model::{EventKind, PacketType};
 
 fn all(bytes: &[u8], jobs: usize) -> Result<(Summary, Vec<Batch>), ReadError> {
     let mut batches = Vec::new();
@@ -41,7 +41,7 @@ fn what_a_packet_tells_is_kept() {
     let (_, batches) = all(&sequence(&[SENT]), 1).unwrap();
     let batch = &batches[0];
     let event = batch.events[0];
-    assert_eq!((event.time, event.what), (1_500_000, What::Sent(0)));
+    assert_eq!((event.time, event.kind), (1_500_000, EventKind::Sent(0)));
     let packet = batch.packets[0];
     assert_eq!((packet.kind, packet.number, packet.bytes), (PacketType::OneRtt, Some(7), Some(1200)));
     assert_eq!((packet.ack_eliciting, packet.ack_delay), (Some(true), Some(500_000)));
@@ -205,10 +205,10 @@ fn a_network_log_is_put_together_again() {
     for batch in &batches {
         for event in &batch.events {
             assert_eq!(batch.name(event.group), "ab");
-            let (packet, what) = match event.what {
-                What::Sent(index) => (index, "sent"),
-                What::Received(index) => (index, "received"),
-                What::Lost(index) => (index, "lost"),
+            let (packet, what) = match event.kind {
+                EventKind::Sent(index) => (index, "sent"),
+                EventKind::Received(index) => (index, "received"),
+                EventKind::Lost(index) => (index, "lost"),
                 _ => continue,
             };
             let packet = batch.packets[packet as usize];

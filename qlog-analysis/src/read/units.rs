@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Batch, PacketType, What};
+use crate::model::{Batch, EventKind, PacketType};
 
 /// A unit that RTTs are in instead of the one they should be in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,14 +55,14 @@ pub(super) fn judge(batch: &Batch) -> Option<Unit> {
     let mut sample = None;
     let (mut right, mut larger, mut smaller) = (0, 0, 0);
     for event in &batch.events {
-        match event.what {
-            What::Sent(index) => {
+        match event.kind {
+            EventKind::Sent(index) => {
                 let packet = &batch.packets[index as usize];
                 if let Some(number) = packet.number {
                     sent.insert((packet.kind.space(), number), event.time);
                 }
             }
-            What::Received(index) => {
+            EventKind::Received(index) => {
                 let packet = &batch.packets[index as usize];
                 let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
                 let left = largest.and_then(|largest| sent.remove(&(packet.kind.space(), largest)));
@@ -70,7 +70,7 @@ pub(super) fn judge(batch: &Batch) -> Option<Unit> {
                     sample = Some(event.time - left);
                 }
             }
-            What::Metrics(index) => {
+            EventKind::Metrics(index) => {
                 let Some(latest) = batch.metrics[index as usize].latest_rtt.filter(|&latest| latest > 0) else {
                     continue;
                 };

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use serde::Deserialize;
 use toml::{Spanned, Value};
-use windlass_controllers::{Algorithm, Engine, param::ParamError};
+use windlass_controllers::{Algorithm, ConfiguredController, param::ParamError};
 
 use super::destination::{Destination, FORMS};
 use super::problem::Place;
@@ -131,7 +131,7 @@ impl Reader<'_> {
     }
 
     fn set(&mut self, algorithm: &mut Algorithm, parameter: &Spanned<String>, value: &Spanned<Value>) {
-        let (name, controller) = (parameter.get_ref(), Engine::name(algorithm));
+        let (name, controller) = (parameter.get_ref(), ConfiguredController::name(algorithm));
         let Some(text) = scalar(value.get_ref()) else {
             let expected = "a number, a text, true or false";
             self.wrong(&value.span(), format!("{controller}: {name} is {}; expected {expected}", value.get_ref()));

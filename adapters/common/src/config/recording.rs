@@ -6,12 +6,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use windlass_controllers::{Engine, Path};
+use windlass_controllers::{ConfiguredController, Path};
 use windlass_qlog::{Detail, Header, Profile, Trace};
 
 use super::ConfigError;
 use crate::qlog::{Level, QlogRecorder};
-use crate::{Recorder, Spool};
+use crate::{LogWriter, Recorder};
 
 /// Where and how flows are recorded: a qlog file each, in one directory, written by a
 /// thread of its own.
@@ -19,7 +19,7 @@ use crate::{Recorder, Spool};
 pub struct Recording {
     directory: PathBuf,
     level: Level,
-    spool: Mutex<Option<Spool>>,
+    spool: Mutex<Option<LogWriter>>,
 }
 
 /// Files named by this process.
@@ -53,20 +53,20 @@ impl Recording {
     ///
     /// # Errors
     /// The directory cannot be made.
-    pub fn open(&self) -> Result<Spool, ConfigError> {
+    pub fn open(&self) -> Result<LogWriter, ConfigError> {
         let mut spool = self.spool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some(spool) = &*spool {
             return Ok(spool.clone());
         }
         let failed = |source| ConfigError::Recording { directory: self.directory.clone(), source };
-        Ok(spool.insert(Spool::open(&self.directory).map_err(failed)?).clone())
+        Ok(spool.insert(LogWriter::open(&self.directory).map_err(failed)?).clone())
     }
 
     /// The recorder of a flow of `engine` to `peer`, which writes to `spool`.
     #[must_use]
-    pub fn recorder<E: Engine>(
+    pub fn recorder<E: ConfiguredController>(
         &self,
-        spool: &Spool,
+        spool: &LogWriter,
         stack: &str,
         engine: &E,
         controller: &str,

@@ -1,4 +1,4 @@
-use windlass_controllers::event::{Acked, Idle, Lost, Marked, Rtt, SpuriousLoss};
+use windlass_controllers::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
 use windlass_controllers::{Algorithm, Ecn, Phase, Span, Table, Time};
 use windlass_qlog::{Detail, Frame, Header, Packet, Profile};
 
@@ -34,8 +34,9 @@ fn at(ms: u64) -> Time {
 /// A plausible history with one event of nearly every kind.
 fn history() -> Vec<Event> {
     let ms = Span::from_millis;
-    let rtt = Rtt { latest: ms(40), smoothed: Span(40_000_001), variation: ms(5), min: ms(39), ack_delay: Span::ZERO };
-    let acked = Acked {
+    let rtt =
+        RttSample { latest: ms(40), smoothed: Span(40_000_001), variation: ms(5), min: ms(39), ack_delay: Span::ZERO };
+    let acked = PacketsAcked {
         bytes: 2400,
         packets: 2,
         fresh_bytes: 2400,
@@ -52,7 +53,7 @@ fn history() -> Vec<Event> {
         congestion_indication: None,
         delivery: None,
     };
-    let lost = Lost {
+    let lost = PacketsLost {
         bytes: 1200,
         packets: 1,
         newest_sent_at: at(30),
@@ -62,22 +63,22 @@ fn history() -> Vec<Event> {
         trigger: LossTrigger::TimeThreshold,
         transmissions: 1,
     };
-    let many = Lost { packets: 3, bytes: 3600, newest_sent_at: at(95), newest_pn: Some(9), ..lost };
-    let marked = Marked { packets: 4, newest_sent_at: at(120), newest_pn: None, in_flight: 4800 };
-    let later = Acked { newest_sent_at: at(70), rtt: None, ..acked };
+    let many = PacketsLost { packets: 3, bytes: 3600, newest_sent_at: at(95), newest_pn: Some(9), ..lost };
+    let marked = EcnCe { packets: 4, newest_sent_at: at(120), newest_pn: None, in_flight: 4800 };
+    let later = PacketsAcked { newest_sent_at: at(70), rtt: None, ..acked };
     [
-        (40, What::Acked(acked)),
-        (60, What::Sampled(rtt)),
-        (60, What::Lost(lost)),
-        (80, What::Acked(later)),
-        (130, What::Lost(many)),
-        (150, What::SpuriousLoss(SpuriousLoss { newest_sent_at: at(95) })),
-        (200, What::Marked(marked)),
-        (300, What::Mtu(1400)),
-        (900, What::Idle(Idle { idle: ms(500), pto: ms(100) })),
-        (950, What::PersistentCongestion(Lost { newest_sent_at: at(940), ..many })),
+        (40, EventKind::PacketsAcked(acked)),
+        (60, EventKind::RttSampled(rtt)),
+        (60, EventKind::PacketsLost(lost)),
+        (80, EventKind::PacketsAcked(later)),
+        (130, EventKind::PacketsLost(many)),
+        (150, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: at(95) })),
+        (200, EventKind::EcnCe(marked)),
+        (300, EventKind::MtuUpdated(1400)),
+        (900, EventKind::IdleRestart(IdleRestart { idle: ms(500), pto: ms(100) })),
+        (950, EventKind::PersistentCongestion(PacketsLost { newest_sent_at: at(940), ..many })),
     ]
-    .map(|(ms, what)| Event { now: at(ms), what })
+    .map(|(ms, kind)| Event { now: at(ms), kind })
     .into()
 }
 
@@ -167,26 +168,26 @@ fn the_steps_of_a_group_tell_their_order() {
         first.on(&event);
     }
     drop((second, first, other));
-    let turns = |shared: SharedTrace<Vec<u8>>| -> Vec<(Turn, What)> {
+    let turns = |shared: SharedTrace<Vec<u8>>| -> Vec<(GroupStep, EventKind)> {
         let file = shared.finish().unwrap().unwrap();
         Steps::new(&file[..])
             .filter_map(|entry| match entry.unwrap() {
-                Entry::Step(step, _) => Some((step.turn.unwrap(), step.event.what)),
+                Entry::Step(step, _) => Some((step.turn.unwrap(), step.event.kind)),
                 Entry::Start(_) => None,
             })
             .collect()
     };
     let mut all = turns(first_trace);
-    assert_eq!(all[0], (Turn { group: 0, step: 0, member: 0 }, What::Joined));
-    assert_eq!(all[1].0, Turn { group: 0, step: 3, member: 0 });
+    assert_eq!(all[0], (GroupStep { group: 0, step: 0, member: 0 }, EventKind::Joined));
+    assert_eq!(all[1].0, GroupStep { group: 0, step: 3, member: 0 });
     all.extend(turns(second_trace));
     all.sort_by_key(|(turn, _)| *turn);
     let steps: Vec<u64> = all.iter().map(|(turn, _)| turn.step).collect();
     assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no turn is missing or told twice");
-    assert_eq!(all[steps.len() - 2].1, What::Left);
+    assert_eq!(all[steps.len() - 2].1, EventKind::Left);
     let other = turns(other_trace);
-    assert_eq!(other[0], (Turn { group: 1, step: 0, member: 0 }, What::Joined));
-    assert_eq!(other[1], (Turn { group: 1, step: 1, member: 0 }, What::Left));
+    assert_eq!(other[0], (GroupStep { group: 1, step: 0, member: 0 }, EventKind::Joined));
+    assert_eq!(other[1], (GroupStep { group: 1, step: 1, member: 0 }, EventKind::Left));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-use windlass_controllers::event::{Acked, LossTrigger, Lost};
+use windlass_controllers::event::{LossTrigger, PacketsAcked, PacketsLost};
 use windlass_controllers::{Path, Span, Time};
 use windlass_qlog::{Detail, Header, Profile, Trace};
 
@@ -20,7 +20,7 @@ fn recorder(name: &str) -> (QlogRecorder<Vec<u8>>, Log) {
 
 fn acked(step: u64) -> Event {
     let now = PATH.now + Span::from_millis(40 + step);
-    let acked = Acked {
+    let acked = PacketsAcked {
         bytes: 2400,
         packets: 2,
         fresh_bytes: 2400,
@@ -37,11 +37,11 @@ fn acked(step: u64) -> Event {
         congestion_indication: None,
         delivery: None,
     };
-    Event { now, what: What::Acked(acked) }
+    Event { now, kind: EventKind::PacketsAcked(acked) }
 }
 
 fn lost(step: u64) -> Event {
-    let lost = Lost {
+    let lost = PacketsLost {
         bytes: 1200,
         packets: 1,
         newest_sent_at: PATH.now + Span::from_millis(step),
@@ -51,7 +51,7 @@ fn lost(step: u64) -> Event {
         trigger: LossTrigger::PacketThreshold,
         transmissions: 1,
     };
-    Event { now: PATH.now + Span::from_millis(40 + step), what: What::Lost(lost) }
+    Event { now: PATH.now + Span::from_millis(40 + step), kind: EventKind::PacketsLost(lost) }
 }
 
 fn event(step: u64) -> Event {

@@ -3,9 +3,10 @@
 
 use serde::{Deserialize, Serialize};
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Delivery, EcnCe, IdleRestart, LossTrigger, OneWay, PacketSent, PacketsAcked, PacketsLost, Place, ProbeReceived,
+    Queueing, RttSample, SpuriousLoss,
 };
-use windlass_controllers::{Decision, Ecn, Event, Path, Phase, Span, Time, TrainPlan, What};
+use windlass_controllers::{Decision, Ecn, Event, EventKind, Path, Phase, Span, Time, TrainPlan};
 
 /// `Option` of a mirrored type.
 macro_rules! optional {
@@ -30,7 +31,7 @@ macro_rules! optional {
 optional!(some_time, Time, "TimeDef");
 optional!(some_unsigned, u64, "super::super::number::unsigned");
 optional!(some_signed, i64, "super::super::number::signed");
-optional!(some_rtt, Rtt, "RttDef");
+optional!(some_rtt, RttSample, "RttSampleDef");
 optional!(some_one_way, OneWay, "OneWayDef");
 optional!(some_place, Place, "PlaceDef");
 optional!(some_queueing, Queueing, "QueueingDef");
@@ -60,31 +61,31 @@ pub struct PathDef {
 pub struct EventDef {
     #[serde(with = "TimeDef")]
     now: Time,
-    #[serde(with = "WhatDef")]
-    what: What,
+    #[serde(with = "EventKindDef")]
+    kind: EventKind,
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "What", rename_all = "snake_case")]
-enum WhatDef {
-    Sent(#[serde(with = "SentDef")] Sent),
-    Sampled(#[serde(with = "RttDef")] Rtt),
-    Acked(#[serde(with = "AckedDef")] Acked),
-    Marked(#[serde(with = "MarkedDef")] Marked),
-    Lost(#[serde(with = "LostDef")] Lost),
-    PersistentCongestion(#[serde(with = "LostDef")] Lost),
+#[serde(remote = "EventKind", rename_all = "snake_case")]
+enum EventKindDef {
+    PacketSent(#[serde(with = "PacketSentDef")] PacketSent),
+    RttSampled(#[serde(with = "RttSampleDef")] RttSample),
+    PacketsAcked(#[serde(with = "PacketsAckedDef")] PacketsAcked),
+    EcnCe(#[serde(with = "EcnCeDef")] EcnCe),
+    PacketsLost(#[serde(with = "PacketsLostDef")] PacketsLost),
+    PersistentCongestion(#[serde(with = "PacketsLostDef")] PacketsLost),
     SpuriousLoss(#[serde(with = "SpuriousLossDef")] SpuriousLoss),
-    Mtu(u32),
-    Idle(#[serde(with = "IdleDef")] Idle),
-    Tick,
-    Probed(#[serde(with = "ProbedDef")] Probed),
+    MtuUpdated(u32),
+    IdleRestart(#[serde(with = "IdleRestartDef")] IdleRestart),
+    TimerExpired,
+    ProbeReceived(#[serde(with = "ProbeReceivedDef")] ProbeReceived),
     Joined,
     Left,
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Sent")]
-struct SentDef {
+#[serde(remote = "PacketSent")]
+struct PacketSentDef {
     #[serde(with = "super::number::unsigned")]
     bytes: u64,
     #[serde(with = "some_unsigned", default, skip_serializing_if = "Option::is_none")]
@@ -97,8 +98,8 @@ struct SentDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Rtt")]
-struct RttDef {
+#[serde(remote = "RttSample")]
+struct RttSampleDef {
     #[serde(with = "SpanDef")]
     latest: Span,
     #[serde(with = "SpanDef")]
@@ -112,8 +113,8 @@ struct RttDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Acked")]
-struct AckedDef {
+#[serde(remote = "PacketsAcked")]
+struct PacketsAckedDef {
     #[serde(with = "super::number::unsigned")]
     bytes: u64,
     packets: u32,
@@ -133,7 +134,7 @@ struct AckedDef {
     delivered: u64,
     app_limited: bool,
     #[serde(with = "some_rtt", default, skip_serializing_if = "Option::is_none")]
-    rtt: Option<Rtt>,
+    rtt: Option<RttSample>,
     #[serde(with = "some_one_way", default, skip_serializing_if = "Option::is_none")]
     one_way: Option<OneWay>,
     #[serde(with = "some_queueing", default, skip_serializing_if = "Option::is_none")]
@@ -177,8 +178,8 @@ struct QueueingDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Marked")]
-struct MarkedDef {
+#[serde(remote = "EcnCe")]
+struct EcnCeDef {
     packets: u32,
     #[serde(with = "TimeDef")]
     newest_sent_at: Time,
@@ -197,8 +198,8 @@ enum LossTriggerDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Lost")]
-struct LostDef {
+#[serde(remote = "PacketsLost")]
+struct PacketsLostDef {
     #[serde(with = "super::number::unsigned")]
     bytes: u64,
     packets: u32,
@@ -223,8 +224,8 @@ struct SpuriousLossDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Idle")]
-struct IdleDef {
+#[serde(remote = "IdleRestart")]
+struct IdleRestartDef {
     #[serde(with = "SpanDef")]
     idle: Span,
     #[serde(with = "SpanDef")]
@@ -232,8 +233,8 @@ struct IdleDef {
 }
 
 #[derive(Serialize, Deserialize)]
-#[serde(remote = "Probed")]
-struct ProbedDef {
+#[serde(remote = "ProbeReceived")]
+struct ProbeReceivedDef {
     train: u32,
     index: u32,
     ce: bool,

@@ -64,7 +64,7 @@ struct Envelope<'a> {
 }
 
 #[derive(Deserialize)]
-struct Facts {
+struct StateVariables {
     #[serde(default)]
     facts: BTreeMap<String, Option<f64>>,
 }
@@ -103,6 +103,6 @@ impl<R: BufRead> Iterator for Steps<R> {
 
 fn step(data: &str) -> serde_json::Result<(Step, BTreeMap<String, f64>)> {
     let step = serde_json::from_str(data)?;
-    let Facts { facts } = serde_json::from_str(data)?;
+    let StateVariables { facts } = serde_json::from_str(data)?;
     Ok((step, facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()))
 }

@@ -1,9 +1,10 @@
 use proptest::option::of;
 use proptest::prelude::*;
 use windlass_controllers::event::{
-    Acked, Delivery, Idle, LossTrigger, Lost, Marked, OneWay, Place, Probed, Queueing, Rtt, Sent, SpuriousLoss,
+    Delivery, EcnCe, IdleRestart, LossTrigger, OneWay, PacketSent, PacketsAcked, PacketsLost, Place, ProbeReceived,
+    Queueing, RttSample, SpuriousLoss,
 };
-use windlass_controllers::{Ecn, Phase, Span, TrainPlan, What};
+use windlass_controllers::{Ecn, EventKind, Phase, Span, TrainPlan};
 
 use super::*;
 
@@ -31,8 +32,8 @@ fn span() -> impl Strategy<Value = Span> + Clone {
     integer().prop_map(Span)
 }
 
-fn rtt() -> impl Strategy<Value = Rtt> {
-    (span(), span(), span(), span(), span()).prop_map(|(latest, smoothed, variation, min, ack_delay)| Rtt {
+fn rtt() -> impl Strategy<Value = RttSample> {
+    (span(), span(), span(), span(), span()).prop_map(|(latest, smoothed, variation, min, ack_delay)| RttSample {
         latest,
         smoothed,
         variation,
@@ -53,7 +54,7 @@ fn delivery() -> impl Strategy<Value = Delivery> {
     )
 }
 
-fn acked() -> impl Strategy<Value = Acked> {
+fn acked() -> impl Strategy<Value = PacketsAcked> {
     let counts = (integer(), any::<u32>(), integer(), time(), of(integer()), of(integer()));
     let totals = (integer(), integer(), integer(), any::<bool>());
     let one_way = (signed(), signed()).prop_map(|(forward, backward)| OneWay { forward, backward });
@@ -64,7 +65,7 @@ fn acked() -> impl Strategy<Value = Acked> {
             (bytes, packets, fresh_bytes, newest_sent_at, newest_pn, newest_in_flight),
             (in_flight_before, in_flight, delivered, app_limited),
             (rtt, one_way, queueing, congestion_indication, delivery),
-        )| Acked {
+        )| PacketsAcked {
             bytes,
             packets,
             fresh_bytes,
@@ -84,47 +85,49 @@ fn acked() -> impl Strategy<Value = Acked> {
     )
 }
 
-fn lost() -> impl Strategy<Value = Lost> {
+fn lost() -> impl Strategy<Value = PacketsLost> {
     let trigger =
         prop::sample::select(vec![LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Unknown]);
     (integer(), any::<u32>(), time(), of(integer()), integer(), integer(), trigger, any::<u32>()).prop_map(
-        |(bytes, packets, newest_sent_at, newest_pn, in_flight_before, in_flight, trigger, transmissions)| Lost {
-            bytes,
-            packets,
-            newest_sent_at,
-            newest_pn,
-            in_flight_before,
-            in_flight,
-            trigger,
-            transmissions,
+        |(bytes, packets, newest_sent_at, newest_pn, in_flight_before, in_flight, trigger, transmissions)| {
+            PacketsLost {
+                bytes,
+                packets,
+                newest_sent_at,
+                newest_pn,
+                in_flight_before,
+                in_flight,
+                trigger,
+                transmissions,
+            }
         },
     )
 }
 
-fn what() -> impl Strategy<Value = What> {
+fn kind() -> impl Strategy<Value = EventKind> {
     let place = (any::<u32>(), any::<u32>()).prop_map(|(train, index)| Place { train, index });
     let sent = (integer(), of(integer()), integer(), any::<bool>(), of(place))
-        .prop_map(|(bytes, pn, in_flight, app_limited, place)| Sent { bytes, pn, in_flight, app_limited, place });
+        .prop_map(|(bytes, pn, in_flight, app_limited, place)| PacketSent { bytes, pn, in_flight, app_limited, place });
     let marked =
         (any::<u32>(), time(), of(integer()), integer()).prop_map(|(packets, newest_sent_at, newest_pn, in_flight)| {
-            Marked { packets, newest_sent_at, newest_pn, in_flight }
+            EcnCe { packets, newest_sent_at, newest_pn, in_flight }
         });
     let probed = (any::<u32>(), any::<u32>(), any::<bool>(), of(signed()), time())
-        .prop_map(|(train, index, ce, one_way, sent_at)| Probed { train, index, ce, one_way, sent_at });
+        .prop_map(|(train, index, ce, one_way, sent_at)| ProbeReceived { train, index, ce, one_way, sent_at });
     prop_oneof![
-        sent.prop_map(What::Sent),
-        rtt().prop_map(What::Sampled),
-        acked().prop_map(What::Acked),
-        marked.prop_map(What::Marked),
-        lost().prop_map(What::Lost),
-        lost().prop_map(What::PersistentCongestion),
-        time().prop_map(|newest_sent_at| What::SpuriousLoss(SpuriousLoss { newest_sent_at })),
-        any::<u32>().prop_map(What::Mtu),
-        (span(), span()).prop_map(|(idle, pto)| What::Idle(Idle { idle, pto })),
-        Just(What::Tick),
-        probed.prop_map(What::Probed),
-        Just(What::Joined),
-        Just(What::Left),
+        sent.prop_map(EventKind::PacketSent),
+        rtt().prop_map(EventKind::RttSampled),
+        acked().prop_map(EventKind::PacketsAcked),
+        marked.prop_map(EventKind::EcnCe),
+        lost().prop_map(EventKind::PacketsLost),
+        lost().prop_map(EventKind::PersistentCongestion),
+        time().prop_map(|newest_sent_at| EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at })),
+        any::<u32>().prop_map(EventKind::MtuUpdated),
+        (span(), span()).prop_map(|(idle, pto)| EventKind::IdleRestart(IdleRestart { idle, pto })),
+        Just(EventKind::TimerExpired),
+        probed.prop_map(EventKind::ProbeReceived),
+        Just(EventKind::Joined),
+        Just(EventKind::Left),
     ]
 }
 
@@ -174,12 +177,12 @@ proptest! {
     #[test]
     fn a_step_survives_json_bit_for_bit(
         now in time(),
-        what in what(),
+        kind in kind(),
         decision in decision(),
         turn in of((any::<u64>(), any::<u64>(), any::<u64>())),
     ) {
-        let turn = turn.map(|(group, step, member)| Turn { group, step, member });
-        let step = Step { event: Event { now, what }, decision, turn };
+        let turn = turn.map(|(group, step, member)| GroupStep { group, step, member });
+        let step = Step { event: Event { now, kind }, decision, turn };
         let text = serde_json::to_string(&step).unwrap();
         let read: Step = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read.event, step.event);
@@ -198,8 +201,8 @@ proptest! {
     }
 
     #[test]
-    fn reading_damaged_text_never_panics(text in "\\PC{0,80}", cut in 0..400usize, what in what()) {
-        let event = Event { now: Time(1), what };
+    fn reading_damaged_text_never_panics(text in "\\PC{0,80}", cut in 0..400usize, kind in kind()) {
+        let event = Event { now: Time(1), kind };
         let step = Step { event, decision: crate::qlog::tests::decision(), turn: None };
         let mut file = format!("\u{1e}{{\"name\":\"windlass:stepped\",\"data\":{}", serde_json::to_string(&step).unwrap());
         let cut = (0..=cut.min(file.len())).rev().find(|&cut| file.is_char_boundary(cut)).unwrap_or(0);
@@ -211,11 +214,11 @@ proptest! {
 
 #[test]
 fn a_step_reads_as_documented() {
-    let what = What::Marked(Marked { packets: 2, newest_sent_at: Time(5), newest_pn: None, in_flight: 2400 });
+    let kind = EventKind::EcnCe(EcnCe { packets: 2, newest_sent_at: Time(5), newest_pn: None, in_flight: 2400 });
     let step = Step {
-        event: Event { now: Time(u64::MAX), what },
+        event: Event { now: Time(u64::MAX), kind },
         decision: crate::qlog::tests::decision(),
-        turn: Some(Turn { group: 0, step: 7, member: 1 }),
+        turn: Some(GroupStep { group: 0, step: 7, member: 1 }),
     };
     assert_eq!(
         serde_json::to_string(&step).unwrap(),
@@ -239,7 +242,7 @@ fn floats_that_are_no_numbers_keep_their_bits() {
         carries_data: false,
     };
     let decision = Decision { train: Some(train), ..crate::qlog::tests::decision() };
-    let step = Step { event: Event { now: Time(0), what: What::Tick }, decision, turn: None };
+    let step = Step { event: Event { now: Time(0), kind: EventKind::TimerExpired }, decision, turn: None };
     let text = serde_json::to_string(&step).unwrap();
     assert!(text.contains(r#""min_rate":"0x7ff8000000000000","spread":"0xfff0000000000000""#), "{text}");
 }

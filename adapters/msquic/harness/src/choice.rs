@@ -9,7 +9,7 @@ use windlass::scenario::{Control, FlowSpec};
 use windlass::stacks::RunError;
 use windlass::stacks::driver::native::{NoNative, Seen, Shadow};
 use windlass_adapter::{Flow, Groups, Recorder, require};
-use windlass_controllers::{Algorithm, Decision, Engine, Path, Time, View};
+use windlass_controllers::{Algorithm, ConfiguredController, Decision, Path, Time, View};
 use windlass_msquic::{AT_MOST, Definition, NewFlow, STACK, register_as};
 
 /// MsQuic's own controllers: what a user types after `native:`.

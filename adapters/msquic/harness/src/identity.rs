@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use base64::Engine as _;
+use base64::ConfiguredController as _;
 use base64::engine::general_purpose::STANDARD;
 use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
 use tempfile::TempDir;

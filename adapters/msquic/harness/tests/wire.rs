@@ -13,7 +13,7 @@ use windlass::scenario::Scenario;
 use windlass::stacks::RunError;
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_adapter::step::{Entry, Steps};
-use windlass_controllers::{Algorithm, Event, What};
+use windlass_controllers::{Algorithm, Event, EventKind};
 use windlass_msquic_harness::{MSQUIC, run as run_on_msquic};
 
 /// 10 Mbit/s, 40 ms, room for two BDPs.
@@ -68,8 +68,8 @@ fn a_fixed_window_makes_its_goodput() {
         );
         assert!((flow.cwnd_mean_packets - f64::from(packets)).abs() < 1e-6, "{flow:?}");
         // Whatever the machine does, a sender with enough to send fills its window.
-        let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.what {
-            What::Acked(acked) => Some(acked.in_flight_before),
+        let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.kind {
+            EventKind::PacketsAcked(acked) => Some(acked.in_flight_before),
             _ => None,
         });
         let mut in_flight: Vec<u64> = acked.collect();
@@ -88,7 +88,7 @@ fn marks_are_counted_one_by_one() {
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"dctcp\"\necn = true"));
     let told: u64 = events(&logs, "flow1")
         .iter()
-        .map(|event| if let What::Marked(marked) = event.what { u64::from(marked.packets) } else { 0 })
+        .map(|event| if let EventKind::EcnCe(marked) = event.kind { u64::from(marked.packets) } else { 0 })
         .sum();
     let marked = outcome.queues[0].packets_marked;
     // The last marks of a run are on their way.
@@ -96,15 +96,15 @@ fn marks_are_counted_one_by_one() {
     assert!(told > 20, "{told}");
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"reno\"\necn = false"));
     assert_eq!(outcome.queues[0].packets_marked, 0);
-    assert!(!events(&logs, "flow1").iter().any(|event| matches!(event.what, What::Marked(_))));
+    assert!(!events(&logs, "flow1").iter().any(|event| matches!(event.kind, EventKind::EcnCe(_))));
 }
 
 /// Where a queue stands on the way there and none on the way back, the first delay grows.
 #[test]
 fn one_way_delays_are_the_paths() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\""));
-    let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.what {
-        What::Acked(acked) => Some(acked),
+    let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.kind {
+        EventKind::PacketsAcked(acked) => Some(acked),
         _ => None,
     });
     let delays: Vec<(i64, i64)> =
@@ -130,7 +130,7 @@ fn controllers_of_one_way_delay_run_on_their_signal() {
         let link = LINK.replace("duration_s = 3", "duration_s = 60");
         let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = {controller:?}\ntransfer_bytes = 300_000"));
         assert!(outcome.flows[0].completed, "{controller}: {:?}", outcome.flows[0]);
-        let heard = |event: &Event| matches!(event.what, What::Acked(acked) if acked.one_way.is_some());
+        let heard = |event: &Event| matches!(event.kind, EventKind::PacketsAcked(acked) if acked.one_way.is_some());
         assert!(events(&logs, "flow1").iter().any(heard), "{controller}");
     }
 }
@@ -141,7 +141,7 @@ fn losses_that_were_none_are_told() {
     let link = format!("{LINK}jitter_ms = {}\nreorder = true\n", 6.0 * gap_ms);
     let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = \"cubic\""));
     let events = events(&logs, "flow1");
-    let spurious = events.iter().filter(|event| matches!(event.what, What::SpuriousLoss(_))).count();
+    let spurious = events.iter().filter(|event| matches!(event.kind, EventKind::SpuriousLoss(_))).count();
     assert!(spurious > 0, "{} losses, none spurious: {:?}", outcome.flows[0].packets_lost, outcome.flows[0]);
 }
 
@@ -155,9 +155,17 @@ fn a_blackout_is_persistent_congestion() {
     let (outcome, logs) = run(&format!("{link}{changes}[[flow]]\ncontroller = \"reno\"\ntransfer_bytes = 3_000_000"));
     assert!(outcome.flows[0].completed, "{:?}", outcome.flows[0]);
     let events = events(&logs, "flow1");
-    assert!(events.iter().any(|event| matches!(event.what, What::PersistentCongestion(_))), "{:?}", outcome.flows[0]);
+    assert!(
+        events.iter().any(|event| matches!(event.kind, EventKind::PersistentCongestion(_))),
+        "{:?}",
+        outcome.flows[0]
+    );
     let after = events.iter().filter(|event| event.now.0 > 7_000_000_000);
-    assert!(after.filter(|event| matches!(event.what, What::Acked(_))).count() > 10, "{:?}", outcome.flows[0]);
+    assert!(
+        after.filter(|event| matches!(event.kind, EventKind::PacketsAcked(_))).count() > 10,
+        "{:?}",
+        outcome.flows[0]
+    );
 }
 
 #[test]
@@ -165,7 +173,7 @@ fn larger_datagrams_are_told() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\"\ndiscover_packet_bytes = 1472"));
     let sizes: Vec<u32> = events(&logs, "flow1")
         .iter()
-        .filter_map(|event| if let What::Mtu(bytes) = event.what { Some(bytes) } else { None })
+        .filter_map(|event| if let EventKind::MtuUpdated(bytes) = event.kind { Some(bytes) } else { None })
         .collect();
     assert_eq!(sizes.last(), Some(&1472), "{sizes:?}");
 }
@@ -222,7 +230,7 @@ fn every_controller_carries_everything_whole() {
                 "duration_s = 60\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n{link}\
                  {changes}[[flow]]\ncontroller = {name:?}\ntransfer_bytes = {bytes}\n{keys}"
             );
-            let complain = |what: String| wrong.lock().unwrap().push(format!("{name}, {path}: {what}"));
+            let complain = |kind: String| wrong.lock().unwrap().push(format!("{name}, {path}: {kind}"));
             match run_any(&scenario(&text)) {
                 Ok((outcome, _)) => {
                     let flow = &outcome.flows[0];

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use windlass_controllers::{Decision, Event};
-use windlass_msquic::{Definition, Facts, Recorder};
+use windlass_msquic::{Definition, Recorder, StateVariables};
 use windlass_msquic_endpoint::{Library, Settings};
 use windlass_msquic_perf::{Measured, Plan, Serving, run, serve};
 
@@ -69,7 +69,7 @@ fn what_was_asked_for_arrives() {
 struct Lives(Arc<[AtomicUsize; 2]>);
 
 impl Recorder for Lives {
-    fn record(&mut self, _: &Event, _: &Decision, _: &Facts<'_>) {}
+    fn record(&mut self, _: &Event, _: &Decision, _: &StateVariables<'_>) {}
 }
 
 impl Drop for Lives {

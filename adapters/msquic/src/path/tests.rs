@@ -1,6 +1,6 @@
 use super::*;
 use std::sync::{Arc, Mutex};
-use windlass_adapter::{Facts, Recorder};
+use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Algorithm, Decision, Path as Start};
 
 const MTU: u32 = 1200;
@@ -10,14 +10,14 @@ const MTU: u32 = 1200;
 struct Heard(Arc<Mutex<Vec<Event>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
 
 impl Heard {
-    fn take(&self) -> Vec<What> {
-        self.0.lock().unwrap().drain(..).map(|event| event.what).collect()
+    fn take(&self) -> Vec<EventKind> {
+        self.0.lock().unwrap().drain(..).map(|event| event.kind).collect()
     }
 }
 
@@ -69,7 +69,7 @@ fn an_ack_is_one_event_with_its_sample() {
     let flags = abi::acked::RTT | abi::acked::ONE_WAY | abi::acked::APP_LIMITED;
     path.acked(&acked(51_002, flags, 2, MTU), &[packet(1, 1001), packet(2, 1002)]);
     let heard = heard.take();
-    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((told.bytes, told.packets, told.newest_pn), (2 * u64::from(MTU), 2, Some(2)));
     assert_eq!((told.in_flight_before, told.in_flight), (3 * u64::from(MTU), MTU.into()));
     assert_eq!(told.newest_sent_at, time(1002));
@@ -91,8 +91,8 @@ fn frames_read_together_have_one_flight_before_them() {
     path.acked(&acked(51_002, 0, 2, 2 * MTU), &[packet(1, 1001), packet(2, 1002)]);
     let second = abi::Acked { in_flight_before: 4 * MTU, ..acked(51_003, 0, 1, MTU) };
     path.acked(&second, &[packet(3, 1003)]);
-    let told = heard.take().into_iter().map(|what| match what {
-        What::Acked(told) => (told.in_flight_before, told.in_flight),
+    let told = heard.take().into_iter().map(|kind| match kind {
+        EventKind::PacketsAcked(told) => (told.in_flight_before, told.in_flight),
         other => panic!("{other:?}"),
     });
     let mtu = u64::from(MTU);
@@ -118,7 +118,7 @@ fn sending_after_losing_everything_is_no_idleness() {
     };
     path.lost(&lost, &[packet(8, 1003), packet(9, 1004)]);
     send(&mut path, 10, 91_000, MTU);
-    assert!(!heard.take().iter().any(|what| matches!(what, What::Idle(_))));
+    assert!(!heard.take().iter().any(|kind| matches!(kind, EventKind::IdleRestart(_))));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn nothing_optional_is_told_without_its_flag() {
     }
     path.acked(&acked(51_002, 0, 1, 5 * MTU), &[packet(1, 1001)]);
     let heard = heard.take();
-    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((told.rtt, told.one_way, told.app_limited), (None, None, false));
 }
 
@@ -140,7 +140,7 @@ fn a_window_of_which_less_than_half_is_used_does_not_grow() {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
     path.acked(&acked(51_002, 0, 1, 3 * MTU), &[packet(1, 1001)]);
-    assert!(matches!(heard.take()[..], [What::Acked(told)] if told.app_limited));
+    assert!(matches!(heard.take()[..], [EventKind::PacketsAcked(told)] if told.app_limited));
     assert_eq!(path.control().cwnd, 10 * MTU);
 }
 
@@ -149,7 +149,7 @@ fn a_frame_without_packets_brings_its_sample_and_the_window_forgets_the_flight()
     let (mut path, heard) = path("reno");
     send(&mut path, 1, 1001, MTU);
     path.acked(&acked(51_002, abi::acked::RTT, 0, 0), &[]);
-    assert!(matches!(heard.take()[..], [What::Sampled(_)]));
+    assert!(matches!(heard.take()[..], [EventKind::RttSampled(_)]));
     path.acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
     assert!(heard.take().is_empty());
     assert_eq!(path.in_flight.bytes(), 0);
@@ -185,8 +185,12 @@ fn losses_marks_and_what_was_none_are_told() {
     path.lost(&lost, &[packet(3, 1003)]);
     path.spurious(&abi::Spurious { now_us: 61_000, newest_sent_us: 1003, in_flight: 0, mtu: MTU });
     let heard = heard.take();
-    let [What::Marked(marked), What::Lost(first), What::PersistentCongestion(second), What::SpuriousLoss(none)] =
-        heard[..]
+    let [
+        EventKind::EcnCe(marked),
+        EventKind::PacketsLost(first),
+        EventKind::PersistentCongestion(second),
+        EventKind::SpuriousLoss(none),
+    ] = heard[..]
     else {
         panic!("{heard:?}")
     };
@@ -201,7 +205,7 @@ fn losses_marks_and_what_was_none_are_told() {
 fn a_new_datagram_size_comes_before_what_tells_it() {
     let (mut path, heard) = path("reno");
     path.sent(&abi::Sent { now_us: 1001, number: 1, bytes: 1400, in_flight: 1400, mtu: 1400, flags: 0 });
-    assert_eq!(heard.take(), [What::Mtu(1400)]);
+    assert_eq!(heard.take(), [EventKind::MtuUpdated(1400)]);
 }
 
 #[test]
@@ -211,7 +215,7 @@ fn sending_after_silence_is_told() {
     path.acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
     heard.take();
     send(&mut path, 2, 951_000, MTU);
-    let [What::Idle(idle)] = heard.take()[..] else { panic!("no idle period") };
+    let [EventKind::IdleRestart(idle)] = heard.take()[..] else { panic!("no idle period") };
     assert_eq!(idle.idle, Span::from_millis(900));
     assert_eq!(idle.pto, Span(48_000_000 + 16_000_000) + MAX_ACK_DELAY);
 }
@@ -240,7 +244,7 @@ fn deliveries_are_those_of_the_packets_departure() {
     heard.take();
     path.acked(&acked(51_000, abi::acked::RTT, 1, MTU), &[packet(1, 1001)]);
     let heard = heard.take();
-    let [What::Acked(told)] = heard[..] else { panic!("{heard:?}") };
+    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
     assert_eq!(told.newest_in_flight, Some(MTU.into()));
     assert_eq!(told.delivery.unwrap().first_sent_at, time(1001));
 }

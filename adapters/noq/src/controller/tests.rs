@@ -1,13 +1,13 @@
 //! noq's calls reach the flow; what is made of them is tested with
-//! [`PathFlow`](windlass_adapter::instants::PathFlow).
+//! [`PathFlow`](windlass_adapter::std_time::PathFlow).
 
 use std::sync::{Arc, Mutex};
 
 use noq_proto::congestion::{Controller as _, ControllerFactory as _};
-use windlass_adapter::{Facts, Recorder};
-use windlass_controllers::event::{Idle, Lost, Marked, SpuriousLoss};
+use windlass_adapter::{Recorder, StateVariables};
+use windlass_controllers::event::{EcnCe, IdleRestart, PacketsLost, SpuriousLoss};
 use windlass_controllers::fixed_window::{self, FixedWindow};
-use windlass_controllers::{Decision, Event, Fixed, Span, Time, What};
+use windlass_controllers::{Decision, Event, EventKind, Span, Static, Time};
 
 use super::*;
 use crate::{Factory, PROVIDES};
@@ -16,14 +16,14 @@ use crate::{Factory, PROVIDES};
 struct Heard(Arc<Mutex<Vec<Event>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
 
 impl Heard {
-    fn take(&self) -> Vec<What> {
-        self.0.lock().unwrap().drain(..).map(|event| event.what).collect()
+    fn take(&self) -> Vec<EventKind> {
+        self.0.lock().unwrap().drain(..).map(|event| event.kind).collect()
     }
 }
 
@@ -58,10 +58,14 @@ fn losses_are_counted_and_numbered() {
     controller.on_congestion_event(later, now, true, false, 1200, 3);
     let heard = heard.take();
     match heard[..] {
-        [What::Lost(lost), What::Marked(marked), What::PersistentCongestion(Lost { packets: 1, .. })] => {
+        [
+            EventKind::PacketsLost(lost),
+            EventKind::EcnCe(marked),
+            EventKind::PersistentCongestion(PacketsLost { packets: 1, .. }),
+        ] => {
             assert_eq!((lost.packets, lost.bytes, lost.newest_pn), (2, 2400, Some(2)));
             assert_eq!((lost.in_flight_before, lost.in_flight), (6000, 3600));
-            assert!(matches!(marked, Marked { packets: 1, newest_pn: Some(4), .. }));
+            assert!(matches!(marked, EcnCe { packets: 1, newest_pn: Some(4), .. }));
         }
         _ => panic!("{heard:?}"),
     }
@@ -76,7 +80,7 @@ fn a_spurious_loss_is_taken_back() {
     controller.on_spurious_congestion_event();
     assert_eq!(controller.window(), 12_000);
     let spurious = SpuriousLoss { newest_sent_at: Time(1_000_000) };
-    assert_eq!(heard.take()[1..], [What::SpuriousLoss(spurious)]);
+    assert_eq!(heard.take()[1..], [EventKind::SpuriousLoss(spurious)]);
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
     controller.on_end_acks(now, 0, false, Some(0));
     controller.on_packet_sent(now + Duration::from_secs(2), 40, 1);
     let heard = heard.take();
-    let [What::Idle(Idle { idle, pto })] = heard[..] else { panic!("{heard:?}") };
+    let [EventKind::IdleRestart(IdleRestart { idle, pto })] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((idle, pto), (Span::from_millis(2000), Span::from_millis(101)));
 }
 
@@ -95,7 +99,7 @@ fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
 #[test]
 fn the_pacing_rate_drives_the_pacer() {
     let rate = |rate: f64| {
-        let engine = Fixed::<FixedWindow>(fixed_window::Params { rate, ..Default::default() });
+        let engine = Static::<FixedWindow>(fixed_window::Params { rate, ..Default::default() });
         Factory::new(engine).unwrap().make(Instant::now(), 1200).metrics().pacing_rate
     };
     assert_eq!(rate(8.0), Some(1_000_000));

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
-use windlass_controllers::{Algorithm, Decision, Engine, Path, Time, View};
+use windlass_controllers::{Algorithm, ConfiguredController, Decision, Path, Time, View};
 use windlass_qlog::{Detail, Profile};
 use windlass_quiche::{Definition, STACK};
 

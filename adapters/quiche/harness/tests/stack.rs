@@ -9,7 +9,7 @@ use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
 use windlass::outcome::{FlowOutcome, Outcome};
 use windlass::scenario::Scenario;
 use windlass_adapter::step::{Entry, Steps};
-use windlass_controllers::What;
+use windlass_controllers::EventKind;
 use windlass_qlog::Profile;
 use windlass_quiche_harness::QUICHE;
 
@@ -50,8 +50,8 @@ fn marks_reach_the_controller_one_by_one() {
     let log = std::fs::read(directory.path().join("marks/own@quiche/flow1.sqlog")).unwrap();
     let told: u64 = Steps::new(&log[..])
         .filter_map(|entry| match entry.unwrap() {
-            Entry::Step(step, _) => match step.event.what {
-                What::Marked(marked) => Some(u64::from(marked.packets)),
+            Entry::Step(step, _) => match step.event.kind {
+                EventKind::EcnCe(marked) => Some(u64::from(marked.packets)),
                 _ => None,
             },
             Entry::Start(..) => None,

@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use quiche::{Config, Connection, ConnectionId, RecvInfo};
-use windlass_quiche::{Facts, Recorder};
+use windlass_quiche::{Recorder, StateVariables};
 
 pub const MTU: usize = 1350;
 /// Where the client is.
@@ -284,7 +284,12 @@ impl Side {
 pub struct Watch(pub Arc<AtomicU64>);
 
 impl Recorder for Watch {
-    fn record(&mut self, _: &windlass_controllers::Event, decision: &windlass_controllers::Decision, _: &Facts<'_>) {
+    fn record(
+        &mut self,
+        _: &windlass_controllers::Event,
+        decision: &windlass_controllers::Decision,
+        _: &StateVariables<'_>,
+    ) {
         self.0.store(decision.cwnd, Ordering::Relaxed);
     }
 }

@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 use tokio_quiche::ClientH3Controller;
 use tokio_quiche::http3::driver::{ClientH3Event, H3Event, InboundFrame, IncomingH3Headers, NewClientRequest};
 use windlass_controllers::{Decision, Event};
-use windlass_quiche::{Definition, Facts, Recorder, register_as};
+use windlass_quiche::{Definition, Recorder, StateVariables, register_as};
 use windlass_quiche_tokio::{files, serve, settings};
 
 const BYTES: usize = 8_000_000;
@@ -22,7 +22,7 @@ const INITIAL: u64 = 20 * 1350;
 struct Windows(Arc<Mutex<Vec<u64>>>);
 
 impl Recorder for Windows {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(decision.cwnd);
     }
 }

@@ -1,23 +1,23 @@
 //! quinn's calls reach the flow; what is made of them is tested with
-//! [`PathFlow`](windlass_adapter::instants::PathFlow).
+//! [`PathFlow`](windlass_adapter::std_time::PathFlow).
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use quinn_proto::congestion::{Controller as _, ControllerFactory as _};
-use windlass_adapter::{Facts, Recorder};
-use windlass_controllers::event::{Lost, Marked};
-use windlass_controllers::{Decision, Event, What};
+use windlass_adapter::{Recorder, StateVariables};
+use windlass_controllers::event::{EcnCe, PacketsLost};
+use windlass_controllers::{Decision, Event, EventKind};
 
 use super::*;
 use crate::Factory;
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<What>>>);
+struct Heard(Arc<Mutex<Vec<EventKind>>>);
 
 impl Recorder for Heard {
-    fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
-        self.0.lock().unwrap().push(event.what);
+    fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
+        self.0.lock().unwrap().push(event.kind);
     }
 }
 
@@ -56,10 +56,10 @@ fn a_congestion_event_without_bytes_is_a_mark() {
     assert!(matches!(
         heard.0.lock().unwrap()[..],
         [
-            What::Marked(Marked { packets: 1, .. }),
-            What::Lost(Lost { packets: 2, in_flight_before: 6000, .. }),
-            What::PersistentCongestion(Lost { bytes: 1200, .. }),
-            What::Mtu(1400),
+            EventKind::EcnCe(EcnCe { packets: 1, .. }),
+            EventKind::PacketsLost(PacketsLost { packets: 2, in_flight_before: 6000, .. }),
+            EventKind::PersistentCongestion(PacketsLost { bytes: 1200, .. }),
+            EventKind::MtuUpdated(1400),
         ]
     ));
 }

@@ -3,8 +3,8 @@ use std::time::Instant;
 
 use quinn_proto::congestion::{Controller as _, ControllerFactory as _};
 use windlass_adapter::config::{Config, Peer};
-use windlass_adapter::{Facts, Groups, Recorder};
-use windlass_controllers::{Algorithm, Decision, Event, Fixed, Path, Time, schemes::reno};
+use windlass_adapter::{Groups, Recorder, StateVariables};
+use windlass_controllers::{Algorithm, Decision, Event, Path, Static, Time, schemes::reno};
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn every_controller_starts_with_its_own_window() {
 
 #[test]
 fn a_controller_outside_the_catalogue_plugs_in() {
-    let factory = Factory::new(Fixed::<reno::Reno>(reno::Params::default())).unwrap();
+    let factory = Factory::new(Static::<reno::Reno>(reno::Params::default())).unwrap();
     assert_eq!(factory.make(Instant::now(), 1200).metrics().congestion_window, 12_000);
 }
 
@@ -58,7 +58,7 @@ fn connections_of_one_key_share_a_group() {
 fn a_recorder_is_made_for_every_flow() {
     struct Tell(mpsc::Sender<u64>);
     impl Recorder for Tell {
-        fn record(&mut self, event: &Event, _: &Decision, _: &Facts<'_>) {
+        fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
             self.0.send(event.now.0).unwrap();
         }
     }

@@ -2,7 +2,7 @@ use s2n_quic::provider::congestion_controller::CongestionController as _;
 use windlass_controllers::schemes::reno;
 
 use super::*;
-use crate::Fixed;
+use crate::Static;
 
 fn peer(text: &str) -> SocketAddr {
     text.parse().unwrap()
@@ -31,7 +31,7 @@ fn every_controller_starts_with_its_own_window() {
         assert!(controller.congestion_window() > 1200, "{}", entry.name);
         assert!(controller.with_flow(|_| ()).is_none());
     }
-    let controller = Endpoint::new(Fixed::<reno::Reno>(reno::Params::default())).unwrap().make(peer("[::1]:1"), 1400);
+    let controller = Endpoint::new(Static::<reno::Reno>(reno::Params::default())).unwrap().make(peer("[::1]:1"), 1400);
     assert_eq!(controller.congestion_window(), 14_000);
 }
 

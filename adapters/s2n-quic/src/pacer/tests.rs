@@ -1,12 +1,12 @@
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Engine, Fixed, Path, Phase, View};
+use windlass_controllers::{ConfiguredController, Path, Phase, Static, View};
 
 use super::*;
 
 const MS: u64 = 1_000_000;
 
 fn decided(rate: f64, window: u32) -> Decision {
-    let engine = Fixed::<FixedWindow>(Params { rate, window, ..Params::default() });
+    let engine = Static::<FixedWindow>(Params { rate, window, ..Params::default() });
     let state = engine.start(&Path { now: Time::ZERO, mtu: 1250, seed: 1 });
     engine.decide(&state, View::solo(&()))
 }

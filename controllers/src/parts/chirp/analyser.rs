@@ -4,7 +4,7 @@
 //! it can run at either end (`spec: arumaithurai §3.7`).
 
 use crate::choice;
-use crate::event::Probed;
+use crate::event::ProbeReceived;
 
 choice! {
     /// Which probe of a train counts as the first that met congestion
@@ -82,7 +82,7 @@ impl Analyser {
     /// Takes a probe in. A finding comes with the last probe, or with the first that is
     /// out of sequence: that one and all after it count as missing. Fewer than two
     /// probes in sequence show nothing (`spec: arumaithurai §3.7 R1`).
-    pub fn arrived(&mut self, reading: &Reading, probe: &Probed) -> Option<Finding> {
+    pub fn arrived(&mut self, reading: &Reading, probe: &ProbeReceived) -> Option<Finding> {
         if probe.index == 0 {
             *self = Analyser::of(self.packets);
         } else if self.ignoring {
@@ -99,7 +99,7 @@ impl Analyser {
         self.finding(reading)
     }
 
-    fn record(&mut self, reading: &Reading, probe: &Probed) {
+    fn record(&mut self, reading: &Reading, probe: &ProbeReceived) {
         let congested = match reading.source {
             Source::Ce => probe.ce,
             Source::Delay => self.rose(reading, probe).unwrap_or(true),
@@ -119,7 +119,7 @@ impl Analyser {
 
     /// Whether the delay exceeds all before it; a train's first never does. Nothing is
     /// known without a delay.
-    fn rose(&self, reading: &Reading, probe: &Probed) -> Option<bool> {
+    fn rose(&self, reading: &Reading, probe: &ProbeReceived) -> Option<bool> {
         let delay = probe.one_way?;
         Some(self.timed && delay > self.longest.saturating_add(reading.margin))
     }

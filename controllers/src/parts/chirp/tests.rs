@@ -8,7 +8,7 @@ use super::analyser::*;
 use super::*;
 use crate::Time;
 use crate::TrainPlan;
-use crate::event::Probed;
+use crate::event::ProbeReceived;
 use crate::testkit::{assert_close, cases};
 
 const FULL: Chirp = Chirp { packets: 15, bytes: 1000, min_rate: 1e6, spread: 1.2 };
@@ -63,12 +63,12 @@ fn estimate_multipliers() {
 
 const CE: Reading = Reading { turn: Turn::FirstMark, source: Source::Ce, margin: 100_000 };
 
-fn probe(index: u32, ce: bool) -> Probed {
-    Probed { train: 1, index, ce, one_way: None, sent_at: Time::ZERO }
+fn probe(index: u32, ce: bool) -> ProbeReceived {
+    ProbeReceived { train: 1, index, ce, one_way: None, sent_at: Time::ZERO }
 }
 
 /// Feeds a train; the finding and how many probes it took.
-fn read(reading: &Reading, packets: u32, probes: &[Probed]) -> Option<(Finding, usize)> {
+fn read(reading: &Reading, packets: u32, probes: &[ProbeReceived]) -> Option<(Finding, usize)> {
     let mut analyser = Analyser::new(packets);
     let mut found = None;
     for (i, probe) in probes.iter().enumerate() {
@@ -143,7 +143,8 @@ fn the_first_probe_begins_again() {
 #[test]
 fn delay_counts_when_it_exceeds_every_one_before() {
     let train = |delays: &[Option<i64>], source| {
-        let probes: Vec<_> = (0..).zip(delays).map(|(i, &one_way)| Probed { one_way, ..probe(i, i == 4) }).collect();
+        let probes: Vec<_> =
+            (0..).zip(delays).map(|(i, &one_way)| ProbeReceived { one_way, ..probe(i, i == 4) }).collect();
         read(&Reading { source, ..CE }, delays.len() as u32, &probes).unwrap().0
     };
     let us = 1_000;
@@ -159,7 +160,7 @@ fn delay_counts_when_it_exceeds_every_one_before() {
     assert_eq!(train(&[None; 7], Source::Both), Finding { index: 5, saturated: false });
 }
 
-fn any_train() -> impl Strategy<Value = (Chirp, Reading, Vec<Probed>)> {
+fn any_train() -> impl Strategy<Value = (Chirp, Reading, Vec<ProbeReceived>)> {
     let chirp = (2u32..40, 100u32..9000, 1e3..1e10f64, 1.05..2.0f64)
         .prop_map(|(packets, bytes, min_rate, spread)| Chirp { packets, bytes, min_rate, spread });
     let reading = (any::<bool>(), 0..3u8).prop_map(|(first, source)| Reading {
@@ -171,7 +172,7 @@ fn any_train() -> impl Strategy<Value = (Chirp, Reading, Vec<Probed>)> {
     (chirp, reading, prop::collection::vec(met, 40)).prop_map(|(chirp, reading, met)| {
         let arrived = (0..chirp.packets).zip(met).filter(|(_, (_, _, arrives))| *arrives);
         let probes = arrived
-            .map(|(index, (ce, one_way, _))| Probed { train: 1, index, ce, one_way, sent_at: Time::ZERO })
+            .map(|(index, (ce, one_way, _))| ProbeReceived { train: 1, index, ce, one_way, sent_at: Time::ZERO })
             .collect();
         (chirp, reading, probes)
     })
@@ -217,7 +218,7 @@ proptest! {
         if let Some(probe) = more.get_mut(extra) {
             probe.ce = true;
         }
-        let rate = |probes: &[Probed]| read(&reading, chirp.packets, probes).map(|(f, _)| chirp.estimate(f.index));
+        let rate = |probes: &[ProbeReceived]| read(&reading, chirp.packets, probes).map(|(f, _)| chirp.estimate(f.index));
         prop_assert!(rate(&more) <= rate(&probes));
     }
 

@@ -1,6 +1,6 @@
 //! What a composition measures of its path before its modules see an event.
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 use crate::parameters;
 use crate::parts::windowed_min::WindowedMin;
 use crate::{Span, Time};
@@ -23,7 +23,7 @@ pub struct Measured {
 
 impl Measured {
     /// Takes a sample in; one of nothing or less is none (`spec: arumaithurai §5.0`).
-    pub fn sampled(&mut self, params: &Params, now: Time, rtt: &Rtt) {
+    pub fn sampled(&mut self, params: &Params, now: Time, rtt: &RttSample) {
         if rtt.latest > Span::ZERO {
             let latest = i64::try_from(rtt.latest.0).unwrap_or(i64::MAX);
             let window = Span::from_secs_f64(params.base_rtt_window);

@@ -1,25 +1,25 @@
 //! `spec: arumaithurai §1.5, §2.1`, Eq. 3.1, A47.
 
 use super::*;
-use crate::event::{Acked, Marked};
+use crate::event::{EcnCe, PacketsAcked};
 use crate::testkit::{PATH, acked, lost, marked};
 
 /// Runs events given as (time, what) and returns the verdicts.
-fn verdicts<const N: usize>(params: &Params, events: [(u64, What); N]) -> [Signal; N] {
+fn verdicts<const N: usize>(params: &Params, events: [(u64, EventKind); N]) -> [Signal; N] {
     let mut state = EarlyEcn::start(params, &PATH);
-    events.map(|(now, what)| EarlyEcn::update(params, &mut state, &Event { now: Time(now), what }))
+    events.map(|(now, kind)| EarlyEcn::update(params, &mut state, &Event { now: Time(now), kind }))
 }
 
-fn mark(sent_at: u64) -> What {
-    What::Marked(marked(Time(sent_at)))
+fn mark(sent_at: u64) -> EventKind {
+    EventKind::EcnCe(marked(Time(sent_at)))
 }
 
-fn loss(sent_at: u64) -> What {
-    What::Lost(lost(Time(sent_at)))
+fn loss(sent_at: u64) -> EventKind {
+    EventKind::PacketsLost(lost(Time(sent_at)))
 }
 
-fn ack(sent_at: u64) -> What {
-    What::Acked(acked(1, Time(sent_at)))
+fn ack(sent_at: u64) -> EventKind {
+    EventKind::PacketsAcked(acked(1, Time(sent_at)))
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn one_signal_per_flight() {
 
 #[test]
 fn persistent_congestion_starts_over() {
-    let events = [(100, mark(50)), (110, What::PersistentCongestion(lost(Time(60)))), (120, loss(70))];
+    let events = [(100, mark(50)), (110, EventKind::PersistentCongestion(lost(Time(60)))), (120, loss(70))];
     assert_eq!(verdicts(&Params::default(), events), [Signal::Mild, Signal::TimedOut, Signal::Strong]);
 }
 
@@ -39,10 +39,10 @@ fn persistent_congestion_starts_over() {
 fn indications_add_up_over_a_round_trip() {
     use Signal::*;
     let params = Params { w2: 0.5, theta: 2.0, ..Params::default() };
-    let three = What::Marked(Marked { packets: 3, ..marked(Time(1)) });
+    let three = EventKind::EcnCe(EcnCe { packets: 3, ..marked(Time(1)) });
     assert_eq!(verdicts(&params, [(10, mark(1)), (11, three)]), [Clear, Mild]);
     assert_eq!(verdicts(&params, [(10, three), (11, loss(2))]), [Clear, Strong]);
-    let none = What::Marked(Marked { packets: 0, ..marked(Time(1)) });
+    let none = EventKind::EcnCe(EcnCe { packets: 0, ..marked(Time(1)) });
     assert_eq!(verdicts(&params, [(10, three), (11, none)]), [Clear, Mild], "a report of marks is one at least");
     // The ACK of a packet sent when the round began does not end it.
     assert_eq!(verdicts(&params, [(10, ack(1)), (20, three), (21, ack(10)), (22, mark(12))])[3], Mild);
@@ -61,7 +61,7 @@ fn a_weight_of_nothing_is_deafness() {
 
 #[test]
 fn congestion_indications_count_where_they_weigh() {
-    let echo = What::Acked(Acked { congestion_indication: Some(true), ..acked(1, Time(5)) });
+    let echo = EventKind::PacketsAcked(PacketsAcked { congestion_indication: Some(true), ..acked(1, Time(5)) });
     assert_eq!(verdicts(&Params::default(), [(10, echo)]), [Signal::Clear]);
     let params = Params { w3: 1.0, ..Params::default() };
     assert_eq!(verdicts(&params, [(10, echo), (11, echo)]), [Signal::Mild, Signal::Clear]);

@@ -2,11 +2,11 @@
 //! are asked.
 
 use super::GroupRules;
-use crate::event::{Acked, Idle, Lost, Marked};
+use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost};
 use crate::parts::base::Growth;
 use crate::parts::slow_start::{HyStart, SlowStart, limited_divisor};
 use crate::parts::window::{Cut, Window};
-use crate::{Event, Member, Table, Time, View, What};
+use crate::{Event, EventKind, Member, Table, Time, View};
 
 /// Packet-by-packet growth handles at most this many packets one by one; the rest of
 /// an ACK that large counts as one.
@@ -114,7 +114,7 @@ impl<R: GroupRules> Flow<'_, R> {
     }
 
     /// Shows an ACK to HyStart++, which may end slow start at the window of now.
-    fn watch(&mut self, acked: &Acked) {
+    fn watch(&mut self, acked: &PacketsAcked) {
         if self.hystart.acked(self.now, acked.newest_sent_at, acked.rtt.map(|rtt| rtt.latest)) {
             self.window.ssthresh = self.window.cwnd;
         }
@@ -170,7 +170,7 @@ impl<R: GroupRules> Flow<'_, R> {
     }
 
     #[inline]
-    fn acknowledged(&mut self, acked: &Acked) {
+    fn acknowledged(&mut self, acked: &PacketsAcked) {
         let base = self.params.as_ref();
         if acked.app_limited {
             R::paused(self, self.now.since(*self.heard));
@@ -194,10 +194,9 @@ impl<R: GroupRules> Flow<'_, R> {
     /// Whether the event brings congestion that deserves a response of its own.
     #[inline]
     fn is_news(&self) -> bool {
-        match self.event.what {
-            What::Marked(Marked { newest_sent_at, .. }) | What::Lost(Lost { newest_sent_at, .. }) => {
-                self.window.epoch.accepts(newest_sent_at)
-            }
+        match self.event.kind {
+            EventKind::EcnCe(EcnCe { newest_sent_at, .. })
+            | EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => self.window.epoch.accepts(newest_sent_at),
             _ => false,
         }
     }
@@ -228,7 +227,7 @@ impl<R: GroupRules> Flow<'_, R> {
         R::resized(self, before / self.window.mtu);
     }
 
-    fn idle(&mut self, idle: &Idle) {
+    fn idle(&mut self, idle: &IdleRestart) {
         R::paused(self, idle.idle);
         *self.heard = self.now;
         if self.window.idle(self.params.as_ref(), idle) {
@@ -246,21 +245,21 @@ impl<R: GroupRules> Flow<'_, R> {
             self.advance();
         }
         if R::rollback(self.params) > 0.0 {
-            self.window.count(&self.event.what);
+            self.window.count(&self.event.kind);
         }
     }
 
     /// Everything an event means apart from congestion.
     #[inline]
     fn advance(&mut self) {
-        match &self.event.what {
-            What::Acked(acked) => self.acknowledged(acked),
-            What::PersistentCongestion(_) => self.timeout(),
-            What::SpuriousLoss(_) => {
+        match &self.event.kind {
+            EventKind::PacketsAcked(acked) => self.acknowledged(acked),
+            EventKind::PersistentCongestion(_) => self.timeout(),
+            EventKind::SpuriousLoss(_) => {
                 self.undo();
             }
-            What::Mtu(mtu) => self.resize(*mtu),
-            What::Idle(idle) => self.idle(idle),
+            EventKind::MtuUpdated(mtu) => self.resize(*mtu),
+            EventKind::IdleRestart(idle) => self.idle(idle),
             _ => {}
         }
     }

@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Idle, Rtt};
+use crate::event::{IdleRestart, PacketsAcked, RttSample};
 use crate::parts::compose::{Measured, measured};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, rtt};
-use crate::{Parameters, Phase, What};
+use crate::{EventKind, Parameters, Phase};
 
 /// A flow whose events, verdicts and estimates the test makes up.
 #[derive(Clone, Copy)]
@@ -27,14 +27,14 @@ impl Bench {
 
     fn new(params: Params) -> Bench {
         let mut path = Measured::default();
-        let sample: Rtt = rtt(Span::from_millis(100));
+        let sample: RttSample = rtt(Span::from_millis(100));
         path.sampled(&measured::Params::default(), Time::ZERO, &sample);
         Bench { params, state: Guided::start(&params, &PATH), path, now: Time(1) }
     }
 
-    fn tell(&mut self, what: What, signal: Signal, available: Option<f64>) -> f64 {
+    fn tell(&mut self, kind: EventKind, signal: Signal, available: Option<f64>) -> f64 {
         self.now += Span::from_millis(1);
-        let event = Event { now: self.now, what };
+        let event = Event { now: self.now, kind };
         let estimate = available.map(|available| Estimate { available, share: 0.5 });
         let input = Input { event: &event, path: &self.path };
         Guided::update(&self.params, &mut self.state, input, signal, estimate);
@@ -43,15 +43,15 @@ impl Bench {
 
     /// `packets` sent just now are acknowledged.
     fn ack(&mut self, packets: u32) -> f64 {
-        self.tell(What::Acked(acked(packets, self.now + Span(1))), Signal::Clear, None)
+        self.tell(EventKind::PacketsAcked(acked(packets, self.now + Span(1))), Signal::Clear, None)
     }
 
     fn congest(&mut self) -> f64 {
-        self.tell(What::Lost(lost(self.now)), Signal::Strong, None)
+        self.tell(EventKind::PacketsLost(lost(self.now)), Signal::Strong, None)
     }
 
     fn estimate(&mut self, available: f64) {
-        self.tell(What::Tick, Signal::Clear, Some(available));
+        self.tell(EventKind::TimerExpired, Signal::Clear, Some(available));
     }
 }
 
@@ -87,11 +87,14 @@ fn congestion_voids_the_estimate() {
 fn a_timeout_starts_over() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
-    assert_eq!(bench.tell(What::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
+    assert_eq!(bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
     assert_eq!((bench.state.window.ssthresh, bench.state.memory.guide.available()), (87.5, None));
     assert_eq!(bench.ack(1), 2.0, "slow start");
     let quic = Params::default();
-    assert_eq!(Bench::at(quic, 100.0).tell(What::PersistentCongestion(lost(Time(1))), Signal::TimedOut, None), 2.0);
+    assert_eq!(
+        Bench::at(quic, 100.0).tell(EventKind::PersistentCongestion(lost(Time(1))), Signal::TimedOut, None),
+        2.0
+    );
 }
 
 /// F6: whatever the first estimate says, it ends slow start.
@@ -111,7 +114,7 @@ fn an_estimate_ends_slow_start() {
 /// F7: only an idle period longer than the probe timeout ages what is known.
 #[test]
 fn a_long_idle_period_ages_the_estimate() {
-    let idle = |ms| What::Idle(Idle { idle: Span::from_millis(ms), pto: Span::from_millis(300) });
+    let idle = |ms| EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(ms), pto: Span::from_millis(300) });
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
     assert_eq!(bench.tell(idle(300), Signal::Clear, None), 100.0);
@@ -162,7 +165,7 @@ fn growth_is_guided_up_to_the_target() {
 fn another_datagram_size_keeps_bytes_and_rates() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
-    bench.tell(What::Mtu(2 * MTU), Signal::Clear, None);
+    bench.tell(EventKind::MtuUpdated(2 * MTU), Signal::Clear, None);
     assert_eq!((bench.state.window.cwnd, bench.state.memory.guide.reference), (50.0, 50.0));
     // 50 packets of 2000 bytes per base RTT, half of them in a window of 50.
     assert_eq!(bench.ack(2), 50.5);
@@ -181,7 +184,7 @@ fn without_a_base_rtt_growth_is_linear() {
 #[test]
 fn an_ack_that_reduces_does_not_grow() {
     let mut bench = Bench::at(Params::paper(), 80.0);
-    assert_eq!(bench.tell(What::Acked(acked(8, bench.now)), Signal::Mild, None), 70.0);
+    assert_eq!(bench.tell(EventKind::PacketsAcked(acked(8, bench.now)), Signal::Mild, None), 70.0);
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -229,8 +232,8 @@ proptest! {
                     let may_grow = !app_limited && before.window.epoch.accepts(sent_at);
                     let acked = acked(packets, sent_at);
                     let fresh_bytes = if before.window.epoch.accepts(sent_at) { acked.bytes } else { 0 };
-                    let acked = Acked { app_limited, fresh_bytes, ..acked };
-                    let now = bench.tell(What::Acked(acked), Signal::Clear, None);
+                    let acked = PacketsAcked { app_limited, fresh_bytes, ..acked };
+                    let now = bench.tell(EventKind::PacketsAcked(acked), Signal::Clear, None);
                     prop_assert!(now >= was);
                     if !may_grow {
                         prop_assert_eq!(now, was, "I4");
@@ -250,7 +253,7 @@ proptest! {
                     prop_assert_eq!(bench.state.memory.guide.available(), Some(0.0));
                 }
                 Act::Timeout => {
-                    let now = bench.tell(What::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
+                    let now = bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
                     prop_assert_eq!(now, params.base.timeout_window);
                     prop_assert_eq!(bench.state.window.ssthresh, ((1.0 - params.b) * was).max(2.0));
                     timed_out = true;

@@ -1,9 +1,9 @@
 //! What the skeleton owes its schemes: which hook is called when, with what.
 
 use super::*;
-use crate::event::{Acked, Idle, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, lost, marked};
-use crate::{Controller, What, parameters};
+use crate::{Controller, EventKind, parameters};
 
 parameters! {
     /// Parameters of [`Witness`].
@@ -69,24 +69,24 @@ fn flow(params: &Params, cwnd: f64, ssthresh: f64) -> Flow {
     state
 }
 
-fn step(params: &Params, state: Flow, now: u64, what: What) -> Flow {
-    testkit::step::<LossBased<Witness>>(params, state, Time(now), what)
+fn step(params: &Params, state: Flow, now: u64, kind: EventKind) -> Flow {
+    testkit::step::<LossBased<Witness>>(params, state, Time(now), kind)
 }
 
-fn limited(sent_at: u64) -> What {
-    What::Acked(Acked { app_limited: true, ..acked(1, Time(sent_at)) })
+fn limited(sent_at: u64) -> EventKind {
+    EventKind::PacketsAcked(PacketsAcked { app_limited: true, ..acked(1, Time(sent_at)) })
 }
 
 #[test]
 fn time_limited_by_the_application_is_told_once() {
     let params = Params::default();
     let mut state = flow(&params, 20.0, 10.0);
-    state = step(&params, state, 100, What::Acked(acked(1, Time(50))));
+    state = step(&params, state, 100, EventKind::PacketsAcked(acked(1, Time(50))));
     assert_eq!(state.memory.paused, Span(0));
     state = step(&params, state, 130, limited(60));
     assert_eq!(state.memory.paused, Span(30));
     // Idle from 140 to 190: the ACK after it does not count that again.
-    state = step(&params, state, 190, What::Idle(Idle { idle: Span(50), pto: Span(1000) }));
+    state = step(&params, state, 190, EventKind::IdleRestart(IdleRestart { idle: Span(50), pto: Span(1000) }));
     assert_eq!(state.memory.paused, Span(80));
     state = step(&params, state, 200, limited(190));
     assert_eq!(state.memory.paused, Span(90));
@@ -97,11 +97,11 @@ fn time_limited_by_the_application_is_told_once() {
 fn the_flight_includes_what_was_lost() {
     let params = Params::default();
     let start = flow(&params, 20.0, 10.0);
-    let after = step(&params, start, 100, What::Lost(lost(Time(50))));
+    let after = step(&params, start, 100, EventKind::PacketsLost(lost(Time(50))));
     assert_eq!(after.memory.flight, Some(10 * u64::from(MTU)));
-    let after = step(&params, start, 100, What::Marked(marked(Time(50))));
+    let after = step(&params, start, 100, EventKind::EcnCe(marked(Time(50))));
     assert_eq!(after.memory.flight, Some(10 * u64::from(MTU)));
-    let after = step(&params, start, 100, What::PersistentCongestion(lost(Time(50))));
+    let after = step(&params, start, 100, EventKind::PersistentCongestion(lost(Time(50))));
     assert_eq!((after.window.ssthresh, after.window.cwnd), (5.0, 2.0));
 }
 
@@ -110,8 +110,8 @@ fn the_flight_includes_what_was_lost() {
 fn an_unfounded_response_is_taken_back_unless_outgrown() {
     let params = Params::default();
     let start = flow(&params, 20.0, f64::INFINITY);
-    let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(50) });
-    let cut = step(&params, start, 100, What::Lost(lost(Time(50))));
+    let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(50) });
+    let cut = step(&params, start, 100, EventKind::PacketsLost(lost(Time(50))));
     assert_eq!((cut.window.cwnd, cut.window.reduced), (15.0, true));
     let back = step(&params, cut, 110, spurious);
     assert_eq!((back.window.cwnd, back.window.ssthresh, back.memory.undone), (20.0, f64::INFINITY, 1));
@@ -123,26 +123,26 @@ fn an_unfounded_response_is_taken_back_unless_outgrown() {
     let kept = step(&params, grown, 110, spurious);
     assert_eq!((kept.window.cwnd, kept.window.ssthresh, kept.memory.undone), (20.5, 15.0, 0));
 
-    let over = step(&params, cut, 110, What::PersistentCongestion(lost(Time(105))));
+    let over = step(&params, cut, 110, EventKind::PersistentCongestion(lost(Time(105))));
     assert_eq!(step(&params, over, 120, spurious), over, "a timeout is final");
 }
 
 #[test]
 fn a_long_idle_period_restarts_a_larger_window() {
     let params = Params::default();
-    let idle = What::Idle(Idle { idle: Span(200), pto: Span(100) });
+    let idle = EventKind::IdleRestart(IdleRestart { idle: Span(200), pto: Span(100) });
     let restarted = step(&params, flow(&params, 20.0, 10.0), 300, idle);
     assert_eq!((restarted.window.cwnd, restarted.memory.restarted), (10.0, 1));
     let small = step(&params, flow(&params, 8.0, 4.0), 300, idle);
     assert_eq!((small.window.cwnd, small.memory.restarted), (8.0, 0));
-    let short = What::Idle(Idle { idle: Span(100), pto: Span(100) });
+    let short = EventKind::IdleRestart(IdleRestart { idle: Span(100), pto: Span(100) });
     assert_eq!(step(&params, flow(&params, 20.0, 10.0), 300, short).window.cwnd, 20.0);
 }
 
 #[test]
 fn a_new_datagram_size_keeps_the_bytes() {
     let params = Params::default();
-    let resized = step(&params, flow(&params, 20.0, 10.0), 100, What::Mtu(2 * MTU));
+    let resized = step(&params, flow(&params, 20.0, 10.0), 100, EventKind::MtuUpdated(2 * MTU));
     assert_eq!((resized.window.cwnd, resized.window.ssthresh, resized.memory.ratio), (10.0, 5.0, 0.5));
 }
 
@@ -150,12 +150,12 @@ fn a_new_datagram_size_keeps_the_bytes() {
 #[test]
 fn limited_slow_start_returns_with_a_timeout() {
     let params = Params::paper();
-    let grown = |state: Flow| step(&params, state, 1000, What::Acked(acked(1, Time(900)))).window.cwnd;
+    let grown = |state: Flow| step(&params, state, 1000, EventKind::PacketsAcked(acked(1, Time(900)))).window.cwnd;
     let mut state = flow(&params, 200.0, 1000.0);
     assert_eq!(grown(state), 200.25);
     state.window.reduced = true;
     assert_eq!(grown(state), 201.0);
-    state = step(&params, state, 100, What::PersistentCongestion(lost(Time(50))));
+    state = step(&params, state, 100, EventKind::PersistentCongestion(lost(Time(50))));
     (state.window.cwnd, state.window.ssthresh) = (200.0, 1000.0);
     assert_eq!(grown(state), 200.25);
 }
@@ -167,7 +167,7 @@ fn a_scheme_without_groups_leaves_the_table_alone() {
     let mut members = [crate::Member { cwnd: 3.0, ..crate::Member::new(0) }; 2];
     let before = members;
     let state = flow(&params, 20.0, 10.0);
-    let event = Event { now: Time(9), what: What::Lost(lost(Time(8))) };
+    let event = Event { now: Time(9), kind: EventKind::PacketsLost(lost(Time(8))) };
     let table = crate::Table { shared: &mut (), members: &mut members, me: 1 };
     assert_eq!(LossBased::<Witness>::step(&params, state, table, &event).window.cwnd, 15.0);
     assert_eq!(members, before);

@@ -7,17 +7,17 @@ use crate::testkit::{acked, cases, marked};
 
 const G: f64 = 1.0 / 16.0;
 
-fn at(now: u64, what: What) -> Event {
-    Event { now: Time(now), what }
+fn at(now: u64, kind: EventKind) -> Event {
+    Event { now: Time(now), kind }
 }
 
 /// A window of `packets` that begins with the frame at `now`, `marks` of them marked.
 fn window(fraction: &mut MarkedFraction, now: u64, packets: u32, marks: u32) {
     let sent_at = Time(now - 1);
     if marks > 0 {
-        fraction.heard(G, Span::ZERO, &at(now, What::Marked(Marked { packets: marks, ..marked(sent_at) })));
+        fraction.heard(G, Span::ZERO, &at(now, EventKind::EcnCe(EcnCe { packets: marks, ..marked(sent_at) })));
     }
-    fraction.heard(G, Span::ZERO, &at(now, What::Acked(acked(packets, sent_at))));
+    fraction.heard(G, Span::ZERO, &at(now, EventKind::PacketsAcked(acked(packets, sent_at))));
 }
 
 /// The vector of `spec: arumaithurai §10`: alpha 0.25, M 0.5.
@@ -26,14 +26,14 @@ fn half_of_a_window_marked_moves_alpha_by_a_sixteenth_of_the_way() {
     let mut fraction = MarkedFraction { alpha: 0.25, ..MarkedFraction::start(Time(0)) };
     window(&mut fraction, 10, 10, 5);
     assert_eq!(fraction.alpha(), 0.25, "its window is still open");
-    assert!(fraction.heard(G, Span::ZERO, &at(20, What::Acked(acked(1, Time(11))))));
+    assert!(fraction.heard(G, Span::ZERO, &at(20, EventKind::PacketsAcked(acked(1, Time(11))))));
     assert_eq!(fraction.alpha(), 0.265_625);
 }
 
 #[test]
 fn a_window_lasts_until_a_later_packet_is_acknowledged_and_no_less_than_asked_for() {
     let mut fraction = MarkedFraction::start(Time(100));
-    let ack = |now, sent| at(now, What::Acked(acked(1, Time(sent))));
+    let ack = |now, sent| at(now, EventKind::PacketsAcked(acked(1, Time(sent))));
     assert!(!fraction.heard(G, Span::ZERO, &ack(150, 100)), "sent as it began");
     assert!(!fraction.heard(G, Span(80), &ack(179, 101)));
     assert!(fraction.heard(G, Span(80), &ack(180, 101)));
@@ -45,9 +45,9 @@ fn a_window_lasts_until_a_later_packet_is_acknowledged_and_no_less_than_asked_fo
 #[test]
 fn marks_without_acknowledged_packets_are_all_of_their_window() {
     let mut fraction = MarkedFraction { alpha: 0.0, ..MarkedFraction::start(Time(0)) };
-    fraction.heard(G, Span::ZERO, &at(5, What::Marked(marked(Time(0)))));
+    fraction.heard(G, Span::ZERO, &at(5, EventKind::EcnCe(marked(Time(0)))));
     assert!(fraction.seen());
-    fraction.heard(G, Span::ZERO, &at(9, What::Acked(acked(1, Time(8)))));
+    fraction.heard(G, Span::ZERO, &at(9, EventKind::PacketsAcked(acked(1, Time(8)))));
     assert_eq!(fraction.alpha(), G);
 }
 

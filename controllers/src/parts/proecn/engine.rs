@@ -1,7 +1,7 @@
 //! The prober's phases and timers.
 
 use super::Params;
-use crate::event::{Acked, Probed};
+use crate::event::{PacketsAcked, ProbeReceived};
 use crate::parts::chirp::{self, analyser::Analyser};
 use crate::parts::compose::{Estimate, Measured, Signal, Wants};
 use crate::parts::epoch::Epoch;
@@ -145,7 +145,7 @@ impl State {
     /// P1: probing begins when the first data has been acknowledged and the base RTT is
     /// known, carefully where the first round trip met congestion.
     #[inline]
-    pub(super) fn acked(&mut self, params: &Params, path: &Measured, now: Time, acked: &Acked) {
+    pub(super) fn acked(&mut self, params: &Params, path: &Measured, now: Time, acked: &PacketsAcked) {
         self.active = true;
         let Awaited::Round(round) = &self.awaited else { return };
         if !round.accepts(acked.newest_sent_at) {
@@ -165,7 +165,7 @@ impl State {
     }
 
     /// A probe of the train under way arrived; of any other it means nothing.
-    pub(super) fn probed(&mut self, params: &Params, probed: &Probed) -> Option<Outcome> {
+    pub(super) fn probed(&mut self, params: &Params, probed: &ProbeReceived) -> Option<Outcome> {
         let Awaited::Answer(train) = &mut self.awaited else { return None };
         if self.last_id != probed.train {
             return None;

@@ -5,7 +5,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Idle, Probed};
+use crate::event::{IdleRestart, ProbeReceived};
 use crate::parts::chirp;
 use crate::parts::compose::{Measured, measured};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, rtt};
@@ -42,8 +42,8 @@ impl Bench {
         bench
     }
 
-    fn tell(&mut self, what: What, signal: Signal) -> Option<f64> {
-        let event = Event { now: self.now, what };
+    fn tell(&mut self, kind: EventKind, signal: Signal) -> Option<f64> {
+        let event = Event { now: self.now, kind };
         let input = Input { event: &event, path: &self.path };
         ProEcn::update(&self.params, &mut self.state, input, signal).map(|estimate| estimate.available)
     }
@@ -56,15 +56,15 @@ impl Bench {
     /// Data sent a moment ago is acknowledged.
     fn ack(&mut self) {
         self.pass(Span(1000));
-        assert_eq!(self.tell(What::Acked(acked(1, Time(self.now.0 - 1))), Signal::Clear), None);
+        assert_eq!(self.tell(EventKind::PacketsAcked(acked(1, Time(self.now.0 - 1))), Signal::Clear), None);
     }
 
     fn tick(&mut self) -> Option<f64> {
-        self.tell(What::Tick, Signal::Clear)
+        self.tell(EventKind::TimerExpired, Signal::Clear)
     }
 
     fn congest(&mut self) {
-        self.pass(Span(1000)).tell(What::Tick, Signal::Mild);
+        self.pass(Span(1000)).tell(EventKind::TimerExpired, Signal::Mild);
     }
 
     fn plan(&self) -> Option<TrainPlan> {
@@ -84,7 +84,13 @@ impl Bench {
         let answers = arrived.map(|index| (index, marked >> index & 1 == 1));
         answers.fold(None, |found, (index, ce)| {
             let estimate = self.tell(
-                What::Probed(Probed { train: plan.id, index, ce, one_way: None, sent_at: Time::ZERO }),
+                EventKind::ProbeReceived(ProbeReceived {
+                    train: plan.id,
+                    index,
+                    ce,
+                    one_way: None,
+                    sent_at: Time::ZERO,
+                }),
                 Signal::Clear,
             );
             found.or(estimate)
@@ -190,9 +196,9 @@ fn an_unanswered_train_is_sent_again_once() {
     assert_eq!(bench.tick(), None);
     let again = bench.plan().unwrap();
     assert_eq!(again, TrainPlan { id: 2, ..first });
-    let late = Probed { train: first.id, index: 0, ce: false, one_way: None, sent_at: Time::ZERO };
+    let late = ProbeReceived { train: first.id, index: 0, ce: false, one_way: None, sent_at: Time::ZERO };
     let before = bench.state;
-    bench.tell(What::Probed(late), Signal::Clear);
+    bench.tell(EventKind::ProbeReceived(late), Signal::Clear);
     assert_eq!(bench.state, before, "an answer to the train given up");
     bench.now = bench.wake_at().unwrap();
     assert_eq!(bench.tick(), Some(0.0));
@@ -274,7 +280,7 @@ fn pauses_average_a_base_rtt() {
 /// been acknowledged; only a timeout forgets the streak.
 #[test]
 fn a_timeout_or_a_long_silence_starts_over() {
-    let idle = |ms| What::Idle(Idle { idle: Span::from_millis(ms), pto: Span::from_millis(300) });
+    let idle = |ms| EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(ms), pto: Span::from_millis(300) });
     let mut bench = Bench::begun();
     for _ in 0..3 {
         bench.answer(marks_from(2), CLEAN);
@@ -284,12 +290,12 @@ fn a_timeout_or_a_long_silence_starts_over() {
     let mut unchanged = bench;
     unchanged.tell(idle(300), Signal::Clear);
     assert_eq!(unchanged.state, bench.state);
-    for (what, signal, streak) in [(What::Tick, Signal::TimedOut, 0), (idle(301), Signal::Clear, 3)] {
+    for (kind, signal, streak) in [(EventKind::TimerExpired, Signal::TimedOut, 0), (idle(301), Signal::Clear, 3)] {
         let mut bench = bench;
-        bench.tell(what, signal);
+        bench.tell(kind, signal);
         assert_eq!((bench.plan(), bench.wake_at(), bench.state.zero_streak), (None, None, streak));
         let now = bench.now;
-        bench.pass(RTT).tell(What::Acked(acked(1, now)), Signal::Clear);
+        bench.pass(RTT).tell(EventKind::PacketsAcked(acked(1, now)), Signal::Clear);
         assert_eq!(bench.plan(), None, "sent before");
         bench.ack();
         let plan = bench.plan().unwrap();
@@ -313,7 +319,7 @@ fn no_train_without_data() {
 fn probes_have_the_size_asked_for_within_a_datagram() {
     for (probe_size, mtu, bytes) in [(0, 1000, 1000), (200, 1000, 200), (1400, 1000, 1000), (0, 1452, 1452)] {
         let mut bench = Bench::new(Params { probe_size, ..Params::default() });
-        bench.tell(What::Mtu(mtu), Signal::Clear);
+        bench.tell(EventKind::MtuUpdated(mtu), Signal::Clear);
         bench.ack();
         assert_eq!(bench.plan().unwrap().bytes, bytes);
     }
@@ -372,7 +378,7 @@ enum Act {
     Ack,
     Congest,
     TimeOut,
-    Idle,
+    IdleRestart,
     /// Time passes: this part of what is left until the wake-up call.
     Tick(f64),
     /// The train under way is answered in time.
@@ -381,7 +387,7 @@ enum Act {
         lost: u64,
     },
     /// A probe of no train under way.
-    Stray(Probed),
+    Stray(ProbeReceived),
 }
 
 fn acts() -> impl Strategy<Value = Vec<Act>> {
@@ -396,8 +402,8 @@ fn acts() -> impl Strategy<Value = Vec<Act>> {
         2 => any_answer.prop_map(|(marked, a, b)| Act::Answer { marked, lost: a & b }),
         1 => prop_oneof![
             Just(Act::TimeOut),
-            Just(Act::Idle),
-            stray.prop_map(|(train, index, ce)| Act::Stray(Probed { train, index, ce, one_way: None, sent_at: Time::ZERO })),
+            Just(Act::IdleRestart),
+            stray.prop_map(|(train, index, ce)| Act::Stray(ProbeReceived { train, index, ce, one_way: None, sent_at: Time::ZERO })),
         ],
     ];
     prop::collection::vec(act, 1..60)
@@ -451,18 +457,18 @@ proptest! {
                     }
                 }
                 Act::Congest => {
-                    bench.tell(What::Sampled(rtt(RTT)), Signal::Strong);
+                    bench.tell(EventKind::RttSampled(rtt(RTT)), Signal::Strong);
                     overlapped = true;
                 }
                 Act::TimeOut => {
-                    bench.tell(What::Tick, Signal::TimedOut);
+                    bench.tell(EventKind::TimerExpired, Signal::TimedOut);
                     streak = 0;
                 }
-                Act::Idle => {
-                    bench.tell(What::Idle(Idle { idle: Span(2), pto: Span(1) }), Signal::Clear);
+                Act::IdleRestart => {
+                    bench.tell(EventKind::IdleRestart(IdleRestart { idle: Span(2), pto: Span(1) }), Signal::Clear);
                 }
                 Act::Stray(probed) if before.outstanding().is_none() || before.last_id != probed.train => {
-                    prop_assert_eq!(bench.tell(What::Probed(probed), Signal::Clear), None);
+                    prop_assert_eq!(bench.tell(EventKind::ProbeReceived(probed), Signal::Clear), None);
                 }
                 _ => {}
             }

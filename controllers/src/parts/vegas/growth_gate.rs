@@ -1,7 +1,7 @@
 //! A window that is not used does not grow.
 
 use crate::choice;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 
 choice! {
     /// When an ACK may grow the window (`spec: chan §1.3, §1.5, §13 A5`).
@@ -22,7 +22,7 @@ impl GrowthGate {
     /// Whether `acked` may grow a window of `cwnd` packets of `mtu` bytes.
     #[must_use]
     #[inline]
-    pub fn open(self, max_gap: f64, cwnd: f64, mtu: f64, acked: &Acked) -> bool {
+    pub fn open(self, max_gap: f64, cwnd: f64, mtu: f64, acked: &PacketsAcked) -> bool {
         let in_flight = match self {
             GrowthGate::PreAck => acked.in_flight_before,
             GrowthGate::PostAck => acked.in_flight,
@@ -41,7 +41,7 @@ mod tests {
     #[test]
     fn before_or_after_the_acknowledged_packets_are_taken_out() {
         let mtu = f64::from(MTU);
-        let frame = |packets, before: u64| Acked {
+        let frame = |packets, before: u64| PacketsAcked {
             in_flight_before: before * u64::from(MTU),
             in_flight: (before - u64::from(packets)) * u64::from(MTU),
             ..acked(packets, Time(0))

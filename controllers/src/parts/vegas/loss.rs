@@ -4,7 +4,7 @@ use core::fmt::Debug;
 
 use super::Common;
 use crate::choice;
-use crate::event::{Acked, Lost, Marked};
+use crate::event::{EcnCe, PacketsAcked, PacketsLost};
 
 /// Tells congestion from what only looks like it, under parameters `P`.
 pub trait LossRule<P>: Debug + Send + Sync + 'static {
@@ -12,16 +12,16 @@ pub trait LossRule<P>: Debug + Send + Sync + 'static {
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// Packets were acknowledged. Losses found by the same ACK frame came before.
-    fn acked(params: &P, memory: &mut Self::Memory, acked: &Acked) {
+    fn acked(params: &P, memory: &mut Self::Memory, acked: &PacketsAcked) {
         let _ = (params, memory, acked);
     }
 
     /// Whether packets were lost to congestion; `delta` is the latest backlog.
-    fn lost(params: &P, memory: &mut Self::Memory, lost: &Lost, delta: Option<f64>) -> bool;
+    fn lost(params: &P, memory: &mut Self::Memory, lost: &PacketsLost, delta: Option<f64>) -> bool;
 
     /// Whether CE marks are answered like the loss of a first transmission
     /// (`spec: chan §1.7`).
-    fn marked(params: &P, memory: &mut Self::Memory, marked: &Marked) -> bool;
+    fn marked(params: &P, memory: &mut Self::Memory, marked: &EcnCe) -> bool;
 
     /// See [`Controller::inspect`](crate::Controller::inspect).
     fn inspect(memory: &Self::Memory, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -36,11 +36,11 @@ pub struct Every;
 impl<P> LossRule<P> for Every {
     type Memory = ();
 
-    fn lost(_: &P, (): &mut (), _: &Lost, _: Option<f64>) -> bool {
+    fn lost(_: &P, (): &mut (), _: &PacketsLost, _: Option<f64>) -> bool {
         true
     }
 
-    fn marked(_: &P, (): &mut (), _: &Marked) -> bool {
+    fn marked(_: &P, (): &mut (), _: &EcnCe) -> bool {
         true
     }
 }

@@ -3,7 +3,7 @@
 use core::fmt::Debug;
 
 use super::{Delays, Mean};
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::{Signals, Span, Time};
 
 /// What one ACK frame measured.
@@ -14,7 +14,7 @@ pub struct Frame<'a> {
     /// Its RTT sample, less the receiver's ACK delay.
     pub rtt: Option<Span>,
     /// What it acknowledged.
-    pub acked: Option<&'a Acked>,
+    pub acked: Option<&'a PacketsAcked>,
     /// Whether it tells of the flow's present window, so that it belongs to the round's
     /// mean, or only of the path.
     pub counts: bool,

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
-use crate::event::{Acked, Idle, Lost, Marked, Rtt};
+use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::window::{Cut, Window};
-use crate::{Controller, Decision, Event, Path, Signals, Span, Table, Time, View, What};
+use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View};
 
 /// A Vegas controller made of `S`.
 #[derive(Debug)]
@@ -15,7 +15,7 @@ pub struct VegasBased<S>(PhantomData<S>);
 impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.
     #[inline]
-    fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &Acked) {
+    fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &PacketsAcked) {
         let units = state.window.credit(params.as_ref().limits(), acked);
         if state.round.ends(acked.newest_sent_at) {
             Self::decide_round(params, state);
@@ -34,7 +34,7 @@ impl<S: Scheme> VegasBased<S> {
 
     /// The sample's frame brings losses or marks first and acknowledgements last; like
     /// any other it is taken in after the latter.
-    fn sampled(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: &Rtt) {
+    fn sampled(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: &RttSample) {
         Self::flush(params, state, now);
         state.sampled = Some(Self::sample(params, rtt));
     }
@@ -46,12 +46,12 @@ impl<S: Scheme> VegasBased<S> {
         }
     }
 
-    fn sample(params: &S::Params, rtt: &Rtt) -> Span {
+    fn sample(params: &S::Params, rtt: &RttSample) -> Span {
         rtt.without_ack_delay(Span::from_secs_f64(params.as_ref().max_ack_delay / 1e3))
     }
 
     #[inline]
-    fn hear(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&Acked>) {
+    fn hear(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
         let counts = params.as_ref().stale_samples || !state.window.epoch.in_recovery();
         S::Source::heard(params, &mut state.source, &Frame { now, rtt, acked, counts });
     }
@@ -125,7 +125,7 @@ impl<S: Scheme> VegasBased<S> {
 
     /// `spec: chan §1.5`.
     #[inline]
-    fn grow(params: &S::Params, state: &mut StateOf<S>, acked: &Acked, units: f64) {
+    fn grow(params: &S::Params, state: &mut StateOf<S>, acked: &PacketsAcked, units: f64) {
         let common = params.as_ref();
         let window = &mut state.window;
         if units <= 0.0 || !common.growth_gate.open(common.max_gap, window.cwnd, window.mtu, acked) {
@@ -153,7 +153,7 @@ impl<S: Scheme> VegasBased<S> {
         state.step = S::Step::unlearned(state.step);
     }
 
-    fn lost(params: &S::Params, state: &mut StateOf<S>, now: Time, lost: &Lost) {
+    fn lost(params: &S::Params, state: &mut StateOf<S>, now: Time, lost: &PacketsLost) {
         let delta = state.delta.map(|(delta, _)| delta);
         if S::Loss::lost(params, &mut state.loss, lost, delta) {
             Self::reduce(params, state, now, lost.newest_sent_at, lost.transmissions);
@@ -161,7 +161,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// A mark is the loss of a first transmission (`spec: chan §1.7`).
-    fn marked(params: &S::Params, state: &mut StateOf<S>, now: Time, marked: &Marked) {
+    fn marked(params: &S::Params, state: &mut StateOf<S>, now: Time, marked: &EcnCe) {
         if S::Loss::marked(params, &mut state.loss, marked) {
             Self::reduce(params, state, now, marked.newest_sent_at, 1);
         }
@@ -195,7 +195,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// `spec: chan §1.7`: a new round, nothing kept but window and BaseRTT.
-    fn idle(params: &S::Params, state: &mut StateOf<S>, now: Time, idle: &Idle) {
+    fn idle(params: &S::Params, state: &mut StateOf<S>, now: Time, idle: &IdleRestart) {
         state.window.idle(params.as_ref().limits(), idle);
         if idle.is_long() {
             Self::unlearn(state);
@@ -208,15 +208,20 @@ impl<S: Scheme> VegasBased<S> {
     #[cold]
     fn turn(params: &S::Params, state: &mut StateOf<S>, event: &Event) {
         let now = event.now;
-        match &event.what {
-            What::Sampled(rtt) => Self::sampled(params, state, now, rtt),
-            What::Marked(marked) => Self::marked(params, state, now, marked),
-            What::Lost(lost) => Self::lost(params, state, now, lost),
-            What::PersistentCongestion(_) => Self::timeout(params, state, now),
-            What::SpuriousLoss(_) => Self::undo(state),
-            What::Mtu(mtu) => Self::resize(params, state, *mtu),
-            What::Idle(idle) => Self::idle(params, state, now, idle),
-            What::Acked(_) | What::Sent(_) | What::Tick | What::Probed(_) | What::Joined | What::Left => {}
+        match &event.kind {
+            EventKind::RttSampled(rtt) => Self::sampled(params, state, now, rtt),
+            EventKind::EcnCe(marked) => Self::marked(params, state, now, marked),
+            EventKind::PacketsLost(lost) => Self::lost(params, state, now, lost),
+            EventKind::PersistentCongestion(_) => Self::timeout(params, state, now),
+            EventKind::SpuriousLoss(_) => Self::undo(state),
+            EventKind::MtuUpdated(mtu) => Self::resize(params, state, *mtu),
+            EventKind::IdleRestart(idle) => Self::idle(params, state, now, idle),
+            EventKind::PacketsAcked(_)
+            | EventKind::PacketSent(_)
+            | EventKind::TimerExpired
+            | EventKind::ProbeReceived(_)
+            | EventKind::Joined
+            | EventKind::Left => {}
         }
     }
 
@@ -270,8 +275,8 @@ impl<S: Scheme> Controller for VegasBased<S> {
 
     #[inline]
     fn advance(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
-        match &event.what {
-            What::Acked(acked) => Self::acknowledged(params, state, event.now, acked),
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => Self::acknowledged(params, state, event.now, acked),
             _ => Self::turn(params, state, event),
         }
     }

@@ -11,12 +11,12 @@ fn without_delays_it_is_the_early_detector() {
     let early = early::Params::default();
     for i in 0..200 {
         let sent_at = Time(i * 7 % 150);
-        let what = match i % 3 {
-            0 => What::Acked(acked(1, sent_at)),
-            1 => What::Marked(marked(sent_at)),
-            _ => What::Lost(lost(sent_at)),
+        let kind = match i % 3 {
+            0 => EventKind::PacketsAcked(acked(1, sent_at)),
+            1 => EventKind::EcnCe(marked(sent_at)),
+            _ => EventKind::PacketsLost(lost(sent_at)),
         };
-        let event = Event { now: Time(i), what };
+        let event = Event { now: Time(i), kind };
         let verdicts = Weighted::update(&params, &mut ours, &event);
         assert_eq!(verdicts, EarlyEcn::update(&early, &mut theirs, &event));
     }

@@ -10,18 +10,18 @@ use std::vec::Vec;
 
 type State = <ATcp as Controller>::State;
 
-fn step(params: &Params, state: State, us: u64, what: What) -> State {
-    testkit::step::<ATcp>(params, state, Time::from_micros(us), what)
+fn step(params: &Params, state: State, us: u64, kind: EventKind) -> State {
+    testkit::step::<ATcp>(params, state, Time::from_micros(us), kind)
 }
 
 /// An ACK at `us` of `packets` just sent, with a sample of `sample` microseconds.
-fn ack(us: u64, packets: u32, sample: u64) -> What {
+fn ack(us: u64, packets: u32, sample: u64) -> EventKind {
     let rtt = Some(rtt(Span::from_micros(sample)));
-    What::Acked(crate::event::Acked { rtt, ..acked(packets, Time::from_micros(us)) })
+    EventKind::PacketsAcked(crate::event::PacketsAcked { rtt, ..acked(packets, Time::from_micros(us)) })
 }
 
-fn loss(us: u64) -> What {
-    What::Lost(lost(Time::from_micros(us)))
+fn loss(us: u64) -> EventKind {
+    EventKind::PacketsLost(lost(Time::from_micros(us)))
 }
 
 /// A flow past its first loss whose knees agree, with samples of 50 ms to 90 ms behind it.
@@ -60,13 +60,13 @@ fn a_loss_is_judged_before_the_cut_and_after_its_sample() {
     state.memory.detector.check_knee = true;
     state.memory.detector.k = 9;
     // The sample finds the knee where the last one was; only then the loss is judged.
-    state = step(&params, state, 2_000_000, What::Sampled(rtt(Span::from_micros(90_000))));
+    state = step(&params, state, 2_000_000, EventKind::RttSampled(rtt(Span::from_micros(90_000))));
     assert_eq!((state.memory.detector.knee, state.memory.detector.knee_k), (120.0, 9));
     state = step(&params, state, 2_000_000, loss(2_000_000));
     assert_eq!(state.memory.detector.k, 3);
     assert_eq!((state.window.cwnd, state.window.ssthresh), (100.0, 60.0));
     // The ACK of the same frame finds the waiting time running.
-    let after = step(&params, state, 2_000_000, What::Acked(acked(1, Time::ZERO)));
+    let after = step(&params, state, 2_000_000, EventKind::PacketsAcked(acked(1, Time::ZERO)));
     assert_eq!(after.memory.detector, state.memory.detector);
 }
 
@@ -74,11 +74,11 @@ fn a_loss_is_judged_before_the_cut_and_after_its_sample() {
 fn a_mark_is_judged_like_a_loss() {
     let params = Params::default();
     let state = settled(&params, 80.0, 4);
-    let by_mark = step(&params, state, 1_000, What::Marked(marked(Time(999_999))));
-    let by_loss = step(&params, state, 1_000, What::Lost(lost(Time(999_999))));
+    let by_mark = step(&params, state, 1_000, EventKind::EcnCe(marked(Time(999_999))));
+    let by_loss = step(&params, state, 1_000, EventKind::PacketsLost(lost(Time(999_999))));
     assert_eq!(by_mark, by_loss);
     assert_eq!(by_mark.window.cwnd, 60.0);
-    let again = step(&params, by_mark, 1_001, What::Marked(marked(Time(999_999))));
+    let again = step(&params, by_mark, 1_001, EventKind::EcnCe(marked(Time(999_999))));
     assert_eq!(again, by_mark, "one verdict per flight");
 }
 
@@ -87,7 +87,7 @@ fn a_mark_is_judged_like_a_loss() {
 fn persistent_congestion_is_judged_once_per_recovery_and_ends_in_standard() {
     let params = Params::default();
     let state = settled(&params, 80.0, 16);
-    let timeout = |us| What::PersistentCongestion(lost(Time::from_micros(us)));
+    let timeout = |us| EventKind::PersistentCongestion(lost(Time::from_micros(us)));
     let alone = step(&params, state, 1_000, timeout(999));
     assert_eq!((alone.window.cwnd, alone.window.ssthresh, alone.memory.detector.k), (2.0, 40.0, 1));
     assert!(alone.memory.detector.check_knee);
@@ -107,9 +107,9 @@ fn an_application_limited_flow_keeps_its_strength() {
         state = step(&params, state, 1, loss(1));
         for i in 1..=10 {
             let us = i * 600_000;
-            let idle = crate::event::Acked { app_limited: true, ..acked(1, Time::from_micros(us)) };
-            state = step(&params, state, us - 1, What::Acked(idle));
-            state = step(&params, state, us, What::Sampled(rtt(Span::from_micros(50_000))));
+            let idle = crate::event::PacketsAcked { app_limited: true, ..acked(1, Time::from_micros(us)) };
+            state = step(&params, state, us - 1, EventKind::PacketsAcked(idle));
+            state = step(&params, state, us, EventKind::RttSampled(rtt(Span::from_micros(50_000))));
         }
         assert_eq!(state.memory.detector.k, expected);
     }
@@ -202,7 +202,7 @@ fn happenings(samples: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<
 }
 
 impl Happens {
-    fn event(self, now: &mut u64) -> What {
+    fn event(self, now: &mut u64) -> EventKind {
         match self {
             Happens::Ack { wait, packets, sample } => {
                 *now += wait;
@@ -230,14 +230,14 @@ proptest! {
         let mut state = ATcp::start(&params, &PATH);
         let mut us = 0;
         for happens in happenings {
-            let what = happens.event(&mut us);
-            let after = step(&params, state, us, what);
+            let kind = happens.event(&mut us);
+            let after = step(&params, state, us, kind);
             let mut alike = Reno::start(&standard, &PATH);
             alike.window = state.window;
-            let alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), what);
+            let alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), kind);
             prop_assert!(after.window.cwnd >= alike.window.cwnd);
             let k = f64::from(after.memory.detector.k);
-            if matches!(what, What::Lost(_)) && after != state {
+            if matches!(kind, EventKind::PacketsLost(_)) && after != state {
                 let cut = (state.window.cwnd * (2.0 * k - 1.0) / (2.0 * k)).max(2.0);
                 prop_assert_eq!(after.window.cwnd, cut);
                 prop_assert!(k == 1.0 || !state.memory.detector.first && state.memory.detector.knees_agree());
@@ -256,9 +256,9 @@ proptest! {
         let mut us = 1;
         let once = Happens::Ack { wait: 0, packets: 1, sample: 50_000 };
         for happens in core::iter::once(once).chain(happenings) {
-            let what = happens.event(&mut us);
-            state = step(&params, state, us, what);
-            alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), what);
+            let kind = happens.event(&mut us);
+            state = step(&params, state, us, kind);
+            alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), kind);
             prop_assert_eq!(state.memory.detector.k, 1);
             prop_assert_eq!(state.window, alike.window);
         }

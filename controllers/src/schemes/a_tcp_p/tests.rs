@@ -5,26 +5,26 @@ use super::*;
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::windows;
 use crate::testkit::{self, PATH, acked, lost, rtt};
-use crate::{Controller, Fixed, Parameters, Span, Time};
+use crate::{Controller, Parameters, Span, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-type Group = Flows<Fixed<ATcpP>>;
+type Group = Flows<Static<ATcpP>>;
 
-fn on(group: &mut Group, me: usize, us: u64, what: What) {
-    group.step(me, &Event { now: Time::from_micros(us), what });
+fn on(group: &mut Group, me: usize, us: u64, kind: EventKind) {
+    group.step(me, &Event { now: Time::from_micros(us), kind });
 }
 
 fn sample(group: &mut Group, me: usize, us: u64, of: u64) {
-    on(group, me, us, What::Sampled(rtt(Span::from_micros(of))));
+    on(group, me, us, EventKind::RttSampled(rtt(Span::from_micros(of))));
 }
 
 fn lose(group: &mut Group, me: usize, us: u64) {
-    on(group, me, us, What::Lost(lost(Time::from_micros(us))));
+    on(group, me, us, EventKind::PacketsLost(lost(Time::from_micros(us))));
 }
 
 fn time_out(group: &mut Group, me: usize, us: u64) {
-    on(group, me, us, What::PersistentCongestion(lost(Time::from_micros(us))));
+    on(group, me, us, EventKind::PersistentCongestion(lost(Time::from_micros(us))));
 }
 
 fn detector(group: &Group) -> Detector {
@@ -34,7 +34,7 @@ fn detector(group: &Group) -> Detector {
 /// A group in congestion avoidance with these windows that has seen an RTT of 50 ms and its
 /// first loss, and whose knees agree at strength `knee_k`.
 fn group_of(windows: &[f64], knee_k: u32) -> Group {
-    let mut group = Group::new(Fixed(Params::paper()));
+    let mut group = Group::new(Static(Params::paper()));
     for (i, cwnd) in windows.iter().enumerate() {
         group.join(&PATH);
         sample(&mut group, i, 1, 50_000);
@@ -56,7 +56,7 @@ fn the_detector_hears_everybody_and_sees_the_sum() {
     assert_eq!(group.states[0].memory.rtt.value(), Some(50_000.0));
     assert!((detector(&group).knee, detector(&group).low_delay) == (60.0, false));
     let mut facts = Vec::new();
-    crate::Engine::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
+    crate::ConfiguredController::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
         facts.push((name, value));
     });
     for fact in [("k", 1.0), ("knee", 60.0), ("srtt_us", 55_000.0), ("flow_srtt_us", 55_000.0), ("group_window", 60.0)]
@@ -122,7 +122,7 @@ fn persistent_congestion_ends_in_strength_one() {
 /// `spec: cho §8`, corner cases: the detector belongs to the group.
 #[test]
 fn the_detector_survives_its_members() {
-    let mut group = Group::new(Fixed(Params::paper()));
+    let mut group = Group::new(Static(Params::paper()));
     assert_eq!(group.shared.k(), 1);
     group.join(&crate::Path { now: Time(77), ..PATH });
     assert_eq!(detector(&group).modify_time, Time(77));
@@ -138,13 +138,13 @@ fn the_detector_survives_its_members() {
 #[test]
 fn an_application_limited_member_does_not_raise_the_strength() {
     for (params, expected) in [(Params::default(), 1), (Params::paper(), 2)] {
-        let mut group = Group::new(Fixed(params));
+        let mut group = Group::new(Static(params));
         group.join(&PATH);
         group.join(&PATH);
         lose(&mut group, 0, 1);
         let rtt = Some(rtt(Span::from_micros(50_000)));
-        let acked = crate::event::Acked { app_limited: true, rtt, ..acked(1, Time(600_000_000)) };
-        on(&mut group, 1, 600_000, What::Acked(acked));
+        let acked = crate::event::PacketsAcked { app_limited: true, rtt, ..acked(1, Time(600_000_000)) };
+        on(&mut group, 1, 600_000, EventKind::PacketsAcked(acked));
         assert_eq!(group.shared.k(), expected);
     }
 }
@@ -155,7 +155,7 @@ fn outside_a_group() {
     assert!(ATcpP::needs(&params).contains(Signals::GROUPS));
     let mut shared = ATcpP::group(&params);
     let mut state = ATcpP::start(&params, &PATH);
-    let event = Event { now: Time(6), what: What::Lost(lost(Time(5))) };
+    let event = Event { now: Time(6), kind: EventKind::PacketsLost(lost(Time(5))) };
     state.window.cwnd = 80.0;
     state = ATcpP::step(&params, state, crate::Table::solo(&mut shared), &event);
     assert_eq!((state.window.cwnd, shared.k()), (40.0, 1));
@@ -164,8 +164,8 @@ fn outside_a_group() {
 /// Who, after how many microseconds, what: 0 is a loss, 1 an ACK without a sample, anything
 /// else an RTT sample.
 fn happenings() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
-    let what = prop_oneof![2 => Just(0u64), 1 => Just(1), 8 => Just(50_000), 6 => 80_000..120_000u64];
-    prop::collection::vec((0usize..4, 0u64..400_000, what), 1..120)
+    let kind = prop_oneof![2 => Just(0u64), 1 => Just(1), 8 => Just(50_000), 6 => 80_000..120_000u64];
+    prop::collection::vec((0usize..4, 0u64..400_000, kind), 1..120)
 }
 
 proptest! {
@@ -176,7 +176,7 @@ proptest! {
     #[test]
     fn strength_one_is_meek(starts in prop::collection::vec(4.0..1e4f64, 2..8)) {
         let mut group = group_of(&starts, 1);
-        on(&mut group, 0, 2, What::Acked(acked(1, Time(2_000))));
+        on(&mut group, 0, 2, EventKind::PacketsAcked(acked(1, Time(2_000))));
         prop_assert!(group.members[0].cwnd - starts[0] < 1.0 / starts[0]);
         let before = windows(&group);
         lose(&mut group, 1, 1_000_000);
@@ -205,11 +205,11 @@ proptest! {
         let settings = group.engine.0.detector;
         let mut alone = detector(&group);
         let mut us = 2;
-        for (me, wait, what) in happenings {
+        for (me, wait, kind) in happenings {
             us += wait;
             let now = Time::from_micros(us);
             let sum = windows(&group).iter().sum();
-            if what == 0 {
+            if kind == 0 {
                 let scaled = group.members[me].scaled_by_other.map(|scaled| now.since(scaled).micros());
                 let guarded = group.shared.k() < 4 && scaled < group.states[me].memory.rtt.min() && scaled.is_some();
                 lose(&mut group, me, us);
@@ -218,8 +218,8 @@ proptest! {
                     alone.lost(&settings, now);
                 }
             } else {
-                let sample = (what > 1).then(|| rtt(Span::from_micros(what)));
-                on(&mut group, me, us, What::Acked(crate::event::Acked { rtt: sample, ..acked(4, now) }));
+                let sample = (kind > 1).then(|| rtt(Span::from_micros(kind)));
+                on(&mut group, me, us, EventKind::PacketsAcked(crate::event::PacketsAcked { rtt: sample, ..acked(4, now) }));
                 alone.acked(&settings, now, sample.map(|rtt| rtt.latest), sum, false);
             }
             prop_assert_eq!(detector(&group), alone);

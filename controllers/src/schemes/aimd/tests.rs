@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
-use crate::{Controller, Parameters, Time, What};
+use crate::{Controller, EventKind, Parameters, Time};
 
 type State = <Aimd as Controller>::State;
 
@@ -16,11 +16,11 @@ fn state(params: &Params, cwnd: f64) -> State {
 }
 
 fn ack(params: &Params, state: State, now: u64) -> State {
-    testkit::step::<Aimd>(params, state, Time(now), What::Acked(acked(1, Time(now - 1))))
+    testkit::step::<Aimd>(params, state, Time(now), EventKind::PacketsAcked(acked(1, Time(now - 1))))
 }
 
 fn lose(params: &Params, state: State, now: u64) -> State {
-    testkit::step::<Aimd>(params, state, Time(now), What::Lost(testkit::lost(Time(now - 1))))
+    testkit::step::<Aimd>(params, state, Time(now), EventKind::PacketsLost(testkit::lost(Time(now - 1))))
 }
 
 #[test]

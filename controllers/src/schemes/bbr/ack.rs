@@ -4,7 +4,7 @@ use core::ops::Deref;
 
 use super::State;
 use crate::Time;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::parts::rate_sample::RateSample;
 
 /// What a stack that kept no record of the departure tells of deliveries.
@@ -24,12 +24,12 @@ pub(super) struct Ack<'a> {
     pub in_flight: f64,
     /// Bytes in flight before.
     pub flight: f64,
-    acked: &'a Acked,
+    acked: &'a PacketsAcked,
 }
 
 impl<'a> Ack<'a> {
     #[inline]
-    pub fn of(state: &State, now: Time, acked: &'a Acked) -> Ack<'a> {
+    pub fn of(state: &State, now: Time, acked: &'a PacketsAcked) -> Ack<'a> {
         let min_rtt = acked.rtt.map_or(state.delay.min, |rtt| rtt.min);
         let min_rtt = if min_rtt.0 == u64::MAX { crate::Span::ZERO } else { min_rtt };
         let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(NOTHING);
@@ -46,9 +46,9 @@ impl<'a> Ack<'a> {
 }
 
 impl Deref for Ack<'_> {
-    type Target = Acked;
+    type Target = PacketsAcked;
 
-    fn deref(&self) -> &Acked {
+    fn deref(&self) -> &PacketsAcked {
         self.acked
     }
 }

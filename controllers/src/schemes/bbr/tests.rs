@@ -5,20 +5,20 @@ mod path;
 
 use super::state::{AckPhase, Mode};
 use super::*;
-use crate::event::{Acked, Delivery, Idle, SpuriousLoss};
+use crate::event::{Delivery, IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, lost};
 use path::Path as Link;
 
 const MS: u64 = 1_000_000;
 const PACKET: f64 = MTU as f64;
 
-fn step(params: &Params, state: State, ms: u64, what: What) -> State {
-    testkit::step::<Bbr>(params, state, Time(ms * MS), what)
+fn step(params: &Params, state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<Bbr>(params, state, Time(ms * MS), kind)
 }
 
 /// An ACK of one packet whose departure had `prior` bytes delivered, 100 ms before, at
 /// 1 Mbyte/s: 100 packets of 1000 bytes.
-fn ack(ms: u64, prior: u64) -> Acked {
+fn ack(ms: u64, prior: u64) -> PacketsAcked {
     let delivery = Delivery {
         delivered: prior,
         delivered_at: Time((ms - 100) * MS),
@@ -26,7 +26,7 @@ fn ack(ms: u64, prior: u64) -> Acked {
         lost: 0,
         app_limited: false,
     };
-    Acked {
+    PacketsAcked {
         delivered: prior + 100 * u64::from(MTU),
         newest_in_flight: Some(100 * u64::from(MTU)),
         in_flight_before: 100 * u64::from(MTU),
@@ -58,10 +58,10 @@ fn cruising(params: &Params, mode: Mode) -> State {
     state
 }
 
-fn acks(params: &Params, state: State, ms: u64, change: impl FnOnce(&mut Acked)) -> State {
+fn acks(params: &Params, state: State, ms: u64, change: impl FnOnce(&mut PacketsAcked)) -> State {
     let mut frame = ack(ms, state.delivered);
     change(&mut frame);
-    step(params, state, ms, What::Acked(frame))
+    step(params, state, ms, EventKind::PacketsAcked(frame))
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn the_initial_rate_is_the_initial_window_per_rtt_with_startups_gain() {
     let params = Params::default();
     let state = Bbr::start(&params, &PATH);
     assert_eq!(state.decision(&params).pacing_rate, Some((8.0 * 2.77 * 10.0 * PACKET / 1e-3) as u64));
-    let state = step(&params, state, 50, What::Sampled(testkit::rtt(Span::from_millis(50))));
+    let state = step(&params, state, 50, EventKind::RttSampled(testkit::rtt(Span::from_millis(50))));
     assert_eq!(state.decision(&params).pacing_rate, Some((8.0 * 2.77 * 10.0 * PACKET / 0.05) as u64));
 }
 
@@ -124,7 +124,7 @@ fn an_idle_application_does_not_end_startup() {
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
-    step(params, state, ms, What::Lost(lost(Time((ms - 100) * MS))))
+    step(params, state, ms, EventKind::PacketsLost(lost(Time((ms - 100) * MS))))
 }
 
 /// §5.3.1.3: six places and more than two per cent in a full round.
@@ -153,7 +153,7 @@ fn startup_ends_on_high_loss() {
     assert_eq!(ended.volume.longterm, 100.0 * PACKET, "what the latest round delivered");
     // §5.5.11.2: it was not so.
     let newest_sent_at = Time(1300 * MS);
-    let back = step(&params, ended, 1500, What::SpuriousLoss(SpuriousLoss { newest_sent_at }));
+    let back = step(&params, ended, 1500, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
     assert_eq!((back.mode, back.full.reached), (Mode::Startup, false));
     assert_eq!(back.volume.longterm, f64::INFINITY);
 }
@@ -162,7 +162,7 @@ fn startup_ends_on_high_loss() {
 #[test]
 fn drain_ends_when_the_flight_fits_or_after_three_rounds() {
     let params = Params::default();
-    let full = |frame: &mut Acked| frame.in_flight = 150 * u64::from(MTU);
+    let full = |frame: &mut PacketsAcked| frame.in_flight = 150 * u64::from(MTU);
     let mut state = acks(&params, cruising(&params, Mode::Drain), 1200, full);
     assert_eq!(state.mode, Mode::Drain);
     // ProbeBW_DOWN has nothing left to do then.
@@ -206,7 +206,7 @@ fn small_pipes_are_probed_as_often_as_reno_would() {
         state.cwnd = window * PACKET;
         state.cycle.rounds = rounds - 2;
         // The window follows the ACK; the rule looks at the one before.
-        let same = |frame: &mut Acked| (frame.bytes, frame.fresh_bytes) = (0, 0);
+        let same = |frame: &mut PacketsAcked| (frame.bytes, frame.fresh_bytes) = (0, 0);
         state = acks(&params, state, 1300, same);
         assert_eq!(state.mode, Mode::Cruise, "{rounds}");
         state = acks(&params, state, 1400, same);
@@ -235,7 +235,7 @@ fn probing(params: &Params, mode: Mode) -> State {
     lose(params, state, 1250)
 }
 
-fn three_lost(frame: &mut Acked) {
+fn three_lost(frame: &mut PacketsAcked) {
     frame.delivery.as_mut().unwrap().lost = 3 * u64::from(MTU);
 }
 
@@ -265,7 +265,7 @@ fn an_unfounded_end_of_a_probe_is_taken_back() {
     let params = Params::default();
     let state = acks(&params, probing(&params, Mode::Up), 1300, three_lost);
     let newest_sent_at = Time(1150 * MS);
-    let back = step(&params, state, 1310, What::SpuriousLoss(SpuriousLoss { newest_sent_at }));
+    let back = step(&params, state, 1310, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
     assert_eq!((back.mode, back.volume.longterm), (Mode::Refill, f64::INFINITY));
 }
 
@@ -332,7 +332,7 @@ fn losses_outside_probes_lower_the_short_term_bounds() {
 fn marks_are_answered_as_losses_are() {
     let params = Params::default();
     let state = cruising(&params, Mode::Cruise);
-    let marked = step(&params, state, 1250, What::Marked(testkit::marked(Time(1150 * MS))));
+    let marked = step(&params, state, 1250, EventKind::EcnCe(testkit::marked(Time(1150 * MS))));
     assert!(marked.loss.in_round);
     assert_eq!(acks(&params, marked, 1300, |frame| frame.delivered -= 50_000).rate.shortterm, 700_000.0);
 }
@@ -342,13 +342,13 @@ fn marks_are_answered_as_losses_are() {
 fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
     let params = Params::default();
     let state = cruising(&params, Mode::Cruise);
-    let mut after = step(&params, state, 1300, What::PersistentCongestion(lost(Time(1200 * MS))));
+    let mut after = step(&params, state, 1300, EventKind::PersistentCongestion(lost(Time(1200 * MS))));
     assert_eq!(after.cwnd, 10.0 * PACKET, "nine in flight and one");
     after = step(
         &params,
         after,
         1500,
-        What::Acked(Acked { newest_sent_at: Time(1400 * MS), ..ack(1500, after.delivered) }),
+        EventKind::PacketsAcked(PacketsAcked { newest_sent_at: Time(1400 * MS), ..ack(1500, after.delivered) }),
     );
     assert!(after.cwnd >= 0.7 * 200.0 * PACKET, "{}", after.cwnd);
 }
@@ -360,14 +360,14 @@ fn the_minimum_rtt_is_looked_for_every_five_seconds() {
     let mut state = cruising(&params, Mode::Cruise);
     state.cycle.wait = Span::from_millis(100_000);
     state.cycle.rounds = 0;
-    let slow = |frame: &mut Acked| frame.rtt = Some(testkit::rtt(Span::from_millis(110)));
+    let slow = |frame: &mut PacketsAcked| frame.rtt = Some(testkit::rtt(Span::from_millis(110)));
     state = acks(&params, state, 6000, slow);
     assert_eq!(state.mode, Mode::Cruise, "five seconds are not more than five");
     state = acks(&params, state, 6001, slow);
     assert_eq!(state.mode, Mode::ProbeRtt);
     assert_eq!(state.cwnd, 50.0 * PACKET);
     assert_eq!(state.delay.min, Span::from_millis(100), "still believed");
-    let low = |frame: &mut Acked| frame.in_flight = 50 * u64::from(MTU);
+    let low = |frame: &mut PacketsAcked| frame.in_flight = 50 * u64::from(MTU);
     state = acks(&params, state, 6100, low);
     for ms in [6200, 6300] {
         state = acks(&params, state, ms, low);
@@ -398,8 +398,8 @@ fn restarting_from_idle_paces_at_the_bandwidth_and_skips_probe_rtt() {
     let params = Params::default();
     let mut state = cruising(&params, Mode::Up);
     state.set_pacing_rate(&params);
-    let idle = Idle { idle: Span::from_millis(9000), pto: Span::from_millis(300) };
-    state = step(&params, state, 10_000, What::Idle(idle));
+    let idle = IdleRestart { idle: Span::from_millis(9000), pto: Span::from_millis(300) };
+    state = step(&params, state, 10_000, EventKind::IdleRestart(idle));
     testkit::assert_close(state.pacing_rate, 0.99e6, 1e-12);
     state = acks(&params, state, 10_100, |_| {});
     assert_ne!(state.mode, Mode::ProbeRtt);
@@ -412,7 +412,7 @@ fn bunched_acks_widen_the_window() {
     let params = Params::default();
     let mut state = cruising(&params, Mode::Cruise);
     state.rounds.next = u64::MAX;
-    let bunch = |frame: &mut Acked| frame.bytes = 20 * u64::from(MTU);
+    let bunch = |frame: &mut PacketsAcked| frame.bytes = 20 * u64::from(MTU);
     state = acks(&params, state, 1300, bunch);
     assert_eq!(state.aggregation.extra, 20.0 * PACKET);
     state = acks(&params, state, 1310, bunch);

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::SpuriousLoss;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
-use crate::{Controller, Parameters, Span, What};
+use crate::{Controller, EventKind, Parameters, Span};
 
 type State = <Bic as Controller>::State;
 
@@ -21,16 +21,16 @@ fn state(params: &Params, cwnd: f64, last_max: f64) -> State {
     state
 }
 
-fn at(params: &Params, state: State, now: u64, what: What) -> State {
-    testkit::step::<Bic>(params, state, Time(now), what)
+fn at(params: &Params, state: State, now: u64, kind: EventKind) -> State {
+    testkit::step::<Bic>(params, state, Time(now), kind)
 }
 
 fn ack(params: &Params, state: State, now: u64) -> State {
-    at(params, state, now, What::Acked(acked(1, Time(now - 1))))
+    at(params, state, now, EventKind::PacketsAcked(acked(1, Time(now - 1))))
 }
 
 fn lose(params: &Params, state: State, now: u64) -> State {
-    at(params, state, now, What::Lost(lost(Time(now - 1))))
+    at(params, state, now, EventKind::PacketsLost(lost(Time(now - 1))))
 }
 
 fn growth(params: &Params, state: &State) -> f64 {
@@ -128,7 +128,7 @@ fn before_the_first_loss_it_grows_exponentially() {
 #[test]
 fn a_timeout_resets_the_search() {
     for params in [Params::paper(), Params::default()] {
-        let flow = at(&params, state(&params, 1000.0, 1100.0), 5, What::PersistentCongestion(lost(Time(4))));
+        let flow = at(&params, state(&params, 1000.0, 1100.0), 5, EventKind::PersistentCongestion(lost(Time(4))));
         assert_eq!((flow.window.cwnd, flow.window.ssthresh), (params.base.timeout_window, 500.0));
         assert_eq!((flow.memory.maximum, flow.memory.leg), (Maximum::default(), None));
     }
@@ -197,10 +197,10 @@ fn a_restart_or_a_new_datagram_size_begins_a_new_leg() {
     let params = Params::default();
     let flow = ack(&params, state(&params, 900.0, 1000.0), 5);
     assert!(flow.memory.leg.is_some());
-    let idle = crate::event::Idle { idle: Span(9), pto: Span(1) };
-    let rested = at(&params, flow, 20, What::Idle(idle));
+    let idle = crate::event::IdleRestart { idle: Span(9), pto: Span(1) };
+    let rested = at(&params, flow, 20, EventKind::IdleRestart(idle));
     assert_eq!((rested.window.cwnd, rested.memory.leg), (10.0, None));
-    let resized = at(&params, flow, 20, What::Mtu(2 * MTU));
+    let resized = at(&params, flow, 20, EventKind::MtuUpdated(2 * MTU));
     assert_eq!((resized.memory.maximum.window, resized.memory.leg), (500.0, None));
 }
 
@@ -208,7 +208,7 @@ fn a_restart_or_a_new_datagram_size_begins_a_new_leg() {
 fn an_unfounded_response_leaves_no_trace() {
     for params in [Params::paper(), Params::default()] {
         let before = ack(&params, state(&params, 950.0, 1000.0), 5);
-        let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(9) });
+        let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(9) });
         let back = at(&params, lose(&params, before, 10), 20, spurious);
         assert_eq!((back.window.cwnd, back.memory.maximum), (before.window.cwnd, before.memory.maximum));
     }
@@ -230,7 +230,7 @@ fn the_mean_window_follows_the_response_function() {
             let acks = flow.window.cwnd as u32 / 100;
             trips += f64::from(acks) / flow.window.cwnd;
             sent += f64::from(acks);
-            flow = at(&params, flow, now, What::Acked(acked(acks, Time(now - 1))));
+            flow = at(&params, flow, now, EventKind::PacketsAcked(acked(acks, Time(now - 1))));
         }
         mean = sent / trips;
         now += 2;

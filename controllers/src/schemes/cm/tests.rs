@@ -1,18 +1,18 @@
 //! `spec: cho §9`. That a group of one is Reno is in `tests/equivalences.rs`.
 
 use super::*;
-use crate::event::{Idle, SpuriousLoss};
+use crate::event::{IdleRestart, SpuriousLoss};
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::{ack, lose, on, time_out, windows};
 use crate::testkit::{self, MTU, PATH, acked, cases};
-use crate::{Fixed, Parameters, Span, Time};
+use crate::{Parameters, Span, Static, Time};
 use proptest::prelude::*;
 
-type Group = Flows<Fixed<Cm>>;
+type Group = Flows<Static<Cm>>;
 
 /// `n` members of a group in congestion avoidance with `cwnd` packets together.
 fn group(n: usize, cwnd: f64) -> Group {
-    let mut group = Group::new(Fixed(Params::default()));
+    let mut group = Group::new(Static(Params::default()));
     for _ in 0..n {
         group.join(&PATH);
     }
@@ -20,7 +20,7 @@ fn group(n: usize, cwnd: f64) -> Group {
     pool.window.cwnd = cwnd;
     pool.window.ssthresh = 2.0;
     for me in 0..n {
-        on(&mut group, me, 1, What::Tick);
+        on(&mut group, me, 1, EventKind::TimerExpired);
     }
     group
 }
@@ -37,7 +37,7 @@ fn the_group_is_one_flow() {
     ack(&mut group, 2, 1000, 1);
     assert_eq!(pool(&group), 40.025);
     assert_eq!(windows(&group), [10.0, 10.0, 10.00625, 10.0], "the others take theirs when they are heard of");
-    on(&mut group, 3, 1001, What::Tick);
+    on(&mut group, 3, 1001, EventKind::TimerExpired);
     assert_eq!(group.members[3].cwnd, 10.00625);
     lose(&mut group, 1, 2000);
     assert_eq!((pool(&group), windows(&group)), (20.0125, [5.003125; 4].into()));
@@ -52,11 +52,11 @@ fn the_group_is_one_flow() {
 fn one_response_per_flight_of_the_group() {
     let mut group = group(2, 40.0);
     lose(&mut group, 0, 1000);
-    on(&mut group, 1, 1001, What::Lost(testkit::lost(Time(999_000_000))));
+    on(&mut group, 1, 1001, EventKind::PacketsLost(testkit::lost(Time(999_000_000))));
     assert_eq!(pool(&group), 20.0);
     ack(&mut group, 0, 1100, 1);
     assert_eq!(pool(&group), 20.05);
-    on(&mut group, 1, 1101, What::Acked(acked(1, Time(1_000_000_000))));
+    on(&mut group, 1, 1101, EventKind::PacketsAcked(acked(1, Time(1_000_000_000))));
     assert_eq!(pool(&group), 20.05, "sent before the response, whatever this member knew of it");
     lose(&mut group, 1, 1200);
     assert_eq!(pool(&group), 10.025);
@@ -69,7 +69,7 @@ fn members_share_what_there_is() {
     assert_eq!((pool(&group), windows(&group)), (30.0, [10.0; 3].into()), "nobody brings a window along");
     group.leave(0, Time(2_000_000), false);
     assert_eq!(windows(&group), [10.0; 2]);
-    on(&mut group, 1, 3, What::Tick);
+    on(&mut group, 1, 3, EventKind::TimerExpired);
     assert_eq!(windows(&group), [10.0, 15.0]);
     group.leave(1, Time(4_000_000), true);
     assert_eq!(group.decide(0).cwnd, 30_000, "the last one has it all");
@@ -88,14 +88,14 @@ fn datagram_sizes() {
     group.join(&large);
     assert_eq!(group.decide(2).cwnd, 18_000, "13 packets of 1000 bytes would not do");
     assert_eq!(group.decide(0).cwnd, 13_333);
-    on(&mut group, 0, 5, What::Mtu(2 * MTU));
+    on(&mut group, 0, 5, EventKind::MtuUpdated(2 * MTU));
     assert_eq!((pool(&group), group.decide(0).cwnd), (20.0, 13_333));
 }
 
 /// `spec: cho §11`; persistent congestion starts the group over.
 #[test]
 fn undo_and_timeout() {
-    let sorry = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
+    let sorry = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
     for (n, after) in [(1, 40.0), (2, 20.0)] {
         let mut group = group(n, 40.0);
         lose(&mut group, 0, 1000);
@@ -110,7 +110,7 @@ fn undo_and_timeout() {
 /// The window falls back after idle time only if nobody was using it.
 #[test]
 fn idling() {
-    let rest = What::Idle(Idle { idle: Span::from_millis(900), pto: Span::from_millis(300) });
+    let rest = EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(900), pto: Span::from_millis(300) });
     let mut busy = group(2, 40.0);
     busy.members[1].in_flight = 1;
     on(&mut busy, 0, 1000, rest);
@@ -126,7 +126,7 @@ fn outside_a_group_it_is_one_flow() {
     let mut shared = Cm::group(&params);
     let state = Cm::start(&params, &PATH);
     assert_eq!(Cm::decide(&params, &state, View::solo(&shared)).cwnd, 2000);
-    let event = Event { now: Time(9), what: What::Acked(acked(2, Time(5))) };
+    let event = Event { now: Time(9), kind: EventKind::PacketsAcked(acked(2, Time(5))) };
     let state = Cm::step(&params, state, Table::solo(&mut shared), &event);
     assert_eq!(Cm::decide(&params, &state, View::solo(&shared)).cwnd, 3000);
 }
@@ -158,7 +158,7 @@ proptest! {
                     group.leave(me, Time(ms * 1_000_000), ms % 2 == 0);
                     continue;
                 }
-                _ => on(&mut group, me, ms, What::Mtu(MTU)),
+                _ => on(&mut group, me, ms, EventKind::MtuUpdated(MTU)),
             }
             let n = group.members.len() as f64;
             let sum: f64 = windows(&group).iter().sum();

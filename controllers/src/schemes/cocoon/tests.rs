@@ -4,11 +4,11 @@ use super::*;
 use crate::event::SpuriousLoss;
 use crate::testkit::groups::{ack, group, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, MTU, cases};
-use crate::{Fixed, Time, What};
+use crate::{EventKind, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-type Group = testkit::flows::Flows<Fixed<Cocoon>>;
+type Group = testkit::flows::Flows<Static<Cocoon>>;
 
 /// Members with these windows and so many packets in flight.
 fn flying(members: &[(f64, u64)]) -> Group {
@@ -47,7 +47,7 @@ fn once_per_flight() {
     let mut flows = flying(&[(30.0, 30), (40.0, 40)]);
     lose(&mut flows, 0, 1000);
     flows.members[1].cwnd = 40.0;
-    on(&mut flows, 0, 1001, What::Lost(testkit::lost(Time(1_000_000_000))));
+    on(&mut flows, 0, 1001, EventKind::PacketsLost(testkit::lost(Time(1_000_000_000))));
     assert_eq!(windows(&flows), [15.0, 40.0]);
 }
 
@@ -67,7 +67,7 @@ fn persistent_congestion() {
 /// `spec: cho §11`: what siblings gave is not given back, so the response stands too.
 #[test]
 fn spurious_losses() {
-    let sorry = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
+    let sorry = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
     let mut took = flying(&[(30.0, 30), (40.0, 40)]);
     lose(&mut took, 0, 1000);
     on(&mut took, 0, 1100, sorry);

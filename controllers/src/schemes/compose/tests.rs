@@ -10,7 +10,7 @@ use crate::event::OneWay;
 use crate::schemes::nf_tcp::{self, NfTcp};
 use crate::testkit::trace::{run, scripts};
 use crate::testkit::{PATH, acked, cases, lost, marked, rtt, step};
-use crate::{Algorithm, Controller, Ecn, Event, Parameters, Signals, Span, Time, View, What};
+use crate::{Algorithm, Controller, Ecn, Event, EventKind, Parameters, Signals, Span, Time, View};
 
 fn params(settings: &[(&str, &str)]) -> Params {
     let mut params = Params::default();
@@ -81,25 +81,30 @@ fn only_a_flow_that_heeds_marks_is_sent_as_capable() {
 fn detectors_hear_what_they_are_for() {
     let at = |ms: u64| Time(ms * 1_000_000);
     let late = |one_way: i64, rtt_ms: u64| {
-        let sample = crate::event::Rtt { min: Span::from_millis(100), ..rtt(Span::from_millis(rtt_ms)) };
+        let sample = crate::event::RttSample { min: Span::from_millis(100), ..rtt(Span::from_millis(rtt_ms)) };
         let one_way = Some(OneWay { forward: one_way * 1_000_000, backward: 0 });
         let in_flight_before = 10_000;
-        What::Acked(crate::event::Acked { one_way, rtt: Some(sample), in_flight_before, ..acked(1, at(150)) })
+        EventKind::PacketsAcked(crate::event::PacketsAcked {
+            one_way,
+            rtt: Some(sample),
+            in_flight_before,
+            ..acked(1, at(150))
+        })
     };
-    let answers = |detect: &str, what: What| {
+    let answers = |detect: &str, kind: EventKind| {
         let params = params(&[("detect", detect)]);
         let mut state = Compose::start(&params, &PATH);
         state = step::<Compose>(&params, state, at(100), late(-7, 100));
         let before = Compose::decide(&params, &state, View::solo(&())).cwnd;
-        state = step::<Compose>(&params, state, at(200), what);
+        state = step::<Compose>(&params, state, at(200), kind);
         Compose::decide(&params, &state, View::solo(&())).cwnd < before
     };
-    for (detect, what, answered) in [
-        ("loss", What::Lost(lost(at(150))), true),
-        ("loss", What::Marked(marked(at(150))), false),
-        ("ecn", What::Marked(marked(at(150))), true),
-        ("ecn", What::Lost(lost(at(150))), false),
-        ("loss+ecn", What::Lost(lost(at(150))), true),
+    for (detect, kind, answered) in [
+        ("loss", EventKind::PacketsLost(lost(at(150))), true),
+        ("loss", EventKind::EcnCe(marked(at(150))), false),
+        ("ecn", EventKind::EcnCe(marked(at(150))), true),
+        ("ecn", EventKind::PacketsLost(lost(at(150))), false),
+        ("loss+ecn", EventKind::PacketsLost(lost(at(150))), true),
         ("delay", late(18, 100), true),
         ("delay", late(17, 200), false),
         ("rtt", late(-7, 125), true),
@@ -108,7 +113,7 @@ fn detectors_hear_what_they_are_for() {
         ("backlog", late(-7, 167), true),
         ("backlog", late(-7, 166), false),
     ] {
-        assert_eq!(answers(detect, what), answered, "{detect}: {what:?}");
+        assert_eq!(answers(detect, kind), answered, "{detect}: {kind:?}");
     }
 }
 
@@ -118,8 +123,12 @@ fn weights_add_up_to_the_threshold() {
     let params = params(&[("detect", "loss+ecn"), ("w2", "0.5"), ("theta", "1.5")]);
     let mut state = Compose::start(&params, &PATH);
     let mut cwnds = Vec::new();
-    for what in [What::Marked(marked(Time(5))), What::Lost(lost(Time(6))), What::Lost(lost(Time(7)))] {
-        state = step::<Compose>(&params, state, Time(10), what);
+    for kind in [
+        EventKind::EcnCe(marked(Time(5))),
+        EventKind::PacketsLost(lost(Time(6))),
+        EventKind::PacketsLost(lost(Time(7))),
+    ] {
+        state = step::<Compose>(&params, state, Time(10), kind);
         cwnds.push(Compose::decide(&params, &state, View::solo(&())).cwnd / 1000);
     }
     assert_eq!(cwnds, [10, 5, 5]);
@@ -143,8 +152,8 @@ proptest! {
         run::<NfTcp>(&nf, 1, &script, |_, event, _| events.push(*event));
         let (mut ours, mut theirs) = (Compose::start(&composed, &PATH), NfTcp::start(&nf, &PATH));
         for event in events {
-            ours = step::<Compose>(&composed, ours, event.now, event.what);
-            theirs = step::<NfTcp>(&nf, theirs, event.now, event.what);
+            ours = step::<Compose>(&composed, ours, event.now, event.kind);
+            theirs = step::<NfTcp>(&nf, theirs, event.now, event.kind);
             let decision = NfTcp::decide(&nf, &theirs, View::solo(&()));
             let labelled = crate::Decision {
                 dscp: decision.dscp,
@@ -168,7 +177,7 @@ proptest! {
         let cwnd = |state: &_| Compose::decide(&params, state, View::solo(&())).cwnd;
         let mut failure = None;
         let once = run::<Compose>(&params, 1, &script, |before, event, after| {
-            if matches!(event.what, What::Tick | What::Probed(_)) && cwnd(before) != cwnd(after) {
+            if matches!(event.kind, EventKind::TimerExpired | EventKind::ProbeReceived(_)) && cwnd(before) != cwnd(after) {
                 failure = Some("a probe or a timer moved the window");
             }
             if cwnd(after) == 0 {

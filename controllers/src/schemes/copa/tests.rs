@@ -3,20 +3,20 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, MTU, PATH, acked, cases, fact, lost, trace};
 
 const MS: u64 = 1_000_000;
 
-fn step(params: &Params, state: State, ms: u64, what: What) -> State {
-    testkit::step::<Copa>(params, state, Time(ms * MS), what)
+fn step(params: &Params, state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<Copa>(params, state, Time(ms * MS), kind)
 }
 
 /// The ACK of a packet sent one RTT of `rtt_ms` before.
 fn ack(params: &Params, state: State, ms: u64, rtt_ms: u64) -> State {
     let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
-    step(params, state, ms, What::Acked(Acked { rtt, ..acked(1, Time((ms - rtt_ms) * MS)) }))
+    step(params, state, ms, EventKind::PacketsAcked(PacketsAcked { rtt, ..acked(1, Time((ms - rtt_ms) * MS)) }))
 }
 
 /// A flow of `cwnd` packets past slow start that knows 100 ms.
@@ -112,9 +112,9 @@ fn a_queue_that_never_drains_makes_it_compete() {
     raised = ack(&params, raised, 2300, 150);
     assert_eq!(raised.inverse_delta, state.inverse_delta + 1.0, "one per round");
     raised.inverse_delta = 10.0;
-    let cut = step(&params, raised, 2310, What::Lost(lost(Time(2305 * MS))));
+    let cut = step(&params, raised, 2310, EventKind::PacketsLost(lost(Time(2305 * MS))));
     assert_eq!(cut.inverse_delta, 5.0);
-    let again = step(&params, cut, 2320, What::Lost(lost(Time(2306 * MS))));
+    let again = step(&params, cut, 2320, EventKind::PacketsLost(lost(Time(2306 * MS))));
     assert_eq!(again.inverse_delta, 5.0, "once per flight");
     let drained = ack(&params, cut, 2400, 100);
     assert_eq!((drained.competing, drained.inverse_delta), (false, 2.0));
@@ -126,14 +126,14 @@ fn a_queue_that_never_drains_makes_it_compete() {
 fn loss_moves_nothing_in_the_default_mode() {
     let params = Params::default();
     let state = steering(&params, 100.0);
-    assert_eq!(step(&params, state, 1010, What::Lost(lost(Time(1005 * MS)))), state);
+    assert_eq!(step(&params, state, 1010, EventKind::PacketsLost(lost(Time(1005 * MS)))), state);
 }
 
 #[test]
 fn persistent_congestion_starts_over() {
     let params = Params::default();
     let state = beset(&params);
-    let after = step(&params, state, 3000, What::PersistentCongestion(lost(Time(2900 * MS))));
+    let after = step(&params, state, 3000, EventKind::PersistentCongestion(lost(Time(2900 * MS))));
     assert_eq!((after.window.cwnd, after.slow_start, after.inverse_delta), (2.0, true, 2.0));
 }
 

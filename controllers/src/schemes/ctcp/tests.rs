@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Controller;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::schemes::reno::{self, Reno};
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, rtt};
@@ -26,8 +26,8 @@ fn round(params: &Params, mut state: State, now: &mut u64, rtts: &[u64]) -> Stat
     let sent_at = Time(*now + 1);
     for ms in rtts {
         *now += 10;
-        let ack = Acked { rtt: Some(rtt(Span(ms * MS))), ..acked(1, sent_at) };
-        state = testkit::step::<Ctcp>(params, state, Time(*now), What::Acked(ack));
+        let ack = PacketsAcked { rtt: Some(rtt(Span(ms * MS))), ..acked(1, sent_at) };
+        state = testkit::step::<Ctcp>(params, state, Time(*now), EventKind::PacketsAcked(ack));
     }
     state
 }
@@ -63,9 +63,9 @@ fn an_unused_window_gains_nothing() {
     let params = Params::default();
     let mut now = 0;
     let mut state = round(&params, state(&params, 1000.0, 0.0), &mut now, &[100, 100, 100]);
-    let idle = Acked { app_limited: true, ..acked(1, Time(now + 1)) };
-    state = testkit::step::<Ctcp>(&params, state, Time(now + 10), What::Acked(idle));
-    state = testkit::step::<Ctcp>(&params, state, Time(now + 11), What::Acked(acked(1, Time(1))));
+    let idle = PacketsAcked { app_limited: true, ..acked(1, Time(now + 1)) };
+    state = testkit::step::<Ctcp>(&params, state, Time(now + 10), EventKind::PacketsAcked(idle));
+    state = testkit::step::<Ctcp>(&params, state, Time(now + 11), EventKind::PacketsAcked(acked(1, Time(1))));
     assert_eq!(state.memory.dwnd, 0.0);
 }
 
@@ -74,7 +74,7 @@ fn a_loss_halves_the_sum_and_reno_s_share_of_it() {
     let params = Params::default();
     let cut = |dwnd, beta| {
         let params = Params { beta, ..params };
-        testkit::step::<Ctcp>(&params, state(&params, 100.0, dwnd), Time(50), What::Lost(lost(Time(40))))
+        testkit::step::<Ctcp>(&params, state(&params, 100.0, dwnd), Time(50), EventKind::PacketsLost(lost(Time(40))))
     };
     let after = cut(60.0, 0.5);
     assert_eq!((after.window.cwnd, after.memory.dwnd), (50.0, 30.0));
@@ -86,7 +86,7 @@ fn a_loss_halves_the_sum_and_reno_s_share_of_it() {
         &params,
         cut(60.0, 0.5),
         Time(60),
-        What::SpuriousLoss(crate::event::SpuriousLoss { newest_sent_at: Time(40) }),
+        EventKind::SpuriousLoss(crate::event::SpuriousLoss { newest_sent_at: Time(40) }),
     );
     assert_eq!((undone.window.cwnd, undone.memory.dwnd), (100.0, 60.0));
 }
@@ -98,7 +98,7 @@ fn a_timeout_leaves_reno() {
         &params,
         state(&params, 100.0, 60.0),
         Time(50),
-        What::PersistentCongestion(lost(Time(40))),
+        EventKind::PersistentCongestion(lost(Time(40))),
     );
     assert_eq!((after.window.cwnd, after.window.ssthresh, after.memory.dwnd), (2.0, 50.0, 0.0));
 }

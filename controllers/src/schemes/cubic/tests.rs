@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Idle, Lost, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, PacketsLost, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
-use crate::{Controller, What};
+use crate::{Controller, EventKind};
 
 type State = <Cubic as Controller>::State;
 
@@ -18,21 +18,21 @@ fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
     state
 }
 
-fn at(params: &Params, state: State, ms: u64, what: What) -> State {
-    testkit::step::<Cubic>(params, state, Time(ms * MS), what)
+fn at(params: &Params, state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<Cubic>(params, state, Time(ms * MS), kind)
 }
 
 /// One packet, sent 100 ms before, acknowledged with an RTT of 100 ms.
-fn one(ms: u64) -> Acked {
-    Acked { rtt: Some(testkit::rtt(Span::from_millis(100))), ..acked(1, Time((ms - 100) * MS)) }
+fn one(ms: u64) -> PacketsAcked {
+    PacketsAcked { rtt: Some(testkit::rtt(Span::from_millis(100))), ..acked(1, Time((ms - 100) * MS)) }
 }
 
 fn ack(params: &Params, state: State, ms: u64) -> State {
-    at(params, state, ms, What::Acked(one(ms)))
+    at(params, state, ms, EventKind::PacketsAcked(one(ms)))
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
-    at(params, state, ms, What::Lost(lost(Time((ms - 1) * MS))))
+    at(params, state, ms, EventKind::PacketsLost(lost(Time((ms - 1) * MS))))
 }
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
@@ -110,7 +110,7 @@ fn after_fast_convergence_the_mean_window_is_the_curve_s() {
 fn a_mark_is_answered_like_a_loss() {
     let params = Params::default();
     let start = state(&params, 1000.0, 500.0);
-    let marked = at(&params, start, 1000, What::Marked(testkit::marked(Time(1))));
+    let marked = at(&params, start, 1000, EventKind::EcnCe(testkit::marked(Time(1))));
     assert_eq!(marked, lose(&params, start, 1000));
 }
 
@@ -120,13 +120,13 @@ fn each_packet_takes_its_share_of_the_way_to_the_target() {
     let params = Params::default();
     let before = after_loss(&params);
     let grown = |packets: u32| {
-        let what = What::Acked(Acked {
+        let kind = EventKind::PacketsAcked(PacketsAcked {
             packets,
             bytes: u64::from(packets * MTU),
             fresh_bytes: u64::from(packets * MTU),
             ..one(4000)
         });
-        at(&params, before, 4000, what).window.cwnd - before.window.cwnd
+        at(&params, before, 4000, kind).window.cwnd - before.window.cwnd
     };
     let k = shows(&params, &before, "k_s");
     let target = 1000.0 + 0.4 * libm::pow(2.1 - k, 3.0);
@@ -201,7 +201,7 @@ fn a_shrinking_maximum_is_given_up_faster() {
 #[test]
 fn a_timeout_starts_over_with_beta() {
     let params = Params::default();
-    let mut flow = at(&params, after_loss(&params), 3000, What::PersistentCongestion(lost(Time(2999 * MS))));
+    let mut flow = at(&params, after_loss(&params), 3000, EventKind::PersistentCongestion(lost(Time(2999 * MS))));
     let before = after_loss(&params).window.cwnd;
     assert_eq!(flow.window.cwnd, 2.0);
     assert_close(flow.window.ssthresh, 0.7 * before, 1e-12);
@@ -236,7 +236,7 @@ fn an_unfounded_response_leaves_no_trace() {
     let before = clocked(&params, after_loss(&params), 2000, 6000, 100);
     let cut = lose(&params, before, 6001);
     assert_close(cut.window.cwnd, 0.7 * before.window.cwnd, 1e-12);
-    let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
+    let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let mut back = at(&params, ack(&params, cut, 6200), 6250, spurious);
     assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
     assert_eq!((back.window.cwnd, back.window.ssthresh), (before.window.cwnd, before.window.ssthresh));
@@ -249,9 +249,9 @@ fn an_unfounded_response_leaves_no_trace() {
 fn a_pause_counts_for_a_stage_that_comes_back() {
     let params = Params::default();
     let mut flow = lose(&params, after_loss(&params), 2500);
-    let idle = Idle { idle: Span::from_millis(300), pto: Span::from_millis(1000) };
-    flow = at(&params, flow, 3000, What::Idle(idle));
-    flow = at(&params, flow, 3100, What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(2499 * MS) }));
+    let idle = IdleRestart { idle: Span::from_millis(300), pto: Span::from_millis(1000) };
+    flow = at(&params, flow, 3000, EventKind::IdleRestart(idle));
+    flow = at(&params, flow, 3100, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(2499 * MS) }));
     assert_close(shows(&params, &ack(&params, flow, 3200), "epoch_s"), 0.9, 1e-12);
 }
 
@@ -262,14 +262,16 @@ fn an_outgrown_response_stands() {
     let mut flow = clocked(&params, lose(&params, state(&params, 10.0, 5.0), 1000), 1000, 1500, 10);
     assert!(flow.window.cwnd > 10.0);
     let track = flow.memory.tracks.now;
-    flow = at(&params, flow, 1500, What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
+    flow = at(&params, flow, 1500, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
     assert_eq!((flow.memory.tracks.now, flow.window.ssthresh), (track, 7.0));
 }
 
 /// A flow in avoidance at 100 packets that loses `lost` at 1 s and, sent before, `later` in the next
 /// frame; then the ACK that ends recovery.
 fn recovered(params: &Params, ssthresh: f64, lost_packets: u32, later: u32) -> State {
-    let lost_at = |state, ms, packets| at(params, state, ms, What::Lost(Lost { packets, ..lost(Time(999 * MS)) }));
+    let lost_at = |state, ms, packets| {
+        at(params, state, ms, EventKind::PacketsLost(PacketsLost { packets, ..lost(Time(999 * MS)) }))
+    };
     let mut flow = state(params, 100.0, ssthresh);
     flow = lost_at(flow, 1000, lost_packets);
     if later > 0 {
@@ -318,7 +320,12 @@ fn a_response_to_few_losses_can_be_taken_back() {
 fn of_a_small_window_one_loss_is_few() {
     let params = Params { rollback: 0.2, ..Params::default() };
     for (packets, kept) in [(1, 8.0), (2, 0.7 * 8.0)] {
-        let cut = at(&params, state(&params, 8.0, 4.0), 1000, What::Lost(Lost { packets, ..lost(Time(999 * MS)) }));
+        let cut = at(
+            &params,
+            state(&params, 8.0, 4.0),
+            1000,
+            EventKind::PacketsLost(PacketsLost { packets, ..lost(Time(999 * MS)) }),
+        );
         assert_eq!(ack(&params, cut, 1200).window.cwnd.floor(), f64::floor(kept), "{packets}");
     }
 }
@@ -328,9 +335,9 @@ fn of_a_small_window_one_loss_is_few() {
 fn a_response_to_marks_is_not_taken_back() {
     let params = Params { rollback: 0.2, ..Params::default() };
     let start = state(&params, 100.0, 50.0);
-    let marked = at(&params, start, 1000, What::Marked(testkit::marked(Time(999 * MS))));
+    let marked = at(&params, start, 1000, EventKind::EcnCe(testkit::marked(Time(999 * MS))));
     assert_eq!(ack(&params, marked, 1200).window.ssthresh, 70.0);
-    let both = at(&params, lose(&params, start, 1000), 1050, What::Marked(testkit::marked(Time(999 * MS))));
+    let both = at(&params, lose(&params, start, 1000), 1050, EventKind::EcnCe(testkit::marked(Time(999 * MS))));
     assert_eq!(ack(&params, both, 1200).window.ssthresh, 70.0);
 }
 
@@ -339,17 +346,17 @@ fn a_response_to_marks_is_not_taken_back() {
 #[test]
 fn the_response_can_start_from_the_flight_size() {
     let mut params = Params { flight_size: true, ..Params::default() };
-    let losing = |params: &Params, packets: u64, wrap: fn(Lost) -> What| {
-        let what = wrap(Lost { in_flight_before: packets * u64::from(MTU), ..lost(Time(999 * MS)) });
-        at(params, state(params, 1000.0, 500.0), 1000, what)
+    let losing = |params: &Params, packets: u64, wrap: fn(PacketsLost) -> EventKind| {
+        let kind = wrap(PacketsLost { in_flight_before: packets * u64::from(MTU), ..lost(Time(999 * MS)) });
+        at(params, state(params, 1000.0, 500.0), 1000, kind)
     };
-    let half = losing(&params, 500, What::Lost);
+    let half = losing(&params, 500, EventKind::PacketsLost);
     assert_eq!((half.window.cwnd, shows(&params, &half, "w_max")), (350.0, 1000.0));
-    assert_eq!(losing(&params, 1010, What::Lost).window.cwnd, 700.0);
-    assert_eq!(losing(&params, 0, What::Lost).window.cwnd, 2.0);
-    assert_close(losing(&params, 500, What::PersistentCongestion).window.ssthresh, 350.0, 1e-12);
+    assert_eq!(losing(&params, 1010, EventKind::PacketsLost).window.cwnd, 700.0);
+    assert_eq!(losing(&params, 0, EventKind::PacketsLost).window.cwnd, 2.0);
+    assert_close(losing(&params, 500, EventKind::PersistentCongestion).window.ssthresh, 350.0, 1e-12);
     params.flight_size = false;
-    assert_eq!(losing(&params, 500, What::Lost).window.cwnd, 700.0);
+    assert_eq!(losing(&params, 500, EventKind::PacketsLost).window.cwnd, 700.0);
 }
 
 /// A window that fell back to the initial one has no stage to jump back into.
@@ -360,8 +367,8 @@ fn a_restart_after_idling_begins_a_new_stage() {
     let mut flow = lose(&params, state(&params, 12.0, 5.0), 1000);
     flow = clocked(&params, flow, 1000, 9000, 10);
     assert!(flow.window.cwnd > 50.0);
-    let idle = Idle { idle: Span::from_millis(2000), pto: Span::from_millis(100) };
-    flow = at(&params, flow, 11_000, What::Idle(idle));
+    let idle = IdleRestart { idle: Span::from_millis(2000), pto: Span::from_millis(100) };
+    flow = at(&params, flow, 11_000, EventKind::IdleRestart(idle));
     assert_eq!(flow.window.cwnd, 10.0);
     flow = ack(&params, flow, 11_100);
     assert!(flow.window.cwnd < 11.0, "{}", flow.window.cwnd);
@@ -371,7 +378,7 @@ fn a_restart_after_idling_begins_a_new_stage() {
 #[test]
 fn a_new_datagram_size_keeps_the_bytes_of_what_is_remembered() {
     let params = Params::default();
-    let flow = at(&params, after_loss(&params), 3000, What::Mtu(2 * MTU));
+    let flow = at(&params, after_loss(&params), 3000, EventKind::MtuUpdated(2 * MTU));
     assert_eq!((shows(&params, &flow, "w_max"), shows(&params, &flow, "cwnd_prior")), (500.0, 500.0));
     let flow = ack(&params, flow, 3100);
     let k = libm::cbrt((500.0 - 0.5 * after_loss(&params).window.cwnd) / 0.4);
@@ -384,9 +391,9 @@ fn looks_one_smoothed_rtt_ahead() {
     let params = Params::default();
     let mut flow = lose(&params, state(&params, 1000.0, 500.0), 1000);
     let sample = testkit::rtt(Span::from_millis(70));
-    flow = at(&params, flow, 1050, What::Sampled(crate::event::Rtt { latest: Span(1), ..sample }));
+    flow = at(&params, flow, 1050, EventKind::RttSampled(crate::event::RttSample { latest: Span(1), ..sample }));
     assert_eq!(shows(&params, &flow, "srtt_ms"), 70.0);
-    flow = at(&params, flow, 1100, What::Acked(acked(1, Time(1))));
+    flow = at(&params, flow, 1100, EventKind::PacketsAcked(acked(1, Time(1))));
     assert_eq!(shows(&params, &flow, "srtt_ms"), 70.0);
 }
 
@@ -409,8 +416,8 @@ proptest! {
             let bytes = (flow.window.cwnd / 6.0 * f64::from(MTU)) as u64;
             let sent_at = Time(((now - 0.5) * 1e6) as u64);
             let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
-            let acked = Acked { bytes, fresh_bytes: bytes, rtt, ..acked(1, sent_at) };
-            flow = testkit::step::<Cubic>(&params, flow, Time((now * 1e6) as u64), What::Acked(acked));
+            let acked = PacketsAcked { bytes, fresh_bytes: bytes, rtt, ..acked(1, sent_at) };
+            flow = testkit::step::<Cubic>(&params, flow, Time((now * 1e6) as u64), EventKind::PacketsAcked(acked));
             began.get_or_insert(now);
         }
         let t = 1e-3 * (now - began.unwrap_or(now));
@@ -434,11 +441,11 @@ proptest! {
         let here = ack(&params, begin, 2000 + before);
         let end = 2000 + before + pause;
         let resumed = if idle {
-            let idle = Idle { idle: Span::from_millis(pause), pto: Span::from_millis(10) };
-            at(&params, here, end, What::Idle(idle))
+            let idle = IdleRestart { idle: Span::from_millis(pause), pto: Span::from_millis(10) };
+            at(&params, here, end, EventKind::IdleRestart(idle))
         } else {
             // ACKs all along, but the window is not used.
-            let limited = |ms| What::Acked(Acked { app_limited: true, ..one(ms) });
+            let limited = |ms| EventKind::PacketsAcked(PacketsAcked { app_limited: true, ..one(ms) });
             let half = at(&params, here, 2000 + before + pause / 2, limited(2000 + before + pause / 2));
             at(&params, half, end, limited(end))
         };
@@ -471,7 +478,7 @@ proptest! {
         let mut flow = ack(&params, lose(&params, state(&params, w + above, 1.0), 1000), 2000);
         (flow.window.cwnd, flow.window.ssthresh) = (w, 2.0);
         let now = Time((2000 * MS).saturating_add(elapsed));
-        let grown = testkit::step::<Cubic>(&params, flow, now, What::Acked(acked(packets, Time(1001 * MS))));
+        let grown = testkit::step::<Cubic>(&params, flow, now, EventKind::PacketsAcked(acked(packets, Time(1001 * MS))));
         let estimate = grown.memory.tracks.now.stage().map_or(0.0, |stage| stage.reno);
         prop_assert!(grown.window.cwnd >= w);
         prop_assert!(grown.window.cwnd <= (1.5 * w).max(estimate) * (1.0 + 1e-12));

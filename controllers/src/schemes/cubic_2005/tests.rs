@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Idle, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 
 type State = <Cubic2005 as Controller>::State;
 
@@ -18,21 +18,21 @@ fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
     state
 }
 
-fn at(params: &Params, state: State, ms: u64, what: What) -> State {
-    testkit::step::<Cubic2005>(params, state, Time(ms * MS), what)
+fn at(params: &Params, state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<Cubic2005>(params, state, Time(ms * MS), kind)
 }
 
-fn one(ms: u64, rtt_ms: u64) -> Acked {
-    Acked { rtt: Some(testkit::rtt(Span::from_millis(rtt_ms))), ..acked(1, Time((ms - 100) * MS)) }
+fn one(ms: u64, rtt_ms: u64) -> PacketsAcked {
+    PacketsAcked { rtt: Some(testkit::rtt(Span::from_millis(rtt_ms))), ..acked(1, Time((ms - 100) * MS)) }
 }
 
 /// One packet acknowledged, RTT 100 ms.
 fn ack(params: &Params, state: State, ms: u64) -> State {
-    at(params, state, ms, What::Acked(one(ms, 100)))
+    at(params, state, ms, EventKind::PacketsAcked(one(ms, 100)))
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
-    at(params, state, ms, What::Lost(lost(Time((ms - 1) * MS))))
+    at(params, state, ms, EventKind::PacketsLost(lost(Time((ms - 1) * MS))))
 }
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
@@ -162,19 +162,23 @@ fn a_small_pipe_is_filled_as_an_aimd_with_that_decrease_would() {
 fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
     let added = |threshold: f64, late_rtt: u64, after: u64| {
         let params = Params { low_utilization: threshold, ..Params::paper() };
-        let mut flow =
-            at(&params, state(&params, 1000.0, 100.0), 900, What::Sampled(testkit::rtt(Span::from_millis(200))));
+        let mut flow = at(
+            &params,
+            state(&params, 1000.0, 100.0),
+            900,
+            EventKind::RttSampled(testkit::rtt(Span::from_millis(200))),
+        );
         flow = ack(&params, lose(&params, flow, 1000), 1200);
         // Two periods of 2 s of their own samples.
         for ms in [1300, 2950, 3100, 5200] {
-            flow = at(&params, flow, ms, What::Sampled(testkit::rtt(Span::from_millis(late_rtt))));
+            flow = at(&params, flow, ms, EventKind::RttSampled(testkit::rtt(Span::from_millis(late_rtt))));
         }
         flow.memory.d_min = Some(Span::from_millis(100));
         let end = 5300 + after;
         // The first stage after the loss, to its plateau at 1000 packets.
         flow.memory.tracks.now.begin(0.4, Time(5300 * MS), 800.0);
         let before = flow.window.cwnd;
-        let grown = at(&params, flow, end, What::Acked(acked(1, Time((end - 100) * MS))));
+        let grown = at(&params, flow, end, EventKind::PacketsAcked(acked(1, Time((end - 100) * MS))));
         before * (grown.window.cwnd - before)
     };
     let beyond = 30_000;
@@ -190,7 +194,7 @@ fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
 #[test]
 fn a_timeout_forgets_the_search_or_keeps_the_maximum() {
     let timeout =
-        |params: &Params| at(params, after_loss(params), 3000, What::PersistentCongestion(lost(Time(2999 * MS))));
+        |params: &Params| at(params, after_loss(params), 3000, EventKind::PersistentCongestion(lost(Time(2999 * MS))));
     let paper = Params::paper();
     let before = after_loss(&paper).window.cwnd;
     let flow = timeout(&paper);
@@ -213,25 +217,27 @@ fn a_timeout_forgets_the_search_or_keeps_the_maximum() {
 fn the_minimum_rtt_is_that_of_the_samples() {
     let params = Params::paper();
     let mut flow = state(&params, 200.0, 100.0);
-    assert!(ack(&params, at(&params, flow, 1000, What::Acked(acked(1, Time(1)))), 1100).window.cwnd > 200.0);
+    assert!(
+        ack(&params, at(&params, flow, 1000, EventKind::PacketsAcked(acked(1, Time(1)))), 1100).window.cwnd > 200.0
+    );
     for rtt in [30, 20, 0, 25] {
-        flow = at(&params, flow, 1000, What::Sampled(testkit::rtt(Span::from_millis(rtt))));
+        flow = at(&params, flow, 1000, EventKind::RttSampled(testkit::rtt(Span::from_millis(rtt))));
     }
     assert_eq!(shows(&params, &flow, "d_min_ms"), 20.0);
-    assert_eq!(shows(&params, &at(&params, flow, 1100, What::Acked(acked(1, Time(1)))), "d_min_ms"), 20.0);
+    assert_eq!(shows(&params, &at(&params, flow, 1100, EventKind::PacketsAcked(acked(1, Time(1)))), "d_min_ms"), 20.0);
 }
 
 #[test]
 fn an_unfounded_response_leaves_no_trace() {
     let params = Params::default();
     let before = clocked(&params, after_loss(&params), 2000, 6000, 100);
-    let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
+    let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let back = at(&params, ack(&params, lose(&params, before, 6001), 6200), 6250, spurious);
     assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
     assert_eq!(back.window.cwnd, before.window.cwnd);
     // Nor does a pause count that came before it was found out.
-    let idle = Idle { idle: Span::from_millis(50), pto: Span::from_millis(1000) };
-    let paused = at(&params, lose(&params, before, 6001), 6100, What::Idle(idle));
+    let idle = IdleRestart { idle: Span::from_millis(50), pto: Span::from_millis(1000) };
+    let paused = at(&params, lose(&params, before, 6001), 6100, EventKind::IdleRestart(idle));
     let back = ack(&params, at(&params, paused, 6250, spurious), 6300);
     assert_close(shows(&params, &back, "epoch_s"), 4.25, 1e-12);
 }
@@ -239,10 +245,10 @@ fn an_unfounded_response_leaves_no_trace() {
 #[test]
 fn a_restart_or_a_new_datagram_size_begins_a_new_stage() {
     let params = Params::default();
-    let idle = Idle { idle: Span::from_millis(5000), pto: Span::from_millis(100) };
-    let flow = at(&params, after_loss(&params), 8000, What::Idle(idle));
+    let idle = IdleRestart { idle: Span::from_millis(5000), pto: Span::from_millis(100) };
+    let flow = at(&params, after_loss(&params), 8000, EventKind::IdleRestart(idle));
     assert_eq!((flow.window.cwnd, flow.memory.tracks.now.stage()), (10.0, None));
-    let flow = at(&params, after_loss(&params), 8000, What::Mtu(2 * MTU));
+    let flow = at(&params, after_loss(&params), 8000, EventKind::MtuUpdated(2 * MTU));
     assert_eq!((shows(&params, &flow, "w_max"), flow.memory.tracks.now.stage()), (500.0, None));
 }
 
@@ -266,8 +272,8 @@ proptest! {
                 let bytes = (flow.window.cwnd / 6.0 * f64::from(MTU)) as u64;
                 let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
                 let sent_at = Time(((now - 0.5) * 1e6) as u64);
-                let what = What::Acked(Acked { bytes, fresh_bytes: bytes, rtt, ..acked(1, sent_at) });
-                flow = testkit::step::<Cubic2005>(&params, flow, Time((now * 1e6) as u64), what);
+                let kind = EventKind::PacketsAcked(PacketsAcked { bytes, fresh_bytes: bytes, rtt, ..acked(1, sent_at) });
+                flow = testkit::step::<Cubic2005>(&params, flow, Time((now * 1e6) as u64), kind);
             }
             flow.window.cwnd
         };
@@ -283,8 +289,8 @@ proptest! {
     fn growth_keeps_to_the_limit(w in 50.0..500.0f64, age in 0..20_000u64, rtt_ms in 5..100u64, half: bool) {
         let params = Params { smax: if half { 80.0 } else { 160.0 }, ..Params::paper() };
         let mut flow = lose(&params, state(&params, w, 10.0), 1000);
-        flow = at(&params, flow, 1200, What::Acked(one(1201, rtt_ms)));
-        flow = at(&params, flow, 1201, What::Acked(one(1202, rtt_ms)));
+        flow = at(&params, flow, 1200, EventKind::PacketsAcked(one(1201, rtt_ms)));
+        flow = at(&params, flow, 1201, EventKind::PacketsAcked(one(1202, rtt_ms)));
         let from = 1201 + age;
         let after = clocked(&params, flow, from, from + 4 * rtt_ms, rtt_ms);
         let seconds = 4e-3 * rtt_ms as f64;
@@ -314,7 +320,7 @@ proptest! {
         flow = ack(&params, ack(&params, flow, 2000), 2000);
         (flow.window.cwnd, flow.window.ssthresh) = (w, 1.0);
         let now = Time((2000 * MS).saturating_add(elapsed));
-        let after = testkit::step::<Cubic2005>(&params, flow, now, What::Acked(acked(1, Time(1001 * MS))));
+        let after = testkit::step::<Cubic2005>(&params, flow, now, EventKind::PacketsAcked(acked(1, Time(1001 * MS))));
         prop_assert!((0.0..=1.0 + 1e-9).contains(&(after.window.cwnd - w)));
     }
 
@@ -327,12 +333,12 @@ proptest! {
         let flow = lose(&params, state(&params, w, 10.0), 1000);
         let here = ack(&params, ack(&params, flow, 2000), 2000 + before);
         let end = 2000 + before + pause;
-        let what = if idle {
-            What::Idle(Idle { idle: Span::from_millis(pause), pto: Span::from_millis(10) })
+        let kind = if idle {
+            EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(pause), pto: Span::from_millis(10) })
         } else {
-            What::Acked(Acked { app_limited: true, ..one(end, 100) })
+            EventKind::PacketsAcked(PacketsAcked { app_limited: true, ..one(end, 100) })
         };
-        let resumed = at(&params, here, end, what);
+        let resumed = at(&params, here, end, kind);
         prop_assert_eq!(resumed.window.cwnd, here.window.cwnd);
         let late = ack(&params, resumed, end + after).window.cwnd;
         assert_close(late, ack(&params, here, 2000 + before + after).window.cwnd, 1e-9);

@@ -5,17 +5,17 @@ use super::*;
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::{on, thresholds, windows};
 use crate::testkit::{self, PATH, acked, lost, rtt};
-use crate::{Fixed, Parameters, Span, Time, What};
+use crate::{EventKind, Parameters, Span, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-type Group = Flows<Fixed<DcaC>>;
+type Group = Flows<Static<DcaC>>;
 
 const MS: u64 = 1_000_000;
 
 /// Members with these windows and thresholds whose RTTs were between 60 and 120 ms.
 fn group(params: Params, members: &[(f64, f64)]) -> Group {
-    let mut group = Group::new(Fixed(params));
+    let mut group = Group::new(Static(params));
     for (i, (cwnd, ssthresh)) in members.iter().enumerate() {
         group.join(&PATH);
         sample(&mut group, i, 200, 60 * MS);
@@ -38,7 +38,7 @@ fn abc() -> Group {
 
 /// A sample of a packet sent so long ago.
 fn sample(group: &mut Group, me: usize, ms: u64, ns: u64) {
-    on(group, me, ms, What::Sampled(testkit::rtt(Span(ns))));
+    on(group, me, ms, EventKind::RttSampled(testkit::rtt(Span(ns))));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn exactly_at_the_threshold_is_no_sign() {
 
 #[test]
 fn a_first_sample_is_no_sign() {
-    let mut group = Group::new(Fixed(Params::default()));
+    let mut group = Group::new(Static(Params::default()));
     for _ in 0..3 {
         group.join(&PATH);
     }
@@ -74,9 +74,9 @@ fn a_first_sample_is_no_sign() {
 #[test]
 fn losses_are_not_shared() {
     let mut group = abc();
-    on(&mut group, 0, 1000, What::Lost(lost(Time(999 * MS))));
+    on(&mut group, 0, 1000, EventKind::PacketsLost(lost(Time(999 * MS))));
     assert_eq!(windows(&group), [5.0, 20.0, 12.0]);
-    on(&mut group, 0, 1200, What::PersistentCongestion(lost(Time(1199 * MS))));
+    on(&mut group, 0, 1200, EventKind::PersistentCongestion(lost(Time(1199 * MS))));
     assert_eq!(windows(&group), [2.0, 20.0, 12.0]);
     assert_eq!(thresholds(&group), [2.5, 8.0, 50.0]);
 }
@@ -86,8 +86,8 @@ fn losses_are_not_shared() {
 #[test]
 fn an_ack_warns_cuts_and_grows() {
     let mut group = group(Params::default(), &[(16.0, 5.0), (15.0, 5.0)]);
-    let ack = crate::event::Acked { rtt: Some(rtt(Span(110 * MS))), ..acked(2, Time(900 * MS)) };
-    on(&mut group, 0, 1010, What::Acked(ack));
+    let ack = crate::event::PacketsAcked { rtt: Some(rtt(Span(110 * MS))), ..acked(2, Time(900 * MS)) };
+    on(&mut group, 0, 1010, EventKind::PacketsAcked(ack));
     // 15 is above 14 but not above 16.
     assert_eq!(windows(&group), [14.0 + 2.0 / 14.0, 15.0]);
 }
@@ -106,7 +106,7 @@ fn it_lists_what_it_uses() {
     assert!(DcaC::needs(&Params::default()).contains(Signals::GROUPS | Signals::RTT));
     let mut facts = Vec::new();
     let group = abc();
-    crate::Engine::inspect(&group.engine, &group.states[0], group.view(0), &mut |name, value| {
+    crate::ConfiguredController::inspect(&group.engine, &group.states[0], group.view(0), &mut |name, value| {
         facts.push((name, value));
     });
     for fact in [("rtt_min_ms", 60.0), ("rtt_max_ms", 120.0), ("rtt_threshold_ms", 90.0), ("group_window", 42.0)] {
@@ -185,10 +185,10 @@ proptest! {
             ms += wait;
             let before = group.members.clone();
             match kind {
-                0..=3 => on(&mut group, me, ms, What::Acked(acked(4, Time(ms * MS)))),
+                0..=3 => on(&mut group, me, ms, EventKind::PacketsAcked(acked(4, Time(ms * MS)))),
                 4..=7 => sample(&mut group, me, ms, rtt * MS),
-                8 => on(&mut group, me, ms, What::Lost(lost(Time(ms * MS)))),
-                _ => on(&mut group, me, ms, What::PersistentCongestion(lost(Time(ms * MS)))),
+                8 => on(&mut group, me, ms, EventKind::PacketsLost(lost(Time(ms * MS)))),
+                _ => on(&mut group, me, ms, EventKind::PersistentCongestion(lost(Time(ms * MS)))),
             }
             for (j, (member, before)) in group.members.iter().zip(&before).enumerate() {
                 prop_assert!(j == me || member.cwnd <= before.cwnd && member.ssthresh == before.ssthresh);

@@ -2,10 +2,10 @@
 //! `tests/equivalences.rs` (D6).
 
 use super::*;
-use crate::event::{Acked, SpuriousLoss};
+use crate::event::{PacketsAcked, SpuriousLoss};
 use crate::parts::dca::Range;
 use crate::testkit::{PATH, acked, cases, lost, marked, rtt, step};
-use crate::{Controller, Parameters, Span, Time, What};
+use crate::{Controller, EventKind, Parameters, Span, Time};
 use proptest::prelude::*;
 
 type Flow = <DcaS as Controller>::State;
@@ -21,18 +21,26 @@ fn flow(params: &Params, cwnd: f64) -> Flow {
     flow
 }
 
-fn on(flow: Flow, ms: u64, what: What) -> Flow {
-    step::<DcaS>(&Params::default(), flow, Time(ms * MS), what)
+fn on(flow: Flow, ms: u64, kind: EventKind) -> Flow {
+    step::<DcaS>(&Params::default(), flow, Time(ms * MS), kind)
 }
 
 fn sample(flow: Flow, ms: u64, rtt_ms: u64) -> Flow {
-    on(flow, ms, What::Sampled(rtt(Span(rtt_ms * MS))))
+    on(flow, ms, EventKind::RttSampled(rtt(Span(rtt_ms * MS))))
 }
 
 /// The ACK of a packet sent so long ago, not growing the window.
 fn ack(flow: Flow, ms: u64, rtt_ms: u64) -> Flow {
     let sent_at = Time((ms - rtt_ms) * MS);
-    on(flow, ms, What::Acked(Acked { rtt: Some(rtt(Span(rtt_ms * MS))), app_limited: true, ..acked(1, sent_at) }))
+    on(
+        flow,
+        ms,
+        EventKind::PacketsAcked(PacketsAcked {
+            rtt: Some(rtt(Span(rtt_ms * MS))),
+            app_limited: true,
+            ..acked(1, sent_at)
+        }),
+    )
 }
 
 fn start(cwnd: f64) -> Flow {
@@ -64,9 +72,9 @@ fn one_sample_per_round_trip() {
 /// `spec: cho §3.2 Congestion, Timeout`: what was sent before is no second reason to cut.
 #[test]
 fn after_a_loss_only_later_packets_count() {
-    let losses = [What::Lost(lost(Time(999 * MS))), What::Marked(marked(Time(999 * MS)))];
-    for what in losses {
-        let after = on(start(16.0), 1000, what);
+    let losses = [EventKind::PacketsLost(lost(Time(999 * MS))), EventKind::EcnCe(marked(Time(999 * MS)))];
+    for kind in losses {
+        let after = on(start(16.0), 1000, kind);
         assert_eq!((after.window.cwnd, after.window.ssthresh), (8.0, 8.0));
         let mut grown = after;
         grown.window.cwnd = 9.0;
@@ -75,9 +83,9 @@ fn after_a_loss_only_later_packets_count() {
         // At the threshold it has yielded already.
         assert_eq!(ack(after, 1100, 100).window.cwnd, 8.0);
         // One that is not answered changes nothing.
-        assert_eq!(on(after, 1050, what), after);
+        assert_eq!(on(after, 1050, kind), after);
     }
-    let after = on(start(16.0), 1000, What::PersistentCongestion(lost(Time(999 * MS))));
+    let after = on(start(16.0), 1000, EventKind::PersistentCongestion(lost(Time(999 * MS))));
     assert_eq!((after.window.cwnd, after.window.ssthresh, after.memory.next), (2.0, 8.0, Time(1000 * MS)));
 }
 
@@ -89,14 +97,14 @@ fn a_cut_may_lead_back_into_slow_start() {
     let flow = ack(flow, 1000, 100);
     assert_eq!(flow.window.cwnd, 14.0);
     assert_eq!(ack(flow, 1100, 100).window.cwnd, 14.0, "where signs cut nothing");
-    let grown = on(flow, 1101, What::Acked(acked(1, Time(1050 * MS))));
+    let grown = on(flow, 1101, EventKind::PacketsAcked(acked(1, Time(1050 * MS))));
     assert_eq!(grown.window.cwnd, 15.0);
 }
 
 #[test]
 fn a_loss_taken_back_does_not_give_back_what_delay_took_since() {
-    let sorry = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) });
-    let mut flow = on(start(16.0), 1000, What::Lost(lost(Time(999 * MS))));
+    let sorry = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) });
+    let mut flow = on(start(16.0), 1000, EventKind::PacketsLost(lost(Time(999 * MS))));
     assert_eq!(on(flow, 1010, sorry).window.cwnd, 16.0);
     flow.window.cwnd = 9.0;
     let flow = ack(flow, 1100, 100);
@@ -105,8 +113,8 @@ fn a_loss_taken_back_does_not_give_back_what_delay_took_since() {
 
 #[test]
 fn the_receivers_delay_is_not_the_paths() {
-    let held = crate::event::Rtt { min: Span(60 * MS), ack_delay: Span(25 * MS), ..rtt(Span(100 * MS)) };
-    assert_eq!(on(start(16.0), 1000, What::Sampled(held)).window.cwnd, 16.0);
+    let held = crate::event::RttSample { min: Span(60 * MS), ack_delay: Span(25 * MS), ..rtt(Span(100 * MS)) };
+    assert_eq!(on(start(16.0), 1000, EventKind::RttSampled(held)).window.cwnd, 16.0);
 }
 
 #[test]
@@ -133,7 +141,7 @@ proptest! {
         for (latest, wait) in samples {
             now += wait;
             let before = flow;
-            flow = step::<DcaS>(&params, flow, Time(now), What::Sampled(rtt(Span(latest))));
+            flow = step::<DcaS>(&params, flow, Time(now), EventKind::RttSampled(rtt(Span(latest))));
             let looks = looked_at.is_none_or(|at| now.saturating_sub(latest) >= at);
             if looks {
                 looked_at = Some(now);

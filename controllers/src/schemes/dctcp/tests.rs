@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::Marked;
+use crate::event::EcnCe;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked};
 use crate::{Controller, Parameters, Time};
 
@@ -16,20 +16,20 @@ fn state(params: &Params, cwnd: f64) -> State {
     state
 }
 
-fn step(params: &Params, state: State, now: u64, what: What) -> State {
-    testkit::step::<Dctcp>(params, state, Time(now), what)
+fn step(params: &Params, state: State, now: u64, kind: EventKind) -> State {
+    testkit::step::<Dctcp>(params, state, Time(now), kind)
 }
 
 /// One ACK frame for `packets` sent just before it, `marks` of them marked.
 fn frame(params: &Params, mut state: State, now: u64, packets: u32, marks: u32) -> State {
     let sent_at = Time(now - 1);
     if marks > 0 {
-        state = step(params, state, now, What::Marked(Marked { packets: marks, ..marked(sent_at) }));
+        state = step(params, state, now, EventKind::EcnCe(EcnCe { packets: marks, ..marked(sent_at) }));
     }
     let fresh = state.window.epoch.accepts(sent_at);
     let acked = acked(packets, sent_at);
     let fresh_bytes = if fresh { acked.bytes } else { 0 };
-    step(params, state, now, What::Acked(crate::event::Acked { fresh_bytes, ..acked }))
+    step(params, state, now, EventKind::PacketsAcked(crate::event::PacketsAcked { fresh_bytes, ..acked }))
 }
 
 fn alpha(state: &State) -> f64 {
@@ -46,9 +46,9 @@ fn the_response_is_half_of_alpha() {
     assert_eq!(alpha(&state), 0.25);
     let params = Params::default();
     // Of the round trip that just began, half the packets so far.
-    state = step(&params, state, 21, What::Marked(marked(Time(0))));
+    state = step(&params, state, 21, EventKind::EcnCe(marked(Time(0))));
     state.window = self::state(&params, 100.0).window;
-    state = step(&params, state, 30, What::Marked(marked(Time(29))));
+    state = step(&params, state, 30, EventKind::EcnCe(marked(Time(29))));
     assert_eq!(alpha(&state), 0.265_625);
     assert_eq!(state.window.cwnd, 86.718_75);
     assert_eq!(state.window.ssthresh, 86.718_75);
@@ -59,19 +59,19 @@ fn a_new_flow_halves_at_its_first_mark_and_leaves_slow_start() {
     let params = Params::default();
     let state = frame(&params, Dctcp::start(&params, &PATH), 10, 5, 0);
     assert_eq!(state.window.cwnd, 15.0);
-    let after = step(&params, state, 11, What::Marked(marked(Time(0))));
+    let after = step(&params, state, 11, EventKind::EcnCe(marked(Time(0))));
     assert_eq!((after.window.cwnd, after.window.in_slow_start()), (7.5, false));
 }
 
 #[test]
 fn once_per_flight_and_no_growth_before_it_is_over() {
     let params = Params::default();
-    let cut = step(&params, state(&params, 40.0), 100, What::Marked(marked(Time(90))));
+    let cut = step(&params, state(&params, 40.0), 100, EventKind::EcnCe(marked(Time(90))));
     assert_eq!(cut.window.cwnd, 20.0);
-    let again = step(&params, cut, 110, What::Marked(marked(Time(100))));
+    let again = step(&params, cut, 110, EventKind::EcnCe(marked(Time(100))));
     assert_eq!(again.window, cut.window, "sent before the response");
-    let stale = crate::event::Acked { fresh_bytes: 0, ..acked(3, Time(100)) };
-    assert_eq!(step(&params, again, 110, What::Acked(stale)).window.cwnd, 20.0);
+    let stale = crate::event::PacketsAcked { fresh_bytes: 0, ..acked(3, Time(100)) };
+    assert_eq!(step(&params, again, 110, EventKind::PacketsAcked(stale)).window.cwnd, 20.0);
 }
 
 /// `RFC 8257 §3.5`.
@@ -83,20 +83,20 @@ fn a_loss_halves_also_where_a_mark_was_answered_already() {
         low = frame(&params, low, 10 * i, 10, 0);
     }
     low.window.cwnd = 100.0;
-    let marked = step(&params, low, 5000, What::Marked(marked(Time(4990))));
+    let marked = step(&params, low, 5000, EventKind::EcnCe(marked(Time(4990))));
     assert!(marked.window.cwnd > 99.0, "alpha is next to nothing: {}", marked.window.cwnd);
-    let both = step(&params, marked, 5001, What::Lost(lost(Time(4991))));
+    let both = step(&params, marked, 5001, EventKind::PacketsLost(lost(Time(4991))));
     assert_eq!((both.window.cwnd, both.window.ssthresh), (50.0, 50.0));
-    let once = step(&params, both, 5002, What::Lost(lost(Time(4992))));
+    let once = step(&params, both, 5002, EventKind::PacketsLost(lost(Time(4992))));
     assert_eq!(once.window, both.window);
-    assert_eq!(step(&params, low, 5000, What::Lost(lost(Time(4990)))).window.cwnd, 50.0, "without a mark");
+    assert_eq!(step(&params, low, 5000, EventKind::PacketsLost(lost(Time(4990)))).window.cwnd, 50.0, "without a mark");
 }
 
 #[test]
 fn a_marks_response_cannot_be_taken_back() {
     let params = Params::default();
-    let cut = step(&params, state(&params, 40.0), 100, What::Marked(marked(Time(90))));
-    let spurious = What::SpuriousLoss(crate::event::SpuriousLoss { newest_sent_at: Time(90) });
+    let cut = step(&params, state(&params, 40.0), 100, EventKind::EcnCe(marked(Time(90))));
+    let spurious = EventKind::SpuriousLoss(crate::event::SpuriousLoss { newest_sent_at: Time(90) });
     assert_eq!(step(&params, cut, 120, spurious).window.cwnd, 20.0);
 }
 
@@ -127,12 +127,12 @@ fn a_queue_marked_at_a_threshold_stays_near_it() {
         let window = state.window.cwnd;
         let beyond = (window - bdp - k).clamp(0.0, window) as u32;
         if beyond > 0 {
-            let marked = Marked { packets: beyond, ..marked(sent_at) };
-            state = step(&params, state, now, What::Marked(marked));
+            let marked = EcnCe { packets: beyond, ..marked(sent_at) };
+            state = step(&params, state, now, EventKind::EcnCe(marked));
         }
         let acked = acked(window as u32, sent_at);
         let fresh_bytes = if beyond > 0 { 0 } else { acked.bytes };
-        state = step(&params, state, now, What::Acked(crate::event::Acked { fresh_bytes, ..acked }));
+        state = step(&params, state, now, EventKind::PacketsAcked(crate::event::PacketsAcked { fresh_bytes, ..acked }));
         if round > 1000 {
             seen = (seen.0.min(window - bdp), seen.1.max(window - bdp));
         }
@@ -159,7 +159,7 @@ proptest! {
         let before = state(&params, cwnd).window;
         flow.window = before;
         let now = 1_000_000;
-        let cut = step(&params, flow, now, What::Marked(marked(Time(now - 1))));
+        let cut = step(&params, flow, now, EventKind::EcnCe(marked(Time(now - 1))));
         assert_close(cut.window.cwnd, (before.cwnd * (1.0 - 0.5 * alpha(&cut))).max(2.0), 1e-12);
         prop_assert!(cut.window.cwnd >= 0.5 * before.cwnd);
     }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::parts::dca::Range;
 use crate::testkit::{PATH, acked, cases, lost, rtt, step};
-use crate::{Controller, Parameters, Span, Time, What};
+use crate::{Controller, EventKind, Parameters, Span, Time};
 use proptest::prelude::*;
 
 type Flow = <Dual as Controller>::State;
@@ -20,13 +20,13 @@ fn flow(cwnd: f64, ssthresh: f64) -> Flow {
     flow
 }
 
-fn on(flow: Flow, ms: u64, what: What) -> Flow {
-    step::<Dual>(&Params::default(), flow, Time(ms * MS), what)
+fn on(flow: Flow, ms: u64, kind: EventKind) -> Flow {
+    step::<Dual>(&Params::default(), flow, Time(ms * MS), kind)
 }
 
 /// A sample of a packet sent so long ago.
 fn sample(flow: Flow, ms: u64, rtt_ms: u64) -> Flow {
-    on(flow, ms, What::Sampled(rtt(Span(rtt_ms * MS))))
+    on(flow, ms, EventKind::RttSampled(rtt(Span(rtt_ms * MS))))
 }
 
 /// `spec: chan §9`: above the middle of the range an eighth goes; at it nothing.
@@ -71,11 +71,12 @@ fn slow_start_is_left_alone() {
 /// loss is Reno's.
 #[test]
 fn growth_loss_and_timeout() {
-    assert_eq!(on(flow(16.0, 2.0), 1000, What::Acked(acked(1, Time(900 * MS)))).window.cwnd, 16.0625);
-    let cut = on(flow(16.0, 2.0), 1000, What::Lost(lost(Time(999 * MS)))).window;
+    assert_eq!(on(flow(16.0, 2.0), 1000, EventKind::PacketsAcked(acked(1, Time(900 * MS)))).window.cwnd, 16.0625);
+    let cut = on(flow(16.0, 2.0), 1000, EventKind::PacketsLost(lost(Time(999 * MS)))).window;
     assert_eq!((cut.cwnd, cut.ssthresh), (8.0, 8.0));
     for (params, cwnd) in [(Params::default(), 2.0), (Params::paper(), 1.0)] {
-        let over = step::<Dual>(&params, flow(16.0, 2.0), Time(MS), What::PersistentCongestion(lost(Time(0)))).window;
+        let over =
+            step::<Dual>(&params, flow(16.0, 2.0), Time(MS), EventKind::PersistentCongestion(lost(Time(0)))).window;
         assert_eq!((over.cwnd, over.ssthresh), (cwnd, 8.0));
     }
 }

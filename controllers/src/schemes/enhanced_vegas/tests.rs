@@ -3,22 +3,22 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, OneWay};
+use crate::event::{OneWay, PacketsAcked};
 use crate::schemes::vegas;
 use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
 use crate::testkit::{acked, assert_close, cases};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
 
-fn frame<'a>(now: Time, acked: &'a Acked) -> Frame<'a> {
+fn frame<'a>(now: Time, acked: &'a PacketsAcked) -> Frame<'a> {
     Frame { now, rtt: None, acked: Some(acked), counts: true }
 }
 
-fn ms(forward: i64, backward: i64) -> Acked {
+fn ms(forward: i64, backward: i64) -> PacketsAcked {
     let one_way = OneWay { forward: forward * MS as i64, backward: backward * MS as i64 };
-    Acked { one_way: Some(one_way), ..acked(1, Time(0)) }
+    PacketsAcked { one_way: Some(one_way), ..acked(1, Time(0)) }
 }
 
 /// Base and queueing in milliseconds.
@@ -77,7 +77,7 @@ fn a_drift_is_followed_however_often_acks_come() {
         OneWayDelays::heard(
             &params,
             &mut memory,
-            &frame(Time(8_000 * i), &Acked { one_way: Some(one_way), ..ms(0, 0) }),
+            &frame(Time(8_000 * i), &PacketsAcked { one_way: Some(one_way), ..ms(0, 0) }),
         );
     }
     let (q_f, q_b) = memory.queued.unwrap();
@@ -92,7 +92,7 @@ fn without_an_estimate_of_the_drift_old_minima_are_forgotten() {
         // A clock 50 ppm slow: the forward delay seems to fall, the backward one to rise.
         for second in 0..=180 {
             let drift = 50_000 * second;
-            let ack = Acked { one_way: Some(OneWay { forward: -drift, backward: drift }), ..ms(0, 0) };
+            let ack = PacketsAcked { one_way: Some(OneWay { forward: -drift, backward: drift }), ..ms(0, 0) };
             OneWayDelays::heard(&params, memory, &frame(Time(1000 * MS * second as u64), &ack));
         }
     }
@@ -223,7 +223,7 @@ proptest! {
             let before = memory;
             let drift = libm::round(now as f64 * (rho - 1.0)) as i64;
             let one_way = OneWay { forward: forward as i64 + drift, backward: backward as i64 - drift };
-            let ack = Acked { one_way: Some(one_way), ..acked(1, Time(0)) };
+            let ack = PacketsAcked { one_way: Some(one_way), ..acked(1, Time(0)) };
             OneWayDelays::heard(&params, &mut memory, &frame(Time(now), &ack));
             let base = |memory: &Memory| memory.forward.get().zip(memory.backward.get()).map(|(f, b)| f + b);
             // As long as nothing is forgotten: over all of them.
@@ -246,9 +246,9 @@ fn delays_that_come_after_their_frames_losses_count() {
     let mut flow = Flow::measured(Params::default(), 20.0, 2.0, both_ways((0, 0), 0), both_ways((0, 0), 0));
     flow.decide();
     let late = Measured { rtt: 0, ..both_ways((25 * MS, 40 * MS), 0) };
-    flow.apply(What::Sampled(crate::testkit::rtt(Span(165 * MS))));
-    let ack = Acked { rtt: None, newest_sent_at: Time(1), ..flow.ack(late) };
-    flow.apply(What::Acked(ack));
+    flow.apply(EventKind::RttSampled(crate::testkit::rtt(Span(165 * MS))));
+    let ack = PacketsAcked { rtt: None, newest_sent_at: Time(1), ..flow.ack(late) };
+    flow.apply(EventKind::PacketsAcked(ack));
     flow.state.window.cwnd = 20.0;
     flow.decide();
     assert_eq!(flow.delta(), Some(4.0));

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, Parameters};
@@ -22,12 +22,12 @@ fn known(params: &Params, cwnd: f64, base_ms: f64, avg_ms: f64) -> State {
 /// An ACK of one packet that brings no sample, sent with `flight` packets in flight.
 fn ack(params: &Params, state: State, ms: u64, flight: f64) -> State {
     let newest_in_flight = Some((flight * f64::from(MTU)) as u64);
-    let what = What::Acked(Acked { newest_in_flight, ..acked(1, Time(ms * MS - 1)) });
-    testkit::step::<Fast>(params, state, Time(ms * MS), what)
+    let kind = EventKind::PacketsAcked(PacketsAcked { newest_in_flight, ..acked(1, Time(ms * MS - 1)) });
+    testkit::step::<Fast>(params, state, Time(ms * MS), kind)
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
-    testkit::step::<Fast>(params, state, Time(ms * MS), What::Lost(lost(Time(ms * MS - 1))))
+    testkit::step::<Fast>(params, state, Time(ms * MS), EventKind::PacketsLost(lost(Time(ms * MS - 1))))
 }
 
 #[test]
@@ -70,12 +70,12 @@ fn a_loss_halves_and_nothing_moves_in_recovery() {
     for params in [Params::paper(), Params::default()] {
         let flow = lose(&params, known(&params, 1000.0, 100.0, 125.0), 1000);
         assert_eq!(flow.window.cwnd, 500.0);
-        let old = What::Acked(acked(1, Time(900 * MS)));
+        let old = EventKind::PacketsAcked(acked(1, Time(900 * MS)));
         let later = testkit::step::<Fast>(&params, flow, Time(1500 * MS), old);
         assert_eq!((later.window.cwnd, later.memory.last_update), (500.0, Time(1500 * MS)));
         assert_eq!(later.memory.delays, flow.memory.delays);
-        let what = What::PersistentCongestion(lost(Time(1)));
-        assert_eq!(testkit::step::<Fast>(&params, later, Time(1600 * MS), what).window.cwnd, 2.0);
+        let kind = EventKind::PersistentCongestion(lost(Time(1)));
+        assert_eq!(testkit::step::<Fast>(&params, later, Time(1600 * MS), kind).window.cwnd, 2.0);
     }
 }
 
@@ -135,8 +135,8 @@ proptest! {
         let params = if paper { Params::paper() } else { Params::default() };
         let flow = known(&params, w, base, base + queue);
         let sample = Some(testkit::rtt(Span::from_millis(rtt)));
-        let what = What::Acked(Acked { rtt: sample, ..acked(1, Time(1)) });
-        let after = testkit::step::<Fast>(&params, flow, Time(5000 * MS), what);
+        let kind = EventKind::PacketsAcked(PacketsAcked { rtt: sample, ..acked(1, Time(1)) });
+        let after = testkit::step::<Fast>(&params, flow, Time(5000 * MS), kind);
         prop_assert!(after.window.cwnd >= 2.0 && after.window.cwnd <= 2.0 * w * (1.0 + 1e-12));
         let shown = |state| fact::<Fast>(&params, state, "base_rtt_ms");
         prop_assert!(shown(&after) <= shown(&flow));

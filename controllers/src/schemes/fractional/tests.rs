@@ -3,7 +3,7 @@
 use super::*;
 use crate::testkit::groups::{ack, group, lose, thresholds, time_out, windows};
 use crate::testkit::{self, PATH};
-use crate::{Time, What};
+use crate::{EventKind, Time};
 use proptest::prelude::*;
 
 #[test]
@@ -41,7 +41,7 @@ fn joining_changes_no_window() {
     let mut flows = group::<Fractional>(Params::default(), &[30.0, 20.0]);
     flows.join(&PATH);
     assert_eq!(windows(&flows), [30.0, 20.0, 10.0]);
-    testkit::groups::on(&mut flows, 0, 5, What::Tick);
+    testkit::groups::on(&mut flows, 0, 5, EventKind::TimerExpired);
     assert_eq!(windows(&flows), [30.0, 20.0, 10.0]);
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Idle, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, Parameters};
 
@@ -19,17 +19,17 @@ fn state(params: &Params, cwnd: f64) -> State {
     state
 }
 
-fn at(params: &Params, state: State, ms: u64, what: What) -> State {
-    testkit::step::<HTcp>(params, state, Time(ms * MS), what)
+fn at(params: &Params, state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<HTcp>(params, state, Time(ms * MS), kind)
 }
 
 fn ack(params: &Params, state: State, ms: u64, rtt_ms: u64) -> State {
     let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
-    at(params, state, ms, What::Acked(Acked { rtt, ..acked(1, Time(ms * MS - 1)) }))
+    at(params, state, ms, EventKind::PacketsAcked(PacketsAcked { rtt, ..acked(1, Time(ms * MS - 1)) }))
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
-    at(params, state, ms, What::Lost(lost(Time(ms * MS - 1))))
+    at(params, state, ms, EventKind::PacketsLost(lost(Time(ms * MS - 1))))
 }
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
@@ -39,7 +39,7 @@ fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u
 
 /// Lets a state know RTTs from `min` to `max` ms.
 fn ranging(params: &Params, state: State, min: u64, max: u64) -> State {
-    let sample = |state, ms| at(params, state, 1, What::Sampled(testkit::rtt(Span::from_millis(ms))));
+    let sample = |state, ms| at(params, state, 1, EventKind::RttSampled(testkit::rtt(Span::from_millis(ms))));
     sample(sample(state, min), max)
 }
 
@@ -129,8 +129,8 @@ fn the_largest_rtt_fades_and_recovery_does_not_raise_it() {
     let params = Params::default();
     let flow = lose(&params, ranging(&params, state(&params, 100.0), 100, 200), 1000);
     assert_eq!(fact::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
-    let flow = at(&params, flow, 1010, What::Sampled(testkit::rtt(Span::from_millis(300))));
-    let flow = at(&params, flow, 1010, What::Sampled(testkit::rtt(Span::from_millis(90))));
+    let flow = at(&params, flow, 1010, EventKind::RttSampled(testkit::rtt(Span::from_millis(300))));
+    let flow = at(&params, flow, 1010, EventKind::RttSampled(testkit::rtt(Span::from_millis(90))));
     assert_eq!(fact::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
     assert_eq!(fact::<HTcp>(&params, &flow, "rtt_min_ms"), 90.0);
     assert_eq!(flow.memory.track.last_cong, Time(1000 * MS));
@@ -167,7 +167,7 @@ fn a_timeout_starts_over() {
     let params = Params::paper();
     let mut flow = ranging(&params, state(&params, 1000.0), 100, 120);
     (flow.memory.track.b_old, flow.memory.track.beta) = (Some(9.0), 0.8);
-    let flow = at(&params, flow, 5000, What::PersistentCongestion(lost(Time(1))));
+    let flow = at(&params, flow, 5000, EventKind::PersistentCongestion(lost(Time(1))));
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (1.0, 500.0));
     let Track { last_cong, beta, b_old, .. } = flow.memory.track;
     assert_eq!((last_cong, beta, b_old), (Time(5000 * MS), 0.5, None));
@@ -178,8 +178,8 @@ fn a_timeout_starts_over() {
 fn a_pause_does_not_speed_up_growth() {
     let params = Params { base: Base { idle_restart: false, ..Base::default() }, ..Params::default() };
     let flow = ack(&params, state(&params, 1000.0), 2000, 100);
-    let idle = Idle { idle: Span::from_millis(7000), pto: Span::from_millis(100) };
-    let flow = ack(&params, at(&params, flow, 10_000, What::Idle(idle)), 10_000, 100);
+    let idle = IdleRestart { idle: Span::from_millis(7000), pto: Span::from_millis(100) };
+    let flow = ack(&params, at(&params, flow, 10_000, EventKind::IdleRestart(idle)), 10_000, 100);
     assert_eq!(fact::<HTcp>(&params, &flow, "alpha"), 22.0);
 }
 
@@ -187,12 +187,12 @@ fn a_pause_does_not_speed_up_growth() {
 fn an_unfounded_response_leaves_no_trace() {
     let params = Params::default();
     let before = ack(&params, ranging(&params, state(&params, 1000.0), 100, 150), 3000, 100);
-    let spurious = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1) });
+    let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1) });
     let back = at(&params, lose(&params, before, 3001), 3100, spurious);
     assert_eq!((back.memory.track, back.window.cwnd), (before.memory.track, before.window.cwnd));
     let mut known = before;
     known.memory.track.b_old = Some(1000.0);
-    let resized = at(&params, known, 3001, What::Mtu(2 * MTU));
+    let resized = at(&params, known, 3001, EventKind::MtuUpdated(2 * MTU));
     assert_eq!(resized.memory.track.b_old, Some(500.0));
 }
 

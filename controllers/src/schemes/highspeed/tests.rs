@@ -8,7 +8,7 @@ use super::*;
 use crate::parts::base::Growth;
 use crate::parts::high_speed::{CUTS, LEAST_DECREASE, ROWS};
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact};
-use crate::{Controller, Parameters, Span, What};
+use crate::{Controller, EventKind, Parameters, Span};
 
 type State = <HighSpeed as Controller>::State;
 
@@ -29,7 +29,7 @@ fn state(params: &Params, cwnd: f64) -> State {
 }
 
 fn lose(params: &Params, state: State) -> f64 {
-    testkit::step::<HighSpeed>(params, state, Time(1000), What::Lost(testkit::lost(Time(500)))).window.cwnd
+    testkit::step::<HighSpeed>(params, state, Time(1000), EventKind::PacketsLost(testkit::lost(Time(500)))).window.cwnd
 }
 
 /// Half a unit in the last place printed.
@@ -145,7 +145,7 @@ fn the_window_given_up_depends_on_the_window() {
     assert_close(lose(&params, state(&params, 83_000.0)), 74_700.0, 1e-9);
     // Reno up to the low window, whatever the anchors say of it.
     let steep = Params { response: Response { low_p: 0.1, ..params.response }, ..params };
-    let ack = What::Acked(acked(1, Time(1)));
+    let ack = EventKind::PacketsAcked(acked(1, Time(1)));
     assert!(steep.response.unclamped(37.0) > 1.0);
     assert_eq!(testkit::step::<HighSpeed>(&steep, state(&steep, 37.0), Time(9), ack).window.cwnd, 37.0 + 1.0 / 37.0);
     // Far above the upper anchor b stops at its least value.
@@ -166,7 +166,8 @@ fn the_first_reduction_of_the_document_is_a_halving() {
 #[test]
 fn limited_slow_start_is_a_floor_in_the_document() {
     let params = Params::paper();
-    let ack = |state: State| testkit::step::<HighSpeed>(&params, state, Time(9), What::Acked(acked(1, Time(1))));
+    let ack =
+        |state: State| testkit::step::<HighSpeed>(&params, state, Time(9), EventKind::PacketsAcked(acked(1, Time(1))));
     let mut state = state(&params, 1000.0);
     assert_close(ack(state).window.cwnd - 1000.0, 1.0 / 20.0, 1e-9);
     state.window.reduced = true;
@@ -224,7 +225,7 @@ proptest! {
         let fresh = state(&params, w);
         let mut used = fresh;
         used.memory = Slope::at(&params.response, libm::floor(elsewhere));
-        let ack = What::Acked(acked(1, Time(1)));
+        let ack = EventKind::PacketsAcked(acked(1, Time(1)));
         let after = |state| testkit::step::<HighSpeed>(&params, state, Time(9), ack).window.cwnd;
         prop_assert_eq!(after(fresh), after(used));
     }
@@ -232,8 +233,8 @@ proptest! {
     /// `spec: sharma §3`, invariants: the increment is never below Reno's.
     #[test]
     fn an_ack_adds_no_less_than_renos(params in any_form(), w in 2.0..67_000.0f64) {
-        let what = What::Acked(acked(1, Time(1)));
-        let grown = testkit::step::<HighSpeed>(&params, state(&params, w), Time(9), what).window.cwnd;
+        let kind = EventKind::PacketsAcked(acked(1, Time(1)));
+        let grown = testkit::step::<HighSpeed>(&params, state(&params, w), Time(9), kind).window.cwnd;
         prop_assert!(grown >= w + 1.0 / w);
     }
 }

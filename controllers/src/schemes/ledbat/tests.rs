@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Idle, OneWay};
+use crate::event::{IdleRestart, OneWay};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, marked, rtt};
 use crate::{Controller, Parameters, Span};
 
@@ -21,9 +21,9 @@ fn ns2() -> Params {
 
 /// An ACK of `packets` at `ms` whose newest took `delay_ms` one way, with a full window
 /// in flight.
-fn ack_of(state: &State, packets: u32, ms: u64, delay_ms: i64) -> Acked {
+fn ack_of(state: &State, packets: u32, ms: u64, delay_ms: i64) -> PacketsAcked {
     let in_flight_before = ((state.window.cwnd * f64::from(MTU)) as u64).max(u64::from(packets * MTU));
-    Acked {
+    PacketsAcked {
         in_flight_before,
         in_flight: in_flight_before - u64::from(packets * MTU),
         one_way: Some(OneWay { forward: delay_ms * MS, backward: 0 }),
@@ -36,8 +36,8 @@ fn at(ms: u64) -> Time {
 }
 
 fn ack(params: &Params, state: State, ms: u64, delay_ms: i64) -> State {
-    let what = What::Acked(ack_of(&state, 1, ms, delay_ms));
-    testkit::step::<Ledbat>(params, state, at(ms), what)
+    let kind = EventKind::PacketsAcked(ack_of(&state, 1, ms, delay_ms));
+    testkit::step::<Ledbat>(params, state, at(ms), kind)
 }
 
 /// A flow of `cwnd` packets that knows a base delay of `base_ms`, and whose current delay
@@ -66,8 +66,8 @@ fn grows_by_96_bytes() {
     let params = Params::default();
     let mut state = known(&params, 10.0, 30, 50);
     state.window.mtu = 1200.0;
-    let frame = Acked { bytes: 1200, fresh_bytes: 1200, in_flight_before: 12_000, ..ack_of(&state, 1, 1, 50) };
-    let state = testkit::step::<Ledbat>(&params, state, at(1), What::Acked(frame));
+    let frame = PacketsAcked { bytes: 1200, fresh_bytes: 1200, in_flight_before: 12_000, ..ack_of(&state, 1, 1, 50) };
+    let state = testkit::step::<Ledbat>(&params, state, at(1), EventKind::PacketsAcked(frame));
     assert_eq!(Ledbat::decide(&params, &state, crate::View::solo(&())).cwnd, 12_096);
 }
 
@@ -108,8 +108,8 @@ fn single_late_packets_are_noise() {
 fn the_window_is_tethered_to_what_is_in_flight() {
     let used = |params: &Params, flight: u64| {
         let state = known(params, 20.0, 30, 30);
-        let frame = Acked { in_flight_before: flight * u64::from(MTU), ..ack_of(&state, 1, 1, 30) };
-        testkit::step::<Ledbat>(params, state, at(1), What::Acked(frame)).window.cwnd
+        let frame = PacketsAcked { in_flight_before: flight * u64::from(MTU), ..ack_of(&state, 1, 1, 30) };
+        testkit::step::<Ledbat>(params, state, at(1), EventKind::PacketsAcked(frame)).window.cwnd
     };
     assert_eq!(used(&Params::default(), 10), 11.0);
     assert_eq!(used(&draft(), 10), 16.0);
@@ -122,8 +122,8 @@ fn the_window_is_tethered_to_what_is_in_flight() {
 fn there_is_no_growth_before_a_sample() {
     for params in [Params::default(), draft(), ns2()] {
         let state = Ledbat::start(&params, &PATH);
-        let frame = Acked { one_way: None, ..ack_of(&state, 1, 1, 0) };
-        let after = testkit::step::<Ledbat>(&params, state, at(1), What::Acked(frame));
+        let frame = PacketsAcked { one_way: None, ..ack_of(&state, 1, 1, 0) };
+        let after = testkit::step::<Ledbat>(&params, state, at(1), EventKind::PacketsAcked(frame));
         assert_eq!(after.window.cwnd, state.window.cwnd);
     }
 }
@@ -132,8 +132,8 @@ fn there_is_no_growth_before_a_sample() {
 #[test]
 fn idleness_clears_the_current_delay_and_keeps_the_base() {
     let params = Params { current_filter: 4, ..Params::default() };
-    let idle = Idle { idle: Span(2), pto: Span(1) };
-    let state = testkit::step::<Ledbat>(&params, known(&params, 10.0, 30, 30), at(1), What::Idle(idle));
+    let idle = IdleRestart { idle: Span(2), pto: Span(1) };
+    let state = testkit::step::<Ledbat>(&params, known(&params, 10.0, 30, 30), at(1), EventKind::IdleRestart(idle));
     assert_eq!((state.window.cwnd, state.memory.off), (2.0, None));
     // Without the pause three fast samples would still stand for the path.
     assert!(ack(&params, state, 2, 150).memory.off.unwrap() < 0.0);
@@ -142,10 +142,10 @@ fn idleness_clears_the_current_delay_and_keeps_the_base() {
 #[test]
 fn losses_and_marks_halve_once_per_flight() {
     for params in [Params::default(), draft(), ns2()] {
-        for what in [What::Lost(lost(at(1))), What::Marked(marked(at(1)))] {
-            let state = testkit::step::<Ledbat>(&params, known(&params, 10.0, 30, 30), at(2), what);
+        for kind in [EventKind::PacketsLost(lost(at(1))), EventKind::EcnCe(marked(at(1)))] {
+            let state = testkit::step::<Ledbat>(&params, known(&params, 10.0, 30, 30), at(2), kind);
             assert_eq!(state.window.cwnd, 5.0);
-            assert_eq!(testkit::step::<Ledbat>(&params, state, at(3), what).window.cwnd, 5.0);
+            assert_eq!(testkit::step::<Ledbat>(&params, state, at(3), kind).window.cwnd, 5.0);
             assert!(!state.window.in_slow_start());
         }
     }
@@ -155,8 +155,8 @@ fn losses_and_marks_halve_once_per_flight() {
 #[test]
 fn a_timeout_starts_over() {
     let timed_out = |params: &Params| {
-        let what = What::PersistentCongestion(lost(at(1)));
-        testkit::step::<Ledbat>(params, known(params, 10.0, 30, 30), at(2), what).window
+        let kind = EventKind::PersistentCongestion(lost(at(1)));
+        testkit::step::<Ledbat>(params, known(params, 10.0, 30, 30), at(2), kind).window
     };
     assert_eq!((timed_out(&Params::default()).cwnd, timed_out(&Params::default()).ssthresh), (2.0, 2.0));
     assert_eq!((timed_out(&draft()).cwnd, timed_out(&draft()).ssthresh), (1.0, 5.0));
@@ -219,9 +219,9 @@ fn the_fallback_takes_round_trip_times() {
     let mut state = Ledbat::start(&params, &PATH);
     state.window.cwnd = 10.0;
     for (ms, latest) in [(1, 40), (2, 90), (3, 90), (4, 90), (5, 90)] {
-        let sample = Rtt { min: Span::from_millis(40), ..rtt(Span::from_millis(latest)) };
-        let frame = Acked { one_way: None, rtt: Some(sample), ..ack_of(&state, 1, ms, 0) };
-        state = testkit::step::<Ledbat>(&params, state, at(ms), What::Acked(frame));
+        let sample = RttSample { min: Span::from_millis(40), ..rtt(Span::from_millis(latest)) };
+        let frame = PacketsAcked { one_way: None, rtt: Some(sample), ..ack_of(&state, 1, ms, 0) };
+        state = testkit::step::<Ledbat>(&params, state, at(ms), EventKind::PacketsAcked(frame));
     }
     assert_close(state.memory.off.unwrap(), 0.5, 1e-12);
     // One-way delays, should they come, start afresh.
@@ -251,8 +251,8 @@ proptest! {
         for (i, delay) in delays.into_iter().enumerate() {
             let before = state.window.cwnd;
             let in_flight_before = (flight * before * f64::from(MTU)) as u64;
-            let frame = Acked { in_flight_before, ..ack_of(&state, 1, 1 + i as u64, base + delay) };
-            state = testkit::step::<Ledbat>(&params, state, at(1 + i as u64), What::Acked(frame));
+            let frame = PacketsAcked { in_flight_before, ..ack_of(&state, 1, 1 + i as u64, base + delay) };
+            state = testkit::step::<Ledbat>(&params, state, at(1 + i as u64), EventKind::PacketsAcked(frame));
             let (after, queued) = (state.window.cwnd, state.memory.delay.get(params.samples(), 10).unwrap());
             if queued >= 100 * MS {
                 prop_assert!(after <= before);

@@ -16,9 +16,9 @@ fn at(ms: u64) -> Time {
 }
 
 fn ack(params: &Params, state: State, ms: u64, rtt_ms: u64) -> State {
-    let sample = Rtt { min: Span::from_millis(10), ..rtt(Span::from_millis(rtt_ms)) };
-    let what = What::Acked(Acked { rtt: Some(sample), ..acked(1, at(ms - 1)) });
-    testkit::step::<LedbatPlusPlus>(params, state, at(ms), what)
+    let sample = RttSample { min: Span::from_millis(10), ..rtt(Span::from_millis(rtt_ms)) };
+    let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(sample), ..acked(1, at(ms - 1)) });
+    testkit::step::<LedbatPlusPlus>(params, state, at(ms), kind)
 }
 
 /// A steady flow of `cwnd` packets with a base RTT of `base_ms` that waits `queued_ms`.
@@ -112,7 +112,7 @@ fn a_slowdown_survives_delay_and_halves_its_aim_on_loss() {
     let mut state = steady(&params, 10.0, 60, 100);
     state.memory.stage = Stage::Steady(at(1000));
     state = ack(&params, state, 1000, 160);
-    state = testkit::step::<LedbatPlusPlus>(&params, state, at(1001), What::Lost(lost(at(999))));
+    state = testkit::step::<LedbatPlusPlus>(&params, state, at(1001), EventKind::PacketsLost(lost(at(999))));
     assert_eq!((state.window.cwnd, state.window.ssthresh), (2.0, 5.0));
     // The way up is not stopped by delay.
     state = ack(&params, ack(&params, state, 2000, 160), 2001, 160);
@@ -122,10 +122,15 @@ fn a_slowdown_survives_delay_and_halves_its_aim_on_loss() {
 #[test]
 fn losses_halve_and_a_timeout_begins_anew() {
     let params = Params::default();
-    let state = testkit::step::<LedbatPlusPlus>(&params, steady(&params, 10.0, 60, 0), at(9), What::Lost(lost(at(8))));
+    let state = testkit::step::<LedbatPlusPlus>(
+        &params,
+        steady(&params, 10.0, 60, 0),
+        at(9),
+        EventKind::PacketsLost(lost(at(8))),
+    );
     assert_eq!(state.window.cwnd, 5.0);
-    let what = What::PersistentCongestion(lost(at(9)));
-    let state = testkit::step::<LedbatPlusPlus>(&params, state, at(10), what);
+    let kind = EventKind::PersistentCongestion(lost(at(9)));
+    let state = testkit::step::<LedbatPlusPlus>(&params, state, at(10), kind);
     assert_eq!((state.window.cwnd, state.memory.stage), (2.0, Stage::First));
 }
 

@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::testkit::{self, PATH, acked, assert_close, lost};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 use proptest::prelude::*;
 
 type State = <MulTcp as Controller>::State;
@@ -16,11 +16,11 @@ fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
 }
 
 fn ack(params: &Params, state: State, now: u64, packets: u32) -> State {
-    testkit::step::<MulTcp>(params, state, Time(now), What::Acked(acked(packets, Time(now))))
+    testkit::step::<MulTcp>(params, state, Time(now), EventKind::PacketsAcked(acked(packets, Time(now))))
 }
 
 fn lose(params: &Params, state: State, now: u64) -> State {
-    testkit::step::<MulTcp>(params, state, Time(now), What::Lost(lost(Time(now))))
+    testkit::step::<MulTcp>(params, state, Time(now), EventKind::PacketsLost(lost(Time(now))))
 }
 
 fn weight(n: f64) -> Params {

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::Probed;
+use crate::event::ProbeReceived;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::compose::{Detector, Estimator, FlowControl, Input};
@@ -15,7 +15,7 @@ use crate::schemes::nf_tcp_prime::{self, NfTcpPrime};
 use crate::schemes::reno::{self, Reno};
 use crate::testkit::trace::{Act, Script, run, scripts};
 use crate::testkit::{MTU, PATH, acked, cases, marked, rtt, step};
-use crate::{Algorithm, Controller, Ecn, Event, Parameters, Signals, Span, Time, View, What};
+use crate::{Algorithm, Controller, Ecn, Event, EventKind, Parameters, Signals, Span, Time, View};
 
 type State = <NfTcp as Controller>::State;
 
@@ -26,16 +26,16 @@ fn decide(params: &Params, state: &State) -> Decision {
 /// A flow whose first round trip of 100 ms has just ended.
 fn begun(params: &Params) -> State {
     let sample = Some(rtt(Span::from_millis(100)));
-    let acked = crate::event::Acked { rtt: sample, ..acked(2, Time::ZERO) };
-    step::<NfTcp>(params, NfTcp::start(params, &PATH), Time::from_micros(100_000), What::Acked(acked))
+    let acked = crate::event::PacketsAcked { rtt: sample, ..acked(2, Time::ZERO) };
+    step::<NfTcp>(params, NfTcp::start(params, &PATH), Time::from_micros(100_000), EventKind::PacketsAcked(acked))
 }
 
 /// Answers the train under way, all probes clean.
 fn answered(params: &Params, mut state: State, now: Time) -> State {
     let plan = decide(params, &state).train.unwrap();
     for index in 0..plan.packets {
-        let probed = Probed { train: plan.id, index, ce: false, one_way: None, sent_at: Time::ZERO };
-        state = step::<NfTcp>(params, state, now, What::Probed(probed));
+        let probed = ProbeReceived { train: plan.id, index, ce: false, one_way: None, sent_at: Time::ZERO };
+        state = step::<NfTcp>(params, state, now, EventKind::ProbeReceived(probed));
     }
     state
 }
@@ -94,11 +94,13 @@ fn an_answered_train_guides_growth() {
     state = answered(&params, state, Time::from_micros(210_000));
     assert_eq!(state.flow.window.cwnd, 12.0);
     // 1.2 Mbit/s are 15 packets per 100 ms; half of them per window.
-    let acked = crate::event::Acked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, Time::from_micros(200_000)) };
-    state = step::<NfTcp>(&params, state, Time::from_micros(300_000), What::Acked(acked));
+    let acked =
+        crate::event::PacketsAcked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, Time::from_micros(200_000)) };
+    state = step::<NfTcp>(&params, state, Time::from_micros(300_000), EventKind::PacketsAcked(acked));
     assert_eq!(state.flow.window.cwnd, 12.0 + 7.5 / 12.0);
     // A mark on data voids it.
-    state = step::<NfTcp>(&params, state, Time::from_micros(310_000), What::Marked(marked(Time::from_micros(250_000))));
+    state =
+        step::<NfTcp>(&params, state, Time::from_micros(310_000), EventKind::EcnCe(marked(Time::from_micros(250_000))));
     assert_eq!(state.flow.window.cwnd, 12.625 * 0.875);
     assert_eq!(state.flow.memory.guide.available(), Some(0.0));
 }
@@ -109,7 +111,8 @@ fn a_marked_probe_is_no_congestion() {
     let params = Params::default();
     let state = begun(&params);
     let train = decide(&params, &state).train.unwrap().id;
-    let probed = What::Probed(Probed { train, index: 0, ce: true, one_way: None, sent_at: Time::ZERO });
+    let probed =
+        EventKind::ProbeReceived(ProbeReceived { train, index: 0, ce: true, one_way: None, sent_at: Time::ZERO });
     let after = step::<NfTcp>(&params, state, Time::from_micros(200_000), probed);
     assert_eq!((after.flow, after.detector), (state.flow, state.detector));
 }
@@ -176,7 +179,7 @@ fn states<C: Controller<Group = ()>>(params: &C::Params, events: &[Event]) -> Ve
     let mut state = C::start(params, &PATH);
     let mut steps = Vec::from([state]);
     for event in events {
-        state = step::<C>(params, state, event.now, event.what);
+        state = step::<C>(params, state, event.now, event.kind);
         steps.push(state);
     }
     steps
@@ -232,7 +235,7 @@ proptest! {
         let mut flow = guided::Guided::start(&params.flow, &PATH);
         let mut failure = None;
         run::<NfTcp>(&params, 1, &script, |before, event, after| {
-            let heard_by_flow = !matches!(event.what, What::Tick | What::Probed(_));
+            let heard_by_flow = !matches!(event.kind, EventKind::TimerExpired | EventKind::ProbeReceived(_));
             if !heard_by_flow && before.flow.window.cwnd != after.flow.window.cwnd {
                 failure = Some("a probe or a timer moved the window");
             }
@@ -255,7 +258,7 @@ proptest! {
         let mut failure = None;
         let once = run::<NfTcp>(&params, seed, &script, |_, event, state| {
             if decide(&params, state).wake_at.is_none_or(|due| event.now < due)
-                && step::<NfTcp>(&params, *state, event.now, What::Tick) != *state
+                && step::<NfTcp>(&params, *state, event.now, EventKind::TimerExpired) != *state
             {
                 failure = Some((*event, *state));
             }

@@ -1,7 +1,7 @@
 //! Whether marks come from a queue with classic ECN (`RFC 3168`), which marks late and
 //! rarely, or from one for L4S, which marks early and often.
 
-use crate::event::Rtt;
+use crate::event::RttSample;
 
 /// Queueing delay above which marks look classic, ns.
 const DEPTH: f64 = 2e6;
@@ -26,7 +26,7 @@ pub(super) struct Classic {
 
 impl Classic {
     /// Takes an RTT sample in.
-    pub fn sample(&mut self, rtt: &Rtt) {
+    pub fn sample(&mut self, rtt: &RttSample) {
         self.depth = (rtt.smoothed - rtt.min).0 as f64;
         self.variation = rtt.variation.0 as f64;
     }

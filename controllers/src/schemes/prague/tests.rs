@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Rtt};
+use crate::event::{PacketsAcked, RttSample};
 use crate::schemes::reno::{self, Reno};
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked, rtt};
-use crate::{Controller, Engine, Fixed};
+use crate::{ConfiguredController, Controller, Static};
 
 type State = <Prague as Controller>::State;
 
@@ -19,8 +19,8 @@ fn state(params: &Params, cwnd: f64) -> State {
     state
 }
 
-fn step(params: &Params, state: State, now: u64, what: What) -> State {
-    testkit::step::<Prague>(params, state, Time(now), what)
+fn step(params: &Params, state: State, now: u64, kind: EventKind) -> State {
+    testkit::step::<Prague>(params, state, Time(now), kind)
 }
 
 /// One ACK frame for `packets`, `marks` of them marked, whose RTT is `trip`.
@@ -28,11 +28,16 @@ fn frame(params: &Params, mut state: State, now: u64, trip: u64, packets: u32, m
     let sent_at = Time(now.saturating_sub(trip));
     let sample = rtt(Span(trip));
     if marks == 0 {
-        return step(params, state, now, What::Acked(Acked { rtt: Some(sample), ..acked(packets, sent_at) }));
+        return step(
+            params,
+            state,
+            now,
+            EventKind::PacketsAcked(PacketsAcked { rtt: Some(sample), ..acked(packets, sent_at) }),
+        );
     }
-    state = step(params, state, now, What::Sampled(sample));
-    state = step(params, state, now, What::Marked(Marked { packets: marks, ..marked(sent_at) }));
-    step(params, state, now, What::Acked(acked(packets, sent_at)))
+    state = step(params, state, now, EventKind::RttSampled(sample));
+    state = step(params, state, now, EventKind::EcnCe(EcnCe { packets: marks, ..marked(sent_at) }));
+    step(params, state, now, EventKind::PacketsAcked(acked(packets, sent_at)))
 }
 
 fn alpha(state: &State) -> f64 {
@@ -42,7 +47,7 @@ fn alpha(state: &State) -> f64 {
 #[test]
 fn it_says_what_it_is() {
     let params = Params::default();
-    let decide = |params: &Params| Fixed::<Prague>(*params).decide(&state(params, 10.0), View::solo(&()));
+    let decide = |params: &Params| Static::<Prague>(*params).decide(&state(params, 10.0), View::solo(&()));
     assert_eq!(decide(&params).ecn, Ecn::Ect1);
     assert_eq!(decide(&params).pacing_rate, None, "no RTT is known");
     let fallback = Params { fallback: true, ..params };
@@ -75,7 +80,7 @@ fn the_first_mark_halves_however_late_it_comes() {
     }
     assert_eq!(alpha(&state), 1.0);
     let before = state.window.cwnd;
-    let after = step(&params, state, 10_000 * MS, What::Marked(marked(Time(9_950 * MS))));
+    let after = step(&params, state, 10_000 * MS, EventKind::EcnCe(marked(Time(9_950 * MS))));
     assert_eq!(after.window.cwnd, 0.5 * before);
 }
 
@@ -89,10 +94,10 @@ fn a_mark_is_answered_by_half_of_alpha_and_growth_goes_on() {
     state.window.cwnd = 100.0;
     // The mark's frame ends the round trip before, which had none.
     let expected = alpha(&state) * 15.0 / 16.0;
-    let marked = step(&params, state, 2000 * MS, What::Marked(marked(Time(1960 * MS))));
+    let marked = step(&params, state, 2000 * MS, EventKind::EcnCe(marked(Time(1960 * MS))));
     assert_eq!(alpha(&marked), expected);
     assert_eq!(marked.window.cwnd, 100.0 * (1.0 - 0.5 * expected));
-    let acked = step(&params, marked, 2000 * MS, What::Acked(acked(2, Time(1960 * MS))));
+    let acked = step(&params, marked, 2000 * MS, EventKind::PacketsAcked(acked(2, Time(1960 * MS))));
     assert_close(acked.window.cwnd - marked.window.cwnd, 1.0 / marked.window.cwnd, 1e-9);
     assert!(!acked.window.epoch.in_recovery(), "half its packets were clean, and grew it");
 }
@@ -100,11 +105,11 @@ fn a_mark_is_answered_by_half_of_alpha_and_growth_goes_on() {
 #[test]
 fn once_per_round_trip() {
     let params = Params::default();
-    let first = step(&params, state(&params, 100.0), 100 * MS, What::Marked(marked(Time(60 * MS))));
+    let first = step(&params, state(&params, 100.0), 100 * MS, EventKind::EcnCe(marked(Time(60 * MS))));
     assert_eq!(first.window.cwnd, 50.0);
-    let second = step(&params, first, 110 * MS, What::Marked(marked(Time(100 * MS))));
+    let second = step(&params, first, 110 * MS, EventKind::EcnCe(marked(Time(100 * MS))));
     assert_eq!(second.window.cwnd, 50.0);
-    let third = step(&params, second, 140 * MS, What::Marked(marked(Time(101 * MS))));
+    let third = step(&params, second, 140 * MS, EventKind::EcnCe(marked(Time(101 * MS))));
     assert!(third.window.cwnd < 50.0);
 }
 
@@ -118,10 +123,10 @@ fn short_paths_behave_like_ones_of_25_ms() {
     let before = state.window.cwnd;
     state = frame(&params, state, 101 * MS, 5 * MS, 10, 0);
     assert_close(state.window.cwnd - before, 0.04 * 10.0 / before, 1e-9);
-    let halved = step(&params, state, 110 * MS, What::Marked(marked(Time(105 * MS))));
-    let soon = step(&params, halved, 120 * MS, What::Marked(marked(Time(115 * MS))));
+    let halved = step(&params, state, 110 * MS, EventKind::EcnCe(marked(Time(105 * MS))));
+    let soon = step(&params, halved, 120 * MS, EventKind::EcnCe(marked(Time(115 * MS))));
     assert_eq!(soon.window.cwnd, halved.window.cwnd, "a round trip later, but within 25 ms");
-    let later = step(&params, soon, 135 * MS, What::Marked(marked(Time(130 * MS))));
+    let later = step(&params, soon, 135 * MS, EventKind::EcnCe(marked(Time(130 * MS))));
     assert!(later.window.cwnd < halved.window.cwnd);
     // Longer paths are left alone, and so are short transfers.
     let long = frame(&params, self::state(&params, 100.0), 100 * MS, 50 * MS, 1, 0);
@@ -135,18 +140,18 @@ fn short_paths_behave_like_ones_of_25_ms() {
 fn a_loss_halves_from_the_window_before_the_marks_of_its_flight() {
     let params = Params::default();
     let start = state(&params, 100.0);
-    let alone = step(&params, start, 100 * MS, What::Lost(lost(Time(60 * MS))));
+    let alone = step(&params, start, 100 * MS, EventKind::PacketsLost(lost(Time(60 * MS))));
     assert_eq!((alone.window.cwnd, alone.window.epoch.in_recovery()), (50.0, true));
     let mut light = frame(&params, start, 50 * MS, 40 * MS, 10, 1);
     for i in 2..100 {
         light = frame(&params, light, i * 50 * MS, 40 * MS, 10, 0);
     }
     light.window.cwnd = 100.0;
-    let marked = step(&params, light, 5000 * MS, What::Marked(marked(Time(4960 * MS))));
+    let marked = step(&params, light, 5000 * MS, EventKind::EcnCe(marked(Time(4960 * MS))));
     assert!(marked.window.cwnd > 99.0);
-    let both = step(&params, marked, 5001 * MS, What::Lost(lost(Time(4961 * MS))));
+    let both = step(&params, marked, 5001 * MS, EventKind::PacketsLost(lost(Time(4961 * MS))));
     assert_eq!(both.window.cwnd, 50.0, "not less than Reno's half, not more");
-    let late = step(&params, marked, 5050 * MS, What::Lost(lost(Time(5001 * MS))));
+    let late = step(&params, marked, 5050 * MS, EventKind::PacketsLost(lost(Time(5001 * MS))));
     assert_eq!(late.window.cwnd, 0.5 * marked.window.cwnd, "a flight of its own");
 }
 
@@ -181,13 +186,13 @@ fn a_deep_and_varying_queue_is_answered_as_classic_where_asked_for() {
         for i in 1..200u64 {
             let now = i * 100 * MS;
             let latest = Span(20 * MS + queued);
-            let sample = Rtt { min: Span(20 * MS), variation: Span(queued / 4), ..rtt(latest) };
-            state = step(params, state, now, What::Sampled(sample));
-            state = step(params, state, now, What::Marked(marked(Time(now - 50 * MS))));
-            state = step(params, state, now, What::Acked(acked(50, Time(now - 50 * MS))));
+            let sample = RttSample { min: Span(20 * MS), variation: Span(queued / 4), ..rtt(latest) };
+            state = step(params, state, now, EventKind::RttSampled(sample));
+            state = step(params, state, now, EventKind::EcnCe(marked(Time(now - 50 * MS))));
+            state = step(params, state, now, EventKind::PacketsAcked(acked(50, Time(now - 50 * MS))));
         }
         state.window.cwnd = 100.0;
-        let after = step(params, state, 20_100 * MS, What::Marked(marked(Time(20_050 * MS))));
+        let after = step(params, state, 20_100 * MS, EventKind::EcnCe(marked(Time(20_050 * MS))));
         (after.window.cwnd, fact::<Prague>(params, &after, "classic"))
     };
     let on = Params { classic: true, ..Params::default() };
@@ -222,7 +227,7 @@ proptest! {
         testkit::trace::run::<Prague>(&params, 1, &script, |before, event, after| {
             let alpha = alpha(after);
             sound &= (0.0..=1.0).contains(&alpha) && after.window.cwnd >= 2.0;
-            if let What::Marked(_) = event.what {
+            if let EventKind::EcnCe(_) = event.kind {
                 sound &= after.window.cwnd >= (0.5 * before.window.cwnd).max(2.0).min(before.window.cwnd);
                 sound &= after.window.epoch == before.window.epoch;
             }

@@ -3,12 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{Acked, Idle, SpuriousLoss};
+use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::vegas::{Delays, Rounding, backlog};
 use crate::testkit::driven::{Driven, MS, happenings, profiles, trip};
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{PATH, cases, lost};
-use crate::{Controller, Parameters, Span, Time, What};
+use crate::{Controller, EventKind, Parameters, Span, Time};
 
 type Flow = Driven<Choices>;
 
@@ -123,11 +123,11 @@ fn growth_called_for_again_and_again_accelerates() {
 
 #[test]
 fn a_succession_ends_with_loss_timeout_and_idleness() {
-    let idle = What::Idle(Idle { idle: Span(2), pto: Span(1) });
-    for what in [What::Lost(lost(Time(1 << 40))), What::PersistentCongestion(lost(Time(1))), idle] {
+    let idle = EventKind::IdleRestart(IdleRestart { idle: Span(2), pto: Span(1) });
+    for kind in [EventKind::PacketsLost(lost(Time(1 << 40))), EventKind::PersistentCongestion(lost(Time(1))), idle] {
         let mut flow = measured(Params::default(), 50.0, 0.0, 7);
-        flow.apply(what);
-        assert_eq!(flow.state.step.succ, 0, "{what:?}");
+        flow.apply(kind);
+        assert_eq!(flow.state.step.succ, 0, "{kind:?}");
     }
 }
 
@@ -144,7 +144,7 @@ fn entering_congestion_avoidance_starts_without_history() {
 fn a_spurious_loss_gives_the_succession_back() {
     let mut flow = measured(Params::default(), 50.0, 0.0, 7);
     flow.lose_one(1);
-    flow.apply(What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
+    flow.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
     assert_eq!((flow.cwnd(), flow.state.step.succ), (50.0, 7));
 }
 
@@ -154,8 +154,8 @@ fn a_window_that_is_not_used_builds_no_succession() {
     let mut flow = measured(Params::default(), 50.0, 0.0, 7);
     let mut most = 0;
     for round in 0..10 {
-        let ack = Acked { app_limited: true, ..flow.ack(trip(BASE)) };
-        flow.apply(What::Acked(ack));
+        let ack = PacketsAcked { app_limited: true, ..flow.ack(trip(BASE)) };
+        flow.apply(EventKind::PacketsAcked(ack));
         most = if round > 0 { flow.state.step.succ.max(most) } else { 0 };
     }
     assert_eq!((most, flow.cwnd()), (1, 50.0));

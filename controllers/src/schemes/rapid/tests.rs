@@ -6,19 +6,19 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Parameters;
-use crate::event::{Acked, Sent};
+use crate::event::{PacketSent, PacketsAcked};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, rtt};
 
 const MS: u64 = 1_000_000;
 
-fn step(params: &Params, state: State, now: u64, what: What) -> State {
-    testkit::step::<Rapid>(params, state, Time(now), what)
+fn step(params: &Params, state: State, now: u64, kind: EventKind) -> State {
+    testkit::step::<Rapid>(params, state, Time(now), kind)
 }
 
 /// A flow in steady state at `rate` that knows an RTT of 50 ms.
 fn steady(params: &Params, rate: f64) -> State {
     let mut state = Rapid::start(params, &PATH);
-    state = step(params, state, MS, What::Sampled(rtt(Span(50 * MS))));
+    state = step(params, state, MS, EventKind::RttSampled(rtt(Span(50 * MS))));
     (state.rate, state.start) = (rate, None);
     state.next_train(params, Time(MS));
     state
@@ -26,25 +26,25 @@ fn steady(params: &Params, rate: f64) -> State {
 
 /// Sends the train in force from `now` on over a path with `spare` bit/s and an empty
 /// queue: its packets as sent, and as the peer received them.
-fn train(params: &Params, mut state: State, now: u64, spare: f64) -> (State, Vec<Probed>, u64) {
+fn train(params: &Params, mut state: State, now: u64, spare: f64) -> (State, Vec<ProbeReceived>, u64) {
     let plan = state.plan;
     let mut sent_at = now;
     let (mut free_at, mut probes) = (0u64, Vec::new());
     for index in 0..plan.packets {
         let place = Place { train: plan.id, index };
         sent_at = now + plan.offset(index).0;
-        let sent = Sent { bytes: u64::from(MTU), pn: None, in_flight: 0, app_limited: false, place: Some(place) };
-        state = step(params, state, sent_at, What::Sent(sent));
+        let sent = PacketSent { bytes: u64::from(MTU), pn: None, in_flight: 0, app_limited: false, place: Some(place) };
+        state = step(params, state, sent_at, EventKind::PacketSent(sent));
         free_at = free_at.max(sent_at) + (8e9 * f64::from(MTU) / spare) as u64;
         let one_way = Some((free_at - sent_at) as i64);
-        probes.push(Probed { train: plan.id, index, ce: false, one_way, sent_at: Time(sent_at) });
+        probes.push(ProbeReceived { train: plan.id, index, ce: false, one_way, sent_at: Time(sent_at) });
     }
     (state, probes, sent_at)
 }
 
-fn hear(params: &Params, mut state: State, now: u64, probes: &[Probed]) -> State {
+fn hear(params: &Params, mut state: State, now: u64, probes: &[ProbeReceived]) -> State {
     for probe in probes {
-        state = step(params, state, now, What::Probed(*probe));
+        state = step(params, state, now, EventKind::ProbeReceived(*probe));
     }
     state
 }
@@ -63,8 +63,12 @@ fn a_flow_starts_with_a_train_of_two_and_the_next_follows_its_last_packet() {
     assert_eq!((plan.packets, plan.min_rate, plan.carries_data), (2, 1e6, true));
     let (after, _, _) = train(&params, state, 0, 1e7);
     assert_eq!(after.plan.id, plan.id + 1);
-    let sent = Sent { bytes: 1, pn: None, in_flight: 0, app_limited: false, place: None };
-    assert_eq!(step(&params, after, 9 * MS, What::Sent(sent)).plan, after.plan, "a packet outside the train");
+    let sent = PacketSent { bytes: 1, pn: None, in_flight: 0, app_limited: false, place: None };
+    assert_eq!(
+        step(&params, after, 9 * MS, EventKind::PacketSent(sent)).plan,
+        after.plan,
+        "a packet outside the train"
+    );
 }
 
 /// `spec: arumaithurai §5.6 rule 2, §10`: K(30, 1.07), and the mean rate of a train is r_avg.
@@ -97,7 +101,7 @@ fn the_rate_becomes_what_is_spare() {
 fn slow_start_doubles_trains_per_round_trip_and_ends_with_sixteen() {
     let params = Params::default();
     let mut state = Rapid::start(&params, &PATH);
-    state = step(&params, state, 1, What::Sampled(rtt(Span(50 * MS))));
+    state = step(&params, state, 1, EventKind::RttSampled(rtt(Span(50 * MS))));
     let (mut now, mut sizes) = (0, Vec::new());
     while state.start.is_some() {
         now += 50 * MS;
@@ -108,7 +112,7 @@ fn slow_start_doubles_trains_per_round_trip_and_ends_with_sixteen() {
         let (after, probes, end) = train(&params, state, now, 1e12);
         state = hear(&params, after, end + MS, &probes);
         // The next train ends the reading of one that was shorter than it.
-        let next = Probed { train: state.plan.id, index: 0, ..probes[0] };
+        let next = ProbeReceived { train: state.plan.id, index: 0, ..probes[0] };
         state = hear(&params, state, end + MS, &[next]);
         state.reading = None;
         assert!(state.rate <= 1.01 * plan.chirp().max_rate() && state.rate >= plan.min_rate);
@@ -135,9 +139,9 @@ fn slow_start_ends_when_a_train_has_found_less_than_its_highest_rate() {
 fn a_loss_halves_the_rate_once_and_voids_the_trains_before_it() {
     let params = Params::default();
     let (state, probes, end) = train(&params, steady(&params, 10e6), 10 * MS, 14e6);
-    let cut = step(&params, state, end + MS, What::Lost(lost(Time(11 * MS))));
+    let cut = step(&params, state, end + MS, EventKind::PacketsLost(lost(Time(11 * MS))));
     assert_eq!(cut.rate, 5e6);
-    assert_eq!(step(&params, cut, end + 2 * MS, What::Lost(lost(Time(12 * MS)))).rate, 5e6);
+    assert_eq!(step(&params, cut, end + 2 * MS, EventKind::PacketsLost(lost(Time(12 * MS)))).rate, 5e6);
     assert_eq!(hear(&params, cut, end + 50 * MS, &probes).rate, 5e6, "began before the loss");
     let (state, probes, end) = train(&params, cut, end + 2 * MS, 8e6);
     let rate = hear(&params, state, end + 50 * MS, &probes).rate;
@@ -174,15 +178,15 @@ fn a_train_that_had_to_wait_for_data_shows_nothing() {
 fn timeouts_and_idleness_start_over() {
     let params = Params::default();
     let state = steady(&params, 50e6);
-    let idle = crate::event::Idle { idle: Span(900 * MS), pto: Span(300 * MS) };
-    for what in [What::PersistentCongestion(lost(Time(5))), What::Idle(idle)] {
-        let after = step(&params, state, 1000 * MS, what);
+    let idle = crate::event::IdleRestart { idle: Span(900 * MS), pto: Span(300 * MS) };
+    for kind in [EventKind::PersistentCongestion(lost(Time(5))), EventKind::IdleRestart(idle)] {
+        let after = step(&params, state, 1000 * MS, kind);
         // Two packets per round trip of 50 ms.
         assert_eq!((after.rate, after.plan.packets, after.plan.min_rate), (320e3, 2, 320e3));
         assert_ne!(after.plan.id, state.plan.id);
     }
-    let short = crate::event::Idle { idle: Span(9 * MS), pto: Span(300 * MS) };
-    assert_eq!(step(&params, state, 1000 * MS, What::Idle(short)), state);
+    let short = crate::event::IdleRestart { idle: Span(9 * MS), pto: Span(300 * MS) };
+    assert_eq!(step(&params, state, 1000 * MS, EventKind::IdleRestart(short)), state);
 }
 
 #[test]
@@ -250,6 +254,7 @@ proptest! {
 fn acknowledgements_alone_move_nothing() {
     let params = Params::default();
     let state = steady(&params, 10e6);
-    let after = step(&params, state, 60 * MS, What::Acked(Acked { rtt: None, ..acked(5, Time(10 * MS)) }));
+    let after =
+        step(&params, state, 60 * MS, EventKind::PacketsAcked(PacketsAcked { rtt: None, ..acked(5, Time(10 * MS)) }));
     assert_eq!(after, state);
 }

@@ -7,20 +7,20 @@ use super::*;
 use crate::schemes::vegas;
 use crate::testkit::driven::{Driven, Happening, MS, happenings, outcome, profiles, trip};
 use crate::testkit::{acked, cases, lost, marked};
-use crate::{Controller, Parameters, Time, View, What};
+use crate::{Controller, EventKind, Parameters, Time, View};
 
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
 
 const BASE: u64 = 100 * MS;
 
-fn of(pn: u64) -> Lost {
-    Lost { newest_pn: Some(pn), ..lost(Time(0)) }
+fn of(pn: u64) -> PacketsLost {
+    PacketsLost { newest_pn: Some(pn), ..lost(Time(0)) }
 }
 
 /// An ACK up to packet `pn` over a path that marks.
-fn echo(pn: u64, marked: bool) -> Acked {
-    Acked { newest_pn: Some(pn), congestion_indication: Some(marked), ..acked(1, Time(0)) }
+fn echo(pn: u64, marked: bool) -> PacketsAcked {
+    PacketsAcked { newest_pn: Some(pn), congestion_indication: Some(marked), ..acked(1, Time(0)) }
 }
 
 fn knowing(ncseq: Option<u64>) -> Memory {
@@ -49,10 +49,10 @@ fn the_newest_marked_ack_counts() {
     Red::acked(&params, &mut memory, &echo(60, true));
     Red::acked(&params, &mut memory, &echo(55, true));
     assert_eq!(memory.ncseq, Some(60), "not an older one");
-    Red::marked(&params, &mut memory, &Marked { newest_pn: Some(70), ..marked(Time(0)) });
+    Red::marked(&params, &mut memory, &EcnCe { newest_pn: Some(70), ..marked(Time(0)) });
     assert_eq!(memory.ncseq, Some(70));
     Red::marked(&params, &mut memory, &marked(Time(0)));
-    Red::acked(&params, &mut memory, &Acked { newest_pn: None, ..echo(0, true) });
+    Red::acked(&params, &mut memory, &PacketsAcked { newest_pn: None, ..echo(0, true) });
     assert_eq!(memory.ncseq, Some(70), "nor one without a number");
 }
 
@@ -85,14 +85,14 @@ fn a_loss_at_a_large_backlog_is_congestion() {
 fn a_random_loss_leaves_everything_alone() {
     let mut flow = Flow::avoiding(Params::default(), 40.0, BASE);
     flow.decide();
-    flow.apply(What::Acked(Acked { newest_sent_at: Time(1), app_limited: true, ..echo(90, true) }));
+    flow.apply(EventKind::PacketsAcked(PacketsAcked { newest_sent_at: Time(1), app_limited: true, ..echo(90, true) }));
     let before = flow.state;
     assert!(before.incr > 0.0);
-    flow.apply(What::Lost(Lost { newest_sent_at: Time(flow.now), ..of(100) }));
+    flow.apply(EventKind::PacketsLost(PacketsLost { newest_sent_at: Time(flow.now), ..of(100) }));
     assert_eq!(flow.state.loss.random, 1);
     flow.state.loss = before.loss;
     assert_eq!(flow.state, before);
-    flow.apply(What::Lost(Lost { newest_sent_at: Time(flow.now), ..of(93) }));
+    flow.apply(EventKind::PacketsLost(PacketsLost { newest_sent_at: Time(flow.now), ..of(93) }));
     assert_eq!((flow.cwnd(), flow.state.loss.congested), (30.0, 1));
 }
 
@@ -101,19 +101,23 @@ fn a_random_loss_leaves_everything_alone() {
 fn a_timeout_is_never_classified() {
     let mut flow = Flow::avoiding(Params::default(), 40.0, BASE);
     flow.state.loss = knowing(None);
-    flow.apply(What::PersistentCongestion(of(100)));
+    flow.apply(EventKind::PersistentCongestion(of(100)));
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh), (2.0, 20.0));
     assert_eq!(flow.state.loss, knowing(None));
 }
 
-/// A mark shrinks the window only as `What::Marked`, and only where it is let.
+/// A mark shrinks the window only as `EventKind::EcnCe`, and only where it is let.
 #[test]
 fn marks() {
     for (params, left) in [(Params::default(), 30.0), (Params::paper(), 40.0)] {
         let mut flow = Flow::avoiding(params, 40.0, BASE);
-        flow.apply(What::Acked(Acked { app_limited: true, newest_sent_at: Time(1), ..echo(7, true) }));
+        flow.apply(EventKind::PacketsAcked(PacketsAcked {
+            app_limited: true,
+            newest_sent_at: Time(1),
+            ..echo(7, true)
+        }));
         assert_eq!(flow.cwnd(), 40.0);
-        flow.apply(What::Marked(Marked { newest_pn: Some(9), ..marked(Time(flow.now)) }));
+        flow.apply(EventKind::EcnCe(EcnCe { newest_pn: Some(9), ..marked(Time(flow.now)) }));
         assert_eq!((flow.cwnd(), flow.state.loss.ncseq), (left, Some(9)));
     }
 }
@@ -160,23 +164,27 @@ fn live<S: Scheme>(flow: &mut Driven<S>, stretches: &[Stretch], mark: Option<boo
         for _ in 0..4 {
             pn += 1;
             let marked = mark.unwrap_or(stretch.mark);
-            let ack = Acked {
+            let ack = PacketsAcked {
                 newest_sent_at: sent_at,
                 newest_pn: Some(pn),
                 congestion_indication: Some(marked),
                 ..flow.ack(trip(BASE + stretch.queued))
             };
-            flow.apply(What::Acked(ack));
+            flow.apply(EventKind::PacketsAcked(ack));
         }
         for (ahead, transmissions) in stretch.losses.iter().filter(|_| lossy) {
             let lost_pn = pn + 1 + ahead;
             if mark == Some(true) {
                 // Of the frame by which the loss is found, which only a later packet's ACK can be.
-                let frame = Marked { newest_pn: Some(lost_pn + 3), ..marked(sent_at) };
-                flow.apply(What::Marked(frame));
+                let frame = EcnCe { newest_pn: Some(lost_pn + 3), ..marked(sent_at) };
+                flow.apply(EventKind::EcnCe(frame));
             }
             let newest_sent_at = Time(flow.now.saturating_sub(3));
-            flow.apply(What::Lost(Lost { newest_sent_at, transmissions: *transmissions, ..of(lost_pn) }));
+            flow.apply(EventKind::PacketsLost(PacketsLost {
+                newest_sent_at,
+                transmissions: *transmissions,
+                ..of(lost_pn)
+            }));
         }
         pn += 40;
     }
@@ -236,12 +244,12 @@ proptest! {
     fn without_a_marking_path_it_is_vegas(params in profiles(), happenings in happenings()) {
         let mut flow = Flow::new(params);
         let mut plain = Plain::new(params.base);
-        for what in happenings {
-            if !params.react_to_ce && matches!(what, Happening::Mark(_)) {
+        for kind in happenings {
+            if !params.react_to_ce && matches!(kind, Happening::Mark(_)) {
                 continue;
             }
-            flow.happen(&what);
-            plain.happen(&what);
+            flow.happen(&kind);
+            plain.happen(&kind);
             prop_assert_eq!(outcome(&flow), outcome(&plain));
         }
     }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::parts::slow_start::limited_divisor;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
-use crate::{Controller, Parameters, Time, What};
+use crate::{Controller, EventKind, Parameters, Time};
 
 type State = <Reno as Controller>::State;
 
@@ -17,11 +17,11 @@ fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
 }
 
 fn ack(params: &Params, state: State, packets: u32) -> State {
-    testkit::step::<Reno>(params, state, Time(1000), What::Acked(acked(packets, Time(900))))
+    testkit::step::<Reno>(params, state, Time(1000), EventKind::PacketsAcked(acked(packets, Time(900))))
 }
 
 fn lose(params: &Params, state: State, sent_at: u64, now: u64) -> State {
-    testkit::step::<Reno>(params, state, Time(now), What::Lost(testkit::lost(Time(sent_at))))
+    testkit::step::<Reno>(params, state, Time(now), EventKind::PacketsLost(testkit::lost(Time(sent_at))))
 }
 
 #[test]
@@ -97,7 +97,7 @@ proptest! {
         let cut = lose(&params, state(&params, cwnd, 2.0), 500, 600);
         prop_assert_eq!(cut.window.cwnd, (0.5 * cwnd).max(params.base.min_window));
         prop_assert!(cut.window.ssthresh >= 2.0);
-        let acked = testkit::step::<Reno>(&params, cut, Time(700), What::Acked(acked(old, Time(600))));
+        let acked = testkit::step::<Reno>(&params, cut, Time(700), EventKind::PacketsAcked(acked(old, Time(600))));
         prop_assert_eq!(acked.window.cwnd, cut.window.cwnd);
     }
 }

@@ -6,7 +6,7 @@ use super::*;
 use crate::schemes::vegas;
 use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
 use crate::testkit::{acked, assert_close, cases};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 
 type Flow = Driven<Choices>;
 type Plain = Driven<vegas::Choices>;
@@ -18,7 +18,7 @@ fn reported(rtt: u64, forward: u64, backward: u64) -> Measured {
 }
 
 fn hear(params: &Params, memory: &mut Memory, measured: Measured) {
-    let ack = crate::event::Acked { queueing: measured.queueing, ..acked(1, Time(0)) };
+    let ack = crate::event::PacketsAcked { queueing: measured.queueing, ..acked(1, Time(0)) };
     let frame = Frame { now: Time(0), rtt: Some(Span(measured.rtt)), acked: Some(&ack), counts: true };
     RouterTimes::heard(params, memory, &frame);
 }
@@ -153,10 +153,10 @@ fn a_loss_drops_both_means() {
 #[test]
 fn a_report_that_comes_after_its_frames_losses_counts() {
     let mut flow = Flow::avoiding(Params::default(), 20.0, 100 * MS);
-    flow.apply(What::Sampled(crate::testkit::rtt(Span(140 * MS))));
+    flow.apply(EventKind::RttSampled(crate::testkit::rtt(Span(140 * MS))));
     flow.lose_one(1);
     let late = Measured { rtt: 0, ..reported(0, 20, 30) };
-    flow.apply(What::Acked(crate::event::Acked { rtt: None, ..flow.ack(late) }));
+    flow.apply(EventKind::PacketsAcked(crate::event::PacketsAcked { rtt: None, ..flow.ack(late) }));
     assert_eq!(base(&flow.state.source), 90);
     assert_eq!(flow.state.source.queued, late.queueing);
 }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
-use crate::{Controller, Parameters, Span, What};
+use crate::{Controller, EventKind, Parameters, Span};
 
 type State = <Scalable as Controller>::State;
 
@@ -21,11 +21,11 @@ fn state(params: &Params, cwnd: f64) -> State {
 }
 
 fn ack(params: &Params, state: State, packets: u32) -> State {
-    testkit::step::<Scalable>(params, state, Time(2000), What::Acked(acked(packets, Time(1500))))
+    testkit::step::<Scalable>(params, state, Time(2000), EventKind::PacketsAcked(acked(packets, Time(1500))))
 }
 
 fn lose(params: &Params, state: State) -> State {
-    testkit::step::<Scalable>(params, state, Time(1000), What::Lost(testkit::lost(Time(500))))
+    testkit::step::<Scalable>(params, state, Time(1000), EventKind::PacketsLost(testkit::lost(Time(500))))
 }
 
 /// How many windows of ACKs lead from `from` packets to `to`.
@@ -86,7 +86,7 @@ fn the_platforms_start_up_ends_with_the_first_reduction() {
     assert_eq!(flow.window.cwnd, 500.0);
     let flow = ack(&params, ack(&params, flow, 1), 1);
     assert_close(flow.window.cwnd, 500.01, 1e-12);
-    let flow = testkit::step::<Scalable>(&params, flow, Time(3000), What::Lost(testkit::lost(Time(2500))));
+    let flow = testkit::step::<Scalable>(&params, flow, Time(3000), EventKind::PacketsLost(testkit::lost(Time(2500))));
     assert_close(flow.window.cwnd, 0.875 * 500.01, 1e-12);
 }
 
@@ -114,11 +114,13 @@ fn the_peak_and_mean_windows_follow_the_response_function() {
         for _ in 0..12_500 {
             now += 1;
             trips += 1.0 / flow.window.cwnd;
-            flow = testkit::step::<Scalable>(&params, flow, Time(now), What::Acked(acked(1, Time(now - 1))));
+            flow =
+                testkit::step::<Scalable>(&params, flow, Time(now), EventKind::PacketsAcked(acked(1, Time(now - 1))));
         }
         (peak, mean) = (flow.window.cwnd, 12_500.0 / trips);
         now += 10;
-        flow = testkit::step::<Scalable>(&params, flow, Time(now), What::Lost(testkit::lost(Time(now - 1))));
+        flow =
+            testkit::step::<Scalable>(&params, flow, Time(now), EventKind::PacketsLost(testkit::lost(Time(now - 1))));
         now += 10;
     }
     assert_close(peak, 0.08 * 12_500.0, 1e-3);
@@ -162,10 +164,10 @@ proptest! {
                 flow.window.mtu = 1e6;
                 for trip in 0..u64::from(trips) {
                     let bytes = (flow.window.cwnd * 1e6) as u64;
-                    let what = crate::event::Acked { bytes, fresh_bytes: bytes, ..acked(1, Time(now + trip)) };
-                            *flow = testkit::step::<Scalable>(&params, *flow, Time(now + trip + 1), What::Acked(what));
+                    let kind = crate::event::PacketsAcked { bytes, fresh_bytes: bytes, ..acked(1, Time(now + trip)) };
+                            *flow = testkit::step::<Scalable>(&params, *flow, Time(now + trip + 1), EventKind::PacketsAcked(kind));
                 }
-                let lost = What::Lost(testkit::lost(Time(now + 50)));
+                let lost = EventKind::PacketsLost(testkit::lost(Time(now + 50)));
                 *flow = testkit::step::<Scalable>(&params, *flow, Time(now + 60), lost);
             }
             now += 100;

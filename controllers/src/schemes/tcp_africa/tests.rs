@@ -2,10 +2,10 @@
 //! Reno below 38 packets, is in `tests/equivalences.rs`.
 
 use super::*;
-use crate::event::Acked;
+use crate::event::PacketsAcked;
 use crate::parts::loss_based::State;
 use crate::testkit::{self, PATH, acked, assert_close, cases, lost, rtt};
-use crate::{Controller, What};
+use crate::{Controller, EventKind};
 use proptest::prelude::*;
 
 const BASE: u64 = 100_000;
@@ -22,7 +22,7 @@ fn flow(params: &Params, cwnd: f64, srtt: u64) -> State<Memory> {
 }
 
 fn ack(params: &Params, flow: State<Memory>, now: u64) -> f64 {
-    testkit::step::<TcpAfrica>(params, flow, Time(now), What::Acked(acked(1, Time(now)))).window.cwnd
+    testkit::step::<TcpAfrica>(params, flow, Time(now), EventKind::PacketsAcked(acked(1, Time(now)))).window.cwnd
 }
 
 /// `spec: cho §9`: fast up to α packets in the queue, the limit included.
@@ -51,8 +51,8 @@ fn the_decrease_is_that_of_the_window() {
     let params = Params::default();
     for srtt in [BASE, 2 * BASE] {
         let lose = |cwnd| {
-            let what = What::Lost(lost(Time(5)));
-            testkit::step::<TcpAfrica>(&params, flow(&params, cwnd, srtt), Time(6), what).window
+            let kind = EventKind::PacketsLost(lost(Time(5)));
+            testkit::step::<TcpAfrica>(&params, flow(&params, cwnd, srtt), Time(6), kind).window
         };
         assert_eq!((lose(38.0).cwnd, lose(38.0).ssthresh), (19.0, 19.0));
         assert_close(lose(83_000.0).cwnd, 74_700.0, 1e-9);
@@ -66,8 +66,8 @@ fn the_empty_path_is_the_least_sample() {
     let params = Params::default();
     let mut flow = TcpAfrica::start(&params, &PATH);
     for (at, us) in [(1, 150_000), (2, 100_000), (3, 150_000)] {
-        let sample = Acked { rtt: Some(rtt(Span::from_micros(us))), app_limited: true, ..acked(1, Time(at)) };
-        flow = testkit::step::<TcpAfrica>(&params, flow, Time(at), What::Acked(sample));
+        let sample = PacketsAcked { rtt: Some(rtt(Span::from_micros(us))), app_limited: true, ..acked(1, Time(at)) };
+        flow = testkit::step::<TcpAfrica>(&params, flow, Time(at), EventKind::PacketsAcked(sample));
     }
     assert_eq!(flow.memory.min, Some(Span::from_micros(100_000)));
     let srtt: f64 = 150_000.0 - 50_000.0 * 0.125 + 6_250.0 * 0.125;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testkit::{self, PATH, acked, assert_close, lost};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 use proptest::prelude::*;
 use std::string::ToString;
 
@@ -16,11 +16,11 @@ fn state(params: &Params, cwnd: f64, ssthresh: f64) -> State {
 }
 
 fn ack(params: &Params, state: State, now: u64, packets: u32) -> State {
-    testkit::step::<TcpK>(params, state, Time(now), What::Acked(acked(packets, Time(now))))
+    testkit::step::<TcpK>(params, state, Time(now), EventKind::PacketsAcked(acked(packets, Time(now))))
 }
 
 fn lose(params: &Params, state: State, now: u64) -> State {
-    testkit::step::<TcpK>(params, state, Time(now), What::Lost(lost(Time(now))))
+    testkit::step::<TcpK>(params, state, Time(now), EventKind::PacketsLost(lost(Time(now))))
 }
 
 fn params(k: u32) -> Params {
@@ -53,7 +53,7 @@ fn persistent_congestion_starts_over() {
             &params,
             state(&params, 80.0, 40.0),
             Time(9),
-            What::PersistentCongestion(lost(Time(8))),
+            EventKind::PersistentCongestion(lost(Time(8))),
         );
         assert_eq!((over.window.cwnd, over.window.ssthresh), (cwnd, 40.0));
         assert_eq!(over.window.epoch.start(), None);

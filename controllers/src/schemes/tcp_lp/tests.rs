@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::OneWay;
 use crate::testkit::{self, PATH, acked, assert_close, cases, lost, rtt};
-use crate::{Controller, Parameters, What};
+use crate::{Controller, EventKind, Parameters};
 
 type State = <TcpLp as Controller>::State;
 
@@ -24,8 +24,8 @@ fn ack(params: &Params, state: State, ms: u64, owd_ms: i64) -> State {
     let one_way = Some(OneWay { forward: (owd_ms - 1000) * MS as i64, backward: 0 });
     let sample = Some(rtt(Span::from_millis(100)));
     let sent_at = at(ms.saturating_sub(100));
-    let what = What::Acked(Acked { rtt: sample, one_way, ..acked(1, sent_at) });
-    testkit::step::<TcpLp>(params, state, at(ms), what)
+    let kind = EventKind::PacketsAcked(PacketsAcked { rtt: sample, one_way, ..acked(1, sent_at) });
+    testkit::step::<TcpLp>(params, state, at(ms), kind)
 }
 
 /// A flow of `cwnd` packets that has seen delays of 50 to 150 ms, and for long now 50.
@@ -140,11 +140,11 @@ fn the_published_variant_counts_once_a_flight() {
 fn losses_halve_and_open_no_phase() {
     for params in [Params::default(), published()] {
         let state = quiet(&params, 21.0);
-        let lossy = testkit::step::<TcpLp>(&params, state, at(1000), What::Lost(lost(at(999))));
+        let lossy = testkit::step::<TcpLp>(&params, state, at(1000), EventKind::PacketsLost(lost(at(999))));
         assert_eq!((lossy.window.cwnd, lossy.memory.indicated), (10.5, None));
         let mut state = state;
         state.window.cwnd = 3.0;
-        let lossy = testkit::step::<TcpLp>(&params, state, at(1000), What::Lost(lost(at(999))));
+        let lossy = testkit::step::<TcpLp>(&params, state, at(1000), EventKind::PacketsLost(lost(at(999))));
         assert_eq!(lossy.window.cwnd, 2.0, "a loss leaves two packets");
     }
 }
@@ -155,8 +155,8 @@ fn needs_one_way_delays_or_leave_to_do_without() {
     assert!(TcpLpRules::needs(&params).contains(Signals::ONE_WAY_DELAY | Signals::RTT));
     let params = Params { fallback: true, ..params };
     assert!(!TcpLpRules::needs(&params).contains(Signals::ONE_WAY_DELAY));
-    let what = What::Acked(Acked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, at(1)) });
-    let state = testkit::step::<TcpLp>(&params, TcpLp::start(&params, &PATH), at(100), what);
+    let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, at(1)) });
+    let state = testkit::step::<TcpLp>(&params, TcpLp::start(&params, &PATH), at(100), kind);
     assert_close(testkit::fact::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
 }
 

@@ -3,23 +3,23 @@
 //! of the document in `tests/tcp_p_replay.rs`.
 
 use super::*;
-use crate::event::{Acked, SpuriousLoss};
+use crate::event::{PacketsAcked, SpuriousLoss};
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::{ack, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, PATH, acked, assert_close, lost, rtt};
-use crate::{Controller, Fixed, Parameters, Span, Table, Time, What};
+use crate::{Controller, EventKind, Parameters, Span, Static, Table, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
 
-type Group = Flows<Fixed<TcpP>>;
+type Group = Flows<Static<TcpP>>;
 
 /// A group of strength `k` whose members are in congestion avoidance with these windows
 /// and have seen an RTT of 50 ms.
 fn group_of(params: Params, k: u32, windows: &[f64]) -> Group {
-    let mut group = Group::new(Fixed(Params { k, ..params }));
+    let mut group = Group::new(Static(Params { k, ..params }));
     for (i, cwnd) in windows.iter().enumerate() {
         group.join(&PATH);
-        on(&mut group, i, 0, What::Sampled(rtt(Span::from_millis(50))));
+        on(&mut group, i, 0, EventKind::RttSampled(rtt(Span::from_millis(50))));
         group.members[i].cwnd = *cwnd;
         group.members[i].ssthresh = 2.0;
     }
@@ -117,7 +117,7 @@ fn a_guarded_loss_is_a_congestion_event() {
     assert_eq!(decision.phase, crate::Phase::Recovery);
     assert_eq!(decision.recovery_start, Some(Time(1_010_000_000)));
     assert_eq!(group.members[1].scaled_by_other, Some(Time(1_000_000_000)));
-    on(&mut group, 1, 1070, What::Lost(lost(Time(1_010_000_000))));
+    on(&mut group, 1, 1070, EventKind::PacketsLost(lost(Time(1_010_000_000))));
     assert_eq!(windows(&group), [50.0, 50.0], "same flight");
     lose(&mut group, 1, 1071);
     assert_eq!(windows(&group), [25.0, 25.0]);
@@ -143,7 +143,7 @@ fn decisions_show_what_siblings_took() {
     assert_eq!(group.decide(1).cwnd, 10_000);
     let mut facts = Vec::new();
     group.engine.0.k = 99;
-    crate::Engine::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
+    crate::ConfiguredController::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
         facts.push((name, value))
     });
     for fact in [("window", 10.0), ("group_window", 20.0), ("group_size", 2.0), ("k", 1.0), ("srtt_us", 50_000.0)] {
@@ -214,7 +214,7 @@ fn joining_fills_the_entry() {
     let mut group = group(1, &[40.0, 40.0]);
     lose(&mut group, 0, 1000);
     group.members[1].in_flight = 7;
-    on(&mut group, 1, 1001, What::Joined);
+    on(&mut group, 1, 1001, EventKind::Joined);
     assert_eq!(group.members[1], crate::Member { cwnd: 10.0, ssthresh: f64::INFINITY, ..crate::Member::new(1) });
 }
 
@@ -236,7 +236,7 @@ fn strength_changes_at_run_time() {
 /// gave nothing it is undone as in standard TCP.
 #[test]
 fn spurious_losses() {
-    let sorry = What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
+    let sorry = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1_000_000_000) });
     for (k, after) in [(1, [50.0, 50.0]), (2, [100.0, 100.0]), (4, [87.5, 87.5])] {
         let mut group = group(k, &[100.0, 100.0]);
         lose(&mut group, 0, 1000);
@@ -260,8 +260,8 @@ fn outside_a_group() {
     let mut shared = TcpP::group(&params);
     let mut state = TcpP::start(&params, &PATH);
     state.window.cwnd = 80.0;
-    let what = What::Lost(lost(Time(5)));
-    state = TcpP::step(&params, state, Table::solo(&mut shared), &Event { now: Time(6), what });
+    let kind = EventKind::PacketsLost(lost(Time(5)));
+    state = TcpP::step(&params, state, Table::solo(&mut shared), &Event { now: Time(6), kind });
     assert_eq!((state.window.cwnd, state.window.ssthresh), (70.0, 40.0));
     assert_eq!(TcpP::decide(&params, &state, View::solo(&shared)).cwnd, 70_000);
 }
@@ -439,8 +439,8 @@ proptest! {
             let before = group.members.clone();
             match kind {
                 0..=6 => {
-                    let acked = Acked { app_limited: limited, ..acked(4, Time(ms * 1_000_000)) };
-                    on(&mut group, me, ms, What::Acked(acked));
+                    let acked = PacketsAcked { app_limited: limited, ..acked(4, Time(ms * 1_000_000)) };
+                    on(&mut group, me, ms, EventKind::PacketsAcked(acked));
                     prop_assert!(group.members[me].cwnd >= before[me].cwnd);
                 }
                 7..=8 => lose(&mut group, me, ms),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Controller;
-use crate::event::{Acked, Idle};
+use crate::event::{IdleRestart, PacketsAcked};
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, marked, rtt};
 
 type State = <Westwood as Controller>::State;
@@ -23,22 +23,22 @@ fn delivering(cwnd: f64) -> State {
     state.window.ssthresh = 2.0;
     for i in 1..=100 {
         let sample = rtt(Span::from_millis(100));
-        let what = What::Acked(Acked { rtt: Some(sample), ..acked(15, at(10 * i).min(at(1))) });
-        state = testkit::step::<Westwood>(&params, state, at(10 * i), what);
+        let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(sample), ..acked(15, at(10 * i).min(at(1))) });
+        state = testkit::step::<Westwood>(&params, state, at(10 * i), kind);
     }
     state.window.cwnd = cwnd;
     state
 }
 
-fn step(state: State, ms: u64, what: What) -> State {
-    testkit::step::<Westwood>(&Params::default(), state, at(ms), what)
+fn step(state: State, ms: u64, kind: EventKind) -> State {
+    testkit::step::<Westwood>(&Params::default(), state, at(ms), kind)
 }
 
 /// `§10`: bw 12 Mbit/s, RTTmin 100 ms, MSS 1000 → 150 packets.
 #[test]
 fn congestion_leaves_what_the_path_delivers() {
-    for what in [What::Lost(lost(at(1001))), What::Marked(marked(at(1001)))] {
-        let window = step(delivering(300.0), 1002, what).window;
+    for kind in [EventKind::PacketsLost(lost(at(1001))), EventKind::EcnCe(marked(at(1001)))] {
+        let window = step(delivering(300.0), 1002, kind).window;
         assert_close(window.cwnd, 150.0, 1e-9);
         assert_close(window.ssthresh, 150.0, 1e-9);
     }
@@ -46,14 +46,14 @@ fn congestion_leaves_what_the_path_delivers() {
 
 #[test]
 fn a_smaller_window_stays_and_grows_back() {
-    let state = step(delivering(100.0), 1002, What::Lost(lost(at(1001))));
+    let state = step(delivering(100.0), 1002, EventKind::PacketsLost(lost(at(1001))));
     assert_eq!(state.window.cwnd, 100.0);
     assert!(state.window.in_slow_start());
 }
 
 #[test]
 fn a_timeout_starts_over_towards_what_the_path_delivers() {
-    let window = step(delivering(300.0), 1002, What::PersistentCongestion(lost(at(1001)))).window;
+    let window = step(delivering(300.0), 1002, EventKind::PersistentCongestion(lost(at(1001)))).window;
     assert_eq!(window.cwnd, 2.0);
     assert_close(window.ssthresh, 150.0, 1e-9);
 }
@@ -62,23 +62,23 @@ fn a_timeout_starts_over_towards_what_the_path_delivers() {
 fn without_a_measurement_it_halves() {
     let mut state = Westwood::start(&Params::default(), &PATH);
     state.window.cwnd = 40.0;
-    let window = step(state, 10, What::Lost(lost(at(9)))).window;
+    let window = step(state, 10, EventKind::PacketsLost(lost(at(9)))).window;
     assert_eq!((window.cwnd, window.ssthresh), (20.0, 20.0));
 }
 
 #[test]
 fn idle_time_is_not_measured() {
-    let idle = Idle { idle: Span::from_millis(5000), pto: Span::from_millis(300) };
-    let state = step(delivering(300.0), 6000, What::Idle(idle));
+    let idle = IdleRestart { idle: Span::from_millis(5000), pto: Span::from_millis(300) };
+    let state = step(delivering(300.0), 6000, EventKind::IdleRestart(idle));
     let sample = Some(rtt(Span::from_millis(100)));
-    let state = step(state, 6200, What::Acked(Acked { rtt: sample, ..acked(300, at(6100)) }));
+    let state = step(state, 6200, EventKind::PacketsAcked(PacketsAcked { rtt: sample, ..acked(300, at(6100)) }));
     assert_close(state.memory.delivered(&state.window), 150.0, 1e-9);
 }
 
 #[test]
 fn growth_is_renos() {
     let state = delivering(10.0);
-    assert_eq!(step(state, 1002, What::Acked(acked(1, at(1001)))).window.cwnd, 10.1);
+    assert_eq!(step(state, 1002, EventKind::PacketsAcked(acked(1, at(1001)))).window.cwnd, 10.1);
 }
 
 proptest! {
@@ -95,12 +95,12 @@ proptest! {
         let mut ms = 1;
         for (after, packets, rtt_ms) in acks {
             ms += after;
-            let what = What::Acked(Acked { rtt: Some(rtt(Span::from_millis(rtt_ms))), ..acked(packets, at(ms)) });
-            state = testkit::step::<Westwood>(&params, state, at(ms), what);
+            let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(rtt(Span::from_millis(rtt_ms))), ..acked(packets, at(ms)) });
+            state = testkit::step::<Westwood>(&params, state, at(ms), kind);
         }
         state.window.cwnd = cwnd;
         let least = state.memory.least.unwrap().secs();
-        let after = step(state, ms + 2, What::Lost(lost(at(ms + 1)))).window.cwnd;
+        let after = step(state, ms + 2, EventKind::PacketsLost(lost(at(ms + 1)))).window.cwnd;
         prop_assert!(after >= 2.0 && after <= cwnd);
         match state.memory.rate.get() {
             Some(rate) => prop_assert!(after <= (rate * least / f64::from(MTU)).max(2.0)),

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Serialize;
-use windlass_qlog_analysis::model::{Batch, Era, Trace, What};
+use windlass_qlog_analysis::model::{Batch, Era, EventKind, Trace};
 use windlass_qlog_analysis::read::{Check, Options, Summary, read};
 
 use super::files::{Files, unreadable};
@@ -150,20 +150,20 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
         let content = apart(connections, group);
         content.first_ns.get_or_insert(event.time);
         content.last_ns = content.last_ns.max(event.time);
-        let name = match event.what {
-            What::Sent(_) => "packet_sent",
-            What::Received(_) => "packet_received",
-            What::Lost(_) => "packet_lost",
-            What::Dropped(_) => "packet_dropped",
-            What::Metrics(_) => "recovery_metrics_updated",
-            What::State(_) => "congestion_state_updated",
-            What::Controller(_) => "congestion controller named",
-            What::Marked(_) => "windlass:marked",
-            What::Losses(_) => "windlass:lost",
-            What::Spurious => "windlass:spurious_loss",
-            What::Mtu(_) => "mtu_updated",
-            What::Delivered(_) => "stream_data_moved to the application",
-            What::Other(name) => batch.name(name),
+        let name = match event.kind {
+            EventKind::Sent(_) => "packet_sent",
+            EventKind::Received(_) => "packet_received",
+            EventKind::Lost(_) => "packet_lost",
+            EventKind::Dropped(_) => "packet_dropped",
+            EventKind::Metrics(_) => "recovery_metrics_updated",
+            EventKind::State(_) => "congestion_state_updated",
+            EventKind::Controller(_) => "congestion controller named",
+            EventKind::Marked(_) => "windlass:marked",
+            EventKind::Losses(_) => "windlass:lost",
+            EventKind::Spurious => "windlass:spurious_loss",
+            EventKind::Mtu(_) => "mtu_updated",
+            EventKind::Delivered(_) => "stream_data_moved to the application",
+            EventKind::Other(name) => batch.name(name),
         };
         *apart(&mut content.events, name) += 1;
     }

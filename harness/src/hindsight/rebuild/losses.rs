@@ -1,7 +1,7 @@
 //! Losses declared together, and whether the latest of them turn out unfounded.
 
 use windlass_controllers::Time;
-use windlass_controllers::event::{LossTrigger, Lost};
+use windlass_controllers::event::{LossTrigger, PacketsLost};
 use windlass_qlog_analysis::flight::Sent;
 
 use crate::sim::{LossRun, RttEstimator};
@@ -20,7 +20,7 @@ struct Period {
 
 #[derive(Debug, Default)]
 pub(super) struct Losses {
-    batch: Option<Lost>,
+    batch: Option<PacketsLost>,
     persistent: bool,
     run: LossRun,
     period: Period,
@@ -33,10 +33,10 @@ impl Losses {
     pub fn add(&mut self, number: u64, sent: &Sent<u64>, trigger: LossTrigger, rtt: &RttEstimator, max_ack_delay: u64) {
         let sent_at = u64::try_from(sent.time).unwrap_or(0);
         self.persistent |= self.run.extend(sent_at, number, rtt, max_ack_delay);
-        let before = self.batch.map_or((0, 0, 0, 0), |lost: Lost| {
+        let before = self.batch.map_or((0, 0, 0, 0), |lost: PacketsLost| {
             (lost.bytes, lost.packets, lost.newest_sent_at.0, lost.newest_pn.unwrap_or(0))
         });
-        self.batch = Some(Lost {
+        self.batch = Some(PacketsLost {
             bytes: before.0.saturating_add(u64::from(sent.bytes)),
             packets: before.1.saturating_add(1),
             newest_sent_at: Time(before.2.max(sent_at)),
@@ -50,9 +50,9 @@ impl Losses {
 
     /// The losses declared together, with `in_flight` bytes left before anything of the
     /// same frame is taken out, and whether they are persistent congestion.
-    pub fn batch(&mut self, in_flight: u64) -> (Option<Lost>, bool) {
+    pub fn batch(&mut self, in_flight: u64) -> (Option<PacketsLost>, bool) {
         let persistent = std::mem::take(&mut self.persistent);
-        let lost = self.batch.take().map(|lost| Lost {
+        let lost = self.batch.take().map(|lost| PacketsLost {
             in_flight,
             in_flight_before: in_flight.saturating_add(lost.bytes),
             ..lost
@@ -74,7 +74,7 @@ impl Losses {
     }
 
     /// What is answered with a response.
-    pub fn responded(&mut self, now: Time, lost: Option<&Lost>, persistent: bool) {
+    pub fn responded(&mut self, now: Time, lost: Option<&PacketsLost>, persistent: bool) {
         let Some(lost) = lost else { return };
         let newest = lost.newest_sent_at.0;
         if persistent {

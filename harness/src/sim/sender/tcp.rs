@@ -1,8 +1,8 @@
 //! The sending end of a flow that repairs losses as TCP without selective acknowledgements
 //! does (`spec: chan §8.4`).
 
-use windlass_controllers::event::{LossTrigger, Lost, Marked, OneWay, Queueing};
-use windlass_controllers::{Engine, Signals, Span, Time, What};
+use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsLost, Queueing};
+use windlass_controllers::{ConfiguredController, EventKind, Signals, Span, Time};
 
 use super::{Around, Sender, difference};
 use crate::net::{Fate, Packet};
@@ -13,7 +13,7 @@ use crate::sim::sent::{Sent, State};
 use crate::sim::tcp::{Cause, DUPLICATES, Tcp};
 
 /// What a controller took a loss for.
-fn random_losses<E: Engine>(sender: &Sender<E>) -> Option<f64> {
+fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
     let mut found = None;
     sender.host.inspect(&mut |name, value| {
         if name == "losses_random" {
@@ -30,7 +30,7 @@ fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, around:
     }
 }
 
-impl<E: Engine> Sender<E> {
+impl<E: ConfiguredController> Sender<E> {
     /// What became of packet `number`, which will never arrive.
     #[cold]
     pub fn gone(&mut self, number: u64, fate: Fate) {
@@ -109,7 +109,7 @@ impl<E: Engine> Sender<E> {
                 });
                 acked.queueing = Some(Queueing { forward: Span(last.took), backward: ack.waited });
                 acked.congestion_indication = self.ci_path.then_some(marked);
-                self.tell(now, What::Acked(acked), around);
+                self.tell(now, EventKind::PacketsAcked(acked), around);
             }
             self.look_again(&mut tcp, now, around);
         } else if self.recovery.in_flight > 0 {
@@ -137,13 +137,13 @@ impl<E: Engine> Sender<E> {
     /// A duplicate ACK (`spec: chan §2.1 R3, R4; §3.7 L1, L3; §7.4`).
     fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, around: &mut Around<'_>) {
         if marked && self.host.engine().needs().contains(Signals::CONGESTION_INDICATION) {
-            let marked = Marked {
+            let marked = EcnCe {
                 packets: 1,
                 newest_sent_at: Time(now),
                 newest_pn: Some(trigger),
                 in_flight: self.recovery.in_flight,
             };
-            self.tell(now, What::Marked(marked), around);
+            self.tell(now, EventKind::EcnCe(marked), around);
         }
         tcp.duplicates = tcp.duplicates.saturating_add(1);
         let Some((number, packet)) = self.oldest(tcp) else { return };
@@ -172,7 +172,7 @@ impl<E: Engine> Sender<E> {
         let first = tcp.last_cut.is_none_or(|cut| cut < packet.sent_at);
         // Reno halves for every fast retransmission, Vegas once for what was sent together.
         let newest_sent_at = if tcp.fine.is_some() { Time(packet.sent_at) } else { Time(now) };
-        let lost = Lost {
+        let lost = PacketsLost {
             bytes: u64::from(packet.bytes),
             packets: 1,
             newest_sent_at,
@@ -184,7 +184,7 @@ impl<E: Engine> Sender<E> {
         };
         let before = self.orders.cwnd;
         let random = random_losses(self);
-        self.tell(now, What::Lost(lost), around);
+        self.tell(now, EventKind::PacketsLost(lost), around);
         if let (Some(before), Some(after)) = (random, random_losses(self)) {
             self.verdicts.add(after > before, cause.map(|cause| cause == Cause::Random));
         }
@@ -238,7 +238,7 @@ impl<E: Engine> Sender<E> {
         if let Some((number, packet)) = lost {
             around.meter.packets_lost += packets;
             around.meter.congestion_events += 1;
-            let lost = Lost {
+            let lost = PacketsLost {
                 bytes: before,
                 packets: u32::try_from(packets).unwrap_or(u32::MAX),
                 newest_sent_at: Time(packet.sent_at),
@@ -248,7 +248,7 @@ impl<E: Engine> Sender<E> {
                 trigger: LossTrigger::TimeThreshold,
                 transmissions: u32::from(packet.transmissions),
             };
-            self.tell(now, What::PersistentCongestion(lost), around);
+            self.tell(now, EventKind::PersistentCongestion(lost), around);
         }
         tcp
     }

@@ -3,8 +3,8 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use windlass_adapter::{Facts, Frames, QlogRecorder, Recorder, SharedTrace, Turn};
-use windlass_controllers::{Decision, Event, Time, What};
+use windlass_adapter::{Frames, GroupStep, QlogRecorder, Recorder, SharedTrace, StateVariables};
+use windlass_controllers::{Decision, Event, EventKind, Time};
 use windlass_qlog::{Packet, PacketType};
 
 use super::ledger::Ledger;
@@ -71,7 +71,9 @@ impl Journal {
             self.meter.heard(event, decision, &self.decision);
         }
         self.decision = *decision;
-        if let (What::Lost(lost) | What::PersistentCongestion(lost), Some(log)) = (&event.what, &mut self.log) {
+        if let (EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost), Some(log)) =
+            (&event.kind, &mut self.log)
+        {
             let mut trace = log.trace.lock();
             let told = log.ledger.lost(lost.bytes, lost.newest_sent_at, |loss| {
                 trace.packet_lost(event.now.0, loss.kind, loss.number, Some(loss.trigger));
@@ -123,13 +125,13 @@ pub struct Listen {
 }
 
 impl Recorder for Listen {
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
             qlog.turn(turn);
         }
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         lock(&self.journal).heard(event, decision);
         if let Some(qlog) = &mut self.qlog {
             qlog.record(event, decision, facts);

@@ -6,7 +6,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use windlass_controllers::{Decision, Ecn, Engine, Event, Path, Phase, Signals, Table, Time, View, What};
+use windlass_controllers::{
+    ConfiguredController, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Table, Time, View,
+};
 
 /// A name no stack, or not this one, has a controller of its own for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -67,7 +69,7 @@ pub struct State {
     in_recovery: bool,
 }
 
-impl Engine for Shadow {
+impl ConfiguredController for Shadow {
     type State = State;
     type Group = ();
 
@@ -83,7 +85,7 @@ impl Engine for Shadow {
         None
     }
 
-    fn heeds_sent(&self) -> bool {
+    fn wants_packet_sent(&self) -> bool {
         false
     }
 
@@ -95,12 +97,14 @@ impl Engine for Shadow {
 
     fn advance(&self, state: &mut State, _: Table<'_, ()>, event: &Event) {
         let cwnd = self.0.cwnd.load(Ordering::Relaxed);
-        match &event.what {
-            What::Lost(_) | What::Marked(_) if cwnd < state.cwnd => {
+        match &event.kind {
+            EventKind::PacketsLost(_) | EventKind::EcnCe(_) if cwnd < state.cwnd => {
                 state.recovery_start = Some(event.now);
                 state.in_recovery = true;
             }
-            What::Acked(acked) if state.recovery_start.is_some_and(|start| acked.newest_sent_at > start) => {
+            EventKind::PacketsAcked(acked)
+                if state.recovery_start.is_some_and(|start| acked.newest_sent_at > start) =>
+            {
                 state.in_recovery = false;
             }
             _ => {}
@@ -134,7 +138,7 @@ impl Engine for Shadow {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_controllers::event::{LossTrigger, Lost};
+    use windlass_controllers::event::{LossTrigger, PacketsLost};
 
     #[test]
     fn a_shadow_decides_what_was_seen() {
@@ -143,7 +147,7 @@ mod tests {
         let mut state = shadow.start(&Path { now: Time::ZERO, mtu: 1200, seed: 0 });
         assert_eq!(shadow.decide(&state, View::solo(&())).phase, Phase::SlowStart);
         seen.note(6000, Some(6000), Some(7));
-        let lost = Lost {
+        let lost = PacketsLost {
             bytes: 1200,
             packets: 1,
             newest_sent_at: Time(1),
@@ -153,12 +157,12 @@ mod tests {
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(5), what: What::Lost(lost) });
+        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
         let decision = shadow.decide(&state, View::solo(&()));
         assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (6000, Some(6000), Some(7)));
         assert_eq!((decision.phase, decision.recovery_start), (Phase::Recovery, Some(Time(5))));
         // The same loss goes on, the window stays.
-        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(6), what: What::Lost(lost) });
+        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
         assert_eq!(shadow.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
     }
 

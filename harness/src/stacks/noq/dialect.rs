@@ -12,7 +12,7 @@ use noq_proto::{
     Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple,
     PathId, RttEstimator, SendStream, ServerConfig, Transmit,
 };
-use windlass_adapter::instants::{Loss, Packet};
+use windlass_adapter::std_time::{Loss, Packet};
 
 use super::watched::Watched;
 use crate::stacks::driver::native::Seen;

@@ -11,7 +11,7 @@ use quinn_proto::{
     Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
     RttEstimator, SendStream, ServerConfig, Transmit,
 };
-use windlass_adapter::instants::{Loss, Packet};
+use windlass_adapter::std_time::{Loss, Packet};
 
 use super::watched::Watched;
 use crate::stacks::driver::native::Seen;

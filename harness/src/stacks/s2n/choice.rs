@@ -1,6 +1,6 @@
 //! What controls a flow.
 
-use windlass_controllers::{Decision, Engine, Path, Time, View};
+use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
 use windlass_s2n_quic::STACK;
 
 use crate::scenario::{Control, FlowSpec};

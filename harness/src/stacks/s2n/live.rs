@@ -15,7 +15,7 @@ use s2n_quic::provider::io::tokio::Provider;
 use s2n_quic::stream::{ReceiveStream, SendStream};
 use s2n_quic::{Client, Server};
 use windlass_adapter::qlog::Level;
-use windlass_adapter::{Facts, Groups, QlogRecorder, Recorder, SharedTrace, Turn};
+use windlass_adapter::{GroupStep, Groups, QlogRecorder, Recorder, SharedTrace, StateVariables};
 use windlass_controllers::{Algorithm, Decision, Event, Span, Time};
 use windlass_s2n_quic::STACK;
 
@@ -202,13 +202,13 @@ struct Beside {
 }
 
 impl Recorder for Beside {
-    fn turn(&mut self, turn: Turn) {
+    fn turn(&mut self, turn: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
             qlog.turn(turn);
         }
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         let ahead = *self.ahead.get_or_insert_with(|| self.clock.now().since(event.now));
         // Nothing but its time is compared with anything of the run.
         self.journal.record(&Event { now: event.now + ahead, ..*event }, decision, facts);

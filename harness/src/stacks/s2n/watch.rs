@@ -5,7 +5,7 @@ use std::time::Duration;
 use s2n_quic::provider::congestion_controller::Timestamp;
 use s2n_quic::provider::event::Subscriber;
 use s2n_quic::provider::event::events::{self, ConnectionInfo, ConnectionMeta};
-use windlass_adapter::{Facts, Recorder};
+use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event};
 
 use super::clock::Clock;
@@ -60,7 +60,7 @@ impl Subscriber for Watch {
 pub struct Listen(pub Shared);
 
 impl Recorder for Listen {
-    fn record(&mut self, event: &Event, decision: &Decision, _: &Facts<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().heard(event, decision);
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 
-use windlass_adapter::instants::{Clock, PathFlow};
+use windlass_adapter::std_time::{Clock, PathFlow};
 use windlass_adapter::{Flow, Recorder};
 use windlass_controllers::Path;
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Batch, Cursor, Event, Kind, Malformed, Name, Packet, PacketType, Stream, What};
+use super::{Batch, Cursor, Event, EventKind, Kind, Malformed, Name, Packet, PacketType, Stream};
 
 /// Packets whose type is remembered for when they are lost.
 const REMEMBERED: usize = 1 << 14;
@@ -105,9 +105,9 @@ impl Session {
         batch.names.add(&self.id)
     }
 
-    fn push(&self, time: i64, what: What, batch: &mut Batch) {
+    fn push(&self, time: i64, kind: EventKind, batch: &mut Batch) {
         let group = self.group(batch);
-        batch.events.push(Event { time, group, what });
+        batch.events.push(Event { time, group, kind });
     }
 
     /// Takes one event; the time that was told with it, if more exact than `now`.
@@ -125,7 +125,7 @@ impl Session {
                 let controller = params.field(&[b"congestion_control_type"], Cursor::string)?;
                 if let Some(controller) = controller {
                     let controller = batch.names.add(&controller);
-                    self.push(now, What::Controller(controller), batch);
+                    self.push(now, EventKind::Controller(controller), batch);
                 }
             }
             Some(Kind::Sent) => return self.packet_sent(now, params, batch),
@@ -158,7 +158,7 @@ impl Session {
             Some(Kind::Closing | Kind::Quiet) | None => {
                 self.closed |= kind == Some(Kind::Closing);
                 let name = batch.names.add(name);
-                self.push(now, What::Other(name), batch);
+                self.push(now, EventKind::Other(name), batch);
             }
         }
         Ok(now)
@@ -183,7 +183,7 @@ impl Session {
             batch.met(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")));
         }
         let name = batch.names.add(name);
-        self.push(now, What::Other(name), batch);
+        self.push(now, EventKind::Other(name), batch);
         Ok(())
     }
 
@@ -225,7 +225,7 @@ impl Session {
             self.sent.insert(number, gathered.packet.kind);
         }
         let index = gathered.write(batch);
-        self.push(time, What::Sent(index), batch);
+        self.push(time, EventKind::Sent(index), batch);
         Ok(time)
     }
 
@@ -254,7 +254,7 @@ impl Session {
     fn write_losses(&mut self, batch: &mut Batch) {
         for (time, packet) in std::mem::take(&mut self.losses) {
             batch.packets.push(packet);
-            self.push(time, What::Lost(batch.packets.len() as u32 - 1), batch);
+            self.push(time, EventKind::Lost(batch.packets.len() as u32 - 1), batch);
         }
     }
 
@@ -299,7 +299,7 @@ impl Session {
     fn close_received(&mut self, now: i64, batch: &mut Batch) {
         if let Some((time, received)) = self.receiving.take() {
             let index = received.write(batch);
-            self.push(time.min(now), What::Received(index), batch);
+            self.push(time.min(now), EventKind::Received(index), batch);
         }
         self.write_losses(batch);
     }

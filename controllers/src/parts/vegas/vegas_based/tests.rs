@@ -46,15 +46,15 @@ fn samples_of_the_ack_that_ends_a_round_belong_to_the_next() {
 #[test]
 fn a_sample_that_comes_before_its_frames_losses_waits_for_the_acknowledgements() {
     let mut flow = Flow::measured(paper(), 10.0, 2.0, trip(100 * MS), trip(125 * MS));
-    flow.apply(What::Sampled(testkit::rtt(Span(500 * MS))));
+    flow.apply(EventKind::RttSampled(testkit::rtt(Span(500 * MS))));
     flow.decide();
     assert_eq!(flow.delta(), Some(2.0), "not yet in");
     flow.decide();
     assert_eq!(flow.delta(), Some(8.0));
     // One that nothing follows is not lost either.
     flow.state.window.cwnd = 10.0;
-    flow.apply(What::Sampled(testkit::rtt(Span(200 * MS))));
-    flow.apply(What::Sampled(testkit::rtt(Span(500 * MS))));
+    flow.apply(EventKind::RttSampled(testkit::rtt(Span(200 * MS))));
+    flow.apply(EventKind::RttSampled(testkit::rtt(Span(500 * MS))));
     flow.decide();
     assert_eq!(flow.delta(), Some(5.0));
 }
@@ -72,7 +72,7 @@ fn a_round_without_samples_only_stops_growth() {
 #[test]
 fn growth_is_spread_over_the_acks_and_counts_their_packets() {
     let mut flow = growing(Common::default(), 10.0);
-    let two = |flow: &Flow| Acked {
+    let two = |flow: &Flow| PacketsAcked {
         newest_sent_at: Time(1),
         bytes: 2 * u64::from(MTU),
         fresh_bytes: 2 * u64::from(MTU),
@@ -80,12 +80,12 @@ fn growth_is_spread_over_the_acks_and_counts_their_packets() {
         ..flow.ack(trip(100 * MS))
     };
     for _ in 0..5 {
-        flow.apply(What::Acked(two(&flow)));
+        flow.apply(EventKind::PacketsAcked(two(&flow)));
     }
     testkit::assert_close(flow.cwnd(), 11.0, 1e-12);
     // The document counts ACKs.
     let mut flow = growing(paper(), 10.0);
-    flow.apply(What::Acked(two(&flow)));
+    flow.apply(EventKind::PacketsAcked(two(&flow)));
     assert_eq!(flow.cwnd(), 10.1);
 }
 
@@ -101,17 +101,21 @@ fn growth_waits_for_the_window_to_be_used() {
     ] {
         let mut flow = growing(params, 10.0);
         let before = (10 - idle_packets) * u64::from(MTU);
-        let ack = Acked {
+        let ack = PacketsAcked {
             in_flight_before: before,
             in_flight: before.saturating_sub(u64::from(MTU)),
             newest_sent_at: Time(1),
             ..flow.ack(trip(100 * MS))
         };
-        flow.apply(What::Acked(ack));
+        flow.apply(EventKind::PacketsAcked(ack));
         assert_eq!(flow.cwnd() > 10.0, grows, "{idle_packets} of 10 unused, {params:?}");
     }
     let mut flow = growing(Common::default(), 10.0);
-    flow.apply(What::Acked(Acked { app_limited: true, newest_sent_at: Time(1), ..flow.ack(trip(100 * MS)) }));
+    flow.apply(EventKind::PacketsAcked(PacketsAcked {
+        app_limited: true,
+        newest_sent_at: Time(1),
+        ..flow.ack(trip(100 * MS))
+    }));
     assert_eq!(flow.cwnd(), 10.0, "held back by the application");
 }
 
@@ -121,13 +125,13 @@ fn doubling_stops_at_the_threshold() {
         let mut flow = Flow::judged(params, 8.0, 11.0, 100 * MS, 100 * MS);
         assert!(flow.state.doubling);
         for _ in 0..3 {
-            let ack = Acked {
+            let ack = PacketsAcked {
                 newest_sent_at: Time(1),
                 in_flight_before: 1 << 40,
                 in_flight: 1 << 40,
                 ..acked(frame_packets, Time(1))
             };
-            flow.apply(What::Acked(ack));
+            flow.apply(EventKind::PacketsAcked(ack));
         }
         assert_eq!(flow.cwnd(), 11.0);
     }
@@ -138,13 +142,13 @@ fn an_estimate_uses_no_more_than_was_in_flight() {
     let mut flow = Flow::measured(Common::default(), 40.0, 2.0, trip(100 * MS), trip(125 * MS));
     flow.state.round.begin(Time(1));
     for packets in [10, 20, 5] {
-        let ack = Acked {
+        let ack = PacketsAcked {
             newest_sent_at: Time(0),
             in_flight_before: packets * u64::from(MTU),
             app_limited: true,
             ..flow.ack(trip(125 * MS))
         };
-        flow.apply(What::Acked(ack));
+        flow.apply(EventKind::PacketsAcked(ack));
     }
     let mut document = flow.clone();
     flow.decide();
@@ -170,7 +174,7 @@ fn a_loss_reduces_once_for_all_that_was_sent_before_and_enters_avoidance() {
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh, flow.state.incr), (30.0, 2.0, 0.0));
     let cut_at = flow.now;
     flow.lose(cut_at, 1);
-    flow.apply(What::Marked(testkit::marked(Time(cut_at))));
+    flow.apply(EventKind::EcnCe(testkit::marked(Time(cut_at))));
     assert_eq!(flow.cwnd(), 30.0, "sent before the reduction");
     flow.decide();
     assert_eq!(flow.delta(), Some(0.0), "samples of before the loss are dropped");
@@ -181,7 +185,7 @@ fn a_loss_reduces_once_for_all_that_was_sent_before_and_enters_avoidance() {
 #[test]
 fn a_mark_is_the_loss_of_a_first_transmission() {
     let mut flow = Flow::avoiding(Common::default(), 40.0, 100 * MS);
-    flow.apply(What::Marked(testkit::marked(Time(flow.now))));
+    flow.apply(EventKind::EcnCe(testkit::marked(Time(flow.now))));
     assert_eq!(flow.cwnd(), 30.0);
 }
 
@@ -193,9 +197,12 @@ fn what_was_sent_before_a_loss_says_nothing_of_the_window_after_it() {
         flow.lose_one(1);
         let cut_at = flow.now;
         // Of the same round, sent before the reduction.
-        let stale =
-            Acked { newest_sent_at: Time(cut_at), in_flight_before: 40 * u64::from(MTU), ..flow.ack(trip(200 * MS)) };
-        flow.apply(What::Acked(stale));
+        let stale = PacketsAcked {
+            newest_sent_at: Time(cut_at),
+            in_flight_before: 40 * u64::from(MTU),
+            ..flow.ack(trip(200 * MS))
+        };
+        flow.apply(EventKind::PacketsAcked(stale));
         assert_eq!(flow.cwnd(), 30.0, "nor does it grow it");
         flow.decide();
         assert_eq!(flow.delta(), delta);
@@ -206,7 +213,7 @@ fn what_was_sent_before_a_loss_says_nothing_of_the_window_after_it() {
 fn persistent_congestion_starts_over_from_two_packets() {
     let mut flow = growing(paper(), 40.0);
     let base = flow.state.source;
-    flow.apply(What::PersistentCongestion(testkit::lost(Time(flow.now))));
+    flow.apply(EventKind::PersistentCongestion(testkit::lost(Time(flow.now))));
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh, flow.state.incr), (2.0, 20.0, 0.0));
     assert!(flow.state.window.in_slow_start());
     assert_eq!(flow.state.source, base, "the base RTT is kept");
@@ -224,7 +231,7 @@ fn no_window_falls_below_two() {
     let mut flow = Flow::avoiding(Common::default(), 2.0, 100 * MS);
     flow.lose_one(2);
     assert_eq!(flow.cwnd(), 2.0);
-    flow.apply(What::PersistentCongestion(testkit::lost(Time(flow.now))));
+    flow.apply(EventKind::PersistentCongestion(testkit::lost(Time(flow.now))));
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh), (2.0, 2.0));
     let flow = Flow::judged(Common { alpha: 0.0, beta: 0.5, ..paper() }, 2.0, 2.0, 100 * MS, 900 * MS);
     assert_eq!(flow.cwnd(), 2.0);
@@ -237,15 +244,15 @@ fn a_spurious_loss_is_taken_back() {
     let mut flow = Flow::avoiding(Common::default(), 40.0, 100 * MS);
     flow.state.window.ssthresh = f64::INFINITY;
     flow.lose_one(1);
-    flow.apply(What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
+    flow.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
     assert_eq!((flow.cwnd(), flow.state.window.ssthresh), (40.0, f64::INFINITY));
-    flow.apply(What::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
+    flow.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
     assert_eq!(flow.cwnd(), 40.0, "once");
 }
 
 #[test]
 fn an_idle_flow_starts_a_new_round_and_keeps_its_window() {
-    let idle = |ms| What::Idle(Idle { idle: Span(ms * MS), pto: Span(300 * MS) });
+    let idle = |ms| EventKind::IdleRestart(IdleRestart { idle: Span(ms * MS), pto: Span(300 * MS) });
     let mut flow = growing(Common::default(), 40.0);
     flow.apply(idle(300));
     assert!(flow.state.incr > 0.0, "no longer than a probe timeout");
@@ -263,10 +270,10 @@ fn an_idle_flow_starts_a_new_round_and_keeps_its_window() {
 #[test]
 fn another_datagram_size_keeps_bytes_and_growth_per_round() {
     let mut flow = growing(Common::default(), 40.0);
-    flow.apply(What::Mtu(2 * MTU));
+    flow.apply(EventKind::MtuUpdated(2 * MTU));
     assert_eq!((flow.cwnd(), flow.state.incr), (20.0, 0.05));
     let mut flow = Flow::judged(Common::default(), 8.0, f64::INFINITY, 100 * MS, 100 * MS);
-    flow.apply(What::Mtu(2 * MTU));
+    flow.apply(EventKind::MtuUpdated(2 * MTU));
     assert_eq!((flow.cwnd(), flow.state.incr), (4.0, 1.0), "doubling is doubling");
 }
 
@@ -282,8 +289,8 @@ fn whole_packets_as_the_document() {
 fn a_timer_a_probe_or_a_group_changes_nothing() {
     let mut flow = growing(Common::default(), 40.0);
     let before = flow.state;
-    for what in [What::Tick, What::Joined, What::Left] {
-        flow.apply(what);
+    for kind in [EventKind::TimerExpired, EventKind::Joined, EventKind::Left] {
+        flow.apply(kind);
     }
     assert_eq!(flow.state, before);
 }

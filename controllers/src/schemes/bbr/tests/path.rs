@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::vec::Vec;
 
 use super::*;
-use crate::event::Lost;
+use crate::event::PacketsLost;
 
 /// One bottleneck.
 pub struct Path {
@@ -89,10 +89,14 @@ impl Path {
             let Some(packet) = flying.pop_front() else { break };
             now = now.max(packet.back);
             let left = flying.len() as u64 * size;
-            let what = if packet.dropped {
+            let kind = if packet.dropped {
                 dropped += 1;
                 lost_bytes += size;
-                What::Lost(Lost { in_flight_before: left + size, in_flight: left, ..lost(Time(packet.sent)) })
+                EventKind::PacketsLost(PacketsLost {
+                    in_flight_before: left + size,
+                    in_flight: left,
+                    ..lost(Time(packet.sent))
+                })
             } else {
                 delivered += size;
                 (delivered_at, first_sent_at) = (now, packet.sent);
@@ -104,18 +108,18 @@ impl Path {
                 }
                 let mut delivery = packet.delivery;
                 delivery.lost = lost_bytes - delivery.lost;
-                What::Acked(Acked {
+                EventKind::PacketsAcked(PacketsAcked {
                     delivered,
                     newest_in_flight: Some(packet.in_flight),
                     in_flight_before: left + size,
                     in_flight: left,
-                    rtt: Some(Rtt { min: Span(least), ..testkit::rtt(Span(rtt)) }),
+                    rtt: Some(RttSample { min: Span(least), ..testkit::rtt(Span(rtt)) }),
                     delivery: Some(delivery),
                     ..acked(1, Time(packet.sent))
                 })
             };
             let before = state.mode;
-            state = testkit::step::<Bbr>(params, state, Time(now), what);
+            state = testkit::step::<Bbr>(params, state, Time(now), kind);
             run.probe_rtts += u32::from(before != Mode::ProbeRtt && state.mode == Mode::ProbeRtt);
             if !run.modes.contains(&state.mode) {
                 run.modes.push(state.mode);

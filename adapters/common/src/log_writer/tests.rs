@@ -8,7 +8,7 @@ fn text(directory: &Path, name: &str) -> String {
 fn files_hold_what_was_written_once_the_spool_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let below = directory.path().join("a").join("b");
-    let spool = Spool::open(&below).unwrap();
+    let spool = LogWriter::open(&below).unwrap();
     let (mut first, mut second) = (spool.file("first"), spool.file("second"));
     for i in 0..100 {
         writeln!(first, "\u{1e}{i}").unwrap();
@@ -28,7 +28,7 @@ fn files_hold_what_was_written_once_the_spool_is_gone() {
 #[test]
 fn what_does_not_fit_is_dropped_by_record_and_counted() {
     let directory = tempfile::tempdir().unwrap();
-    let spool = Spool::with_capacity(directory.path(), 0).unwrap();
+    let spool = LogWriter::with_capacity(directory.path(), 0).unwrap();
     let mut file = spool.file("f");
     let lost = file.lost();
     file.write_all(b"\x1eheader\n").unwrap();
@@ -46,7 +46,7 @@ fn what_does_not_fit_is_dropped_by_record_and_counted() {
 fn a_file_that_cannot_be_written_is_told_and_the_others_go_on() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("there"), "mine").unwrap();
-    let spool = Spool::open(directory.path()).unwrap();
+    let spool = LogWriter::open(directory.path()).unwrap();
     let (mut there, mut new) = (spool.file("there"), spool.file("new"));
     for _ in 0..3 {
         there.write_all(b"\x1ex\n").unwrap();

@@ -4,28 +4,28 @@ use std::fmt;
 use std::hash::Hash;
 use std::net::{Ipv4Addr, SocketAddr};
 
-use windlass_controllers::{Algorithm, Engine, Path, Time};
+use windlass_controllers::{Algorithm, ConfiguredController, Path, Time};
 
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
-use crate::policy::{Choice, Policy};
+use crate::flow_builder::{Choice, FlowBuilder};
 use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack};
 
 /// Makes flows of one controller, all to one peer.
-pub struct Maker<E: Engine = Algorithm> {
-    policy: Policy<E>,
+pub struct FlowFactory<E: ConfiguredController = Algorithm> {
+    policy: FlowBuilder<E>,
     choice: Choice<E>,
     peer: SocketAddr,
 }
 
-impl Maker {
+impl FlowFactory {
     /// A maker of flows of the catalogue's controller `text`: a name, or
     /// `name:parameter=value,…`.
     ///
     /// # Errors
     /// The text cannot be read, or the controller needs a signal `stack` does not report.
     pub fn named(text: &str, stack: &Stack) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::named(text, stack)?, &NOBODY.into()))
+        Ok(Self::of(FlowBuilder::named(text, stack)?, &NOBODY.into()))
     }
 
     /// A maker of what `config` says for `peer`, with its groups and recordings.
@@ -35,25 +35,25 @@ impl Maker {
     /// cannot be written.
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config, peer: &Peer<'_>, stack: &Stack) -> Result<Self, ConfigError> {
-        Ok(Self::of(Policy::from_config(config, stack)?.recorded_by(config, stack)?, peer))
+        Ok(Self::of(FlowBuilder::from_config(config, stack)?.recorded_by(config, stack)?, peer))
     }
 }
 
 /// For stacks that do not tell.
 const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
 
-impl<E: Engine> Maker<E> {
-    /// A maker of flows of `engine`: [`Fixed`](windlass_controllers::Fixed) makes one of
+impl<E: ConfiguredController> FlowFactory<E> {
+    /// A maker of flows of `engine`: [`Static`](windlass_controllers::Static) makes one of
     /// any controller.
     ///
     /// # Errors
     /// The controller needs a signal `stack` does not report.
     pub fn new(engine: E, stack: &Stack) -> Result<Self, ChoiceError> {
-        Ok(Self::of(Policy::new(engine, stack)?, &NOBODY.into()))
+        Ok(Self::of(FlowBuilder::new(engine, stack)?, &NOBODY.into()))
     }
 
-    fn of(policy: Policy<E>, peer: &Peer<'_>) -> Self {
-        Maker { choice: policy.choose(peer), policy, peer: peer.address }
+    fn of(policy: FlowBuilder<E>, peer: &Peer<'_>) -> Self {
+        FlowFactory { choice: policy.choose(peer), policy, peer: peer.address }
     }
 
     /// Puts every flow into the group of `key`. Without this, the flows of a controller
@@ -63,21 +63,21 @@ impl<E: Engine> Maker<E> {
     where
         K: Hash + Eq + Clone + Send + Sync + 'static,
     {
-        Maker { policy: self.policy.group(groups, move |_| key.clone()), ..self }
+        FlowFactory { policy: self.policy.group(groups, move |_| key.clone()), ..self }
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the
     /// [`Path`] the flow starts on, what it records is all a replay needs.
     #[must_use]
     pub fn record_with(self, make: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        Maker { policy: self.policy.record_with(move |new| make(new.path)), ..self }
+        FlowFactory { policy: self.policy.record_with(move |new| make(new.path)), ..self }
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The
     /// default differs from maker to maker.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Maker { policy: self.policy.seed(seed), ..self }
+        FlowFactory { policy: self.policy.seed(seed), ..self }
     }
 
     /// The algorithm.
@@ -93,8 +93,11 @@ impl<E: Engine> Maker<E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Maker<E> {
+impl<E: ConfiguredController> fmt::Debug for FlowFactory<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Maker").field("engine", self.engine()).field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("FlowFactory")
+            .field("engine", self.engine())
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
     }
 }

@@ -5,8 +5,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::{Clock, PathFlow};
-use crate::Maker;
-use windlass_controllers::Engine;
+use crate::FlowFactory;
+use windlass_controllers::ConfiguredController;
 
 /// The origin of time of a factory's flows: given, or when the first of them starts.
 #[derive(Debug, Default)]
@@ -21,14 +21,14 @@ impl From<Instant> for Origin {
 impl Origin {
     /// A path of datagrams of `mtu` bytes that starts `now`, with a flow of `maker`.
     #[must_use]
-    pub fn path<E: Engine>(&self, maker: &Maker<E>, now: Instant, mtu: u16) -> PathFlow<E> {
+    pub fn path<E: ConfiguredController>(&self, maker: &FlowFactory<E>, now: Instant, mtu: u16) -> PathFlow<E> {
         let clock = Clock::new(*self.0.get_or_init(|| now), now);
         PathFlow::new(maker.make(clock.now(), u32::from(mtu)), clock, mtu)
     }
 }
 
 /// Defines `Factory` for the stack with this name that provides these signals. Its `make` returns the crate's `Controller`, made of a
-/// [`PathFlow`](crate::instants::PathFlow) by `Controller::new`, and which implements the
+/// [`PathFlow`](crate::std_time::PathFlow) by `Controller::new`, and which implements the
 /// `ControllerFactory` of the stack's module `congestion`. Needs the feature `config`.
 #[macro_export]
 macro_rules! factory {
@@ -43,9 +43,9 @@ macro_rules! factory {
         /// should form a group are built from one factory, or from several with the same
         /// [`group`](Factory::group).
         #[derive(Debug)]
-        pub struct Factory<E: $crate::Engine = $crate::Algorithm> {
-            maker: $crate::Maker<E>,
-            origin: $crate::instants::Origin,
+        pub struct Factory<E: $crate::ConfiguredController = $crate::Algorithm> {
+            maker: $crate::FlowFactory<E>,
+            origin: $crate::std_time::Origin,
         }
 
         impl Factory {
@@ -56,7 +56,7 @@ macro_rules! factory {
             /// The text cannot be read, or the controller needs a signal the stack does
             /// not report.
             pub fn named(text: &str) -> Result<Self, $crate::ChoiceError> {
-                Ok(Self::of($crate::Maker::named(text, &STACK_OF_FACTORY)?))
+                Ok(Self::of($crate::FlowFactory::named(text, &STACK_OF_FACTORY)?))
             }
         }
 
@@ -71,21 +71,21 @@ macro_rules! factory {
                 config: &$crate::config::Config,
                 peer: impl Into<$crate::config::Peer<'a>>,
             ) -> Result<Self, $crate::config::ConfigError> {
-                let maker = $crate::Maker::from_config(config, &peer.into(), &STACK_OF_FACTORY)?;
+                let maker = $crate::FlowFactory::from_config(config, &peer.into(), &STACK_OF_FACTORY)?;
                 Ok(Self::of(maker).origin(config.origin()))
             }
         }
 
-        impl<E: $crate::Engine> Factory<E> {
-            /// A factory of `engine`: [`Fixed`](crate::Fixed) makes one of any controller.
+        impl<E: $crate::ConfiguredController> Factory<E> {
+            /// A factory of `engine`: [`Static`](crate::Static) makes one of any controller.
             ///
             /// # Errors
             /// The controller needs a signal the stack does not report.
             pub fn new(engine: E) -> Result<Self, $crate::ChoiceError> {
-                Ok(Self::of($crate::Maker::new(engine, &STACK_OF_FACTORY)?))
+                Ok(Self::of($crate::FlowFactory::new(engine, &STACK_OF_FACTORY)?))
             }
 
-            fn of(maker: $crate::Maker<E>) -> Self {
+            fn of(maker: $crate::FlowFactory<E>) -> Self {
                 Factory { maker, origin: Default::default() }
             }
 
@@ -141,7 +141,7 @@ macro_rules! factory {
             }
         }
 
-        impl<E: $crate::Engine> congestion::ControllerFactory for Factory<E> {
+        impl<E: $crate::ConfiguredController> congestion::ControllerFactory for Factory<E> {
             fn build(
                 self: ::std::sync::Arc<Self>,
                 now: ::std::time::Instant,

@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use windlass_controllers::event::{Acked, Delivery};
+use windlass_controllers::event::{Delivery, PacketsAcked};
 use windlass_controllers::{Signals, Time};
 
-/// Departures remembered at most; a path holds fewer distinct ones in flight.
+/// DeliveryRateState remembered at most; a path holds fewer distinct ones in flight.
 const HISTORY: usize = 1 << 16;
 
 /// A path at one instant of departure.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Departure {
+pub struct SendSnapshot {
     at: Time,
     /// Bytes in flight just after the last packet of the instant.
     pub in_flight: u64,
@@ -18,10 +18,10 @@ pub struct Departure {
     pub delivery: Delivery,
 }
 
-impl Departure {
+impl SendSnapshot {
     /// Tells `acked`, whose newest packet left then, of it.
     #[inline]
-    pub fn tell(self, acked: &mut Acked) {
+    pub fn tell(self, acked: &mut PacketsAcked) {
         acked.newest_in_flight = Some(self.in_flight);
         acked.delivery = Some(self.delivery);
     }
@@ -30,8 +30,8 @@ impl Departure {
 /// The departures of one path, by time, with the counts delivery rates are made of
 /// (`draft-ietf-ccwg-bbr §4.1.1`).
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Departures {
-    queue: VecDeque<Departure>,
+pub struct DeliveryRateState {
+    queue: VecDeque<SendSnapshot>,
     /// `C.delivered`.
     delivered: u64,
     /// `C.delivered_time`.
@@ -44,7 +44,7 @@ pub struct Departures {
     limited_until: Option<u64>,
 }
 
-impl Departures {
+impl DeliveryRateState {
     /// Whether a controller that needs `signals` needs departures remembered.
     #[must_use]
     pub fn needed(signals: Signals) -> bool {
@@ -72,7 +72,7 @@ impl Departures {
             lost: self.lost,
             app_limited: self.limited_until.is_some(),
         };
-        self.queue.push_back(Departure { at: now, in_flight, delivery });
+        self.queue.push_back(SendSnapshot { at: now, in_flight, delivery });
     }
 
     /// `bytes` were acknowledged at `now`, the newest of them sent at `newest_sent_at`, and
@@ -85,7 +85,7 @@ impl Departures {
         bytes: u64,
         in_flight: u64,
         app_limited: bool,
-    ) -> Option<Departure> {
+    ) -> Option<SendSnapshot> {
         while self.queue.front().is_some_and(|departure| departure.at < newest_sent_at) {
             self.queue.pop_front();
         }
@@ -116,13 +116,13 @@ mod tests {
 
     const PACKET: u64 = 1000;
 
-    fn acked(departures: &mut Departures, now: u64, sent: u64, packets: u64, left: u64) -> Option<Departure> {
+    fn acked(departures: &mut DeliveryRateState, now: u64, sent: u64, packets: u64, left: u64) -> Option<SendSnapshot> {
         departures.acknowledged(Time(now), Time(sent), packets * PACKET, left * PACKET, false)
     }
 
     #[test]
     fn a_departure_carries_the_counts_of_its_instant() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         departures.sent(Time(10), PACKET, true);
         departures.sent(Time(10), 2 * PACKET, false);
         departures.sent(Time(12), 3 * PACKET, false);
@@ -140,7 +140,7 @@ mod tests {
 
     #[test]
     fn a_new_flight_starts_its_own_intervals() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         departures.sent(Time(10), PACKET, true);
         acked(&mut departures, 20, 10, 1, 0);
         departures.sent(Time(500), PACKET, true);
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn what_was_lost_since_the_departure_is_told() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         departures.lost(7 * PACKET);
         departures.sent(Time(1), PACKET, true);
         departures.lost(2 * PACKET);
@@ -159,7 +159,7 @@ mod tests {
 
     #[test]
     fn a_bubble_passes_once_all_that_left_before_its_end_is_delivered() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         departures.sent(Time(1), PACKET, true);
         departures.sent(Time(2), 2 * PACKET, false);
         departures.acknowledged(Time(11), Time(1), PACKET, PACKET, true);
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn forgets_what_is_older_than_the_newest_acknowledged() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         for at in [1, 2, 5] {
             departures.sent(Time(at), at * PACKET, at == 1);
         }
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn counts_do_not_overflow() {
-        let mut departures = Departures::default();
+        let mut departures = DeliveryRateState::default();
         departures.lost(u64::MAX);
         departures.lost(u64::MAX);
         departures.sent(Time(u64::MAX), u64::MAX, true);

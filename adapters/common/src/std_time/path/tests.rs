@@ -11,11 +11,11 @@ use super::*;
 struct Spy {
     heard: Arc<Mutex<Vec<Event>>>,
     needs: Signals,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
     decision: Decision,
 }
 
-impl Engine for Spy {
+impl ConfiguredController for Spy {
     type State = ();
     type Group = ();
 
@@ -28,8 +28,8 @@ impl Engine for Spy {
     fn fallback(&self) -> Option<&'static str> {
         None
     }
-    fn heeds_sent(&self) -> bool {
-        self.heeds_sent
+    fn wants_packet_sent(&self) -> bool {
+        self.wants_packet_sent
     }
     fn group(&self) {}
     fn start(&self, _: &Path) {}
@@ -63,7 +63,7 @@ impl Bench {
             phase: Phase::CongestionAvoidance,
             recovery_start: None,
         };
-        let mut spy = Spy { heard: Arc::default(), needs: Signals::NONE, heeds_sent: false, decision };
+        let mut spy = Spy { heard: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
         change(&mut spy);
         let heard = Arc::clone(&spy.heard);
         let flow = Flow::alone(spy, &Path { now: Time::ZERO, mtu: u32::from(MTU), seed: 1 });
@@ -102,9 +102,9 @@ impl Bench {
         std::mem::take(&mut self.heard.lock().unwrap())
     }
 
-    fn acked(&self) -> Acked {
+    fn acked(&self) -> PacketsAcked {
         match self.heard()[..] {
-            [Event { what: What::Acked(acked), .. }] => acked,
+            [Event { kind: EventKind::PacketsAcked(acked), .. }] => acked,
             ref other => panic!("expected one Acked, heard {other:?}"),
         }
     }
@@ -156,7 +156,7 @@ fn a_frame_of_bare_acks_is_no_event_but_tells_what_is_in_flight() {
     assert!(bench.heard().is_empty());
     bench.lost(21, 1, false, 1200);
     match bench.heard()[..] {
-        [Event { now, what: What::Lost(lost) }] => {
+        [Event { now, kind: EventKind::PacketsLost(lost) }] => {
             assert_eq!((now, lost.in_flight_before, lost.in_flight), (ms(21), 4800, 3600));
         }
         ref other => panic!("{other:?}"),
@@ -177,9 +177,9 @@ fn acknowledgements_then_losses_then_marks() {
     assert!(heard.iter().all(|event| event.now == ms(45)));
     match heard[..] {
         [
-            Event { what: What::Acked(_), .. },
-            Event { what: What::Lost(lost), .. },
-            Event { what: What::Marked(marked), .. },
+            Event { kind: EventKind::PacketsAcked(_), .. },
+            Event { kind: EventKind::PacketsLost(lost), .. },
+            Event { kind: EventKind::EcnCe(marked), .. },
         ] => {
             assert_eq!((lost.bytes, lost.packets, lost.newest_sent_at), (2500, 3, ms(2)));
             assert_eq!((lost.in_flight_before, lost.in_flight), (6000, 3500));
@@ -196,7 +196,10 @@ fn persistent_congestion_replaces_the_loss() {
     let mut bench = Bench::new(|_| {});
     bench.sent(1, 2400, 1);
     bench.lost(500, 1, true, 2400);
-    assert!(matches!(bench.heard()[..], [Event { what: What::PersistentCongestion(Lost { bytes: 2400, .. }), .. }]));
+    assert!(matches!(
+        bench.heard()[..],
+        [Event { kind: EventKind::PersistentCongestion(PacketsLost { bytes: 2400, .. }), .. }]
+    ));
 }
 
 #[test]
@@ -204,9 +207,9 @@ fn the_datagram_size_is_passed_on() {
     let mut bench = Bench::new(|_| {});
     bench.sent(7, 1200, 0);
     bench.path.mtu(1452);
-    assert_eq!(bench.heard(), [Event { now: ms(7), what: What::Mtu(1452) }]);
+    assert_eq!(bench.heard(), [Event { now: ms(7), kind: EventKind::MtuUpdated(1452) }]);
     bench.lost(9, 7, false, 1453);
-    assert!(matches!(bench.heard()[..], [Event { what: What::Lost(Lost { packets: 2, .. }), .. }]));
+    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::PacketsLost(PacketsLost { packets: 2, .. }), .. }]));
 }
 
 #[test]
@@ -214,11 +217,11 @@ fn departures_are_told_to_those_who_heed_them() {
     let mut deaf = Bench::new(|_| {});
     deaf.sent(1, 1200, 0);
     assert!(deaf.heard().is_empty());
-    let mut bench = Bench::new(|spy| spy.heeds_sent = true);
+    let mut bench = Bench::new(|spy| spy.wants_packet_sent = true);
     bench.sent(1, 1200, 0);
     bench.sent(2, 2400, 2);
-    let sent = Sent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false, place: None };
-    assert_eq!(bench.heard()[1], Event { now: ms(2), what: What::Sent(sent) });
+    let sent = PacketSent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false, place: None };
+    assert_eq!(bench.heard()[1], Event { now: ms(2), kind: EventKind::PacketSent(sent) });
 }
 
 #[test]
@@ -268,8 +271,8 @@ fn resuming_after_a_silence_is_told() {
     assert!(bench.heard().is_empty());
     bench.sent(541, 1200, 2);
     // Smoothed 40 ms, variation 20 ms, ACK delay 25 ms.
-    let idle = Idle { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 25) };
-    assert_eq!(bench.heard(), [Event { now: ms(541), what: What::Idle(idle) }]);
+    let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 25) };
+    assert_eq!(bench.heard(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
 }
 
 #[test]
@@ -286,15 +289,15 @@ fn what_the_stack_tells_of_losses_is_passed_on() {
     bench.path.lost(bench.at(50), bench.at(3), loss);
     bench.path.marked(bench.at(50), bench.at(3), Some(8));
     match bench.heard()[..] {
-        [Event { what: What::Lost(lost), .. }, Event { what: What::Marked(marked), .. }] => {
+        [Event { kind: EventKind::PacketsLost(lost), .. }, Event { kind: EventKind::EcnCe(marked), .. }] => {
             assert_eq!((lost.packets, lost.newest_pn, lost.in_flight), (4, Some(7), 6500));
             assert_eq!(marked.newest_pn, Some(8));
         }
         ref other => panic!("{other:?}"),
     }
     bench.path.spurious();
-    let what = What::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
-    assert_eq!(bench.heard(), [Event { now: ms(50), what }]);
+    let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
+    assert_eq!(bench.heard(), [Event { now: ms(50), kind }]);
 }
 
 #[test]
@@ -311,7 +314,7 @@ fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
     let late = bench.acked();
     assert_eq!((late.newest_pn, late.rtt), (Some(3), None));
     bench.marked(52, 2);
-    assert!(matches!(bench.heard()[..], [Event { what: What::Marked(Marked { newest_pn: Some(5), .. }), .. }]));
+    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(5), .. }), .. }]));
 }
 
 #[test]
@@ -323,13 +326,13 @@ fn a_stack_that_tells_bare_acks_apart_is_believed() {
     bench.heard();
     bench.path.max_ack_delay(Duration::from_millis(5));
     bench.path.sent(bench.at(541), 40, 1, false);
-    let idle = Idle { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 5) };
-    assert_eq!(bench.heard(), [Event { now: ms(541), what: What::Idle(idle) }]);
+    let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 5) };
+    assert_eq!(bench.heard(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
 }
 
 #[test]
 fn time_never_goes_back_and_nothing_overflows() {
-    let mut bench = Bench::new(|spy| spy.heeds_sent = true);
+    let mut bench = Bench::new(|spy| spy.wants_packet_sent = true);
     bench.sent(10, u64::MAX, u64::MAX);
     bench.sent(3, u64::MAX, 0);
     bench.ack(99, u64::MAX);
@@ -354,5 +357,5 @@ fn a_path_that_moves_keeps_the_state() {
     let mut moved = bench.path.clone();
     assert_eq!(moved.window(), 12_000);
     moved.marked(bench.at(30), bench.at(25), None);
-    assert!(matches!(bench.heard()[..], [Event { what: What::Marked(Marked { newest_pn: Some(0), .. }), .. }]));
+    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(0), .. }), .. }]));
 }

@@ -18,7 +18,7 @@ const CAPACITY: usize = 64 << 20;
 /// beginning of a file is always taken. The last clone to be dropped waits until
 /// everything is written.
 #[derive(Clone, Debug)]
-pub struct Spool(Arc<Handle>);
+pub struct LogWriter(Arc<Handle>);
 
 #[derive(Debug)]
 struct Handle {
@@ -65,12 +65,12 @@ pub struct Report {
     pub error: Option<String>,
 }
 
-impl Spool {
+impl LogWriter {
     /// A writer to `directory`, which is made if it is not there.
     ///
     /// # Errors
     /// The directory cannot be made, or no thread.
-    pub fn open(directory: impl Into<PathBuf>) -> io::Result<Spool> {
+    pub fn open(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
         Self::with_capacity(directory, CAPACITY)
     }
 
@@ -78,20 +78,20 @@ impl Spool {
     ///
     /// # Errors
     /// Those of [`open`](Self::open).
-    pub fn with_capacity(directory: impl Into<PathBuf>, bytes: usize) -> io::Result<Spool> {
+    pub fn with_capacity(directory: impl Into<PathBuf>, bytes: usize) -> io::Result<LogWriter> {
         let directory = directory.into();
         fs::create_dir_all(&directory)?;
         let shared = Arc::new(Shared { directory, capacity: bytes, queue: Mutex::default(), changed: Condvar::new() });
         let writing = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name("windlass-spool".to_owned()).spawn(move || writing.run())?;
-        Ok(Spool(Arc::new(Handle { shared, files: AtomicU64::new(0), thread: Mutex::new(Some(thread)) })))
+        Ok(LogWriter(Arc::new(Handle { shared, files: AtomicU64::new(0), thread: Mutex::new(Some(thread)) })))
     }
 
     /// A new file called `name`; it must not exist.
     #[must_use]
-    pub fn file(&self, name: &str) -> Spooled {
+    pub fn file(&self, name: &str) -> LogFile {
         let id = self.0.files.fetch_add(1, Ordering::Relaxed);
-        Spooled { spool: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
+        LogFile { spool: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
     }
 
     /// What was dropped or failed so far.
@@ -177,17 +177,17 @@ impl Shared {
     }
 }
 
-/// A file of a [`Spool`]. Give it whole records: what does not fit is dropped by the call.
+/// A file of a [`LogWriter`]. Give it whole records: what does not fit is dropped by the call.
 #[derive(Debug)]
-pub struct Spooled {
-    spool: Spool,
+pub struct LogFile {
+    spool: LogWriter,
     id: u64,
     name: Arc<str>,
     begun: bool,
     lost: Arc<AtomicU64>,
 }
 
-impl Spooled {
+impl LogFile {
     /// How many records of the file were dropped; counts on.
     #[must_use]
     pub fn lost(&self) -> Arc<AtomicU64> {
@@ -195,7 +195,7 @@ impl Spooled {
     }
 }
 
-impl Write for Spooled {
+impl Write for LogFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.is_empty() {
             return Ok(0);
@@ -224,7 +224,7 @@ impl Write for Spooled {
     }
 }
 
-impl Drop for Spooled {
+impl Drop for LogFile {
     fn drop(&mut self) {
         let shared = &self.spool.0.shared;
         shared.lock().jobs.push_back(Job::Close { file: self.id });

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use windlass_controllers::event::Rtt;
+use windlass_controllers::event::RttSample;
 use windlass_controllers::{Span, Time};
 
 use super::clock::span;
@@ -55,7 +55,7 @@ impl Sampler {
     /// sample (`RFC 9002 §5.1`); number spaces are not told apart, so a packet sent later
     /// than any acknowledged before counts as a new largest too.
     #[inline]
-    pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Number) -> Option<Rtt> {
+    pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Number) -> Option<RttSample> {
         if largest <= self.largest && sent_at <= self.newest_sent_at {
             return None;
         }
@@ -75,7 +75,7 @@ impl Sampler {
             latest
         };
         self.sampled = true;
-        Some(Rtt { latest, smoothed: self.smoothed, variation: self.variation, min, ack_delay: Span::ZERO })
+        Some(RttSample { latest, smoothed: self.smoothed, variation: self.variation, min, ack_delay: Span::ZERO })
     }
 
     /// The probe timeout (`RFC 9002 §6.2.1`).

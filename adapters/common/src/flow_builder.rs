@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use windlass_controllers::{Algorithm, Engine, Path, Signals, Time};
+use windlass_controllers::{Algorithm, ConfiguredController, Path, Signals, Time};
 
 #[cfg(feature = "config")]
 use crate::config::{Config, ConfigError};
@@ -23,7 +23,7 @@ pub struct Choice<E> {
 
 /// A flow about to start, for whoever records it or puts it into a group.
 #[derive(Clone, Copy, Debug)]
-pub struct NewFlow<'a, E: Engine> {
+pub struct NewFlow<'a, E: ConfiguredController> {
     /// Whom it sends to.
     pub peer: Peer<'a>,
     /// The algorithm.
@@ -40,7 +40,7 @@ type Record<E> = Arc<dyn Fn(&NewFlow<'_, E>) -> Option<Box<dyn Recorder>> + Send
 
 /// Chooses and starts flows that a stack can run. What is cloned counts its flows together.
 #[derive(Clone)]
-pub struct Policy<E: Engine = Algorithm> {
+pub struct FlowBuilder<E: ConfiguredController = Algorithm> {
     choose: Choose<E>,
     join: Option<Join<E>>,
     record: Option<Record<E>>,
@@ -48,7 +48,7 @@ pub struct Policy<E: Engine = Algorithm> {
     made: Arc<AtomicU64>,
 }
 
-impl Policy {
+impl FlowBuilder {
     /// Flows of the catalogue's controller `text`: a name, or `name:parameter=value,…`.
     ///
     /// # Errors
@@ -91,8 +91,8 @@ impl Policy {
     }
 }
 
-impl<E: Engine> Policy<E> {
-    /// Flows of `engine`: [`Fixed`](windlass_controllers::Fixed) makes one of any controller.
+impl<E: ConfiguredController> FlowBuilder<E> {
+    /// Flows of `engine`: [`Static`](windlass_controllers::Static) makes one of any controller.
     ///
     /// # Errors
     /// The controller needs a signal `stack` does not report.
@@ -112,7 +112,7 @@ impl<E: Engine> Policy<E> {
 
     /// Flows of what `choose` returns for each peer, which it checks itself.
     pub fn choosing(choose: impl Fn(&Peer<'_>) -> Choice<E> + Send + Sync + 'static) -> Self {
-        Policy {
+        FlowBuilder {
             choose: Arc::new(choose),
             join: None,
             record: None,
@@ -201,9 +201,9 @@ impl<E: Engine> Policy<E> {
     }
 }
 
-impl<E: Engine> fmt::Debug for Policy<E> {
+impl<E: ConfiguredController> fmt::Debug for FlowBuilder<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Policy")
+        f.debug_struct("FlowBuilder")
             .field("grouped", &self.join.is_some())
             .field("recorded", &self.record.is_some())
             .field("seed", &self.seed)

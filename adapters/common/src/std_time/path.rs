@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{Acked, Idle, LossTrigger, Lost, Marked, Sent, SpuriousLoss};
-use windlass_controllers::{Engine, Event, Time, What};
+use windlass_controllers::event::{
+    EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsAcked, PacketsLost, SpuriousLoss,
+};
+use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 
 use super::clock::Clock;
 use super::number::Number;
@@ -15,7 +17,7 @@ use crate::{AckBatch, Flow, InFlight};
 /// The stack's calls for one ACK frame come in this order: [`acked`](Self::acked) for each
 /// packet, [`end_acks`](Self::end_acks), [`lost`](Self::lost), [`marked`](Self::marked).
 #[derive(Debug)]
-pub struct PathFlow<E: Engine> {
+pub struct PathFlow<E: ConfiguredController> {
     flow: Flow<E>,
     clock: Clock,
     mtu: u32,
@@ -30,7 +32,7 @@ pub struct PathFlow<E: Engine> {
     newest_pn: Number,
     largest: Number,
     newest_lost: Time,
-    heeds_sent: bool,
+    wants_packet_sent: bool,
 }
 
 /// A packet that was acknowledged.
@@ -57,12 +59,12 @@ pub struct Loss {
     pub persistent: bool,
 }
 
-impl<E: Engine> PathFlow<E> {
+impl<E: ConfiguredController> PathFlow<E> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     #[must_use]
     pub fn new(flow: Flow<E>, clock: Clock, mtu: u16) -> Self {
         PathFlow {
-            heeds_sent: flow.heeds_sent(),
+            wants_packet_sent: flow.wants_packet_sent(),
             in_flight: InFlight::new(flow.engine()),
             window: flow.cwnd().max(2 * u64::from(mtu)),
             flow,
@@ -84,8 +86,8 @@ impl<E: Engine> PathFlow<E> {
 
     /// An event that comes rarely, or is heeded by few.
     #[inline(never)]
-    fn tell(&mut self, now: Time, what: What) {
-        self.hear(&Event { now, what });
+    fn tell(&mut self, now: Time, kind: EventKind) {
+        self.hear(&Event { now, kind });
     }
 
     /// The flow: its algorithm, state and decision in force.
@@ -120,7 +122,7 @@ impl<E: Engine> PathFlow<E> {
     #[inline]
     pub fn sent(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
         match self.clock.read(now) {
-            Some(now) if !self.heeds_sent && self.in_flight.counts_only() => {
+            Some(now) if !self.wants_packet_sent && self.in_flight.counts_only() => {
                 self.in_flight.add(bytes);
                 self.clock.reach(now);
             }
@@ -134,11 +136,12 @@ impl<E: Engine> PathFlow<E> {
         let now = self.clock.advance(now);
         let mtu = if perhaps_bare_ack { self.mtu } else { 0 };
         if let Some(idle) = self.in_flight.sent(now, bytes, mtu) {
-            self.tell(now, What::Idle(Idle { idle, pto: self.rtt.pto() }));
+            self.tell(now, EventKind::IdleRestart(IdleRestart { idle, pto: self.rtt.pto() }));
         }
-        if self.heeds_sent {
-            let sent = Sent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
-            self.tell(now, What::Sent(sent));
+        if self.wants_packet_sent {
+            let sent =
+                PacketSent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
+            self.tell(now, EventKind::PacketSent(sent));
         }
     }
 
@@ -201,9 +204,9 @@ impl<E: Engine> PathFlow<E> {
         let newest_pn = std::mem::take(&mut self.newest_pn);
         let pn = if newest_pn.is_known() { newest_pn } else { told };
         self.largest = self.largest.max(pn);
-        let acked = Acked { newest_pn: pn.get(), ..self.batch.finish(in_flight, rtt) };
-        let mut event = Event { now, what: What::Acked(acked) };
-        if let What::Acked(acked) = &mut event.what {
+        let acked = PacketsAcked { newest_pn: pn.get(), ..self.batch.finish(in_flight, rtt) };
+        let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
+        if let EventKind::PacketsAcked(acked) = &mut event.kind {
             self.in_flight.depart(now, acked, app_limited);
         }
         self.hear(&event);
@@ -214,8 +217,8 @@ impl<E: Engine> PathFlow<E> {
     pub fn marked(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         let newest_pn = pn.or(self.largest.get());
-        let marked = Marked { packets: 1, newest_sent_at, newest_pn, in_flight: self.before };
-        self.tell(now, What::Marked(marked));
+        let marked = EcnCe { packets: 1, newest_sent_at, newest_pn, in_flight: self.before };
+        self.tell(now, EventKind::EcnCe(marked));
     }
 
     /// Packets were declared lost, the newest of them sent at `sent`.
@@ -225,7 +228,7 @@ impl<E: Engine> PathFlow<E> {
         let before = self.in_flight.bytes();
         self.in_flight.lost(loss.bytes);
         let worked_out = || u32::try_from(loss.bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX);
-        let lost = Lost {
+        let lost = PacketsLost {
             bytes: loss.bytes,
             packets: loss.packets.unwrap_or_else(worked_out),
             newest_sent_at,
@@ -235,21 +238,21 @@ impl<E: Engine> PathFlow<E> {
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        let what = if loss.persistent { What::PersistentCongestion(lost) } else { What::Lost(lost) };
-        self.tell(now, what);
+        let kind = if loss.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
+        self.tell(now, kind);
     }
 
     /// All packets of the latest losses were acknowledged after all. Stacks do not tell
     /// when, so it is the latest time heard of.
     pub fn spurious(&mut self) {
-        let what = What::SpuriousLoss(SpuriousLoss { newest_sent_at: self.newest_lost });
-        self.tell(self.clock.now(), what);
+        let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.newest_lost });
+        self.tell(self.clock.now(), kind);
     }
 
     /// The datagram size changed; bytes.
     pub fn mtu(&mut self, mtu: u16) {
         self.mtu = u32::from(mtu);
-        self.tell(self.clock.now(), What::Mtu(self.mtu));
+        self.tell(self.clock.now(), EventKind::MtuUpdated(self.mtu));
     }
 
     /// The peer holds ACKs for so long at most.
@@ -259,7 +262,7 @@ impl<E: Engine> PathFlow<E> {
 }
 
 /// A path that moved: the same state, the same seat in its group, no recorder.
-impl<E: Engine> Clone for PathFlow<E> {
+impl<E: ConfiguredController> Clone for PathFlow<E> {
     fn clone(&self) -> Self {
         PathFlow { flow: self.flow.clone(), in_flight: self.in_flight.clone(), ..*self }
     }
