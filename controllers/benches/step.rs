@@ -72,7 +72,7 @@ fn pass<E: ConfiguredController>(engine: &E, decide: bool) -> f64 {
     for i in 0..ACKS {
         let now = Time(1_000_000_000 + i * 40_000);
         let event = if i % 20_000 == 1000 { lost(now) } else { acked(i, now) };
-        engine.advance(&mut state, Table::solo(&mut group), black_box(&event));
+        engine.step(&mut state, Table::solo(&mut group), black_box(&event));
         if decide {
             black_box(engine.decide(&state, View::solo(&group)));
         }

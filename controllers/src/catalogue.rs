@@ -104,11 +104,11 @@ const PROFILES: crate::param::Range = crate::param::Range::Words(&["quic", "pape
 /// A step of one controller as a function of its own: inlined, the largest controller's
 /// stack frame would be every controller's.
 #[inline(never)]
-fn advance<C: Controller>(params: &C::Params, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
-    C::advance(params, state, group, event);
+fn step<C: Controller>(params: &C::Params, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
+    C::step(params, state, group, event);
 }
 
-/// As [`advance`].
+/// As [`step`].
 #[inline(never)]
 fn decide<C: Controller>(params: &C::Params, state: &C::State, group: View<'_, C::Group>) -> Decision {
     C::decide(params, state, group)
@@ -213,21 +213,14 @@ macro_rules! catalogue {
                 }
             }
 
-            /// The flow after `event`. A state or group of another controller is returned
-            /// as it came.
-            #[must_use]
-            pub fn step(&self, mut state: AnyState, group: Table<'_, AnyGroup>, event: &Event) -> AnyState {
-                self.advance(&mut state, group, event);
-                state
-            }
-
-            /// [`step`](Self::step) in place.
+            /// Takes `event` into the flow's state; see [`Controller::step`]. A state or group of
+            /// another controller stays as it is.
             #[inline]
-            pub fn advance(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
+            pub fn step(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        advance::<$module::$controller>(params, state, table, event);
+                        step::<$module::$controller>(params, state, table, event);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -295,15 +288,15 @@ macro_rules! catalogue {
                 Algorithm::start(self, path)
             }
             #[inline]
-            fn advance(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
-                Algorithm::advance(self, state, group, event);
+            fn step(&self, state: &mut AnyState, group: Table<'_, AnyGroup>, event: &Event) {
+                Algorithm::step(self, state, group, event);
             }
             #[inline]
             fn decide(&self, state: &AnyState, group: View<'_, AnyGroup>) -> Decision {
                 Algorithm::decide(self, state, group)
             }
             #[inline]
-            fn advance_and_decide(
+            fn step_and_decide(
                 &self,
                 state: &mut AnyState,
                 group: Table<'_, AnyGroup>,
@@ -313,7 +306,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        advance_and_decide::<$module::$controller>(params, state, table, event, decision);
+                        step_and_decide::<$module::$controller>(params, state, table, event, decision);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -373,9 +366,9 @@ catalogue! {
     Rapid => rapid::Rapid,
 }
 
-/// As [`advance`], and the decision with it.
+/// As [`step`], and the decision with it.
 #[inline(never)]
-fn advance_and_decide<C: Controller>(
+fn step_and_decide<C: Controller>(
     params: &C::Params,
     state: &mut C::State,
     group: Table<'_, C::Group>,
@@ -383,7 +376,7 @@ fn advance_and_decide<C: Controller>(
     decision: &mut Decision,
 ) {
     let Table { shared, members, me } = group;
-    C::advance(params, state, Table { shared, members, me }, event);
+    C::step(params, state, Table { shared, members, me }, event);
     *decision = C::decide(params, state, View { shared, members, me });
 }
 

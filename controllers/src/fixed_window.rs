@@ -97,8 +97,10 @@ impl Controller for FixedWindow {
         path.mtu
     }
 
-    fn step(_: &Params, mtu: u32, _: Table<'_, ()>, event: &Event) -> u32 {
-        if let EventKind::MtuUpdated(mtu) = event.kind { mtu } else { mtu }
+    fn step(_: &Params, state: &mut u32, _: Table<'_, ()>, event: &Event) {
+        if let EventKind::MtuUpdated(mtu) = event.kind {
+            *state = mtu;
+        }
     }
 
     fn decide(params: &Params, mtu: &u32, _: View<'_, ()>) -> Decision {

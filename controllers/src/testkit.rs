@@ -81,8 +81,14 @@ pub fn window(cwnd: f64) -> Window {
 }
 
 /// One step of a controller outside any group.
-pub fn step<C: Controller<Group = ()>>(params: &C::Params, state: C::State, now: Time, kind: EventKind) -> C::State {
-    C::step(params, state, Table::solo(&mut ()), &Event { now, kind })
+pub fn step<C: Controller<Group = ()>>(
+    params: &C::Params,
+    mut state: C::State,
+    now: Time,
+    kind: EventKind,
+) -> C::State {
+    C::step(params, &mut state, Table::solo(&mut ()), &Event { now, kind });
+    state
 }
 
 /// A loss-based flow from `from` to `until` on a path whose RTT stays `rtt`: every packet

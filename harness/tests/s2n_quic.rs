@@ -123,7 +123,7 @@ fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
             }
             Entry::Step(step, _) => {
                 let state = state.as_mut().unwrap();
-                algorithm.advance(state, Table::solo(&mut group), &step.event);
+                algorithm.step(state, Table::solo(&mut group), &step.event);
                 assert_eq!(algorithm.decide(state, View::solo(&group)), step.decision);
                 count += 1;
             }

@@ -88,7 +88,7 @@ impl<E: ConfiguredController> Flow<E> {
         self.last = event.now;
         let turn = match &mut self.place {
             Place::Alone(group) => {
-                self.engine.advance_and_decide(&mut self.state, Table::solo(group), event, &mut self.decision);
+                self.engine.step_and_decide(&mut self.state, Table::solo(group), event, &mut self.decision);
                 None
             }
             Place::Grouped(_) => self.take_turn(event),
@@ -104,7 +104,7 @@ impl<E: ConfiguredController> Flow<E> {
     fn take_turn(&mut self, event: &Event) -> Option<GroupStep> {
         let Place::Grouped(seat) = &self.place else { return None };
         let mut group = seat.change();
-        self.engine.advance_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
+        self.engine.step_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
         self.version = group.version();
         Some(group.turn(seat.id()))
     }

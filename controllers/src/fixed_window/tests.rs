@@ -25,7 +25,7 @@ proptest! {
         for (i, kind) in kinds.into_iter().enumerate() {
             let now = Time::ZERO + Span::from_millis(100 * (i as u64 + 1));
             state = step::<FixedWindow>(&fixed, state, now, event(kind, now));
-            listed.advance(&mut listed_state, Table::solo(&mut shared), &Event { now, kind: event(kind, now) });
+            listed.step(&mut listed_state, Table::solo(&mut shared), &Event { now, kind: event(kind, now) });
             let bytes = u64::from(window) * u64::from(MTU);
             prop_assert_eq!(FixedWindow::decide(&fixed, &state, View::solo(&())).cwnd, bytes);
             prop_assert_eq!(listed.decide(&listed_state, View::solo(&shared)).cwnd, bytes);
@@ -42,7 +42,7 @@ fn it_follows_the_datagram_size_and_marks_as_told() {
     assert!(params.set("window", "0").is_err() && params.set("dscp", "64").is_err());
     let engine = Static::<FixedWindow>(params);
     let mut state = engine.start(&PATH);
-    engine.advance(&mut state, Table::solo(&mut ()), &Event { now: Time::ZERO, kind: EventKind::MtuUpdated(1400) });
+    engine.step(&mut state, Table::solo(&mut ()), &Event { now: Time::ZERO, kind: EventKind::MtuUpdated(1400) });
     let decision = engine.decide(&state, View::solo(&()));
     assert_eq!((decision.cwnd, decision.pacing_rate), (9800, Some(2_500_000)));
     assert_eq!((decision.ecn, decision.dscp), (Ecn::Ect1, 11));

@@ -250,18 +250,7 @@ impl<R: GroupRules> Controller for Grouped<R> {
     }
 
     #[inline]
-    fn step(
-        params: &R::Params,
-        mut state: State<R::Memory>,
-        group: Table<'_, R::Shared>,
-        event: &Event,
-    ) -> State<R::Memory> {
-        Self::advance(params, &mut state, group, event);
-        state
-    }
-
-    #[inline]
-    fn advance(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
+    fn step(params: &R::Params, state: &mut State<R::Memory>, group: Table<'_, R::Shared>, event: &Event) {
         if matches!(event.kind, EventKind::PacketsAcked(_)) {
             Self::take(params, state, group, event);
         } else {

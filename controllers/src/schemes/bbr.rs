@@ -82,13 +82,7 @@ impl Controller for Bbr {
     }
 
     #[inline]
-    fn step(params: &Params, mut state: State, group: Table<'_, ()>, event: &Event) -> State {
-        Self::advance(params, &mut state, group, event);
-        state
-    }
-
-    #[inline]
-    fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+    fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
         match &event.kind {
             EventKind::PacketsAcked(acked) => state.acknowledged(params, &Ack::of(state, event.now, acked)),
             _ => state.turn(params, event),

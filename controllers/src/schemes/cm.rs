@@ -71,13 +71,13 @@ impl Controller for Cm {
         State { mtu: path.mtu }
     }
 
-    fn step(params: &Params, mut state: State, group: Table<'_, Shared>, event: &Event) -> State {
+    fn step(params: &Params, state: &mut State, group: Table<'_, Shared>, event: &Event) {
         let Table { shared, members, me } = group;
         let members = if me < members.len() { members } else { &mut [] };
         if let EventKind::MtuUpdated(mtu) = event.kind {
             state.mtu = mtu;
         }
-        let pool = shared.pool.get_or_insert_with(|| open(params, &state, event.now));
+        let pool = shared.pool.get_or_insert_with(|| open(params, state, event.now));
         if members.len() > 1 {
             // What siblings gave is not given back (spec: cho §11).
             pool.window.settle();
@@ -94,7 +94,7 @@ impl Controller for Cm {
             _ => Some(event),
         };
         if let Some(heard) = heard {
-            Reno::advance(&reno(params), pool, Table::solo(&mut ()), heard);
+            Reno::step(&reno(params), pool, Table::solo(&mut ()), heard);
         }
         let share = share(params, &pool.window, members.len());
         let joined = matches!(event.kind, EventKind::Joined);
@@ -111,7 +111,6 @@ impl Controller for Cm {
             member.ssthresh = pool.window.ssthresh;
             member.in_flight = event.in_flight().unwrap_or(member.in_flight);
         }
-        state
     }
 
     fn decide(params: &Params, state: &State, group: View<'_, Shared>) -> Decision {

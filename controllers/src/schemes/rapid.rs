@@ -248,13 +248,8 @@ impl Controller for Rapid {
         state
     }
 
-    fn step(params: &Params, mut state: State, group: Table<'_, ()>, event: &Event) -> State {
-        Self::advance(params, &mut state, group, event);
-        state
-    }
-
     #[inline]
-    fn advance(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+    fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
         if let Some(rtt) = event.rtt() {
             state.sample(&rtt);
         }

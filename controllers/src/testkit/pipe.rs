@@ -78,7 +78,7 @@ impl Pipe {
             };
             unacknowledged = 0;
             let event = Event { now: Time(now), kind: EventKind::PacketsAcked(frame) };
-            state = C::step(params, state, Table::solo(&mut ()), &event);
+            C::step(params, &mut state, Table::solo(&mut ()), &event);
         }
     }
 }

@@ -44,7 +44,7 @@ impl<E: ConfiguredController> Flows<E> {
 
     pub fn step(&mut self, me: usize, event: &Event) {
         let table = Table { shared: &mut self.shared, members: &mut self.members, me };
-        self.engine.advance(&mut self.states[me], table, event);
+        self.engine.step(&mut self.states[me], table, event);
     }
 
     pub fn view(&self, me: usize) -> View<'_, E::Group> {

@@ -138,7 +138,7 @@ fn a_recorded_flow_replays_to_the_same_decisions() {
         for entry in entries {
             let Entry::Step(step, facts) = entry else { panic!("a second start") };
             assert_eq!(Some(step.event), events.next());
-            engine.advance(&mut state, Table::solo(&mut group), &step.event);
+            engine.step(&mut state, Table::solo(&mut group), &step.event);
             assert_eq!(engine.decide(&state, View::solo(&group)), step.decision);
             let mut inspected = std::collections::BTreeMap::new();
             engine.inspect(&state, View::solo(&group), &mut |name, value| {

@@ -90,15 +90,10 @@ impl<S: Scheme> Controller for Composed<S> {
         }
     }
 
-    fn step(params: &S::Params, mut state: Self::State, group: Table<'_, ()>, event: &Event) -> Self::State {
-        Self::advance(params, &mut state, group, event);
-        state
-    }
-
     /// Samples, then detection, estimation, flow control (`spec: arumaithurai §1.3,
     /// §2.3`).
     #[inline]
-    fn advance(params: &S::Params, state: &mut Self::State, _: Table<'_, ()>, event: &Event) {
+    fn step(params: &S::Params, state: &mut Self::State, _: Table<'_, ()>, event: &Event) {
         let State { path, detector, estimator, flow } = state;
         if let Some(rtt) = event.rtt() {
             path.sampled(of(params), event.now, &rtt);

@@ -268,13 +268,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
     }
 
     #[inline]
-    fn step(params: &S::Params, mut state: StateOf<S>, group: Table<'_, ()>, event: &Event) -> StateOf<S> {
-        Self::advance(params, &mut state, group, event);
-        state
-    }
-
-    #[inline]
-    fn advance(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
+    fn step(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
         match &event.kind {
             EventKind::PacketsAcked(acked) => Self::acknowledged(params, state, event.now, acked),
             _ => Self::turn(params, state, event),

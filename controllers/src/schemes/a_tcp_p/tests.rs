@@ -157,7 +157,7 @@ fn outside_a_group() {
     let mut state = ATcpP::start(&params, &PATH);
     let event = Event { now: Time(6), kind: EventKind::PacketsLost(lost(Time(5))) };
     state.window.cwnd = 80.0;
-    state = ATcpP::step(&params, state, crate::Table::solo(&mut shared), &event);
+    ATcpP::step(&params, &mut state, crate::Table::solo(&mut shared), &event);
     assert_eq!((state.window.cwnd, shared.k()), (40.0, 1));
 }
 

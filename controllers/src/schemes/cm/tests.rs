@@ -124,10 +124,10 @@ fn idling() {
 fn outside_a_group_it_is_one_flow() {
     let params = Params::paper();
     let mut shared = Cm::group(&params);
-    let state = Cm::start(&params, &PATH);
+    let mut state = Cm::start(&params, &PATH);
     assert_eq!(Cm::decide(&params, &state, View::solo(&shared)).cwnd, 2000);
     let event = Event { now: Time(9), kind: EventKind::PacketsAcked(acked(2, Time(5))) };
-    let state = Cm::step(&params, state, Table::solo(&mut shared), &event);
+    Cm::step(&params, &mut state, Table::solo(&mut shared), &event);
     assert_eq!(Cm::decide(&params, &state, View::solo(&shared)).cwnd, 3000);
 }
 

@@ -261,7 +261,7 @@ fn outside_a_group() {
     let mut state = TcpP::start(&params, &PATH);
     state.window.cwnd = 80.0;
     let kind = EventKind::PacketsLost(lost(Time(5)));
-    state = TcpP::step(&params, state, Table::solo(&mut shared), &Event { now: Time(6), kind });
+    TcpP::step(&params, &mut state, Table::solo(&mut shared), &Event { now: Time(6), kind });
     assert_eq!((state.window.cwnd, state.window.ssthresh), (70.0, 40.0));
     assert_eq!(TcpP::decide(&params, &state, View::solo(&shared)).cwnd, 70_000);
 }

@@ -95,7 +95,7 @@ impl ConfiguredController for Shadow {
         State { cwnd: self.0.cwnd.load(Ordering::Relaxed), recovery_start: None, in_recovery: false }
     }
 
-    fn advance(&self, state: &mut State, _: Table<'_, ()>, event: &Event) {
+    fn step(&self, state: &mut State, _: Table<'_, ()>, event: &Event) {
         let cwnd = self.0.cwnd.load(Ordering::Relaxed);
         match &event.kind {
             EventKind::PacketsLost(_) | EventKind::EcnCe(_) if cwnd < state.cwnd => {
@@ -157,12 +157,12 @@ mod tests {
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
+        shadow.step(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
         let decision = shadow.decide(&state, View::solo(&()));
         assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (6000, Some(6000), Some(7)));
         assert_eq!((decision.phase, decision.recovery_start), (Phase::Recovery, Some(Time(5))));
         // The same loss goes on, the window stays.
-        shadow.advance(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
+        shadow.step(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
         assert_eq!(shadow.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
     }
 

@@ -307,7 +307,7 @@ fn a_log_replays_to_the_same_decisions() {
         let mut steps = 0;
         for entry in entries {
             let Entry::Step(step, _) = entry else { panic!("a second start") };
-            engine.advance(&mut state, Table::solo(&mut group), &step.event);
+            engine.step(&mut state, Table::solo(&mut group), &step.event);
             assert_eq!(engine.decide(&state, View::solo(&group)), step.decision, "{controller}, step {steps}");
             steps += 1;
         }

@@ -33,7 +33,7 @@ impl ConfiguredController for Spy {
     }
     fn group(&self) {}
     fn start(&self, _: &Path) {}
-    fn advance(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
+    fn step(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
         self.heard.lock().unwrap().push(*event);
     }
     fn decide(&self, (): &(), _: View<'_, ()>) -> Decision {
