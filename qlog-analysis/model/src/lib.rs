@@ -36,6 +36,6 @@ pub use records::{Framing, Record, Records};
 pub use recovery::{Metrics, RecoveryParameters, Side, TransportParameters};
 pub use schema::{
     EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, Profile, QUIC_EVENTS,
-    RECORD_SEPARATOR, WINDLASS, WINDLASS_EVENTS,
+    RECORD_SEPARATOR, SCHEMA_URI, WINDLASS, WINDLASS_EVENTS,
 };
 pub use trace::{Detail, Header, Trace, Vantage};

@@ -10,10 +10,19 @@ pub const MEDIA_TYPE_SEQUENTIAL: &str = "application/qlog+json-seq";
 pub const EVENT_SCHEMA_PREFIX: &str = "urn:ietf:params:qlog:events:";
 /// The event schema of QUIC as of `draft-ietf-quic-qlog-quic-events-13`.
 pub const QUIC_EVENTS: &str = "urn:ietf:params:qlog:events:quic-13";
+macro_rules! schema_uri {
+    () => {
+        "https://windlass.invalid/events/"
+    };
+}
+
+/// Where URIs of event schemas begin that the project names itself; the first release puts an
+/// address of the project's in its place.
+pub const SCHEMA_URI: &str = schema_uri!();
 /// Our namespace.
 pub const WINDLASS: &str = "windlass";
 /// The event schema of our namespace; `docs/qlog.md` describes it.
-pub const WINDLASS_EVENTS: &str = "https://github.com/windlass-quic/windlass/112026/events/windlass";
+pub const WINDLASS_EVENTS: &str = concat!(schema_uri!(), "windlass");
 /// Record separator of JSON text sequences (`RFC 7464 §2.2`).
 pub const RECORD_SEPARATOR: u8 = 0x1e;
 

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use windlass_qlog::{
     EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL, Profile, QUIC_EVENTS,
-    WINDLASS, WINDLASS_EVENTS,
+    SCHEMA_URI, WINDLASS, WINDLASS_EVENTS,
 };
 
 use super::node::{Node, millis};
@@ -14,9 +14,6 @@ use crate::model::{Era, Vantage};
 
 /// Media type of qlog in plain JSON.
 const MEDIA_TYPE_CONTAINED: &str = "application/qlog+json";
-
-/// What the URI of a schema that a trace uses and does not name begins with.
-const UNNAMED: &str = "https://github.com/windlass-quic/windlass/112026/events/unnamed/";
 
 /// Fields that identify a file, and those that only earlier drafts have.
 const IDENTIFYING: [&str; 4] = ["file_schema", "serialization_format", "qlog_version", "qlog_format"];
@@ -203,7 +200,7 @@ fn schemas(header: &Node<'static>, surveyed: &Surveyed, lost: &mut Lost) -> Node
             WINDLASS => WINDLASS_EVENTS.to_owned(),
             "http3" | "loglevel" | "simulation" => format!("{EVENT_SCHEMA_PREFIX}{namespace}-13"),
             other if other.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte)) => {
-                format!("{UNNAMED}{other}")
+                format!("{SCHEMA_URI}unnamed/{other}")
             }
             _ => {
                 lost.add("names of event schemas that fit into no URI");
