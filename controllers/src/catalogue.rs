@@ -5,7 +5,7 @@ use core::str::FromStr;
 
 use crate::param::{Param, ParamError, Parameters, Value};
 use crate::schemes::*;
-use crate::{ConfiguredController, Controller, Decision, Event, Path, Signals, Table, View};
+use crate::{ConfiguredController, Controller, Decision, Event, Info, Path, Signals, Table, View};
 
 /// What the catalogue says of one controller.
 #[derive(Clone, Copy, Debug)]
@@ -145,11 +145,11 @@ macro_rules! catalogue {
         impl Algorithm {
             /// Every controller, in the order they are listed.
             pub const ALL: &'static [Entry] = &[$(Entry {
-                name: <$module::$controller as Controller>::NAME,
-                summary: <$module::$controller as Controller>::SUMMARY,
-                source: <$module::$controller as Controller>::SOURCE,
+                name: <$module::$controller as Controller>::INFO.name,
+                summary: <$module::$controller as Controller>::INFO.summary,
+                source: <$module::$controller as Controller>::INFO.source,
                 page: include_str!(concat!("schemes/", stringify!($module), ".md")),
-                fallback: <$module::$controller as Controller>::FALLBACK,
+                fallback: <$module::$controller as Controller>::INFO.fallback,
                 state_size: size_of::<<$module::$controller as Controller>::State>(),
                 default: || Algorithm::$variant(Default::default()),
             },)+];
@@ -178,14 +178,6 @@ macro_rules! catalogue {
             pub fn describe(&self, visit: &mut dyn FnMut(&Param)) {
                 match self {
                     $(Algorithm::$variant(params) => params.describe(visit),)+
-                }
-            }
-
-            /// One line on what it is.
-            #[must_use]
-            pub fn summary(&self) -> &'static str {
-                match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::SUMMARY,)+
                 }
             }
 
@@ -263,18 +255,13 @@ macro_rules! catalogue {
             type State = AnyState;
             type Group = AnyGroup;
 
-            fn name(&self) -> &'static str {
+            fn info(&self) -> Info {
                 match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::NAME,)+
+                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::INFO,)+
                 }
             }
             fn needs(&self) -> Signals {
                 Algorithm::needs(self)
-            }
-            fn fallback(&self) -> Option<&'static str> {
-                match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::FALLBACK,)+
-                }
             }
             fn wants_packet_sent(&self) -> bool {
                 match self {

@@ -15,21 +15,28 @@ pub struct Path {
     pub seed: u64,
 }
 
+/// What a controller says of itself, once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Info {
+    /// What a user types.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub summary: &'static str,
+    /// The document it is built from.
+    pub source: &'static str,
+    /// What the documented fallback does when a needed signal is missing, for controllers that
+    /// have a `fallback` parameter.
+    pub fallback: Option<&'static str>,
+}
+
 /// A congestion control algorithm.
 ///
 /// The functions are pure: no clock, no I/O, no global, no hidden randomness.
 /// Equal inputs give bit-equal outputs on every platform. Windows are packets
 /// inside and bytes in [`Decision`].
 pub trait Controller {
-    /// What a user types.
-    const NAME: &'static str;
-    /// One line on what it is.
-    const SUMMARY: &'static str;
-    /// The document it is built from.
-    const SOURCE: &'static str;
-    /// What the documented fallback does when a needed signal is missing, for
-    /// controllers that have a `fallback` parameter.
-    const FALLBACK: Option<&'static str> = None;
+    /// Its name, summary, source and fallback.
+    const INFO: Info;
     /// Whether it needs to hear of every packet sent.
     const WANTS_PACKET_SENT: bool = false;
     /// Every constant of the document, with its default.
@@ -76,12 +83,18 @@ pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     /// Shared facts of a group.
     type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
 
+    /// Its name, summary, source and fallback.
+    fn info(&self) -> Info;
     /// What a user types.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &'static str {
+        self.info().name
+    }
     /// What it cannot work without.
     fn needs(&self) -> Signals;
     /// What its documented fallback does, if it has one.
-    fn fallback(&self) -> Option<&'static str>;
+    fn fallback(&self) -> Option<&'static str> {
+        self.info().fallback
+    }
     /// Whether it needs to hear of every packet sent.
     fn wants_packet_sent(&self) -> bool;
     /// Shared facts of a new group.
@@ -124,14 +137,11 @@ impl<C: Controller + Debug + 'static> ConfiguredController for Static<C> {
     type State = C::State;
     type Group = C::Group;
 
-    fn name(&self) -> &'static str {
-        C::NAME
+    fn info(&self) -> Info {
+        C::INFO
     }
     fn needs(&self) -> Signals {
         C::needs(&self.0)
-    }
-    fn fallback(&self) -> Option<&'static str> {
-        C::FALLBACK
     }
     fn wants_packet_sent(&self) -> bool {
         C::WANTS_PACKET_SENT

@@ -21,7 +21,7 @@
 //! congestion with a recovery period and a threshold.
 
 use crate::{
-    Algorithm, Controller, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Static, Table, View, choice,
+    Algorithm, Controller, Decision, Ecn, Event, EventKind, Info, Path, Phase, Signals, Static, Table, View, choice,
     parameters,
 };
 
@@ -80,9 +80,8 @@ pub fn catalogue(packets: u32) -> Option<Algorithm> {
 }
 
 impl Controller for FixedWindow {
-    const NAME: &'static str = "fixed-window";
-    const SUMMARY: &'static str = "never changes its window; for tests";
-    const SOURCE: &'static str = "choice";
+    const INFO: Info =
+        Info { name: "fixed-window", summary: "never changes its window; for tests", source: "choice", fallback: None };
     type Params = Params;
     type State = u32;
     type Group = ();

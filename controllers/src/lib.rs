@@ -40,7 +40,7 @@ mod testkit;
 mod time;
 
 pub use catalogue::{Algorithm, AnyGroup, AnyState, Entry, ParseError};
-pub use controller::{ConfiguredController, Controller, Path, Static};
+pub use controller::{ConfiguredController, Controller, Info, Path, Static};
 pub use decision::{Decision, Ecn, Phase, TrainPlan};
 pub use event::{Event, EventKind};
 pub use group::{Member, Table, View};

@@ -123,7 +123,7 @@ pub fn fact<C: Controller<Group = ()>>(params: &C::Params, state: &C::State, nam
             found = Some(value);
         }
     });
-    found.unwrap_or_else(|| panic!("{} shows no {name:?}", C::NAME))
+    found.unwrap_or_else(|| panic!("{} shows no {name:?}", C::INFO.name))
 }
 
 /// Panics unless `a` and `b` differ by less than `tolerance`, relatively where they

@@ -9,7 +9,7 @@ use std::time::Duration;
 use network::{CLIENT, MTU, Network, SERVER, config};
 use windlass_controllers::event::PacketsAcked;
 use windlass_controllers::fixed_window::{FixedWindow, Params};
-use windlass_controllers::{Controller, Decision, Event, EventKind, Path, Signals, Table, Time, View};
+use windlass_controllers::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, Time, View};
 use windlass_quiche::{Config, Definition, Groups, Recorder, StateVariables, Static, register_all, register_as};
 
 const RTT: Duration = Duration::from_millis(40);
@@ -248,9 +248,7 @@ fn quiches_statistics_and_qlog_tell_what_is_decided() {
 struct Panicking;
 
 impl Controller for Panicking {
-    const NAME: &'static str = "panicking";
-    const SUMMARY: &'static str = "panics";
-    const SOURCE: &'static str = "none";
+    const INFO: Info = Info { name: "panicking", summary: "panics", source: "none", fallback: None };
     type Params = Params;
     type State = (u32, u32);
     type Group = ();

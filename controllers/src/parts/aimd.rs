@@ -6,8 +6,8 @@ use core::marker::PhantomData;
 
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Parameters, Path, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Parameters, Path, Time, parameters};
 
 /// Packets to add for `units` acknowledged when a window of them is worth `a` packets
 /// (`spec: sharma §2 T-1b`; `spec: arumaithurai §3.5 F2.5`).
@@ -19,18 +19,14 @@ pub fn increase(a: f64, window: &Window, units: f64) -> f64 {
 
 /// Gives up the fraction `b` of the window (`spec: arumaithurai §3.5 F3`).
 #[must_use]
-pub fn decrease(b: f64, window: &Window) -> Cut {
-    Cut::to(1.0 - b, window.cwnd)
+pub fn decrease(b: f64, window: &Window) -> Reduction {
+    Reduction::to(1.0 - b, window.cwnd)
 }
 
 /// A scheme that is nothing but AIMD: its name and its constants.
 pub trait Constants: Parameters + AsRef<Base> {
-    /// See [`Controller::NAME`](crate::Controller::NAME).
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
-    const SOURCE: &'static str;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
 
     /// Packets added per window of acknowledged packets.
     fn added(&self) -> f64 {
@@ -54,9 +50,7 @@ pub struct AimdRules<P>(PhantomData<P>);
 pub type Aimd<P> = LossBased<AimdRules<P>>;
 
 impl<P: Constants> Rules for AimdRules<P> {
-    const NAME: &'static str = P::NAME;
-    const SUMMARY: &'static str = P::SUMMARY;
-    const SOURCE: &'static str = P::SOURCE;
+    const INFO: Info = P::INFO;
     type Params = P;
     type Memory = ();
 
@@ -67,7 +61,7 @@ impl<P: Constants> Rules for AimdRules<P> {
         increase(params.added(), window, units)
     }
 
-    fn decrease(params: &P, (): &mut (), window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &P, (): &mut (), window: &Window, _: &Event) -> Reduction {
         decrease(params.given_up(), window)
     }
 
@@ -87,9 +81,12 @@ parameters! {
 }
 
 impl Constants for Params {
-    const NAME: &'static str = "aimd";
-    const SUMMARY: &'static str = "adds one packet per round trip, gives up a fraction on congestion";
-    const SOURCE: &'static str = "spec: arumaithurai §2.3";
+    const INFO: Info = Info {
+        name: "aimd",
+        summary: "adds one packet per round trip, gives up a fraction on congestion",
+        source: "spec: arumaithurai §2.3",
+        fallback: None,
+    };
 
     fn given_up(&self) -> f64 {
         self.b

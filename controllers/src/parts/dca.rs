@@ -9,7 +9,7 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::window::Window;
-use crate::{Event, EventKind, Parameters, Path, Signals, Span, Time, View, parameters};
+use crate::{Event, EventKind, Info, Parameters, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// What schemes that yield to delay let one set.
@@ -87,12 +87,8 @@ impl Memory {
 
 /// Whom a sign of congestion concerns.
 pub trait Reach: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`](crate::Controller::NAME).
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
-    const SOURCE: &'static str;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
     /// With [`GROUPS`](Signals::GROUPS) or without: a flow that keeps its window out of
     /// the group's table has no siblings.
     const NEEDS: Signals;
@@ -132,7 +128,7 @@ fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
     if cwnd > ssthresh {
         let params = settings(flow);
         flow.window.lower(&params.base, cwnd - params.alpha * cwnd);
-        flow.window.settle();
+        flow.window.discard_undo();
         if R::FOLLOWS {
             flow.window.ssthresh = ssthresh.min(flow.window.cwnd);
         }
@@ -140,9 +136,7 @@ fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
 }
 
 impl<R: Reach> GroupRules for Dca<R> {
-    const NAME: &'static str = R::NAME;
-    const SUMMARY: &'static str = R::SUMMARY;
-    const SOURCE: &'static str = R::SOURCE;
+    const INFO: Info = R::INFO;
     const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
     type Memory = Memory;

@@ -4,7 +4,7 @@
 use crate::event::{EcnCe, PacketsLost};
 use crate::parameters;
 use crate::parts::compose::{Detector, Signal};
-use crate::parts::epoch::Epoch;
+use crate::parts::recovery::RecoveryPeriod;
 use crate::{Ecn, Event, EventKind, Path, Signals, Time};
 
 parameters! {
@@ -40,7 +40,7 @@ pub struct State {
     /// When the round trip began: it ends with the ACK of a packet sent later.
     round: Option<Time>,
     /// The latest signal.
-    signalled: Epoch,
+    signalled: RecoveryPeriod,
 }
 
 impl State {

@@ -9,7 +9,7 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::window::Window;
-use crate::{Path, Signals, View};
+use crate::{Info, Path, Signals, View};
 
 parameters! {
     /// What schemes of slowed flows let one set.
@@ -20,10 +20,8 @@ parameters! {
 
 /// Which members of a group grow more slowly, and by how much.
 pub trait Slowing: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`](crate::Controller::NAME).
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
-    const SUMMARY: &'static str;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
 
     /// How many times as slowly as a standard flow the member at place `me`, from 0, of a
     /// group of `n` grows; at least 1.
@@ -35,9 +33,7 @@ pub trait Slowing: Debug + Send + Sync + 'static {
 pub struct Fractional<S>(PhantomData<S>);
 
 impl<S: Slowing> GroupRules for Fractional<S> {
-    const NAME: &'static str = S::NAME;
-    const SUMMARY: &'static str = S::SUMMARY;
-    const SOURCE: &'static str = "Hacker, Noble and Athey 2004; spec: cho §2, §9";
+    const INFO: Info = S::INFO;
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::GROUPS);
     type Params = Params;
     type Memory = ();

@@ -13,7 +13,7 @@ use core::marker::PhantomData;
 use crate::parts::base::Base;
 use crate::parts::slow_start::{HyStart, SlowStart};
 use crate::parts::window::Window;
-use crate::{Controller, Decision, Event, EventKind, Member, Parameters, Path, Signals, Span, Table, Time, View};
+use crate::{Controller, Decision, Event, EventKind, Info, Member, Parameters, Path, Signals, Span, Table, Time, View};
 
 mod flow;
 
@@ -22,14 +22,8 @@ use flow::total;
 
 /// What distinguishes one window scheme from another.
 pub trait GroupRules: Debug + Send + Sync + Sized + 'static {
-    /// See [`Controller::NAME`].
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`].
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`].
-    const SOURCE: &'static str;
-    /// See [`Controller::FALLBACK`].
-    const FALLBACK: Option<&'static str> = None;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
     /// See [`Controller::needs`].
     const NEEDS: Signals;
     /// See [`Controller::Params`].
@@ -144,7 +138,7 @@ fn follow(window: &mut Window, member: Option<&Member>) {
     let Some(member) = member.filter(|member| member.cwnd > 0.0) else { return };
     if member.cwnd != window.cwnd {
         // What a sibling took is not given back (spec: cho §11).
-        window.settle();
+        window.discard_undo();
     }
     window.cwnd = member.cwnd;
     window.ssthresh = member.ssthresh;
@@ -223,10 +217,7 @@ impl<R: GroupRules<Shared = ()>> Grouped<R> {
 }
 
 impl<R: GroupRules> Controller for Grouped<R> {
-    const NAME: &'static str = R::NAME;
-    const SUMMARY: &'static str = R::SUMMARY;
-    const SOURCE: &'static str = R::SOURCE;
-    const FALLBACK: Option<&'static str> = R::FALLBACK;
+    const INFO: Info = R::INFO;
     type Params = R::Params;
     type State = State<R::Memory>;
     type Group = R::Shared;

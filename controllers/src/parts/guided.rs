@@ -11,8 +11,8 @@ use crate::parts::aimd::{self, AimdRules, Constants};
 use crate::parts::base::Base;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
 use crate::parts::loss_based::{LossBased, Rules, State};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
 
 parameters! {
     /// Parameters of [`Guided`].
@@ -27,9 +27,12 @@ parameters! {
 
 /// What estimates are followed without: AIMD(1, b) (`spec: arumaithurai §3.5`, I9).
 impl Constants for Params {
-    const NAME: &'static str = "guided";
-    const SUMMARY: &'static str = "grows in proportion to the available bandwidth, gives up a fraction on congestion";
-    const SOURCE: &'static str = "spec: arumaithurai §3.5";
+    const INFO: Info = Info {
+        name: "guided",
+        summary: "grows in proportion to the available bandwidth, gives up a fraction on congestion",
+        source: "spec: arumaithurai §3.5",
+        fallback: None,
+    };
 
     /// F3, Eq. 4.9. Marks and losses weigh the same (A8).
     fn given_up(&self) -> f64 {
@@ -101,10 +104,7 @@ pub struct Memory<M> {
 pub struct GuidedRules<R>(PhantomData<R>);
 
 impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
-    const NAME: &'static str = R::NAME;
-    const SUMMARY: &'static str = R::SUMMARY;
-    const SOURCE: &'static str = R::SOURCE;
-    const FALLBACK: Option<&'static str> = R::FALLBACK;
+    const INFO: Info = R::INFO;
     const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
     type Memory = Memory<R::Memory>;
@@ -163,7 +163,7 @@ impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
         if params.cap_to_target() { guided.min(room.max(own)) } else { guided }
     }
 
-    fn decrease(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Cut {
+    fn decrease(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Reduction {
         memory.guide.available = 0.0;
         R::decrease(params, &mut memory.rules, window, event)
     }

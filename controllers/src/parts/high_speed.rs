@@ -5,7 +5,7 @@
 //! window and interpolates between them, anew whenever the window passes a whole number.
 
 use crate::parts::aimd;
-use crate::parts::window::{Cut, Window};
+use crate::parts::window::{Reduction, Window};
 use crate::{choice, parameters};
 
 choice! {
@@ -87,7 +87,7 @@ impl Response {
 
     /// The response to congestion at `window` (`spec: sharma §3 T-5`).
     #[must_use]
-    pub fn decrease(&self, window: &Window) -> Cut {
+    pub fn decrease(&self, window: &Window) -> Reduction {
         aimd::decrease(self.b(window.cwnd), window)
     }
 

@@ -8,21 +8,15 @@ use core::marker::PhantomData;
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Parameters, Path, Signals, Span, Time, View};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Parameters, Path, Signals, Span, Time, View};
 
 pub use crate::parts::grouped::State;
 
 /// What distinguishes one loss-based scheme from another.
 pub trait Rules: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`](crate::Controller::NAME).
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
-    const SOURCE: &'static str;
-    /// See [`Controller::FALLBACK`](crate::Controller::FALLBACK).
-    const FALLBACK: Option<&'static str> = None;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
     /// See [`Controller::needs`](crate::Controller::needs).
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
     /// Parameters; `()` beside the shared ones is not possible, see [`Params`](Self::Params).
@@ -71,7 +65,7 @@ pub trait Rules: Debug + Send + Sync + 'static {
     }
 
     /// The response to the congestion `event` brings, at window `window`.
-    fn decrease(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Cut;
+    fn decrease(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Reduction;
 
     /// Persistent congestion; returns the fraction of the window the threshold keeps.
     fn timeout(params: &Self::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> f64 {
@@ -125,10 +119,7 @@ pub type LossBased<R> = Grouped<Alone<R>>;
 pub struct Alone<R>(PhantomData<R>);
 
 impl<R: Rules> GroupRules for Alone<R> {
-    const NAME: &'static str = R::NAME;
-    const SUMMARY: &'static str = R::SUMMARY;
-    const SOURCE: &'static str = R::SOURCE;
-    const FALLBACK: Option<&'static str> = R::FALLBACK;
+    const INFO: Info = R::INFO;
     const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
     type Memory = R::Memory;

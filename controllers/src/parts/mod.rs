@@ -10,7 +10,7 @@ pub mod cubic_curve;
 pub mod dca;
 pub mod delay_signal;
 pub mod early;
-pub mod epoch;
+
 pub mod fractional;
 pub mod grouped;
 pub mod guided;
@@ -23,6 +23,7 @@ pub mod parallel;
 pub mod proecn;
 pub mod queueing_delay;
 pub mod rate_sample;
+pub mod recovery;
 pub mod slow_start;
 pub mod smooth_rtt;
 pub mod splitmix;

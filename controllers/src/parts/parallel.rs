@@ -5,7 +5,7 @@ use crate::Time;
 use crate::parts::aimd;
 use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::smooth_rtt::SmoothRtt;
-use crate::parts::window::{Cut, Window};
+use crate::parts::window::{Reduction, Window};
 
 /// Which rules hold, from `k` and `n` alone (`spec: cho §4.2`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,12 +96,12 @@ impl Share {
     /// The response of the flow that met congestion (`spec: cho §4.3 rules 1, 3, 4, 5,
     /// §5 K-CONG`).
     #[must_use]
-    pub fn own(&self, window: &Window) -> Cut {
+    pub fn own(&self, window: &Window) -> Reduction {
         let kept = match self.regime() {
             Regime::Standard | Regime::Weaker => aimd::decrease(0.5, window).cwnd,
             Regime::Stronger => self.proportional(window.cwnd),
         };
-        Cut { cwnd: self.round(kept), ssthresh: self.threshold(window) }
+        Reduction { cwnd: self.round(kept), ssthresh: self.threshold(window) }
     }
 
     /// The new threshold of a flow that met congestion: half its window, whatever the cut
@@ -162,7 +162,7 @@ pub fn guarded<R: GroupRules>(flow: &Flow<'_, R>, share: Share, rtt: &SmoothRtt)
 pub fn hold<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
     let ssthresh = share.threshold(flow.window);
     flow.hold(ssthresh);
-    flow.window.settle();
+    flow.window.discard_undo();
 }
 
 /// The response of a flow and its group (`spec: cho §4.3 rules 1, 3, 4, 5`).
@@ -175,7 +175,7 @@ pub fn decrease<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share) {
 /// Persistent congestion of a flow: its siblings give what they would for a loss, unless
 /// they have already; returns its new threshold (`spec: cho §4.3` Timeout, A-3).
 pub fn start_over<R: GroupRules>(flow: &mut Flow<'_, R>, share: Share, rtt: &SmoothRtt) -> f64 {
-    if !flow.window.epoch.in_recovery() && !guarded(flow, share, rtt) {
+    if !flow.window.recovery.in_recovery() && !guarded(flow, share, rtt) {
         scale_siblings(flow, share);
     }
     share.threshold(flow.window)

@@ -4,23 +4,23 @@
 use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{IdleRestart, PacketsAcked};
 use crate::parts::base::{Base, Growth};
-use crate::parts::epoch::Epoch;
+use crate::parts::recovery::RecoveryPeriod;
 use crate::{EventKind, Path, Time};
 
 /// Window and threshold after a reduction, packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Cut {
+pub struct Reduction {
     /// The new window.
     pub cwnd: f64,
     /// The new slow start threshold.
     pub ssthresh: f64,
 }
 
-impl Cut {
+impl Reduction {
     /// Keeps `factor` of `cwnd` and puts the threshold there too (`spec: sharma §1.5 B-CONG`).
     #[must_use]
-    pub fn to(factor: f64, cwnd: f64) -> Cut {
-        Cut { cwnd: factor * cwnd, ssthresh: factor * cwnd }
+    pub fn to(factor: f64, cwnd: f64) -> Reduction {
+        Reduction { cwnd: factor * cwnd, ssthresh: factor * cwnd }
     }
 }
 
@@ -34,7 +34,7 @@ pub struct Window {
     /// Maximum datagram size, bytes: what one packet is worth.
     pub mtu: f64,
     /// The latest recovery period.
-    pub epoch: Epoch,
+    pub recovery: RecoveryPeriod,
     /// A response other than to a timeout happened since the start or the last timeout.
     pub reduced: bool,
     /// Any response happened yet.
@@ -63,7 +63,7 @@ impl Window {
             cwnd: base.iw.min(base.max_window),
             ssthresh: base.ssthresh,
             mtu: datagram(path.mtu),
-            epoch: Epoch::default(),
+            recovery: RecoveryPeriod::default(),
             reduced: false,
             ever_reduced: false,
             undo: None,
@@ -88,9 +88,9 @@ impl Window {
     /// or everything acknowledged was sent before the latest response. Ends the
     /// recovery period where it is due.
     #[inline]
-    pub fn credit(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
-        let ends = self.epoch.acked(acked.newest_sent_at);
-        if acked.app_limited || self.epoch.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
+    pub fn acked_packets(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
+        let ends = self.recovery.acked(acked.newest_sent_at);
+        if acked.app_limited || self.recovery.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
             return 0.0;
         }
         match base.growth {
@@ -131,22 +131,22 @@ impl Window {
     }
 
     /// Takes a congestion response at `now`.
-    pub fn cut(&mut self, base: &Base, now: Time, cut: Cut) {
-        self.respond(now, cut.ssthresh, false);
-        self.cwnd = cut.cwnd.max(base.min_window).min(base.max_window);
+    pub fn reduce(&mut self, base: &Base, now: Time, reduction: Reduction) {
+        self.respond(now, reduction.ssthresh, false);
+        self.cwnd = reduction.cwnd.max(base.min_window).min(base.max_window);
     }
 
     /// Makes the latest response a larger one, down to `to` packets; a window that is
     /// smaller already stays.
-    pub fn deepen(&mut self, base: &Base, to: f64) {
+    pub fn reduce_further(&mut self, base: &Base, to: f64) {
         self.lower(base, to);
         self.ssthresh = self.ssthresh.min(to).max(2.0);
-        self.settle();
+        self.discard_undo();
     }
 
     /// Takes a congestion response at `now` that moves the threshold and leaves the
     /// window.
-    pub fn hold(&mut self, now: Time, ssthresh: f64) {
+    pub fn reduce_threshold(&mut self, now: Time, ssthresh: f64) {
         self.respond(now, ssthresh, true);
     }
 
@@ -160,14 +160,14 @@ impl Window {
             lost: 0,
         });
         self.ssthresh = ssthresh.max(2.0);
-        self.epoch.begin(now);
+        self.recovery.begin(now);
         self.reduced = true;
         self.ever_reduced = true;
     }
 
     /// Counts what congestion the latest response answers, and what came of it since.
     #[inline]
-    pub fn count(&mut self, kind: &EventKind) {
+    pub fn count_lost(&mut self, kind: &EventKind) {
         let packets = match kind {
             EventKind::PacketsLost(lost) => lost.packets,
             EventKind::EcnCe(_) => u32::MAX,
@@ -187,7 +187,7 @@ impl Window {
     }
 
     /// Makes the latest response final: it can no longer be taken back.
-    pub fn settle(&mut self) {
+    pub fn discard_undo(&mut self) {
         self.undo = None;
     }
 
@@ -201,7 +201,7 @@ impl Window {
     pub fn start_over(&mut self, base: &Base, ssthresh: f64) {
         self.ssthresh = ssthresh.max(2.0);
         self.cwnd = base.timeout_window.min(base.max_window);
-        self.epoch.reset();
+        self.recovery.reset();
         self.reduced = false;
         self.ever_reduced = true;
         self.undo = None;
@@ -212,7 +212,7 @@ impl Window {
     /// whether anything was restored.
     pub fn undo(&mut self) -> bool {
         let Some(before) = self.undo.take() else { return false };
-        self.epoch.close();
+        self.recovery.close();
         if self.cwnd > before.cwnd && !before.held {
             return false;
         }
@@ -253,7 +253,7 @@ impl Window {
     /// What the flow is doing.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        if self.epoch.in_recovery() {
+        if self.recovery.in_recovery() {
             Phase::Recovery
         } else if self.in_slow_start() {
             Phase::SlowStart
@@ -275,7 +275,7 @@ impl Window {
             dscp: 0,
             train: None,
             phase: self.phase(),
-            recovery_start: self.epoch.start(),
+            recovery_start: self.recovery.start(),
         }
     }
 }

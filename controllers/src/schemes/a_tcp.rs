@@ -5,8 +5,8 @@ use crate::parts::base::Base;
 use crate::parts::competition::{Detector, Settings};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::parallel::Share;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Time};
 
 parameters! {
     /// Parameters of [`ATcp`].
@@ -42,9 +42,12 @@ pub struct ATcpRules;
 pub type ATcp = LossBased<ATcpRules>;
 
 impl Rules for ATcpRules {
-    const NAME: &'static str = "a-tcp";
-    const SUMMARY: &'static str = "as aggressive as the competition detector finds harmless";
-    const SOURCE: &'static str = "Cho 2006, ch. IV.E; spec: cho §6, §7";
+    const INFO: Info = Info {
+        name: "a-tcp",
+        summary: "as aggressive as the competition detector finds harmless",
+        source: "Cho 2006, ch. IV.E; spec: cho §6, §7",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -76,14 +79,14 @@ impl Rules for ATcpRules {
     }
 
     /// `spec: cho §7 A-CONG`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
         memory.detector.lost(&params.detector, event.now);
         memory.share().own(window)
     }
 
     /// `spec: cho §7 A-RTO, AT-4`.
     fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
-        if !window.epoch.in_recovery() {
+        if !window.recovery.in_recovery() {
             memory.detector.lost(&params.detector, event.now);
         }
         memory.detector.k = 1;

@@ -5,7 +5,7 @@ use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::parallel::{self, Share};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
-use crate::{Event, EventKind, Path, Signals, View};
+use crate::{Event, EventKind, Info, Path, Signals, View};
 
 /// Parameters of [`ATcpP`]: A-TCP's.
 pub use crate::schemes::a_tcp::Params;
@@ -66,9 +66,12 @@ fn judge(flow: &mut Flow<'_, ATcpPRules>) {
 }
 
 impl GroupRules for ATcpPRules {
-    const NAME: &'static str = "a-tcp-p";
-    const SUMMARY: &'static str = "parallel flows that together are one adaptive flow";
-    const SOURCE: &'static str = "Cho 2006, ch. V; spec: cho §2, §6, §8";
+    const INFO: Info = Info {
+        name: "a-tcp-p",
+        summary: "parallel flows that together are one adaptive flow",
+        source: "Cho 2006, ch. V; spec: cho §2, §6, §8",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT).and(Signals::GROUPS);
     type Params = Params;
     type Memory = Memory;
@@ -125,7 +128,7 @@ impl GroupRules for ATcpPRules {
 
     /// `spec: cho §8 Timeout, AP-4`.
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        if !flow.window.epoch.in_recovery() && !guarded(flow) {
+        if !flow.window.recovery.in_recovery() && !guarded(flow) {
             judge(flow);
         }
         detector(flow).k = 1;

@@ -1,8 +1,8 @@
 #![doc = include_str!("aimd.md")]
 
-use crate::parameters;
 use crate::parts::aimd;
 use crate::parts::base::Base;
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`Aimd`].
@@ -19,9 +19,12 @@ parameters! {
 pub type Aimd = aimd::Aimd<Params>;
 
 impl aimd::Constants for Params {
-    const NAME: &'static str = "aimd";
-    const SUMMARY: &'static str = "adds a packets per round trip, gives up the fraction b on congestion";
-    const SOURCE: &'static str = "spec: sharma §2";
+    const INFO: Info = Info {
+        name: "aimd",
+        summary: "adds a packets per round trip, gives up the fraction b on congestion",
+        source: "spec: sharma §2",
+        fallback: None,
+    };
 
     fn added(&self) -> f64 {
         self.a

@@ -10,7 +10,7 @@ mod startup;
 mod state;
 
 use crate::event::RttSample;
-use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View, parameters};
+use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
 
 use ack::Ack;
 use state::Mode;
@@ -61,11 +61,12 @@ parameters! {
 pub struct Bbr;
 
 impl Controller for Bbr {
-    const NAME: &'static str = "bbr";
-    const SUMMARY: &'static str =
-        "paces at the measured bandwidth, keeps about one bandwidth-delay product in flight (v3)";
-    const SOURCE: &'static str = "draft-ietf-ccwg-bbr-06";
-    const FALLBACK: Option<&'static str> = Some("the stack paces by its own rule, only the window is BBR's");
+    const INFO: Info = Info {
+        name: "bbr",
+        summary: "paces at the measured bandwidth, keeps about one bandwidth-delay product in flight (v3)",
+        source: "draft-ietf-ccwg-bbr-06",
+        fallback: Some("the stack paces by its own rule, only the window is BBR's"),
+    };
     type Params = Params;
     type State = State;
     type Group = ();

@@ -4,8 +4,8 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::cubic_curve::next_maximum;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Time, choice, parameters};
 
 mod search;
 
@@ -83,9 +83,12 @@ impl Memory {
 }
 
 impl Rules for BicRules {
-    const NAME: &'static str = "bic";
-    const SUMMARY: &'static str = "searches for the window of the latest loss, then probes ever faster beyond it";
-    const SOURCE: &'static str = "spec: sharma §5";
+    const INFO: Info = Info {
+        name: "bic",
+        summary: "searches for the window of the latest loss, then probes ever faster beyond it",
+        source: "spec: sharma §5",
+        fallback: None,
+    };
     type Params = Params;
     type Memory = Memory;
 
@@ -101,12 +104,12 @@ impl Rules for BicRules {
     }
 
     /// `spec: sharma §5 rule 3`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
         memory.before = memory.maximum;
         let w_max = next_maximum(window.cwnd, memory.maximum.window, params.beta, params.fast_convergence);
         memory.maximum = Maximum { window: w_max, loss_ever: true };
         memory.leg = None;
-        Cut::to(if window.cwnd > params.low_window { params.beta } else { 0.5 }, window.cwnd)
+        Reduction::to(if window.cwnd > params.low_window { params.beta } else { 0.5 }, window.cwnd)
     }
 
     /// `spec: sharma §5 rule 4`, A-37: the search starts over.

@@ -1,9 +1,9 @@
 #![doc = include_str!("card.md")]
 
-use crate::parameters;
 use crate::parts::vegas::{
     ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
 };
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`Card`].
@@ -38,9 +38,12 @@ pub struct Choices;
 pub type Card = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "card";
-    const SUMMARY: &'static str = "moves its window by the sign of the gradient of delay over window";
-    const SOURCE: &'static str = "Jain 1989; spec: chan §9";
+    const INFO: Info = Info {
+        name: "card",
+        summary: "moves its window by the sign of the gradient of delay over window",
+        source: "Jain 1989; spec: chan §9",
+        fallback: None,
+    };
     type Params = Params;
     type Source = RoundTrip;
     type Step = ByGradient;

@@ -5,7 +5,7 @@ use crate::parts::base::Base;
 use crate::parts::grouped;
 use crate::parts::window::Window;
 use crate::schemes::reno::{self, Reno};
-use crate::{Controller, Decision, Event, EventKind, Member, Path, Signals, Table, View, parameters};
+use crate::{Controller, Decision, Event, EventKind, Info, Member, Path, Signals, Table, View, parameters};
 
 parameters! {
     /// Parameters of [`Cm`]. Windows are the group's, but for `min_window`, which is also the least share.
@@ -52,9 +52,12 @@ fn is_busy(members: &[Member], me: usize) -> bool {
 }
 
 impl Controller for Cm {
-    const NAME: &'static str = "cm";
-    const SUMMARY: &'static str = "one Reno window for all flows of a group, in equal shares";
-    const SOURCE: &'static str = "Balakrishnan, Rahul and Seshan 1999; spec: cho §2, §9";
+    const INFO: Info = Info {
+        name: "cm",
+        summary: "one Reno window for all flows of a group, in equal shares",
+        source: "Balakrishnan, Rahul and Seshan 1999; spec: cho §2, §9",
+        fallback: None,
+    };
     type Params = Params;
     type State = State;
     type Group = Shared;
@@ -80,13 +83,15 @@ impl Controller for Cm {
         let pool = shared.pool.get_or_insert_with(|| open(params, state, event.now));
         if members.len() > 1 {
             // What siblings gave is not given back (spec: cho §11).
-            pool.window.settle();
+            pool.window.discard_undo();
         }
         let before = pool.window.cwnd;
         let stale;
         let heard = match event.kind {
             // The recovery period is a sibling's too: what was sent before it is worth no growth.
-            EventKind::PacketsAcked(acked) if members.len() > 1 && !pool.window.epoch.accepts(acked.newest_sent_at) => {
+            EventKind::PacketsAcked(acked)
+                if members.len() > 1 && !pool.window.recovery.accepts(acked.newest_sent_at) =>
+            {
                 stale = Event { kind: EventKind::PacketsAcked(PacketsAcked { fresh_bytes: 0, ..acked }), ..*event };
                 Some(&stale)
             }

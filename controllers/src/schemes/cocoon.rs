@@ -2,7 +2,7 @@
 
 use crate::parts::aimd;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
-use crate::{Path, Signals};
+use crate::{Info, Path, Signals};
 
 pub use crate::parts::fractional::Params;
 
@@ -21,9 +21,12 @@ fn adjust(flow: &mut Flow<'_, CocoonRules>, to: f64) {
 }
 
 impl GroupRules for CocoonRules {
-    const NAME: &'static str = "cocoon";
-    const SUMMARY: &'static str = "Reno flows of which a loss lowers those with more outstanding too";
-    const SOURCE: &'static str = "spec: cho §2, §9";
+    const INFO: Info = Info {
+        name: "cocoon",
+        summary: "Reno flows of which a loss lowers those with more outstanding too",
+        source: "spec: cho §2, §9",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::GROUPS);
     type Params = Params;
     type Memory = ();
@@ -50,7 +53,7 @@ impl GroupRules for CocoonRules {
     /// starts over is no reason for them to.
     fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
         let half = 0.5 * flow.window.cwnd;
-        if !flow.window.epoch.in_recovery() {
+        if !flow.window.recovery.in_recovery() {
             adjust(flow, half.max(flow.params.base.min_window));
         }
         half

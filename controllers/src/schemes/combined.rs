@@ -1,5 +1,6 @@
 #![doc = include_str!("combined.md")]
 
+use crate::Info;
 use crate::parts::fractional::{Fractional, Slowing};
 use crate::parts::grouped::Grouped;
 
@@ -14,8 +15,12 @@ pub struct Others;
 pub type Combined = Grouped<Fractional<Others>>;
 
 impl Slowing for Others {
-    const NAME: &'static str = "combined";
-    const SUMMARY: &'static str = "a standard flow beside parallel flows that grow more slowly the more they are";
+    const INFO: Info = Info {
+        name: "combined",
+        summary: "a standard flow beside parallel flows that grow more slowly the more they are",
+        source: "Hacker, Noble and Athey 2004; spec: cho §2, §9",
+        fallback: None,
+    };
 
     fn slowed(me: usize, n: usize) -> f64 {
         if me == 0 { 1.0 } else { n.saturating_sub(1).max(1) as f64 }

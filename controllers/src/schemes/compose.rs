@@ -6,7 +6,7 @@ mod modules;
 
 use crate::parts::compose::{Composed, Measured, Scheme, measured};
 use crate::parts::weighted::{self, Weighted};
-use crate::{Decision, parameters};
+use crate::{Decision, Info, parameters};
 
 parameters! {
     /// Parameters of [`Compose`]: its own, and those of the modules chosen.
@@ -28,9 +28,12 @@ pub struct ComposeScheme;
 pub type Compose = Composed<ComposeScheme>;
 
 impl Scheme for ComposeScheme {
-    const NAME: &'static str = "compose";
-    const SUMMARY: &'static str = "a detector, a flow control and an estimator put together by name";
-    const SOURCE: &'static str = "spec: arumaithurai §2";
+    const INFO: Info = Info {
+        name: "compose",
+        summary: "a detector, a flow control and an estimator put together by name",
+        source: "spec: arumaithurai §2",
+        fallback: None,
+    };
     type Detector = Weighted;
     type Estimator = estimate::Chosen;
     type FlowControl = flow::Chosen;

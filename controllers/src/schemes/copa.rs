@@ -6,7 +6,7 @@ use crate::parts::base::Base;
 use crate::parts::window::Window;
 use crate::parts::windowed_max::WindowedMax;
 use crate::parts::windowed_min::WindowedMin;
-use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View, parameters};
+use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
 
 /// Rounds of one direction before the velocity doubles (Copa §2.2).
 const STEADY_ROUNDS: u32 = 3;
@@ -108,9 +108,12 @@ impl Params {
 }
 
 impl Controller for Copa {
-    const NAME: &'static str = "copa";
-    const SUMMARY: &'static str = "steers its rate to 1/(δ·queueing delay), keeps about 1/δ packets queued";
-    const SOURCE: &'static str = "Arun and Balakrishnan, Copa: practical delay-based congestion control, NSDI 2018";
+    const INFO: Info = Info {
+        name: "copa",
+        summary: "steers its rate to 1/(δ·queueing delay), keeps about 1/δ packets queued",
+        source: "Arun and Balakrishnan, Copa: practical delay-based congestion control, NSDI 2018",
+        fallback: None,
+    };
     type Params = Params;
     type State = State;
     type Group = ();
@@ -161,7 +164,7 @@ impl Controller for Copa {
         let phase = if state.slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
         Decision {
             pacing_rate: pacing.map(|rate| (rate as u64).max(1)),
-            phase: if state.window.epoch.in_recovery() { Phase::Recovery } else { phase },
+            phase: if state.window.recovery.in_recovery() { Phase::Recovery } else { phase },
             ..state.window.decision()
         }
     }
@@ -211,7 +214,7 @@ impl State {
 
     #[inline]
     fn acknowledged(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
-        self.window.epoch.acked(acked.newest_sent_at);
+        self.window.recovery.acked(acked.newest_sent_at);
         let Some(standing) = self.delays.standing() else { return };
         // λ ≤ λt = 1/(δ·dq), without the division.
         let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;
@@ -268,7 +271,7 @@ impl State {
         velocity.direction = direction;
         velocity.since = Some(now);
         velocity.cwnd = self.window.cwnd;
-        if self.competing && !self.window.epoch.in_recovery() {
+        if self.competing && !self.window.recovery.in_recovery() {
             self.inverse_delta += 1.0;
         }
     }
@@ -276,8 +279,8 @@ impl State {
     /// Loss moves nothing but δ, and that only while competing (Copa §2.2): as Reno does
     /// its window, once per round trip.
     fn lost(&mut self, params: &Params, now: Time, newest_sent_at: Time) {
-        if self.competing && self.window.epoch.accepts(newest_sent_at) {
-            self.window.epoch.begin(now);
+        if self.competing && self.window.recovery.accepts(newest_sent_at) {
+            self.window.recovery.begin(now);
             self.inverse_delta = (0.5 * self.inverse_delta).max(1.0 / params.delta);
         }
     }

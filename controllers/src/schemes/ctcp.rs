@@ -5,8 +5,8 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::vegas::{Delays, Round, backlog};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time, parameters};
 
 parameters! {
     /// Parameters of [`Ctcp`].
@@ -101,9 +101,12 @@ pub struct CtcpRules;
 pub type Ctcp = LossBased<CtcpRules>;
 
 impl Rules for CtcpRules {
-    const NAME: &'static str = "ctcp";
-    const SUMMARY: &'static str = "Compound TCP: Reno plus a window that grows fast while there is no queue";
-    const SOURCE: &'static str = "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02";
+    const INFO: Info = Info {
+        name: "ctcp",
+        summary: "Compound TCP: Reno plus a window that grows fast while there is no queue",
+        source: "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -149,12 +152,12 @@ impl Rules for CtcpRules {
     }
 
     /// `spec: arumaithurai §6.6 rule 3`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
         memory.before = memory.dwnd;
         let cwnd = 0.5 * (window.cwnd - memory.dwnd(params, window.cwnd));
         memory.dwnd = ((1.0 - params.beta) * window.cwnd - cwnd).max(0.0);
         memory.forget_round();
-        Cut::to(1.0, cwnd + memory.dwnd)
+        Reduction::to(1.0, cwnd + memory.dwnd)
     }
 
     fn timeout(_: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {

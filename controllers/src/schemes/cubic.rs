@@ -6,8 +6,8 @@ use crate::parts::base::Base;
 use crate::parts::cubic_curve::{Track, Tracks, friendly_increase, next_maximum};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::slow_start::SlowStart;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Signals, Span, Time};
 
 parameters! {
     /// Parameters of [`Cubic`].
@@ -76,9 +76,12 @@ fn begin(track: &mut Track<f64>, params: &Params, window: &Window, now: Time) {
 }
 
 impl Rules for CubicRules {
-    const NAME: &'static str = "cubic";
-    const SUMMARY: &'static str = "grows along a cubic of the time since the last congestion event";
-    const SOURCE: &'static str = "RFC 9438; spec: arumaithurai §6.5";
+    const INFO: Info = Info {
+        name: "cubic",
+        summary: "grows along a cubic of the time since the last congestion event",
+        source: "RFC 9438; spec: arumaithurai §6.5",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -119,11 +122,11 @@ impl Rules for CubicRules {
     }
 
     /// `RFC 9438 §4.6, §4.7`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
         let track = memory.tracks.respond();
         track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
         track.more = window.cwnd;
-        Cut::to(1.0, params.kept(window, event))
+        Reduction::to(1.0, params.kept(window, event))
     }
 
     /// `RFC 9438 §4.8`.

@@ -5,8 +5,8 @@ use crate::parts::base::Base;
 use crate::parts::cubic_curve::{Tracks, friendly_increase, next_maximum};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::utilization::Utilization;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Signals, Span, Time, choice, parameters};
 
 choice! {
     /// When growth is limited to `smax` packets per second.
@@ -61,10 +61,12 @@ pub struct Cubic2005Rules;
 pub type Cubic2005 = LossBased<Cubic2005Rules>;
 
 impl Rules for Cubic2005Rules {
-    const NAME: &'static str = "cubic-2005";
-    const SUMMARY: &'static str =
-        "the first CUBIC: a cubic of the time since the last loss, with a limit on its growth";
-    const SOURCE: &'static str = "spec: sharma §6";
+    const INFO: Info = Info {
+        name: "cubic-2005",
+        summary: "the first CUBIC: a cubic of the time since the last loss, with a limit on its growth",
+        source: "spec: sharma §6",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -113,11 +115,11 @@ impl Rules for Cubic2005Rules {
     }
 
     /// `spec: sharma §6 rule 2, T-10`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
         let track = memory.tracks.respond();
         track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
         track.more = true;
-        Cut::to(params.beta, window.cwnd)
+        Reduction::to(params.beta, window.cwnd)
     }
 
     /// `spec: sharma §6 rule 3`, `B-RTO`.

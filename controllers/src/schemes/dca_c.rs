@@ -1,8 +1,8 @@
 #![doc = include_str!("dca_c.md")]
 
-use crate::Signals;
 use crate::parts::dca::{Dca, NEEDS, Reach};
 use crate::parts::grouped::Grouped;
+use crate::{Info, Signals};
 
 pub use crate::parts::dca::{Memory, Params};
 
@@ -14,9 +14,12 @@ pub struct Collaborative;
 pub type DcaC = Grouped<Dca<Collaborative>>;
 
 impl Reach for Collaborative {
-    const NAME: &'static str = "dca-c";
-    const SUMMARY: &'static str = "Reno that yields to delay, and makes larger siblings yield too";
-    const SOURCE: &'static str = "Cho 2006, ch. II; spec: cho §2, §3";
+    const INFO: Info = Info {
+        name: "dca-c",
+        summary: "Reno that yields to delay, and makes larger siblings yield too",
+        source: "Cho 2006, ch. II; spec: cho §2, §3",
+        fallback: None,
+    };
     const NEEDS: Signals = NEEDS.and(Signals::GROUPS);
     type Params = Params;
 }

@@ -1,8 +1,8 @@
 #![doc = include_str!("dca_s.md")]
 
-use crate::Signals;
 use crate::parts::dca::{Dca, NEEDS, Reach};
 use crate::parts::grouped::Grouped;
+use crate::{Info, Signals};
 
 pub use crate::parts::dca::{Memory, Params};
 
@@ -14,9 +14,12 @@ pub struct Selfish;
 pub type DcaS = Grouped<Dca<Selfish>>;
 
 impl Reach for Selfish {
-    const NAME: &'static str = "dca-s";
-    const SUMMARY: &'static str = "Reno that yields to delay by a mild cut of its own window";
-    const SOURCE: &'static str = "Cho 2006, ch. II; spec: cho §3";
+    const INFO: Info = Info {
+        name: "dca-s",
+        summary: "Reno that yields to delay by a mild cut of its own window",
+        source: "Cho 2006, ch. II; spec: cho §3",
+        fallback: None,
+    };
     const NEEDS: Signals = NEEDS;
     type Params = Params;
 }

@@ -4,8 +4,8 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
-use crate::parts::window::{Cut, Window};
-use crate::{Decision, Ecn, Event, EventKind, Path, Signals, Span, View, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Decision, Ecn, Event, EventKind, Info, Path, Signals, Span, View, choice, parameters};
 
 choice! {
     /// How data packets say that they may be marked.
@@ -47,10 +47,12 @@ pub struct DctcpRules;
 pub type Dctcp = Grouped<DctcpRules>;
 
 impl GroupRules for DctcpRules {
-    const NAME: &'static str = "dctcp";
-    const SUMMARY: &'static str = "gives up half the fraction of its packets that arrive marked";
-    const SOURCE: &'static str = "RFC 8257; spec: arumaithurai §6.4";
-    const FALLBACK: Option<&'static str> = Some("answers losses only, as Reno");
+    const INFO: Info = Info {
+        name: "dctcp",
+        summary: "gives up half the fraction of its packets that arrive marked",
+        source: "RFC 8257; spec: arumaithurai §6.4",
+        fallback: Some("answers losses only, as Reno"),
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::ECN).and(Signals::CE_COUNT);
     type Params = Params;
     type Memory = Memory;
@@ -72,10 +74,10 @@ impl GroupRules for DctcpRules {
     fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
         flow.memory.fraction.heard(flow.params.gain, Span::ZERO, event);
         if let EventKind::PacketsLost(lost) = &event.kind
-            && !flow.window.epoch.accepts(lost.newest_sent_at)
+            && !flow.window.recovery.accepts(lost.newest_sent_at)
             && let Some(before) = flow.memory.before.take()
         {
-            flow.window.deepen(&flow.params.base, 0.5 * before);
+            flow.window.reduce_further(&flow.params.base, 0.5 * before);
         }
     }
 
@@ -89,8 +91,8 @@ impl GroupRules for DctcpRules {
     fn congestion(flow: &mut Flow<'_, Self>) {
         if matches!(flow.event.kind, EventKind::EcnCe(_)) {
             flow.memory.before = Some(flow.window.cwnd);
-            flow.respond(Cut::to(1.0 - 0.5 * flow.memory.fraction.alpha(), flow.window.cwnd));
-            flow.window.settle();
+            flow.respond(Reduction::to(1.0 - 0.5 * flow.memory.fraction.alpha(), flow.window.cwnd));
+            flow.window.discard_undo();
         } else {
             flow.memory.before = None;
             flow.respond(aimd::decrease(0.5, flow.window));

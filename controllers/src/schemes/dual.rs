@@ -3,7 +3,7 @@
 use crate::parts::base::Base;
 use crate::parts::dca::{self, Dca, NEEDS, Reach};
 use crate::parts::grouped::Grouped;
-use crate::{Signals, parameters};
+use crate::{Info, Signals, parameters};
 
 pub use crate::parts::dca::Memory;
 
@@ -28,9 +28,12 @@ pub struct EverySecond;
 pub type Dual = Grouped<Dca<EverySecond>>;
 
 impl Reach for EverySecond {
-    const NAME: &'static str = "dual";
-    const SUMMARY: &'static str = "Reno that gives up an eighth every second round trip the RTT is high";
-    const SOURCE: &'static str = "Wang and Crowcroft 1992; spec: chan §9";
+    const INFO: Info = Info {
+        name: "dual",
+        summary: "Reno that gives up an eighth every second round trip the RTT is high",
+        source: "Wang and Crowcroft 1992; spec: chan §9",
+        fallback: None,
+    };
     const NEEDS: Signals = NEEDS;
     type Params = Params;
     const EVERY: u8 = 2;

@@ -4,7 +4,7 @@ use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, VegasBased,
 };
 use crate::parts::windowed_min::WindowedMin;
-use crate::{Signals, Span, Time, parameters};
+use crate::{Info, Signals, Span, Time, parameters};
 
 parameters! {
     /// Parameters of [`EnhancedVegas`].
@@ -112,10 +112,12 @@ pub struct Choices;
 pub type EnhancedVegas = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "enhanced-vegas";
-    const SUMMARY: &'static str = "Vegas that leaves queueing on the way back out of account, by one-way delays";
-    const SOURCE: &'static str = "spec: chan §5";
-    const FALLBACK: Option<&'static str> = Some("plain Vegas, on round-trip times");
+    const INFO: Info = Info {
+        name: "enhanced-vegas",
+        summary: "Vegas that leaves queueing on the way back out of account, by one-way delays",
+        source: "spec: chan §5",
+        fallback: Some("plain Vegas, on round-trip times"),
+    };
     type Params = Params;
     type Source = OneWayDelays;
     type Step = ByOne;

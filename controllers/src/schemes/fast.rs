@@ -3,8 +3,8 @@
 use crate::event::RttSample;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time, choice, parameters};
 
 /// Smallest window, packets (`spec: sharma §7`, corner cases).
 const LEAST: f64 = 2.0;
@@ -129,9 +129,12 @@ pub struct FastRules;
 pub type Fast = LossBased<FastRules>;
 
 impl Rules for FastRules {
-    const NAME: &'static str = "fast";
-    const SUMMARY: &'static str = "keeps a number of its own packets queued, by the average RTT";
-    const SOURCE: &'static str = "spec: sharma §7";
+    const INFO: Info = Info {
+        name: "fast",
+        summary: "keeps a number of its own packets queued, by the average RTT",
+        source: "spec: sharma §7",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -158,7 +161,7 @@ impl Rules for FastRules {
                 in_flight = acked.in_flight as f64 / window.mtu;
             }
             memory.flight = acked.newest_in_flight.map_or(window.cwnd, |bytes| bytes as f64 / window.mtu);
-            if window.epoch.in_recovery() {
+            if window.recovery.in_recovery() {
                 memory.last_update = event.now;
             }
         }
@@ -195,8 +198,8 @@ impl Rules for FastRules {
     }
 
     /// `spec: sharma §7` rule 5.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
-        Cut { cwnd: 0.5 * window.cwnd, ssthresh: LEAST }
+    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
+        Reduction { cwnd: 0.5 * window.cwnd, ssthresh: LEAST }
     }
 
     /// `spec: sharma §7` rule 7.

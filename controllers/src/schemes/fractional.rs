@@ -1,5 +1,6 @@
 #![doc = include_str!("fractional.md")]
 
+use crate::Info;
 use crate::parts::fractional::{self, Slowing};
 use crate::parts::grouped::Grouped;
 
@@ -13,8 +14,12 @@ pub struct All;
 pub type Fractional = Grouped<fractional::Fractional<All>>;
 
 impl Slowing for All {
-    const NAME: &'static str = "fractional";
-    const SUMMARY: &'static str = "parallel flows that each grow more slowly the more they are";
+    const INFO: Info = Info {
+        name: "fractional",
+        summary: "parallel flows that each grow more slowly the more they are",
+        source: "Hacker, Noble and Athey 2004; spec: cho §2, §9",
+        fallback: None,
+    };
 
     fn slowed(_: usize, n: usize) -> f64 {
         n as f64

@@ -3,8 +3,8 @@
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time, parameters};
 
 mod meter;
 
@@ -107,9 +107,12 @@ pub struct HTcpRules;
 pub type HTcp = LossBased<HTcpRules>;
 
 impl Rules for HTcpRules {
-    const NAME: &'static str = "h-tcp";
-    const SUMMARY: &'static str = "grows faster the longer ago congestion was, gives up what empties the queue";
-    const SOURCE: &'static str = "spec: sharma §8";
+    const INFO: Info = Info {
+        name: "h-tcp",
+        summary: "grows faster the longer ago congestion was, gives up what empties the queue",
+        source: "spec: sharma §8",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -122,7 +125,7 @@ impl Rules for HTcpRules {
     /// `spec: sharma §8 rules 1, 2`.
     #[inline]
     fn heard(_: &Params, memory: &mut Memory, window: &Window, event: &Event) {
-        let recovering = window.epoch.in_recovery();
+        let recovering = window.recovery.in_recovery();
         if let Some(rtt) = event.rtt().map(|rtt| rtt.adjusted()).filter(|rtt| *rtt > Span::ZERO) {
             memory.rtt_min = Some(memory.rtt_min.map_or(rtt, |min| min.min(rtt)));
             if !recovering {
@@ -147,7 +150,7 @@ impl Rules for HTcpRules {
     }
 
     /// `spec: sharma §8 rule 4`, A-15, A-16.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Cut {
+    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
         memory.before = memory.track;
         let min = memory.rtt_min.unwrap_or(memory.track.rtt_max);
         let track = &mut memory.track;
@@ -162,7 +165,7 @@ impl Rules for HTcpRules {
         };
         track.last_cong = event.now;
         track.rtt_max = min + Span(((track.rtt_max - min).0 as f64 * params.fade) as u64);
-        Cut::to(track.beta, window.cwnd)
+        Reduction::to(track.beta, window.cwnd)
     }
 
     /// `spec: sharma §8 rule 5`.

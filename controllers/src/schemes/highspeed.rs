@@ -3,8 +3,8 @@
 use crate::parts::base::Base;
 use crate::parts::high_speed::{Response, Slope};
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Time, parameters};
 
 pub use crate::parts::high_speed::Form;
 
@@ -24,9 +24,12 @@ pub struct HighSpeedRules;
 pub type HighSpeed = LossBased<HighSpeedRules>;
 
 impl Rules for HighSpeedRules {
-    const NAME: &'static str = "highspeed";
-    const SUMMARY: &'static str = "grows faster and gives up less the larger the window is";
-    const SOURCE: &'static str = "RFC 3649; spec: sharma §3, arumaithurai §6.7";
+    const INFO: Info = Info {
+        name: "highspeed",
+        summary: "grows faster and gives up less the larger the window is",
+        source: "RFC 3649; spec: sharma §3, arumaithurai §6.7",
+        fallback: None,
+    };
     type Params = Params;
     type Memory = Slope;
 
@@ -41,7 +44,7 @@ impl Rules for HighSpeedRules {
     }
 
     /// `spec: sharma §3 T-5`.
-    fn decrease(params: &Params, _: &mut Slope, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, _: &mut Slope, window: &Window, _: &Event) -> Reduction {
         params.response.decrease(window)
     }
 

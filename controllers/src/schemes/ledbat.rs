@@ -6,8 +6,8 @@ use crate::parts::delay_signal::DelaySignal;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::splitmix::SplitMix64;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Time, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Time, choice, parameters};
 
 /// The least threshold: below it there is no slow start to speak of.
 const NO_SLOW_START: f64 = 2.0;
@@ -138,10 +138,12 @@ pub struct LedbatRules;
 pub type Ledbat = LossBased<LedbatRules>;
 
 impl Rules for LedbatRules {
-    const NAME: &'static str = "ledbat";
-    const SUMMARY: &'static str = "background transport: fills the path but keeps its own queueing delay at a target";
-    const SOURCE: &'static str = "RFC 6817; spec: arumaithurai §5.2, §5.3";
-    const FALLBACK: Option<&'static str> = Some("takes round-trip times for one-way delays");
+    const INFO: Info = Info {
+        name: "ledbat",
+        summary: "background transport: fills the path but keeps its own queueing delay at a target",
+        source: "RFC 6817; spec: arumaithurai §5.2, §5.3",
+        fallback: Some("takes round-trip times for one-way delays"),
+    };
     type Params = Params;
     type Memory = Memory;
 
@@ -194,7 +196,7 @@ impl Rules for LedbatRules {
         }
         window.lower(&params.base, memory.allowed);
         if window.cwnd < before {
-            window.settle();
+            window.discard_undo();
         }
     }
 
@@ -219,8 +221,8 @@ impl Rules for LedbatRules {
 
     /// `spec: arumaithurai §5.3` 2: `min(cwnd, max(cwnd/2, MIN_CWND))`, which the window's
     /// floor sees to.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
-        Cut { cwnd: (0.5 * window.cwnd).max(1.0), ssthresh: NO_SLOW_START }
+    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
+        Reduction { cwnd: (0.5 * window.cwnd).max(1.0), ssthresh: NO_SLOW_START }
     }
 
     /// The standard knows no slow start after a timeout (`spec: arumaithurai §5.3` 3); the

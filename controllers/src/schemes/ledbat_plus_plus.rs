@@ -8,8 +8,8 @@ use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
 use crate::parts::vegas::signed;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
 
 pub use cycle::Stage;
 
@@ -109,9 +109,12 @@ pub struct LedbatPlusPlusRules;
 pub type LedbatPlusPlus = LossBased<LedbatPlusPlusRules>;
 
 impl Rules for LedbatPlusPlusRules {
-    const NAME: &'static str = "ledbat++";
-    const SUMMARY: &'static str = "LEDBAT on round-trip times that slows down now and then to see the path empty";
-    const SOURCE: &'static str = "draft-irtf-iccrg-ledbat-plus-plus-01; RFC 6817";
+    const INFO: Info = Info {
+        name: "ledbat++",
+        summary: "LEDBAT on round-trip times that slows down now and then to see the path empty",
+        source: "draft-irtf-iccrg-ledbat-plus-plus-01; RFC 6817",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -162,7 +165,7 @@ impl Rules for LedbatPlusPlusRules {
             let windows = acked.bytes as f64 / window.mtu / window.cwnd;
             window.lower(&params.base, window.cwnd + memory.change * windows.min(1.0));
             window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
-            window.settle();
+            window.discard_undo();
         }
     }
 
@@ -178,11 +181,11 @@ impl Rules for LedbatPlusPlusRules {
 
     /// Reno's response, also to the window a slowdown will return to: what is lost while
     /// the window is down was sent before.
-    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
         if memory.stage.is_down() {
-            return Cut { cwnd: window.cwnd, ssthresh: 0.5 * window.ssthresh };
+            return Reduction { cwnd: window.cwnd, ssthresh: 0.5 * window.ssthresh };
         }
-        Cut::to(0.5, window.cwnd)
+        Reduction::to(0.5, window.cwnd)
     }
 
     fn timeout(_: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {

@@ -4,8 +4,8 @@ use crate::parameters;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Time};
 
 parameters! {
     /// Parameters of [`MulTcp`].
@@ -34,9 +34,12 @@ fn caught_up(n: f64, gain: f64, iw: f64) -> f64 {
 }
 
 impl Rules for MulTcpRules {
-    const NAME: &'static str = "multcp";
-    const SUMMARY: &'static str = "one flow with the increase and decrease of n standard ones";
-    const SOURCE: &'static str = "Crowcroft and Oechslin 1998; spec: cho §5, §9";
+    const INFO: Info = Info {
+        name: "multcp",
+        summary: "one flow with the increase and decrease of n standard ones",
+        source: "Crowcroft and Oechslin 1998; spec: cho §5, §9",
+        fallback: None,
+    };
     type Params = Params;
     /// Window up to which slow start is quicker than a standard flow's.
     type Memory = f64;
@@ -57,7 +60,7 @@ impl Rules for MulTcpRules {
     }
 
     /// One of `n` flows halves; the threshold is the reduced window (`spec: cho §5`).
-    fn decrease(params: &Params, _: &mut f64, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, _: &mut f64, window: &Window, _: &Event) -> Reduction {
         aimd::decrease(0.5 / params.n, window)
     }
 

@@ -5,7 +5,7 @@ use crate::parts::early::EarlyEcn;
 use crate::parts::guided::Guided;
 use crate::parts::proecn::ProEcn;
 use crate::parts::{early, guided, labels, proecn};
-use crate::{Decision, parameters};
+use crate::{Decision, Info, parameters};
 
 parameters! {
     /// Parameters of [`NfTcp`].
@@ -29,10 +29,12 @@ pub struct NfTcpScheme;
 pub type NfTcp = Composed<NfTcpScheme>;
 
 impl Scheme for NfTcpScheme {
-    const NAME: &'static str = "nf-tcp";
-    const SUMMARY: &'static str = "background transport: yields to early marks, grows by probed bandwidth";
-    const SOURCE: &'static str = "spec: arumaithurai §3";
-    const FALLBACK: Option<&'static str> = Some("grows linearly, without probing");
+    const INFO: Info = Info {
+        name: "nf-tcp",
+        summary: "background transport: yields to early marks, grows by probed bandwidth",
+        source: "spec: arumaithurai §3",
+        fallback: Some("grows linearly, without probing"),
+    };
     type Detector = EarlyEcn;
     type Estimator = ProEcn;
     type FlowControl = Guided;

@@ -4,7 +4,7 @@ use crate::parts::aimd::Aimd;
 use crate::parts::compose::{Composed, Measured, NoEstimate, Scheme, measured};
 use crate::parts::early::EarlyEcn;
 use crate::parts::{aimd, early, labels};
-use crate::{Decision, parameters};
+use crate::{Decision, Info, parameters};
 
 parameters! {
     /// Parameters of [`NfTcpPrime`].
@@ -32,9 +32,12 @@ pub struct NfTcpPrimeScheme;
 pub type NfTcpPrime = Composed<NfTcpPrimeScheme>;
 
 impl Scheme for NfTcpPrimeScheme {
-    const NAME: &'static str = "nf-tcp-prime";
-    const SUMMARY: &'static str = "nf-tcp without bandwidth estimation: Reno that yields to early marks";
-    const SOURCE: &'static str = "spec: arumaithurai §3.8";
+    const INFO: Info = Info {
+        name: "nf-tcp-prime",
+        summary: "nf-tcp without bandwidth estimation: Reno that yields to early marks",
+        source: "spec: arumaithurai §3.8",
+        fallback: None,
+    };
     type Detector = EarlyEcn;
     type Estimator = NoEstimate;
     type FlowControl = Aimd<aimd::Params>;

@@ -5,7 +5,7 @@ use crate::parts::vegas::{
     self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundTrip, RoundTripMemory, Scheme, Source, State,
     Step, StepRule, Told, VegasBased,
 };
-use crate::{Decision, Signals, Span, parameters};
+use crate::{Decision, Info, Signals, Span, parameters};
 
 /// `F` that leaves the window to itself: two packets every two rounds and more.
 const WHOLE: f64 = 2.0;
@@ -131,9 +131,12 @@ pub struct Choices;
 pub type Nice = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "nice";
-    const SUMMARY: &'static str = "background transport: Vegas that halves when half of its packets are late";
-    const SOURCE: &'static str = "spec: arumaithurai §6.3";
+    const INFO: Info = Info {
+        name: "nice",
+        summary: "background transport: Vegas that halves when half of its packets are late",
+        source: "spec: arumaithurai §6.3",
+        fallback: None,
+    };
     type Params = Params;
     type Source = Lateness;
     type Step = Yielding;

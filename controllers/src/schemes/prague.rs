@@ -3,11 +3,11 @@
 use crate::event::{EcnCe, PacketsLost};
 use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::epoch::Epoch;
 use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
-use crate::parts::window::{Cut, Window};
-use crate::{Decision, Ecn, Event, EventKind, Path, Signals, Span, Time, View, parameters};
+use crate::parts::recovery::RecoveryPeriod;
+use crate::parts::window::{Reduction, Window};
+use crate::{Decision, Ecn, Event, EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 mod classic;
 
@@ -41,7 +41,7 @@ parameters! {
 pub struct Memory {
     fraction: MarkedFraction,
     /// The latest response to a mark.
-    answered: Epoch,
+    answered: RecoveryPeriod,
     /// The window that response found, packets.
     before: f64,
     /// Marks of the frame being told.
@@ -103,15 +103,17 @@ impl PragueRules {
         flow.window.ssthresh = flow.window.cwnd.max(2.0);
         flow.window.reduced = true;
         flow.window.ever_reduced = true;
-        flow.window.settle();
+        flow.window.discard_undo();
     }
 }
 
 impl GroupRules for PragueRules {
-    const NAME: &'static str = "prague";
-    const SUMMARY: &'static str = "L4S: keeps queues shallow by answering marks in proportion";
-    const SOURCE: &'static str = "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4";
-    const FALLBACK: Option<&'static str> = Some("sends without ECN and answers losses only, as paced Reno");
+    const INFO: Info = Info {
+        name: "prague",
+        summary: "L4S: keeps queues shallow by answering marks in proportion",
+        source: "draft-briscoe-iccrg-prague-congestion-control-04; RFC 9331 §4",
+        fallback: Some("sends without ECN and answers losses only, as paced Reno"),
+    };
     const NEEDS: Signals = Signals::ACKS
         .and(Signals::LOSS)
         .and(Signals::RTT)
@@ -131,7 +133,7 @@ impl GroupRules for PragueRules {
     fn start(_: &Params, path: &Path) -> Memory {
         Memory {
             fraction: MarkedFraction::start(path.now),
-            answered: Epoch::default(),
+            answered: RecoveryPeriod::default(),
             before: 0.0,
             marked: 0,
             clean: 1.0,
@@ -194,7 +196,7 @@ impl GroupRules for PragueRules {
                 if !flow.memory.answered.accepts(newest_sent_at) {
                     to = (kept * flow.memory.before).min(flow.window.cwnd);
                 }
-                flow.respond(Cut::to(1.0, to));
+                flow.respond(Reduction::to(1.0, to));
             }
             _ => {}
         }

@@ -1,7 +1,7 @@
 #![doc = include_str!("quick_vegas.md")]
 
-use crate::parameters;
 use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, Told, VegasBased};
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`QuickVegas`].
@@ -61,9 +61,12 @@ pub struct Choices;
 pub type QuickVegas = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "quick-vegas";
-    const SUMMARY: &'static str = "Vegas in larger steps: grows faster the longer it may, sheds an excess at once";
-    const SOURCE: &'static str = "spec: chan §6";
+    const INFO: Info = Info {
+        name: "quick-vegas",
+        summary: "Vegas in larger steps: grows faster the longer it may, sheds an excess at once",
+        source: "spec: chan §6",
+        fallback: None,
+    };
     type Params = Params;
     type Source = RoundTrip;
     type Step = Quick;

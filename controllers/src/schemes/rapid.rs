@@ -3,10 +3,10 @@
 use crate::event::{Place, ProbeReceived, RttSample};
 use crate::parts::chirp::path::{self, Finding, PathChirp};
 use crate::parts::chirp::{self};
-use crate::parts::epoch::Epoch;
+use crate::parts::recovery::RecoveryPeriod;
 use crate::{
-    Controller, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Span, Table, Time, TrainPlan, View, choice,
-    parameters,
+    Controller, Decision, Ecn, Event, EventKind, Info, Path, Phase, Signals, Span, Table, Time, TrainPlan, View,
+    choice, parameters,
 };
 
 choice! {
@@ -64,7 +64,7 @@ pub struct State {
     /// The train being read.
     reading: Option<Reading>,
     /// The latest response to a loss.
-    epoch: Epoch,
+    epoch: RecoveryPeriod,
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
     /// The latest estimate, bit/s.
@@ -208,9 +208,12 @@ impl State {
 pub struct Rapid;
 
 impl Controller for Rapid {
-    const NAME: &'static str = "rapid";
-    const SUMMARY: &'static str = "sends all data in trains, each of which measures the rate of the next";
-    const SOURCE: &'static str = "spec: arumaithurai §5.6";
+    const INFO: Info = Info {
+        name: "rapid",
+        summary: "sends all data in trains, each of which measures the rate of the next",
+        source: "spec: arumaithurai §5.6",
+        fallback: None,
+    };
     const WANTS_PACKET_SENT: bool = true;
     type Params = Params;
     type State = State;
@@ -238,7 +241,7 @@ impl Controller for Rapid {
             start: None,
             grown_at: path.now,
             reading: None,
-            epoch: Epoch::default(),
+            epoch: RecoveryPeriod::default(),
             srtt: Span::ZERO,
             available: 0.0,
             mtu: plan.bytes,

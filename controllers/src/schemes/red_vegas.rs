@@ -2,7 +2,7 @@
 
 use crate::event::{EcnCe, PacketsAcked, PacketsLost};
 use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Source, VegasBased};
-use crate::{Ecn, Signals, parameters};
+use crate::{Ecn, Info, Signals, parameters};
 
 parameters! {
     /// Parameters of [`RedVegas`]. `beta` is also how many packets after a marked one a loss still counts as congestion.
@@ -95,10 +95,12 @@ pub struct Choices;
 pub type RedVegas = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "red-vegas";
-    const SUMMARY: &'static str = "Vegas that keeps its window at losses far from any mark of a dropping router";
-    const SOURCE: &'static str = "spec: chan §7";
-    const FALLBACK: Option<&'static str> = Some("plain Vegas, every loss is congestion");
+    const INFO: Info = Info {
+        name: "red-vegas",
+        summary: "Vegas that keeps its window at losses far from any mark of a dropping router",
+        source: "spec: chan §7",
+        fallback: Some("plain Vegas, every loss is congestion"),
+    };
     const ECN: Ecn = Ecn::Ect0;
     type Params = Params;
     type Source = RoundTrip;

@@ -1,8 +1,8 @@
 #![doc = include_str!("reno.md")]
 
-use crate::parameters;
 use crate::parts::aimd;
 use crate::parts::base::Base;
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`Reno`].
@@ -15,9 +15,12 @@ parameters! {
 pub type Reno = aimd::Aimd<Params>;
 
 impl aimd::Constants for Params {
-    const NAME: &'static str = "reno";
-    const SUMMARY: &'static str = "adds one packet per round trip, halves on congestion";
-    const SOURCE: &'static str = "RFC 9002 §7; spec: sharma §2, cho §1.6";
+    const INFO: Info = Info {
+        name: "reno",
+        summary: "adds one packet per round trip, halves on congestion",
+        source: "RFC 9002 §7; spec: sharma §2, cho §1.6",
+        fallback: None,
+    };
 
     /// `spec: sharma §2 T-2`.
     fn given_up(&self) -> f64 {

@@ -5,7 +5,7 @@ use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, Scheme, Source, VegasBased, signed,
 };
 use crate::parts::windowed_min::WindowedMin;
-use crate::{Signals, Span, Time, choice, parameters};
+use crate::{Info, Signals, Span, Time, choice, parameters};
 
 choice! {
     /// How BaseRTT follows what the routers report (`spec: chan §4.5 B3, §13 A6`).
@@ -124,10 +124,12 @@ pub struct Choices;
 pub type RoVegas = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "rovegas";
-    const SUMMARY: &'static str = "Vegas that leaves queueing on the way back out of account, by routers' reports";
-    const SOURCE: &'static str = "spec: chan §4";
-    const FALLBACK: Option<&'static str> = Some("plain Vegas, on round-trip times");
+    const INFO: Info = Info {
+        name: "rovegas",
+        summary: "Vegas that leaves queueing on the way back out of account, by routers' reports",
+        source: "spec: chan §4",
+        fallback: Some("plain Vegas, on round-trip times"),
+    };
     type Params = Params;
     type Source = RouterTimes;
     type Step = ByOne;

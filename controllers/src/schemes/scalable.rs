@@ -3,8 +3,8 @@
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Time, parameters};
 
 parameters! {
     /// Parameters of [`Scalable`].
@@ -27,9 +27,12 @@ pub struct ScalableRules;
 pub type Scalable = LossBased<ScalableRules>;
 
 impl Rules for ScalableRules {
-    const NAME: &'static str = "scalable";
-    const SUMMARY: &'static str = "grows by a fixed share of the window per round trip, gives up an eighth";
-    const SOURCE: &'static str = "spec: sharma §4";
+    const INFO: Info = Info {
+        name: "scalable",
+        summary: "grows by a fixed share of the window per round trip, gives up an eighth",
+        source: "spec: sharma §4",
+        fallback: None,
+    };
     type Params = Params;
     type Memory = ();
 
@@ -42,7 +45,7 @@ impl Rules for ScalableRules {
     }
 
     /// `spec: sharma §4 T-7`.
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Reduction {
         aimd::decrease(if window.cwnd > params.low_window { params.b } else { 0.5 }, window)
     }
 }

@@ -7,8 +7,8 @@ use crate::parts::high_speed::{Response, Slope};
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::vegas::{Delays, backlog};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Signals, Span, Time, parameters};
 
 parameters! {
     /// Parameters of [`TcpAfrica`].
@@ -51,9 +51,12 @@ pub struct TcpAfricaRules;
 pub type TcpAfrica = LossBased<TcpAfricaRules>;
 
 impl Rules for TcpAfricaRules {
-    const NAME: &'static str = "tcp-africa";
-    const SUMMARY: &'static str = "HighSpeed TCP while the queue is empty, Reno's growth once it builds";
-    const SOURCE: &'static str = "King, Baraniuk and Riedi 2005; spec: cho §9";
+    const INFO: Info = Info {
+        name: "tcp-africa",
+        summary: "HighSpeed TCP while the queue is empty, Reno's growth once it builds",
+        source: "King, Baraniuk and Riedi 2005; spec: cho §9",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -80,7 +83,7 @@ impl Rules for TcpAfricaRules {
     }
 
     /// HighSpeed TCP's in both modes (`spec: cho §9`).
-    fn decrease(params: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
         params.response.decrease(window)
     }
 

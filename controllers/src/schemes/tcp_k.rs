@@ -4,8 +4,8 @@ use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::parallel::Share;
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Time};
 
 parameters! {
     /// Parameters of [`TcpK`].
@@ -26,9 +26,12 @@ pub struct TcpKRules;
 pub type TcpK = LossBased<TcpKRules>;
 
 impl Rules for TcpKRules {
-    const NAME: &'static str = "tcp-k";
-    const SUMMARY: &'static str = "one flow as aggressive as k standard ones";
-    const SOURCE: &'static str = "Cho 2006, ch. IV.C; spec: cho §5";
+    const INFO: Info = Info {
+        name: "tcp-k",
+        summary: "one flow as aggressive as k standard ones",
+        source: "Cho 2006, ch. IV.C; spec: cho §5",
+        fallback: None,
+    };
     type Params = Params;
     type Memory = ();
 
@@ -47,7 +50,7 @@ impl Rules for TcpKRules {
     }
 
     /// `spec: cho §5 K-CONG, eq. 4.3`.
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Cut {
+    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Reduction {
         Share::alone(params.k).own(window)
     }
 

@@ -5,8 +5,8 @@ use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, Path, Signals, Span, Time, choice, parameters};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, Info, Path, Signals, Span, Time, choice, parameters};
 
 mod range;
 
@@ -97,10 +97,12 @@ pub struct TcpLpRules;
 pub type TcpLp = LossBased<TcpLpRules>;
 
 impl Rules for TcpLpRules {
-    const NAME: &'static str = "tcp-lp";
-    const SUMMARY: &'static str = "background transport: Reno that backs off as soon as smoothed delay rises";
-    const SOURCE: &'static str = "spec: arumaithurai §5.4";
-    const FALLBACK: Option<&'static str> = Some("takes round-trip times for one-way delays");
+    const INFO: Info = Info {
+        name: "tcp-lp",
+        summary: "background transport: Reno that backs off as soon as smoothed delay rises",
+        source: "spec: arumaithurai §5.4",
+        fallback: Some("takes round-trip times for one-way delays"),
+    };
     type Params = Params;
     type Memory = Memory;
 
@@ -136,7 +138,7 @@ impl Rules for TcpLpRules {
         if params.exit_slow_start {
             window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
         }
-        window.settle();
+        window.discard_undo();
         memory.indicated = Some(now);
     }
 
@@ -150,8 +152,8 @@ impl Rules for TcpLpRules {
     }
 
     /// `spec: arumaithurai §5.0`: a loss leaves two packets at least, whatever delay may do.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Cut {
-        Cut::to(1.0, (0.5 * window.cwnd).max(2.0).min(window.cwnd))
+    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
+        Reduction::to(1.0, (0.5 * window.cwnd).max(2.0).min(window.cwnd))
     }
 
     fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {

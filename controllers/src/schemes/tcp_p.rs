@@ -6,7 +6,7 @@ use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::parallel::{self, Share};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
-use crate::{Event, Path, Signals, View};
+use crate::{Event, Info, Path, Signals, View};
 
 parameters! {
     /// Parameters of [`TcpP`].
@@ -65,9 +65,12 @@ fn counted(memory: &mut Memory, units: f64, enough: f64, step: f64) -> f64 {
 }
 
 impl GroupRules for TcpPRules {
-    const NAME: &'static str = "tcp-p";
-    const SUMMARY: &'static str = "parallel flows that together are as aggressive as k standard ones";
-    const SOURCE: &'static str = "Cho 2006, ch. III; spec: cho §2, §4";
+    const INFO: Info = Info {
+        name: "tcp-p",
+        summary: "parallel flows that together are as aggressive as k standard ones",
+        source: "Cho 2006, ch. III; spec: cho §2, §4",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT).and(Signals::GROUPS);
     type Params = Params;
     type Memory = Memory;

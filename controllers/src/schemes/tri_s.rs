@@ -1,9 +1,9 @@
 #![doc = include_str!("tri_s.md")]
 
-use crate::parameters;
 use crate::parts::vegas::{
     ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
 };
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`TriS`].
@@ -44,9 +44,12 @@ pub struct Choices;
 pub type TriS = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "tri-s";
-    const SUMMARY: &'static str = "moves its window by what a packet more gains in throughput";
-    const SOURCE: &'static str = "Wang and Crowcroft 1991; spec: chan §9";
+    const INFO: Info = Info {
+        name: "tri-s",
+        summary: "moves its window by what a packet more gains in throughput",
+        source: "Wang and Crowcroft 1991; spec: chan §9",
+        fallback: None,
+    };
     type Params = Params;
     type Source = RoundTrip;
     type Step = ByGradient;

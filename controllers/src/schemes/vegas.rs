@@ -1,5 +1,6 @@
 #![doc = include_str!("vegas.md")]
 
+use crate::Info;
 use crate::parts::vegas::{ByOne, Common, Every, RoundTrip, Scheme, VegasBased};
 
 /// Vegas' choices.
@@ -10,9 +11,12 @@ pub struct Choices;
 pub type Vegas = VegasBased<Choices>;
 
 impl Scheme for Choices {
-    const NAME: &'static str = "vegas";
-    const SUMMARY: &'static str = "keeps a few packets queued, one packet per round trip up or down";
-    const SOURCE: &'static str = "spec: chan §3";
+    const INFO: Info = Info {
+        name: "vegas",
+        summary: "keeps a few packets queued, one packet per round trip up or down",
+        source: "spec: chan §3",
+        fallback: None,
+    };
     type Params = Common;
     type Source = RoundTrip;
     type Step = ByOne;

@@ -6,8 +6,8 @@ use crate::parts::ack_rate::AckRate;
 use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Cut, Window};
-use crate::{Event, EventKind, Path, Signals, Span, Time};
+use crate::parts::window::{Reduction, Window};
+use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
 
 /// Least window after a response, packets (`spec: arumaithurai §6.1`).
 const LEAST: f64 = 2.0;
@@ -47,9 +47,12 @@ pub struct WestwoodRules;
 pub type Westwood = LossBased<WestwoodRules>;
 
 impl Rules for WestwoodRules {
-    const NAME: &'static str = "westwood";
-    const SUMMARY: &'static str = "Reno that goes back to what the path was delivering instead of to half";
-    const SOURCE: &'static str = "spec: arumaithurai §6.1";
+    const INFO: Info = Info {
+        name: "westwood",
+        summary: "Reno that goes back to what the path was delivering instead of to half",
+        source: "spec: arumaithurai §6.1",
+        fallback: None,
+    };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
     type Memory = Memory;
@@ -88,9 +91,9 @@ impl Rules for WestwoodRules {
 
     /// `spec: arumaithurai §6.1` 2; a window that is smaller stays, and grows to the
     /// threshold by slow start.
-    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Cut {
+    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
         let ssthresh = memory.delivered(window);
-        Cut { cwnd: window.cwnd.min(ssthresh), ssthresh }
+        Reduction { cwnd: window.cwnd.min(ssthresh), ssthresh }
     }
 
     /// `spec: arumaithurai §6.1` 3.

@@ -4,7 +4,7 @@ use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use super::{Detector, Estimator, FlowControl, Input, Measured, measured};
-use crate::{Controller, Decision, Event, Parameters, Path, Signals, Table, View};
+use crate::{Controller, Decision, Event, Info, Parameters, Path, Signals, Table, View};
 
 type Detecting<S> = <S as Scheme>::Detector;
 type Estimating<S> = <S as Scheme>::Estimator;
@@ -12,14 +12,8 @@ type Controlling<S> = <S as Scheme>::FlowControl;
 
 /// Names a composition and its modules.
 pub trait Scheme: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`].
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`].
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`].
-    const SOURCE: &'static str;
-    /// See [`Controller::FALLBACK`].
-    const FALLBACK: Option<&'static str> = None;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
     /// Detects congestion.
     type Detector: Detector;
     /// Estimates bandwidth.
@@ -63,10 +57,7 @@ fn of<T>(params: &impl AsRef<T>) -> &T {
 }
 
 impl<S: Scheme> Controller for Composed<S> {
-    const NAME: &'static str = S::NAME;
-    const SUMMARY: &'static str = S::SUMMARY;
-    const SOURCE: &'static str = S::SOURCE;
-    const FALLBACK: Option<&'static str> = S::FALLBACK;
+    const INFO: Info = S::INFO;
     type Params = S::Params;
     type State = State<
         <S::Detector as Detector>::State,

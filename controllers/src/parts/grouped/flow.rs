@@ -5,7 +5,7 @@ use super::GroupRules;
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost};
 use crate::parts::base::Growth;
 use crate::parts::slow_start::{HyStart, SlowStart, limited_divisor};
-use crate::parts::window::{Cut, Window};
+use crate::parts::window::{Reduction, Window};
 use crate::{Event, EventKind, Member, Table, Time, View};
 
 /// Packet-by-packet growth handles at most this many packets one by one; the rest of
@@ -70,23 +70,23 @@ impl<R: GroupRules> Flow<'_, R> {
             }
         }
         if taken {
-            self.window.settle();
+            self.window.discard_undo();
         }
     }
 
     /// Takes a congestion response.
-    pub fn respond(&mut self, mut cut: Cut) {
+    pub fn respond(&mut self, mut cut: Reduction) {
         let base = self.params.as_ref();
         // spec: sharma §1.6: the platform's own first reduction is a halving.
         if self.window.halves_first(base) {
-            cut = Cut::to(0.5, self.window.cwnd);
+            cut = Reduction::to(0.5, self.window.cwnd);
         }
-        self.window.cut(base, self.now, cut);
+        self.window.reduce(base, self.now, cut);
     }
 
     /// Takes a congestion response that moves the threshold and leaves the window.
     pub fn hold(&mut self, ssthresh: f64) {
-        self.window.hold(self.now, ssthresh);
+        self.window.reduce_threshold(self.now, ssthresh);
     }
 
     #[inline(always)]
@@ -176,7 +176,7 @@ impl<R: GroupRules> Flow<'_, R> {
             R::paused(self, self.now.since(*self.heard));
         }
         *self.heard = self.now;
-        let mut units = self.window.credit(base, acked);
+        let mut units = self.window.acked_packets(base, acked);
         if units > 0.0 && self.rolls_back() {
             units = 0.0;
         }
@@ -196,7 +196,9 @@ impl<R: GroupRules> Flow<'_, R> {
     fn is_news(&self) -> bool {
         match self.event.kind {
             EventKind::EcnCe(EcnCe { newest_sent_at, .. })
-            | EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => self.window.epoch.accepts(newest_sent_at),
+            | EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
+                self.window.recovery.accepts(newest_sent_at)
+            }
             _ => false,
         }
     }
@@ -245,7 +247,7 @@ impl<R: GroupRules> Flow<'_, R> {
             self.advance();
         }
         if R::rollback(self.params) > 0.0 {
-            self.window.count(&self.event.kind);
+            self.window.count_lost(&self.event.kind);
         }
     }
 

@@ -227,11 +227,11 @@ proptest! {
             let was = before.window.cwnd;
             match act {
                 Act::Ack { packets, app_limited, old } => {
-                    let recovery = before.window.epoch.start();
+                    let recovery = before.window.recovery.start();
                     let sent_at = if old { recovery.unwrap_or(Time::ZERO) } else { bench.now + Span(1) };
-                    let may_grow = !app_limited && before.window.epoch.accepts(sent_at);
+                    let may_grow = !app_limited && before.window.recovery.accepts(sent_at);
                     let acked = acked(packets, sent_at);
-                    let fresh_bytes = if before.window.epoch.accepts(sent_at) { acked.bytes } else { 0 };
+                    let fresh_bytes = if before.window.recovery.accepts(sent_at) { acked.bytes } else { 0 };
                     let acked = PacketsAcked { app_limited, fresh_bytes, ..acked };
                     let now = bench.tell(EventKind::PacketsAcked(acked), Signal::Clear, None);
                     prop_assert!(now >= was);

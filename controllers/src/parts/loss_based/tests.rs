@@ -3,7 +3,7 @@
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, lost, marked};
-use crate::{Controller, EventKind, parameters};
+use crate::{Controller, EventKind, Info, parameters};
 
 parameters! {
     /// Parameters of [`Witness`].
@@ -26,9 +26,7 @@ struct Notes {
 }
 
 impl Rules for Witness {
-    const NAME: &'static str = "witness";
-    const SUMMARY: &'static str = "";
-    const SOURCE: &'static str = "";
+    const INFO: Info = Info { name: "witness", summary: "", source: "", fallback: None };
     type Params = Params;
     type Memory = Notes;
 
@@ -38,9 +36,9 @@ impl Rules for Witness {
     fn increase(_: &Params, _: &mut Notes, window: &Window, _: Time, units: f64) -> f64 {
         units / window.cwnd
     }
-    fn decrease(_: &Params, notes: &mut Notes, window: &Window, event: &Event) -> Cut {
+    fn decrease(_: &Params, notes: &mut Notes, window: &Window, event: &Event) -> Reduction {
         notes.flight = event.flight();
-        Cut::to(0.75, window.cwnd)
+        Reduction::to(0.75, window.cwnd)
     }
     fn timeout(_: &Params, notes: &mut Notes, _: &Window, event: &Event) -> f64 {
         notes.flight = event.flight();
@@ -115,7 +113,7 @@ fn an_unfounded_response_is_taken_back_unless_outgrown() {
     assert_eq!((cut.window.cwnd, cut.window.reduced), (15.0, true));
     let back = step(&params, cut, 110, spurious);
     assert_eq!((back.window.cwnd, back.window.ssthresh, back.memory.undone), (20.0, f64::INFINITY, 1));
-    assert!(!back.window.reduced && !back.window.ever_reduced && !back.window.epoch.in_recovery());
+    assert!(!back.window.reduced && !back.window.ever_reduced && !back.window.recovery.in_recovery());
     assert_eq!(step(&params, back, 120, spurious), back, "only once");
 
     let mut grown = cut;

@@ -55,9 +55,9 @@ fn whole_packets_round_down_and_exactly() {
     let share = Share::of(2, 4).whole();
     assert_eq!(share.sibling(12.0), 10.0);
     assert_eq!(share.sibling(13.0), 10.0);
-    assert_eq!(share.own(&window(13.0)), Cut { cwnd: 6.0, ssthresh: 6.0 });
+    assert_eq!(share.own(&window(13.0)), Reduction { cwnd: 6.0, ssthresh: 6.0 });
     let share = Share::of(4, 2).whole();
-    assert_eq!(share.own(&window(13.0)), Cut { cwnd: 11.0, ssthresh: 6.0 });
+    assert_eq!(share.own(&window(13.0)), Reduction { cwnd: 11.0, ssthresh: 6.0 });
     assert_eq!(share.sibling(16.0), 14.0);
     for n in 2..40 {
         for k in 1..n {

@@ -4,7 +4,7 @@ use super::Params;
 use crate::event::{PacketsAcked, ProbeReceived};
 use crate::parts::chirp::{self, analyser::Analyser};
 use crate::parts::compose::{Estimate, Measured, Signal, Wants};
-use crate::parts::epoch::Epoch;
+use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::{Path, Span, Time, TrainPlan};
 
@@ -49,7 +49,7 @@ pub struct State {
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Awaited {
     /// The end of the round trip before the first train, which began with this.
-    Round(Epoch),
+    Round(RecoveryPeriod),
     /// The time for the next train.
     Due(Time),
     /// The answer to the train under way.
@@ -88,7 +88,7 @@ impl State {
             last_id: 0,
             zero_streak: 0,
             mtu: path.mtu,
-            awaited: Awaited::Round(Epoch::default()),
+            awaited: Awaited::Round(RecoveryPeriod::default()),
             congested_start: false,
             active: false,
             rng: SplitMix64::new(path.seed),
@@ -136,7 +136,7 @@ impl State {
     /// Stops, until data sent after `now` has been acknowledged (F5, F7).
     pub(super) fn cancel(&mut self, now: Time) {
         self.phase = Phase::NotStarted;
-        let mut round = Epoch::default();
+        let mut round = RecoveryPeriod::default();
         round.begin(now);
         self.awaited = Awaited::Round(round);
         self.congested_start = false;

@@ -4,18 +4,12 @@ use core::fmt::Debug;
 
 use super::{Common, Delays, LossRule, Round, Source, StepRule};
 use crate::parts::window::Window;
-use crate::{Decision, Ecn, Parameters, Signals, Span};
+use crate::{Decision, Ecn, Info, Parameters, Signals, Span};
 
 /// What distinguishes one Vegas scheme from another.
 pub trait Scheme: Debug + Send + Sync + 'static {
-    /// See [`Controller::NAME`](crate::Controller::NAME).
-    const NAME: &'static str;
-    /// See [`Controller::SUMMARY`](crate::Controller::SUMMARY).
-    const SUMMARY: &'static str;
-    /// See [`Controller::SOURCE`](crate::Controller::SOURCE).
-    const SOURCE: &'static str;
-    /// See [`Controller::FALLBACK`](crate::Controller::FALLBACK).
-    const FALLBACK: Option<&'static str> = None;
+    /// Name, summary, source and fallback.
+    const INFO: Info;
     /// See [`Decision::ecn`](crate::Decision::ecn).
     const ECN: Ecn = Ecn::Unspecified;
     /// See [`Controller::Params`](crate::Controller::Params).
@@ -53,8 +47,8 @@ pub(super) type StateOf<S> = State<SourceMemory<S>, StepMemory<S>, LossMemory<S>
 /// State of a Vegas flow (`spec: chan §3.3`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State<B, T, L> {
-    /// The window; a reduction's time is [`Epoch::start`](crate::parts::epoch::Epoch::start)
-    /// of its epoch (CWNDCT).
+    /// The window; a reduction's time is [`RecoveryPeriod::start`](crate::parts::recovery::RecoveryPeriod::start)
+    /// (CWNDCT).
     pub window: Window,
     /// The round in progress.
     pub round: Round,

@@ -5,8 +5,8 @@ use core::marker::PhantomData;
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
-use crate::parts::window::{Cut, Window};
-use crate::{Controller, Decision, Event, EventKind, Path, Signals, Span, Table, Time, View};
+use crate::parts::window::{Reduction, Window};
+use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View};
 
 /// A Vegas controller made of `S`.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.
     #[inline]
     fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &PacketsAcked) {
-        let units = state.window.credit(params.as_ref().limits(), acked);
+        let units = state.window.acked_packets(params.as_ref().limits(), acked);
         if state.round.ends(acked.newest_sent_at) {
             Self::decide_round(params, state);
             state.round.begin(now);
@@ -52,7 +52,7 @@ impl<S: Scheme> VegasBased<S> {
 
     #[inline]
     fn hear(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
-        let counts = params.as_ref().stale_samples || !state.window.epoch.in_recovery();
+        let counts = params.as_ref().stale_samples || !state.window.recovery.in_recovery();
         S::Source::heard(params, &mut state.source, &Frame { now, rtt, acked, counts });
     }
 
@@ -169,22 +169,22 @@ impl<S: Scheme> VegasBased<S> {
 
     /// `spec: chan §3.7 Q1`, once for what was sent before it.
     fn reduce(params: &S::Params, state: &mut StateOf<S>, now: Time, sent_at: Time, transmissions: u32) {
-        if !state.window.epoch.accepts(sent_at) {
+        if !state.window.recovery.accepts(sent_at) {
             return;
         }
         let common = params.as_ref();
         let cwnd = common.loss_arith.reduced(common, state.window.cwnd, transmissions);
         state.saved = state.step;
         Self::unlearn(state);
-        state.window.cut(common.limits(), now, Cut { cwnd, ssthresh: 2.0 });
+        state.window.reduce(common.limits(), now, Reduction { cwnd, ssthresh: 2.0 });
     }
 
     /// `spec: chan §3.7 L5, Q2`. The reduction counts as one for what was sent before it.
     fn timeout(params: &S::Params, state: &mut StateOf<S>, now: Time) {
         Self::unlearn(state);
         state.window.timeout(params.as_ref().limits(), 0.5);
-        state.window.epoch.begin(now);
-        state.window.epoch.close();
+        state.window.recovery.begin(now);
+        state.window.recovery.close();
     }
 
     /// `spec: chan §1.7`: back to what was before the reduction.
@@ -237,10 +237,7 @@ impl<S: Scheme> VegasBased<S> {
 }
 
 impl<S: Scheme> Controller for VegasBased<S> {
-    const NAME: &'static str = S::NAME;
-    const SUMMARY: &'static str = S::SUMMARY;
-    const SOURCE: &'static str = S::SOURCE;
-    const FALLBACK: Option<&'static str> = S::FALLBACK;
+    const INFO: Info = S::INFO;
     type Params = S::Params;
     type State = StateOf<S>;
     type Group = ();

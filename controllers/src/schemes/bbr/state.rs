@@ -2,7 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
-use crate::parts::epoch::Epoch;
+use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::windowed_max::WindowedMax;
 use crate::{Path, Span, Time};
@@ -184,7 +184,7 @@ pub struct State {
     pub(super) cycle: Cycle,
     pub(super) probe: Probe,
     pub(super) undo: Undo,
-    pub(super) epoch: Epoch,
+    pub(super) epoch: RecoveryPeriod,
     pub(super) random: SplitMix64,
     pub(super) cwnd: f64,
     pub(super) prior_cwnd: f64,
@@ -239,7 +239,7 @@ impl State {
             },
             probe: Probe { done_at: None, round_done: false, limited: (0, 0) },
             undo: Undo { mode: None, bw_shortterm: infinity, shortterm: infinity, longterm: infinity },
-            epoch: Epoch::default(),
+            epoch: RecoveryPeriod::default(),
             random: SplitMix64::new(path.seed),
             cwnd: (params.iw.min(params.max_window) * mtu).max(super::control::MIN_PIPE * mtu),
             prior_cwnd: 0.0,

@@ -139,7 +139,7 @@ fn a_timeout_resets_the_search() {
 fn the_midpoint_form_goes_halfway_each_round_trip() {
     let params = midpoint();
     let mut flow = lose(&params, state(&params, 1000.0, 0.0), 5);
-    flow.window.epoch.close();
+    flow.window.recovery.close();
     let mut steps = std::vec::Vec::new();
     let mut last = 0.0;
     while flow.window.cwnd < 1000.0 - 0.02 {

@@ -20,7 +20,7 @@ macro_rules! flows {
     ($($variant:ident => $rules:ty,)+) => {
         modules! {
             "flow", "How the window moves; the parameters of what is chosen follow.", "spec: arumaithurai §2.2";
-            $($variant: <$rules as Rules>::NAME, <$rules as Rules>::Params, <GuidedBy<$rules> as FlowControl>::State;)+
+            $($variant: <$rules as Rules>::INFO.name, <$rules as Rules>::Params, <GuidedBy<$rules> as FlowControl>::State;)+
         }
 
         impl FlowControl for Chosen {

@@ -52,7 +52,7 @@ fn a_sign_takes_an_eighth_and_leaves_the_threshold() {
     for signal in [sample, ack] {
         let flow = signal(start(16.0), 1000, 91);
         assert_eq!((flow.window.cwnd, flow.window.ssthresh), (14.0, 2.0));
-        assert!(!flow.window.epoch.in_recovery(), "growth goes on");
+        assert!(!flow.window.recovery.in_recovery(), "growth goes on");
         assert_eq!(signal(start(16.0), 1000, 90).window.cwnd, 16.0);
     }
 }

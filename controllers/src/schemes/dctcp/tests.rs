@@ -26,7 +26,7 @@ fn frame(params: &Params, mut state: State, now: u64, packets: u32, marks: u32) 
     if marks > 0 {
         state = step(params, state, now, EventKind::EcnCe(EcnCe { packets: marks, ..marked(sent_at) }));
     }
-    let fresh = state.window.epoch.accepts(sent_at);
+    let fresh = state.window.recovery.accepts(sent_at);
     let acked = acked(packets, sent_at);
     let fresh_bytes = if fresh { acked.bytes } else { 0 };
     step(params, state, now, EventKind::PacketsAcked(crate::event::PacketsAcked { fresh_bytes, ..acked }))

@@ -34,7 +34,7 @@ fn sample(flow: Flow, ms: u64, rtt_ms: u64) -> Flow {
 fn an_eighth_above_the_middle() {
     let cut = sample(flow(16.0, 15.0), 1000, 91).window;
     assert_eq!((cut.cwnd, cut.ssthresh), (14.0, 14.0), "congestion avoidance goes on");
-    assert!(!cut.epoch.in_recovery());
+    assert!(!cut.recovery.in_recovery());
     assert_eq!(sample(flow(16.0, 2.0), 1000, 91).window.ssthresh, 2.0);
     assert_eq!(sample(flow(16.0, 2.0), 1000, 90).window.cwnd, 16.0);
 }

@@ -123,7 +123,7 @@ fn it_needs_one_way_delays_unless_told_otherwise() {
     assert!(needs(false).contains(Signals::ONE_WAY_DELAY));
     assert!(!needs(true).contains(Signals::ONE_WAY_DELAY));
     assert!(needs(true).contains(Signals::RTT));
-    assert!(EnhancedVegas::FALLBACK.is_some());
+    assert!(EnhancedVegas::INFO.fallback.is_some());
 }
 
 #[test]

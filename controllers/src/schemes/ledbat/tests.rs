@@ -86,7 +86,7 @@ fn shrinks_in_proportion_beyond_the_target_in_recovery_too() {
     let params = Params::default();
     let mut state = known(&params, 10.0, 30, 180);
     assert_close(ack(&params, state, 1, 180).window.cwnd, 10.0 - 0.5 / 10.0, 1e-12);
-    state.window.epoch.begin(at(5));
+    state.window.recovery.begin(at(5));
     assert_close(ack(&params, state, 1, 180).window.cwnd, 9.95, 1e-12);
     assert_eq!(ack(&params, known(&params, 10.0, 30, 130), 1, 130).window.cwnd, 10.0, "at the target it holds");
 }

@@ -43,7 +43,7 @@ impl Stage {
             Stage::Steady(next) if now >= next => {
                 window.ssthresh = window.cwnd.max(SLOW);
                 window.lower(&params.base, SLOW);
-                window.settle();
+                window.discard_undo();
                 Stage::Down(now, now + pause)
             }
             Stage::Down(since, until) if now >= until => Stage::Up(since),

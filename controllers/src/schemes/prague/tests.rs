@@ -99,7 +99,7 @@ fn a_mark_is_answered_by_half_of_alpha_and_growth_goes_on() {
     assert_eq!(marked.window.cwnd, 100.0 * (1.0 - 0.5 * expected));
     let acked = step(&params, marked, 2000 * MS, EventKind::PacketsAcked(acked(2, Time(1960 * MS))));
     assert_close(acked.window.cwnd - marked.window.cwnd, 1.0 / marked.window.cwnd, 1e-9);
-    assert!(!acked.window.epoch.in_recovery(), "half its packets were clean, and grew it");
+    assert!(!acked.window.recovery.in_recovery(), "half its packets were clean, and grew it");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_loss_halves_from_the_window_before_the_marks_of_its_flight() {
     let params = Params::default();
     let start = state(&params, 100.0);
     let alone = step(&params, start, 100 * MS, EventKind::PacketsLost(lost(Time(60 * MS))));
-    assert_eq!((alone.window.cwnd, alone.window.epoch.in_recovery()), (50.0, true));
+    assert_eq!((alone.window.cwnd, alone.window.recovery.in_recovery()), (50.0, true));
     let mut light = frame(&params, start, 50 * MS, 40 * MS, 10, 1);
     for i in 2..100 {
         light = frame(&params, light, i * 50 * MS, 40 * MS, 10, 0);
@@ -229,7 +229,7 @@ proptest! {
             sound &= (0.0..=1.0).contains(&alpha) && after.window.cwnd >= 2.0;
             if let EventKind::EcnCe(_) = event.kind {
                 sound &= after.window.cwnd >= (0.5 * before.window.cwnd).max(2.0).min(before.window.cwnd);
-                sound &= after.window.epoch == before.window.epoch;
+                sound &= after.window.recovery == before.window.recovery;
             }
         });
         prop_assert!(sound);

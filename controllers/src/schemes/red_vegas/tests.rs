@@ -127,7 +127,7 @@ fn it_needs_marks_unless_told_otherwise_and_asks_for_them() {
     let needs = |fallback| RedVegas::needs(&Params { fallback, ..Params::default() });
     assert!(needs(false).contains(Signals::CONGESTION_INDICATION | Signals::PACKET_NUMBERS | Signals::RTT));
     assert_eq!(needs(true), vegas::Vegas::needs(&Common::default()));
-    assert!(RedVegas::FALLBACK.is_some());
+    assert!(RedVegas::INFO.fallback.is_some());
     let flow = Flow::new(Params::default());
     assert_eq!(RedVegas::decide(&flow.params, &flow.state, View::solo(&())).ecn, Ecn::Ect0);
 }
@@ -206,7 +206,7 @@ proptest! {
         live(&mut flow, &stretches, Some(false), true);
         let losses: usize = stretches.iter().map(|stretch| stretch.losses.len()).sum();
         prop_assert_eq!((flow.state.loss.congested, flow.state.loss.random), (0, losses as u32));
-        prop_assert_eq!(flow.state.window.epoch.start(), None, "nor answered");
+        prop_assert_eq!(flow.state.window.recovery.start(), None, "nor answered");
     }
 
     /// P16, second half.

@@ -167,7 +167,7 @@ fn it_needs_reports_unless_told_otherwise() {
     assert!(needs(false).contains(Signals::QUEUEING_TIME | Signals::RTT));
     assert!(!needs(true).contains(Signals::QUEUEING_TIME));
     assert!(needs(true).contains(Signals::RTT));
-    assert!(RoVegas::FALLBACK.is_some());
+    assert!(RoVegas::INFO.fallback.is_some());
 }
 
 #[test]

@@ -159,7 +159,7 @@ proptest! {
         let (mut flows, mut now) = ([state(&params, small), state(&params, small * ratio)], 10_000);
         for trips in epochs {
             for flow in &mut flows {
-                flow.window.epoch.close();
+                flow.window.recovery.close();
                 // Rounding to bytes of a datagram as large as this does not matter.
                 flow.window.mtu = 1e6;
                 for trip in 0..u64::from(trips) {

@@ -56,7 +56,7 @@ fn persistent_congestion_starts_over() {
             EventKind::PersistentCongestion(lost(Time(8))),
         );
         assert_eq!((over.window.cwnd, over.window.ssthresh), (cwnd, 40.0));
-        assert_eq!(over.window.epoch.start(), None);
+        assert_eq!(over.window.recovery.start(), None);
     }
 }
 

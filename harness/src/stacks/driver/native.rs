@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_controllers::{
-    ConfiguredController, Decision, Ecn, Event, EventKind, Path, Phase, Signals, Table, Time, View,
+    ConfiguredController, Decision, Ecn, Event, EventKind, Info, Path, Phase, Signals, Table, Time, View,
 };
 
 /// A name no stack, or not this one, has a controller of its own for.
@@ -73,16 +73,12 @@ impl ConfiguredController for Shadow {
     type State = State;
     type Group = ();
 
-    fn name(&self) -> &'static str {
-        "native"
+    fn info(&self) -> Info {
+        Info { name: "native", summary: "the stack's own controller", source: "the stack", fallback: None }
     }
 
     fn needs(&self) -> Signals {
         Signals::NONE
-    }
-
-    fn fallback(&self) -> Option<&'static str> {
-        None
     }
 
     fn wants_packet_sent(&self) -> bool {

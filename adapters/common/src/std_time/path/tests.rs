@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use windlass_controllers::event::Delivery;
-use windlass_controllers::{Decision, Ecn, Path, Phase, Signals, Span, Table, View};
+use windlass_controllers::{Decision, Ecn, Info, Path, Phase, Signals, Span, Table, View};
 
 use super::*;
 
@@ -19,14 +19,11 @@ impl ConfiguredController for Spy {
     type State = ();
     type Group = ();
 
-    fn name(&self) -> &'static str {
-        "spy"
+    fn info(&self) -> Info {
+        Info { name: "spy", summary: "records its events", source: "none", fallback: None }
     }
     fn needs(&self) -> Signals {
         self.needs
-    }
-    fn fallback(&self) -> Option<&'static str> {
-        None
     }
     fn wants_packet_sent(&self) -> bool {
         self.wants_packet_sent

@@ -6,7 +6,7 @@ use crate::Time;
 /// §1.5`). Kept by send time, which every stack knows, not by packet number: a packet
 /// sent at the very instant of the response counts as sent before it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Epoch {
+pub struct RecoveryPeriod {
     /// When the latest period started, if there was one.
     start: Time,
     stage: Stage,
@@ -22,7 +22,7 @@ enum Stage {
     Over,
 }
 
-impl Epoch {
+impl RecoveryPeriod {
     /// When the latest recovery period started.
     #[must_use]
     #[inline]
@@ -47,7 +47,7 @@ impl Epoch {
 
     /// A response is taken at `now`.
     pub fn begin(&mut self, now: Time) {
-        *self = Epoch { start: now, stage: Stage::Open };
+        *self = RecoveryPeriod { start: now, stage: Stage::Open };
     }
 
     /// A packet sent at `newest_sent_at` was acknowledged. Returns whether that ends
@@ -70,7 +70,7 @@ impl Epoch {
 
     /// Forgets the period: persistent congestion starts over (`RFC 9002 §7.6.2`).
     pub fn reset(&mut self) {
-        *self = Epoch::default();
+        *self = RecoveryPeriod::default();
     }
 }
 
@@ -80,14 +80,14 @@ mod tests {
 
     #[test]
     fn one_response_per_flight_and_exit_on_a_later_packet() {
-        let mut epoch = Epoch::default();
-        assert!(epoch.accepts(Time(5)));
-        epoch.begin(Time(10));
-        assert!(!epoch.accepts(Time(10)));
-        assert!(!epoch.acked(Time(10)));
-        assert!(epoch.in_recovery());
-        assert!(epoch.acked(Time(11)));
-        assert!(!epoch.acked(Time(12)), "ends once");
-        assert!(!epoch.accepts(Time(9)), "still remembers the period");
+        let mut period = RecoveryPeriod::default();
+        assert!(period.accepts(Time(5)));
+        period.begin(Time(10));
+        assert!(!period.accepts(Time(10)));
+        assert!(!period.acked(Time(10)));
+        assert!(period.in_recovery());
+        assert!(period.acked(Time(11)));
+        assert!(!period.acked(Time(12)), "ends once");
+        assert!(!period.accepts(Time(9)), "still remembers the period");
     }
 }
