@@ -1,2 +1,2 @@
 #![no_main]
-libfuzzer_sys::fuzz_target!(|data: &[u8]| windlass_fuzz::netlog(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| windlass_fuzz_readers::netlog(data));

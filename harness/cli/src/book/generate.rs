@@ -1,0 +1,143 @@
+//! The source of the book: the pages of `docs/` and one for every controller.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use windlass_controllers::{Algorithm, Entry};
+
+use super::facts::runs_on;
+use super::links::relinked;
+use super::page::explain;
+use windlass_lab::golden::Picture;
+
+/// The line of `SUMMARY.md` that the controllers' pages take the place of.
+const PLACE: &str = "<!-- controllers -->";
+const SUMMARY: &str = "SUMMARY.md";
+/// What a book has and nothing else does.
+const SETTINGS: &str = "book.toml";
+
+/// Why the book could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum BookError {
+    /// A file or directory cannot be read or written.
+    #[error("{path}: {source}", path = .path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The directory holds something else.
+    #[error("{} is neither empty nor a book; expected a new directory or an earlier book", .0.display())]
+    Occupied(PathBuf),
+    /// The summary leaves no place for the controllers.
+    #[error("{} has no line {PLACE:?} for the controllers' pages", .0.display())]
+    NoPlace(PathBuf),
+    /// A controller's page could not be made.
+    #[error("the page of {name}: {reason}")]
+    Page {
+        /// The controller.
+        name: &'static str,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, BookError> {
+    result.map_err(|source| BookError::File { path: path.to_owned(), source })
+}
+
+/// Writes the source of the book into the directory `out`: what is in `docs`, the guide to
+/// contributing beside it, and a page with a picture for every controller. An earlier book
+/// is replaced.
+///
+/// # Errors
+/// `docs` is not that of a book, or `out` cannot be written or holds something else.
+pub fn generate(docs: &Path, out: &Path) -> Result<(), BookError> {
+    if out.exists() && at(out, fs::read_dir(out))?.next().is_some() && !out.join(SETTINGS).is_file() {
+        return Err(BookError::Occupied(out.to_owned()));
+    }
+    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    at(parent, fs::create_dir_all(parent))?;
+    let staging = at(parent, tempfile::Builder::new().prefix(".windlass-book-").tempdir_in(parent))?;
+    copy(docs, staging.path(), Path::new("docs"))?;
+    let guide = docs.join("../CONTRIBUTING.md");
+    let text = at(&guide, fs::read_to_string(&guide))?;
+    write(&staging.path().join("contributing.md"), &relinked(&text, Path::new("")))?;
+    write_controllers(staging.path())?;
+    if out.exists() {
+        at(out, fs::remove_dir_all(out))?;
+    }
+    at(out, fs::rename(staging.keep(), out))
+}
+
+fn write(path: &Path, text: &str) -> Result<(), BookError> {
+    at(path, fs::write(path, text))
+}
+
+/// Copies the files of `docs`, whose place in the repository is `place`, and of the
+/// directories in it; Markdown with its links as the book needs them.
+fn copy(docs: &Path, to: &Path, place: &Path) -> Result<(), BookError> {
+    at(to, fs::create_dir_all(to))?;
+    for entry in at(docs, fs::read_dir(docs))? {
+        let from = at(docs, entry)?.path();
+        let Some(name) = from.file_name() else { continue };
+        let to = to.join(name);
+        if from.is_dir() {
+            copy(&from, &to, &place.join(name))?;
+        } else if from.extension().is_some_and(|extension| extension == "md") {
+            write(&to, &relinked(&at(&from, fs::read_to_string(&from))?, place))?;
+        } else {
+            at(&to, fs::copy(&from, &to))?;
+        }
+    }
+    Ok(())
+}
+
+fn write_controllers(book: &Path) -> Result<(), BookError> {
+    let dir = book.join("controllers");
+    at(&dir, fs::create_dir_all(&dir))?;
+    Algorithm::ALL.par_iter().try_for_each(|entry| write_page(entry, &dir))?;
+    write(&book.join("controllers.md"), &catalogue())?;
+    let path = book.join(SUMMARY);
+    let summary = at(&path, fs::read_to_string(&path))?;
+    if !summary.lines().any(|line| line == PLACE) {
+        return Err(BookError::NoPlace(path));
+    }
+    let mut lines = String::from("- [The catalogue](controllers.md)");
+    for entry in Algorithm::ALL {
+        lines.push_str(&format!("\n  - [{name}](controllers/{name}.md)", name = entry.name));
+    }
+    write(&path, &summary.replacen(PLACE, &lines, 1))
+}
+
+fn write_page(entry: &Entry, dir: &Path) -> Result<(), BookError> {
+    let wrong = |reason| BookError::Page { name: entry.name, reason };
+    let picture = format!("{}.svg", entry.name);
+    let explained = explain(&(entry.default)(), entry.name, &picture).map_err(wrong)?;
+    let svg = Picture::new(&explained.trace, &explained.scenario).svg().map_err(|error| wrong(error.to_string()))?;
+    write(&dir.join(picture), &svg)?;
+    write(&dir.join(format!("{}.md", entry.name)), &explained.markdown)
+}
+
+/// The page of all controllers.
+fn catalogue() -> String {
+    let mut text = format!(
+        "# The catalogue\n\n{} controllers. Each page is what `windlass explain NAME` prints; the picture on it is \
+         the controller's golden trace. What a step costs is in [the speed tables](benchmarks.md).\n\n\
+         | controller | what it does | runs on | state of a flow, bytes |\n| --- | --- | --- | --: |\n",
+        Algorithm::ALL.len()
+    );
+    for entry in Algorithm::ALL {
+        text.push_str(&format!(
+            "| [{name}](controllers/{name}.md) | {} | {} | {} |\n",
+            entry.summary,
+            runs_on((entry.default)().needs()).join(", "),
+            entry.state_size,
+            name = entry.name,
+        ));
+    }
+    text
+}

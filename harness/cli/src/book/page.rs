@@ -1,0 +1,110 @@
+//! The page about a controller, in Markdown.
+
+use windlass_controllers::param::Param;
+use windlass_controllers::{Algorithm, Entry, Signals};
+
+use super::facts::{entry, params, profiles};
+use windlass_lab::golden::{Stage, Trace, record};
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::stack::Stack;
+
+/// A controller with its page and its golden trace.
+#[derive(Clone, Debug)]
+pub struct Explained {
+    /// The page.
+    pub markdown: String,
+    /// The trace its picture shows.
+    pub trace: Trace,
+    /// The scenario the trace was recorded on.
+    pub scenario: Scenario,
+}
+
+/// The page about `algorithm`, which a user typed as `typed`, with its picture under the
+/// name `picture`.
+///
+/// # Errors
+/// The scenario of its trace cannot be run.
+pub fn explain(algorithm: &Algorithm, typed: &str, picture: &str) -> Result<Explained, String> {
+    let stage = Stage::of(algorithm);
+    let scenario = stage.scenario(typed).map_err(|error| error.to_string())?;
+    let trace = record(&stage, typed, &scenario).map_err(|error| error.to_string())?;
+    let entry = entry(algorithm);
+    let mut markdown = format!("# {typed}\n\n{}: {}.\n\n{}\n", entry.name, entry.summary, entry.page.trim());
+    markdown.push_str(&parameters(algorithm));
+    markdown.push_str(&signals(entry, algorithm.needs()));
+    markdown.push_str(&format!(
+        "\n## Source and size\n\nBuilt from {}. A flow's state takes {} bytes.\n",
+        entry.source, entry.state_size
+    ));
+    markdown.push_str(&format!("\n## Golden trace\n\n{}\n\n", scenario.description));
+    markdown.push_str(&format!("![The congestion window of {typed} over time]({picture})\n\n"));
+    for flow in &trace.flows {
+        let [sent, lost, marked, responses] = flow.totals;
+        markdown.push_str(&format!(
+            "- {}: {sent} packets sent, {lost} lost, {marked} marked, {responses} congestion responses\n",
+            flow.name
+        ));
+    }
+    Ok(Explained { markdown, trace, scenario })
+}
+
+/// Text as a cell of a table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('<', "&lt;")
+}
+
+fn row(cells: &[&str]) -> String {
+    format!("| {} |\n", cells.join(" | "))
+}
+
+fn parameters(algorithm: &Algorithm) -> String {
+    let given = params(algorithm);
+    let mut text = String::from("\n## Parameters\n\n");
+    let Some(own) = given.last() else {
+        text.push_str("None.\n");
+        return text;
+    };
+    let [quic, paper] = profiles(algorithm);
+    let changed = given != quic;
+    let head = ["parameter", "quic", "paper", "given", "unit", "takes", "meaning"];
+    let pick = |cells: [&str; 7]| {
+        let kept: Vec<&str> = cells.iter().enumerate().filter(|(i, _)| changed || *i != 3).map(|(_, c)| *c).collect();
+        row(&kept)
+    };
+    text.push_str(&pick(head));
+    text.push_str(&pick(["---", "--:", "--:", "--:", "---", "---", "---"]));
+    for (given, (quic, paper)) in given.iter().zip(quic.iter().zip(&paper)) {
+        let Param { name, doc, unit, source, range, value } = given;
+        text.push_str(&pick([
+            &format!("`{name}`"),
+            &quic.value.to_string(),
+            &paper.value.to_string(),
+            &value.to_string(),
+            unit,
+            &cell(&range.to_string()),
+            &cell(&format!("{doc} ({source})")),
+        ]));
+    }
+    text.push_str(&format!(
+        "\nThe columns are the values of `profile=quic`, the default, and of `profile=paper`. \
+         Set them in the name: `{}:profile=paper,{}={}`.\n",
+        entry(algorithm).name,
+        own.name,
+        own.value,
+    ));
+    text
+}
+
+fn signals(entry: &Entry, needs: Signals) -> String {
+    let mut text =
+        format!("\n## Signals\n\nNeeds {}.\n\n", if needs.is_empty() { "none".to_owned() } else { needs.to_string() });
+    for stack in Stack::ALL {
+        let lacking = needs.without(stack.provides());
+        let says = if lacking.is_empty() { "provides all".to_owned() } else { format!("lacks {lacking}") };
+        text.push_str(&format!("- **{}**: {says}\n", stack.name()));
+    }
+    if let Some(does) = entry.fallback {
+        text.push_str(&format!("\nWhere a signal is lacking, `{}:fallback=on` {does}.\n", entry.name));
+    }
+    text
+}

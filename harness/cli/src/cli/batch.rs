@@ -1,0 +1,174 @@
+//! Many runs at once, with progress, until done or interrupted.
+
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
+
+use super::CliError;
+use super::progress::{Progress, STEPS};
+use windlass_lab::evaluation::{Job, Source, execute, scene};
+use windlass_lab::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::stack::{LogSettings, Stack};
+
+/// What to run.
+pub(super) struct Batch<'a> {
+    /// What it is, one line.
+    pub title: String,
+    /// The scenarios.
+    pub sources: &'a [Source],
+    /// The controllers under test; empty for the scenarios' own.
+    pub controllers: &'a [String],
+    /// What runs them.
+    pub stacks: &'a [Stack],
+    /// Seed; `None` for the scenarios' own.
+    pub seed: Option<u64>,
+    /// Runs at the same time; 0 for one per core.
+    pub jobs: usize,
+    /// What is logged.
+    pub logs: Option<LogSettings>,
+}
+
+impl Batch<'_> {
+    /// Every combination, ordered by scenario, controller and stack.
+    fn combinations(&self) -> Vec<Job<'_>> {
+        let own = [None];
+        let named: Vec<Option<&str>> = self.controllers.iter().map(|name| Some(name.as_str())).collect();
+        let controllers: &[Option<&str>] = if named.is_empty() { &own } else { &named };
+        let mut all = Vec::new();
+        for source in self.sources {
+            for controller in controllers {
+                all.extend(self.stacks.iter().map(|stack| Job {
+                    source,
+                    controller: *controller,
+                    stack: *stack,
+                    seed: self.seed,
+                }));
+            }
+        }
+        all
+    }
+
+    /// Checks every combination; each scenario comes back once.
+    ///
+    /// # Errors
+    /// A scenario has mistakes, or, where `strict`, a stack cannot run one.
+    pub(super) fn check(&self, strict: bool) -> Result<Vec<Scenario>, CliError> {
+        let mut scenarios: Vec<Scenario> = Vec::new();
+        let mut names: BTreeMap<String, &Source> = BTreeMap::new();
+        for job in self.combinations() {
+            let scenario = job.source.read(job.controller)?;
+            if let Some(reason) = job.unsupported(&scenario).filter(|_| strict) {
+                return Err(CliError::Usage(reason));
+            }
+            match names.insert(scenario.name.clone(), job.source) {
+                None => scenarios.push(scenario),
+                Some(other) if std::ptr::eq(other, job.source) => {}
+                Some(other) => {
+                    return Err(CliError::Usage(format!(
+                        "two scenarios are called {:?}: {} and {}; give one of them a name = \"…\" of its own",
+                        scenario.name, other.file, job.source.file
+                    )));
+                }
+            }
+        }
+        Ok(scenarios)
+    }
+
+    /// Runs everything. qlog files go into the store, if there is one.
+    ///
+    /// # Errors
+    /// Interrupted, or the qlog directory cannot be made.
+    pub(super) fn run(&self, scenarios: &[Scenario], store: Option<&Store>) -> Result<Results, CliError> {
+        let logs = match (store, self.logs) {
+            (Some(store), Some(settings)) => Some((settings, store.qlog_dir()?)),
+            _ => None,
+        };
+        let runs = self.carry_out(logs.as_ref().map(|(settings, dir)| (*settings, dir.as_path())))?;
+        Ok(Results {
+            schema: SCHEMA.to_owned(),
+            windlass: env!("CARGO_PKG_VERSION").to_owned(),
+            title: self.title.clone(),
+            seed: self.seed.unwrap_or_else(|| scenarios.first().map_or(0, |scenario| scenario.seed)),
+            stacks: self.stacks.iter().map(|stack| stack.name().to_owned()).collect(),
+            scenarios: scenarios.iter().map(scene).collect(),
+            controllers: self.contenders(),
+            ranking: rank(&runs),
+            runs,
+        })
+    }
+
+    fn contenders(&self) -> Vec<Contender> {
+        if self.controllers.is_empty() {
+            let summary = "each flow with the controller its scenario names".to_owned();
+            return vec![Contender { name: String::new(), summary, source: String::new() }];
+        }
+        self.controllers.iter().map(|name| contender(name)).collect()
+    }
+
+    fn carry_out(&self, logs: Option<(LogSettings, &Path)>) -> Result<Vec<Run>, CliError> {
+        let stop = interrupt()?;
+        let jobs = self.combinations();
+        let progress = Progress::new(jobs.len() as u64 * STEPS);
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(self.jobs)
+            .build()
+            .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
+        let stopping = || stop.load(Ordering::Relaxed);
+        let carry_out = |job: &Job<'_>| {
+            let mut told = Cell::new(0);
+            let watch = |part: f64| {
+                told.set(progress.advance(STEPS, told.get(), part));
+                stopping()
+            };
+            let run = if stopping() { None } else { execute(job, logs, &watch).ok() };
+            let controller = job.controller.unwrap_or_default();
+            progress.done(STEPS, *told.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
+            run
+        };
+        let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
+        progress.finish();
+        runs.filter(|_| !stopping()).ok_or(CliError::Interrupted)
+    }
+}
+
+fn contender(name: &str) -> Contender {
+    let entry = windlass_controllers::Algorithm::ALL
+        .iter()
+        .find(|entry| name.split(':').next() == Some(entry.name))
+        .map_or(("", ""), |entry| (entry.summary, entry.source));
+    Contender { name: name.to_owned(), summary: entry.0.to_owned(), source: entry.1.to_owned() }
+}
+
+/// Runs that went wrong, as an error.
+pub(super) fn failures(results: &Results) -> Result<(), CliError> {
+    let failed: Vec<&Run> = results.runs.iter().filter(|run| run.status == Status::Failed).collect();
+    let Some(first) = failed.first() else { return Ok(()) };
+    let run = if failed.len() == 1 { "run" } else { "runs" };
+    Err(CliError::Failed(format!(
+        "{} of {} {run} failed; the first: {} with {:?} on {}: {}",
+        failed.len(),
+        results.runs.len(),
+        first.scenario,
+        first.controller,
+        first.stack,
+        first.reason.as_deref().unwrap_or_default()
+    )))
+}
+
+/// A flag that an interrupt (Ctrl-C) or a request to terminate raises.
+pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
+    static FLAG: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(flag) = FLAG.get() {
+        return Ok(Arc::clone(flag));
+    }
+    let flag = Arc::new(AtomicBool::new(false));
+    let raised = Arc::clone(&flag);
+    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
+        .map_err(|error| CliError::Failed(format!("cannot handle interrupts: {error}")))?;
+    Ok(Arc::clone(FLAG.get_or_init(|| flag)))
+}

@@ -1,0 +1,158 @@
+//! From names a user typed to what they mean, with an error that helps.
+
+use std::path::Path;
+
+use windlass_controllers::{Algorithm, ParseError};
+
+use super::CliError;
+use super::suggest::did_you_mean;
+use windlass_lab::evaluation::Source;
+use windlass_simulator::scenario::BUILTIN;
+use windlass_simulator::scenario::NATIVE;
+use windlass_stacks::stack::{Live, Stack};
+
+/// The controller `text` names.
+pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
+    Algorithm::read(text).map_err(|error| {
+        CliError::Usage(match error {
+            ParseError::UnknownController(name) => format!(
+                "unknown controller {name:?}{}; `windlass list` names all of them",
+                did_you_mean(name, Algorithm::ALL.iter().map(|entry| entry.name))
+            ),
+            other => other.to_string(),
+        })
+    })
+}
+
+/// The controllers of a list option, each once, all of them readable.
+pub(super) fn controllers(typed: &[String]) -> Result<Vec<String>, CliError> {
+    let mut names: Vec<String> = Vec::new();
+    for name in typed.iter().flat_map(|text| split(text)) {
+        // Whether there is such a native controller is each stack's to say.
+        if is_ours(&name) {
+            controller(&name)?;
+        }
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// Whether `name` is to be one of the catalogue's, not one of a stack's own.
+pub(super) fn is_ours(name: &str) -> bool {
+    !name.starts_with(NATIVE)
+}
+
+/// `a,b:x=1,y=2,c` is a, b:x=1,y=2 and c: a comma begins another controller unless a
+/// `parameter=value` follows it.
+fn split(text: &str) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for part in text.split(',') {
+        let assignment = part.contains('=') && !part.split('=').next().unwrap_or_default().contains(':');
+        match names.last_mut().filter(|_| assignment) {
+            Some(name) => name.extend([",", part]),
+            None => names.push(part.to_owned()),
+        }
+    }
+    names
+}
+
+/// The stacks of a list option, each once.
+pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
+    let mut stacks = Vec::new();
+    for name in typed.iter().flat_map(|text| text.split(',')) {
+        let stack = stack(name)?;
+        if !stacks.contains(&stack) {
+            stacks.push(stack);
+        }
+    }
+    Ok(stacks)
+}
+
+/// The same stacks on real sockets.
+pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
+    let live = |stack: &Stack| {
+        Live::of(*stack).map(Stack::Wire).ok_or_else(|| {
+            let names: Vec<&str> = Live::all().iter().map(|live| live.stack().name()).collect();
+            let (name, names) = (stack.name(), names.join(" or "));
+            CliError::Usage(format!("--wire: {name} has no sockets; give a real stack, --stack {names}"))
+        })
+    };
+    stacks.iter().map(live).collect()
+}
+
+/// Stacks whose native builds keep them out of this program, and what has them.
+const ELSEWHERE: &[(&str, &str)] = &[(
+    "quiche",
+    "cargo xtask quiche && cd adapters/quiche && cargo run --release -p windlass-quiche-harness -- run --stack quiche …",
+)];
+
+fn stack(name: &str) -> Result<Stack, CliError> {
+    Stack::named(name).ok_or_else(|| {
+        if let Some((_, how)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {
+            return CliError::Usage(format!("{name} is not in this program but in one with its native build: {how}"));
+        }
+        let names = Stack::all().iter().map(|stack| stack.name()).collect::<Vec<_>>();
+        CliError::Usage(format!(
+            "unknown stack {name:?}{}; expected {}",
+            did_you_mean(name, names.iter().copied()),
+            names.join(" or ")
+        ))
+    })
+}
+
+/// The built-in scenario called `name`.
+pub(super) fn builtin(name: &str) -> Result<Source, CliError> {
+    Source::builtin(name).ok_or_else(|| CliError::Usage(unknown_scenario(name)))
+}
+
+/// The scenario in the file called `text`, or else the built-in one.
+pub(super) fn scenario(text: &str) -> Result<Source, CliError> {
+    let path = Path::new(text);
+    if path.is_file() {
+        return Ok(Source::file(path)?);
+    }
+    if path.extension().is_some() || path.components().count() > 1 {
+        let found = if path.is_dir() { "is a directory" } else { "does not exist" };
+        return Err(CliError::Usage(format!("the scenario file {text:?} {found}")));
+    }
+    Source::builtin(text)
+        .ok_or_else(|| CliError::Usage(format!("{}; there is no file of that name either", unknown_scenario(text))))
+}
+
+/// The scenarios `names` are, each once.
+pub(super) fn scenarios(names: &[String]) -> Result<Vec<Source>, CliError> {
+    let mut sources: Vec<Source> = Vec::new();
+    for name in names {
+        let source = scenario(name)?;
+        if !sources.contains(&source) {
+            sources.push(source);
+        }
+    }
+    Ok(sources)
+}
+
+fn unknown_scenario(name: &str) -> String {
+    let near = did_you_mean(name, BUILTIN.iter().map(|scenario| scenario.name));
+    format!("unknown scenario {name:?}{near}; `windlass scenarios` names all of them")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_comma_separates_controllers_and_parameters() {
+        assert_eq!(split("reno,cubic"), ["reno", "cubic"]);
+        assert_eq!(split("reno:iw=4,lss=0,cubic,vegas:alpha=1"), ["reno:iw=4,lss=0", "cubic", "vegas:alpha=1"]);
+    }
+
+    #[test]
+    fn each_controller_is_taken_once() {
+        let typed = ["reno,reno".to_owned(), "reno".to_owned()];
+        assert_eq!(controllers(&typed).unwrap(), ["reno"]);
+        assert!(controllers(&["reno,nothing".to_owned()]).is_err());
+        assert!(controllers(&[String::new()]).is_err());
+    }
+}

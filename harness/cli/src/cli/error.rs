@@ -1,0 +1,81 @@
+//! How a command ends when it cannot do its work.
+
+use std::process::ExitCode;
+
+use windlass_lab::results::StoreError;
+use windlass_simulator::scenario::ScenarioError;
+
+/// Why a command stopped.
+#[derive(Debug, thiserror::Error)]
+pub enum CliError {
+    /// Something asked for does not exist or cannot work.
+    #[error("{0}")]
+    Usage(String),
+    /// A scenario cannot be used.
+    #[error(transparent)]
+    Scenario(#[from] ScenarioError),
+    /// Output could not be written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A run went wrong.
+    #[error("{0}")]
+    Failed(String),
+    /// The user asked to stop.
+    #[error("interrupted; nothing was written")]
+    Interrupted,
+    /// The user asked to stop; what is done is kept.
+    #[error("interrupted; {done} of {runs} runs are done and kept, the same command goes on from there")]
+    Paused {
+        /// Runs that are done.
+        done: usize,
+        /// All runs.
+        runs: usize,
+    },
+    /// Nobody reads the output any more.
+    #[error("output closed")]
+    Closed,
+}
+
+impl CliError {
+    /// Prints the error to standard error and gives the exit code.
+    #[must_use]
+    pub fn tell(self) -> ExitCode {
+        let code = match &self {
+            CliError::Usage(_) | CliError::Scenario(_) => 2,
+            CliError::Store(_) | CliError::Failed(_) => 1,
+            CliError::Interrupted | CliError::Paused { .. } => 130,
+            CliError::Closed => 0,
+        };
+        match self {
+            CliError::Closed => {}
+            CliError::Scenario(ScenarioError::Wrong { problems }) => {
+                let count = match problems.len() {
+                    1 => "a mistake".to_owned(),
+                    n => format!("{n} mistakes"),
+                };
+                let file = problems.first().map_or_else(String::new, |problem| problem.file.clone());
+                eprintln!("error: {count} in the scenario {file}");
+                for problem in problems {
+                    eprintln!("{:?}", miette::Report::new(problem));
+                }
+            }
+            CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
+                eprintln!("error: cannot read the scenario {}: {source}", path.display());
+            }
+            other => eprintln!("error: {other}"),
+        }
+        ExitCode::from(code)
+    }
+}
+
+/// Writes to standard output; a reader that went away (`| head`) is no error worth
+/// telling.
+pub(super) fn print(text: &str) -> Result<(), CliError> {
+    use std::io::Write;
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(CliError::Closed),
+        Err(error) => Err(CliError::Failed(format!("cannot write to standard output: {error}"))),
+    }
+}

@@ -1,0 +1,80 @@
+//! `windlass evaluate`: the controllers of the catalogue through the built-in scenarios.
+
+use std::path::PathBuf;
+
+use windlass_controllers::Algorithm;
+
+use super::CliError;
+use super::batch::{Batch, failures};
+use super::choice;
+use super::error::print;
+use super::qlog_options::QlogOptions;
+use super::summary;
+use windlass_lab::results::Store;
+use windlass_simulator::scenario::BUILTIN;
+use windlass_stacks::stack::{LogDetail, Stack};
+
+/// Run the controllers through the built-in scenarios and write a report
+#[derive(Debug, clap::Args)]
+pub(super) struct Evaluate {
+    /// Directory for results.json, CSV files, qlog files and report.html; an earlier
+    /// result in it is replaced
+    #[arg(long, value_name = "DIR", default_value = "target/windlass/evaluate")]
+    out: PathBuf,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// Controllers, separated by commas [default: the whole catalogue]
+    #[arg(long, short, value_name = "NAME")]
+    controllers: Vec<String>,
+    /// Stacks, separated by commas [default: all]
+    #[arg(long, value_name = "STACK", value_delimiter = ',')]
+    stacks: Vec<String>,
+    /// Scenarios, built-in names or files, separated by commas [default: the eight that
+    /// `windlass scenarios` marks]
+    #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
+    scenarios: Vec<String>,
+    #[command(flatten)]
+    qlog: QlogOptions,
+}
+
+impl Evaluate {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let controllers = match choice::controllers(&self.controllers)? {
+            none if none.is_empty() => Algorithm::ALL.iter().map(|entry| entry.name.to_owned()).collect(),
+            some => some,
+        };
+        let stacks = match choice::stacks(&self.stacks)? {
+            none if none.is_empty() => Stack::ALL.to_vec(),
+            some => some,
+        };
+        let evaluated = BUILTIN.iter().filter(|scenario| scenario.evaluated).map(|scenario| scenario.name.to_owned());
+        let names: Vec<String> = if self.scenarios.is_empty() { evaluated.collect() } else { self.scenarios.clone() };
+        let sources = choice::scenarios(&names)?;
+        let count = |n: usize, word: &str| format!("{n} {word}{}", if n == 1 { "" } else { "s" });
+        let batch = Batch {
+            title: format!(
+                "Evaluation of {} in {}",
+                count(controllers.len(), "controller"),
+                count(sources.len(), "scenario")
+            ),
+            sources: &sources,
+            controllers: &controllers,
+            stacks: &stacks,
+            seed: Some(self.seed),
+            jobs: self.jobs,
+            logs: self.qlog.settings(LogDetail::Recovery),
+        };
+        let scenarios = batch.check(false)?;
+        let store = Store::open(&self.out)?;
+        let results = batch.run(&scenarios, Some(&store))?;
+        store.write(&results, crate::report::evaluation::page)?;
+        let report = store.finish()?;
+        print(&summary::of_ranking(&results))?;
+        print(&format!("report: {}\n", report.display()))?;
+        failures(&results)
+    }
+}

@@ -1,0 +1,66 @@
+//! `windlass link`: a network between programs.
+
+use std::net::SocketAddr;
+use std::sync::atomic::Ordering;
+
+use super::CliError;
+use super::batch::interrupt;
+use super::choice;
+use super::error::print;
+use super::summary;
+use windlass_stacks::wire::Link;
+
+/// Carry datagrams between a server and its clients through a scenario's network, in real time
+///
+/// Clients send to the address it listens on, and the server hears each of them from a port
+/// of its own. What the server sends takes the way of the data of the scenario's first flow,
+/// what clients send that of its ACKs; its controllers are not used. Ends with the scenario, or
+/// when interrupted, and then tells what the queues did.
+#[derive(Debug, clap::Args)]
+pub(super) struct CarryBetween {
+    /// A scenario file (TOML), or the name of a built-in one; see `windlass scenarios`
+    #[arg(default_value = "clean-link")]
+    scenario: String,
+    /// Where clients send to; port 0 for one of the system's choice
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
+    listen: SocketAddr,
+    /// Where the server is
+    #[arg(long, value_name = "ADDRESS:PORT")]
+    to: SocketAddr,
+    /// Seed of everything random [default: the scenario's]
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+impl CarryBetween {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        // Flows that are under test have to name something.
+        let mut scenario = choice::scenario(&self.scenario)?.read(Some("reno"))?;
+        scenario.seed = self.seed.unwrap_or(scenario.seed);
+        let link = Link::new(&scenario, self.listen, self.to).map_err(|error| CliError::Usage(error.to_string()))?;
+        let address = link.address().map_err(|error| CliError::Failed(error.to_string()))?;
+        eprintln!("{address} leads to {} through {}", self.to, scenario.name);
+        let stop = interrupt()?;
+        let carried = link.run(&|_| stop.load(Ordering::Relaxed));
+        if self.json {
+            let json = serde_json::to_string(&carried);
+            return print(&format!("{}\n", json.map_err(|error| CliError::Failed(error.to_string()))?));
+        }
+        let clients = if carried.clients == 1 { "client" } else { "clients" };
+        let took = |median: Option<f64>| median.map_or_else(|| "–".to_owned(), |ms| format!("{ms:.3} ms"));
+        print(&format!(
+            "{:.3} s, {} {clients}, {} datagrams without a way, {:.3} ms late (99th percentile)\n\
+             median forth {}, back {}\n{}",
+            carried.duration_s,
+            carried.clients,
+            carried.refused,
+            carried.late_p99_ms,
+            took(carried.transit_ms.forth),
+            took(carried.transit_ms.back),
+            summary::queues(&carried.queues)
+        ))
+    }
+}

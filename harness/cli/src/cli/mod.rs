@@ -1,0 +1,85 @@
+//! The commands of the `windlass` binary.
+
+mod batch;
+mod book;
+mod choice;
+mod conformance;
+mod error;
+mod evaluate;
+mod explain;
+mod link;
+mod list;
+mod markdown;
+mod paper;
+mod progress;
+mod qlog;
+mod qlog_options;
+mod report;
+mod run;
+mod scenarios;
+mod suggest;
+mod summary;
+mod text;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use error::CliError;
+
+use windlass_stacks::stack::Guest;
+
+/// Congestion controllers for QUIC: try them, compare them, see what they do.
+#[derive(Debug, Parser)]
+#[command(name = "windlass", version, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could not be written; \
+    2 something asked for does not exist or cannot work; 130 interrupted.";
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    List(list::List),
+    Explain(explain::Explain),
+    Qlog(qlog::Qlog),
+    Scenarios(scenarios::Scenarios),
+    Run(run::RunScenario),
+    Link(link::CarryBetween),
+    Evaluate(evaluate::Evaluate),
+    Conformance(conformance::Compare),
+    Paper(paper::Paper),
+    Report(report::Rebuild),
+    Book(book::Book),
+}
+
+/// Runs the command line and says how it went.
+#[must_use]
+pub fn main() -> ExitCode {
+    main_with(&[])
+}
+
+/// [`main`], with stacks the program brings along.
+#[must_use]
+pub fn main_with(guests: &[&'static Guest]) -> ExitCode {
+    guests.iter().for_each(|guest| guest.welcome());
+    let done = match Cli::parse().command {
+        Command::List(command) => command.run(),
+        Command::Explain(command) => command.run(),
+        Command::Qlog(command) => command.run(),
+        Command::Scenarios(command) => command.run(),
+        Command::Run(command) => command.run(),
+        Command::Link(command) => command.run(),
+        Command::Evaluate(command) => command.run(),
+        Command::Conformance(command) => command.run(),
+        Command::Paper(command) => command.run(),
+        Command::Report(command) => command.run(),
+        Command::Book(command) => command.run(),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => error.tell(),
+    }
+}

@@ -1,0 +1,383 @@
+//! `windlass paper run`.
+
+use std::cell::Cell as Told;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use windlass_controllers::Span;
+use windlass_qlog::Profile;
+
+use super::super::batch::interrupt;
+use super::super::error::print;
+use super::super::progress::Progress;
+use super::super::suggest::did_you_mean;
+use super::{CliError, OUT, place, table};
+use windlass_lab::papers::{
+    Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, conclude, key, watch,
+};
+use windlass_lab::results::{StoreError, replace};
+use windlass_simulator::scenario::{Recovery, Scenario, ScenarioError};
+use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, RunError, Stack};
+
+/// Run experiments; what is done is kept, and an interrupted command goes on where it was
+#[derive(Debug, clap::Args)]
+pub(super) struct Run {
+    /// Ids (EV-1) or documents (sharma), separated by commas
+    #[arg(value_name = "ID", value_delimiter = ',', required_unless_present = "all")]
+    ids: Vec<String>,
+    /// Everything that is built
+    #[arg(long, conflicts_with = "ids")]
+    all: bool,
+    /// What runs them: sim, or a real stack, whose results go into a directory of their own
+    #[arg(long, value_name = "STACK", default_value = "sim")]
+    stack: String,
+    /// Repetitions, each with a seed of its own [default: as many as the document has]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    reps: Option<u64>,
+    /// Runs at the same time [default: one per core]
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    jobs: usize,
+    /// A tenth of the document's times, two repetitions at most: to see that it works, not to compare
+    #[arg(long)]
+    quick: bool,
+    /// Log the flows of every cell too: its first run once more, with metrics, states and losses
+    #[arg(long)]
+    qlog: bool,
+    /// Directory for results; quick ones go into a directory of their own below it
+    #[arg(long, value_name = "DIR", default_value = OUT)]
+    out: PathBuf,
+}
+
+/// More repetitions than these take `--reps` in quick runs.
+const QUICK_REPETITIONS: u64 = 2;
+
+/// One run.
+struct Job<'a> {
+    cell: &'a Cell,
+    seed: u64,
+    key: String,
+    /// Thousands of packets, about.
+    work: u64,
+}
+
+/// An experiment that is asked for.
+struct Asked {
+    document: &'static Document,
+    experiment: &'static Experiment,
+    plan: &'static Plan,
+    cells: Vec<Cell>,
+    repetitions: u64,
+    /// Cells the stack cannot run, and why.
+    skipped: Vec<(String, String)>,
+}
+
+/// What was run just now.
+#[derive(Clone, Copy, Default)]
+struct Tally {
+    runs: usize,
+    /// s.
+    cpu: f64,
+    packets: u64,
+}
+
+impl Run {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let stack = self.stack()?;
+        let extent = if self.quick { Extent::Quick } else { Extent::Full };
+        let asked = self.asked(extent, stack)?;
+        let out = self.out.join(place(extent, stack.name()));
+        let keep = Keep::open(&out)?;
+        let jobs = jobs(&asked, stack.name());
+        let done = self.carry_out(&jobs, stack, &keep);
+        // What is complete is told even if the command was interrupted.
+        let mut jobs = jobs.iter();
+        let mut broken: Vec<String> = Vec::new();
+        for asked in &asked {
+            let runs = asked.cells.iter().map(|cell| {
+                let jobs: Vec<&Job<'_>> = jobs.by_ref().take(asked.repetitions as usize).collect();
+                let mut records: Vec<Record> = jobs.iter().map_while(|job| keep.find(&job.key)).collect();
+                records.iter_mut().skip(1).for_each(|record| record.curves.clear());
+                (records.len() == jobs.len()).then(|| (cell.clone(), records))
+            });
+            // All of them, so that those of the next experiment come next.
+            let runs: Vec<Option<(Cell, Vec<Record>)>> = runs.collect();
+            let Some(runs) = runs.into_iter().collect() else { continue };
+            let mut result = conclude(asked.document, asked.experiment, asked.plan, extent, stack.name(), runs);
+            result.skipped.clone_from(&asked.skipped);
+            let json = serde_json::to_string_pretty(&result)
+                .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
+            replace(&out.join(format!("{}.json", result.id)), &(json + "\n"))?;
+            print(&table::text(&result))?;
+            let held = result.comparisons.iter().filter(|one| stack == Stack::Sim && one.holds == Some(false));
+            broken.extend(held.map(|one| {
+                let Comparison { cell, quantity, published, ours, rule, .. } = one;
+                format!("{} {cell}: {quantity} is {ours}, not {rule} {published}", result.id)
+            }));
+        }
+        let Tally { runs, cpu, packets } = done?;
+        if self.qlog {
+            asked.iter().try_for_each(|asked| log(asked, stack, &out.join(QLOG_DIR)))?;
+        }
+        let quick = if self.quick { " --quick" } else { "" };
+        if !broken.is_empty() {
+            return Err(CliError::Failed(format!("closed forms do not hold: {}", broken.join("; "))));
+        }
+        print(&format!(
+            "{runs} runs made: {:.1} million packets in {cpu:.1} s of CPU; results: {}; `windlass paper report{quick}` makes pages of them\n",
+            packets as f64 / 1e6,
+            out.display()
+        ))
+    }
+
+    fn stack(&self) -> Result<Stack, CliError> {
+        Stack::named(&self.stack).ok_or_else(|| {
+            let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
+            CliError::Usage(format!("unknown stack {:?}; expected {}", self.stack, names.join(", ")))
+        })
+    }
+
+    fn asked(&self, extent: Extent, stack: Stack) -> Result<Vec<Asked>, CliError> {
+        let mut chosen: Vec<(&'static Document, &'static Experiment)> = Vec::new();
+        let of =
+            |document: &'static Document| document.experiments.iter().map(move |experiment| (document, experiment));
+        if self.all {
+            chosen.extend(DOCUMENTS.iter().flat_map(of));
+        }
+        for id in &self.ids {
+            if let Some(document) = Document::named(id) {
+                chosen.extend(of(document));
+                continue;
+            }
+            let (document, experiment) = Document::with(id).ok_or_else(|| unknown(id))?;
+            chosen.push((document, experiment));
+        }
+        let mut asked: Vec<Asked> = Vec::new();
+        for (document, experiment) in chosen {
+            if asked.iter().any(|a| a.experiment.id == experiment.id) {
+                continue;
+            }
+            let plan = &experiment.plan;
+            let most = if self.quick { QUICK_REPETITIONS } else { u64::MAX };
+            let repetitions = self.reps.unwrap_or(plan.repetitions.min(most));
+            let mut skipped = Vec::new();
+            let runs_here = |cell: &Cell| match fits(cell, stack) {
+                Ok(()) => true,
+                Err(reason) => {
+                    skipped.push((cell.name.clone(), reason));
+                    false
+                }
+            };
+            let cells: Vec<Cell> = (plan.cells)(extent).into_iter().filter(runs_here).collect();
+            if cells.is_empty() {
+                let stack = stack.name();
+                let reason = skipped.first().map_or("no cells", |(_, reason)| reason);
+                return Err(CliError::Usage(format!("{} has nothing that {stack} can run: {reason}", experiment.id)));
+            }
+            asked.push(Asked { document, experiment, plan, cells, repetitions, skipped });
+        }
+        if asked.is_empty() {
+            return Err(CliError::Usage(
+                "none of these experiments is built; `windlass paper list` says what they lack".to_owned(),
+            ));
+        }
+        Ok(asked)
+    }
+
+    /// Makes the records of `jobs` that are not kept; what several experiments have in common is
+    /// run once, and the longest runs come first.
+    fn carry_out(&self, jobs: &[Job<'_>], stack: Stack, keep: &Keep) -> Result<Tally, CliError> {
+        let keys: BTreeSet<&str> = jobs.iter().map(|job| job.key.as_str()).collect();
+        let mut seen = BTreeSet::new();
+        let mut left: Vec<&Job<'_>> =
+            jobs.iter().filter(|job| seen.insert(job.key.as_str()) && keep.find(&job.key).is_none()).collect();
+        left.sort_by_key(|job| std::cmp::Reverse(job.work));
+        let stop = interrupt()?;
+        let stopping = || stop.load(Ordering::Relaxed);
+        let progress = Progress::new(left.iter().map(|job| job.work).sum());
+        let next = AtomicUsize::new(0);
+        let outcomes = Mutex::new(Vec::new());
+        let worker = || {
+            while let Some(job) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut told = Told::new(0);
+                let watched = |part: f64| {
+                    told.set(progress.advance(job.work, told.get(), part));
+                    stopping()
+                };
+                let done = if stopping() { Err(Broken::Stopped.into()) } else { one(job, stack, &watched) };
+                let done = done.and_then(|record| Ok(keep.put(&record).map(|()| (record.cpu_s, record.packets))?));
+                progress.done(job.work, *told.get_mut(), format!("{} seed {}", job.cell.name, job.seed));
+                let failed = done.is_err();
+                outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(done);
+                if failed {
+                    // The others go on no longer than they have to.
+                    next.store(left.len(), Ordering::Relaxed);
+                }
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let threads = if self.jobs == 0 { cores } else { self.jobs };
+        std::thread::scope(|scope| {
+            for _ in 0..threads.min(left.len()) {
+                scope.spawn(worker);
+            }
+        });
+        progress.finish();
+        let mut tally = Tally::default();
+        for done in outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match done {
+                Ok((cpu, packets)) => {
+                    tally = Tally { runs: tally.runs + 1, cpu: tally.cpu + cpu, packets: tally.packets + packets };
+                }
+                Err(Failure::Run(Broken::Stopped)) => {}
+                Err(Failure::Run(error)) => return Err(CliError::Failed(error.to_string())),
+                Err(Failure::Store(error)) => return Err(error.into()),
+                Err(Failure::Scenario(error)) => return Err(error),
+                Err(Failure::Stack(error)) => return Err(CliError::Failed(error)),
+            }
+        }
+        if stopping() {
+            let done = keys.len() - left.len() + tally.runs;
+            return Err(CliError::Paused { done, runs: keys.len() });
+        }
+        Ok(tally)
+    }
+}
+
+/// Why a run has no record.
+enum Failure {
+    Run(Broken),
+    Store(StoreError),
+    Scenario(CliError),
+    Stack(String),
+}
+
+impl From<Broken> for Failure {
+    fn from(error: Broken) -> Failure {
+        Failure::Run(error)
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Store(error)
+    }
+}
+
+fn one(job: &Job<'_>, stack: Stack, stop: &dyn Fn(f64) -> bool) -> Result<Record, Failure> {
+    let cell = job.cell;
+    let begun = cpu_seconds();
+    let read = read(cell, stack).map_err(|error| Failure::Scenario(error.into()))?;
+    let step = Span((cell.step_ms * 1e6).round() as u64);
+    let scenario = Scenario { seed: job.seed, name: cell.name.clone(), ..read };
+    let trail = if stack == Stack::Sim {
+        watch(&scenario, cell.bottleneck, step, cell.measure.inside, stop)?
+    } else {
+        let scenario = Scenario { sample: step, ..scenario };
+        let end = scenario.duration.secs();
+        let outcome =
+            stack.run(&scenario, None, &|now| stop(now.0 as f64 / 1e9 / end)).map_err(|error| match error {
+                RunError::Stopped => Failure::Run(Broken::Stopped),
+                RunError::Failed(error) => Failure::Stack(format!("{}, seed {}: {error}", cell.name, job.seed)),
+            })?;
+        Trail::of_outcome(outcome, &scenario, cell.bottleneck)
+    };
+    let mut measured = (cell.measure.read)(&trail);
+    // What a stack does not tell.
+    measured.quantities.retain(|quantity| quantity.value.is_finite());
+    Ok(Record {
+        key: job.key.clone(),
+        seed: job.seed,
+        quantities: measured.quantities,
+        curves: measured.curves,
+        cpu_s: cpu_seconds() - begun,
+        packets: trail.outcome.flows.iter().map(|flow| flow.packets_sent).sum(),
+    })
+}
+
+/// Logs of the first run of each cell below `dir`, in place of those that are there.
+fn log(asked: &Asked, stack: Stack, dir: &Path) -> Result<(), CliError> {
+    let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
+    let stop = interrupt()?;
+    let id = asked.experiment.id;
+    // There need not be any.
+    let _ = std::fs::remove_dir_all(dir.join(id));
+    for cell in &asked.cells {
+        let scenario = Scenario { seed: asked.plan.seed, name: cell.name.clone(), ..read(cell, stack)? };
+        let mut logs = Logs::create(settings, dir, id, &cell.name, stack.name())
+            .map_err(|error| CliError::Failed(format!("cannot log {id} {}: {error}", cell.name)))?;
+        let run = stack.run(&scenario, Some(&mut logs), &|_| stop.load(Ordering::Relaxed));
+        run.map_err(|error| match error {
+            RunError::Stopped => CliError::Interrupted,
+            RunError::Failed(error) => CliError::Failed(format!("{id} {}: {error}", cell.name)),
+        })?;
+    }
+    Ok(())
+}
+
+/// The scenario of a cell as `stack` runs it: real stacks have no packets below 1200 bytes
+/// (`RFC 9000 §14.1`), so theirs are larger on links of the same rate.
+fn read(cell: &Cell, stack: Stack) -> Result<Scenario, ScenarioError> {
+    if stack == Stack::Sim {
+        return Scenario::read(&cell.name, &cell.scenario, None);
+    }
+    let line = |line: &str| {
+        let size: Option<u64> = line.strip_prefix("packet_bytes = ").and_then(|size| size.parse().ok());
+        if size.is_some_and(|size| size < QUIC_BYTES) {
+            format!("packet_bytes = {QUIC_BYTES}\n")
+        } else {
+            format!("{line}\n")
+        }
+    };
+    let text: String = cell.scenario.lines().map(line).collect();
+    Scenario::read(&cell.name, &text, None)
+}
+
+/// Whether `stack` can run a cell; if not, why.
+fn fits(cell: &Cell, stack: Stack) -> Result<(), String> {
+    if stack == Stack::Sim {
+        return Ok(());
+    }
+    let scenario = read(cell, stack).map_err(|error| error.to_string())?;
+    if scenario.cast().flows.iter().any(|flow| flow.recovery != Recovery::Quic) {
+        return Err("it repairs losses as TCP does".to_owned());
+    }
+    scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))
+}
+
+/// Smallest UDP payload of a path that carries QUIC, bytes.
+const QUIC_BYTES: u64 = 1200;
+
+/// CPU time of this thread, s; 0 where the system does not tell.
+fn cpu_seconds() -> f64 {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(0.0, |ns| ns / 1e9)
+}
+
+fn jobs<'a>(asked: &'a [Asked], stack: &str) -> Vec<Job<'a>> {
+    let mut jobs = Vec::new();
+    for asked in asked {
+        for cell in &asked.cells {
+            // Time left is told by packets; a run has a cost besides.
+            let work = 1 + (cell.packets() / 1e3) as u64;
+            for repetition in 0..asked.repetitions {
+                let seed = asked.plan.seed + repetition;
+                jobs.push(Job { cell, seed, key: key(cell, seed, stack), work });
+            }
+        }
+    }
+    jobs
+}
+
+fn unknown(id: &str) -> CliError {
+    let ids = DOCUMENTS.iter().flat_map(|document| document.experiments.iter().map(|experiment| experiment.id));
+    let near = did_you_mean(id, ids.chain(DOCUMENTS.iter().map(|document| document.name)));
+    CliError::Usage(format!("unknown experiment {id:?}{near}; `windlass paper list` names all of them"))
+}
+
+/// The files of a document's experiments in `dir`.
+pub(super) fn results(dir: &Path, document: &Document) -> Vec<PathBuf> {
+    let file = |experiment: &Experiment| dir.join(format!("{}.json", experiment.id));
+    document.experiments.iter().map(file).filter(|path| path.is_file()).collect()
+}

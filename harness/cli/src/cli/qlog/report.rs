@@ -1,0 +1,123 @@
+//! `windlass qlog report`: what connections did over time, to look at.
+
+use std::path::{Path, PathBuf};
+
+use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::series::{Drawn, draw};
+
+use super::files::{Files, unreadable};
+use super::name::{short, unique};
+use crate::cli::CliError;
+use crate::cli::error::print;
+use crate::report::figure::{drawable, svg};
+use crate::report::traces::{Section, page};
+use windlass_lab::results::replace;
+
+/// Points kept of each line of a trace, at most.
+const MOST: usize = 1 << 20;
+
+/// Points kept of each line of all files together, at most.
+const MOST_OF_ALL: usize = 1 << 22;
+
+/// Draw what connections did over time, as one HTML page
+///
+/// Windows, delays, rates, losses and congestion states of every connection, zoomable down
+/// to single events. The page holds everything it shows, and needs no network.
+#[derive(Debug, clap::Args)]
+pub(super) struct Report {
+    #[command(flatten)]
+    files: Files,
+    /// Where to write the page [default: report.html]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Its title [default: the name of the file, or how many there are]
+    #[arg(long)]
+    title: Option<String>,
+    /// Write a figure (SVG) of each connection into this directory too; a page is then
+    /// written only if --out is given
+    #[arg(long, value_name = "DIR")]
+    svg: Option<PathBuf>,
+}
+
+/// A connection as it is written.
+struct Made {
+    section: Section,
+    figure: Option<String>,
+}
+
+impl Report {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let files = self.files.paths()?.len();
+        let most = most_points(files);
+        let results = self.files.each(|path, input, jobs| {
+            let file = path.display().to_string();
+            let options = Options { jobs, ..Options::default() };
+            let (summary, drawn) = draw(input, &options, most).map_err(|error| unreadable(path, &error))?;
+            super::tell_doubts(path, &summary);
+            let made = |drawn: Drawn| {
+                let wanted = self.svg.is_some() && drawable(&drawn);
+                let figure = wanted.then(|| svg(&caption(&file, &drawn), &drawn)).transpose();
+                let figure = figure.map_err(|error| CliError::Failed(format!("cannot draw {file}: {error}")))?;
+                Ok(Made { figure, section: Section::new(&file, drawn, summary.bad_records) })
+            };
+            drawn.into_iter().map(made).collect::<Result<Vec<Made>, CliError>>()
+        })?;
+        let mut all: Vec<Made> = results.into_iter().flat_map(|(_, made)| made).collect();
+        if all.is_empty() {
+            return Err(CliError::Failed("nothing to draw: no file has any event".to_owned()));
+        }
+        let names = unique(all.iter().map(|made| (made.section.file(), made.section.group())));
+        all.iter_mut().zip(names).for_each(|(made, name)| made.section.call(name));
+        if let Some(directory) = &self.svg {
+            figures(directory, &all)?;
+        }
+        let out = match (&self.out, &self.svg) {
+            (Some(out), _) => out.as_path(),
+            (None, None) => Path::new("report.html"),
+            (None, Some(_)) => return Ok(()),
+        };
+        let sections: Vec<Section> = all.into_iter().map(|made| made.section).collect();
+        let title = self.title.clone().unwrap_or_else(|| title(&sections));
+        replace(out, &page(&title, &sections))?;
+        print(&format!("{}\n", out.display()))
+    }
+}
+
+/// What a figure is called.
+fn caption(file: &str, drawn: &Drawn) -> String {
+    let short = short(&[file]).concat();
+    match &drawn.measured.measures.controller {
+        Some(controller) => format!("{short}: {controller}"),
+        None => short,
+    }
+}
+
+/// Writes the figures, each called as its connection.
+fn figures(directory: &Path, all: &[Made]) -> Result<(), CliError> {
+    let unwritable = |error| CliError::Failed(format!("cannot make {}: {error}", directory.display()));
+    std::fs::create_dir_all(directory).map_err(unwritable)?;
+    for made in all {
+        let Some(figure) = &made.figure else {
+            eprintln!("{}: nothing in it can be drawn over time", made.section.file());
+            continue;
+        };
+        let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
+        let name: String = made.section.name().chars().map(plain).collect();
+        let path = directory.join(format!("{name}.svg"));
+        replace(&path, figure)?;
+        print(&format!("{}\n", path.display()))?;
+    }
+    Ok(())
+}
+
+/// How many points each line of one of `files` may keep.
+pub(super) fn most_points(files: usize) -> usize {
+    (MOST_OF_ALL / files.max(1)).clamp(1 << 12, MOST)
+}
+
+fn title(sections: &[Section]) -> String {
+    match sections {
+        [only] => Path::new(only.file()).file_name().unwrap_or_default().to_string_lossy().into_owned(),
+        many => format!("{} connections", many.len()),
+    }
+}

@@ -1,0 +1,5 @@
+//! The `windlass` [command](cli), its [reports](report) and the [book] it generates.
+
+pub mod book;
+pub mod cli;
+pub mod report;

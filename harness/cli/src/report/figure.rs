@@ -1,0 +1,126 @@
+//! A trace as a figure for paper: windows, delays, rates, what happened, over time.
+
+mod happened;
+mod panels;
+
+use plotters::prelude::*;
+use windlass_qlog_analysis::series::{Drawn, Quantity};
+
+use happened::{Span, lanes, spans};
+use panels::{Panel, panels};
+use windlass_lab::plot::{Broken, COLOURS, Canvas, INK, ink, svg as picture};
+
+const WIDTH: u32 = 780;
+const LEFT: u32 = 62;
+const RIGHT: u32 = 14;
+const HEAD: u32 = 20;
+const PANEL: u32 = 132;
+const LANE: u32 = 15;
+const FOOT: u32 = 36;
+const TEXT: u32 = 12;
+
+/// About how wide a letter is, pixels.
+const LETTER: f64 = 0.48 * TEXT as f64;
+
+/// The figure of a connection, called `name`.
+///
+/// # Errors
+/// The trace tells nothing that could be drawn over time.
+pub fn svg(name: &str, drawn: &Drawn) -> Result<String, Broken> {
+    let panels = panels(drawn, (WIDTH - LEFT - RIGHT) as usize);
+    let lanes = lanes(drawn);
+    let height = 2 * HEAD + panels.len() as u32 * (HEAD + PANEL) + lanes.len() as u32 * LANE + FOOT;
+    let states = spans(drawn);
+    picture((WIDTH, height), |canvas| {
+        canvas.draw_text(name, &ink(TEXT + 1), (LEFT as i32, 4))?;
+        legend(
+            canvas,
+            drawn.states.iter().enumerate().map(|(i, state)| (state.replace('_', " "), state_colour(state, i))),
+            5,
+        )?;
+        let (_, mut rest) = canvas.split_vertically(HEAD);
+        for panel in &panels {
+            let (area, below) = rest.split_vertically(HEAD + PANEL);
+            draw_panel(&area, panel, drawn, &states)?;
+            rest = below;
+        }
+        happened::draw(&rest, &lanes, drawn, &states)
+    })
+}
+
+/// Seconds since the trace began.
+fn seconds(drawn: &Drawn, time: i64) -> f64 {
+    time.saturating_sub(drawn.span.0) as f64 / 1e9
+}
+
+/// How long the trace is, s; never nothing.
+fn duration(drawn: &Drawn) -> f64 {
+    seconds(drawn, drawn.span.1).max(1e-9)
+}
+
+/// The state of most of the time leaves the panels as they are.
+const UNTINTED: &str = "congestion_avoidance";
+
+/// The colour of a state, in any figure the same.
+fn state_colour(name: &str, index: usize) -> RGBColor {
+    match name {
+        "slow_start" => COLOURS[0],
+        UNTINTED => INK,
+        "recovery" => COLOURS[1],
+        _ => COLOURS[4 + index % 4],
+    }
+}
+
+/// Names and their colours in a row that ends at the right margin.
+fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>, y: i32) -> Result<(), Broken> {
+    let entries: Vec<_> = entries.collect();
+    let wide = |name: &str| 22.0 + name.chars().count() as f64 * LETTER;
+    let mut x = f64::from(WIDTH - RIGHT) - entries.iter().map(|(name, _)| wide(name)).sum::<f64>();
+    for (name, colour) in entries {
+        let left = x as i32;
+        canvas.draw(&Rectangle::new([(left, y + 4), (left + 12, y + 8)], colour.filled()))?;
+        canvas.draw_text(&name, &ink(TEXT - 1), (left + 16, y))?;
+        x += wide(&name);
+    }
+    Ok(())
+}
+
+fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) -> Result<(), Broken> {
+    area.draw_text(panel.title, &ink(TEXT), (LEFT as i32, 3))?;
+    legend(area, panel.lines.iter().map(|line| (line.name.to_owned(), line.colour)), 3)?;
+    let top = 1.06 * panel.lines.iter().flat_map(|line| &line.points).fold(0.0_f64, |top, point| top.max(point.1));
+    let mut axes = ChartBuilder::on(area)
+        .margin_top(HEAD)
+        .margin_right(RIGHT)
+        .set_label_area_size(LabelAreaPosition::Left, LEFT)
+        .build_cartesian_2d(0.0..duration(drawn), 0.0..top.max(1e-9))?;
+    let tinted = states.iter().filter(|span| drawn.states[span.state] != UNTINTED);
+    axes.draw_series(tinted.map(|span| {
+        let colour = state_colour(&drawn.states[span.state], span.state).mix(0.13).filled();
+        Rectangle::new([(span.from, 0.0), (span.to, top.max(1e-9))], colour)
+    }))?;
+    axes.configure_mesh()
+        .disable_x_mesh()
+        .x_labels(0)
+        .y_labels(5)
+        .bold_line_style(INK.mix(0.25))
+        .light_line_style(TRANSPARENT)
+        .axis_style(INK)
+        .label_style(ink(TEXT - 1))
+        .y_label_formatter(&|value| format!("{value}"))
+        .draw()?;
+    for line in &panel.lines {
+        axes.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(line.width)))?;
+    }
+    Ok(())
+}
+
+/// Whether a trace tells anything to draw over time.
+#[must_use]
+pub fn drawable(drawn: &Drawn) -> bool {
+    let over_time = |line: &(Quantity, Vec<_>, u64)| !matches!(line.0, Quantity::State | Quantity::AppLimited);
+    drawn.span.1 > drawn.span.0 && drawn.lines.iter().any(over_time)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,95 @@
+//! Which lines stand in which panel.
+
+use plotters::style::RGBColor;
+use windlass_qlog_analysis::series::{Drawn, Quantity, rate, visible};
+
+use super::seconds;
+use windlass_lab::plot::{COLOURS, INK};
+
+/// A panel: what its axis is in, and lines.
+pub(super) struct Panel {
+    /// What it shows, with unit.
+    pub title: &'static str,
+    /// Its lines, the main one last.
+    pub lines: Vec<Drawing>,
+}
+
+/// A line as it is drawn.
+pub(super) struct Drawing {
+    /// Its name.
+    pub name: &'static str,
+    /// Its colour.
+    pub colour: RGBColor,
+    /// How wide, pixels.
+    pub width: u32,
+    /// Seconds and values.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Bins of a rate.
+const BINS: i64 = 200;
+
+/// The panels of a trace that have any line, on `columns` pixels.
+pub(super) fn panels(drawn: &Drawn, columns: usize) -> Vec<Panel> {
+    let line = |name, quantity, scale: f64, colour, width| {
+        let points = steps(drawn, quantity, scale, columns);
+        Drawing { name, colour, width, points }
+    };
+    let rated = |name, quantity, colour, width| Drawing { name, colour, width, points: rates(drawn, quantity) };
+    let all = [
+        Panel {
+            title: "Window, kB",
+            lines: vec![
+                line("ssthresh", Quantity::Ssthresh, 1e-3, INK, 1),
+                line("bytes in flight", Quantity::InFlight, 1e-3, COLOURS[2], 1),
+                line("congestion window", Quantity::Cwnd, 1e-3, COLOURS[0], 2),
+            ],
+        },
+        Panel {
+            title: "Round-trip time, ms",
+            lines: vec![
+                line("latest", Quantity::LatestRtt, 1e-6, COLOURS[7], 1),
+                line("smoothed", Quantity::SmoothedRtt, 1e-6, COLOURS[0], 2),
+                line("minimum", Quantity::MinRtt, 1e-6, INK, 1),
+            ],
+        },
+        Panel {
+            title: "Rate, Mbit/s",
+            lines: vec![
+                line("pacing rate", Quantity::PacingRate, 1e-6, COLOURS[4], 1),
+                rated("throughput", Quantity::Sent, COLOURS[1], 1),
+                rated("goodput", Quantity::Delivered, COLOURS[2], 2),
+            ],
+        },
+    ];
+    let told = all.into_iter().map(|mut panel| {
+        panel.lines.retain(|line| !line.points.is_empty());
+        panel
+    });
+    told.filter(|panel| !panel.lines.is_empty()).collect()
+}
+
+/// A quantity whose values hold until the next, as corners, to the end of the trace.
+fn steps(drawn: &Drawn, quantity: Quantity, scale: f64, columns: usize) -> Vec<(f64, f64)> {
+    let points = visible(drawn.points(quantity), drawn.span.0..drawn.span.1, columns);
+    let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * points.len() + 1);
+    for point in &points {
+        let (time, value) = (seconds(drawn, point.time), point.value as f64 * scale);
+        corners.extend(corners.last().map(|before| (time, before.1)));
+        corners.push((time, value));
+    }
+    corners.extend(corners.last().map(|last| (seconds(drawn, drawn.span.1), last.1)));
+    corners
+}
+
+/// A count of bytes as Mbit/s, over a round trip or more.
+fn rates(drawn: &Drawn, quantity: Quantity) -> Vec<(f64, f64)> {
+    let points = drawn.points(quantity);
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let round_trip = drawn.measured.measures.rtt.map_or(10.0, |rtt| rtt.min) * 1e6;
+    let width = (drawn.span.1.saturating_sub(drawn.span.0) / BINS).max(round_trip as i64);
+    let rates = rate(points, drawn.span.0..drawn.span.1, width);
+    rates.into_iter().map(|(time, bytes)| (seconds(drawn, time), bytes * 8e-6)).collect()
+}

@@ -1,0 +1,105 @@
+//! `windlass paper`: runs that are kept, pages made of them.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::command::{Place, stderr, stdout, windlass};
+use serde_json::Value;
+
+/// What is kept below an output directory, sorted.
+fn kept(out: &str) -> Vec<PathBuf> {
+    let dir = Path::new(out).join("quick/kept");
+    let mut files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn the_list_names_every_experiment() {
+    let output = windlass(&["paper", "list", "--json"]);
+    let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
+    assert_eq!(rows.len(), 11 + 32 + 19 + 14);
+    let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
+    assert_eq!(row("EV-6")["runs"], Value::from(36));
+    let keys: BTreeSet<&str> = ["document", "id", "packets", "runs", "spec", "title", "varied"].into();
+    assert!(
+        rows.iter().all(|row| row.as_object().unwrap().keys().map(String::as_str).collect::<BTreeSet<_>>() == keys)
+    );
+    assert!(stdout(&windlass(&["paper", "list"])).contains("EV-0a"));
+}
+
+#[test]
+fn an_experiment_is_the_same_again_goes_on_where_it_was_and_becomes_a_page() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run = ["paper", "run", "ev-0a", "--quick", "--reps", "2", "--out", &out];
+    let first = windlass(&run);
+    assert!(first.status.success(), "{}", stderr(&first));
+    assert!(stdout(&first).contains("QUICK"));
+    let result = Path::new(&out).join("quick/EV-0a.json");
+    let before = fs::read_to_string(&result).unwrap();
+    let files = kept(&out);
+    assert_eq!(files.len(), 2);
+
+    // What is missing is run again and is the same; what is there is taken as it is.
+    fs::remove_file(&files[0]).unwrap();
+    assert!(windlass(&run).status.success());
+    assert_eq!(fs::read_to_string(&result).unwrap(), before);
+    let mut record: Value = serde_json::from_str(&fs::read_to_string(&files[1]).unwrap()).unwrap();
+    record["quantities"][0]["value"] = Value::from(4711.0);
+    fs::write(&files[1], record.to_string()).unwrap();
+    assert!(windlass(&run).status.success());
+    let after: Value = serde_json::from_str(&fs::read_to_string(&result).unwrap()).unwrap();
+    let mean = after["cells"][0]["means"][0]["mean"].as_f64().unwrap();
+    assert!(mean > 2000.0, "{mean} is not the mean of 4711 and some 5");
+    assert_eq!(after["extent"], "quick");
+    assert_eq!(after["comparisons"], Value::Array(Vec::new()));
+
+    let report = windlass(&["paper", "report", "--quick", "--out", &out]);
+    assert!(report.status.success(), "{}", stderr(&report));
+    let page = fs::read_to_string(Path::new(&out).join("quick/sharma.html")).unwrap();
+    assert!(page.contains("Experiments of sharma (quick)") && page.contains("EV-0a"));
+    assert_eq!(windlass(&["paper", "report", "--out", &out]).status.code(), Some(2));
+}
+
+#[test]
+fn what_cannot_be_run_is_said() {
+    let place = Place::new();
+    let out = place.path("out");
+    for (args, expected) in [
+        (vec!["EV-0"], "unknown experiment \"EV-0\" (did you mean"),
+        (vec!["E6.1", "--stack", "quinn"], "E6.1 has nothing that quinn can run: it repairs losses as TCP does"),
+        (vec!["EV-1", "--stack", "quin"], "unknown stack \"quin\"; expected sim"),
+        (vec![], "required"),
+    ] {
+        let output = windlass(&[&["paper", "run", "--out", &out], args.as_slice()].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
+    assert!(place.entries().is_empty());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_keeps_what_is_done_and_nothing_half() {
+    let place = Place::new();
+    let out = place.path("out");
+    let args = ["paper", "run", "EV-0a,EV-0b", "--quick", "--reps", "50", "--jobs", "1", "--out", &out];
+    let child = crate::command::start(&args).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    let dir = Path::new(&out).join("quick/kept");
+    let begun = std::time::Instant::now();
+    while fs::read_dir(&dir).map_or(0, Iterator::count) < 2 {
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "nothing is kept after a minute");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
+    let files = kept(&out);
+    assert!(stderr(&output).contains(&format!("interrupted; {} of 100 runs are done and kept", files.len())));
+    for file in files {
+        assert!(serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).is_ok());
+    }
+    assert_eq!(fs::read_dir(Path::new(&out).join("quick")).unwrap().count(), 1, "only what is kept");
+}

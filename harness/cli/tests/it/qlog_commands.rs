@@ -1,0 +1,150 @@
+//! The commands that give traces another form.
+
+use std::path::Path;
+
+use crate::command::{Place, SHORT, fails, json, names, stderr, stdout, windlass};
+
+/// A directory with the traces of a short run.
+fn traces(place: &Place) -> String {
+    let short = place.file("short.toml", SHORT);
+    let out = place.path("run");
+    let run = windlass(&["run", &short, "-c", "cubic", "--out", &out]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    format!("{out}/qlog/short/cubic@sim")
+}
+
+#[test]
+fn traces_go_to_qvis_and_back() {
+    let place = Place::new();
+    let directory = traces(&place);
+    let first = format!("{directory}/first.sqlog");
+    let qvis = place.path("first.qvis.sqlog.zst");
+    let done = windlass(&["qlog", "convert", &first, "--to", "qvis", "--out", &qvis]);
+    assert!(done.status.success() && done.stdout.is_empty(), "{}", stderr(&done));
+    assert_eq!(stderr(&done), "", "nothing is lost");
+    let lint = windlass(&["qlog", "lint", &qvis, "--profile", "qvis"]);
+    assert!(lint.status.success(), "{}", stdout(&lint));
+    // What is in the form asked for comes out as it stood, also through standard output.
+    let same = windlass(&["qlog", "convert", &first, "--to", "ietf"]);
+    assert_eq!(same.stdout, std::fs::read(&first).unwrap());
+}
+
+#[test]
+fn several_traces_are_one_document_or_files_of_their_own() {
+    let place = Place::new();
+    let directory = traces(&place);
+    let both = place.path("both.qlog");
+    assert!(windlass(&["qlog", "convert", &directory, "--to", "ietf", "--out", &both]).status.success());
+    let document = json(&std::fs::read_to_string(&both).unwrap());
+    assert_eq!(document["traces"].as_array().unwrap().len(), 2);
+    let several = "there are 2 traces, and a JSON text sequence holds one; \
+        use --form json, --trace N for one of them, or --out DIR/ for a file each";
+    fails(&["qlog", "convert", &directory, "--to", "ietf"], 2, several);
+    let each = format!("{}/", place.path("each"));
+    assert!(windlass(&["qlog", "convert", &both, "--to", "qvis", "--out", &each]).status.success());
+    assert_eq!(names(Path::new(&each)), ["both-0.sqlog", "both-1.sqlog"]);
+    let absent = windlass(&["qlog", "convert", &place.path("none.qlog"), "--to", "qvis", "--out", &place.path("x")]);
+    assert_eq!(absent.status.code(), Some(2));
+    assert!(!Path::new(&place.path("x")).exists(), "no half of a file");
+}
+
+#[test]
+fn measures_go_into_a_file() {
+    let place = Place::new();
+    let directory = traces(&place);
+    let file = place.path("metrics.csv");
+    let args = ["qlog", "metrics", &directory, "--sharing", "--format", "csv", "--out", &file];
+    let done = windlass(&args);
+    assert!(done.status.success() && done.stdout.is_empty(), "{}", stderr(&done));
+    let text = std::fs::read_to_string(&file).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let heads = lines.next().unwrap();
+    for head in ["peer", "settled_after_s", "regain_time_s", "jain", "asymmetry", "even_after_s", "shared_goodput_mbps"]
+    {
+        assert!(heads.contains(&head), "{head}: {heads:?}");
+    }
+    let rows: Vec<_> = lines.collect();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row.len() == heads.len()), "{text}");
+}
+
+#[test]
+fn what_another_would_have_done_is_told_of_standard_input_too() {
+    let place = Place::new();
+    let file = format!("{}/first.sqlog", traces(&place));
+    let told = |args: &[&str]| {
+        let direct = windlass(&[&["qlog"], args, &[file.as_str()]].concat());
+        assert!(direct.status.success(), "{}", stderr(&direct));
+        let piped = crate::command::fed(&[&["qlog"], args, &["-"]].concat(), &std::fs::read(&file).unwrap());
+        assert!(piped.status.success(), "{}", stderr(&piped));
+        assert_eq!(stdout(&piped), stdout(&direct).replace(&file, "-"));
+        (stdout(&direct).to_owned(), stderr(&direct).to_owned())
+    };
+    let (named, _) = told(&["identify", "--json"]);
+    let best = &json(&named)["guesses"][0]["controllers"];
+    assert!(best.as_array().unwrap().contains(&"cubic".into()), "{named}");
+    let (csv, caveat) = told(&["replay", "-c", "reno", "--csv"]);
+    assert!(csv.starts_with("file,time_s,") && caveat.contains("The network does not react"), "{caveat}");
+    let (text, _) = told(&["replay", "-c", "reno"]);
+    assert!(text.contains("The network does not react"), "{text}");
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn what_was_not_built_in_is_told() {
+    let text = "this windlass was built without writing Parquet; \
+        build it in with `cargo install --path harness --features parquet`";
+    fails(&["qlog", "parquet", "x.sqlog", "--out", "y"], 2, text);
+    let text = "this windlass was built without SQL; build it in with `cargo install --path harness --features sql`";
+    fails(&["qlog", "sql", "y", "SELECT 1"], 2, text);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn traces_become_a_dataset() {
+    let place = Place::new();
+    let directory = traces(&place);
+    let out = place.path("set");
+    let done = windlass(&["qlog", "parquet", &directory, "--out", &out]);
+    assert!(done.status.success(), "{}", stderr(&done));
+    assert!(stdout(&done).starts_with("2 files, 2 connections, "), "{}", stdout(&done));
+    let expected = ["controller=cubic", "controller=reno"];
+    for table in ["connections", "packets", "recovery", "events"] {
+        assert_eq!(names(&Path::new(&out).join(table)), expected, "{table}");
+    }
+    let packets = Path::new(&out).join("packets/controller=reno/stack=sim/scenario=short");
+    assert_eq!(names(&packets).len(), 1);
+    // The same traces again change nothing.
+    let before = crate::command::contents(Path::new(&out));
+    assert!(windlass(&["qlog", "parquet", &directory, "--out", &out]).status.success());
+    assert_eq!(crate::command::contents(Path::new(&out)), before);
+    let occupied = windlass(&["qlog", "parquet", &directory, "--out", place.dir().to_str().unwrap()]);
+    assert_eq!(occupied.status.code(), Some(2), "{}", stderr(&occupied));
+    let wrong = place.file("wrong.sqlog", "no qlog");
+    let other = place.path("other");
+    assert_eq!(windlass(&["qlog", "parquet", &wrong, "--out", &other]).status.code(), Some(1));
+    assert!(!Path::new(&other).exists(), "nothing is left of what failed");
+    let file = place.path("metrics.parquet");
+    assert!(windlass(&["qlog", "metrics", &directory, "--format", "parquet", "--out", &file]).status.success());
+    assert!(std::fs::read(&file).unwrap().starts_with(b"PAR1"));
+}
+
+#[cfg(feature = "sql")]
+#[test]
+fn a_dataset_answers_questions() {
+    let place = Place::new();
+    let out = place.path("set");
+    assert!(windlass(&["qlog", "parquet", &traces(&place), "--out", &out]).status.success());
+    let question = "SELECT controller, count(*) AS n FROM connections GROUP BY controller ORDER BY controller";
+    let csv = windlass(&["qlog", "sql", &out, question, "--format", "csv"]);
+    assert_eq!(stdout(&csv), "controller,n\ncubic,1\nreno,1\n", "{}", stderr(&csv));
+    let table = windlass(&["qlog", "sql", &out, "controllers"]);
+    assert!(stdout(&table).contains("| short    | cubic"), "{}{}", stdout(&table), stderr(&table));
+    let listed = windlass(&["qlog", "sql", "--example"]);
+    assert!(stdout(&listed).contains("destinations"), "{}", stdout(&listed));
+    let shown = windlass(&["qlog", "sql", "--example", "destinations"]);
+    assert!(stdout(&shown).starts_with("-- Which destinations"), "{}", stdout(&shown));
+    for wrong in [&["qlog", "sql", &out, "SELECT nothing FROM packets"], &["qlog", "sql", "nowhere", "SELECT 1"]] {
+        let done = windlass(wrong);
+        assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
+    }
+}

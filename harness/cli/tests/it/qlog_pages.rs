@@ -1,0 +1,109 @@
+//! `windlass qlog report` and `compare`: what they write and print.
+
+use crate::command::{Place, SHORT, fails, json, stderr, stdout, windlass};
+
+/// Runs [`SHORT`] with Reno and CUBIC into a directory for each seed.
+fn runs(place: &Place, seeds: &[&str]) {
+    let scenario = place.file("short.toml", SHORT);
+    for seed in seeds {
+        let out = place.path(&format!("seed-{seed}"));
+        let output = windlass(&["run", &scenario, "-c", "cubic", "-c", "vegas", "--seed", seed, "--out", &out]);
+        assert!(output.status.success(), "{}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_report_holds_every_value_of_every_flow() {
+    let place = Place::new();
+    runs(&place, &["1"]);
+    let page = place.path("page.html");
+    let output = windlass(&["qlog", "report", &place.path("seed-1"), "--out", &page]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(stdout(&output), format!("{page}\n"));
+    let html = std::fs::read_to_string(&page).unwrap();
+    let embedded = html.split_once("id=\"traces\">\n").unwrap().1.split_once("</script>").unwrap().0;
+    let about = json(embedded);
+    let traces = about["traces"].as_array().unwrap();
+    let names: Vec<_> = traces.iter().map(|trace| trace["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["cubic@sim/first", "cubic@sim/second", "vegas@sim/first", "vegas@sim/second"]);
+    let measured = windlass(&["qlog", "metrics", "--format", "json", &place.path("seed-1")]);
+    for (trace, line) in traces.iter().zip(stdout(&measured).lines()) {
+        let measures = &json(line)["measures"];
+        let column = about["columns"].as_array().unwrap().iter().position(|name| name == "packets_sent").unwrap();
+        assert_eq!(trace["measures"][column].as_f64(), measures["packets_sent"].as_f64());
+        let lines = trace["lines"].as_array().unwrap();
+        let sent = lines.iter().find(|line| line["name"] == "sent").unwrap();
+        assert_eq!((&sent["points"], &sent["told"]), (&measures["packets_sent"], &measures["packets_sent"]));
+    }
+    assert_eq!(html.matches("<script type=\"text/plain\" id=\"lines-").count(), 4);
+}
+
+#[test]
+fn figures_are_written_beside_each_other() {
+    let place = Place::new();
+    runs(&place, &["1"]);
+    let figures = place.path("figures");
+    let output = windlass(&["qlog", "report", &place.path("seed-1"), "--svg", &figures]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    let names = crate::command::names(std::path::Path::new(&figures));
+    assert_eq!(names, ["cubic@sim-first.svg", "cubic@sim-second.svg", "vegas@sim-first.svg", "vegas@sim-second.svg"]);
+    let svg = std::fs::read_to_string(place.path("figures/vegas@sim-first.svg")).unwrap();
+    for text in ["vegas", "Window, kB", "Rate, Mbit/s", "goodput", "Time, s"] {
+        assert!(svg.contains(text), "{text}");
+    }
+    assert!(!place.entries().contains(&"report.html".to_owned()), "a page only if asked for");
+}
+
+#[test]
+fn a_comparison_counts_runs_and_says_when_there_is_no_interval() {
+    let place = Place::new();
+    runs(&place, &["1", "2"]);
+    let (first, second) = (place.path("seed-1"), place.path("seed-2"));
+    let compared = |args: &[&str]| {
+        let output = windlass(&[&["qlog", "compare"], args].concat());
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output).to_owned()
+    };
+    let all = json(&compared(&[&first, &second, "--format", "json", "--baseline", "vegas"]));
+    let comparison = &all["comparison"];
+    // The second flow of every run is Reno's, whatever is under test.
+    assert_eq!(comparison["groups"], serde_json::json!(["cubic", "reno", "vegas"]));
+    let row = |group: &str| {
+        let rows = comparison["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["metric"] == "goodput_mbps" && row["group"] == group).unwrap().clone()
+    };
+    assert_eq!((row("cubic")["repetitions"].as_u64(), row("reno")["repetitions"].as_u64()), (Some(2), Some(4)));
+    assert!(row("vegas")["difference"].is_null(), "it is the baseline");
+    assert!(row("cubic")["difference"]["interval"].is_array());
+    let one = compared(&[&first]);
+    assert!(one.contains("with one repetition no interval can be given"), "{one}");
+    let rows = csv_rows(&compared(&[&first, "--by", "file", "--format", "csv"]));
+    assert_eq!(rows[0][..4], ["measure", "group", "repetitions", "mean"]);
+    assert!(rows[1..].iter().all(|row| row[2] == "1" && row[7].is_empty()));
+}
+
+fn csv_rows(text: &str) -> Vec<Vec<String>> {
+    text.lines().map(|line| line.split(',').map(str::to_owned).collect()).collect()
+}
+
+#[test]
+fn what_cannot_be_compared_is_told() {
+    let place = Place::new();
+    runs(&place, &["1"]);
+    let trace = place.path("seed-1/qlog/short/cubic@sim/first.sqlog");
+    fails(
+        &["qlog", "compare", &trace],
+        2,
+        "nothing to compare: all traces are of one group by controller, cubic; group them by another of controller, stack, run, file",
+    );
+    fails(
+        &["qlog", "compare", &place.path("seed-1"), "--baseline", "vegsa"],
+        2,
+        "no group is called \"vegsa\" (did you mean \"vegas\"?); there are cubic, reno, vegas",
+    );
+    fails(
+        &["qlog", "compare", &trace, "--confidence", "100"],
+        2,
+        "--confidence is 100; expected more than 0 and less than 100 percent",
+    );
+}

@@ -1,0 +1,58 @@
+//! Names the sources that decide what a simulated run yields, so that runs that are kept
+//! can be told from those of other code.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const SOURCES: [&str; 6] = [
+    "../../controllers/src",
+    "../../adapters/common/src",
+    "../network/src",
+    "../simulator/src",
+    "src/papers",
+    "build.rs",
+];
+
+/// What decides besides what a real stack's run yields.
+const STACKS: [&str; 5] = [
+    "../../adapters/noq/src",
+    "../../adapters/quinn/src",
+    "../../adapters/s2n-quic/src",
+    "../stacks/src",
+    "src/evaluation",
+];
+
+fn main() {
+    println!("cargo:rustc-env=WINDLASS_CODE={:016x}", hash(&SOURCES));
+    println!("cargo:rustc-env=WINDLASS_STACK_CODE={:016x}", hash(&STACKS));
+}
+
+fn hash(sources: &[&str]) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    for source in sources {
+        println!("cargo:rerun-if-changed={source}");
+        for file in files(Path::new(source)) {
+            let name = file.to_string_lossy().replace('\\', "/");
+            let content = fs::read(&file).unwrap_or_default();
+            // FNV-1a.
+            for byte in name.bytes().chain([0]).chain(content) {
+                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+            }
+        }
+    }
+    hash
+}
+
+/// The Rust files in `path`, or itself, sorted; tests decide nothing.
+fn files(path: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(path) else { return vec![path.to_owned()] };
+    let mut paths: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    paths.sort();
+    let wanted = |path: &PathBuf| {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        // Of the experiments, what watches runs and reads them; scenarios are told by their text.
+        let reads = !path.starts_with("src/papers") || ["trail", "watch", "measures"].contains(&stem.as_str());
+        path.is_dir() || (stem != "tests" && reads && path.extension().is_some_and(|ending| ending == "rs"))
+    };
+    paths.into_iter().filter(wanted).flat_map(|path| files(&path)).collect()
+}

@@ -1,0 +1,235 @@
+//! What was seen of a run, at equal distances in time.
+
+use super::quantity::Curve;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_simulator::sim::{Arrivals, Verdicts};
+
+/// What was seen of a run. Every column has a value for each of `time`; counts are totals
+/// since the beginning. Points start at 0.
+#[derive(Clone, Debug)]
+pub struct Trail {
+    /// Distance between points, s.
+    pub step: f64,
+    /// The points, s.
+    pub time: Vec<f64>,
+    /// The flows, in the scenario's order.
+    pub flows: Vec<FlowTrail>,
+    /// Packets waiting at the bottleneck.
+    pub queue: Vec<f64>,
+    /// Integral of the packets waiting there, packet·s.
+    pub queue_integral: Vec<f64>,
+    /// Bytes the bottleneck has sent.
+    pub forwarded: Vec<u64>,
+    /// Packets it has dropped for lack of room.
+    pub overflowed: Vec<u64>,
+    /// Most packets that ever waited there.
+    pub max_queue: f64,
+    /// Its rate, bit/s.
+    pub rate: f64,
+    /// The run's own result.
+    pub outcome: Outcome,
+}
+
+/// What was seen of a flow.
+#[derive(Clone, Debug, Default)]
+pub struct FlowTrail {
+    /// Its name.
+    pub name: String,
+    /// Its window, packets; 0 while it is not active.
+    pub cwnd: Vec<f64>,
+    /// What arrived at its receiver.
+    pub arrivals: Vec<Arrivals>,
+    /// Application bytes there, each once.
+    pub goodput: Vec<u64>,
+    /// Packets it sent.
+    pub sent: Vec<u64>,
+    /// Packets it declared lost.
+    pub lost: Vec<u64>,
+    /// Facts of its controller that were asked for; not a number where it told none.
+    pub inside: Vec<(&'static str, Vec<f64>)>,
+    /// What its losses were taken for, all in all.
+    pub verdicts: Verdicts,
+}
+
+impl FlowTrail {
+    /// A fact of its controller over time; empty unless it was asked for.
+    #[must_use]
+    pub fn fact(&self, name: &str) -> &[f64] {
+        self.inside.iter().find(|(other, _)| *other == name).map_or(&[], |(_, values)| values)
+    }
+
+    /// Curves of the facts of its controller that it told, each of its own kind, at about
+    /// `points` of `time`.
+    #[must_use]
+    pub fn facts(&self, time: &[f64], points: usize, of: &str) -> Vec<Curve> {
+        let stride = (time.len() / points.max(1)).max(1);
+        let curve = |(name, values): &(&str, Vec<f64>)| {
+            let told = time.iter().zip(values).step_by(stride).filter(|(_, value)| value.is_finite());
+            let (x, y): (Vec<f64>, Vec<f64>) = told.map(|(time, value)| (*time, *value)).unzip();
+            (!x.is_empty()).then(|| Curve { kind: (*name).to_owned(), of: of.to_owned(), x, y })
+        };
+        self.inside.iter().filter_map(curve).collect()
+    }
+}
+
+impl Trail {
+    /// What a real stack tells of a run: totals at the points of its series. Delays of packets, when
+    /// queues overflowed and what controllers think are not among it.
+    #[must_use]
+    pub fn of_outcome(outcome: Outcome, scenario: &Scenario, bottleneck: &str) -> Trail {
+        let step = scenario.sample.secs();
+        let points = (scenario.duration.secs() / step).round() as usize;
+        let place = |at: f64| ((at / step).round() as usize).min(points);
+        let mut forwarded = vec![0.0; points + 1];
+        let mut flows = Vec::new();
+        for (number, flow) in outcome.flows.iter().enumerate() {
+            let mut bytes = vec![0.0; points + 1];
+            let mut cwnd = vec![0.0; points + 1];
+            let mut last = flow.start_s;
+            for (i, at) in flow.series.time_s.iter().enumerate() {
+                bytes[place(*at)] += flow.series.goodput_mbps[i] * 1e6 / 8.0 * (at - last).max(0.0);
+                cwnd[place(*at)] = flow.series.cwnd_packets.get(i).copied().unwrap_or(0.0);
+                last = *at;
+            }
+            let payload =
+                scenario.flows.get(number).map_or(1.0, |spec| f64::from(spec.packet_bytes - spec.header_bytes));
+            let wire = scenario.flows.get(number).map_or(1.0, |spec| f64::from(spec.wire_bytes()));
+            let mut total = 0.0;
+            let mut trail = FlowTrail { name: flow.name.clone(), cwnd, ..FlowTrail::default() };
+            for (point, bytes) in bytes.iter().enumerate() {
+                total += bytes;
+                forwarded[point] += total * wire / payload;
+                let packets = total / payload;
+                trail.goodput.push(total as u64);
+                trail.arrivals.push(Arrivals {
+                    packets: packets as u64,
+                    wire_bytes: (packets * wire) as u64,
+                    delay: f64::NAN,
+                    delay_square: f64::NAN,
+                });
+            }
+            trail.sent = vec![flow.packets_sent; points + 1];
+            trail.lost = vec![flow.packets_lost; points + 1];
+            if number < scenario.flows.len() {
+                flows.push(trail);
+            }
+        }
+        let found = outcome.queues.iter().find(|queue| queue.name == bottleneck);
+        let link = scenario.topology.links.iter().find(|link| link.name == bottleneck);
+        let rate = link.map_or(f64::INFINITY, |link| link.rate);
+        // What packets have besides data is not told; the bottleneck's total is.
+        let sent = found.map_or(0.0, |queue| queue.utilisation * rate * scenario.duration.secs() / 8.0);
+        let known = forwarded.last().copied().unwrap_or(0.0);
+        if sent.is_finite() && known > 0.0 {
+            let more = sent / known;
+            forwarded.iter_mut().for_each(|bytes| *bytes *= more);
+            for arrivals in flows.iter_mut().flat_map(|flow: &mut FlowTrail| &mut flow.arrivals) {
+                arrivals.wire_bytes = (arrivals.wire_bytes as f64 * more) as u64;
+            }
+        }
+        let mut queue = vec![0.0; points + 1];
+        for (at, packets) in found.iter().flat_map(|queue| queue.series.time_s.iter().zip(&queue.series.packets)) {
+            queue[place(*at)] = *packets;
+        }
+        let integral = queue.iter().scan(0.0, |sum, packets| {
+            *sum += packets * step;
+            Some(*sum)
+        });
+        Trail {
+            step,
+            time: (0..=points).map(|point| point as f64 * step).collect(),
+            flows,
+            queue_integral: integral.collect(),
+            queue,
+            forwarded: forwarded.into_iter().map(|bytes| bytes as u64).collect(),
+            overflowed: vec![0; points + 1],
+            max_queue: found.map_or(0.0, |queue| queue.max_packets),
+            rate,
+            outcome,
+        }
+    }
+
+    /// The end, s.
+    #[must_use]
+    pub fn end(&self) -> f64 {
+        self.time.last().copied().unwrap_or(0.0)
+    }
+
+    /// The point at `seconds`, or the last one.
+    #[must_use]
+    pub fn at(&self, seconds: f64) -> usize {
+        ((seconds / self.step).round() as usize).min(self.time.len().saturating_sub(1))
+    }
+
+    /// Utilisation of the bottleneck between two times, 0 to 1: the bits it sent over
+    /// those it could have sent.
+    #[must_use]
+    pub fn utilisation(&self, from: f64, to: f64) -> f64 {
+        let (a, b) = (self.at(from), self.at(to));
+        rate(&self.forwarded, &self.time, a, b) / self.rate
+    }
+
+    /// Utilisation of stretches of `width` s: the end of each and its utilisation.
+    #[must_use]
+    pub fn utilisation_series(&self, width: f64) -> Vec<(f64, f64)> {
+        self.series(&self.forwarded, width).into_iter().map(|(time, rate)| (time, rate / self.rate)).collect()
+    }
+
+    /// Throughput of flow `flow` in stretches of `width` s, wire bytes, bit/s.
+    #[must_use]
+    pub fn throughput_series(&self, flow: usize, width: f64) -> Vec<(f64, f64)> {
+        let bytes: Vec<u64> = self.flows[flow].arrivals.iter().map(|arrivals| arrivals.wire_bytes).collect();
+        self.series(&bytes, width)
+    }
+
+    /// Throughput of flow `flow` between two times, wire bytes, bit/s.
+    #[must_use]
+    pub fn throughput(&self, flow: usize, from: f64, to: f64) -> f64 {
+        let bytes = |i: usize| self.flows[flow].arrivals[i].wire_bytes;
+        let (a, b) = (self.at(from), self.at(to));
+        if b > a { (bytes(b) - bytes(a)) as f64 * 8.0 / (self.time[b] - self.time[a]) } else { 0.0 }
+    }
+
+    /// Goodput of flow `flow` between two times, application bytes each once, bit/s.
+    #[must_use]
+    pub fn goodput(&self, flow: usize, from: f64, to: f64) -> f64 {
+        rate(&self.flows[flow].goodput, &self.time, self.at(from), self.at(to))
+    }
+
+    /// Mean number of packets waiting at the bottleneck between two times, by time.
+    #[must_use]
+    pub fn mean_queue(&self, from: f64, to: f64) -> f64 {
+        let (a, b) = (self.at(from), self.at(to));
+        if b > a { (self.queue_integral[b] - self.queue_integral[a]) / (self.time[b] - self.time[a]) } else { 0.0 }
+    }
+
+    /// When the bottleneck overflowed, s: the first point of each run of drops. Drops no
+    /// more than `apart` s from the last belong to one run.
+    #[must_use]
+    pub fn overflows(&self, apart: f64) -> Vec<f64> {
+        let mut starts = Vec::new();
+        let mut last = f64::NEG_INFINITY;
+        for (i, pair) in self.overflowed.windows(2).enumerate() {
+            if pair[1] > pair[0] {
+                let at = self.time[i + 1];
+                if at - last > apart {
+                    starts.push(at);
+                }
+                last = at;
+            }
+        }
+        starts
+    }
+
+    fn series(&self, bytes: &[u64], width: f64) -> Vec<(f64, f64)> {
+        let stride = ((width / self.step).round() as usize).max(1);
+        let ends = (stride..self.time.len()).step_by(stride);
+        ends.map(|end| (self.time[end], rate(bytes, &self.time, end - stride, end))).collect()
+    }
+}
+
+/// Mean rate of a total of bytes between two points, bit/s.
+fn rate(bytes: &[u64], time: &[f64], a: usize, b: usize) -> f64 {
+    if b > a { (bytes[b] - bytes[a]) as f64 * 8.0 / (time[b] - time[a]) } else { 0.0 }
+}

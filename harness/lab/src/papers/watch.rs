@@ -1,0 +1,145 @@
+//! A run that is watched and checked while it goes on.
+
+use windlass_controllers::{Span, Time};
+
+use super::trail::{FlowTrail, Trail};
+use windlass_network::{Limit, LinkId};
+use windlass_simulator::scenario::Scenario;
+use windlass_simulator::sim::{SimError, Simulation};
+
+/// Why a run has no record.
+#[derive(Debug, thiserror::Error)]
+pub enum Broken {
+    /// It was stopped.
+    #[error("stopped")]
+    Stopped,
+    /// The scenario cannot be simulated.
+    #[error(transparent)]
+    Sim(#[from] SimError),
+    /// What every run has to obey was violated: a defect of the simulator.
+    #[error("{scenario}, seed {seed}, at {at} s: {what}")]
+    Violated {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the run.
+        seed: u64,
+        /// When, s.
+        at: f64,
+        /// What was found and what was expected.
+        what: String,
+    },
+    /// The scenario has no such link.
+    #[error("the scenario has no link {0:?}")]
+    NoLink(String),
+}
+
+/// Runs `scenario` in the simulator and looks at its flows and at the link `bottleneck`
+/// every `step`, and at the facts of controllers called as in `inside`. `stop` is told how much of the run is done, 0 to 1, and says whether to
+/// give up.
+///
+/// # Errors
+/// Stopped; the scenario cannot be simulated; the run broke a law every run obeys.
+pub fn watch(
+    scenario: &Scenario,
+    bottleneck: &str,
+    step: Span,
+    inside: &[&'static str],
+    stop: &dyn Fn(f64) -> bool,
+) -> Result<Trail, Broken> {
+    let mut simulation = Simulation::new(scenario)?;
+    let link = simulation.network().link(bottleneck).ok_or_else(|| Broken::NoLink(bottleneck.to_owned()))?;
+    let spec = &scenario.topology.links[link.0 as usize];
+    let (rate, limit) = (spec.rate, spec.limit);
+    let points = (scenario.duration.0 / step.0.max(1)) as usize;
+    let facts = || inside.iter().map(|name| (*name, Vec::with_capacity(points + 1))).collect();
+    let flow = |name: &str| FlowTrail { name: name.to_owned(), inside: facts(), ..FlowTrail::default() };
+    let mut time = Vec::with_capacity(points + 1);
+    let mut flows: Vec<FlowTrail> = scenario.flows.iter().map(|spec| flow(&spec.name)).collect();
+    let (mut queue, mut queue_integral) = (Vec::with_capacity(points + 1), Vec::with_capacity(points + 1));
+    let (mut forwarded, mut overflowed) = (Vec::with_capacity(points + 1), Vec::with_capacity(points + 1));
+    // Looks that come every few milliseconds need not each ask whether to go on.
+    let look = (points / 1000).max(1);
+    for point in 0..=points {
+        let at = Time(step.0.saturating_mul(point as u64));
+        if point > 0 {
+            simulation.run_until(at);
+        }
+        if point % look == 0 {
+            if stop(point as f64 / points.max(1) as f64) {
+                return Err(Broken::Stopped);
+            }
+            check(&mut simulation, link, limit)?;
+        }
+        time.push(at.0 as f64 / 1e9);
+        let stats = simulation.network().stats(link, at);
+        queue.push(simulation.waiting(link).0 as f64);
+        queue_integral.push(stats.waiting_packet_seconds);
+        forwarded.push(stats.forwarded_bytes);
+        overflowed.push(stats.dropped_full);
+        for (number, trail) in flows.iter_mut().enumerate() {
+            let counts = simulation.counts(number);
+            // A flow that stops with the run had its window until then.
+            let before = trail.cwnd.last().copied().filter(|_| point == points && !counts.is_active);
+            trail.cwnd.push(before.unwrap_or(counts.cwnd_packets));
+            trail.arrivals.push(counts.arrivals);
+            trail.goodput.push(counts.goodput_bytes);
+            trail.sent.push(counts.sent);
+            trail.lost.push(counts.lost);
+            trail.verdicts = counts.verdicts;
+            if !inside.is_empty() {
+                trail.inside.iter_mut().for_each(|(_, values)| values.push(f64::NAN));
+                simulation.inspect(number, &mut |name, value| {
+                    let followed = trail.inside.iter_mut().find(|(other, _)| *other == name);
+                    if let Some(last) = followed.and_then(|(_, values)| values.last_mut()) {
+                        *last = value;
+                    }
+                });
+            }
+        }
+    }
+    check(&mut simulation, link, limit)?;
+    let max_queue = simulation.network().stats(link, simulation.now()).max_waiting as f64;
+    let outcome = simulation.finish();
+    Ok(Trail { max_queue, step: step.secs(), time, flows, queue, queue_integral, forwarded, overflowed, rate, outcome })
+}
+
+/// What holds at every instant of every run: packets sent are delivered, gone or under way;
+/// no receiver has more than its sender sent; no queue is longer than its limit; no link
+/// sends more than it can.
+fn check(simulation: &mut Simulation, link: LinkId, limit: Limit) -> Result<(), Broken> {
+    let at = simulation.now();
+    let waiting = simulation.waiting(link);
+    let violated = |what: String| {
+        let scenario = simulation.scenario();
+        Err(Broken::Violated { scenario: scenario.name.clone(), seed: scenario.seed, at: at.0 as f64 / 1e9, what })
+    };
+    let network = simulation.network();
+    let (sent, delivered, gone, holds) = (network.sent(), network.delivered(), network.gone(), network.holds());
+    if sent != delivered + gone + holds {
+        return violated(format!("{sent} packets sent, but {delivered} delivered, {gone} gone, {holds} under way"));
+    }
+    let full = match limit {
+        Limit::Unlimited => false,
+        Limit::Packets(most) => waiting.0 > most,
+        Limit::Bytes(most) => waiting.1 > most,
+    };
+    if full {
+        return violated(format!("{} packets wait where {limit:?} may", waiting.0));
+    }
+    // A packet that is being sent has not been counted; one more byte is rounding.
+    let stats = network.stats(link, at);
+    if stats.capacity_bytes > 0.0 && stats.forwarded_bytes as f64 > stats.capacity_bytes + 1.0 {
+        return violated(format!("{} bytes sent of at most {}", stats.forwarded_bytes, stats.capacity_bytes));
+    }
+    for (number, flow) in simulation.scenario().flows.iter().enumerate() {
+        let counts = simulation.counts(number);
+        if counts.arrivals.packets > counts.sent {
+            let name = &flow.name;
+            return violated(format!("{name} sent {} packets, {} arrived", counts.sent, counts.arrivals.packets));
+        }
+        if counts.goodput_bytes > counts.arrivals.packets * u64::from(flow.packet_bytes) {
+            return violated(format!("{}: {} bytes in {:?}", flow.name, counts.goodput_bytes, counts.arrivals));
+        }
+    }
+    Ok(())
+}

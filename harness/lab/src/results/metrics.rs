@@ -1,0 +1,111 @@
+//! Numbers of a run as a whole.
+
+use serde::{Deserialize, Serialize};
+
+use super::round::decimals;
+use windlass_simulator::outcome::{FlowOutcome, Outcome};
+
+/// Numbers of a run as a whole. "Flows under test" are those with the controller under
+/// test, or all controlled flows when the scenario names its own controllers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Metrics {
+    /// 100 · utilisation · (1 − loss) · fairness / rtt_ratio, 0 to 100; `None` when one
+    /// of them cannot be told. Fairness counts as 1 where it is `None`.
+    pub score: Option<f64>,
+    /// Goodput of the flows under test together, Mbit/s.
+    pub goodput_mbps: f64,
+    /// Utilisation of the busiest queue's link, 0 to 1; `None` without queues.
+    pub utilisation: Option<f64>,
+    /// Mean RTT of the flows under test (mean of their means), ms.
+    pub rtt_mean_ms: Option<f64>,
+    /// 95th percentile of the RTT of the flows under test (mean over them), ms.
+    pub rtt_p95_ms: Option<f64>,
+    /// RTT of the empty path, ms: the scenario's, or else the smallest sample of any
+    /// flow.
+    pub base_rtt_ms: Option<f64>,
+    /// `rtt_mean_ms` over `base_rtt_ms`, 1 or more.
+    pub rtt_ratio: Option<f64>,
+    /// `rtt_p95_ms` over `base_rtt_ms`, 1 or more.
+    pub rtt_p95_ratio: Option<f64>,
+    /// Packets of the flows under test declared lost, over those sent, 0 to 1.
+    pub loss: Option<f64>,
+    /// Jain's index of the controlled flows' goodput while all of them were active,
+    /// 1/n to 1; `None` with fewer than two.
+    pub fairness: Option<f64>,
+}
+
+impl Metrics {
+    /// The metrics of `outcome`, with `controller` under test (empty: all controlled
+    /// flows are).
+    #[must_use]
+    pub fn of(outcome: &Outcome, controller: &str, base_rtt_ms: Option<f64>) -> Metrics {
+        let controlled: Vec<&FlowOutcome> =
+            outcome.flows.iter().filter(|f| !f.controller.is_empty() && f.transfers.is_none()).collect();
+        let mut tested = controlled.clone();
+        if !controller.is_empty() {
+            tested.retain(|f| f.controller == controller);
+        }
+        let goodput_mbps = decimals(tested.iter().map(|f| f.goodput_mbps).sum(), 3);
+        let utilisation = outcome.queues.iter().map(|q| q.utilisation).reduce(f64::max);
+        let rtt_mean_ms = mean(tested.iter().filter_map(|f| f.rtt_mean_ms)).map(|x| decimals(x, 3));
+        let rtt_p95_ms = mean(tested.iter().filter_map(|f| f.rtt_p95_ms)).map(|x| decimals(x, 3));
+        let base_rtt_ms = base_rtt_ms.or_else(|| outcome.flows.iter().filter_map(|f| f.rtt_min_ms).reduce(f64::min));
+        let over_base = |rtt: Option<f64>| match (rtt, base_rtt_ms) {
+            (Some(rtt), Some(base)) if base > 0.0 => Some(decimals((rtt / base).max(1.0), 4)),
+            _ => None,
+        };
+        let rtt_ratio = over_base(rtt_mean_ms);
+        let sent: u64 = tested.iter().map(|f| f.packets_sent).sum();
+        let lost: u64 = tested.iter().map(|f| f.packets_lost).sum();
+        let loss = (sent > 0).then(|| decimals((lost as f64 / sent as f64).min(1.0), 6));
+        let fairness = fairness(&controlled).map(|x| decimals(x, 4));
+        let score = match (utilisation, rtt_ratio, loss) {
+            (Some(utilisation), Some(ratio), Some(loss)) => {
+                let score = 100.0 * utilisation.min(1.0) * (1.0 - loss) * fairness.unwrap_or(1.0) / ratio;
+                Some(decimals(score, 2))
+            }
+            _ => None,
+        };
+        Metrics {
+            score,
+            goodput_mbps,
+            utilisation,
+            rtt_mean_ms,
+            rtt_p95_ms,
+            base_rtt_ms,
+            rtt_ratio,
+            rtt_p95_ratio: over_base(rtt_p95_ms),
+            loss,
+            fairness,
+        }
+    }
+}
+
+/// The mean; `None` of nothing.
+pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (count, sum) = values.fold((0u32, 0.0), |(n, sum), x| (n + 1, sum + x));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// Jain's index (Σx)² / (n·Σx²) of the flows' mean goodput over the time all of them
+/// were active, by their series; over their whole lives if they never met.
+fn fairness(flows: &[&FlowOutcome]) -> Option<f64> {
+    if flows.len() < 2 {
+        return None;
+    }
+    let from = flows.iter().map(|f| f.start_s).fold(0.0, f64::max);
+    let to = flows.iter().map(|f| f.stop_s).fold(f64::INFINITY, f64::min);
+    let shared: Option<Vec<f64>> = flows.iter().map(|f| goodput_between(f, from, to)).collect();
+    let rates = shared.unwrap_or_else(|| flows.iter().map(|f| f.goodput_mbps).collect());
+    let sum: f64 = rates.iter().sum();
+    let squares: f64 = rates.iter().map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
+}
+
+/// Mean of the goodput series over the points that lie wholly in (`from`, `to`]: a
+/// point speaks of the time since the one before it.
+fn goodput_between(flow: &FlowOutcome, from: f64, to: f64) -> Option<f64> {
+    let series = &flow.series;
+    let spans = series.time_s.windows(2).zip(series.goodput_mbps.iter().skip(1));
+    mean(spans.filter(|(t, _)| t[0] >= from && t[1] <= to).map(|(_, x)| *x))
+}

@@ -1,0 +1,5 @@
+//! Golden traces, identification and response functions.
+
+mod golden;
+mod identify;
+mod response;

@@ -1,0 +1,61 @@
+//! The network model: links with rate, delay, loss, jitter and a queue; routes over
+//! them; one seeded, deterministic engine that both the packet simulator and real
+//! stacks under virtual time drive.
+//!
+//! Describe it with a [`Topology`], build a [`Network`], then alternate:
+//!
+//! ```
+//! use windlass_network::{LinkSpec, Network, Packet, Topology};
+//! use windlass_controllers::{Span, Time};
+//!
+//! let mut topology = Topology::default();
+//! let bottleneck = topology.link(LinkSpec::new("bottleneck", 100e6, Span::from_millis(25)));
+//! let forward = topology.route(vec![bottleneck]);
+//! let mut network = Network::new(&topology, 7).unwrap();
+//!
+//! network.send(Time::ZERO, forward, Packet::new(0, 42, 1250));
+//! let at = network.next().unwrap();
+//! let delivery = network.poll(at).unwrap();
+//! assert_eq!((delivery.packet.id, delivery.at), (42, Time::from_micros(25_100)));
+//! ```
+//!
+//! The caller's loop is: take the earliest of [`Network::next`] and its own timers;
+//! [`poll`](Network::poll) the network at that time until it returns `None`, handling
+//! each delivery; run the timers that are due; hand what they send to
+//! [`send`](Network::send). Everything the network does happens inside `send` and
+//! `poll`; events of one instant are handled in a fixed order (changes of links, then
+//! links in the topology's order, then cross traffic), so a run is repeatable to the bit.
+//!
+//! # Model of a link
+//!
+//! Output-queued and FIFO. A packet that finds the link idle starts at once, any other
+//! waits; the packet in transmission is not part of the queue
+//! (`spec: chan §8.0`, `spec: arumaithurai §4.1`). Transmission takes `8·bytes/rate`,
+//! then the propagation delay follows, then the packet enters the next link of its
+//! route. Random loss strikes after transmission: a lost packet has used queue and link.
+
+mod agenda;
+mod codel;
+mod discipline;
+mod link;
+mod network;
+mod packet;
+mod pcn;
+mod random;
+mod red;
+pub mod ring;
+mod stats;
+mod topology;
+mod traffic;
+
+pub use agenda::Agenda;
+pub use codel::CoDelSpec;
+pub use discipline::Marks;
+pub use network::Network;
+pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
+pub use pcn::{BucketSpec, PcnSpec};
+pub use random::Stream;
+pub use red::{Ramp, RedSpec};
+pub use stats::LinkStats;
+pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, StepSpec, Topology, TopologyError};
+pub use traffic::{Pattern, Redraw, TrafficSpec};

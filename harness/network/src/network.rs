@@ -1,0 +1,305 @@
+//! The engine that carries packets over a topology.
+
+use std::collections::VecDeque;
+
+use windlass_controllers::Time;
+
+use super::agenda::Agenda;
+use super::link::{Link, Verdict};
+use super::packet::{Delivery, Fate, Packet};
+use super::stats::LinkStats;
+use super::topology::{Change, LinkId, RouteId, Topology, TopologyError};
+use super::traffic::Traffic;
+
+/// In `Network::hops`: the route ends here; the rest of the bits are its number.
+const END: u32 = 1 << 31;
+
+/// In `Network::hops`, beside `END`: what ends here is cross traffic; the rest of the
+/// bits are the number of its source.
+const SINK: u32 = 1 << 30;
+
+/// Source of the agenda for changes of links; link `i` is source `1 + i`, and traffic
+/// sources follow.
+const CHANGES: usize = 0;
+
+/// A network carrying packets.
+///
+/// Time only moves forward: `send` and `poll` must not be given a time before that of
+/// an earlier call, and everything due before a `send` must have been polled. A caller
+/// that breaks this gets its packets delivered late, never a panic.
+pub struct Network {
+    names: Vec<String>,
+    links: Vec<Link>,
+    /// The links of all routes one after another, each route ended by `END | route`.
+    hops: Vec<u32>,
+    /// Where each route starts in `hops`.
+    routes: Vec<u32>,
+    agenda: Agenda,
+    traffic: Vec<Traffic>,
+    /// Where the route of each traffic source starts in `hops`.
+    traffic_routes: Vec<u32>,
+    changes: VecDeque<(LinkId, Change)>,
+    now: Time,
+    /// Deliveries to report before anything else: of empty routes, and fates other than
+    /// delivery where asked for.
+    pending: VecDeque<Delivery>,
+    tell_losses: bool,
+    sent: u64,
+    delivered: u64,
+}
+
+impl Network {
+    /// A network in which nothing travels yet. Equal topologies, seeds and calls give
+    /// equal results to the bit.
+    ///
+    /// # Errors
+    /// The topology is inconsistent.
+    pub fn new(topology: &Topology, seed: u64) -> Result<Network, TopologyError> {
+        topology.check()?;
+        let mut hops = Vec::new();
+        let mut routes = Vec::new();
+        for (number, route) in topology.routes.iter().enumerate() {
+            routes.push(hops.len() as u32);
+            hops.extend(route.iter().map(|link| link.0));
+            hops.push(END | number as u32);
+        }
+        let mut traffic_routes = Vec::new();
+        for (number, traffic) in topology.traffic.iter().enumerate() {
+            traffic_routes.push(hops.len() as u32);
+            hops.extend(topology.routes[traffic.route.0 as usize].iter().map(|link| link.0));
+            hops.push(END | SINK | number as u32);
+        }
+        let traffic: Vec<Traffic> = topology.traffic.iter().map(|spec| Traffic::new(spec, seed)).collect();
+        let mut changes: Vec<(LinkId, Change)> = (0u32..)
+            .zip(&topology.links)
+            .flat_map(|(id, link)| link.changes.iter().map(move |change| (LinkId(id), *change)))
+            .collect();
+        changes.sort_by_key(|(id, change)| (change.at, *id));
+        let mut agenda = Agenda::new(1 + topology.links.len() + traffic.len());
+        for (i, traffic) in traffic.iter().enumerate() {
+            agenda.set(1 + topology.links.len() + i, traffic.next());
+        }
+        agenda.set(CHANGES, changes.first().map_or(u64::MAX, |(_, change)| change.at.0));
+        Ok(Network {
+            names: topology.links.iter().map(|link| link.name.clone()).collect(),
+            links: topology.links.iter().map(|link| Link::new(link, seed)).collect(),
+            hops,
+            routes,
+            agenda,
+            traffic,
+            traffic_routes,
+            changes: changes.into(),
+            now: Time::ZERO,
+            pending: VecDeque::new(),
+            tell_losses: false,
+            sent: 0,
+            delivered: 0,
+        })
+    }
+
+    /// Whether [`poll`](Self::poll) also returns packets that were dropped or lost, with
+    /// their [`Fate`], at the instant it happens; cross traffic is never told of. Off at first.
+    pub fn tell_losses(&mut self, tell: bool) {
+        self.tell_losses = tell;
+    }
+
+    /// Puts a packet on a route at `now`. A route the topology does not have swallows it.
+    #[inline(always)]
+    pub fn send(&mut self, now: Time, route: RouteId, mut packet: Packet) {
+        self.now = self.now.max(now);
+        let Some(&first) = self.routes.get(route.0 as usize) else {
+            debug_assert!(false, "no route {route:?}");
+            return;
+        };
+        packet.sent_at = self.now;
+        self.sent += 1;
+        if let Some(route) = self.forward(first, &packet) {
+            self.pending.push_back(Delivery { at: self.now, route, packet, fate: Fate::Delivered });
+        }
+    }
+
+    /// When something happens next; `None` if nothing ever will. It may be an inner
+    /// event that [`poll`](Self::poll) has nothing to show for.
+    #[must_use]
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        if !self.pending.is_empty() {
+            return Some(self.now);
+        }
+        let (at, _) = self.agenda.first();
+        (at < u64::MAX).then_some(Time(at))
+    }
+
+    /// The next packet that leaves the network until `now`, in order of time; `None`
+    /// when there is no more.
+    #[inline]
+    pub fn poll(&mut self, now: Time) -> Option<Delivery> {
+        let mut delivery = Delivery::default();
+        self.poll_into(now, &mut delivery).then_some(delivery)
+    }
+
+    /// The same, without moving packets about: whether there was one, which is then in `delivery`.
+    #[inline]
+    pub fn poll_into(&mut self, now: Time, delivery: &mut Delivery) -> bool {
+        loop {
+            if !self.pending.is_empty()
+                && let Some(first) = self.pending.pop_front()
+            {
+                *delivery = first;
+                return true;
+            }
+            let (at, source) = self.agenda.first();
+            if at > now.0 || at == u64::MAX {
+                self.now = self.now.max(now);
+                return false;
+            }
+            self.now = self.now.max(Time(at));
+            if source == CHANGES {
+                self.change();
+                continue;
+            }
+            let id = source - 1;
+            if id >= self.links.len() {
+                self.generate(id - self.links.len());
+                continue;
+            }
+            let link = &mut self.links[id];
+            let (mut hop, mut lost, mut taken) = (0, false, false);
+            if let Some(entry) = link.take(Time(at)) {
+                delivery.packet = entry.packet;
+                (hop, lost, taken) = (entry.hop, entry.lost, true);
+            }
+            self.agenda.set(source, link.next());
+            if !taken {
+                self.tell_dropped(LinkId(id as u32));
+                continue;
+            }
+            if lost {
+                self.tell(hop, &delivery.packet, Fate::Lost(LinkId(id as u32)));
+                continue;
+            }
+            if let Some(route) = self.forward(hop + 1, &delivery.packet) {
+                (delivery.at, delivery.route, delivery.fate) = (self.now, route, Fate::Delivered);
+                return true;
+            }
+        }
+    }
+
+    /// Moves a packet to what comes at `hop`: a link, or the end of its route, which is told.
+    #[inline(always)]
+    fn forward(&mut self, hop: u32, packet: &Packet) -> Option<RouteId> {
+        let target = self.hops[hop as usize];
+        if target & END != 0 {
+            self.delivered += 1;
+            if target & SINK != 0 {
+                self.traffic[(target & !(END | SINK)) as usize].delivered += 1;
+                return None;
+            }
+            return Some(RouteId(target & !END));
+        }
+        let link = &mut self.links[target as usize];
+        let verdict = link.arrive(self.now, packet, hop);
+        if verdict == Verdict::Dropped {
+            let packet = *packet;
+            self.tell(hop, &packet, Fate::Dropped(LinkId(target)));
+        } else {
+            self.agenda.set(1 + target as usize, link.next());
+        }
+        None
+    }
+
+    /// Sends the packet of a traffic source that is due.
+    fn generate(&mut self, number: usize) {
+        let traffic = &mut self.traffic[number];
+        let packet = Packet { sent_at: self.now, ..Packet::new(u32::MAX, traffic.sent, traffic.spec.bytes) };
+        traffic.sent();
+        self.agenda.set(1 + self.links.len() + number, traffic.next());
+        self.sent += 1;
+        self.forward(self.traffic_routes[number], &packet);
+    }
+
+    /// Tells of what a queue dropped when a packet should have left it.
+    #[cold]
+    fn tell_dropped(&mut self, link: LinkId) {
+        while let Some((hop, packet)) = self.links[link.0 as usize].dropped() {
+            self.tell(hop, &packet, Fate::Dropped(link));
+        }
+    }
+
+    #[cold]
+    fn tell(&mut self, hop: u32, packet: &Packet, fate: Fate) {
+        if self.tell_losses {
+            let end = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
+            if let Some(end) = end.filter(|end| **end & SINK == 0) {
+                self.pending.push_back(Delivery { at: self.now, route: RouteId(end & !END), packet: *packet, fate });
+            }
+        }
+    }
+
+    #[cold]
+    fn change(&mut self) {
+        if let Some((id, change)) = self.changes.pop_front() {
+            let link = &mut self.links[id.0 as usize];
+            link.change(self.now, &change.set);
+            self.agenda.set(1 + id.0 as usize, link.next());
+        }
+        self.agenda.set(CHANGES, self.changes.front().map_or(u64::MAX, |(_, change)| change.at.0));
+    }
+
+    /// The link called `name`.
+    #[must_use]
+    pub fn link(&self, name: &str) -> Option<LinkId> {
+        self.names.iter().position(|other| other == name).map(|i| LinkId(i as u32))
+    }
+
+    /// The name of a link.
+    #[must_use]
+    pub fn name(&self, link: LinkId) -> &str {
+        &self.names[link.0 as usize]
+    }
+
+    /// What a link counted until `now`.
+    #[must_use]
+    pub fn stats(&self, link: LinkId, now: Time) -> LinkStats {
+        self.links[link.0 as usize].stats(now)
+    }
+
+    /// Packets and bytes waiting at a link at `now`.
+    pub fn waiting(&mut self, link: LinkId, now: Time) -> (u64, u64) {
+        self.links[link.0 as usize].waiting(now)
+    }
+
+    /// Packets a traffic source, by its number in the topology, sent and got delivered so far.
+    #[must_use]
+    pub fn traffic(&self, number: usize) -> (u64, u64) {
+        self.traffic.get(number).map_or((0, 0), |traffic| (traffic.sent, traffic.delivered))
+    }
+
+    /// Packets put on routes so far, cross traffic included.
+    #[must_use]
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+
+    /// Packets that reached the end of their routes so far.
+    #[must_use]
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// Packets dropped or lost so far.
+    #[must_use]
+    pub fn gone(&self) -> u64 {
+        self.links.iter().map(|link| link.gone()).sum()
+    }
+
+    /// Packets queued, in transmission or under way. At every instant,
+    /// `sent = delivered + gone + holds`.
+    #[must_use]
+    pub fn holds(&self) -> u64 {
+        self.links.iter().map(|link| link.holds() as u64).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests;

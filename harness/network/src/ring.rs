@@ -1,0 +1,139 @@
+//! A queue whose items are numbered.
+
+/// Consecutive items by number. Grows to the most it ever holds and then stays; taking
+/// from the front and adding at the back are a mask and a store.
+#[derive(Clone, Debug)]
+pub struct Ring<T> {
+    slots: Vec<T>,
+    mask: u64,
+    first: u64,
+    next: u64,
+}
+
+impl<T: Copy + Default> Default for Ring<T> {
+    fn default() -> Ring<T> {
+        Ring::new()
+    }
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// An empty ring whose first item will be number 0.
+    pub fn new() -> Ring<T> {
+        Ring { slots: vec![T::default(); 16], mask: 15, first: 0, next: 0 }
+    }
+
+    /// Number of the oldest item, or of the next one if there is none.
+    #[inline]
+    pub fn first(&self) -> u64 {
+        self.first
+    }
+
+    /// Number the next item will get.
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// How many items there are.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.next - self.first
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first == self.next
+    }
+
+    /// Adds an item.
+    #[inline]
+    pub fn push(&mut self, item: T) {
+        *self.add() = item;
+    }
+
+    /// Adds an item, whatever it is, to be written where it lies: a large one that is put
+    /// together elsewhere and moved makes the processor wait for its parts.
+    #[inline]
+    pub fn add(&mut self) -> &mut T {
+        if self.len() == self.slots.len() as u64 {
+            self.grow();
+        }
+        let place = (self.next & self.mask) as usize;
+        self.next += 1;
+        &mut self.slots[place]
+    }
+
+    /// Takes the oldest item, which stays where it lies for now.
+    #[inline]
+    pub fn pop(&mut self) -> Option<&T> {
+        if self.first == self.next {
+            return None;
+        }
+        let place = (self.first & self.mask) as usize;
+        self.first += 1;
+        Some(&self.slots[place])
+    }
+
+    /// The oldest item.
+    #[inline]
+    pub fn front(&self) -> Option<&T> {
+        self.get(self.first)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let mask = 2 * self.mask + 1;
+        let mut slots = vec![T::default(); self.slots.len() * 2];
+        for number in self.first..self.next {
+            slots[(number & mask) as usize] = self.slots[(number & self.mask) as usize];
+        }
+        (self.slots, self.mask) = (slots, mask);
+    }
+
+    /// Item `number`, if it is still here.
+    #[inline]
+    pub fn get(&self, number: u64) -> Option<&T> {
+        if number < self.first || number >= self.next {
+            return None;
+        }
+        Some(&self.slots[(number & self.mask) as usize])
+    }
+
+    /// Item `number`, if it is still here.
+    #[inline]
+    pub fn get_mut(&mut self, number: u64) -> Option<&mut T> {
+        if number < self.first || number >= self.next {
+            return None;
+        }
+        Some(&mut self.slots[(number & self.mask) as usize])
+    }
+
+    /// Forgets the items before `number`.
+    #[inline]
+    pub fn forget_before(&mut self, number: u64) {
+        self.first = self.first.max(number.min(self.next));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keeps_items_by_number_while_it_grows_and_wraps() {
+        let mut ring = Ring::new();
+        for i in 0..1000u64 {
+            ring.push(i);
+            if i % 3 == 0 {
+                ring.forget_before(i.saturating_sub(50));
+            }
+            assert_eq!(ring.get(i), Some(&i));
+            assert_eq!(ring.get(ring.first()), Some(&ring.first()));
+        }
+        assert_eq!((ring.get(ring.first() - 1), ring.get(1000)), (None, None));
+        assert_eq!(ring.slots.len(), 64);
+        ring.forget_before(5000);
+        assert_eq!((ring.first(), ring.next()), (1000, 1000));
+    }
+}

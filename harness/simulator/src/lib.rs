@@ -1,0 +1,8 @@
+//! The packet simulator: [scenario files](scenario), [senders, receivers and
+//! applications](sim) over the [network model](windlass_network), [measures](measure) that are the same
+//! for every stack, and [what a run yields](outcome).
+
+pub mod measure;
+pub mod outcome;
+pub mod scenario;
+pub mod sim;

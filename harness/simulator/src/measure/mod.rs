@@ -1,0 +1,11 @@
+//! Measuring a run, whichever stack it is: the same definitions everywhere.
+
+mod crowd;
+mod flow;
+mod network;
+mod tally;
+
+pub use crowd::gather;
+pub use flow::{Histogram, Meter};
+pub use network::NetworkMeter;
+pub use tally::{Hash, Tally, hex, tally};

@@ -1,0 +1,65 @@
+//! The scenarios that are part of the program.
+
+/// A scenario that is part of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// What a user types.
+    pub name: &'static str,
+    /// Its file, word for word.
+    pub text: &'static str,
+    /// Whether `windlass evaluate` runs it unless told otherwise.
+    pub evaluated: bool,
+}
+
+impl Builtin {
+    /// The one called `name`.
+    #[must_use]
+    pub fn named(name: &str) -> Option<&'static Builtin> {
+        BUILTIN.iter().find(|scenario| scenario.name == name)
+    }
+}
+
+macro_rules! builtin {
+    ($($name:literal $evaluated:literal,)+) => {
+        /// The built-in scenarios: those of the evaluation in its order, then examples.
+        pub const BUILTIN: &[Builtin] = &[$(Builtin {
+            name: $name,
+            text: include_str!(concat!("../../scenarios/", $name, ".toml")),
+            evaluated: $evaluated,
+        },)+];
+    };
+}
+
+builtin! {
+    "clean-link" true,
+    "random-loss" true,
+    "shallow-buffer" true,
+    "deep-buffer" true,
+    "two-flows" true,
+    "against-cubic" true,
+    "ecn-queue" true,
+    "halved-capacity" true,
+    "capacity-drop" false,
+    "dumbbell" false,
+    "parallel" false,
+    "parking-lot" false,
+    "two-class" false,
+    "step-marking" false,
+    "l4s" false,
+    "codel" false,
+    "pcn" false,
+    "poisson-load" false,
+    "pareto-load" false,
+    "two-way" false,
+    "asymmetric" false,
+    "access-links" false,
+    "varying-path" false,
+    "several-bottlenecks" false,
+    "flash-crowd" false,
+    "web" false,
+    "short-transfers" false,
+    "group-strength" false,
+    "vanished-member" false,
+    "delayed-acks" false,
+    "delayed-acks-loss" false,
+}

@@ -1,0 +1,255 @@
+//! The keys of `[[flow]]`.
+
+use std::ops::Range;
+
+use windlass_adapter::{ChoiceError, choose};
+use windlass_controllers::{Algorithm, Signals, Span, Time};
+
+use super::fields::{Found, Section, above_zero, within};
+use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
+use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
+use super::problem::nearest;
+use super::traffic::stops_after_start;
+use windlass_network::{Limit, RouteId};
+
+/// What a file writes where the controller is to be chosen when it is run.
+pub(super) const UNDER_TEST: &str = "under-test";
+
+/// The controller for flows under test, if one was given, and where it came from.
+pub(super) enum UnderTest<'a> {
+    Given(&'a str),
+    InFile(&'a Found<String>),
+    Open,
+}
+
+/// Values flows take from the top level.
+pub(super) struct Defaults {
+    pub packet_bytes: u32,
+    pub overhead_bytes: u32,
+    pub ack_bytes: u32,
+    pub header_bytes: u32,
+    pub burst_packets: u32,
+    pub end: Time,
+}
+
+/// Reads packet sizes, with those of `defaults` for what is missing.
+pub(super) fn sizes(section: &Section<'_>, defaults: (u32, u32, u32)) -> (u32, u32, u32) {
+    let size = |key, low, default| section.whole(key, low, 65_535, "bytes").map_or(default, |found| found.value as u32);
+    (size("packet_bytes", 1, defaults.0), size("overhead_bytes", 0, defaults.1), size("ack_bytes", 1, defaults.2))
+}
+
+/// Reads what of a packet is QUIC's own, which leaves at least a byte for the application.
+pub(super) fn header(section: &Section<'_>, packet_bytes: u32, default: u32) -> u32 {
+    let most = packet_bytes.saturating_sub(1);
+    section.whole("header_bytes", 0, u64::from(most), "bytes").map_or(default.min(most), |found| found.value as u32)
+}
+
+/// Reads how many packets the pacer lets go at once.
+pub(super) fn burst(section: &Section<'_>, default: u32) -> u32 {
+    section.whole("pacing_burst_packets", 1, 1000, "packets").map_or(default, |found| found.value as u32)
+}
+
+/// Reads a flow, without its routes; those and `count` are the caller's.
+pub(super) fn read(
+    section: &Section<'_>,
+    name: &str,
+    defaults: &Defaults,
+    under_test: &UnderTest<'_>,
+) -> Option<FlowSpec> {
+    let controller = controller(section, under_test);
+    let (packet_bytes, overhead_bytes, ack_bytes) =
+        sizes(section, (defaults.packet_bytes, defaults.overhead_bytes, defaults.ack_bytes));
+    let discover_packet_bytes = section
+        .whole("discover_packet_bytes", u64::from(packet_bytes), 65_527, "bytes")
+        .map(|found| found.value as u32);
+    let header_bytes = header(section, packet_bytes, defaults.header_bytes);
+    let burst_packets = burst(section, defaults.burst_packets);
+    let ack_burst_packets = section.whole("ack_burst_packets", 1, 1_000_000, "packets").map(|found| found.value as u32);
+    let send_jitter = section.number_or("send_jitter_us", within(0.0, 1e6, "µs"), 0.0);
+    let start = section.number_or("start_s", within(0.0, MAX_TIME, "s"), 0.0);
+    let stop = section.number("stop_s", within(0.0, MAX_TIME, "s"));
+    stops_after_start(section, start, stop.as_ref());
+    let clock_offset = section.number_or("clock_offset_ms", within(-1e9, 1e9, "ms"), 0.0);
+    let start_jitter = section.number_or("start_jitter_s", within(0.0, MAX_TIME, "s"), 0.0);
+    let group = section.text("group").map(|found| found.value);
+    let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
+    let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
+    let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
+    if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
+        let message = format!("{} has idle_timeout_s, but its receiver never falls silent", section.name);
+        section.problem(&timeout.span, "never comes", message, Some("add vanishes_s".to_owned()));
+    }
+    let ack = ack(section);
+    let recovery = recovery(section);
+    let dupthresh_frac = dupthresh_frac(section, recovery);
+    let ecn = section.flag("ecn");
+    let pacing = section.flag("pacing").unwrap_or(true);
+    let drop_packets = section.ascending("drop_packets");
+    let option = section.whole("option_bytes", 0, 255, "bytes").map(|found| found.value as u32);
+    let (controller, control, is_under_test) = controller?;
+    let option = option.unwrap_or(
+        if control.algorithm().is_some_and(|algorithm| algorithm.needs().contains(Signals::QUEUEING_TIME)) {
+            AQT_OPTION
+        } else {
+            0
+        },
+    );
+    let overhead_bytes = overhead_bytes + option;
+    Some(FlowSpec {
+        name: name.to_owned(),
+        controller,
+        control,
+        under_test: is_under_test,
+        start: at_s(start),
+        start_jitter: Span(at_s(start_jitter).0),
+        stop: stop.map_or(defaults.end, |stop| at_s(stop.value)),
+        group,
+        vanishes,
+        idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
+        transfer_bytes,
+        packet_bytes,
+        discover_packet_bytes,
+        header_bytes,
+        burst_packets,
+        ack_burst_packets,
+        send_jitter: Span((send_jitter * 1e3).round() as u64),
+        overhead_bytes,
+        ack_wire_bytes: ack_bytes + overhead_bytes,
+        ack,
+        recovery,
+        dupthresh_frac,
+        ecn,
+        pacing,
+        clock_offset: (clock_offset * 1e6) as i64,
+        drop_packets,
+        forward: RouteId(0),
+        backward: RouteId(0),
+    })
+}
+
+fn ack(section: &Section<'_>) -> AckPolicy {
+    let policy = section.word("ack", &["per-packet", "delayed"]);
+    let base = if policy == "delayed" { AckPolicy::DELAYED } else { AckPolicy::PER_PACKET };
+    let max_ranges =
+        section.whole("ack_ranges", 1, 1 << 20, "ranges").map_or(base.max_ranges, |found| found.value as u32);
+    if policy != "delayed" {
+        for key in ["ack_every_packets", "max_ack_delay_ms"] {
+            if section.has(key) {
+                section.lacks(
+                    format!("{} has {key}, but acknowledges every packet", section.name),
+                    Some("add ack = \"delayed\"".to_owned()),
+                );
+            }
+        }
+        return AckPolicy { max_ranges, ..base };
+    }
+    let every = section.whole("ack_every_packets", 1, 10_000, "packets").map_or(base.every, |found| found.value as u32);
+    let max_delay = section.number("max_ack_delay_ms", above_zero(16_383.0, "ms"));
+    AckPolicy { every, max_delay: max_delay.map_or(base.max_delay, |found| ms(found.value)), max_ranges }
+}
+
+/// Where losses are found by counting later packets.
+fn dupthresh_frac(section: &Section<'_>, recovery: Recovery) -> Option<u32> {
+    let found = section.whole("dupthresh_frac", 1, 1_000_000, "")?;
+    if recovery != Recovery::Quic {
+        let message = format!("{} has dupthresh_frac, but takes three duplicate ACKs for a loss", section.name);
+        let help = Some("leave it out, or recovery".to_owned());
+        section.problem(&found.span, "of no effect", message, help);
+    }
+    Some(found.value as u32)
+}
+
+fn recovery(section: &Section<'_>) -> Recovery {
+    let kind = section.word("recovery", &["quic", "tcp-reno", "tcp-vegas"]);
+    let min_rto = section.number("min_rto_ms", above_zero(60_000.0, "ms"));
+    if let (Some(found), "quic" | "") = (&min_rto, kind) {
+        let message = format!("{} has min_rto_ms, but recovers as QUIC does", section.name);
+        section.problem(&found.span, "no such timeout", message, Some("add recovery = \"tcp-reno\"".to_owned()));
+    }
+    let min_rto = min_rto.map_or(Span::from_millis(1000), |found| ms(found.value));
+    match kind {
+        "tcp-reno" => Recovery::Reno { min_rto },
+        "tcp-vegas" => Recovery::Vegas { min_rto },
+        _ => Recovery::Quic,
+    }
+}
+
+fn controller(section: &Section<'_>, under_test: &UnderTest<'_>) -> Option<(String, Control, bool)> {
+    if !section.has("controller") {
+        let help = format!("add controller = {UNDER_TEST:?}, or one of {}", names().join(", "));
+        section.lacks(format!("{} has no controller", section.name), Some(help));
+        return None;
+    }
+    let typed = section.text("controller")?;
+    if typed.value != UNDER_TEST {
+        return resolve(section, &typed.value, &typed.span, "").map(|(text, control)| (text, control, false));
+    }
+    let resolved = match under_test {
+        UnderTest::Given(text) => resolve(section, text, &typed.span, "given for flows under test: "),
+        UnderTest::InFile(found) => resolve(section, &found.value, &found.span, "under_test: "),
+        UnderTest::Open => {
+            let help = "give one when running (--controller NAME), or a default in the file: under_test = \"NAME\"";
+            let message = format!("{} is under test, but no controller was given", section.name);
+            section.problem(&typed.span, "which one?", message, Some(help.to_owned()));
+            None
+        }
+    };
+    resolved.map(|(text, control)| (text, control, true))
+}
+
+fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str) -> Option<(String, Control)> {
+    if let Some(name) = text.strip_prefix(NATIVE) {
+        // Whether there is one is the stack's to say.
+        return Some((text.to_owned(), Control::Native(name.to_owned())));
+    }
+    // A stack checks for itself what it provides; the simulator provides everything.
+    match choose(text, "the simulator", Signals::ALL) {
+        Ok(algorithm) => Some((text.to_owned(), Control::Catalogue(algorithm))),
+        Err(error) => {
+            let name = text.split(':').next().unwrap_or_default();
+            let help = match nearest(name, names()).filter(|near| *near != name) {
+                Some(near) if matches!(error, ChoiceError::Unreadable(_)) => Some(format!("did you mean {near:?}?")),
+                _ => None,
+            };
+            section.problem(span, "not usable", format!("{whence}{error}"), help);
+            None
+        }
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    Algorithm::ALL.iter().map(|entry| entry.name).collect()
+}
+
+/// What the times routers add up take of each packet, bytes (`spec: chan §4.3`).
+const AQT_OPTION: u32 = 8;
+
+/// How a flow reaches its route.
+pub(super) struct Access {
+    /// Bit/s; infinite if nothing ever waits.
+    pub rate: f64,
+    /// One way.
+    pub delay: Span,
+    pub limit: Limit,
+}
+
+/// Reads a flow's access link.
+pub(super) fn access(section: &Section<'_>) -> Access {
+    let rate = section.number("access_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let delay = section.number_or("access_delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0);
+    let buffer = section.whole("access_buffer_packets", 0, 1 << 32, "packets");
+    if let (Some(buffer), None) = (&buffer, &rate) {
+        let message = format!("{} has access_buffer_packets but no access_mbps", section.name);
+        section.problem(&buffer.span, "nothing waits", message, Some("add access_mbps".to_owned()));
+    }
+    Access {
+        rate: rate.map_or(f64::INFINITY, |found| found.value * 1e6),
+        delay: ms(delay),
+        limit: buffer.map_or(Limit::Unlimited, |found| Limit::Packets(found.value)),
+    }
+}
+
+/// The flow's base RTT in a dumbbell, if it has one of its own.
+pub(super) fn rtt(section: &Section<'_>) -> Option<Span> {
+    section.number("rtt_ms", above_zero(MAX_DELAY, "ms")).map(|found| ms(found.value))
+}

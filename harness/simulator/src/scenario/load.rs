@@ -1,0 +1,542 @@
+//! Reading a scenario file from its text to a checked [`Scenario`].
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use toml::de::DeTable;
+use windlass_controllers::Span;
+
+use super::crowd::Crowd;
+use super::crowds;
+use super::fields::{Found, Section, above_zero, within};
+use super::flows::{self, Access, Defaults, UnderTest};
+use super::links::{LinkDraft, MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
+use super::model::{Control, FlowSpec, Scenario};
+use super::problem::{Problems, ScenarioError, nearest};
+use super::strength::{Strength, strengthen};
+use super::traffic;
+use windlass_network::{LinkId, LinkSpec, RouteId, Topology};
+
+impl Scenario {
+    /// Reads the file at `path`. `controller` is what flows under test run; it outranks
+    /// the file's own `under_test`.
+    ///
+    /// # Errors
+    /// The file cannot be read, or has mistakes: all of them, each with its place.
+    pub fn load(path: &Path, controller: Option<&str>) -> Result<Scenario, ScenarioError> {
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| ScenarioError::Unreadable { path: path.to_owned(), source })?;
+        let mut scenario = Scenario::read(&path.display().to_string(), &text, controller)?;
+        if scenario.name.is_empty() {
+            scenario.name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        }
+        Ok(scenario)
+    }
+
+    /// Reads a scenario from `text`; `file` names it in messages.
+    ///
+    /// # Errors
+    /// The text has mistakes: all of them, each with its place.
+    pub fn read(file: &str, text: &str, controller: Option<&str>) -> Result<Scenario, ScenarioError> {
+        let problems = RefCell::new(Problems::new(file, text));
+        let scenario = parse(text, controller, &problems);
+        let problems = problems.into_inner();
+        match scenario {
+            Some(scenario) if problems.is_empty() => Ok(scenario),
+            _ => Err(problems.into_error()),
+        }
+    }
+}
+
+fn parse(text: &str, controller: Option<&str>, problems: &RefCell<Problems>) -> Option<Scenario> {
+    let (table, errors) = DeTable::parse_recoverable(text);
+    for error in &errors {
+        let span = error.span().unwrap_or(0..0);
+        problems.borrow_mut().add(span, "not TOML", format!("not valid TOML: {}", error.message()), None);
+    }
+    if errors.is_empty() {
+        read(&Section::new("the scenario", 0..0, table.get_ref(), problems), controller)
+    } else {
+        None
+    }
+}
+
+fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
+    let text = |key| top.text(key).map_or(String::new(), |found| found.value);
+    let (name, description) = (text("name"), text("description"));
+    let duration = top.required_number("duration_s", above_zero(MAX_TIME, "s")).map(|found| at_s(found.value));
+    let seed = top.whole("seed", 0, u64::MAX, "").map_or(1, |found| found.value);
+    let sample = top.number("sample_ms", above_zero(1e10, "ms"));
+    let (packet_bytes, overhead_bytes, ack_bytes) = flows::sizes(top, (1200, 28, 40));
+    let header_bytes = flows::header(top, packet_bytes, 0);
+    let burst_packets = flows::burst(top, 1);
+    let in_file = top.text("under_test");
+    let under_test = match (controller, &in_file) {
+        (Some(text), _) => UnderTest::Given(text),
+        (None, Some(found)) => UnderTest::InFile(found),
+        (None, None) => UnderTest::Open,
+    };
+    let end = duration.unwrap_or(at_s(1.0));
+    let defaults = Defaults { packet_bytes, overhead_bytes, ack_bytes, header_bytes, burst_packets, end };
+
+    let mut plan = Plan { wire_bytes: packet_bytes + overhead_bytes, ..Plan::default() };
+    let mut back = None;
+    let dumbbell = top.table("dumbbell", "[dumbbell]");
+    let links = top.tables("link");
+    match (&dumbbell, links.first()) {
+        (Some(dumbbell), Some(link)) => {
+            let help = "write the dumbbell as a [[link]] too, or leave the links out";
+            link.lacks("a scenario has either [dumbbell] or [[link]]".to_owned(), Some(help.to_owned()));
+            dumbbell.finish();
+        }
+        (Some(dumbbell), None) => back = plan.dumbbell(dumbbell),
+        (None, None) => {
+            top.lacks("the scenario has no network".to_owned(), Some("add [dumbbell] or [[link]]".to_owned()))
+        }
+        (None, Some(_)) => {}
+    }
+    links.iter().for_each(|link| plan.link(link));
+    let flow_sections = top.tables("flow");
+    let web_sections = top.tables("web");
+    if flow_sections.is_empty() && web_sections.is_empty() {
+        top.lacks("the scenario has no flows".to_owned(), Some("add [[flow]]".to_owned()));
+    }
+    // Routes may name only links that were read without mistakes.
+    for (i, section) in flow_sections.iter().enumerate() {
+        plan.flow(section, i, &defaults, &under_test);
+    }
+    for (i, section) in web_sections.iter().enumerate() {
+        plan.web(section, i, &defaults, &under_test);
+    }
+    for section in top.tables("group") {
+        plan.group(&section);
+    }
+    for (i, section) in top.tables("traffic").iter().enumerate() {
+        plan.traffic(section, i, &defaults);
+    }
+    top.finish();
+    let sections: Vec<&Section<'_>> = dumbbell.iter().chain(&back).chain(&links).collect();
+    plan.settle_buffers(&sections);
+
+    let duration = Span(duration?.0);
+    let sample = sample.map_or(Span((duration.0 / 500).max(1)), |found| ms(found.value));
+    if sample == Span::ZERO || duration.0 / sample.0 > 10_000_000 {
+        top.lacks(
+            format!("sample_ms gives {} points", duration.0 / sample.0.max(1)),
+            Some("at most 10 million points; take a larger sample_ms".to_owned()),
+        );
+    }
+    let queues = (0u32..)
+        .zip(&plan.topology.links)
+        .filter(|(i, link)| link.rate.is_finite() && !plan.access.contains(&LinkId(*i)))
+        .map(|(i, _)| LinkId(i));
+    Some(Scenario {
+        name,
+        description,
+        duration,
+        seed,
+        sample,
+        wire_bytes: plan.wire_bytes,
+        queues: queues.collect(),
+        topology: plan.topology,
+        flows: plan.flows,
+        crowds: plan.crowds,
+        strengths: plan.strengths,
+    })
+}
+
+/// What a scenario is put together in.
+#[derive(Default)]
+struct Plan {
+    wire_bytes: u32,
+    topology: Topology,
+    drafts: Vec<Option<LinkDraft>>,
+    flows: Vec<FlowSpec>,
+    crowds: Vec<Crowd>,
+    strengths: Vec<Strength>,
+    names: BTreeSet<String>,
+    groups: BTreeMap<String, (String, Control)>,
+    /// The base RTT of a dumbbell.
+    rtt: Option<Span>,
+    /// The link of a dumbbell's way back, if that is more than a delay.
+    back: Option<LinkId>,
+    /// Access links of single flows.
+    access: BTreeSet<LinkId>,
+    /// Routes by the links they lead over.
+    routes: BTreeMap<Vec<LinkId>, RouteId>,
+}
+
+impl Plan {
+    fn add_link(&mut self, draft: LinkDraft) {
+        self.topology.link(draft.spec.clone());
+        self.drafts.push(Some(draft));
+    }
+
+    /// A pure delay, shared by all who ask for the same.
+    fn pipe(&mut self, delay: Span) -> LinkId {
+        let links = self.topology.links.iter().zip(&self.drafts);
+        if let Some(i) = links
+            .map(|(link, draft)| draft.is_none() && link.delay == delay && link.rate.is_infinite())
+            .position(|same| same)
+        {
+            return LinkId(i as u32);
+        }
+        let mut name = format!("delay {} ms", delay.millis());
+        while self.topology.links.iter().any(|link| link.name == name) {
+            name.push('\'');
+        }
+        self.drafts.push(None);
+        self.topology.link(LinkSpec { instrumented: false, ..LinkSpec::pipe(&name, delay) })
+    }
+
+    fn route(&mut self, links: Vec<LinkId>) -> RouteId {
+        if let Some(route) = self.routes.get(&links) {
+            return *route;
+        }
+        let route = self.topology.route(links.clone());
+        self.routes.insert(links, route);
+        route
+    }
+
+    /// Reads the dumbbell; returns the section of its way back, if it has one.
+    fn dumbbell<'t>(&mut self, section: &Section<'t>) -> Option<Section<'t>> {
+        let rate = section.required_number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+        let rtt = section.required_number("rtt_ms", above_zero(MAX_DELAY, "ms"));
+        let rtt = ms(rtt.map_or(1.0, |found| found.value));
+        let rate = rate.map_or(1e6, |found| found.value * 1e6);
+        let draft = LinkDraft::read(section, "bottleneck", rate, Span(rtt.0 / 2));
+        let back = section.table("back", "[dumbbell.back]");
+        section.finish();
+        self.rtt = Some(rtt);
+        self.add_link(draft);
+        if let Some(back) = &back {
+            let rate = back.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s")).map_or(rate, |found| found.value * 1e6);
+            let draft = LinkDraft::read(back, "back", rate, Span(rtt.0 - rtt.0 / 2));
+            back.finish();
+            self.back = Some(LinkId(self.drafts.len() as u32));
+            self.add_link(draft);
+        }
+        back
+    }
+
+    fn link(&mut self, section: &Section<'_>) {
+        let name = section.text("name");
+        let label = name.as_ref().map_or("[[link]]".to_owned(), |name| format!("link {:?}", name.value));
+        let section = section.renamed(&label);
+        match &name {
+            None => section.lacks("a link has no name".to_owned(), Some("routes need it: add name = \"…\"".to_owned())),
+            Some(name) if self.topology.links.iter().any(|link| link.name == name.value) => {
+                section.problem(&name.span, "again", format!("two links are called {:?}", name.value), None);
+            }
+            Some(_) => {}
+        }
+        let rate = section.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+        let rate = rate.map_or(f64::INFINITY, |found| found.value * 1e6);
+        let delay = ms(section.number_or("delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0));
+        let name = name.map_or(format!("link {}", self.drafts.len()), |name| name.value);
+        let draft = LinkDraft::read(&section, &name, rate, delay);
+        section.finish();
+        self.add_link(draft);
+    }
+
+    /// The links a route names.
+    fn links(&self, section: &Section<'_>, key: &'static str) -> Option<Vec<LinkId>> {
+        let names = section.texts(key)?;
+        let mut links = Vec::new();
+        for Found { value, span } in names {
+            let known = || (0u32..).zip(&self.topology.links).zip(&self.drafts).filter(|(_, draft)| draft.is_some());
+            match known().find(|((_, link), _)| link.name == value) {
+                Some(((i, _), _)) => links.push(LinkId(i)),
+                None => {
+                    let help = nearest(&value, known().map(|((_, link), _)| link.name.as_str()))
+                        .map(|near| format!("did you mean {near:?}?"));
+                    section.problem(
+                        &span,
+                        "no such link",
+                        format!("{}: {key} names no link: {value:?}", section.name),
+                        help,
+                    );
+                }
+            }
+        }
+        Some(links)
+    }
+
+    fn delay(&self, links: &[LinkId]) -> Span {
+        links.iter().fold(Span::ZERO, |sum, link| sum + self.topology.links[link.0 as usize].delay)
+    }
+
+    /// The way of a flow's data and that of its ACKs: what it names, or the dumbbell's with
+    /// the flow's own RTT.
+    fn ways(&mut self, section: &Section<'_>) -> [Vec<LinkId>; 2] {
+        let Some(default) = self.rtt else {
+            if !section.has("route") {
+                section.lacks(
+                    format!("{} has no route", section.name),
+                    Some("add route = [\"…\"], the links its data passes in order".to_owned()),
+                );
+            }
+            let forward = self.links(section, "route").unwrap_or_default();
+            let backward = self.links(section, "return_route");
+            let backward = backward.unwrap_or_else(|| vec![self.pipe(self.delay(&forward))]);
+            return [forward, backward];
+        };
+        let goes_back = section.word("direction", &["forth", "back"]) == "back";
+        let rtt = flows::rtt(section).unwrap_or(default);
+        if rtt < default {
+            let message = format!("{}: rtt_ms is less than the dumbbell's", section.name);
+            section.lacks(message, Some("give [dumbbell] the smallest RTT of all flows".to_owned()));
+            return [vec![LinkId(0)], vec![]];
+        }
+        let mut forward = Vec::new();
+        if rtt > default {
+            forward.push(self.pipe(Span(rtt.0 / 2) - self.delay(&[LinkId(0)])));
+        }
+        forward.push(LinkId(0));
+        let Some(back) = self.back else {
+            if goes_back {
+                let help = "add [dumbbell.back], with rate_mbps or whatever else its way back has";
+                section.lacks(format!("{} goes back, where nothing queues", section.name), Some(help.to_owned()));
+            }
+            return [forward, vec![self.pipe(Span(rtt.0 - rtt.0 / 2))]];
+        };
+        let mut backward = vec![back];
+        if rtt > default {
+            backward.push(self.pipe(Span(rtt.0 - rtt.0 / 2) - self.delay(&[back])));
+        }
+        if goes_back { [backward, forward] } else { [forward, backward] }
+    }
+
+    /// The routes over `ways` for the flow called `name`, which has `access` to them.
+    fn routes(&mut self, ways: &[Vec<LinkId>; 2], access: &Access, name: &str) -> (RouteId, RouteId) {
+        let [mut forward, mut backward] = ways.clone();
+        if access.rate.is_finite() {
+            let name = format!("access of {name}");
+            let known = self.access.iter().copied().find(|link| self.topology.links[link.0 as usize].name == name);
+            let id = known.unwrap_or_else(|| {
+                let link = LinkSpec::new(&name, access.rate, access.delay);
+                self.drafts.push(None);
+                self.topology.link(LinkSpec { limit: access.limit, instrumented: false, ..link })
+            });
+            self.access.insert(id);
+            forward.insert(0, id);
+        } else if access.delay > Span::ZERO {
+            forward.insert(0, self.pipe(access.delay));
+        }
+        self.lengthen(&mut backward, access.delay);
+        (self.route(forward), self.route(backward))
+    }
+
+    /// Adds a delay to the end of a way. Two delays one after the other are one.
+    fn lengthen(&mut self, way: &mut Vec<LinkId>, delay: Span) {
+        if delay > Span::ZERO {
+            let last = way.pop_if(|link| self.drafts[link.0 as usize].is_none() && !self.access.contains(link));
+            let before = last.map_or(Span::ZERO, |link| self.delay(&[link]));
+            way.push(self.pipe(before + delay));
+        }
+    }
+
+    fn name(&mut self, section: &Section<'_>, kind: &str, number: usize) -> String {
+        let typed = section.text("name");
+        let name = typed.as_ref().map_or(format!("{kind}{}", number + 1), |found| found.value.clone());
+        if !self.names.insert(name.clone()) {
+            let span = typed.map_or(section.span.clone(), |found| found.span);
+            section.problem(&span, "again", format!("two flows or traffic sources are called {name:?}"), None);
+        }
+        name
+    }
+
+    fn flow(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults, under_test: &UnderTest<'_>) {
+        let name = self.name(section, "flow", number);
+        let section = section.renamed(&format!("flow {name:?}"));
+        let count = section.whole("count", 1, 10_000, "flows").map_or(1, |found| found.value);
+        let stagger = section.number_or("stagger_s", within(0.0, MAX_TIME, "s"), 0.0);
+        let flow = flows::read(&section, &name, defaults, under_test);
+        let ways = self.ways(&section);
+        let access = flows::access(&section);
+        let is_crowd = section.has("arrivals");
+        let arrivals = crowds::arrivals(&section, count, stagger);
+        section.finish();
+        let Some(flow) = flow else { return };
+        self.one_controller(&section, &flow);
+        if let Some(pattern) = arrivals {
+            crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+            let (forward, backward) = self.routes(&ways, &access, &name);
+            let flow = FlowSpec { forward, backward, ..flow };
+            self.crowds.push(Crowd { flow, pattern, routes: vec![vec![(forward, backward)]] });
+            return;
+        }
+        if is_crowd {
+            return;
+        }
+        for i in 0..count {
+            let start = at_s(stagger * i as f64);
+            let name = if count > 1 { format!("{name}-{}", i + 1) } else { name.clone() };
+            let (forward, backward) = self.routes(&ways, &access, &name);
+            let copy = FlowSpec { start: flow.start + Span(start.0), forward, backward, ..flow.clone() };
+            if count > 1 && !self.names.insert(name.clone()) {
+                section.lacks(format!("two flows are called {name:?}"), None);
+            }
+            if copy.start >= copy.stop {
+                // A stop before the start has been noted already.
+                if flow.start < flow.stop || !section.has("stop_s") {
+                    section.lacks(
+                        format!("flow {name:?} would start when it has to stop"),
+                        Some("lower start_s or stagger_s".to_owned()),
+                    );
+                }
+                break;
+            }
+            self.flows.push(FlowSpec { name, ..copy });
+        }
+    }
+
+    /// Notes a problem if a flow's group has another controller.
+    fn one_controller(&mut self, section: &Section<'_>, flow: &FlowSpec) {
+        if let Some(group) = &flow.group {
+            let own = || (flow.controller.clone(), flow.control.clone());
+            let (controller, _) = self.groups.entry(group.clone()).or_insert_with(own);
+            if *controller != flow.controller {
+                let message = format!(
+                    "{}: group {group:?} has two controllers, {controller:?} and {:?}",
+                    section.name, flow.controller
+                );
+                section.lacks(message, Some("flows of one group share one table and need one controller".to_owned()));
+            }
+        }
+    }
+
+    /// Reads what changes of a group.
+    fn group(&mut self, section: &Section<'_>) {
+        let name = section.text("name");
+        let section =
+            section.renamed(&name.as_ref().map_or("[[group]]".to_owned(), |name| format!("group {:?}", name.value)));
+        let Some(name) = name else {
+            if !section.has("name") {
+                section.lacks("a group has no name".to_owned(), Some("flows name it: group = \"…\"".to_owned()));
+            }
+            return;
+        };
+        let changes = section.tables("change");
+        section.finish();
+        match self.groups.get(&name.value) {
+            None => {
+                let help = nearest(&name.value, self.groups.keys().map(String::as_str));
+                let help = help.map(|near| format!("did you mean {near:?}?"));
+                section.problem(&name.span, "whose?", format!("no flow is in the group {:?}", name.value), help);
+            }
+            Some((controller, control)) if !control.algorithm().is_some_and(|own| strengthen(&mut own.group(), 1)) => {
+                let message = format!("{}: {controller} knows no strength of a group", section.name);
+                section.problem(&name.span, "cannot change", message, Some("tcp-p does".to_owned()));
+            }
+            Some(_) => {}
+        }
+        for change in changes {
+            let at = change.required_number("at_s", within(0.0, MAX_TIME, "s"));
+            let k = change.whole("k", 1, 1_000_000, "flows");
+            if k.is_none() && !change.has("k") {
+                change.lacks(format!("a change of {} changes nothing", section.name), Some("give k".to_owned()));
+            }
+            change.finish();
+            if let (Some(at), Some(k)) = (at, k) {
+                self.strengths.push(Strength { at: at_s(at.value), group: name.value.clone(), k: k.value as u32 });
+            }
+        }
+        self.strengths.sort_by_key(|change| change.at);
+    }
+
+    fn web(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults, under_test: &UnderTest<'_>) {
+        let name = self.name(section, "web", number);
+        let section = section.renamed(&format!("web {name:?}"));
+        let flow = flows::read(&section, &name, defaults, under_test);
+        let [forward, backward] = self.ways(&section);
+        let access = flows::access(&section);
+        let pattern = crowds::web(&section);
+        let ends = |key| match self.rtt {
+            Some(_) => vec![None],
+            None => match self.links(&section, key) {
+                Some(links) if !links.is_empty() => links.into_iter().map(Some).collect(),
+                _ => vec![None],
+            },
+        };
+        let (servers, clients) = (ends("servers"), ends("clients"));
+        section.finish();
+        let Some(flow) = flow else { return };
+        self.one_controller(&section, &flow);
+        crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+        let mut routes: Vec<Vec<(RouteId, RouteId)>> = Vec::new();
+        for server in servers {
+            let mut of_server = Vec::new();
+            for client in &clients {
+                let forth: Vec<LinkId> = server.into_iter().chain(forward.iter().copied()).chain(*client).collect();
+                let ends: Vec<LinkId> = server.into_iter().chain(*client).collect();
+                let mut back = backward.clone();
+                self.lengthen(&mut back, self.delay(&ends));
+                of_server.push(self.routes(&[forth, back], &access, &name));
+            }
+            routes.push(of_server);
+        }
+        let (forward, backward) = routes[0][0];
+        self.crowds.push(Crowd { flow: FlowSpec { forward, backward, ..flow }, pattern, routes });
+    }
+
+    fn traffic(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults) {
+        let name = self.name(section, "traffic", number);
+        let section = section.renamed(&format!("traffic {name:?}"));
+        let links = self.links(&section, "route").or_else(|| {
+            self.rtt?;
+            match (section.word("direction", &["forth", "back"]), self.back) {
+                ("back", Some(back)) => Some(vec![back]),
+                ("back", None) => {
+                    section.lacks(
+                        format!("{} goes back, where nothing queues", section.name),
+                        Some("add [dumbbell.back]".to_owned()),
+                    );
+                    None
+                }
+                _ => Some(vec![LinkId(0)]),
+            }
+        });
+        if links.is_none() && !section.has("route") && self.rtt.is_none() {
+            section.lacks(format!("{} has no route", section.name), Some("add route = [\"…\"]".to_owned()));
+        }
+        let route = self.route(links.unwrap_or_default());
+        let spec = traffic::read(&section, &name, route, defaults.end);
+        section.finish();
+        self.topology.traffic.extend(spec);
+    }
+
+    /// Turns buffers told in bandwidth-delay products into packets.
+    fn settle_buffers(&mut self, sections: &[&Section<'_>]) {
+        let drafts = std::mem::take(&mut self.drafts);
+        for (i, draft) in drafts.into_iter().enumerate() {
+            let Some(draft) = draft else { continue };
+            let bdp = self
+                .longest_rtt(LinkId(i as u32))
+                .map(|rtt| draft.spec.rate * rtt.secs() / (8.0 * f64::from(self.wire_bytes)));
+            let Some(section) = sections.iter().find(|section| section.span == draft.span) else { continue };
+            let section = section.renamed(&format!("link {:?}", draft.spec.name));
+            self.topology.links[i] = draft.finish(bdp, self.wire_bytes, &section);
+        }
+    }
+
+    /// The longest base RTT of the flows whose data or ACKs use `link`; in a dumbbell,
+    /// the dumbbell's.
+    fn longest_rtt(&self, link: LinkId) -> Option<Span> {
+        if self.rtt.is_some() {
+            return self.rtt;
+        }
+        let uses = |route: RouteId| self.topology.routes[route.0 as usize].contains(&link);
+        let crowds = self.crowds.iter().map(|crowd| &crowd.flow);
+        self.flows
+            .iter()
+            .chain(crowds)
+            .filter(|flow| uses(flow.forward) || uses(flow.backward))
+            .map(|flow| self.topology.delay(flow.forward) + self.topology.delay(flow.backward))
+            .max()
+    }
+}
+
+#[cfg(test)]
+mod tests;

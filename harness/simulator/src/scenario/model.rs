@@ -1,0 +1,198 @@
+//! A scenario, checked and resolved.
+
+use windlass_controllers::{Algorithm, Span, Time};
+
+use super::crowd::Crowd;
+use super::strength::Strength;
+use windlass_network::{LinkId, RouteId, Stream, Topology};
+
+/// What to run. Made by [`Scenario::load`] or [`Scenario::read`]; everything in it is
+/// consistent.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Scenario {
+    /// Its name.
+    pub name: String,
+    /// One line on what it shows; may be empty.
+    pub description: String,
+    /// Simulated time.
+    pub duration: Span,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Distance between points of series.
+    pub sample: Span,
+    /// Size of the packets queue limits are told in: a flow's packet on the wire, bytes.
+    pub wire_bytes: u32,
+    /// Links, routes and cross traffic.
+    pub topology: Topology,
+    /// The links whose queues are worth looking at: those with a rate.
+    pub queues: Vec<LinkId>,
+    /// The flows; `count` is resolved.
+    pub flows: Vec<FlowSpec>,
+    /// Flows that come and go by themselves; see [`cast`](Scenario::cast).
+    pub crowds: Vec<Crowd>,
+    /// What changes of the groups' shared facts, ascending in time.
+    pub strengths: Vec<Strength>,
+}
+
+impl Scenario {
+    /// When it is over; it begins at 0.
+    #[must_use]
+    pub fn end(&self) -> Time {
+        Time(self.duration.0)
+    }
+}
+
+/// One flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FlowSpec {
+    /// Unique name.
+    pub name: String,
+    /// Its controller as a user types it.
+    pub controller: String,
+    /// The controller.
+    pub control: Control,
+    /// Whether the file leaves the controller open (`controller = "under-test"`).
+    pub under_test: bool,
+    /// When it starts, before [`start_jitter`](Self::start_jitter).
+    pub start: Time,
+    /// Largest random addition to `start`; see [`starts`](Self::starts).
+    pub start_jitter: Span,
+    /// When it stops; [`Scenario::end`] if never.
+    pub stop: Time,
+    /// Flows of one group see each other's windows.
+    pub group: Option<String>,
+    /// From when on its receiver is gone without a word: it neither hears nor sends.
+    pub vanishes: Option<Time>,
+    /// How long the sender of a flow that [vanishes](Self::vanishes) waits for a sign of life
+    /// before it gives up (`RFC 9000 §10.1`).
+    pub idle_timeout: Span,
+    /// Application bytes to transfer; `None` for as many as fit.
+    pub transfer_bytes: Option<u64>,
+    /// Size of a packet as the window counts it: the UDP payload, bytes.
+    pub packet_bytes: u32,
+    /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
+    /// UDP payload; `None` to keep to `packet_bytes`, as the simulator always does.
+    pub discover_packet_bytes: Option<u32>,
+    /// What of a packet is QUIC's own (headers, authentication tag, frame headers) and not
+    /// the application's data, in the simulator; bytes.
+    pub header_bytes: u32,
+    /// How many packets the simulator's pacer lets go at once.
+    pub burst_packets: u32,
+    /// How many packets an ACK lets go at most, in the simulator; `None` for as many as fit.
+    pub ack_burst_packets: Option<u32>,
+    /// Largest random time from an ACK that permits sending to what is sent, in the
+    /// simulator; ACKs that come meanwhile send nothing of their own.
+    pub send_jitter: Span,
+    /// What the wire adds to each packet: IP, UDP and lower headers, bytes.
+    pub overhead_bytes: u32,
+    /// Size of an ACK packet on the wire, bytes.
+    pub ack_wire_bytes: u32,
+    /// When the receiver acknowledges.
+    pub ack: AckPolicy,
+    /// How the simulator finds and repairs losses.
+    pub recovery: Recovery,
+    /// The simulator takes a packet for lost once a window's so-manieth part of later ones, and
+    /// three at least, are acknowledged, as ns-2's `numdupacksFrac_` had it (`spec: sharma §12
+    /// A-17`); `None` for three.
+    pub dupthresh_frac: Option<u32>,
+    /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
+    /// ECN-capable; `None`: as the controller decides.
+    pub ecn: Option<bool>,
+    /// Whether packets are paced when the controller does not decide a rate.
+    pub pacing: bool,
+    /// What the receiver's clock is ahead of the sender's, ns.
+    pub clock_offset: i64,
+    /// Data packets, counted from 0, lost at the sender's own interface; ascending.
+    pub drop_packets: Vec<u64>,
+    /// Route of its data.
+    pub forward: RouteId,
+    /// Route of its ACKs.
+    pub backward: RouteId,
+}
+
+impl FlowSpec {
+    /// When it starts in the run with `seed`.
+    #[must_use]
+    pub fn starts(&self, seed: u64) -> Time {
+        if self.start_jitter == Span::ZERO {
+            return self.start;
+        }
+        let share = Stream::new(seed, &format!("start {}", self.name)).uniform();
+        self.start + Span((share * self.start_jitter.0 as f64) as u64)
+    }
+
+    /// Whether its receiver is gone at `now`.
+    #[must_use]
+    #[inline]
+    pub fn has_vanished(&self, now: Time) -> bool {
+        self.vanishes.is_some_and(|at| now >= at)
+    }
+
+    /// Size of a full data packet on the wire, bytes.
+    #[must_use]
+    pub fn wire_bytes(&self) -> u32 {
+        self.packet_bytes + self.overhead_bytes
+    }
+}
+
+/// What controls a flow.
+// Controllers with their parameters are plain data; flows are few.
+#[allow(clippy::large_enum_variant)]
+#[derive(Clone, PartialEq, Debug)]
+pub enum Control {
+    /// A controller of the catalogue.
+    Catalogue(Algorithm),
+    /// The stack's own controller of this name.
+    Native(String),
+}
+
+/// What a user types before the name of a stack's own controller.
+pub const NATIVE: &str = "native:";
+
+impl Control {
+    /// The controller, if it is of the catalogue.
+    #[must_use]
+    pub fn algorithm(&self) -> Option<&Algorithm> {
+        match self {
+            Control::Catalogue(algorithm) => Some(algorithm),
+            Control::Native(_) => None,
+        }
+    }
+}
+
+/// How the simulator finds and repairs losses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Recovery {
+    /// As QUIC does (`RFC 9002`).
+    #[default]
+    Quic,
+    /// As TCP Reno does, without selective acknowledgements (`spec: chan §2.1, §8.4`). Every
+    /// packet should be acknowledged, since duplicate ACKs are counted.
+    Reno {
+        /// No timeout is shorter.
+        min_rto: Span,
+    },
+    /// As TCP Vegas does: the same with a fine-grained timeout of its own (`spec: chan §3.7`).
+    Vegas {
+        /// No coarse timeout is shorter.
+        min_rto: Span,
+    },
+}
+
+/// When a receiver acknowledges (`RFC 9000 §13.2`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AckPolicy {
+    /// After so many ack-eliciting packets; 1 is per-packet.
+    pub every: u32,
+    /// Or after this time, whichever is first.
+    pub max_delay: Span,
+    /// How many ranges of packet numbers an ACK can carry; older ones are forgotten.
+    pub max_ranges: u32,
+}
+
+impl AckPolicy {
+    /// An ACK for every packet.
+    pub const PER_PACKET: AckPolicy = AckPolicy { every: 1, max_delay: Span::ZERO, max_ranges: 64 };
+    /// An ACK for every second packet or after 25 ms; at once after a gap or a CE mark.
+    pub const DELAYED: AckPolicy = AckPolicy { every: 2, max_delay: Span::from_millis(25), max_ranges: 64 };
+}

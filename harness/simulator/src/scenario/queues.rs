@@ -1,0 +1,245 @@
+//! The keys of a link's queue.
+
+use std::ops::Range;
+
+use windlass_controllers::Span;
+
+use super::fields::{Found, Section, above_zero, within};
+use super::links::{MAX_DELAY, MAX_RATE, ms};
+use windlass_network::{BucketSpec, CoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
+
+/// A queue whose thresholds may still depend on the buffer or on packet sizes.
+pub(super) enum QueueDraft {
+    Ready(Queue),
+    /// Two-class RED; what is not given scales with the buffer.
+    TwoClass(RedDraft),
+}
+
+/// Settings of RED that were given.
+#[derive(Default)]
+pub(super) struct RedDraft {
+    span: Range<usize>,
+    weight: Option<f64>,
+    mean_bytes: Option<f64>,
+    wait: bool,
+    gentle: bool,
+    flat: bool,
+    mark: bool,
+    normal: (Option<Found<f64>>, Option<Found<f64>>, Option<f64>),
+    low_priority: (Option<Found<f64>>, Option<Found<f64>>, Option<f64>),
+    probe_threshold: Option<u64>,
+}
+
+const KINDS: [&str; 7] = ["drop-tail", "red", "two-class-red", "step", "l4s", "codel", "pcn"];
+
+impl QueueDraft {
+    /// Reads `queue`.
+    pub fn read(section: &Section<'_>) -> QueueDraft {
+        if !section.is_table("queue") {
+            return match section.word("queue", &KINDS) {
+                "two-class-red" => QueueDraft::TwoClass(RedDraft { mark: true, ..RedDraft::default() }),
+                "codel" => QueueDraft::Ready(Queue::CoDel(CoDelSpec::new(0))),
+                "l4s" => QueueDraft::Ready(Queue::L4s { sojourn: L4S_STEP, classic: None }),
+                word @ ("red" | "step" | "pcn") => {
+                    let lacking = if word == "pcn" { "rates" } else { "thresholds" };
+                    let help =
+                        format!("write [link.queue] (or [dumbbell.queue]) with kind = {word:?} and its {lacking}");
+                    section.lacks(format!("{}: queue = {word:?} needs {lacking}", section.name), Some(help));
+                    QueueDraft::Ready(Queue::DropTail)
+                }
+                _ => QueueDraft::Ready(Queue::DropTail),
+            };
+        }
+        let Some(table) = section.table("queue", &format!("queue of {}", section.name)) else {
+            return QueueDraft::Ready(Queue::DropTail);
+        };
+        let draft = match table.word("kind", &KINDS) {
+            "step" => QueueDraft::Ready(step(&table)),
+            "red" => QueueDraft::Ready(one_class(&table).map_or(Queue::DropTail, Queue::Red)),
+            "two-class-red" => QueueDraft::TwoClass(red(&table, true)),
+            "l4s" => QueueDraft::Ready(l4s(&table)),
+            "codel" => QueueDraft::Ready(codel(&table)),
+            "pcn" => QueueDraft::Ready(pcn(&table)),
+            _ => QueueDraft::Ready(Queue::DropTail),
+        };
+        table.finish();
+        draft
+    }
+
+    /// The queue in front of a buffer of `buffer` packets of `wire_bytes`.
+    pub fn settle(self, buffer: Option<u64>, wire_bytes: u32, section: &Section<'_>) -> Queue {
+        let mean = |red: RedSpec| match red.mean_bytes {
+            0.0 => RedSpec { mean_bytes: f64::from(wire_bytes), ..red },
+            _ => red,
+        };
+        match self {
+            QueueDraft::Ready(Queue::Red(red)) => Queue::Red(mean(red)),
+            QueueDraft::Ready(Queue::L4s { sojourn, classic }) => Queue::L4s { sojourn, classic: classic.map(mean) },
+            QueueDraft::Ready(Queue::CoDel(spec)) if spec.mtu == 0 => {
+                Queue::CoDel(CoDelSpec { mtu: wire_bytes, ..spec })
+            }
+            QueueDraft::Ready(queue) => queue,
+            QueueDraft::TwoClass(draft) => two_class(draft, buffer, wire_bytes, section),
+        }
+    }
+}
+
+/// The native L4S step of `RFC 9332` implementations (Linux `dualpi2`: `step_thresh 1ms`).
+const L4S_STEP: Span = Span::from_millis(1);
+
+fn step(table: &Section<'_>) -> Queue {
+    if !table.has("threshold_packets") && !table.has("sojourn_ms") {
+        let help = "give one of them, or both: either will do for a mark";
+        table.lacks(format!("{} has neither threshold_packets nor sojourn_ms", table.name), Some(help.to_owned()));
+    }
+    let marks = match table.word("marks", &["any", "ect0", "ect1"]) {
+        "ect0" => Marks::Ect0,
+        "ect1" => Marks::Ect1,
+        _ => Marks::Any,
+    };
+    Queue::Step(StepSpec {
+        threshold: table.whole("threshold_packets", 0, 1 << 32, "packets").map(|found| found.value),
+        sojourn: time(table, "sojourn_ms"),
+        marks,
+    })
+}
+
+fn time(table: &Section<'_>, key: &'static str) -> Option<Span> {
+    table.number(key, above_zero(MAX_DELAY, "ms")).map(|found| ms(found.value))
+}
+
+fn l4s(table: &Section<'_>) -> Queue {
+    let sojourn = time(table, "sojourn_ms").unwrap_or(L4S_STEP);
+    let classic = if table.word("classic", &["drop-tail", "red"]) == "red" { one_class(table) } else { None };
+    Queue::L4s { sojourn, classic }
+}
+
+fn codel(table: &Section<'_>) -> Queue {
+    // An MTU of 0 is replaced by the flow's packet size once that is known.
+    let default = CoDelSpec::new(0);
+    Queue::CoDel(CoDelSpec {
+        target: time(table, "target_ms").unwrap_or(default.target),
+        interval: time(table, "interval_ms").unwrap_or(default.interval),
+        mtu: table.whole("mtu_bytes", 1, 65_535, "bytes").map_or(0, |found| found.value as u32),
+        mark: table.word("on_hit", &["mark", "drop"]) == "mark",
+    })
+}
+
+fn pcn(table: &Section<'_>) -> Queue {
+    let rate = || above_zero(MAX_RATE, "Mbit/s");
+    let (ac, ft) = (table.required_number("ac_rate_mbps", rate()), table.required_number("ft_rate_mbps", rate()));
+    let depth = |key, rate: f64, default: f64| {
+        let depth = table.number(key, above_zero(1e6, "ms"));
+        rate / 8.0 * depth.map_or(default, |found| found.value) / 1e3
+    };
+    let (Some(ac), Some(ft)) = (ac, ft) else { return Queue::DropTail };
+    if ft.value < ac.value {
+        let message = format!("{}: ft_rate_mbps is {}, less than ac_rate_mbps, {}", table.name, ft.value, ac.value);
+        table.problem(&ft.span, "must not be less than ac_rate_mbps", message, None);
+        return Queue::DropTail;
+    }
+    let (ac_rate, ft_rate) = (ac.value * 1e6, ft.value * 1e6);
+    let ac = BucketSpec { rate: ac_rate, depth: depth("ac_bucket_ms", ac_rate, 50.0) };
+    let ac_threshold = depth("ac_threshold_ms", ac_rate, ac.depth * 8e3 / ac_rate / 2.0);
+    if ac_threshold > ac.depth {
+        let message = format!("{}: ac_threshold_ms is more than ac_bucket_ms", table.name);
+        table.lacks(message, Some("the bucket never holds that much, so everything would be marked".to_owned()));
+        return Queue::DropTail;
+    }
+    let ft = BucketSpec { rate: ft_rate, depth: depth("ft_bucket_ms", ft_rate, 50.0) };
+    Queue::Pcn(PcnSpec { ac, ac_threshold, ft })
+}
+
+/// Reads the settings of RED, one class or two.
+fn red(table: &Section<'_>, two: bool) -> RedDraft {
+    let packets = || within(0.0, 1e9, "packets");
+    let share = || above_zero(1.0, "");
+    let value = |found: Option<Found<f64>>| found.map(|found| found.value);
+    let mut draft = RedDraft {
+        span: table.span.clone(),
+        weight: value(table.number("weight", share())),
+        mean_bytes: value(table.number("mean_packet_bytes", within(1.0, 65_535.0, "bytes"))),
+        wait: table.flag("wait").unwrap_or(false),
+        gentle: table.flag("gentle").unwrap_or(false),
+        mark: table.word("on_hit", &["mark", "drop"]) == "mark",
+        normal: (
+            table.number("min_th_packets", packets()),
+            table.number("max_th_packets", packets()),
+            value(table.number("max_p", share())),
+        ),
+        ..RedDraft::default()
+    };
+    if two {
+        draft.flat = table.flag("flat").unwrap_or(false);
+        draft.low_priority = (
+            table.number("low_min_th_packets", packets()),
+            table.number("low_max_th_packets", packets()),
+            value(table.number("low_max_p", share())),
+        );
+        draft.probe_threshold = table.whole("probe_threshold_packets", 0, 1 << 32, "packets").map(|found| found.value);
+    }
+    draft
+}
+
+fn one_class(table: &Section<'_>) -> Option<RedSpec> {
+    let draft = red(table, false);
+    for (key, given) in [("min_th_packets", &draft.normal.0), ("max_th_packets", &draft.normal.1)] {
+        if given.is_none() && !table.has(key) {
+            table.lacks(format!("{} has no {key}", table.name), None);
+        }
+    }
+    let (Some(min), Some(max), max_p) = &draft.normal else { return None };
+    if !ordered("min_th_packets", min, "max_th_packets", max, table) {
+        return None;
+    }
+    // A mean size of 0 is replaced by the flow's packet size once that is known.
+    let mut spec = RedSpec::new(min.value, max.value, max_p.unwrap_or(0.1), draft.mean_bytes.unwrap_or(0.0));
+    spec.weight = draft.weight.unwrap_or(spec.weight);
+    spec.wait = draft.wait;
+    spec.mark = draft.mark;
+    spec.normal.gentle = draft.gentle;
+    Some(spec)
+}
+
+fn ordered(low: &str, min: &Found<f64>, high: &str, max: &Found<f64>, table: &Section<'_>) -> bool {
+    if min.value < max.value {
+        return true;
+    }
+    let message = format!("{}: {high} is {}, not more than {low}, {}", table.name, max.value, min.value);
+    table.problem(&max.span, &format!("must be more than {low}"), message, None);
+    false
+}
+
+fn two_class(draft: RedDraft, buffer: Option<u64>, wire_bytes: u32, section: &Section<'_>) -> Queue {
+    let given = |(min, max, _): &(Option<Found<f64>>, Option<Found<f64>>, Option<f64>)| min.is_some() && max.is_some();
+    if buffer.is_none() && !(given(&draft.normal) && given(&draft.low_priority)) {
+        section.lacks(
+            format!("{}: the thresholds of two-class-red scale with the buffer, which is unlimited", section.name),
+            Some("give buffer_packets, buffer_bdp or all four thresholds".to_owned()),
+        );
+        return Queue::DropTail;
+    }
+    let mut spec = RedSpec::two_class(buffer.unwrap_or(0), draft.mean_bytes.unwrap_or(f64::from(wire_bytes)));
+    spec.weight = draft.weight.unwrap_or(spec.weight);
+    spec.wait = draft.wait;
+    spec.mark = draft.mark;
+    spec.probe_threshold = draft.probe_threshold.or(spec.probe_threshold);
+    let sets = [(&mut spec.normal, &draft.normal, ["min_th_packets", "max_th_packets"])];
+    for (ramp, (min, max, max_p), keys) in sets.into_iter().chain(
+        spec.low_priority
+            .as_mut()
+            .map(|ramp| (ramp, &draft.low_priority, ["low_min_th_packets", "low_max_th_packets"])),
+    ) {
+        let or = |given: &Option<Found<f64>>, scaled| {
+            given.clone().unwrap_or(Found { value: scaled, span: draft.span.clone() })
+        };
+        let (min, max) = (or(min, ramp.min), or(max, ramp.max));
+        if !ordered(keys[0], &min, keys[1], &max, section) {
+            return Queue::DropTail;
+        }
+        (ramp.min, ramp.max, ramp.max_p) = (min.value, max.value, max_p.unwrap_or(ramp.max_p));
+        ramp.gentle = draft.gentle;
+        ramp.flat = draft.flat;
+    }
+    Queue::Red(spec)
+}

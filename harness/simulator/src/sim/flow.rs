@@ -1,0 +1,370 @@
+//! One flow of a run: both its ends, its timers and its measurements.
+
+use windlass_adapter::{Flow, Groups, Recorder};
+use windlass_controllers::{ConfiguredController, Path, Span, Time};
+
+use super::counts::{Arrivals, FlowCounts, Verdicts};
+use super::observer::FlowObserver;
+use super::receiver::{Receiver, Reply};
+use super::sender::{Around, SendSnapshot, Sender};
+use super::timers::{NEVER, Timer, Timers};
+use super::train::PROBE;
+use crate::measure::Meter;
+use crate::outcome::FlowOutcome;
+use crate::scenario::FlowSpec;
+use windlass_network::{Fate, Network, Packet, Stream};
+
+/// The handle of an ACK has this bit; below it is the position in the receiver's log.
+const ACK: u64 = 1 << 63;
+
+/// A flow.
+pub(super) struct FlowRun<E: ConfiguredController> {
+    pub spec: FlowSpec,
+    number: u32,
+    engine: E,
+    pub observer: Option<Box<dyn FlowObserver>>,
+    pub recorder: Option<Box<dyn Recorder>>,
+    ci_path: bool,
+    sender: Option<Sender<E>>,
+    receiver: Receiver,
+    pub timers: Timers,
+    /// The time on the simulation's agenda.
+    pub armed: u64,
+    meter: Meter,
+    arrived_bytes: u64,
+    arrivals: Arrivals,
+    /// Of a flow that is over.
+    verdicts: Verdicts,
+    jitter: SendJitter,
+    started: Option<u64>,
+    stopped: Option<u64>,
+    completed: bool,
+    /// It is over, and nobody has asked.
+    news: bool,
+    start: Time,
+    seed: u64,
+    drop_packets: std::iter::Peekable<std::vec::IntoIter<u64>>,
+}
+
+impl<E: ConfiguredController> FlowRun<E> {
+    /// A flow that has not started. `ci_path` says whether its route gives
+    /// congestion-indication marks.
+    pub fn new(spec: &FlowSpec, number: u32, engine: E, seed: u64, ci_path: bool) -> FlowRun<E> {
+        let mut timers = Timers::new();
+        let start = spec.starts(seed);
+        if start < spec.stop {
+            timers.set(Timer::Start, start.0);
+            timers.set(Timer::Stop, spec.stop.0);
+        }
+        FlowRun {
+            number,
+            engine,
+            observer: None,
+            recorder: None,
+            ci_path,
+            sender: None,
+            receiver: Receiver::new(spec.ack),
+            timers,
+            armed: NEVER,
+            meter: Meter::new(spec.packet_bytes),
+            arrived_bytes: 0,
+            arrivals: Arrivals::default(),
+            verdicts: Verdicts::default(),
+            jitter: SendJitter::new(spec, seed),
+            started: None,
+            stopped: None,
+            completed: false,
+            news: false,
+            start,
+            seed: Stream::new(seed, &format!("controller {}", spec.name)).integer(),
+            drop_packets: spec.drop_packets.clone().into_iter().peekable(),
+            spec: spec.clone(),
+        }
+    }
+
+    /// What its controller is told of its path when it starts.
+    pub fn path(&self) -> Path {
+        Path { now: self.start, mtu: self.spec.packet_bytes, seed: self.seed }
+    }
+
+    /// Its engine.
+    pub fn engine(&self) -> &E {
+        &self.engine
+    }
+
+    /// A packet of the flow leaves the network.
+    #[inline]
+    pub fn delivered(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        if packet.id & ACK == 0 {
+            self.data_arrives(now, packet, network);
+        } else {
+            self.ack_arrives(now, packet, network);
+        }
+    }
+
+    #[inline]
+    fn data_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        let Some(sender) = &mut self.sender else { return };
+        if self.spec.has_vanished(Time(now)) {
+            return;
+        }
+        if packet.id & PROBE == 0 {
+            self.arrived_bytes += sender.arrived(packet.id);
+            self.arrivals.add(packet.bytes, now.saturating_sub(packet.sent_at.0));
+        }
+        match self.receiver.packet(now, packet) {
+            Reply::Now => self.acknowledge(now, network),
+            Reply::By(at) => self.timers.set(Timer::Ack, at),
+            Reply::Pending => {}
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, now: u64, network: &mut Network) {
+        if self.spec.ack.every > 1 {
+            self.timers.set(Timer::Ack, NEVER);
+        }
+        if let Some(position) = self.receiver.acknowledge() {
+            let ack = Packet::new(self.number, ACK | position, self.spec.ack_wire_bytes);
+            network.send(Time(now), self.spec.backward, ack);
+        }
+    }
+
+    #[inline]
+    fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        if self.spec.vanishes.is_some() {
+            self.heard(now);
+        }
+        let Some(sender) = &mut self.sender else { return };
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.acknowledged(now, packet.id & !ACK, packet, &mut self.receiver, &mut around);
+        if sender.data.is_complete() {
+            self.completed = true;
+            self.stop(now);
+        } else if let Some(at) = self.jitter.delays(now) {
+            // The permission is used then; the recovery timer waits for nothing.
+            sender.rearm(&mut self.timers);
+            if let Some(at) = at {
+                self.timers.set(Timer::Send, at);
+            }
+        } else {
+            self.send(now, network);
+        }
+    }
+
+    /// A sign of life: the idle timeout starts anew (`RFC 9000 §10.1`).
+    #[cold]
+    fn heard(&mut self, now: u64) {
+        self.timers.set(Timer::Stop, self.spec.stop.0.min(now.saturating_add(self.spec.idle_timeout.0)));
+    }
+
+    /// Sends what may leave now and sets the recovery timer.
+    #[inline(never)]
+    fn send(&mut self, now: u64, network: &mut Network) {
+        let Some(sender) = &mut self.sender else { return };
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        let mut left = self.spec.ack_burst_packets.unwrap_or(u32::MAX);
+        while left > 0
+            && let Some(departure) = sender.next_departure(now, &mut around)
+        {
+            left -= 1;
+            put(&departure, now, &mut self.drop_packets, &self.spec, network);
+        }
+        sender.rearm(&mut self.timers);
+    }
+
+    /// Handles the timers due at `now`.
+    pub fn due(&mut self, now: u64, network: &mut Network, groups: &Groups<E, String>) {
+        while let Some(timer) = self.timers.due(now) {
+            if timer == Timer::Start {
+                self.start(now, groups);
+            } else if timer == Timer::Stop {
+                self.stop(now);
+            } else if timer == Timer::Send {
+                self.jitter.is_pending = false;
+            } else if timer == Timer::Ack && !self.spec.has_vanished(Time(now)) {
+                self.acknowledge(now, network);
+            }
+            let Some(sender) = &mut self.sender else { continue };
+            let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+            match timer {
+                Timer::Recovery => {
+                    if let Some(departure) = sender.recovery_due(now, &mut around) {
+                        put(&departure, now, &mut self.drop_packets, &self.spec, network);
+                    }
+                }
+                Timer::Wake => sender.wake(now, &mut around),
+                Timer::Train => {
+                    while let Some((plan, index)) = sender.trains.pop(now) {
+                        let probe = sender.probe(&plan, index, &mut around);
+                        network.send(Time(now), self.spec.forward, probe);
+                    }
+                    around.timers.set(Timer::Train, sender.trains.next());
+                }
+                Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace | Timer::Send => {}
+            }
+            if timer != Timer::Ack && timer != Timer::Train {
+                self.send(now, network);
+            }
+        }
+    }
+
+    fn start(&mut self, now: u64, groups: &Groups<E, String>) {
+        let path = self.path();
+        let recorder = self.recorder.take();
+        let engine = self.engine.clone();
+        let host = match &self.spec.group {
+            Some(group) => Flow::grouped_with(engine, &path, groups, group.clone(), recorder),
+            None => {
+                let mut host = Flow::alone(engine, &path);
+                if let Some(recorder) = recorder {
+                    host.record(recorder);
+                }
+                host
+            }
+        };
+        let mut sender = Sender::new(&self.spec, self.number, host, self.ci_path);
+        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.begin(now, &mut around);
+        self.sender = Some(sender);
+        self.started = Some(now);
+        if self.spec.vanishes.is_some() {
+            self.heard(now);
+        }
+    }
+
+    /// The flow is over: its controller leaves, and what is still under way means nothing.
+    fn stop(&mut self, now: u64) {
+        if let Some(sender) = self.sender.take() {
+            self.verdicts = sender.verdicts;
+            self.stopped = Some(now);
+            self.news = true;
+            // The last stretch of the series belongs to the flow.
+            self.meter.sample(now, self.arrived_bytes);
+        }
+        self.timers.clear();
+    }
+
+    /// Whether it has started.
+    pub fn has_started(&self) -> bool {
+        self.started.is_some()
+    }
+
+    /// Whether it is over since this was asked last.
+    pub fn is_newly_over(&mut self) -> bool {
+        std::mem::take(&mut self.news)
+    }
+
+    /// Has a flow that waited start at `at`.
+    pub fn start_at(&mut self, at: Time) {
+        if at < self.spec.stop {
+            self.start = at;
+            self.timers.set(Timer::Start, at.0);
+            self.timers.set(Timer::Stop, self.spec.stop.0);
+        }
+    }
+
+    /// What it has done so far.
+    pub fn counts(&self) -> FlowCounts {
+        FlowCounts {
+            is_active: self.sender.is_some(),
+            cwnd_packets: if self.sender.is_some() { self.meter.cwnd_packets() } else { 0.0 },
+            sent: self.meter.packets_sent,
+            lost: self.meter.packets_lost,
+            goodput_bytes: self.arrived_bytes,
+            arrivals: self.arrivals,
+            verdicts: self.sender.as_ref().map_or(self.verdicts, |sender| sender.verdicts),
+        }
+    }
+
+    /// A packet of the flow never arrives.
+    #[cold]
+    pub fn gone(&mut self, packet: &Packet, fate: Fate) {
+        if let Some(sender) = self.sender.as_mut().filter(|_| packet.id & ACK == 0) {
+            sender.gone(packet.id, fate);
+        }
+    }
+
+    /// Names the private facts of its controller, while it is active.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(sender) = &self.sender {
+            sender.inspect(visit);
+        }
+    }
+
+    /// A point of the series.
+    pub fn sample(&mut self, now: u64) {
+        if self.sender.is_some() {
+            self.meter.sample(now, self.arrived_bytes);
+        }
+    }
+
+    /// The result, at the end of the run.
+    pub fn outcome(mut self, end: u64) -> FlowOutcome {
+        let start = self.started.unwrap_or(end);
+        let stop = self.stopped.unwrap_or(end);
+        let active = stop - start;
+        let ms = |ns: f64| ns / 1e6;
+        FlowOutcome {
+            name: self.spec.name,
+            controller: self.spec.controller,
+            start_s: start as f64 / 1e9,
+            stop_s: stop as f64 / 1e9,
+            goodput_mbps: if active == 0 { 0.0 } else { self.arrived_bytes as f64 * 8e3 / active as f64 },
+            packets_sent: self.meter.packets_sent,
+            packets_lost: self.meter.packets_lost,
+            packets_marked: self.receiver.marked,
+            congestion_events: self.meter.congestion_events,
+            rtt_mean_ms: self.meter.rtt.mean().map(ms),
+            rtt_p95_ms: self.meter.rtt.quantile(0.95).map(ms),
+            rtt_min_ms: self.meter.rtt.min().map(|ns| Span(ns).millis()),
+            cwnd_mean_packets: self.meter.mean_window(stop, active),
+            sha256: None,
+            completed: self.completed,
+            transfers: None,
+            series: self.meter.take_series(),
+        }
+    }
+}
+
+/// Puts a data packet on the network, unless the scenario has it lost before.
+#[inline(always)]
+fn put(
+    departure: &SendSnapshot,
+    now: u64,
+    drop_packets: &mut std::iter::Peekable<std::vec::IntoIter<u64>>,
+    spec: &FlowSpec,
+    network: &mut Network,
+) {
+    if drop_packets.next_if_eq(&departure.number).is_none() {
+        network.send(Time(now), spec.forward, departure.packet);
+    }
+}
+
+/// The random time from an ACK that permits sending to what is sent, as ns-2's `overhead_`
+/// has it (`spec: sharma §13.3, A-25`).
+struct SendJitter {
+    most: u64,
+    random: Option<Stream>,
+    is_pending: bool,
+}
+
+impl SendJitter {
+    fn new(spec: &FlowSpec, seed: u64) -> SendJitter {
+        let most = spec.send_jitter.0;
+        let random = (most > 0).then(|| Stream::new(seed, &format!("send jitter {}", spec.name)));
+        SendJitter { most, random, is_pending: false }
+    }
+
+    /// `None` without jitter: what an ACK at `now` permits leaves at once. Otherwise when,
+    /// or nothing if that is settled already.
+    #[inline]
+    fn delays(&mut self, now: u64) -> Option<Option<u64>> {
+        let random = self.random.as_mut()?;
+        if self.is_pending {
+            return Some(None);
+        }
+        self.is_pending = true;
+        Some(Some(now.saturating_add((random.uniform() * self.most as f64) as u64)))
+    }
+}

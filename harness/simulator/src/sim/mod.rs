@@ -1,0 +1,57 @@
+//! The packet simulator: a lean QUIC-like sender per flow over the [network
+//! model](windlass_network).
+//!
+//! Each flow hosts its controller exactly as an adapter does, in a
+//! [`Flow`](windlass_adapter::Flow), and gives it every signal there is. Loss detection,
+//! probe timeouts and persistent congestion are those of RFC 9002; ACKs carry exactly
+//! what the receiver knows when it sends them. There is no handshake, no packet header
+//! and no flow control: a flow may send from its first instant.
+//!
+//! ```
+//! use windlass_simulator::scenario::Scenario;
+//! use windlass_simulator::sim;
+//!
+//! let text = "
+//!     duration_s = 5
+//!     [dumbbell]
+//!     rate_mbps = 10
+//!     rtt_ms = 20
+//!     buffer_bdp = 1
+//!     [[flow]]
+//!     controller = \"reno\"
+//! ";
+//! let outcome = sim::run(&Scenario::read("inline", text, None).unwrap()).unwrap();
+//! assert!(outcome.queues[0].utilisation > 0.9);
+//! ```
+//!
+//! # Where speed comes from
+//!
+//! A data packet costs two events, its arrival and that of its ACK, and none of them is
+//! an entry in a heap: FIFO links put only their heads on the [agenda](windlass_network::Agenda),
+//! a flow only its earliest timer, and a timer that moves later is not touched until its
+//! old time comes. Packets sent and packets received are rings that grow to a window and
+//! stay; nothing is allocated per packet.
+
+mod counts;
+mod data;
+mod flow;
+mod observer;
+mod pacer;
+mod qlog;
+mod receiver;
+mod recovery;
+mod rtt;
+mod sender;
+mod sent;
+mod simulation;
+mod tcp;
+mod timers;
+mod train;
+
+pub use recovery::{LossRun, PACKET_THRESHOLD};
+pub use rtt::RttEstimator;
+
+pub use counts::{Arrivals, FlowCounts, Verdicts};
+pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+pub use qlog::QlogSettings;
+pub use simulation::{SimError, Simulation, run};

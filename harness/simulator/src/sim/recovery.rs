@@ -1,0 +1,265 @@
+//! Loss detection (`RFC 9002 §6`, `§7.6`) over the packets a sender remembers.
+
+use windlass_controllers::event::LossTrigger;
+
+use super::rtt::RttEstimator;
+use super::sent::{Sent, State};
+use super::timers::NEVER;
+use windlass_network::ring::Ring;
+
+/// `kPacketThreshold` (`RFC 9002 §6.1.1`).
+pub const PACKET_THRESHOLD: u64 = 3;
+/// Backoff stops doubling here: a probe timeout is then days long.
+const MAX_BACKOFF: u32 = 20;
+
+/// Packets declared lost together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct LostBatch {
+    pub bytes: u64,
+    pub packets: u32,
+    pub newest: u64,
+    pub newest_sent_at: u64,
+    pub trigger: LossTrigger,
+    pub transmissions: u16,
+    /// They establish persistent congestion.
+    pub persistent: bool,
+}
+
+/// What an acknowledgement of one packet brought.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Acknowledged<'a> {
+    /// The packet was in flight.
+    New(&'a Sent),
+    /// It had been declared lost.
+    Late(&'a Sent),
+    /// Nothing new.
+    Known,
+}
+
+/// A run of lost packets between which none was acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    first_sent_at: u64,
+    last: u64,
+}
+
+/// The present run of losses, which may become persistent congestion.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LossRun(Option<Run>);
+
+impl LossRun {
+    /// Packet `number`, sent at `sent_at`, is lost: does the run of losses it belongs to
+    /// span persistent congestion (`§7.6`)? Numbers of a run follow each other, so nothing
+    /// between was acknowledged, and it must begin after the first RTT sample.
+    pub fn extend(&mut self, sent_at: u64, number: u64, rtt: &RttEstimator, max_ack_delay: u64) -> bool {
+        if rtt.first_sample.is_none_or(|first| sent_at <= first) {
+            self.0 = None;
+            return false;
+        }
+        let first_sent_at = match self.0 {
+            Some(run) if run.last.checked_add(1) == Some(number) => run.first_sent_at,
+            _ => sent_at,
+        };
+        self.0 = Some(Run { first_sent_at, last: number });
+        let persistent = sent_at.saturating_sub(first_sent_at) > rtt.persistent_duration(max_ack_delay);
+        if persistent {
+            self.0 = None;
+        }
+        persistent
+    }
+}
+
+/// The packets of one flow, and what is in flight.
+#[derive(Clone, Debug)]
+pub(super) struct Recovery {
+    /// The packets by number; those at the front that nobody will ask for are forgotten.
+    pub sent: Ring<Sent>,
+    /// No packet before it is in flight.
+    oldest: u64,
+    largest_acked: Option<u64>,
+    /// Bytes in flight.
+    pub in_flight: u64,
+    /// When the oldest packet in flight is lost by time; [`NEVER`] if no later one was acknowledged.
+    loss_time: u64,
+    pto_count: u32,
+    last_sent_at: u64,
+    run: LossRun,
+    /// A packet is lost when so many later ones are acknowledged.
+    pub packet_threshold: u64,
+}
+
+impl Recovery {
+    pub fn new() -> Recovery {
+        Recovery {
+            sent: Ring::new(),
+            oldest: 0,
+            largest_acked: None,
+            in_flight: 0,
+            loss_time: NEVER,
+            pto_count: 0,
+            last_sent_at: 0,
+            run: LossRun::default(),
+            packet_threshold: PACKET_THRESHOLD,
+        }
+    }
+
+    /// A packet leaves; its number.
+    #[inline]
+    pub fn sent(&mut self, mut packet: Sent) -> u64 {
+        self.in_flight += u64::from(packet.bytes);
+        packet.in_flight_or_lost_at = self.in_flight;
+        self.last_sent_at = packet.sent_at;
+        self.sent.push(packet);
+        self.sent.next() - 1
+    }
+
+    /// Packet `number` is acknowledged.
+    #[inline]
+    pub fn acked(&mut self, number: u64) -> Acknowledged<'_> {
+        let Some(packet) = self.sent.get_mut(number) else { return Acknowledged::Known };
+        let before = packet.state;
+        packet.state = State::Acked;
+        match before {
+            State::InFlight => {
+                self.in_flight -= u64::from(packet.bytes);
+                Acknowledged::New(packet)
+            }
+            State::Lost => Acknowledged::Late(packet),
+            State::Acked => Acknowledged::Known,
+        }
+    }
+
+    /// An ACK frame was read whose largest newly acknowledged packet is `largest`. Returns
+    /// whether it is the largest ever, which is when its RTT is a sample (`§5.1`).
+    #[inline]
+    pub fn frame(&mut self, largest: u64) -> bool {
+        self.pto_count = 0;
+        let new = self.largest_acked.is_none_or(|acked| largest > acked);
+        if new {
+            self.largest_acked = Some(largest);
+        }
+        new
+    }
+
+    /// Declares lost what is lost at `now` (`§6.1`); `each` sees every such packet, in the
+    /// order of their numbers, and its number.
+    #[inline]
+    pub fn detect(
+        &mut self,
+        now: u64,
+        rtt: &RttEstimator,
+        max_ack_delay: u64,
+        mut each: impl FnMut(&mut Sent, u64, LossTrigger),
+    ) -> Option<LostBatch> {
+        self.loss_time = NEVER;
+        let largest = self.largest_acked?;
+        let mut batch: Option<LostBatch> = None;
+        let delay = rtt.loss_delay();
+        let mut number = self.oldest;
+        while number < largest {
+            // Packets in flight are never forgotten.
+            let Some(packet) = self.sent.get_mut(number) else { break };
+            if packet.state == State::InFlight {
+                let trigger = if largest - number >= self.packet_threshold {
+                    LossTrigger::PacketThreshold
+                } else if packet.sent_at.saturating_add(delay) <= now {
+                    LossTrigger::TimeThreshold
+                } else {
+                    // Those after it were sent no earlier.
+                    self.loss_time = packet.sent_at.saturating_add(delay);
+                    break;
+                };
+                packet.state = State::Lost;
+                packet.in_flight_or_lost_at = now;
+                self.in_flight -= u64::from(packet.bytes);
+                each(packet, number, trigger);
+                let packet = *packet;
+                let persistent = self.run.extend(packet.sent_at, number, rtt, max_ack_delay);
+                let sum = batch.map_or((0, 0, false), |batch| (batch.bytes, batch.packets, batch.persistent));
+                batch = Some(LostBatch {
+                    bytes: sum.0 + u64::from(packet.bytes),
+                    packets: sum.1 + 1,
+                    newest: number,
+                    newest_sent_at: packet.sent_at,
+                    trigger,
+                    transmissions: packet.transmissions,
+                    persistent: sum.2 || persistent,
+                });
+            }
+            number += 1;
+        }
+        self.oldest = number;
+        batch
+    }
+
+    /// When to look again: at the time threshold of a packet, else at the probe timeout
+    /// (`§6.2.1`); [`NEVER`] with nothing in flight.
+    #[inline]
+    pub fn deadline(&self, rtt: &RttEstimator, max_ack_delay: u64) -> u64 {
+        if self.loss_time != NEVER {
+            return self.loss_time;
+        }
+        if self.in_flight == 0 {
+            return NEVER;
+        }
+        self.last_sent_at.saturating_add(rtt.pto(max_ack_delay) << self.pto_count.min(MAX_BACKOFF))
+    }
+
+    /// Whether the deadline is a packet's time threshold rather than a probe timeout.
+    pub fn waits_for_loss(&self) -> bool {
+        self.loss_time != NEVER
+    }
+
+    /// A probe timeout expired: the next one takes twice as long (`§6.2.1`).
+    pub fn back_off(&mut self) {
+        self.pto_count = self.pto_count.saturating_add(1);
+    }
+
+    /// The oldest packet in flight.
+    pub fn oldest_in_flight(&mut self) -> Option<&mut Sent> {
+        let number = (self.oldest.max(self.sent.first())..self.sent.next())
+            .find(|number| self.sent.get(*number).is_some_and(|packet| packet.state == State::InFlight))?;
+        self.sent.get_mut(number)
+    }
+
+    /// Takes packet `number` for lost, which is in flight.
+    pub fn lose(&mut self, number: u64, now: u64) {
+        if let Some(packet) = self.sent.get_mut(number).filter(|packet| packet.state == State::InFlight) {
+            packet.state = State::Lost;
+            packet.in_flight_or_lost_at = now;
+            self.in_flight -= u64::from(packet.bytes);
+        }
+    }
+
+    /// Forgets acknowledged packets from the front, and nothing else.
+    pub fn forget_acknowledged(&mut self) {
+        let mut first = self.sent.first();
+        while self.sent.get(first).is_some_and(|packet| packet.state == State::Acked) {
+            first += 1;
+        }
+        self.sent.forget_before(first);
+    }
+
+    /// Forgets packets from the front: acknowledged ones, and lost ones whose late ACK is
+    /// no longer expected, `keep` ns after they were declared lost.
+    #[inline]
+    pub fn reclaim(&mut self, now: u64, keep: u64) {
+        let mut first = self.sent.first();
+        while let Some(packet) = self.sent.get(first) {
+            let done = match packet.state {
+                State::Acked => true,
+                State::Lost => packet.in_flight_or_lost_at.saturating_add(keep) < now,
+                State::InFlight => false,
+            };
+            if !done {
+                break;
+            }
+            first += 1;
+        }
+        self.sent.forget_before(first);
+        self.oldest = self.oldest.max(first);
+    }
+}
+
+#[cfg(test)]
+mod tests;

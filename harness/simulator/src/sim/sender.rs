@@ -1,0 +1,618 @@
+//! The sending end of a flow: its controller, what it remembers of packets, and the order
+//! in which the controller hears of things.
+
+use windlass_adapter::{AckBatch, DeliveryRateState, Flow};
+use windlass_controllers::event::{
+    EcnCe, LossTrigger, OneWay, PacketSent as SentEvent, PacketsLost, Place, ProbeReceived, Queueing, RttSample,
+    SpuriousLoss,
+};
+use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
+
+use super::counts::Verdicts;
+use super::data::{Chunk, Data};
+use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
+use super::pacer::Pacer;
+use super::receiver::{Received, Receiver};
+use super::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, Recovery};
+use super::rtt::RttEstimator;
+use super::sent::{Sent, State};
+use super::tcp::Tcp;
+use super::timers::{NEVER, Timer, Timers};
+use super::train::{PROBE, Trains, handle, of_handle};
+use crate::measure::Meter;
+use crate::scenario::FlowSpec;
+use windlass_network::{Class, Codepoint, Packet};
+
+mod tcp;
+
+/// What the decision in force asks of the sender, as far as it is needed per packet. Options
+/// are kept as one number each: the processor would wait for the two halves of what was just
+/// decided to copy them together.
+#[derive(Clone, Copy, Debug)]
+struct Orders {
+    cwnd: u64,
+    /// Bit/s; 0 without one.
+    pacing_rate: u64,
+    ecn: Codepoint,
+    class: Class,
+    /// [`NEVER`] before the first one.
+    recovery_start: u64,
+}
+
+impl Orders {
+    /// Of `decision`, where the flow's own word on ECN is `ecn`.
+    #[inline]
+    fn of(decision: &Decision, ecn: Option<bool>) -> Orders {
+        let ecn = match (ecn, decision.ecn) {
+            (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => Codepoint::NotEct,
+            (_, Ecn::Ect0) | (Some(true), Ecn::Unspecified) => Codepoint::Ect0,
+            (_, Ecn::Ect1) => Codepoint::Ect1,
+        };
+        Orders {
+            cwnd: decision.cwnd,
+            pacing_rate: decision.pacing_rate.map_or(0, |rate| rate.max(1)),
+            ecn,
+            class: Class::of_dscp(decision.dscp),
+            recovery_start: decision.recovery_start.map_or(NEVER, |start| start.0),
+        }
+    }
+
+    #[inline]
+    fn pacing_rate(&self) -> Option<u64> {
+        (self.pacing_rate > 0).then_some(self.pacing_rate)
+    }
+
+    #[inline]
+    fn recovery_start(&self) -> Option<Time> {
+        (self.recovery_start != NEVER).then_some(Time(self.recovery_start))
+    }
+}
+
+/// The latest response of the controller, and whether it may turn out unfounded.
+#[derive(Clone, Copy, Debug, Default)]
+struct Period {
+    /// When it was taken; a packet sent later deserves one of its own (`RFC 9002 §7.3.2`).
+    start: Option<u64>,
+    /// Packets declared lost since and not acknowledged late; `None` if the response was
+    /// not to a loss.
+    outstanding: Option<u32>,
+    newest_sent_at: u64,
+}
+
+/// What an ACK brought besides its sample.
+struct News {
+    /// CE marks.
+    marks: u32,
+    /// The newest packet newly acknowledged, and when it was sent.
+    newest: Option<(u64, Time)>,
+    /// Bytes newly acknowledged.
+    bytes: u64,
+    lost: Option<LostBatch>,
+    /// Packets of the latest response that were declared lost and are acknowledged now.
+    late: u32,
+}
+
+/// A packet ready for the network.
+pub(super) struct SendSnapshot {
+    pub number: u64,
+    pub packet: Packet,
+}
+
+/// The sending end of one flow.
+pub(super) struct Sender<E: ConfiguredController> {
+    host: Flow<E>,
+    wants_packet_sent: bool,
+    /// Siblings can change the decision in force.
+    grouped: bool,
+    orders: Orders,
+    ecn: Option<bool>,
+    pacing: bool,
+    flow: u32,
+    overhead: u32,
+    max_ack_delay: u64,
+    /// A packet of the window for each of so many bytes has to be acknowledged before a loss.
+    bytes_per_duplicate: Option<u64>,
+    clock_offset: i64,
+    /// Some link of the route gives congestion-indication marks.
+    ci_path: bool,
+    pub recovery: Recovery,
+    rtt: RttEstimator,
+    pacer: Pacer,
+    pub data: Data,
+    pub trains: Trains,
+    batch: AckBatch,
+    /// Kept for controllers that need delivery rates.
+    departures: Option<DeliveryRateState>,
+    period: Period,
+    /// The wake-up the controller got last; it is not called twice for one.
+    woken_for: Option<Time>,
+    /// The window has room and there is nothing to send.
+    app_limited: bool,
+    /// For the observer: packets an ACK tells of, and the counts by codepoint.
+    told: Vec<u64>,
+    told_ecn: [u64; 3],
+    told_acks: u64,
+    /// Only of a flow that repairs losses as TCP does.
+    tcp: Option<Box<Tcp>>,
+    pub verdicts: Verdicts,
+}
+
+/// What the sender needs of the rest of its flow.
+pub(super) struct Around<'a> {
+    pub timers: &'a mut Timers,
+    pub meter: &'a mut Meter,
+    pub observer: &'a mut Option<Box<dyn FlowObserver>>,
+}
+
+impl<E: ConfiguredController> Sender<E> {
+    pub fn new(spec: &FlowSpec, flow: u32, host: Flow<E>, ci_path: bool) -> Sender<E> {
+        Sender {
+            wants_packet_sent: host.wants_packet_sent(),
+            orders: Orders::of(&host.decision(), spec.ecn),
+            departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
+            host,
+            grouped: spec.group.is_some(),
+            ecn: spec.ecn,
+            pacing: spec.pacing,
+            flow,
+            overhead: spec.overhead_bytes,
+            max_ack_delay: spec.ack.max_delay.0,
+            bytes_per_duplicate: spec.dupthresh_frac.map(|frac| u64::from(frac) * u64::from(spec.packet_bytes)),
+            clock_offset: spec.clock_offset,
+            ci_path,
+            recovery: Recovery::new(),
+            rtt: RttEstimator::new(),
+            pacer: Pacer::new(spec.burst_packets),
+            data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes),
+            trains: Trains::default(),
+            batch: AckBatch::default(),
+            period: Period::default(),
+            woken_for: None,
+            app_limited: false,
+            told: Vec::new(),
+            told_ecn: [0; 3],
+            told_acks: 0,
+            tcp: Tcp::new(spec.recovery),
+            verdicts: Verdicts::default(),
+        }
+    }
+
+    /// Starts carrying out the decision in force at `now`.
+    pub fn begin(&mut self, now: u64, around: &mut Around<'_>) {
+        let decision = self.host.decision();
+        around.meter.start(now, decision.cwnd);
+        self.obey(now, Orders::of(&decision, self.ecn), decision.wake_at, decision.train, around);
+    }
+
+    /// Gives the controller an event and starts carrying out what it decides.
+    #[inline]
+    fn tell(&mut self, now: u64, kind: EventKind, around: &mut Around<'_>) {
+        let decision = self.host.on(&Event { now: Time(now), kind });
+        let train = if decision.train.is_some() { decision.train } else { None };
+        let (orders, wake_at) = (Orders::of(decision, self.ecn), decision.wake_at);
+        self.obey(now, orders, wake_at, train, around);
+    }
+
+    #[inline]
+    fn obey(
+        &mut self,
+        now: u64,
+        orders: Orders,
+        wake_at: Option<Time>,
+        train: Option<TrainPlan>,
+        around: &mut Around<'_>,
+    ) {
+        let before = self.orders.recovery_start;
+        self.orders = orders;
+        around.meter.window(now, orders.cwnd);
+        if orders.recovery_start != before && orders.recovery_start != NEVER {
+            around.meter.congestion_events += 1;
+        }
+        let wake_at = wake_at.filter(|at| Some(*at) != self.woken_for);
+        around.timers.set(Timer::Wake, wake_at.map_or(NEVER, |at| at.0.max(now + 1)));
+        if let Some(plan) = train {
+            self.trains.begin(now, plan);
+            around.timers.set(Timer::Train, self.trains.next());
+        }
+    }
+
+    /// Names the private facts of the controller.
+    pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.host.inspect(visit);
+    }
+
+    /// The controller asked to be called now.
+    pub fn wake(&mut self, now: u64, around: &mut Around<'_>) {
+        self.woken_for = self.host.decision().wake_at.filter(|at| at.0 <= now);
+        self.tell(now, EventKind::TimerExpired, around);
+    }
+
+    /// The next packet, if there is something to send, the window has room and pacing
+    /// lets it leave at `now`.
+    #[inline(always)]
+    pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
+        if self.grouped {
+            let ecn = self.ecn;
+            self.orders = self.host.look(|decision| Orders::of(decision, ecn));
+            around.meter.window(now, self.orders.cwnd);
+        }
+        let chunk = self.data.peek();
+        let bytes = chunk.map_or(1, |chunk| u64::from(chunk.bytes));
+        // With nothing in flight one packet may leave whatever the window: nobody would
+        // ever call again.
+        let room = self.recovery.in_flight + bytes <= self.orders.cwnd
+            || self.recovery.in_flight == 0
+            || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.orders.cwnd));
+        self.app_limited = room && chunk.is_none();
+        let chunk = chunk.filter(|_| room)?;
+        let due = self.trains.carries_at().unwrap_or(self.pacer.next);
+        if now < due {
+            around.timers.set(Timer::Pace, due);
+            return None;
+        }
+        self.data.take(chunk);
+        let reason = chunk.lost_by.map_or(SendReason::Data, SendReason::Retransmission);
+        Some(self.depart(now, chunk, reason, around))
+    }
+
+    // Packets are put together where they go on the network, and not moved there.
+    #[inline(always)]
+    fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> SendSnapshot {
+        let first = self.recovery.in_flight == 0;
+        if let Some(tcp) = &mut self.tcp {
+            tcp.sent(now, chunk.number, chunk.transmissions, self.recovery.in_flight);
+        }
+        let number = self.recovery.sent(Sent {
+            sent_at: now,
+            in_flight_or_lost_at: 0,
+            chunk: chunk.number,
+            bytes: chunk.bytes,
+            transmissions: chunk.transmissions,
+            state: State::InFlight,
+            repeated: chunk.transmissions > 1,
+            arrived: false,
+        });
+        if let Some(departures) = &mut self.departures {
+            departures.sent(Time(now), self.recovery.in_flight, first);
+        }
+        // A probe timeout's packet waits for no train and leaves in none.
+        let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
+        let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.orders.cwnd, self.rtt.smoothed));
+        self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate(), spread);
+        around.meter.packets_sent += 1;
+        if let Some(observer) = around.observer {
+            let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
+            observer.sent(
+                Time(now),
+                &PacketSeen { number, bytes: chunk.bytes, payload: self.data.payload(chunk), offset, last, reason },
+            );
+        }
+        if self.wants_packet_sent {
+            let app_limited = self.data.peek().is_none();
+            let sent = SentEvent {
+                bytes: u64::from(chunk.bytes),
+                pn: Some(number),
+                in_flight: self.recovery.in_flight,
+                app_limited,
+                place,
+            };
+            self.tell(now, EventKind::PacketSent(sent), around);
+        }
+        let packet = Packet {
+            ecn: self.orders.ecn,
+            class: self.orders.class,
+            ci_capable: self.ci_path,
+            ..Packet::new(self.flow, number, chunk.bytes + self.overhead)
+        };
+        SendSnapshot { number, packet }
+    }
+
+    /// Probe `index` of a train.
+    pub fn probe(&mut self, plan: &TrainPlan, index: u32, around: &mut Around<'_>) -> Packet {
+        around.meter.packets_sent += 1;
+        Packet {
+            ecn: self.orders.ecn,
+            class: Class::of_dscp(plan.dscp),
+            ..Packet::new(self.flow, handle(plan.id, index), plan.bytes)
+        }
+    }
+
+    /// Data packet `number` reaches the receiver; how many of its bytes are new there.
+    #[inline]
+    pub fn arrived(&mut self, number: u64) -> u64 {
+        let Some(packet) = self.recovery.sent.get_mut(number) else { return 0 };
+        let lost = packet.state == State::Lost;
+        self.data.arrived(packet, lost)
+    }
+
+    /// An ACK arrives that tells of the receiver's log up to `upto`.
+    #[inline]
+    pub fn acknowledged(
+        &mut self,
+        now: u64,
+        upto: u64,
+        ack: &Packet,
+        receiver: &mut Receiver,
+        around: &mut Around<'_>,
+    ) {
+        if let Some(tcp) = self.tcp.take() {
+            self.tcp = Some(self.acknowledged_tcp(tcp, now, upto, ack, receiver, around));
+            return;
+        }
+        let Some(&last) = receiver.log.get(upto) else { return };
+        let mut marks = 0;
+        let mut ci = false;
+        let mut newest: Option<(u64, Received)> = None;
+        let mut newest_in_flight = 0;
+        let mut late = 0;
+        let mut bytes = 0;
+        let recovery_start = self.orders.recovery_start();
+        // Where nothing has to be read back from memory just after it was written.
+        let mut batch = self.batch;
+        for position in receiver.log.first()..=upto {
+            let Some(&seen) = receiver.log.get(position) else { continue };
+            if seen.id & PROBE != 0 {
+                let (train, index) = of_handle(seen.id);
+                self.probed(now, Place { train, index }, seen.at.saturating_sub(seen.took), &seen, around);
+                continue;
+            }
+            if around.observer.is_some() {
+                self.note(&seen);
+            }
+            marks += u32::from(seen.ecn == Codepoint::Ce);
+            if !receiver.tells(&seen, last.range) {
+                continue;
+            }
+            ci |= seen.ci;
+            if let Some(carried) = self.trains.carried(seen.id) {
+                self.probed(now, carried.place, carried.sent_at, &seen, around);
+            }
+            match self.recovery.acked(seen.id) {
+                Acknowledged::New(packet) => {
+                    self.data.acked(packet, false);
+                    bytes += u64::from(packet.bytes);
+                    batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
+                    if newest.is_none_or(|(number, _)| seen.id > number) {
+                        newest = Some((seen.id, seen));
+                        newest_in_flight = packet.in_flight_or_lost_at;
+                    }
+                }
+                Acknowledged::Late(packet) => {
+                    self.data.acked(packet, true);
+                    late += u32::from(self.period.start.is_some_and(|start| packet.in_flight_or_lost_at >= start));
+                }
+                Acknowledged::Known => {}
+            }
+        }
+        receiver.log.forget_before(upto + 1);
+        if around.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, around);
+        }
+        let ack_sent_at = ack.sent_at.0;
+        let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
+        let mut rtt = None;
+        let newest_sent_at = batch.newest_sent().unwrap_or_default();
+        if let Some((number, _)) = newest
+            && self.recovery.frame(number)
+        {
+            let latest = now - newest_sent_at.0;
+            around.meter.rtt.add(latest);
+            rtt = Some(self.rtt.sample(now, latest, ack_delay));
+        }
+        let lost = self.detect(now, around);
+        if marks > 0 || lost.is_some() || late > 0 {
+            let news = News { marks, newest: newest.map(|(number, _)| (number, newest_sent_at)), bytes, lost, late };
+            self.congestion(now, rtt.take(), &news, around);
+        }
+        if let Some((number, seen)) = newest {
+            let in_flight = self.recovery.in_flight;
+            batch.app_limited(self.app_limited);
+            let departure = self.departures.as_mut().and_then(|departures| {
+                departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
+            });
+            let mut acked = batch.finish(in_flight, rtt);
+            self.batch = batch;
+            acked.newest_pn = Some(number);
+            acked.newest_in_flight = Some(newest_in_flight);
+            if let Some(departure) = departure {
+                departure.tell(&mut acked);
+            }
+            if self.orders.recovery_start() != recovery_start {
+                // A response was taken just now; whatever is acknowledged left before it.
+                acked.fresh_bytes = if self.orders.recovery_start().is_some() { 0 } else { acked.bytes };
+            }
+            let offset = self.clock_offset;
+            acked.one_way = Some(OneWay {
+                forward: difference(seen.at, newest_sent_at.0).saturating_add(offset),
+                backward: difference(now, ack_sent_at).saturating_sub(offset),
+            });
+            acked.queueing = Some(Queueing { forward: Span(seen.took), backward: ack.waited });
+            acked.congestion_indication = self.ci_path.then_some(ci);
+            self.tell(now, EventKind::PacketsAcked(acked), around);
+            self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
+            self.trains.forget_before(self.recovery.sent.first());
+        }
+    }
+
+    /// What comes between the samples of an ACK and its growth, in the order
+    /// [`windlass_controllers::event`] gives.
+    #[cold]
+    fn congestion(&mut self, now: u64, rtt: Option<RttSample>, news: &News, around: &mut Around<'_>) {
+        if let Some(rtt) = rtt {
+            self.tell(now, EventKind::RttSampled(rtt), around);
+        }
+        if news.marks > 0 {
+            self.marked(now, news, around);
+        }
+        if let Some(lost) = &news.lost {
+            self.lost(now, lost, news.bytes, around);
+        }
+        if let Some(outstanding) = self.period.outstanding.filter(|_| news.late > 0) {
+            let left = outstanding.saturating_sub(news.late);
+            self.period.outstanding = (left > 0).then_some(left);
+            if left == 0 {
+                let newest_sent_at = Time(self.period.newest_sent_at);
+                self.tell(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }), around);
+            }
+        }
+    }
+
+    fn marked(&mut self, now: u64, news: &News, around: &mut Around<'_>) {
+        // Marks on packets taken for lost come with nothing newly acknowledged: they are
+        // answered as news of this moment.
+        let (newest_pn, newest_sent_at) = news.newest.map_or((None, Time(now)), |(number, at)| (Some(number), at));
+        if self.period.start.is_none_or(|start| newest_sent_at.0 > start) {
+            self.period = Period { start: Some(now), outstanding: None, newest_sent_at: newest_sent_at.0 };
+        }
+        let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
+        self.tell(now, EventKind::EcnCe(EcnCe { packets: news.marks, newest_sent_at, newest_pn, in_flight }), around);
+    }
+
+    /// The controller hears of lost packets, which are out of flight already, as are
+    /// `acked` bytes of which it hears next.
+    fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, around: &mut Around<'_>) {
+        around.meter.packets_lost += u64::from(lost.packets);
+        if let Some(departures) = &mut self.departures {
+            departures.lost(lost.bytes);
+        }
+        let after = self.recovery.in_flight + acked;
+        let body = PacketsLost {
+            bytes: lost.bytes,
+            packets: lost.packets,
+            newest_sent_at: Time(lost.newest_sent_at),
+            newest_pn: Some(lost.newest),
+            in_flight_before: after + lost.bytes,
+            in_flight: after,
+            trigger: lost.trigger,
+            transmissions: u32::from(lost.transmissions),
+        };
+        if lost.persistent {
+            self.period = Period::default();
+            self.rtt.restart_min();
+            around.meter.congestion_events += 1;
+            self.tell(now, EventKind::PersistentCongestion(body), around);
+            return;
+        }
+        if self.period.start.is_none_or(|start| lost.newest_sent_at > start) {
+            self.period =
+                Period { start: Some(now), outstanding: Some(lost.packets), newest_sent_at: lost.newest_sent_at };
+        } else if let Some(outstanding) = &mut self.period.outstanding {
+            *outstanding += lost.packets;
+            self.period.newest_sent_at = self.period.newest_sent_at.max(lost.newest_sent_at);
+        }
+        self.tell(now, EventKind::PacketsLost(body), around);
+    }
+
+    /// Keeps what the observer wants to know of a packet an ACK tells of.
+    #[cold]
+    fn note(&mut self, seen: &Received) {
+        self.told.push(seen.id);
+        match seen.ecn {
+            Codepoint::NotEct => {}
+            Codepoint::Ect0 => self.told_ecn[0] += 1,
+            Codepoint::Ect1 => self.told_ecn[1] += 1,
+            Codepoint::Ce => self.told_ecn[2] += 1,
+        }
+    }
+
+    /// Shows an ACK to the observer.
+    #[cold]
+    fn show_ack(&mut self, now: u64, last_arrival: Time, ack: &Packet, around: &mut Around<'_>) {
+        let Some(observer) = around.observer else { return };
+        self.told.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for number in self.told.drain(..) {
+            match ranges.last_mut() {
+                Some((_, high)) if *high + 1 == number => *high = number,
+                _ => ranges.push((number, number)),
+            }
+        }
+        if !ranges.is_empty() {
+            let ack = AckSeen {
+                number: self.told_acks,
+                ranges: &ranges,
+                delay: ack.sent_at.since(last_arrival),
+                ecn: (self.told_ecn != [0; 3]).then_some(self.told_ecn),
+                bytes: ack.bytes.saturating_sub(self.overhead),
+            };
+            observer.acked(Time(now), &ack);
+            self.told_acks += 1;
+        }
+    }
+
+    #[inline]
+    fn detect(&mut self, now: u64, around: &mut Around<'_>) -> Option<LostBatch> {
+        let data = &mut self.data;
+        let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
+        let watched = around.observer.is_some();
+        if let Some(bytes) = self.bytes_per_duplicate {
+            self.recovery.packet_threshold = (self.orders.cwnd / bytes).max(PACKET_THRESHOLD);
+        }
+        let lost = self.recovery.detect(now, &self.rtt, self.max_ack_delay, |packet, number, trigger| {
+            data.lost(packet, trigger);
+            if watched {
+                gone.push((number, trigger));
+            }
+        });
+        if let Some(observer) = around.observer {
+            let together = gone.len() as u32;
+            for (number, trigger) in gone {
+                observer.lost(Time(now), &LossSeen { number, trigger, together });
+            }
+        }
+        lost
+    }
+
+    /// The recovery timer expired: a packet is lost by time, or a probe goes out.
+    pub fn recovery_due(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
+        if let Some(tcp) = self.tcp.take() {
+            self.tcp = Some(self.timed_out(tcp, now, around));
+            return None;
+        }
+        if self.recovery.waits_for_loss() {
+            if let Some(lost) = self.detect(now, around) {
+                self.lost(now, &lost, 0, around);
+            }
+            return None;
+        }
+        if self.recovery.deadline(&self.rtt, self.max_ack_delay) > now {
+            return None;
+        }
+        self.recovery.back_off();
+        let chunk = match self.data.peek() {
+            Some(chunk) => {
+                self.data.take(chunk);
+                chunk
+            }
+            None => self.data.duplicate(self.recovery.oldest_in_flight()?),
+        };
+        Some(self.depart(now, chunk, SendReason::ProbeTimeout, around))
+    }
+
+    /// Sets the recovery timer to what it waits for now.
+    #[inline]
+    pub fn rearm(&self, timers: &mut Timers) {
+        let deadline = match &self.tcp {
+            Some(tcp) => tcp.deadline(self.recovery.in_flight),
+            None => self.recovery.deadline(&self.rtt, self.max_ack_delay),
+        };
+        timers.set(Timer::Recovery, deadline);
+    }
+
+    /// A packet of a train that left at `sent_at` was received.
+    fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, around: &mut Around<'_>) {
+        let Place { train, index } = place;
+        let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
+        let ce = seen.ecn == Codepoint::Ce;
+        self.tell(
+            now,
+            EventKind::ProbeReceived(ProbeReceived { train, index, ce, one_way, sent_at: Time(sent_at) }),
+            around,
+        );
+    }
+}
+
+/// `a − b`, as far as it can be told.
+fn difference(a: u64, b: u64) -> i64 {
+    i64::try_from(i128::from(a) - i128::from(b)).unwrap_or(if a > b { i64::MAX } else { i64::MIN })
+}

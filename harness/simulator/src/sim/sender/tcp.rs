@@ -1,0 +1,255 @@
+//! The sending end of a flow that repairs losses as TCP without selective acknowledgements
+//! does (`spec: chan §8.4`).
+
+use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsLost, Queueing};
+use windlass_controllers::{ConfiguredController, EventKind, Signals, Span, Time};
+
+use super::{Around, Sender, difference};
+use crate::sim::observer::LossSeen;
+use crate::sim::receiver::Receiver;
+use crate::sim::recovery::Acknowledged;
+use crate::sim::sent::{Sent, State};
+use crate::sim::tcp::{Cause, DUPLICATES, Tcp};
+use windlass_network::{Fate, Packet};
+
+/// What a controller took a loss for.
+fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
+    let mut found = None;
+    sender.host.inspect(&mut |name, value| {
+        if name == "losses_random" {
+            found = Some(value);
+        }
+    });
+    found
+}
+
+#[inline]
+fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, around: &mut Around<'_>) {
+    if let Some(observer) = around.observer {
+        observer.lost(Time(now), &LossSeen { number, trigger, together });
+    }
+}
+
+impl<E: ConfiguredController> Sender<E> {
+    /// What became of packet `number`, which will never arrive.
+    #[cold]
+    pub fn gone(&mut self, number: u64, fate: Fate) {
+        let Some(tcp) = &mut self.tcp else { return };
+        let cause = if matches!(fate, Fate::Lost(_)) { Cause::Random } else { Cause::Congestion };
+        tcp.causes.insert(number, cause);
+    }
+
+    /// An ACK arrives; what it tells beyond its number is of the packet that caused it
+    /// (`spec: chan §8.3`).
+    pub(super) fn acknowledged_tcp(
+        &mut self,
+        mut tcp: Box<Tcp>,
+        now: u64,
+        upto: u64,
+        ack: &Packet,
+        receiver: &mut Receiver,
+        around: &mut Around<'_>,
+    ) -> Box<Tcp> {
+        let Some(&last) = receiver.log.get(upto) else { return tcp };
+        for position in receiver.log.first()..=upto {
+            let Some(&seen) = receiver.log.get(position) else { continue };
+            if around.observer.is_some() {
+                self.note(&seen);
+            }
+            if let Some(sent) = self.recovery.sent.get(seen.id) {
+                tcp.received(sent.chunk);
+            }
+        }
+        receiver.log.forget_before(upto + 1);
+        if around.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, around);
+        }
+        let marked = self.ci_path && last.ci;
+        if tcp.advance() {
+            let trigger = self.recovery.sent.get(last.id).copied();
+            tcp.renewed(now);
+            let mut packets = 0;
+            for number in self.recovery.sent.first()..self.recovery.sent.next() {
+                let covered = self
+                    .recovery
+                    .sent
+                    .get(number)
+                    .is_some_and(|sent| sent.chunk < tcp.edge && sent.state != State::Acked);
+                if !covered {
+                    continue;
+                }
+                match self.recovery.acked(number) {
+                    Acknowledged::New(packet) => {
+                        self.data.acked(packet, false);
+                        self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), None);
+                        packets += 1;
+                    }
+                    Acknowledged::Late(packet) => self.data.acked(packet, true),
+                    Acknowledged::Known => {}
+                }
+            }
+            self.recovery.forget_acknowledged();
+            // Karn: only what was sent once is a sample.
+            let sample = trigger.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.sent_at);
+            let ack_sent_at = ack.sent_at.0;
+            let rtt = sample.map(|sample| {
+                around.meter.rtt.add(sample);
+                if let Some(fine) = &mut tcp.fine {
+                    fine.sample(sample);
+                }
+                self.rtt.sample(now, sample, 0)
+            });
+            if packets > 0 {
+                self.batch.app_limited(self.app_limited);
+                let mut acked = self.batch.finish(self.recovery.in_flight, rtt);
+                acked.newest_pn = Some(last.id);
+                acked.one_way = trigger.map(|packet| OneWay {
+                    forward: difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
+                    backward: difference(now, ack_sent_at).saturating_sub(self.clock_offset),
+                });
+                acked.queueing = Some(Queueing { forward: Span(last.took), backward: ack.waited });
+                acked.congestion_indication = self.ci_path.then_some(marked);
+                self.tell(now, EventKind::PacketsAcked(acked), around);
+            }
+            self.look_again(&mut tcp, now, around);
+        } else if self.recovery.in_flight > 0 {
+            self.duplicate(&mut tcp, now, last.id, marked, around);
+        }
+        tcp
+    }
+
+    /// `spec: chan §3.7 L2`: on the first two new ACKs after a fast retransmission.
+    fn look_again(&mut self, tcp: &mut Tcp, now: u64, around: &mut Around<'_>) {
+        if tcp.worried == 0 {
+            return;
+        }
+        tcp.worried -= 1;
+        match self.oldest(tcp) {
+            Some((number, packet)) if tcp.fine.is_some_and(|fine| fine.is_over(now, packet.sent_at)) => {
+                around.meter.packets_lost += 1;
+                show_loss(now, number, LossTrigger::TimeThreshold, 1, around);
+                self.repeat(tcp, now, number, &packet);
+            }
+            _ => tcp.worried = 0,
+        }
+    }
+
+    /// A duplicate ACK (`spec: chan §2.1 R3, R4; §3.7 L1, L3; §7.4`).
+    fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, around: &mut Around<'_>) {
+        if marked && self.host.engine().needs().contains(Signals::CONGESTION_INDICATION) {
+            let marked = EcnCe {
+                packets: 1,
+                newest_sent_at: Time(now),
+                newest_pn: Some(trigger),
+                in_flight: self.recovery.in_flight,
+            };
+            self.tell(now, EventKind::EcnCe(marked), around);
+        }
+        tcp.duplicates = tcp.duplicates.saturating_add(1);
+        let Some((number, packet)) = self.oldest(tcp) else { return };
+        let late = tcp.duplicates < DUPLICATES && tcp.fine.is_some_and(|fine| fine.is_over(now, packet.sent_at));
+        if late || tcp.duplicates == DUPLICATES {
+            if tcp.is_going_back() {
+                return;
+            }
+            tcp.recover = None;
+            tcp.duplicates = DUPLICATES;
+            self.repeat(tcp, now, number, &packet);
+            self.judge(tcp, now, number, &packet, late, around);
+        } else if tcp.duplicates > DUPLICATES && tcp.inflation > 0 {
+            tcp.inflation += 1;
+        }
+    }
+
+    /// The controller hears of a loss, and the window is held open for what duplicate ACKs
+    /// say has left the network.
+    fn judge(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent, late: bool, around: &mut Around<'_>) {
+        around.meter.packets_lost += 1;
+        let trigger = if late { LossTrigger::TimeThreshold } else { LossTrigger::PacketThreshold };
+        show_loss(now, number, trigger, 1, around);
+        let cause = tcp.causes.remove(&number);
+        tcp.causes = tcp.causes.split_off(&self.recovery.sent.first());
+        let first = tcp.last_cut.is_none_or(|cut| cut < packet.sent_at);
+        // Reno halves for every fast retransmission, Vegas once for what was sent together.
+        let newest_sent_at = if tcp.fine.is_some() { Time(packet.sent_at) } else { Time(now) };
+        let lost = PacketsLost {
+            bytes: u64::from(packet.bytes),
+            packets: 1,
+            newest_sent_at,
+            newest_pn: Some(number),
+            in_flight_before: self.recovery.in_flight + u64::from(packet.bytes),
+            in_flight: self.recovery.in_flight,
+            trigger,
+            transmissions: u32::from(packet.transmissions),
+        };
+        let before = self.orders.cwnd;
+        let random = random_losses(self);
+        self.tell(now, EventKind::PacketsLost(lost), around);
+        if let (Some(before), Some(after)) = (random, random_losses(self)) {
+            self.verdicts.add(after > before, cause.map(|cause| cause == Cause::Random));
+        }
+        if self.orders.cwnd < before {
+            tcp.last_cut = Some(now);
+        }
+        if first || tcp.fine.is_none() {
+            tcp.inflation = tcp.duplicates;
+        }
+    }
+
+    /// The packet of the first chunk that is not acknowledged, if it is under way.
+    fn oldest(&self, tcp: &Tcp) -> Option<(u64, Sent)> {
+        let sent = &self.recovery.sent;
+        let packets = (sent.first()..sent.next()).filter_map(|number| Some((number, *sent.get(number)?)));
+        packets.rev().find(|(_, packet)| packet.chunk == tcp.edge && packet.state == State::InFlight)
+    }
+
+    /// Takes a packet out of flight, to be sent again at once.
+    fn repeat(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent) {
+        self.recovery.lose(number, now);
+        self.data.lost_first(packet);
+        let outstanding = self.recovery.in_flight / u64::from(packet.bytes).max(1) + 1;
+        tcp.repeats(now, packet.transmissions, u32::try_from(outstanding).unwrap_or(u32::MAX));
+    }
+
+    /// The coarse timer expired, if it did: everything after what is acknowledged goes out
+    /// again.
+    pub(super) fn timed_out(&mut self, mut tcp: Box<Tcp>, now: u64, around: &mut Around<'_>) -> Box<Tcp> {
+        if tcp.deadline(self.recovery.in_flight) > now {
+            return tcp;
+        }
+        let before = self.recovery.in_flight;
+        let mut lost: Option<(u64, Sent)> = None;
+        let mut packets = 0;
+        for number in self.recovery.sent.first()..self.recovery.sent.next() {
+            if let Some(packet) =
+                self.recovery.sent.get(number).copied().filter(|packet| packet.state == State::InFlight)
+            {
+                self.recovery.lose(number, now);
+                self.data.lost_first(&packet);
+                show_loss(now, number, LossTrigger::TimeThreshold, 1, around);
+                lost = Some((number, packet));
+                packets += 1;
+            }
+        }
+        let sent = &self.recovery.sent;
+        let all = (sent.first()..sent.next()).filter_map(|number| sent.get(number));
+        self.data.go_back(tcp.edge, all);
+        tcp.timed_out(now, self.data.fresh());
+        if let Some((number, packet)) = lost {
+            around.meter.packets_lost += packets;
+            around.meter.congestion_events += 1;
+            let lost = PacketsLost {
+                bytes: before,
+                packets: u32::try_from(packets).unwrap_or(u32::MAX),
+                newest_sent_at: Time(packet.sent_at),
+                newest_pn: Some(number),
+                in_flight_before: before,
+                in_flight: 0,
+                trigger: LossTrigger::TimeThreshold,
+                transmissions: u32::from(packet.transmissions),
+            };
+            self.tell(now, EventKind::PersistentCongestion(lost), around);
+        }
+        tcp
+    }
+}

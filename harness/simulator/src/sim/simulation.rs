@@ -1,0 +1,295 @@
+//! The run: network, flows and time.
+
+use windlass_adapter::{Groups, Recorder};
+use windlass_controllers::{Algorithm, ConfiguredController, Time};
+
+use super::counts::FlowCounts;
+use super::flow::FlowRun;
+use super::observer::FlowObserver;
+use crate::measure::{NetworkMeter, gather};
+use crate::outcome::Outcome;
+use crate::scenario::{Cast, FlowSpec, Recovery, Scenario, Stage, Strengths, strengthen};
+use windlass_network::{Agenda, Delivery, Fate, LinkId, Network, TopologyError};
+
+/// Why a scenario cannot be simulated.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum SimError {
+    /// Its topology is inconsistent.
+    #[error(transparent)]
+    Topology(#[from] TopologyError),
+    /// A controller is a real stack's own.
+    #[error("flow {flow:?}: {controller} is a real stack's own controller, which the simulator has not")]
+    Native {
+        /// The flow.
+        flow: String,
+        /// Its controller.
+        controller: String,
+    },
+}
+
+/// Runs a scenario from beginning to end.
+///
+/// # Errors
+/// Its topology is inconsistent, which that of a scenario read from a file never is.
+pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
+    Ok(Simulation::new(scenario)?.finish())
+}
+
+/// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
+pub struct Simulation<E: ConfiguredController = Algorithm> {
+    scenario: Scenario,
+    network: Network,
+    flows: Vec<FlowRun<E>>,
+    /// The earliest timer of each flow.
+    agenda: Agenda,
+    groups: Groups<E, String>,
+    strengths: Strengths<E>,
+    stage: Stage,
+    /// No flow waits for another.
+    is_set: bool,
+    now: Time,
+    samples: u64,
+    meter: NetworkMeter,
+}
+
+impl Simulation<Algorithm> {
+    /// The scenario at its beginning, with the controllers it names.
+    ///
+    /// # Errors
+    /// Its topology is inconsistent, or it names a controller of a real stack.
+    pub fn new(scenario: &Scenario) -> Result<Self, SimError> {
+        let mut natives = scenario.cast().flows.into_iter().filter(|flow| flow.control.algorithm().is_none());
+        if let Some(flow) = natives.next() {
+            return Err(SimError::Native { flow: flow.name, controller: flow.controller });
+        }
+        // There are no others.
+        let other = Algorithm::Reno(Default::default());
+        let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
+        simulation.strengths = Strengths::new(&scenario.strengths, strengthen);
+        let changes = simulation.flows.len();
+        simulation.agenda.set(changes, simulation.strengths.next(Time::ZERO));
+        Ok(simulation)
+    }
+}
+
+impl<E: ConfiguredController> Simulation<E> {
+    /// The scenario at its beginning, with an engine of the caller's for each flow. Flows
+    /// of one group need equal engines, and their shared facts stay as they are.
+    ///
+    /// # Errors
+    /// Its topology is inconsistent.
+    pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
+        let mut network = Network::new(&scenario.topology, scenario.seed)?;
+        network.tell_losses(scenario.flows.iter().any(|flow| flow.recovery != Recovery::Quic));
+        let topology = &scenario.topology;
+        let Cast { flows, stage } = scenario.cast();
+        let flows: Vec<FlowRun<E>> = (0u32..)
+            .zip(&flows)
+            .map(|(number, spec)| {
+                let route = &topology.routes[spec.forward.0 as usize];
+                let ci_path = route.iter().any(|link| topology.links[link.0 as usize].ci_marking);
+                FlowRun::new(spec, number, engine(spec), scenario.seed, ci_path)
+            })
+            .collect();
+        let mut simulation = Simulation {
+            // After the flows' timers, the changes of groups.
+            agenda: Agenda::new(flows.len() + 1),
+            meter: NetworkMeter::new(scenario),
+            network,
+            flows,
+            groups: Groups::default(),
+            strengths: Strengths::new(&[], |_, _| false),
+            is_set: stage.is_set(),
+            stage,
+            now: Time::ZERO,
+            samples: 0,
+            scenario: scenario.clone(),
+        };
+        for number in 0..simulation.flows.len() {
+            simulation.arm(number);
+        }
+        Ok(simulation)
+    }
+
+    /// Has `observer` see the packets of flow `number` and `recorder` its controller's
+    /// steps. Only before the run has begun.
+    pub fn watch(
+        &mut self,
+        number: usize,
+        observer: Option<Box<dyn FlowObserver>>,
+        recorder: Option<Box<dyn Recorder>>,
+    ) {
+        self.flows[number].observer = observer;
+        self.flows[number].recorder = recorder;
+    }
+
+    pub(super) fn flow(&self, number: usize) -> &FlowRun<E> {
+        &self.flows[number]
+    }
+
+    /// What flow `number`, by its place in the scenario, has done so far.
+    ///
+    /// # Panics
+    /// There is no such flow.
+    #[must_use]
+    pub fn counts(&self, number: usize) -> FlowCounts {
+        self.flows[number].counts()
+    }
+
+    /// Names the private facts of the controller of flow `number`, by its place in the scenario,
+    /// while the flow is active.
+    ///
+    /// # Panics
+    /// There is no such flow.
+    pub fn inspect(&self, number: usize, visit: &mut dyn FnMut(&'static str, f64)) {
+        self.flows[number].inspect(visit);
+    }
+
+    /// Packets and bytes waiting at a link as of now.
+    pub fn waiting(&mut self, link: LinkId) -> (u64, u64) {
+        self.network.waiting(link, self.now)
+    }
+
+    /// What is run.
+    #[must_use]
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// How far the run is.
+    #[must_use]
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// The network, to look into.
+    #[must_use]
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    #[inline]
+    fn arm(&mut self, number: usize) {
+        let flow = &mut self.flows[number];
+        let soonest = flow.timers.soonest();
+        if soonest < flow.armed {
+            flow.armed = soonest;
+            self.agenda.set(number, soonest);
+        }
+    }
+
+    /// Runs until `end` or the end of the scenario, events at that instant included.
+    pub fn run_until(&mut self, end: Time) {
+        let end = end.min(self.scenario.end());
+        loop {
+            let point = self.next_sample();
+            let stop = point.min(end);
+            self.advance(stop);
+            self.now = stop;
+            if point > end {
+                return;
+            }
+            self.sample();
+        }
+    }
+
+    /// When the next point of the series is due.
+    fn next_sample(&self) -> Time {
+        Time((self.samples + 1).saturating_mul(self.scenario.sample.0))
+    }
+
+    /// Handles everything until `end`. At one instant the network comes first, then the
+    /// flows in order.
+    fn advance(&mut self, end: Time) {
+        let mut delivery = Delivery::default();
+        loop {
+            let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
+            let (in_flows, number) = self.agenda.first();
+            let now = in_network.min(in_flows);
+            if now > end.0 || now == u64::MAX {
+                return;
+            }
+            if in_network <= in_flows {
+                while self.network.poll_into(Time(now), &mut delivery) {
+                    let number = delivery.packet.flow as usize;
+                    if delivery.fate != Fate::Delivered {
+                        self.flows[number].gone(&delivery.packet, delivery.fate);
+                        continue;
+                    }
+                    self.flows[number].delivered(now, &delivery.packet, &mut self.network);
+                    self.arm(number);
+                    self.call(number, now);
+                }
+            } else {
+                if !self.strengths.is_empty() && self.change(number, now) {
+                    continue;
+                }
+                let flow = &mut self.flows[number];
+                flow.armed = u64::MAX;
+                flow.due(now, &mut self.network, &self.groups);
+                // Whatever comes next has not been on the agenda.
+                self.agenda.set(number, u64::MAX);
+                self.arm(number);
+                self.call(number, now);
+            }
+        }
+    }
+
+    /// Changes groups, if that is what is due, and gives a flow that may join now a group
+    /// that is as it should be.
+    #[cold]
+    fn change(&mut self, number: usize, now: u64) -> bool {
+        let now = Time(now);
+        let Some(flow) = self.flows.get_mut(number) else {
+            self.strengths.apply(now, &self.groups);
+            self.agenda.set(number, self.strengths.next(now));
+            return true;
+        };
+        if flow.spec.group.is_some() && !flow.has_started() {
+            flow.armed = u64::MAX;
+            flow.due(now.0, &mut self.network, &self.groups);
+            self.strengths.apply(now, &self.groups);
+            self.agenda.set(number, u64::MAX);
+            self.arm(number);
+            return true;
+        }
+        false
+    }
+
+    /// Starts what waits for flow `number`, if that is over.
+    #[inline]
+    fn call(&mut self, number: usize, now: u64) {
+        if !self.is_set && self.flows[number].is_newly_over() {
+            for (waiting, at) in self.stage.over(number, Time(now)) {
+                self.flows[waiting].start_at(at);
+                self.arm(waiting);
+            }
+        }
+    }
+
+    fn sample(&mut self) {
+        self.samples += 1;
+        let now = self.now;
+        for flow in &mut self.flows {
+            flow.sample(now.0);
+        }
+        self.meter.sample(now, &self.scenario, &mut self.network);
+    }
+
+    /// Runs to the end of the scenario; the result.
+    #[must_use]
+    pub fn finish(mut self) -> Outcome {
+        self.run_until(self.scenario.end());
+        let end = self.now;
+        let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
+        let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
+        Outcome {
+            flows: gather(flows, &self.scenario, &self.stage).into_iter().chain(traffic).collect(),
+            scenario: self.scenario.name,
+            stack: "sim".to_owned(),
+            seed: self.scenario.seed,
+            duration_s: self.scenario.duration.secs(),
+            queues,
+        }
+    }
+}

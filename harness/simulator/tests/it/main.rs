@@ -1,0 +1,12 @@
+//! The simulator against closed forms and the rules of its senders, receivers and queues.
+
+mod background;
+mod common;
+mod equilibria;
+mod nf_tcp;
+mod oracle;
+mod sim_flows;
+mod sim_marks;
+mod sim_recovery;
+mod sim_tcp;
+mod vegas_family;

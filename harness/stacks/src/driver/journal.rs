@@ -1,0 +1,145 @@
+//! What the sending end of a flow sees and does, kept while it runs.
+
+use std::io::Write;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use windlass_adapter::{Frames, GroupStep, QlogRecorder, Recorder, SharedTrace, StateVariables};
+use windlass_controllers::{Decision, Event, EventKind, Time};
+use windlass_qlog::{Packet, PacketType};
+
+use super::ledger::Ledger;
+use windlass_simulator::measure::Meter;
+
+/// Hears every packet of one end of a connection.
+pub trait Listener: Send + 'static {
+    /// A packet of `bytes` with the frames `payload` leaves.
+    fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
+    /// Such a packet arrived and is authentic.
+    fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
+}
+
+/// Where a flow's qlog goes.
+pub type Output = Box<dyn Write + Send>;
+
+/// The sending end of one flow: its numbers and its log.
+pub struct Journal {
+    /// The time of what is heard next.
+    pub now: Time,
+    /// RTT, window, congestion responses.
+    pub meter: Meter,
+    /// Stream bytes sent at least once.
+    pub stream_sent: u64,
+    /// Packets with stream data, retransmissions included.
+    pub data_packets: u64,
+    /// The decision in force.
+    pub decision: Decision,
+    /// Whether the transfer is over and nothing is measured any more.
+    pub over: bool,
+    frames: Frames,
+    log: Option<Log>,
+}
+
+struct Log {
+    trace: SharedTrace<Output>,
+    ledger: Ledger,
+    /// Losses that could not be told packet by packet.
+    unexplained: u64,
+}
+
+impl Journal {
+    /// The journal of a flow that starts with `decision`; with a `trace`, every packet is logged.
+    pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> Journal {
+        Journal {
+            now: Time::ZERO,
+            meter,
+            stream_sent: 0,
+            data_packets: 0,
+            decision,
+            over: false,
+            frames: Frames::default(),
+            log: trace.map(|trace| Log { trace, ledger: Ledger::default(), unexplained: 0 }),
+        }
+    }
+
+    /// Losses of which the log does not name the packets.
+    pub fn unexplained(&self) -> u64 {
+        self.log.as_ref().map_or(0, |log| log.unexplained)
+    }
+
+    fn heard(&mut self, event: &Event, decision: &Decision) {
+        if !self.over {
+            self.meter.heard(event, decision, &self.decision);
+        }
+        self.decision = *decision;
+        if let (EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost), Some(log)) =
+            (&event.kind, &mut self.log)
+        {
+            let mut trace = log.trace.lock();
+            let told = log.ledger.lost(lost.bytes, lost.newest_sent_at, |loss| {
+                trace.packet_lost(event.now.0, loss.kind, loss.number, Some(loss.trigger));
+            });
+            log.unexplained += u64::from(!told);
+        }
+    }
+}
+
+impl Listener for Journal {
+    fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        self.frames.read(payload);
+        if let Some(end) = self.frames.stream_end {
+            self.stream_sent = self.stream_sent.max(end);
+            self.data_packets += 1;
+        }
+        let Some(log) = &mut self.log else { return };
+        if kind == PacketType::Handshake {
+            // A client that has handshake keys is done with the initial ones (`RFC 9001 §4.9.1`).
+            log.ledger.discard(PacketType::Initial);
+        }
+        let bytes = bytes as u64;
+        // Of lost probes of the datagram size no controller is told (`RFC 9000 §14.4`).
+        let counts = self.frames.in_flight && !self.frames.probes_mtu();
+        log.ledger.sent(kind, number, self.now, if counts { bytes } else { 0 });
+        let frames: Vec<_> = self.frames.logged().collect();
+        log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
+    }
+
+    fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
+        let Some(log) = &mut self.log else { return };
+        self.frames.read(payload);
+        log.ledger.acknowledged(kind, self.frames.acknowledged());
+        if self.frames.handshake_done {
+            log.ledger.discard(PacketType::Handshake);
+        }
+        let packet = Packet { kind, number, bytes: bytes as u64, trigger: None };
+        let frames: Vec<_> = self.frames.logged().collect();
+        log.trace.lock().packet_received(self.now.0, &packet, &frames);
+    }
+}
+
+/// A recorder that writes to a journal, and to a log after it.
+pub struct Listen {
+    /// The journal.
+    pub journal: Arc<Mutex<Journal>>,
+    /// The log.
+    pub qlog: Option<QlogRecorder<Output>>,
+}
+
+impl Recorder for Listen {
+    fn turn(&mut self, turn: GroupStep) {
+        if let Some(qlog) = &mut self.qlog {
+            qlog.turn(turn);
+        }
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
+        lock(&self.journal).heard(event, decision);
+        if let Some(qlog) = &mut self.qlog {
+            qlog.record(event, decision, facts);
+        }
+    }
+}
+
+/// A listener that panicked has nothing more to hear, but the stack goes on.
+pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

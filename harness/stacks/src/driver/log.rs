@@ -1,0 +1,125 @@
+//! Where a run's logs go, and why it can fail, whatever the stack.
+
+use std::io;
+
+use windlass_adapter::{ChoiceError, SharedTrace};
+use windlass_controllers::Decision;
+use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
+
+use super::journal::Output;
+use super::native::NoNative;
+use windlass_network::TopologyError;
+use windlass_simulator::scenario::FlowSpec;
+use windlass_simulator::sim::QlogSettings;
+
+/// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
+pub const SMALLEST: u32 = 1200;
+/// The largest UDP payload.
+pub const LARGEST: u32 = 65_527;
+
+/// Where the log of one flow goes, and how it is written.
+pub struct Log {
+    /// What is written to.
+    pub output: Output,
+    /// How.
+    pub settings: QlogSettings,
+}
+
+/// Says where the log of a flow goes, if anywhere.
+pub type LogOf<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<Log>> + 'a;
+
+/// What a log says of the run it is of.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    /// The stack.
+    pub stack: &'static str,
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// Seed of everything random.
+    pub seed: u64,
+}
+
+/// What the log of `spec` says it is of.
+#[must_use]
+pub fn description(run: &Run<'_>, spec: &FlowSpec) -> String {
+    format!("{} on {}, seed {}", spec.controller, run.scenario, run.seed)
+}
+
+/// The beginning of the log of `spec`, whose controller decides `first` to begin with.
+#[must_use]
+pub fn begin(log: Log, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+    let description = description(run, spec);
+    let header = Header {
+        title: &spec.name,
+        description: &description,
+        vantage: Vantage::Client,
+        name: run.stack,
+        ..Header::default()
+    };
+    let QlogSettings { profile, detail, .. } = log.settings;
+    let mut trace = Trace::new(log.output, profile, detail, &header);
+    let parameters = RecoveryParameters {
+        initial_congestion_window: Some(first.cwnd),
+        ..RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes)
+    };
+    trace.recovery_parameters_set(spec.starts(run.seed).0, &parameters);
+    SharedTrace::from(trace)
+}
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A controller needs what the stack does not report.
+    #[error("flow {flow:?}: {error}")]
+    Controller {
+        /// The flow.
+        flow: String,
+        /// What is missing.
+        error: ChoiceError,
+    },
+    /// The stack has no controller of its own of that name.
+    #[error("flow {flow:?}: {error}")]
+    NoNative {
+        /// The flow.
+        flow: String,
+        /// Which, and which there are.
+        error: NoNative,
+    },
+    /// A datagram size QUIC does not allow.
+    #[error("flow {flow:?}: packet_bytes is {bytes}; {stack} needs {SMALLEST} to {LARGEST} bytes of UDP payload")]
+    PacketSize {
+        /// The stack.
+        stack: &'static str,
+        /// The flow.
+        flow: String,
+        /// Its packet size.
+        bytes: u32,
+    },
+    /// The network cannot be built.
+    #[error(transparent)]
+    Network(#[from] TopologyError),
+    /// No TLS.
+    #[error("cannot set up TLS: {0}")]
+    Tls(String),
+    /// A flow came to an end nobody asked for.
+    #[error("flow {flow:?} failed {at_s:.6} s into the run: {reason}")]
+    Flow {
+        /// The flow.
+        flow: String,
+        /// When, s.
+        at_s: f64,
+        /// Why.
+        reason: String,
+    },
+    /// It was told to stop.
+    #[error("stopped")]
+    Stopped,
+    /// A log could not be written.
+    #[error("flow {flow:?}: cannot write its log: {error}")]
+    Log {
+        /// The flow.
+        flow: String,
+        /// Why.
+        error: io::Error,
+    },
+}

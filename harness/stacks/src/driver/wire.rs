@@ -1,0 +1,144 @@
+//! Datagrams on the network model.
+
+use bytes::BytesMut;
+use windlass_controllers::{Decision, Ecn, Time};
+
+use windlass_network::{Class, Codepoint, Fate, Network, Packet, RouteId};
+use windlass_simulator::scenario::FlowSpec;
+
+/// Which end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// The end that connects and sends the data.
+    Sender = 0,
+    /// The end that accepts and receives it.
+    Receiver = 1,
+}
+
+impl Role {
+    /// Both, in the order of their numbers.
+    pub const ALL: [Role; 2] = [Role::Sender, Role::Receiver];
+
+    /// The other end.
+    pub const fn other(self) -> Role {
+        match self {
+            Role::Sender => Role::Receiver,
+            Role::Receiver => Role::Sender,
+        }
+    }
+
+    /// The name, for errors.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Role::Sender => "sender",
+            Role::Receiver => "receiver",
+        }
+    }
+}
+
+/// A datagram to put on the wire.
+pub struct Datagram<'a> {
+    /// Its ECN codepoint.
+    pub ecn: Codepoint,
+    /// What is in it.
+    pub payload: &'a [u8],
+}
+
+/// The network with what travels on it.
+pub struct Wire {
+    /// The network.
+    pub network: Network,
+    /// Datagrams under way; the network knows them by their place here.
+    datagrams: Vec<Travelling>,
+    free: Vec<usize>,
+}
+
+struct Travelling {
+    since: Time,
+    to: Role,
+    payload: BytesMut,
+}
+
+/// How the packets of one direction of a flow travel.
+#[derive(Clone, Copy)]
+pub struct Lane {
+    /// The flow's number.
+    pub flow: u32,
+    /// Where they go.
+    pub route: RouteId,
+    /// The end they go to.
+    pub to: Role,
+    /// What the wire adds to each, bytes.
+    pub overhead: u32,
+    /// Whether their ECN codepoint is left as the stack set it.
+    pub ecn: bool,
+    /// Their class.
+    pub class: Class,
+}
+
+/// A datagram that reached an end.
+pub struct Arrival {
+    /// Its flow.
+    pub flow: u32,
+    /// The end.
+    pub role: Role,
+    /// The datagram, unless it was lost on the way.
+    pub payload: Option<BytesMut>,
+    /// Its ECN codepoint.
+    pub ecn: Codepoint,
+    /// When it was put on the wire.
+    pub since: Time,
+}
+
+impl Wire {
+    /// An empty wire.
+    pub fn new(mut network: Network) -> Wire {
+        network.tell_losses(true);
+        Wire { network, datagrams: Vec::new(), free: Vec::new() }
+    }
+
+    /// Puts a datagram on the wire.
+    pub fn send(&mut self, now: Time, lane: &Lane, datagram: &Datagram<'_>) {
+        let travelling = Travelling { since: now, to: lane.to, payload: BytesMut::from(datagram.payload) };
+        let place = match self.free.pop() {
+            Some(place) => {
+                self.datagrams[place] = travelling;
+                place
+            }
+            None => {
+                self.datagrams.push(travelling);
+                self.datagrams.len() - 1
+            }
+        };
+        let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX).saturating_add(lane.overhead);
+        let mut packet = Packet::new(lane.flow, place as u64, bytes);
+        packet.class = lane.class;
+        if lane.ecn {
+            packet.ecn = datagram.ecn;
+        }
+        self.network.send(now, lane.route, packet);
+    }
+
+    /// The next datagram that leaves the network until `now`, lost ones among them.
+    pub fn poll(&mut self, now: Time) -> Option<Arrival> {
+        let delivery = self.network.poll(now)?;
+        let packet = delivery.packet;
+        let place = packet.id as usize;
+        let travelling = &mut self.datagrams[place];
+        let payload = std::mem::take(&mut travelling.payload);
+        let (role, since) = (travelling.to, travelling.since);
+        self.free.push(place);
+        let payload = (delivery.fate == Fate::Delivered).then_some(payload);
+        Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn, since })
+    }
+}
+
+/// How a packet of the sender is marked: by the scenario, else as the controller decides.
+/// The application owns the socket a stack sends from, so a decided DSCP is its to set.
+pub fn marking(spec: &FlowSpec, decision: &Decision) -> (bool, Class) {
+    let ecn = match (spec.ecn, decision.ecn) {
+        (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => false,
+        (_, Ecn::Ect0 | Ecn::Ect1) | (Some(true), Ecn::Unspecified) => true,
+    };
+    (ecn, Class::of_dscp(decision.dscp))
+}

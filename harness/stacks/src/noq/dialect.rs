@@ -1,0 +1,246 @@
+//! What noq spells otherwise than its kin.
+
+use std::any::Any;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::{Bytes, BytesMut};
+use noq_proto::congestion::{self, Controller, ControllerFactory};
+use noq_proto::{
+    Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple,
+    PathId, RttEstimator, SendStream, ServerConfig, Transmit,
+};
+use windlass_adapter::std_time::{Loss, Packet};
+
+use super::watched::Watched;
+use crate::driver::native::Seen;
+
+pub use windlass_noq::{Factory, STACK};
+
+/// How a connection ID is handed to cryptography.
+pub type ConnectionIdArg<'a> = ConnectionId;
+
+/// How a client's configuration is called to start a session.
+pub type Starter<'a, T> = &'a T;
+
+/// Its own controllers.
+pub const NATIVES: &[&str] = &["newreno", "cubic", "bbr3"];
+
+/// The factory of its own controller called `name`, with an initial window of ten
+/// datagrams of `payload` bytes.
+pub fn native(name: &str, payload: u16) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+    let window = 10 * u64::from(payload);
+    Some(match name {
+        "newreno" => {
+            let mut config = congestion::NewRenoConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "cubic" => {
+            let mut config = congestion::CubicConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "bbr3" => {
+            let mut config = congestion::Bbr3Config::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        _ => return None,
+    })
+}
+
+/// An endpoint.
+pub fn endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(config, server, true)
+}
+
+/// Gives an endpoint's connections the IDs of `make`.
+pub fn connection_ids(config: &mut EndpointConfig, make: fn() -> Box<dyn ConnectionIdGenerator>) {
+    config.cid_generator(Arc::new(make));
+}
+
+/// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
+pub fn write(mut stream: SendStream<'_>, chunk: &mut Bytes) -> bool {
+    stream.write_chunks(&mut std::slice::from_mut(chunk)).is_ok()
+}
+
+/// A datagram arrives at an endpoint.
+pub fn handle(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    peer: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    datagram: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, FourTuple::new(peer, None), ecn, datagram, buffer)
+}
+
+/// The next datagram a connection sends.
+pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    connection.poll_transmit(now, NonZeroUsize::MIN, buffer)
+}
+
+/// The congestion window, bytes.
+pub fn window(connection: &Connection) -> u64 {
+    connection.congestion_state(PathId::ZERO).map_or(0, |controller| controller.metrics().congestion_window)
+}
+
+/// Packets sent and packets lost.
+pub fn packets(connection: &mut Connection) -> (u64, u64) {
+    let stats = connection.path_stats(PathId::ZERO).unwrap_or_default();
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The same of a connection on real sockets.
+pub fn live_packets(connection: &noq::Connection) -> (u64, u64) {
+    let stats = connection.path_stats(PathId::ZERO).unwrap_or_default();
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The next bytes of a stream on real sockets; `None` at its end.
+///
+/// # Errors
+/// Why there are none.
+pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::ReadError> {
+    stream.read_chunk(usize::MAX).await
+}
+
+/// Takes down what a native controller decided.
+pub fn note(seen: &Seen, native: &dyn Controller) {
+    let metrics = native.metrics();
+    // Its trait tells bytes/s.
+    seen.note(
+        native.window(),
+        metrics.ssthresh.filter(|bytes| *bytes < u64::MAX),
+        metrics.pacing_rate.map(|rate| rate.saturating_mul(8)),
+    );
+}
+
+impl Controller for Watched {
+    fn on_sent(&mut self, now: Instant, bytes: u64, largest_pn: u64) {
+        self.native.on_sent(now, bytes, largest_pn);
+    }
+
+    fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
+        self.native.on_packet_sent(now, bytes, pn);
+        self.look();
+        self.path.sent(now, u64::from(bytes), pn, false);
+    }
+
+    fn on_cwnd_limited(&mut self) {
+        self.native.on_cwnd_limited();
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.native.on_ack(now, sent, bytes, pn, app_limited, rtt);
+        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.native.on_end_acks(now, in_flight, app_limited, largest);
+        self.look();
+        self.path.end_acks(now, in_flight, app_limited, largest);
+    }
+
+    fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
+        self.native.on_packet_lost(lost_bytes, pn, now);
+    }
+
+    fn on_congestion_event(
+        &mut self,
+        now: Instant,
+        sent: Instant,
+        persistent: bool,
+        is_ecn: bool,
+        lost_bytes: u64,
+        largest_lost_pn: u64,
+    ) {
+        self.native.on_congestion_event(now, sent, persistent, is_ecn, lost_bytes, largest_lost_pn);
+        self.look();
+        if is_ecn {
+            self.path.marked(now, sent, Some(largest_lost_pn));
+        } else {
+            let newest_pn = Some(largest_lost_pn);
+            self.path.lost(now, sent, Loss { bytes: lost_bytes, packets: None, newest_pn, persistent });
+        }
+    }
+
+    fn on_spurious_congestion_event(&mut self) {
+        self.native.on_spurious_congestion_event();
+        self.look();
+        self.path.spurious();
+    }
+
+    fn on_ack_frequency_update(&mut self, threshold: u64, requested_max_ack_delay: Duration) {
+        self.native.on_ack_frequency_update(threshold, requested_max_ack_delay);
+        self.path.max_ack_delay(requested_max_ack_delay);
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.native.on_mtu_update(new_mtu);
+        self.look();
+        self.path.mtu(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.native.window()
+    }
+
+    fn metrics(&self) -> congestion::ControllerMetrics {
+        self.native.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.copy())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.native.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// [`PacketKey`](noq_proto::crypto::PacketKey) for the keys of a tap.
+macro_rules! packet_key {
+    ($key:ident) => {
+        impl<L: Listener> PacketKey for $key<L> {
+            fn encrypt(&self, path: noq_proto::PathId, packet: u64, buf: &mut [u8], header_len: usize) {
+                self.sealing(packet, buf, header_len);
+                self.inner.encrypt(path, packet, buf, header_len);
+            }
+
+            fn decrypt(
+                &self,
+                path: noq_proto::PathId,
+                packet: u64,
+                header: &[u8],
+                payload: &mut BytesMut,
+            ) -> Result<(), CryptoError> {
+                let bytes = header.len() + payload.len();
+                self.inner.decrypt(path, packet, header, payload)?;
+                self.opened(packet, bytes, payload);
+                Ok(())
+            }
+
+            fn tag_len(&self) -> usize {
+                self.inner.tag_len()
+            }
+
+            fn confidentiality_limit(&self) -> u64 {
+                self.inner.confidentiality_limit()
+            }
+
+            fn integrity_limit(&self) -> u64 {
+                self.inner.integrity_limit()
+            }
+        }
+    };
+}
+pub(super) use packet_key;

@@ -1,0 +1,203 @@
+//! What quinn spells otherwise than its kin.
+
+use std::any::Any;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::{Bytes, BytesMut};
+use quinn_proto::congestion::{self, Controller, ControllerFactory};
+use quinn_proto::{
+    Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
+    RttEstimator, SendStream, ServerConfig, Transmit,
+};
+use windlass_adapter::std_time::{Loss, Packet};
+
+use super::watched::Watched;
+use crate::driver::native::Seen;
+
+pub use windlass_quinn::{Factory, STACK};
+
+/// How a connection ID is handed to cryptography.
+pub type ConnectionIdArg<'a> = &'a ConnectionId;
+
+/// How a client's configuration is called to start a session.
+pub type Starter<'a, T> = Arc<T>;
+
+/// Its own controllers.
+pub const NATIVES: &[&str] = &["newreno", "cubic", "bbr"];
+
+/// The factory of its own controller called `name`, with an initial window of ten
+/// datagrams of `payload` bytes.
+pub fn native(name: &str, payload: u16) -> Option<Arc<dyn ControllerFactory + Send + Sync>> {
+    let window = 10 * u64::from(payload);
+    Some(match name {
+        "newreno" => {
+            let mut config = congestion::NewRenoConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "cubic" => {
+            let mut config = congestion::CubicConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        "bbr" => {
+            let mut config = congestion::BbrConfig::default();
+            config.initial_window(window);
+            Arc::new(config)
+        }
+        _ => return None,
+    })
+}
+
+/// An endpoint.
+pub fn endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
+    Endpoint::new(config, server, true, None)
+}
+
+/// Gives an endpoint's connections the IDs of `make`.
+pub fn connection_ids(config: &mut EndpointConfig, make: fn() -> Box<dyn ConnectionIdGenerator>) {
+    config.cid_generator(make);
+}
+
+/// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
+pub fn write(mut stream: SendStream<'_>, chunk: &mut Bytes) -> bool {
+    stream.write_chunks(std::slice::from_mut(chunk)).is_ok()
+}
+
+/// A datagram arrives at an endpoint.
+pub fn handle(
+    endpoint: &mut Endpoint,
+    now: Instant,
+    peer: SocketAddr,
+    ecn: Option<EcnCodepoint>,
+    datagram: BytesMut,
+    buffer: &mut Vec<u8>,
+) -> Option<DatagramEvent> {
+    endpoint.handle(now, peer, None, ecn, datagram, buffer)
+}
+
+/// The next datagram a connection sends.
+pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>) -> Option<Transmit> {
+    connection.poll_transmit(now, 1, buffer)
+}
+
+/// The congestion window, bytes.
+pub fn window(connection: &Connection) -> u64 {
+    connection.congestion_state().metrics().congestion_window
+}
+
+/// Packets sent and packets lost.
+pub fn packets(connection: &mut Connection) -> (u64, u64) {
+    let stats = connection.stats().path;
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The same of a connection on real sockets.
+pub fn live_packets(connection: &quinn::Connection) -> (u64, u64) {
+    let stats = connection.stats().path;
+    (stats.sent_packets, stats.lost_packets)
+}
+
+/// The next bytes of a stream on real sockets; `None` at its end.
+///
+/// # Errors
+/// Why there are none.
+pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn::ReadError> {
+    Ok(stream.read_chunk(usize::MAX, true).await?.map(|chunk| chunk.bytes))
+}
+
+/// Takes down what a native controller decided.
+pub fn note(seen: &Seen, native: &dyn Controller) {
+    let metrics = native.metrics();
+    // Its trait tells bit/s.
+    seen.note(native.window(), metrics.ssthresh.filter(|bytes| *bytes < u64::MAX), metrics.pacing_rate);
+}
+
+impl Controller for Watched {
+    fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
+        self.native.on_sent(now, bytes, last_packet_number);
+        self.look();
+        self.path.sent(now, bytes, last_packet_number, true);
+    }
+
+    fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
+        self.native.on_ack(now, sent, bytes, app_limited, rtt);
+        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
+    }
+
+    fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+        self.native.on_end_acks(now, in_flight, app_limited, largest);
+        self.look();
+        self.path.end_acks(now, in_flight, app_limited, largest);
+    }
+
+    fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
+        self.native.on_congestion_event(now, sent, persistent, lost_bytes);
+        self.look();
+        if lost_bytes == 0 {
+            self.path.marked(now, sent, None);
+        } else {
+            self.path.lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
+        }
+    }
+
+    fn on_mtu_update(&mut self, new_mtu: u16) {
+        self.native.on_mtu_update(new_mtu);
+        self.look();
+        self.path.mtu(new_mtu);
+    }
+
+    fn window(&self) -> u64 {
+        self.native.window()
+    }
+
+    fn metrics(&self) -> congestion::ControllerMetrics {
+        self.native.metrics()
+    }
+
+    fn clone_box(&self) -> Box<dyn Controller> {
+        Box::new(self.copy())
+    }
+
+    fn initial_window(&self) -> u64 {
+        self.native.initial_window()
+    }
+
+    fn into_any(self: Box<Self>) -> Box<dyn Any> {
+        self
+    }
+}
+
+/// [`PacketKey`](quinn_proto::crypto::PacketKey) for the keys of a tap.
+macro_rules! packet_key {
+    ($key:ident) => {
+        impl<L: Listener> PacketKey for $key<L> {
+            fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
+                self.sealing(packet, buf, header_len);
+                self.inner.encrypt(packet, buf, header_len);
+            }
+
+            fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+                let bytes = header.len() + payload.len();
+                self.inner.decrypt(packet, header, payload)?;
+                self.opened(packet, bytes, payload);
+                Ok(())
+            }
+
+            fn tag_len(&self) -> usize {
+                self.inner.tag_len()
+            }
+
+            fn confidentiality_limit(&self) -> u64 {
+                self.inner.confidentiality_limit()
+            }
+
+            fn integrity_limit(&self) -> u64 {
+                self.inner.integrity_limit()
+            }
+        }
+    };
+}
+pub(super) use packet_key;

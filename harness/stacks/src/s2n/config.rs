@@ -1,0 +1,63 @@
+//! s2n-quic's configuration for a flow: nothing but the controller limits it.
+
+use std::time::Duration;
+
+use s2n_quic::provider::limits::Limits;
+use windlass_s2n_quic::STACK;
+
+use crate::RunError;
+use crate::driver::log::SMALLEST;
+use windlass_simulator::scenario::FlowSpec;
+
+/// What s2n-quic reports when it cannot make an end.
+pub type Error = Box<dyn std::error::Error>;
+
+/// The largest an IPv4 packet holds.
+const LARGEST: u32 = 65_507;
+
+/// Bytes of IPv4 and UDP headers, which s2n-quic counts as part of a datagram's size.
+const HEADERS: u16 = 28;
+
+/// Sizes of a flow's datagrams as s2n-quic counts them, bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Sizes {
+    /// At first.
+    pub first: u16,
+    /// What they may be raised to.
+    pub largest: u16,
+}
+
+impl Sizes {
+    /// Those of a flow that was [checked](check_size).
+    pub fn of(spec: &FlowSpec) -> Sizes {
+        let size = |payload| u16::try_from(payload).unwrap_or(u16::MAX).saturating_add(HEADERS);
+        Sizes { first: size(spec.packet_bytes), largest: size(spec.discover_packet_bytes.unwrap_or(spec.packet_bytes)) }
+    }
+}
+
+/// Checks that s2n-quic can send datagrams of the flow's size.
+///
+/// # Errors
+/// They are too small or too large.
+pub fn check_size(spec: &FlowSpec) -> Result<(), RunError> {
+    if (SMALLEST..=LARGEST).contains(&spec.packet_bytes) {
+        return Ok(());
+    }
+    Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes })
+}
+
+/// Limits that never limit a flow; only to a peer that vanishes is a connection given up.
+///
+/// # Errors
+/// s2n-quic's.
+pub fn limits(spec: &FlowSpec) -> Result<Limits, Error> {
+    const WINDOW: u64 = u32::MAX as u64;
+    let idle = if spec.vanishes.is_some() { Duration::from_nanos(spec.idle_timeout.0) } else { Duration::ZERO };
+    Ok(Limits::new()
+        .with_data_window(WINDOW)?
+        .with_unidirectional_data_window(WINDOW)?
+        .with_max_send_buffer_size(u32::MAX)?
+        .with_max_ack_delay(Duration::from_nanos(spec.ack.max_delay.0))?
+        .with_max_idle_timeout(idle)?
+        .with_max_handshake_duration(Duration::from_secs(3600))?)
+}

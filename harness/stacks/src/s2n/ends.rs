@@ -1,0 +1,118 @@
+//! The two ends of a flow: s2n-quic's client, which sends, and its server.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint};
+use s2n_quic::provider::event::Subscriber;
+use s2n_quic::provider::io::testing::{Handle, Io};
+use s2n_quic::{Client, Server};
+use windlass_adapter::Groups;
+use windlass_controllers::Algorithm;
+use windlass_s2n_quic::Qlog;
+
+use super::choice::Choice;
+use super::clock::Clock;
+use super::config::{Error, Sizes, limits};
+use super::flow::Shared;
+use super::native::Measured;
+use super::news::News;
+use super::random::Random;
+use super::watch::{Listen, Native, Watch};
+use crate::identity::Identity;
+use windlass_network::Stream;
+use windlass_simulator::scenario::FlowSpec;
+
+/// Datagrams an end's queues hold: as many as its socket takes in at once.
+pub const QUEUE: usize = 1024;
+
+/// What the ends of all flows of a run share.
+#[derive(Clone)]
+pub struct Setup {
+    pub handle: Handle,
+    pub identity: &'static Identity,
+    pub seed: u64,
+    pub clock: Clock,
+    pub groups: Groups<Algorithm, String>,
+}
+
+/// What the ends of a flow are made of.
+pub struct Ends {
+    pub setup: Setup,
+    pub spec: Arc<FlowSpec>,
+    pub choice: Choice,
+    pub log: Option<Qlog>,
+    pub news: News,
+}
+
+impl Ends {
+    /// Makes the ends of `flow`: the one that receives, the one that sends, and the address
+    /// of the former.
+    ///
+    /// # Errors
+    /// s2n-quic's.
+    pub fn make(self, flow: &Shared) -> Result<(Server, Client, SocketAddr), Error> {
+        let news = self.news.clone();
+        let server = self.receiver()?;
+        let to = server.local_addr()?;
+        let client = self.sender(flow)?;
+        news.made([client.local_addr()?, to]);
+        Ok((server, client, to))
+    }
+
+    fn receiver(&self) -> Result<Server, Error> {
+        let Identity { certificate, key } = self.setup.identity;
+        Ok(Server::builder()
+            .with_tls((&certificate[..], &key[..]))?
+            .with_io(self.io()?)?
+            .with_random(self.random("receiver"))?
+            .with_limits(limits(&self.spec)?)?
+            .start()?)
+    }
+
+    fn sender(mut self, flow: &Shared) -> Result<Client, Error> {
+        // A log that is never asked for costs nothing.
+        let log = self.log.take().unwrap_or_else(|| Qlog::to(|_| None));
+        let watch = Watch::new(flow, !self.spec.drop_packets.is_empty());
+        match self.choice.clone() {
+            Choice::Ours(endpoint) => {
+                let listen = flow.clone();
+                let seed = Stream::new(self.setup.seed, &format!("controller {}", self.spec.name)).integer();
+                let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(Listen(listen.clone())));
+                if let Some(group) = self.spec.group.clone() {
+                    endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
+                }
+                self.client(endpoint.record_in(&log), (log, watch))
+            }
+            Choice::Cubic => self.native(Cubic::default(), flow, (log, watch)),
+            Choice::Bbr => self.native(Bbr::default(), flow, (log, watch)),
+        }
+    }
+
+    fn native<E: Endpoint>(&self, inner: E, flow: &Shared, (log, watch): (Qlog, Watch)) -> Result<Client, Error> {
+        let witness = Native { flow: flow.clone(), clock: self.setup.clock };
+        self.client(Measured { inner, witness }, (log.controller(&self.spec.controller), watch))
+    }
+
+    fn client(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<Client, Error> {
+        Ok(Client::builder()
+            .with_tls(&self.setup.identity.certificate[..])?
+            .with_io(self.io()?)?
+            .with_congestion_controller(endpoint)?
+            .with_event(events)?
+            .with_random(self.random("sender"))?
+            .with_limits(limits(&self.spec)?)?
+            .start()?)
+    }
+
+    /// A socket for datagrams of the flow's size, and larger ones if it may discover them.
+    fn io(&self) -> Result<Io, Error> {
+        let Sizes { first, largest } = Sizes::of(&self.spec);
+        let builder = self.setup.handle.builder().with_max_mtu(largest).with_initial_mtu(first).with_base_mtu(first);
+        Ok(builder.with_internal_recv_buffer_size(QUEUE * usize::from(largest))?.build()?)
+    }
+
+    fn random(&self, part: &str) -> Random {
+        Random(Stream::new(self.setup.seed, &format!("s2n-quic {part} {}", self.spec.name)))
+    }
+}

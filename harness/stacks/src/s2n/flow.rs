@@ -1,0 +1,297 @@
+//! One flow: the transfer over a connection, and what is measured of it.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::task::{Poll, Waker};
+use std::time::Duration;
+
+use s2n_quic::client::Connect;
+use s2n_quic::connection::Handle;
+use s2n_quic::provider::io::testing::spawn;
+use s2n_quic::{Client, Server};
+use windlass_controllers::{Decision, Event, Time};
+
+use super::clock::Clock;
+use super::ends::Ends;
+use super::news::News;
+use crate::driver::journal::lock;
+use crate::identity::SERVER_NAME;
+use crate::payload::{Hash, Sink, Source, check};
+use windlass_simulator::measure::Meter;
+use windlass_simulator::scenario::FlowSpec;
+
+/// Unsent bytes the application keeps ready, so that it is never what limits a flow.
+const READY: u64 = 1 << 19;
+/// How far the receiver gets before the sender's copy is hashed and forgotten.
+const CONFIRM: u64 = 1 << 20;
+
+/// A datagram an end has handed to its socket.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Handed {
+    /// Its size, bytes.
+    pub bytes: usize,
+    /// Whether it carries stream data.
+    pub data: bool,
+}
+
+/// A flow as its two ends, its controller and the network see it.
+pub struct Flow {
+    /// RTT, window, congestion responses, packets.
+    pub meter: Meter,
+    /// The decision in force, for the marks packets get.
+    pub decision: Decision,
+    /// When it started to connect.
+    pub started: Option<Time>,
+    /// When it was over, and what the receiver had then.
+    pub over: Option<(Time, u64)>,
+    /// Why it failed, and when.
+    pub failed: Option<(Time, String)>,
+    /// What the sender's datagrams are that the network has not taken yet, where it has to
+    /// know.
+    pub handed: VecDeque<Handed>,
+    /// When its receiver vanishes.
+    vanishes: Option<Time>,
+    source: Source,
+    sink: Sink,
+    confirmed: u64,
+    /// Bytes still to make.
+    left: u64,
+    /// Stream bytes sent at least once.
+    sent: u64,
+    connection: Option<Handle>,
+    /// When it is to start, once that is known.
+    starts: Option<Time>,
+    /// The sender, waiting for something to change.
+    waiting: Option<Waker>,
+    news: News,
+}
+
+impl Flow {
+    /// A flow of `spec` from `source` that has decided `decision` and tells `news`.
+    pub fn new(spec: &FlowSpec, decision: Decision, source: Source, news: News) -> Flow {
+        Flow {
+            vanishes: spec.vanishes,
+            meter: Meter::new(spec.packet_bytes),
+            decision,
+            started: None,
+            over: None,
+            failed: None,
+            handed: VecDeque::new(),
+            source,
+            sink: Sink::default(),
+            confirmed: 0,
+            left: spec.transfer_bytes.unwrap_or(u64::MAX),
+            sent: 0,
+            connection: None,
+            starts: None,
+            waiting: None,
+            news,
+        }
+    }
+
+    /// It is to start at `at`.
+    pub fn start_at(&mut self, at: Time) {
+        self.starts = Some(at);
+        self.wake();
+    }
+
+    /// Stream bytes up to `end` were sent.
+    pub fn stream_sent(&mut self, end: u64) {
+        if end > self.sent {
+            self.sent = end;
+            self.wake();
+        }
+    }
+
+    fn wake(&mut self) {
+        if let Some(waker) = self.waiting.take() {
+            waker.wake();
+        }
+    }
+
+    /// One of our controllers heard something and decided.
+    pub fn heard(&mut self, event: &Event, decision: &Decision) {
+        if self.over.is_none() {
+            self.meter.heard(event, decision, &self.decision);
+        }
+        self.decision = *decision;
+    }
+
+    /// The window of another controller; whether it answered congestion.
+    pub fn window(&mut self, now: Time, bytes: u64, answered: bool) {
+        if self.over.is_none() {
+            self.meter.congestion_events += u64::from(answered);
+            self.meter.window(now.0, bytes);
+        }
+    }
+
+    /// An RTT sample of another controller.
+    pub fn sampled(&mut self, rtt: Duration) {
+        if self.over.is_none() {
+            self.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// A point of the series.
+    pub fn sample(&mut self, now: Time) {
+        if self.started.is_some() && self.over.is_none() {
+            self.meter.sample(now.0, self.sink.received());
+        }
+    }
+
+    fn begin(&mut self, now: Time) {
+        self.started = Some(now);
+        self.meter.start(now.0, self.decision.cwnd);
+    }
+
+    fn end(&mut self, now: Time) {
+        if self.over.is_none() {
+            // The last stretch of the series belongs to the flow.
+            self.sample(now);
+            self.over = Some((now, self.sink.received()));
+            self.news.over();
+            self.wake();
+        }
+    }
+
+    /// A connection was lost; to a peer that vanished, that ends the transfer.
+    fn fail(&mut self, now: Time, reason: String) {
+        if self.vanishes.is_some_and(|at| now >= at) {
+            self.end(now);
+        } else if self.over.is_none() && self.failed.is_none() {
+            self.failed = Some((now, reason));
+        }
+    }
+
+    fn receive(&mut self, bytes: bytes::Bytes) {
+        self.sink.take(self.sink.in_order(), bytes);
+        if self.sink.in_order() >= self.confirmed + CONFIRM {
+            self.confirmed = self.sink.in_order();
+            self.source.confirm(self.confirmed);
+        }
+    }
+
+    /// Application bytes the receiver has.
+    pub fn received(&self) -> u64 {
+        self.sink.received()
+    }
+
+    /// The hash of what arrived.
+    ///
+    /// # Errors
+    /// The sender's first so many bytes are others.
+    pub fn check(&mut self) -> Result<Hash, String> {
+        check(std::mem::replace(&mut self.source, Source::new(0, "")), std::mem::take(&mut self.sink))
+    }
+}
+
+/// A flow among those who hold it. All run on one thread.
+#[derive(Clone)]
+pub struct Shared(Arc<Mutex<Flow>>);
+
+impl Shared {
+    pub fn new(flow: Flow) -> Shared {
+        Shared(Arc::new(Mutex::new(flow)))
+    }
+
+    pub fn lock(&self) -> std::sync::MutexGuard<'_, Flow> {
+        lock(&self.0)
+    }
+
+    /// Waits until the flow is over, or `ready`.
+    async fn until(&self, ready: impl Fn(&Flow) -> bool) {
+        poll_fn(|context| {
+            let mut flow = self.lock();
+            if flow.over.is_some() || ready(&flow) {
+                return Poll::Ready(());
+            }
+            flow.waiting = Some(context.waker().clone());
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// The whole flow: waits for its start, makes its ends and has them do their work until
+    /// `stop`.
+    pub async fn live(self, ends: Ends, stop: Time, clock: Clock) {
+        self.until(|flow| flow.starts.is_some()).await;
+        let Some(start) = self.lock().starts.filter(|start| *start < stop) else { return };
+        clock.wait(start).await;
+        let made = ends.make(&self).map_err(|error| error.to_string());
+        let (server, client, peer) = match made {
+            Ok(made) => made,
+            Err(reason) => return self.lock().fail(clock.now(), format!("its ends cannot be made: {reason}")),
+        };
+        spawn(self.clone().receive(server, clock));
+        spawn(self.clone().stop(stop, clock));
+        self.send(client, peer, clock).await;
+    }
+
+    /// The end that connects and sends.
+    async fn send(self, client: Client, peer: SocketAddr, clock: Clock) {
+        self.lock().begin(clock.now());
+        if let Err(reason) = self.transfer(client, peer).await {
+            self.lock().fail(clock.now(), format!("the sender lost the connection: {reason}"));
+        }
+    }
+
+    async fn transfer(&self, client: Client, peer: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
+        let mut connection = client.connect(Connect::new(peer).with_server_name(SERVER_NAME)).await?;
+        self.lock().connection = Some(connection.handle());
+        let mut stream = connection.open_send_stream().await?;
+        loop {
+            self.until(|flow| flow.source.made() < flow.sent + READY).await;
+            let chunk = {
+                let mut flow = self.lock();
+                if flow.over.is_some() {
+                    break;
+                }
+                let left = flow.left;
+                let chunk = flow.source.take(left);
+                flow.left -= chunk.len() as u64;
+                chunk
+            };
+            if chunk.is_empty() {
+                stream.finish()?;
+                break;
+            }
+            stream.send(chunk).await?;
+        }
+        self.until(|_| false).await;
+        connection.close(0u32.into());
+        Ok(())
+    }
+
+    /// The end that accepts and receives.
+    async fn receive(self, mut server: Server, clock: Clock) {
+        let Some(mut connection) = server.accept().await else { return };
+        let result = async {
+            if let Some(mut stream) = connection.accept_receive_stream().await? {
+                while let Some(chunk) = stream.receive().await? {
+                    self.lock().receive(chunk);
+                }
+                self.lock().end(clock.now());
+            }
+            Ok::<(), Box<dyn std::error::Error>>(())
+        }
+        .await;
+        if let Err(reason) = result {
+            self.lock().fail(clock.now(), format!("the receiver lost the connection: {reason}"));
+        }
+    }
+
+    /// Ends the transfer at `stop`, where it is.
+    async fn stop(self, stop: Time, clock: Clock) {
+        clock.wait(stop).await;
+        let connection = {
+            let mut flow = self.lock();
+            flow.end(clock.now());
+            flow.connection.take()
+        };
+        if let Some(connection) = connection {
+            connection.close(0u32.into());
+        }
+    }
+}

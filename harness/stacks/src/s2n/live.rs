@@ -1,0 +1,294 @@
+//! The programs of a flow on real sockets: s2n-quic's ordinary client and server.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use bytes::Bytes;
+use s2n_quic::client::Connect;
+use s2n_quic::connection::Connection;
+use s2n_quic::provider::congestion_controller::{Bbr, Cubic, Endpoint, Timestamp};
+use s2n_quic::provider::event::Subscriber;
+use s2n_quic::provider::event::events::{self, ConnectionInfo, ConnectionMeta};
+use s2n_quic::provider::io::tokio::Provider;
+use s2n_quic::stream::{ReceiveStream, SendStream};
+use s2n_quic::{Client, Server};
+use windlass_adapter::qlog::Level;
+use windlass_adapter::{GroupStep, Groups, QlogRecorder, Recorder, SharedTrace, StateVariables};
+use windlass_controllers::{Algorithm, Decision, Event, Span, Time};
+use windlass_s2n_quic::STACK;
+
+use super::choice::{Choice, first_decision};
+use super::config::{Error, Sizes, check_size, limits};
+use super::native::{Measured, Witness};
+use crate::driver::journal::{Journal, Listen, Output, lock};
+use crate::driver::log::{Run, begin};
+use crate::identity::{Identity, SERVER_NAME, identity};
+use crate::wire::{self, Clock, Counts, Ends, Program, Report};
+use crate::{Log, LogOf, RunError};
+use windlass_network::Stream;
+use windlass_simulator::measure::Meter;
+use windlass_simulator::scenario::{FlowSpec, Scenario};
+
+/// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
+/// `stop` is told now and then how far the run is, and says whether to give up.
+///
+/// # Errors
+/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+    let identity = identity().map_err(RunError::Tls)?;
+    wire::run(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))
+}
+
+/// s2n-quic as a program.
+struct Live<'a> {
+    scenario: &'a Scenario,
+    identity: &'static Identity,
+    clock: Clock,
+    groups: Groups<Algorithm, String>,
+}
+
+impl Program for Live<'_> {
+    const NAME: &'static str = STACK;
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn ends(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Ends<Sender, Receiver>, RunError> {
+        check_size(spec)?;
+        let choice = Choice::of(spec)?;
+        let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
+        let first = first_decision(spec);
+        let run = Run { stack: STACK, scenario: &self.scenario.name, seed: self.scenario.seed };
+        let trace = log.map(|log| begin(log, &run, spec, &first));
+        // Without packets, which of them were lost is not for the journal to say.
+        let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
+        let told = Told { journal: Arc::clone(&journal), trace: trace.clone(), level, clock: self.clock };
+        let failed = |error: Error| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason: error.to_string() };
+        let receiver = self.receiver(spec).map_err(failed)?;
+        let sender = self.sender(spec, choice, &told).map_err(failed)?;
+        Ok(Ends { sender, receiver, journal, trace })
+    }
+
+    fn groups(&self) -> &Groups<Algorithm, String> {
+        &self.groups
+    }
+}
+
+impl Live<'_> {
+    fn receiver(&self, spec: &FlowSpec) -> Result<Receiver, Error> {
+        let Identity { certificate, key } = self.identity;
+        let server = Server::builder()
+            .with_tls((&certificate[..], &key[..]))?
+            .with_io(io(spec)?)?
+            .with_limits(limits(spec)?)?
+            .start()?;
+        let address = server.local_addr()?;
+        Ok(Receiver { server, address, connection: None })
+    }
+
+    fn sender(&self, spec: &FlowSpec, choice: Choice, told: &Told) -> Result<Sender, Error> {
+        let counts = Arc::<Tallied>::default();
+        let client = match choice {
+            Choice::Ours(endpoint) => {
+                let seed = Stream::new(self.scenario.seed, &format!("controller {}", spec.name)).integer();
+                let told = told.clone();
+                let mut endpoint =
+                    endpoint.seed(seed).record_with(move |new| {
+                        Box::new(told.recorder(|trace, level| {
+                            QlogRecorder::new(trace, level, new.engine, new.controller, new.path)
+                        }))
+                    });
+                if let Some(group) = spec.group.clone() {
+                    endpoint = endpoint.group(&self.groups, move |_| group.clone());
+                }
+                self.client(spec, endpoint, &counts)
+            }
+            Choice::Cubic => self.client(spec, Measured { inner: Cubic::default(), witness: told.clone() }, &counts),
+            Choice::Bbr => self.client(spec, Measured { inner: Bbr::default(), witness: told.clone() }, &counts),
+        }?;
+        let address = client.local_addr()?;
+        Ok(Sender { client: Some(client), address, counts, connection: None })
+    }
+
+    fn client(&self, spec: &FlowSpec, endpoint: impl Endpoint, counts: &Arc<Tallied>) -> Result<Client, Error> {
+        Ok(Client::builder()
+            .with_tls(&self.identity.certificate[..])?
+            .with_io(io(spec)?)?
+            .with_congestion_controller(endpoint)?
+            .with_event(Watch(Arc::clone(counts)))?
+            .with_limits(limits(spec)?)?
+            .start()?)
+    }
+}
+
+/// A socket on 127.0.0.1 for datagrams of the flow's size, and larger ones if it may
+/// discover them.
+fn io(spec: &FlowSpec) -> Result<Provider, Error> {
+    let Sizes { first, largest } = Sizes::of(spec);
+    Ok(Provider::builder()
+        .with_rx_socket(wire::bind()?)?
+        .with_max_mtu(largest)?
+        .with_initial_mtu(first)?
+        .with_base_mtu(first)?
+        .build()?)
+}
+
+/// What s2n-quic counts at its sending end.
+#[derive(Debug, Default)]
+struct Tallied {
+    sent: AtomicU64,
+    lost: AtomicU64,
+}
+
+struct Watch(Arc<Tallied>);
+
+impl Subscriber for Watch {
+    type ConnectionContext = ();
+
+    fn create_connection_context(&mut self, _: &ConnectionMeta, _: &ConnectionInfo<'_>) {}
+
+    fn on_packet_sent(&mut self, _: &mut (), _: &ConnectionMeta, _: &events::PacketSent) {
+        self.0.sent.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn on_packet_lost(&mut self, _: &mut (), _: &ConnectionMeta, event: &events::PacketLost<'_>) {
+        self.0.lost.fetch_add(u64::from(!event.is_mtu_probe), Ordering::Relaxed);
+    }
+}
+
+/// Whom a flow's controller tells what it hears and decides.
+#[derive(Clone)]
+struct Told {
+    journal: Arc<Mutex<Journal>>,
+    trace: Option<SharedTrace<Output>>,
+    level: Level,
+    clock: Clock,
+}
+
+impl Told {
+    fn recorder(&self, qlog: impl FnOnce(SharedTrace<Output>, Level) -> QlogRecorder<Output>) -> Beside {
+        let qlog = self.trace.clone().map(|trace| qlog(trace, self.level));
+        let journal = Listen { journal: Arc::clone(&self.journal), qlog: None };
+        Beside { journal, qlog, clock: self.clock, ahead: None }
+    }
+}
+
+impl Witness for Told {
+    fn window(&self, _: Timestamp, bytes: u64, answered: bool) {
+        let mut journal = lock(&self.journal);
+        journal.decision.cwnd = bytes;
+        if !journal.over {
+            journal.meter.congestion_events += u64::from(answered);
+            journal.meter.window(self.clock.now().0, bytes);
+        }
+    }
+
+    fn sampled(&self, rtt: Duration) {
+        let mut journal = lock(&self.journal);
+        if !journal.over {
+            journal.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+}
+
+/// A journal by the run's clock beside a log by s2n-quic's, which starts with the client.
+struct Beside {
+    journal: Listen,
+    qlog: Option<QlogRecorder<Output>>,
+    clock: Clock,
+    /// How far the run's clock is ahead.
+    ahead: Option<Span>,
+}
+
+impl Recorder for Beside {
+    fn turn(&mut self, turn: GroupStep) {
+        if let Some(qlog) = &mut self.qlog {
+            qlog.turn(turn);
+        }
+    }
+
+    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
+        let ahead = *self.ahead.get_or_insert_with(|| self.clock.now().since(event.now));
+        // Nothing but its time is compared with anything of the run.
+        self.journal.record(&Event { now: event.now + ahead, ..*event }, decision, facts);
+        if let Some(qlog) = &mut self.qlog {
+            qlog.record(event, decision, facts);
+        }
+    }
+}
+
+/// The end that connects and sends.
+pub struct Sender {
+    client: Option<Client>,
+    address: SocketAddr,
+    counts: Arc<Tallied>,
+    connection: Option<(Connection, SendStream)>,
+}
+
+impl Sender {
+    fn stream(&mut self) -> Result<&mut SendStream, String> {
+        self.connection.as_mut().map(|(_, stream)| stream).ok_or_else(|| "not connected".to_owned())
+    }
+}
+
+impl wire::Sender for Sender {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    async fn connect(&mut self, peer: SocketAddr) -> Result<(), String> {
+        let client = self.client.as_ref().ok_or("closed")?;
+        let connecting = client.connect(Connect::new(peer).with_server_name(SERVER_NAME));
+        let mut connection = connecting.await.map_err(|error| error.to_string())?;
+        let stream = connection.open_send_stream().await.map_err(|error| error.to_string())?;
+        self.connection = Some((connection, stream));
+        Ok(())
+    }
+
+    async fn write(&mut self, bytes: Bytes) -> Result<(), String> {
+        self.stream()?.send(bytes).await.map_err(|error| error.to_string())
+    }
+
+    async fn finish(&mut self) -> Result<(), String> {
+        self.stream()?.finish().map_err(|error| error.to_string())
+    }
+
+    fn close(&mut self) {
+        if let Some((connection, _)) = &self.connection {
+            connection.close(0u32.into());
+        }
+        self.client = None;
+    }
+
+    fn counts(&self) -> Counts {
+        let Tallied { sent, lost } = &*self.counts;
+        Counts { sent: sent.load(Ordering::Relaxed), lost: lost.load(Ordering::Relaxed) }
+    }
+}
+
+/// The end that accepts and receives.
+pub struct Receiver {
+    server: Server,
+    address: SocketAddr,
+    connection: Option<(Connection, ReceiveStream)>,
+}
+
+impl wire::Receiver for Receiver {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    async fn accept(&mut self) -> Result<(), String> {
+        let mut connection = self.server.accept().await.ok_or_else(|| "its endpoint is closed".to_owned())?;
+        let stream = connection.accept_receive_stream().await.map_err(|error| error.to_string())?;
+        let stream = stream.ok_or_else(|| "its peer closed without a stream".to_owned())?;
+        self.connection = Some((connection, stream));
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, String> {
+        let Some((_, stream)) = &mut self.connection else { return Err("not connected".to_owned()) };
+        stream.receive().await.map_err(|error| error.to_string())
+    }
+}

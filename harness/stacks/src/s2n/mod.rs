@@ -1,0 +1,38 @@
+//! s2n-quic 1.91 under virtual time: its real client and server with real TLS over the
+//! network model the simulator uses. `docs/s2n-quic.md` says what is exact in that, and
+//! where it differs from quinn.
+//!
+//! ```
+//! use windlass_simulator::scenario::Scenario;
+//! use windlass_stacks as stacks;
+//!
+//! let text = "
+//!     duration_s = 2
+//!     [dumbbell]
+//!     rate_mbps = 10
+//!     rtt_ms = 20
+//!     buffer_bdp = 1
+//!     [[flow]]
+//!     controller = \"reno\"
+//! ";
+//! let scenario = Scenario::read("inline", text, None).unwrap();
+//! let outcome = stacks::s2n::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
+//! assert!(outcome.queues[0].utilisation > 0.9);
+//! assert!(outcome.flows[0].sha256.is_some());
+//! ```
+
+mod choice;
+mod clock;
+mod config;
+mod ends;
+mod flow;
+pub mod live;
+mod native;
+mod news;
+mod random;
+mod run;
+mod watch;
+mod world;
+
+pub use choice::NATIVES;
+pub use run::run;

@@ -1,0 +1,198 @@
+//! A scenario with s2n-quic at both ends of every flow.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+
+use s2n_quic::provider::io::testing::{Executor, primary, spawn};
+use windlass_adapter::Groups;
+use windlass_controllers::{Span, Time};
+use windlass_s2n_quic::{Qlog, STACK};
+
+use super::choice::{Choice, first_decision};
+use super::clock::Clock;
+use super::config::check_size;
+use super::ends::{Ends, Setup};
+use super::flow::{Flow, Shared};
+use super::news::Board;
+use super::world::{Lane, Wire, World};
+use crate::driver::journal::lock;
+use crate::identity::identity;
+use crate::payload::Source;
+use crate::{Log, LogOf, RunError};
+use windlass_network::Network;
+use windlass_simulator::measure::{Tally, gather, tally};
+use windlass_simulator::outcome::{FlowOutcome, Outcome};
+use windlass_simulator::scenario::{Cast, FlowSpec, Scenario};
+
+/// How far a run is advanced before it is looked at whether to stop.
+const STRIDE: Span = Span::from_millis(50);
+
+/// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
+/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
+///
+/// # Errors
+/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    let end = scenario.end();
+    let identity = identity().map_err(RunError::Tls)?;
+    let network = Network::new(&scenario.topology, scenario.seed)?;
+    let Cast { flows: specs, stage } = scenario.cast();
+    let mut plans = Vec::new();
+    for (number, spec) in specs.iter().enumerate() {
+        // Of crowds there are no logs.
+        let own = stage.crowd(number).is_none();
+        plans.push(Plan::new(spec, if own { log(spec) } else { Ok(None) })?);
+    }
+    let (board, groups) = (Board::default(), Groups::default());
+    let errors: Vec<Errors> = plans.iter().map(|plan| Arc::clone(&plan.errors)).collect();
+    let world = Rc::new(RefCell::new(World::new(scenario, network, stage, &board, &groups, stop)));
+    let stopped = Arc::clone(&world.borrow().stopped);
+    {
+        let mut executor = Executor::new(Wire(Rc::clone(&world)), scenario.seed);
+        let handle = executor.handle().clone();
+        executor.enter(|| {
+            let clock = Clock::begin();
+            let setup = Setup { handle, identity, seed: scenario.seed, clock, groups };
+            let plans = plans.into_iter().enumerate();
+            let lanes: Vec<Lane<'_>> =
+                plans.map(|(number, plan)| plan.start(number, &board, &setup, scenario.seed)).collect();
+            let flows: Vec<Shared> = lanes.iter().map(|lane| lane.flow.clone()).collect();
+            world.borrow_mut().begin(clock, lanes);
+            primary::spawn(async move {
+                while clock.now() < end
+                    && !stopped.load(Ordering::Relaxed)
+                    && flows.iter().all(|flow| flow.lock().failed.is_none())
+                {
+                    clock.wait(end.min(clock.now() + STRIDE)).await;
+                }
+            });
+        });
+        executor.run();
+        // Nothing that happens while everything is taken down belongs to the run.
+        world.borrow_mut().close(end);
+    }
+    let world = Rc::try_unwrap(world).map_err(|_| RunError::Tls("the network is still in use".to_owned()))?;
+    finish(scenario, world.into_inner(), &errors, end)
+}
+
+fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -> Result<Outcome, RunError> {
+    if world.stopped.load(Ordering::Relaxed) {
+        return Err(RunError::Stopped);
+    }
+    let mut flows = Vec::new();
+    for (lane, error) in world.lanes.into_iter().zip(errors) {
+        let name = || lane.spec.name.clone();
+        if let Some((at, reason)) = lane.flow.lock().failed.take() {
+            return Err(RunError::Flow { flow: name(), at_s: at.0 as f64 / 1e9, reason });
+        }
+        if world.overrun > 0 {
+            let reason = format!("{} datagrams arrived at once beyond what s2n-quic takes in", world.overrun);
+            return Err(RunError::Flow { flow: name(), at_s: end.0 as f64 / 1e9, reason });
+        }
+        if let Some(error) = lock(error).take() {
+            return Err(RunError::Log { flow: name(), error });
+        }
+        flows.push(outcome(&lane, end)?);
+    }
+    let (traffic, queues) = world.meter.finish(end, scenario, &world.network);
+    let mut flows = gather(flows, scenario, &world.stage);
+    flows.extend(traffic);
+    Ok(Outcome {
+        scenario: scenario.name.clone(),
+        stack: STACK.to_owned(),
+        seed: scenario.seed,
+        duration_s: scenario.duration.secs(),
+        flows,
+        queues,
+    })
+}
+
+fn outcome(lane: &Lane<'_>, end: Time) -> Result<FlowOutcome, RunError> {
+    let mut flow = lane.flow.lock();
+    let start = flow.started.unwrap_or(end);
+    let (stop, received) = flow.over.unwrap_or((end, flow.received()));
+    let failed = |reason| RunError::Flow { flow: lane.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
+    let hash = flow.check().map_err(failed)?;
+    let (sent, lost) = (flow.meter.packets_sent, flow.meter.packets_lost);
+    let numbers = Tally { start, stop, received, sent, lost, marked: lane.marked, hash };
+    Ok(tally(lane.spec, &numbers, &mut flow.meter))
+}
+
+/// What went wrong with writing a log.
+type Errors = Arc<Mutex<Option<io::Error>>>;
+
+/// A flow before the run.
+struct Plan<'a> {
+    spec: &'a FlowSpec,
+    choice: Choice,
+    log: Option<Qlog>,
+    errors: Errors,
+}
+
+impl<'a> Plan<'a> {
+    fn new(spec: &'a FlowSpec, log: io::Result<Option<Log>>) -> Result<Plan<'a>, RunError> {
+        check_size(spec)?;
+        let choice = Choice::of(spec)?;
+        let errors = Errors::default();
+        let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
+        let log = log.map(|log| qlog(log, spec, &errors));
+        Ok(Plan { spec, choice, log, errors })
+    }
+
+    /// Has flow `number` of the run with `seed` wait for its start.
+    fn start(self, number: usize, board: &Board, setup: &Setup, seed: u64) -> Lane<'a> {
+        let spec = self.spec;
+        let news = board.of(number);
+        let flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), news.clone());
+        let flow = Shared::new(flow);
+        let start = spec.starts(seed);
+        let ends =
+            Ends { setup: setup.clone(), spec: Arc::new(spec.clone()), choice: self.choice, log: self.log, news };
+        // What waits for others starts at the end of time until they are over.
+        if start < Time(u64::MAX) {
+            flow.lock().start_at(start);
+        }
+        spawn(flow.clone().live(ends, spec.stop, setup.clock));
+        Lane::new(spec, flow)
+    }
+}
+
+/// The log of a flow.
+fn qlog(log: Log, spec: &FlowSpec, errors: &Errors) -> Qlog {
+    let mut output = Some(Told { inner: log.output, error: Arc::clone(errors) });
+    Qlog::to(move |_| Some(Box::new(output.take()?)))
+        .title(&spec.name)
+        .profile(log.settings.profile)
+        .detail(log.settings.detail)
+        .level(log.settings.level)
+}
+
+/// A writer that keeps its first error: logs end when their connections do.
+struct Told<W> {
+    inner: W,
+    error: Errors,
+}
+
+impl<W> Told<W> {
+    fn keep<T>(&self, result: io::Result<T>) -> io::Result<T> {
+        result.inspect_err(|error| {
+            let copy = io::Error::new(error.kind(), error.to_string());
+            lock(&self.error).get_or_insert(copy);
+        })
+    }
+}
+
+impl<W: Write> Write for Told<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let result = self.inner.write(bytes);
+        self.keep(result)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let result = self.inner.flush();
+        self.keep(result)
+    }
+}

@@ -1,0 +1,314 @@
+//! The network of a run, as s2n-quic drives it.
+
+use std::cell::RefCell;
+use std::collections::{BTreeSet, HashMap};
+use std::net::SocketAddr;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use s2n_quic::provider::io::testing::network::{Buffers, Packet as Datagram};
+use s2n_quic::provider::io::testing::{self, spawn, time};
+use s2n_quic_core::inet::ExplicitCongestionNotification as Mark;
+use windlass_adapter::Groups;
+use windlass_controllers::{Algorithm, Span, Time};
+
+use super::clock::Clock;
+use super::ends::QUEUE;
+use super::flow::Shared;
+use super::news::{Board, Item};
+use crate::driver::wire::{Role, marking};
+use windlass_network::{Class, Codepoint, Fate, Network, Packet};
+use windlass_simulator::measure::NetworkMeter;
+use windlass_simulator::scenario::{FlowSpec, Scenario, Stage, Strengths, strengthen};
+
+/// Virtual time between two looks at whether to stop.
+const LOOK: Span = Span::from_millis(50);
+
+/// A flow on the network.
+pub struct Lane<'a> {
+    pub spec: &'a FlowSpec,
+    pub flow: Shared,
+    /// Packets the receiver saw with a CE mark.
+    pub marked: u64,
+    /// Datagrams with stream data that left the sender.
+    data: u64,
+}
+
+impl<'a> Lane<'a> {
+    pub fn new(spec: &'a FlowSpec, flow: Shared) -> Lane<'a> {
+        Lane { spec, flow, marked: 0, data: 0 }
+    }
+
+    /// Whether the sender's next datagram, of `bytes`, is one the scenario has lost at the
+    /// sender's own interface.
+    fn drops(&mut self, now: Time, bytes: usize) -> bool {
+        if self.spec.drop_packets.is_empty() {
+            return false;
+        }
+        let mut flow = self.flow.lock();
+        let told = flow.handed.pop_front();
+        if told.is_none_or(|told| told.bytes != bytes) {
+            let reason = format!("s2n-quic sent {bytes} bytes and told of {told:?}");
+            flow.failed.get_or_insert((now, reason));
+        }
+        let data = told.is_some_and(|told| told.data);
+        let number = self.data;
+        self.data += u64::from(data);
+        data && self.spec.drop_packets.binary_search(&number).is_ok()
+    }
+}
+
+/// An end of a flow.
+type End = (usize, Role);
+
+/// The network with everything that travels on it, and the meters that watch it.
+pub struct World<'a> {
+    pub network: Network,
+    pub meter: NetworkMeter,
+    pub lanes: Vec<Lane<'a>>,
+    /// What starts when others are over.
+    pub stage: Stage,
+    scenario: &'a Scenario,
+    clock: Option<Clock>,
+    stop: &'a dyn Fn(Time) -> bool,
+    /// Tells the run to stop.
+    pub stopped: Arc<AtomicBool>,
+    board: Board,
+    news: Vec<(usize, Item)>,
+    /// The ends there are, by their addresses; only looked up, never gone through.
+    ends: HashMap<SocketAddr, End>,
+    groups: Groups<Algorithm, String>,
+    strengths: Strengths<Algorithm>,
+    /// Datagrams under way; the network knows them by their place here.
+    travelling: Vec<Option<Datagram>>,
+    free: Vec<usize>,
+    /// The next point of all series.
+    point: Time,
+    looked: Time,
+    /// When the run is woken for the network.
+    woken_at: Option<Time>,
+    /// Datagrams an end could not take in.
+    pub overrun: u64,
+}
+
+impl<'a> World<'a> {
+    pub fn new(
+        scenario: &'a Scenario,
+        mut network: Network,
+        stage: Stage,
+        board: &Board,
+        groups: &Groups<Algorithm, String>,
+        stop: &'a dyn Fn(Time) -> bool,
+    ) -> World<'a> {
+        network.tell_losses(true);
+        World {
+            network,
+            meter: NetworkMeter::new(scenario),
+            lanes: Vec::new(),
+            stage,
+            scenario,
+            clock: None,
+            stop,
+            stopped: Arc::default(),
+            board: board.clone(),
+            news: Vec::new(),
+            ends: HashMap::new(),
+            groups: groups.clone(),
+            strengths: Strengths::new(&scenario.strengths, strengthen),
+            travelling: Vec::new(),
+            free: Vec::new(),
+            point: Time(scenario.sample.0),
+            looked: Time::ZERO,
+            woken_at: None,
+            overrun: 0,
+        }
+    }
+
+    /// The run begins, by `clock`, with the flows of `lanes`.
+    pub fn begin(&mut self, clock: Clock, lanes: Vec<Lane<'a>>) {
+        self.lanes = lanes;
+        self.clock = Some(clock);
+    }
+
+    /// The run ends at `end`; nothing happens any more.
+    pub fn close(&mut self, end: Time) {
+        if !self.stopped.load(Ordering::Relaxed) {
+            while self.network.poll(end).is_some() {}
+            self.sample(end);
+        }
+        self.clock = None;
+    }
+
+    /// The points of all series until `now`.
+    pub fn sample(&mut self, now: Time) {
+        let end = self.scenario.end();
+        while self.point <= now && self.point <= end {
+            self.lanes.iter().for_each(|lane| lane.flow.lock().sample(self.point));
+            self.meter.sample(self.point, self.scenario, &mut self.network);
+            self.point += self.scenario.sample;
+        }
+    }
+
+    fn look(&mut self, now: Time) {
+        if now >= self.looked + LOOK {
+            self.looked = now;
+            if (self.stop)(now) {
+                self.stopped.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Hears what flows did: who can be reached where, and who is over, for which others
+    /// have waited.
+    fn hear(&mut self, now: Time) {
+        self.board.read(&mut self.news);
+        for (number, item) in self.news.drain(..) {
+            match item {
+                Item::Made(addresses) => {
+                    self.ends.extend(addresses.into_iter().zip(Role::ALL.map(|role| (number, role))));
+                }
+                Item::Over => {
+                    for (waiting, at) in self.stage.over(number, now) {
+                        self.lanes[waiting].flow.lock().start_at(at);
+                    }
+                }
+            }
+        }
+        if !self.strengths.is_empty() {
+            // Whoever sent his first packet just now may have founded his group.
+            self.strengths.apply(now, &self.groups);
+        }
+    }
+
+    /// Hands over what the network delivers until `now`. Returns how many datagrams.
+    fn deliver(&mut self, now: Time, buffers: &Buffers) -> usize {
+        let mut count = 0;
+        while let Some(delivery) = self.network.poll(now) {
+            let place = delivery.packet.id as usize;
+            self.free.push(place);
+            let Some(mut datagram) = self.travelling.get_mut(place).and_then(Option::take) else { continue };
+            if delivery.fate != Fate::Delivered {
+                continue;
+            }
+            datagram.ecn = Mark::new(delivery.packet.ecn as u8);
+            let lane = &mut self.lanes[delivery.packet.flow as usize];
+            let to = SocketAddr::from(datagram.path.remote_address.0);
+            let to_receiver = self.ends.get(&to).is_some_and(|(_, role)| *role == Role::Receiver);
+            if to_receiver && lane.spec.has_vanished(now) {
+                continue;
+            }
+            if to_receiver && delivery.packet.ecn == Codepoint::Ce && lane.flow.lock().over.is_none() {
+                lane.marked += 1;
+            }
+            datagram.switch();
+            let overrun = &mut self.overrun;
+            buffers.rx(to.into(), |queue| {
+                if queue.len() >= QUEUE {
+                    *overrun += 1;
+                }
+                queue.enqueue(datagram);
+            });
+            count += 1;
+        }
+        count
+    }
+
+    /// Takes what the ends sent, in the flows' order.
+    fn collect(&mut self, now: Time, buffers: &Buffers) -> usize {
+        // Of all ends few have something at one instant. They are found in any order.
+        let mut ready: BTreeSet<(usize, usize, SocketAddr)> = BTreeSet::new();
+        buffers.pending_transmission(|datagram| {
+            let address = SocketAddr::from(datagram.path.local_address.0);
+            if let Some((number, role)) = self.ends.get(&address) {
+                ready.insert((*number, *role as usize, address));
+            }
+        });
+        let mut count = 0;
+        let mut sent = Vec::new();
+        for (number, role, address) in ready {
+            buffers.tx(address.into(), |queue| sent.extend(queue.drain()));
+            for datagram in sent.drain(..) {
+                count += usize::from(self.take(now, number, Role::ALL[role], datagram));
+            }
+        }
+        count
+    }
+
+    /// Takes a datagram the end `role` of flow `number` sent; whether it went anywhere.
+    fn take(&mut self, now: Time, number: usize, role: Role, datagram: Datagram) -> bool {
+        let lane = &mut self.lanes[number];
+        let spec = lane.spec;
+        let (route, ecn, class) = match role {
+            Role::Sender => {
+                let (ecn, class) = marking(spec, &lane.flow.lock().decision);
+                (spec.forward, ecn, class)
+            }
+            Role::Receiver => (spec.backward, spec.ecn != Some(false), Class::Normal),
+        };
+        let lost = match role {
+            Role::Sender => lane.drops(now, datagram.payload.len()),
+            Role::Receiver => spec.has_vanished(now),
+        };
+        if lost {
+            return false;
+        }
+        let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX);
+        let place = self.free.pop().unwrap_or(self.travelling.len());
+        let flow = u32::try_from(number).unwrap_or(u32::MAX);
+        let mut packet = Packet::new(flow, place as u64, bytes.saturating_add(spec.overhead_bytes));
+        packet.class = class;
+        if ecn {
+            packet.ecn = codepoint(datagram.ecn);
+        }
+        match self.travelling.get_mut(place) {
+            Some(free) => *free = Some(datagram),
+            None => self.travelling.push(Some(datagram)),
+        }
+        self.network.send(now, route, packet);
+        true
+    }
+
+    /// Has the run woken when the network or a group has something to do.
+    fn wake(&mut self, clock: Clock, now: Time) {
+        let next = self.network.next().unwrap_or(Time(u64::MAX)).min(Time(self.strengths.next(now)));
+        if next == Time(u64::MAX) {
+            return;
+        }
+        // As the run can be woken: by the microsecond.
+        let wait = clock.until(next);
+        let at = now + Span(u64::try_from(wait.as_nanos()).unwrap_or(u64::MAX));
+        if wait.is_zero() || self.woken_at.is_some_and(|woken| woken > now && woken <= at) {
+            return;
+        }
+        self.woken_at = Some(at);
+        spawn(async move { time::delay(wait).await });
+    }
+}
+
+/// The world in the hands of s2n-quic's executor, which calls it whenever everything else
+/// has come to rest.
+pub struct Wire<'a>(pub Rc<RefCell<World<'a>>>);
+
+impl testing::Network for Wire<'_> {
+    fn execute(&mut self, buffers: &Buffers) -> usize {
+        let world = &mut *self.0.borrow_mut();
+        let Some(clock) = world.clock else { return 0 };
+        let now = clock.now();
+        world.sample(now);
+        world.look(now);
+        world.hear(now);
+        let count = world.deliver(now, buffers) + world.collect(now, buffers);
+        world.wake(clock, now);
+        count
+    }
+}
+
+fn codepoint(mark: Mark) -> Codepoint {
+    match mark {
+        Mark::NotEct => Codepoint::NotEct,
+        Mark::Ect1 => Codepoint::Ect1,
+        Mark::Ect0 => Codepoint::Ect0,
+        Mark::Ce => Codepoint::Ce,
+    }
+}

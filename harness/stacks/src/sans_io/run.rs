@@ -1,0 +1,167 @@
+//! A scenario with a real stack at both ends of every flow.
+
+use std::time::Instant;
+
+use windlass_adapter::Groups;
+use windlass_controllers::{Algorithm, Span, Time};
+
+use super::dialect::STACK;
+use super::running::Running;
+use super::setup::Shared;
+use super::tls::tls;
+use crate::driver::wire::{Role, Wire};
+use crate::{LogOf, RunError};
+use windlass_network::{Agenda, Network};
+use windlass_simulator::measure::{NetworkMeter, gather};
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::{Cast, Scenario, Stage, Strengths, strengthen};
+
+/// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
+/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
+///
+/// # Errors
+/// The stack cannot run a flow, a flow failed, or it was told to stop.
+pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    let tls = tls().map_err(RunError::Tls)?;
+    let network = Network::new(&scenario.topology, scenario.seed)?;
+    let shared = Shared {
+        scenario: &scenario.name,
+        seed: scenario.seed,
+        origin: Instant::now(),
+        groups: Groups::default(),
+        tls,
+        sees_packets: true,
+    };
+    let Cast { flows: specs, stage } = scenario.cast();
+    let mut flows = Vec::new();
+    for (number, spec) in (0..).zip(&specs) {
+        // Of crowds there are no logs.
+        let own = stage.crowd(number as usize).is_none();
+        let log = if own { log(spec) } else { Ok(None) };
+        let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
+        flows.push(Running::new(spec, number, &shared, shared.parts(spec, log)?));
+    }
+    // After the flows' sources, the changes of groups.
+    let mut agenda = Agenda::new(SOURCES * flows.len() + 1);
+    for (i, spec) in specs.iter().enumerate() {
+        let start = spec.starts(scenario.seed);
+        if start < spec.stop {
+            agenda.set(SOURCES * i + CONTROL, start.0);
+        }
+    }
+    let mut world = World {
+        wire: Wire::new(network),
+        flows,
+        agenda,
+        stage,
+        groups: shared.groups.clone(),
+        strengths: Strengths::new(&scenario.strengths, strengthen),
+        now: Time::ZERO,
+    };
+    let changes = world.flows.len() * SOURCES;
+    world.agenda.set(changes, world.strengths.next(Time::ZERO));
+    let mut meter = NetworkMeter::new(scenario);
+    let end = scenario.end();
+    let mut point = Time(scenario.sample.0);
+    while point <= end {
+        world.advance_unless(point, stop)?;
+        world.flows.iter_mut().for_each(|flow| flow.sample(point));
+        meter.sample(point, scenario, &mut world.wire.network);
+        point += scenario.sample;
+    }
+    world.advance_unless(end, stop)?;
+    let (traffic, queues) = meter.finish(end, scenario, &world.wire.network);
+    let mut flows = Vec::new();
+    for flow in std::mem::take(&mut world.flows) {
+        flows.push(flow.outcome(end)?);
+    }
+    let mut flows = gather(flows, scenario, &world.stage);
+    flows.extend(traffic);
+    Ok(Outcome {
+        scenario: scenario.name.clone(),
+        stack: STACK.to_owned(),
+        seed: scenario.seed,
+        duration_s: scenario.duration.secs(),
+        flows,
+        queues,
+    })
+}
+
+/// Sources of the agenda per flow: its two ends by their roles, and its start and stop.
+const SOURCES: usize = 3;
+const CONTROL: usize = 2;
+
+/// Network, flows and time.
+struct World<'a> {
+    wire: Wire,
+    flows: Vec<Running<'a>>,
+    agenda: Agenda,
+    stage: Stage,
+    groups: Groups<Algorithm, String>,
+    strengths: Strengths<Algorithm>,
+    /// How far it is.
+    now: Time,
+}
+
+/// Virtual time between two looks at whether to stop.
+const LOOK: Span = Span::from_millis(50);
+
+impl World<'_> {
+    /// [`advance`](Self::advance)s in steps, unless told to stop.
+    fn advance_unless(&mut self, end: Time, stop: &dyn Fn(Time) -> bool) -> Result<(), RunError> {
+        loop {
+            if stop(self.now) {
+                return Err(RunError::Stopped);
+            }
+            self.now = (self.now + LOOK).min(end);
+            self.advance(self.now)?;
+            if self.now == end {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Handles everything until `end`. At one instant the network comes first, then the
+    /// flows in order.
+    fn advance(&mut self, end: Time) -> Result<(), RunError> {
+        loop {
+            let in_network = self.wire.network.next().map_or(u64::MAX, |at| at.0);
+            let (in_flows, source) = self.agenda.first();
+            let now = Time(in_network.min(in_flows));
+            if now > end || now.0 == u64::MAX {
+                return Ok(());
+            }
+            if in_network <= in_flows {
+                while let Some(arrival) = self.wire.poll(now) {
+                    let (i, role) = (arrival.flow as usize, arrival.role);
+                    self.flows[i].arrived(now, arrival, &mut self.wire)?;
+                    self.agenda.set(SOURCES * i + role as usize, now.0);
+                }
+            } else {
+                let Some(flow) = self.flows.get_mut(source / SOURCES) else {
+                    self.strengths.apply(now, &self.groups);
+                    self.agenda.set(source, self.strengths.next(now));
+                    continue;
+                };
+                let was_over = flow.is_over();
+                let next = match source % SOURCES {
+                    CONTROL => {
+                        self.agenda.set(source - CONTROL + Role::Sender as usize, now.0);
+                        let next = flow.control(now)?;
+                        // It may just have founded its group.
+                        self.strengths.apply(now, &self.groups);
+                        next
+                    }
+                    role => flow.drive(Role::ALL[role], now, &mut self.wire)?,
+                };
+                let is_over = flow.is_over();
+                self.agenda.set(source, next.map_or(u64::MAX, |at| at.0));
+                if !was_over && is_over {
+                    for (waiting, at) in self.stage.over(source / SOURCES, now) {
+                        self.agenda.set(SOURCES * waiting + CONTROL, at.0);
+                    }
+                }
+            }
+        }
+    }
+}

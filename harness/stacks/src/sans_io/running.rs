@@ -1,0 +1,222 @@
+//! A flow of a scenario at work: driven, watched and measured.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use windlass_adapter::SharedTrace;
+use windlass_controllers::Time;
+
+use super::flow::Flow;
+use super::proto::ClientConfig;
+use super::setup::{Parts, Shared};
+use crate::RunError;
+use crate::driver::journal::{Output, lock};
+use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
+use windlass_network::{Class, Codepoint};
+use windlass_simulator::measure::{Tally, tally};
+use windlass_simulator::outcome::FlowOutcome;
+use windlass_simulator::scenario::FlowSpec;
+
+/// An end that is driven so often without time passing will never stop.
+const RESTLESS: u32 = 1 << 16;
+
+/// A flow of a scenario.
+pub struct Running<'a> {
+    spec: &'a FlowSpec,
+    flow: Flow,
+    config: Option<ClientConfig>,
+    trace: Option<SharedTrace<Output>>,
+    origin: Instant,
+    /// What each end sends on.
+    lanes: [Lane; 2],
+    started: Option<Time>,
+    /// When it was over, and what the receiver had then.
+    over: Option<(Time, u64)>,
+    /// Packets the receiver saw with a CE mark.
+    marked: u64,
+    in_network: u64,
+    /// Data packets that left the sender.
+    data_packets: u64,
+    driven_at: Time,
+    driven: u32,
+}
+
+impl<'a> Running<'a> {
+    /// Flow `number` of a run, made of `parts`.
+    pub fn new(spec: &'a FlowSpec, number: u32, shared: &Shared<'_>, parts: Parts) -> Self {
+        let lane = |to, route| Lane {
+            flow: number,
+            route,
+            to,
+            overhead: spec.overhead_bytes,
+            ecn: spec.ecn != Some(false),
+            class: Class::Normal,
+        };
+        Running {
+            spec,
+            flow: parts.flow,
+            config: Some(parts.config),
+            trace: parts.trace,
+            origin: shared.origin,
+            lanes: [lane(Role::Receiver, spec.forward), lane(Role::Sender, spec.backward)],
+            started: None,
+            over: None,
+            marked: 0,
+            in_network: 0,
+            data_packets: 0,
+            driven_at: Time::ZERO,
+            driven: 0,
+        }
+    }
+
+    fn instant(&self, at: Time) -> Instant {
+        self.origin + Duration::from_nanos(at.0)
+    }
+
+    fn time(&self, at: Instant) -> Time {
+        let since = at.saturating_duration_since(self.origin);
+        Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    fn failed(&self, now: Time, reason: String) -> RunError {
+        RunError::Flow { flow: self.spec.name.clone(), at_s: now.0 as f64 / 1e9, reason }
+    }
+
+    /// Starts to connect, or ends the transfer. Returns when the latter is due.
+    pub fn control(&mut self, now: Time) -> Result<Option<Time>, RunError> {
+        let instant = self.instant(now);
+        {
+            let mut journal = lock(self.flow.journal());
+            journal.now = now;
+            if self.started.is_none() {
+                let cwnd = journal.decision.cwnd;
+                journal.meter.start(now.0, cwnd);
+            }
+        }
+        let Some(config) = self.config.take() else {
+            self.flow.stop(instant);
+            self.note_end(now);
+            return Ok(None);
+        };
+        self.started = Some(now);
+        self.flow.connect(instant, config).map_err(|reason| self.failed(now, reason))?;
+        Ok(Some(self.spec.stop))
+    }
+
+    /// A datagram of this flow reached its end, or was lost on the way there.
+    pub fn arrived(&mut self, now: Time, arrival: Arrival, wire: &mut Wire) -> Result<(), RunError> {
+        self.in_network -= 1;
+        let Some(payload) = arrival.payload else { return Ok(()) };
+        if arrival.role == Role::Receiver && self.spec.has_vanished(now) {
+            return Ok(());
+        }
+        if arrival.role == Role::Receiver && arrival.ecn == Codepoint::Ce && self.over.is_none() {
+            self.marked += 1;
+        }
+        lock(self.flow.journal()).now = now;
+        let (instant, lane) = (self.instant(now), self.lanes[arrival.role as usize]);
+        let in_network = &mut self.in_network;
+        let send = |datagram: Datagram<'_>| {
+            *in_network += 1;
+            wire.send(now, &lane, &datagram);
+        };
+        let result = self.flow.receive(arrival.role, instant, arrival.ecn, payload, send);
+        result.map_err(|reason| self.failed(now, reason))
+    }
+
+    /// Runs an end and returns when it wants to be run next.
+    pub fn drive(&mut self, role: Role, now: Time, wire: &mut Wire) -> Result<Option<Time>, RunError> {
+        self.watch(now)?;
+        let instant = self.instant(now);
+        let journal = Arc::clone(self.flow.journal());
+        lock(&journal).now = now;
+        let mut lane = self.lanes[role as usize];
+        let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
+        let send = |datagram: Datagram<'_>| {
+            if role == Role::Receiver && spec.has_vanished(now) {
+                return;
+            }
+            if role == Role::Sender {
+                let journal = lock(&journal);
+                (lane.ecn, lane.class) = marking(spec, &journal.decision);
+                let number = std::mem::replace(data_packets, journal.data_packets);
+                if journal.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
+                    return;
+                }
+            }
+            *in_network += 1;
+            wire.send(now, &lane, &datagram);
+        };
+        self.flow.drive(role, instant, self.spec.has_vanished(now), send).map_err(|reason| self.failed(now, reason))?;
+        self.note_end(now);
+        let next = self.flow.timeout(role);
+        let rests = next.is_none() && self.flow.timeout(role.other()).is_none() && self.in_network == 0;
+        if rests && self.over.is_none() {
+            return Err(self.failed(now, "it stalled: nothing is under way and no timer runs".to_owned()));
+        }
+        // A timer that is overdue is due now.
+        Ok(next.map(|at| self.time(at).max(now)))
+    }
+
+    fn note_end(&mut self, now: Time) {
+        if self.over.is_none() && self.flow.ended() {
+            // The last stretch of the series belongs to the flow.
+            self.sample(now);
+            self.over = Some((now, self.flow.received()));
+            lock(self.flow.journal()).over = true;
+        }
+    }
+
+    /// Notices an end that never comes to rest.
+    fn watch(&mut self, now: Time) -> Result<(), RunError> {
+        if self.driven_at != now {
+            (self.driven_at, self.driven) = (now, 0);
+        }
+        self.driven += 1;
+        if self.driven > RESTLESS {
+            return Err(self.failed(now, "its timers are due again and again without time passing".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Whether it is over.
+    pub fn is_over(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// A point of the series.
+    pub fn sample(&mut self, now: Time) {
+        if self.started.is_none() || self.over.is_some() {
+            return;
+        }
+        let received = self.flow.received();
+        let cwnd = self.flow.window();
+        let mut journal = lock(self.flow.journal());
+        if let Some(cwnd) = cwnd {
+            // A sibling may have changed it since the last event.
+            journal.meter.window(now.0, cwnd);
+        }
+        journal.meter.sample(now.0, received);
+    }
+
+    /// The result, at the end of the run.
+    pub fn outcome(mut self, end: Time) -> Result<FlowOutcome, RunError> {
+        let start = self.started.unwrap_or(end);
+        let (stop, received) = self.over.unwrap_or((end, self.flow.received()));
+        let (sent, lost) = self.flow.packets().unwrap_or_default();
+        let journal = Arc::clone(self.flow.journal());
+        let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
+        // The connection goes here, and its controller tells the journal when it does.
+        let hash = self.flow.check().map_err(failed)?;
+        if let Some(trace) = &self.trace {
+            trace.lock().flush().map_err(|error| RunError::Log { flow: self.spec.name.clone(), error })?;
+        }
+        let mut journal = lock(&journal);
+        match journal.unexplained() {
+            0 => {}
+            losses => return Err(failed(format!("its log does not name the packets of {losses} losses"))),
+        }
+        let numbers = Tally { start, stop, received, sent, lost, marked: self.marked, hash };
+        Ok(tally(self.spec, &numbers, &mut journal.meter))
+    }
+}

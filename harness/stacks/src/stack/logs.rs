@@ -1,0 +1,144 @@
+//! The qlog files of runs: what is in them and what they are called.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use windlass_adapter::qlog::Level;
+use windlass_qlog::{Detail, Profile};
+
+/// Where qlog files go, inside the directory of a result.
+pub const QLOG_DIR: &str = "qlog";
+
+/// How much is logged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogDetail {
+    /// Metrics, congestion states and losses: metrics at most every 100 ms.
+    Recovery,
+    /// Every packet and every change of a metric.
+    Packets,
+    /// The same, and every event and decision of the controller: enough to replay it.
+    Steps,
+}
+
+/// What is logged, for whom.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogSettings {
+    /// How much.
+    pub detail: LogDetail,
+    /// In which form.
+    pub profile: Profile,
+}
+
+impl LogSettings {
+    /// How much of packets and metrics.
+    #[must_use]
+    pub fn detail(self) -> Detail {
+        match self.detail {
+            LogDetail::Recovery => Detail::Recovery { every_ns: 100_000_000 },
+            LogDetail::Packets | LogDetail::Steps => Detail::Packets,
+        }
+    }
+
+    /// How much of the controller.
+    #[must_use]
+    pub fn level(self) -> Level {
+        match self.detail {
+            LogDetail::Recovery | LogDetail::Packets => Level::Recovery,
+            LogDetail::Steps => Level::Steps,
+        }
+    }
+}
+
+/// The log files of one run.
+#[derive(Debug)]
+pub struct Logs {
+    settings: LogSettings,
+    dir: PathBuf,
+    /// `dir` as results call it.
+    shown: String,
+    names: BTreeSet<String>,
+}
+
+impl Logs {
+    /// Log files in `qlogs`, the qlog directory of a result, under a directory for the
+    /// scenario and one for the controller and stack.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn create(
+        settings: LogSettings,
+        qlogs: &Path,
+        scenario: &str,
+        controller: &str,
+        stack: &str,
+    ) -> io::Result<Logs> {
+        let controller = if controller.is_empty() { "own" } else { controller };
+        let [scenario, run] = [file_name(scenario), file_name(&format!("{controller}@{stack}"))];
+        let dir = qlogs.join(&scenario).join(&run);
+        std::fs::create_dir_all(&dir)?;
+        Ok(Logs { settings, dir, shown: format!("{QLOG_DIR}/{scenario}/{run}"), names: BTreeSet::new() })
+    }
+
+    /// What is logged.
+    #[must_use]
+    pub fn settings(&self) -> LogSettings {
+        self.settings
+    }
+
+    /// A new file for the flow called `flow`. Traces write it in large pieces, so it is
+    /// not buffered.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn open(&mut self, flow: &str) -> io::Result<File> {
+        let stem = file_name(flow);
+        let mut name = format!("{stem}.sqlog");
+        let mut number = 2;
+        while self.names.contains(&name) {
+            name = format!("{stem}-{number}.sqlog");
+            number += 1;
+        }
+        let file = File::create_new(self.dir.join(&name))?;
+        self.names.insert(name);
+        Ok(file)
+    }
+
+    /// The files, relative to the result's directory, sorted.
+    #[must_use]
+    pub fn paths(&self) -> Vec<String> {
+        self.names.iter().map(|name| format!("{}/{name}", self.shown)).collect()
+    }
+}
+
+/// `text` as a file name every system takes.
+fn file_name(text: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.@=,+".contains(c) { c } else { '_' };
+    let name: String = text.chars().map(plain).collect();
+    match name.trim_start_matches('.') {
+        "" => "_".to_owned(),
+        name => name.chars().take(120).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_safe_and_never_collide() {
+        let dir = tempfile::tempdir().unwrap();
+        let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
+        let mut logs = Logs::create(settings, dir.path(), "../etc", "tcp-k:k=4", "sim").unwrap();
+        for flow in ["a/b", "a b", "a_b", ".."] {
+            logs.open(flow).unwrap();
+        }
+        assert_eq!(
+            logs.paths(),
+            ["_.sqlog", "a_b-2.sqlog", "a_b-3.sqlog", "a_b.sqlog"]
+                .map(|name| format!("qlog/_etc/tcp-k_k=4@sim/{name}"))
+        );
+        assert!(dir.path().join("_etc/tcp-k_k=4@sim/a_b.sqlog").exists());
+    }
+}

@@ -1,0 +1,11 @@
+//! What the tests of every stack share.
+
+mod fixed_window;
+mod logs;
+mod matrix;
+mod twice;
+
+pub use fixed_window::fixed_windows;
+pub use logs::Logs;
+pub use matrix::matrix;
+pub use twice::twice;

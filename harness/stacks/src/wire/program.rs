@@ -1,0 +1,80 @@
+//! What a stack is to a run: two programs, each on a socket of its own.
+
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use windlass_adapter::{Groups, SharedTrace};
+use windlass_controllers::Algorithm;
+
+use crate::driver::journal::{Journal, Output};
+use crate::{Log, RunError};
+use windlass_simulator::scenario::FlowSpec;
+
+/// A stack that runs on real sockets.
+pub trait Program {
+    /// Its name.
+    const NAME: &'static str;
+    /// The program that connects and sends.
+    type Sender: Sender;
+    /// The program that accepts and receives.
+    type Receiver: Receiver;
+
+    /// Makes both programs of a flow, bound to 127.0.0.1 and doing nothing yet. Called
+    /// inside the runtime that will run them.
+    ///
+    /// # Errors
+    /// The stack cannot run the flow.
+    fn ends(&self, flow: &FlowSpec, log: Option<Log>) -> Result<Ends<Self::Sender, Self::Receiver>, RunError>;
+
+    /// The groups its flows are in.
+    fn groups(&self) -> &Groups<Algorithm, String>;
+}
+
+/// Both programs of a flow.
+pub struct Ends<S, R> {
+    /// Sends.
+    pub sender: S,
+    /// Receives.
+    pub receiver: R,
+    /// What the sender's controller hears and decides.
+    pub journal: Arc<Mutex<Journal>>,
+    /// The log it writes.
+    pub trace: Option<SharedTrace<Output>>,
+}
+
+/// A program that connects and sends on one stream. Errors are in the stack's words.
+pub trait Sender: Send + 'static {
+    /// Where it is bound.
+    fn address(&self) -> SocketAddr;
+    /// Connects and opens the stream.
+    fn connect(&mut self, peer: SocketAddr) -> impl Future<Output = Result<(), String>> + Send;
+    /// Hands over bytes, as soon as the stack takes them.
+    fn write(&mut self, bytes: Bytes) -> impl Future<Output = Result<(), String>> + Send;
+    /// Ends the stream; what was handed over is still delivered.
+    fn finish(&mut self) -> impl Future<Output = Result<(), String>> + Send;
+    /// Closes the connection at once.
+    fn close(&mut self);
+    /// What the stack counted.
+    fn counts(&self) -> Counts;
+}
+
+/// What a stack counted at its sending end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Packets sent.
+    pub sent: u64,
+    /// Packets declared lost.
+    pub lost: u64,
+}
+
+/// A program that accepts a connection and receives a stream. Errors are in the stack's words.
+pub trait Receiver: Send + 'static {
+    /// Where it is bound.
+    fn address(&self) -> SocketAddr;
+    /// Waits for the connection and its stream.
+    fn accept(&mut self) -> impl Future<Output = Result<(), String>> + Send;
+    /// The next bytes; `None` after the last.
+    fn read(&mut self) -> impl Future<Output = Result<Option<Bytes>, String>> + Send;
+}

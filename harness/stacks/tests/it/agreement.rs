@@ -1,0 +1,126 @@
+//! quinn and the simulator, which share nothing but the network model and the
+//! controllers, agree on what a controller does to a clean link. `docs/quinn.md` explains
+//! the differences that remain.
+
+use windlass_simulator::outcome::FlowOutcome;
+use windlass_simulator::scenario::{Builtin, Scenario};
+use windlass_simulator::sim;
+use windlass_stacks as stacks;
+
+/// Bytes of a full packet that are not the application's: short header with an 8-byte
+/// connection ID and a 2-byte packet number, authentication tag, STREAM frame. The
+/// simulator has no headers.
+const HEADERS: f64 = 33.0;
+const PACKET: f64 = 1200.0;
+
+/// One flow on the simulator and on quinn.
+struct Pair {
+    sim: FlowOutcome,
+    quinn: FlowOutcome,
+}
+
+impl Pair {
+    fn run(mbps: u32, rtt_ms: u32, controller: &str, pacing: bool) -> Pair {
+        let text = format!(
+            "duration_s = 30\n[dumbbell]\nrate_mbps = {mbps}\nrtt_ms = {rtt_ms}\nbuffer_bdp = 1\n\
+             [[flow]]\ncontroller = \"{controller}\"\nack = \"delayed\"\npacing = {pacing}"
+        );
+        let scenario = Scenario::read("agreement", &text, None).unwrap();
+        let sim = sim::run(&scenario).unwrap().flows.remove(0);
+        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
+        Pair { sim, quinn }
+    }
+
+    /// Goodput of quinn over that of the simulator, headers taken out.
+    fn goodput(&self) -> f64 {
+        self.quinn.goodput_mbps * PACKET / (PACKET - HEADERS) / self.sim.goodput_mbps
+    }
+
+    fn rtt(&self) -> f64 {
+        self.quinn.rtt_mean_ms.unwrap() / self.sim.rtt_mean_ms.unwrap()
+    }
+
+    fn print(&self, link: &str) {
+        let percent = |ratio: f64| 100.0 * (ratio - 1.0);
+        println!(
+            "| {link} | {} | {:.2} | {:.2} | {:+.2} % | {:.2} | {:.2} | {:+.2} % | {:.1} | {:.1} | {} | {} |",
+            self.sim.controller,
+            self.sim.goodput_mbps,
+            self.quinn.goodput_mbps,
+            percent(self.goodput()),
+            self.sim.rtt_mean_ms.unwrap(),
+            self.quinn.rtt_mean_ms.unwrap(),
+            percent(self.rtt()),
+            self.sim.cwnd_mean_packets,
+            self.quinn.cwnd_mean_packets,
+            self.sim.congestion_events,
+            self.quinn.congestion_events,
+        );
+    }
+}
+
+#[track_caller]
+fn assert_within(ratio: f64, tolerance: f64) {
+    assert!((ratio - 1.0).abs() <= tolerance, "{ratio} is not 1 within {tolerance}");
+}
+
+/// Goodput within 1.5 % once headers are taken out, mean RTT and mean window within 2 %.
+#[test]
+fn one_flow_on_a_clean_link() {
+    println!(
+        "| link | controller | sim Mbit/s | quinn | without headers | sim RTT ms | quinn | | sim cwnd | quinn | sim responses | quinn |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    for (mbps, rtt_ms, controllers) in [(10, 40, &["reno", "cubic", "vegas"][..]), (100, 50, &["reno", "cubic"])] {
+        for controller in controllers {
+            let pair = Pair::run(mbps, rtt_ms, controller, true);
+            pair.print(&format!("{mbps} Mbit/s, {rtt_ms} ms"));
+            assert_within(pair.goodput(), 0.015);
+            assert_within(pair.rtt(), 0.02);
+            assert_within(pair.quinn.cwnd_mean_packets / pair.sim.cwnd_mean_packets, 0.02);
+            assert!(pair.quinn.congestion_events.abs_diff(pair.sim.congestion_events) <= 1);
+        }
+    }
+}
+
+/// The evaluation's clean link, where the simulator has quinn's headers and bursts: the
+/// numbers as they stand in its report, goodput within 3 % and mean RTT within 5 %.
+#[test]
+fn the_evaluations_clean_link() {
+    println!("| controller | sim Mbit/s | quinn | | sim RTT ms | quinn | |");
+    println!("|---|---|---|---|---|---|---|");
+    for controller in ["reno", "cubic", "vegas"] {
+        let text = Builtin::named("clean-link").unwrap().text;
+        let scenario = Scenario::read("clean-link", text, Some(controller)).unwrap();
+        let sim = sim::run(&scenario).unwrap().flows.remove(0);
+        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
+        let goodput = quinn.goodput_mbps / sim.goodput_mbps;
+        let (sim_rtt, quinn_rtt) = (sim.rtt_mean_ms.unwrap(), quinn.rtt_mean_ms.unwrap());
+        println!(
+            "| {controller} | {:.2} | {:.2} | {:+.2} % | {sim_rtt:.2} | {quinn_rtt:.2} | {:+.2} % |",
+            sim.goodput_mbps,
+            quinn.goodput_mbps,
+            100.0 * (goodput - 1.0),
+            100.0 * (quinn_rtt / sim_rtt - 1.0),
+        );
+        assert_within(goodput, 0.03);
+        assert_within(quinn_rtt / sim_rtt, 0.05);
+    }
+}
+
+/// quinn's pacer lets ten packets and more go back to back, the simulator's spaces every
+/// packet. Vegas takes the burst's own queue for the path's and leaves slow start early:
+/// quinn lies between the simulator with pacing and without.
+#[test]
+fn bursts_explain_how_vegas_starts() {
+    let (paced, unpaced) = (Pair::run(100, 50, "vegas", true), Pair::run(100, 50, "vegas", false));
+    paced.print("100 Mbit/s, 50 ms");
+    unpaced.print("100 Mbit/s, 50 ms, unpaced sim");
+    assert_eq!(paced.quinn.goodput_mbps, unpaced.quinn.goodput_mbps, "quinn always paces");
+    assert!(paced.goodput() < 0.97, "{}", paced.goodput());
+    assert!(unpaced.goodput() > 1.0, "{}", unpaced.goodput());
+    assert_within(unpaced.rtt(), 0.01);
+    // Once it has got there, it stays where the simulator is.
+    let last = |flow: &FlowOutcome| flow.series.cwnd_packets.last().copied().unwrap();
+    assert_within(last(&paced.quinn) / last(&paced.sim), 0.01);
+}
