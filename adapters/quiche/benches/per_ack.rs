@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use quiche::external::alone::Alone;
-use quiche::external::{Controller, Decided, NewPath, Report, Sent};
+use quiche::external::{CongestionEvent, Controller, Decision, NewPath, PacketSent};
+use quiche::harness::bench::PathRecovery;
 use windlass_controllers::ConfiguredController;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
@@ -28,16 +28,16 @@ use rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 
 /// Bytes of a datagram.
 const MTU: usize = 1350;
-/// Of one flow and the next.
+/// Between the ACK frames of one flow and the next.
 const BETWEEN_ACKS: Duration = Duration::from_micros(50);
 /// The window that never changes, packets: too few to lose any.
-const STILL: u32 = 90;
-/// Until the first ACK comes.
+const FIXED_WINDOW: u32 = 90;
+/// From the first packets to the first ACK frame.
 const RTT: Duration = Duration::from_millis(40);
 
 /// One path, whose packets from `oldest` to `next` are in flight.
 struct Path {
-    recovery: Alone,
+    recovery: PathRecovery,
     oldest: u64,
     next: u64,
     losses: Losses,
@@ -80,7 +80,7 @@ impl Paths {
         config.set_max_send_udp_payload_size(MTU);
         config.set_cc_algorithm_name(controller).expect("a controller it knows");
         let now = Instant::now();
-        let made = |nth| Path { recovery: Alone::new(&config), oldest: 0, next: 0, losses: Losses::of(nth) };
+        let made = |nth| Path { recovery: PathRecovery::new(&config), oldest: 0, next: 0, losses: Losses::of(nth) };
         let mut paths: Vec<Path> = (0..FLOWS).map(made).collect();
         paths.iter_mut().for_each(|path| (0..3).for_each(|_| path.send(now)));
         Paths { paths, now: now + RTT }
@@ -99,11 +99,11 @@ impl Paths {
         }
         let took = clock.elapsed();
         let lost = self.paths.iter_mut().map(|path| path.losses.take()).sum();
-        Block::of(took, lost, self.paths.iter().map(|path| path.recovery.window() as f64 / MTU as f64))
+        Block::of(took, lost, self.paths.iter().map(|path| path.recovery.cwnd() as f64 / MTU as f64))
     }
 }
 
-/// Makes ours, each by a name of its own.
+/// Runs our controllers, each under a name of its own.
 struct Adapter;
 
 impl ours::Runs for Adapter {
@@ -116,30 +116,31 @@ impl ours::Runs for Adapter {
     }
 }
 
-/// A controller that keeps nothing, works out nothing and always decides the same: what is left
-/// is quiche's recovery and its pacer.
+/// A controller without state that always decides the same: its cost is that of quiche's recovery
+/// and pacer.
 #[derive(Debug)]
-struct Nothing;
+struct Idle;
 
-impl Controller for Nothing {
-    fn sent(&mut self, _: &Sent) -> bool {
+impl Controller for Idle {
+    fn on_packet_sent(&mut self, _: &PacketSent) -> bool {
         false
     }
 
-    fn report(&mut self, _: &Report<'_>, _: &mut Decided) {}
+    fn on_congestion_event(&mut self, _: &CongestionEvent<'_>, _: &mut Decision) {}
 
-    fn frame(&mut self, _: Instant, _: &dyn Fn(u64) -> bool) -> bool {
+    fn on_ack_frame(&mut self, _: Instant, _: &dyn Fn(u64) -> bool) -> bool {
         false
     }
 
-    fn app_limited(&mut self, _: usize) {}
+    fn on_app_limited(&mut self, _: usize) {}
 
-    fn resized(&mut self, _: usize) {}
+    fn on_mtu_update(&mut self, _: usize) {}
 
-    fn decided(&self) -> Decided {
-        let window = u64::from(STILL) * MTU as u64;
-        let pacing_rate = Some(window * 10_000 / RTT.as_millis() as u64);
-        Decided { window, pacing_rate, delivery_rate: pacing_rate, shared: false, awaits: None, quiet: true }
+    fn decision(&self) -> Decision {
+        let cwnd = u64::from(FIXED_WINDOW) * MTU as u64;
+        let pacing_rate = Some(cwnd * 10_000 / RTT.as_millis() as u64);
+        let shared = false;
+        Decision { cwnd, pacing_rate, delivery_rate: pacing_rate, shared, missing: None, skip_packet_sent: true }
     }
 
     fn ssthresh(&self) -> Option<u64> {
@@ -147,17 +148,17 @@ impl Controller for Nothing {
     }
 
     fn state(&self) -> &'static str {
-        "nothing"
+        "idle"
     }
 
-    fn in_recovery(&self) -> bool {
+    fn is_in_recovery(&self) -> bool {
         false
     }
 }
 
-impl quiche::external::Algorithm for Nothing {
+impl quiche::external::Algorithm for Idle {
     fn start(&self, _: &NewPath) -> Option<Box<dyn Controller>> {
-        Some(Box::new(Nothing))
+        Some(Box::new(Idle))
     }
 }
 
@@ -167,14 +168,11 @@ fn main() {
         let mut paths = Paths::new(controller);
         Candidate::new(name, name, move || paths.block())
     });
-    quiche::external::define("nothing", Arc::new(Nothing)).expect("room for a name");
-    let mut alone = Paths::new("nothing");
-    let nothing = Candidate::new("a hook that does nothing", OWN[1].0, move || alone.block());
-    // What the hook and quiche's recovery take where nothing is decided.
-    let still = Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::engine(STILL)));
+    quiche::external::register("idle", Arc::new(Idle)).expect("room for a name");
+    let mut paths = Paths::new("idle");
+    let idle = Candidate::new("a hook that does nothing", OWN[1].0, move || paths.block());
+    // The cost of the hook and quiche's recovery where the decision never changes.
+    let fixed = Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::engine(FIXED_WINDOW)));
     let ours = ours::candidates(&Adapter, PROVIDES, OWN.map(|(name, _)| name));
-    compare(
-        "per ACK frame of two packets, and those sent",
-        own.into_iter().chain([nothing, still]).chain(ours).collect(),
-    );
+    compare("per ACK frame of two packets, and those sent", own.into_iter().chain([idle, fixed]).chain(ours).collect());
 }

@@ -1,4 +1,4 @@
-//! What a name stands for.
+//! What a name in quiche stands for: a controller with its groups and recorders.
 
 use std::fmt;
 use std::hash::Hash;
@@ -16,15 +16,15 @@ use crate::STACK;
 use crate::guard::Guarded;
 use crate::names::provides;
 
-/// What a name stands for: a controller, with its groups and recorders. Goes to
+/// A controller with its groups and recorders, to be given a name by
 /// [`register_as`](crate::register_as).
 pub struct Definition<E: ConfiguredController = Algorithm> {
-    policy: FlowBuilder<E>,
+    flows: FlowBuilder<E>,
     origin: OnceLock<Instant>,
 }
 
-/// quiche as it is now.
-fn this() -> Stack {
+/// quiche with the signals it provides in this program.
+fn stack() -> Stack {
     Stack { name: STACK, provides: provides() }
 }
 
@@ -34,10 +34,10 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal quiche does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::named(text, &this())?))
+        Ok(Self::of(FlowBuilder::named(text, &stack())?))
     }
 
-    /// What `config` says for each peer's address, with its groups and recordings.
+    /// The controllers of `config`, chosen by each peer's address, with its groups and recordings.
     ///
     /// # Errors
     /// A controller of the file needs a signal quiche does not report, a rule goes by host
@@ -45,26 +45,27 @@ impl Definition {
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
-        let policy = FlowBuilder::from_config(config, &this())?.recorded_by(config, &this())?;
-        Ok(Self::of(policy).origin(config.origin()))
+        let flows = FlowBuilder::from_config(config, &stack())?.recorded_by(config, &stack())?;
+        Ok(Self::of(flows).origin(config.origin()))
     }
 }
 
 impl<E: ConfiguredController> Definition<E> {
-    /// `engine`: [`Static`](crate::Static) makes one of any controller.
+    /// A controller with its parameters: [`Static`](crate::Static) makes one of any
+    /// `windlass_controllers::Controller`.
     ///
     /// # Errors
     /// The controller needs a signal quiche does not report.
-    pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::new(engine, &this())?))
+    pub fn new(controller: E) -> Result<Self, ChoiceError> {
+        Ok(Self::of(FlowBuilder::new(controller, &stack())?))
     }
 
-    fn of(policy: FlowBuilder<E>) -> Self {
-        Definition { policy, origin: OnceLock::new() }
+    fn of(flows: FlowBuilder<E>) -> Self {
+        Definition { flows, origin: OnceLock::new() }
     }
 
-    /// Puts every flow into the group of the key that `key_of` gives for its peer. Strength
-    /// and other shared facts can be changed at any time with [`Groups::with`].
+    /// Puts every flow into the group of the key that `key_of` gives for its peer. Weights
+    /// and other shared state can be changed at any time with [`Groups::with`].
     ///
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
@@ -73,21 +74,21 @@ impl<E: ConfiguredController> Definition<E> {
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        Definition { policy: self.policy.group(groups, key_of), ..self }
+        Definition { flows: self.flows.group(groups, key_of), ..self }
     }
 
-    /// Gives every flow the recorder `make` returns for it. Together with the path the flow
-    /// starts on, what it records is all a replay needs.
+    /// Gives every flow the recorder `make` returns for it. Its records
+    /// and the path the flow starts on are all that a replay needs.
     #[must_use]
     pub fn record_with(self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        Definition { policy: self.policy.record_with(make), ..self }
+        Definition { flows: self.flows.record_with(make), ..self }
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The default
     /// differs from definition to definition.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Definition { policy: self.policy.seed(seed), ..self }
+        Definition { flows: self.flows.seed(seed), ..self }
     }
 
     /// Sets the origin of time. The default is the start of the first path; definitions that
@@ -98,21 +99,21 @@ impl<E: ConfiguredController> Definition<E> {
         self
     }
 
-    fn make(&self, new: &NewPath) -> Guarded<E> {
+    fn start_flow(&self, new: &NewPath) -> Guarded<E> {
         let peer = new.addresses.map_or((IpAddr::V4(Ipv4Addr::UNSPECIFIED), 0).into(), |(_, peer)| peer);
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
         let peer = peer.into();
-        let choice = self.policy.choose(&peer);
+        let choice = self.flows.choose(&peer);
         let clock = Clock::new(*self.origin.get_or_init(|| new.now), new.now);
         let mtu = u32::try_from(new.mtu).unwrap_or(u32::MAX);
-        let flow = self.policy.start(&choice, peer, clock.now(), mtu);
+        let flow = self.flows.start(&choice, peer, clock.now(), mtu);
         Guarded::new(crate::path::Path::new(flow, clock, mtu), &choice.text)
     }
 }
 
 impl<E: ConfiguredController> quiche::external::Algorithm for Definition<E> {
     fn start(&self, path: &NewPath) -> Option<Box<dyn Controller>> {
-        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.make(path)));
+        let made = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| self.start_flow(path)));
         if made.is_err() {
             log::error!("a congestion controller panicked at its start; the path is left to quiche's CUBIC");
         }
@@ -122,6 +123,6 @@ impl<E: ConfiguredController> quiche::external::Algorithm for Definition<E> {
 
 impl<E: ConfiguredController> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Definition").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("Definition").field("flows", &self.flows).finish_non_exhaustive()
     }
 }

@@ -1,20 +1,19 @@
-//! A path whose panics end here.
-//!
-//! quiche is called from C; a panic must not unwind into that, nor abort the process.
+//! Catches the panics of a controller: quiche is called from C, and a panic must neither unwind
+//! into C nor abort the process.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use quiche::external::{Controller, Decided, Report, Sent};
+use quiche::external::{CongestionEvent, Controller, Decision, PacketSent};
 use windlass_controllers::ConfiguredController;
 
 use crate::path::Path;
 
-/// Datagrams a path may have in flight once its controller has panicked: the least a
-/// sender falls back to (`RFC 9002 §7.2`).
-const LEAST_WINDOW: u64 = 2;
+/// Datagrams a path may have in flight once its controller has panicked: the recommended
+/// minimum window (`RFC 9002 §7.2`).
+const MIN_WINDOW: u64 = 2;
 
-/// A path, until its controller panics.
+/// A path until its controller panics, and a small fixed window afterwards.
 #[derive(Debug)]
 pub(crate) struct Guarded<E: ConfiguredController> {
     path: Option<Path<E>>,
@@ -28,42 +27,43 @@ impl<E: ConfiguredController> Guarded<E> {
         Guarded { mtu: path.mtu(), path: Some(path), controller: Arc::clone(controller) }
     }
 
-    /// Tells the path, if there is one; `None` if that ended it.
+    /// Calls the path, if there still is one; `None` if it panicked.
     #[inline]
-    fn tell<R: Default>(&mut self, what: impl FnOnce(&mut Path<E>) -> R) -> Option<R> {
+    fn call_mut<R: Default>(&mut self, call: impl FnOnce(&mut Path<E>) -> R) -> Option<R> {
         let Some(path) = &mut self.path else { return Some(R::default()) };
-        let told = catch_unwind(AssertUnwindSafe(|| what(path))).ok();
-        if told.is_none() {
-            self.give_up();
+        let returned = catch_unwind(AssertUnwindSafe(|| call(path))).ok();
+        if returned.is_none() {
+            self.drop_path();
         }
-        told
+        returned
     }
 
     #[cold]
-    fn give_up(&mut self) {
+    fn drop_path(&mut self) {
         let path = self.path.take();
-        // Leaving its group is a step too.
+        // Leaving its group is a step of the controller and may panic, too.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
-        log::error!("{} panicked; its path goes on with a window of {LEAST_WINDOW} datagrams", self.controller);
+        log::error!("{} panicked; its path goes on with a window of {MIN_WINDOW} datagrams", self.controller);
     }
 
-    /// What a path without a controller has.
+    /// The decision for a path without a controller.
     #[cold]
-    fn least(&self) -> Decided {
-        Decided {
-            window: LEAST_WINDOW * self.mtu,
+    fn fallback(&self) -> Decision {
+        Decision {
+            cwnd: MIN_WINDOW * self.mtu,
             pacing_rate: None,
             delivery_rate: None,
             shared: false,
-            awaits: None,
-            quiet: true,
+            missing: None,
+            skip_packet_sent: true,
         }
     }
 
+    /// Asks the path; `otherwise` if there is none or it panics.
     #[inline]
-    fn ask<R>(&self, otherwise: R, what: impl FnOnce(&Path<E>) -> R) -> R {
+    fn call<R>(&self, otherwise: R, call: impl FnOnce(&Path<E>) -> R) -> R {
         let Some(path) = &self.path else { return otherwise };
-        catch_unwind(AssertUnwindSafe(|| what(path))).unwrap_or(otherwise)
+        catch_unwind(AssertUnwindSafe(|| call(path))).unwrap_or(otherwise)
     }
 }
 
@@ -76,49 +76,49 @@ impl<E: ConfiguredController> Drop for Guarded<E> {
 
 impl<E: ConfiguredController> Controller for Guarded<E> {
     #[inline]
-    fn sent(&mut self, packet: &Sent) -> bool {
-        self.tell(|path| path.sent(packet)).unwrap_or(true)
+    fn on_packet_sent(&mut self, packet: &PacketSent) -> bool {
+        self.call_mut(|path| path.on_packet_sent(packet)).unwrap_or(true)
     }
 
     #[inline]
-    fn report(&mut self, report: &Report<'_>, decided: &mut Decided) {
-        let told = self.tell(|path| {
-            path.report(report, decided);
+    fn on_congestion_event(&mut self, event: &CongestionEvent<'_>, decision: &mut Decision) {
+        let decided = self.call_mut(|path| {
+            path.on_congestion_event(event, decision);
             true
         });
-        if told != Some(true) {
-            *decided = self.least();
+        if decided != Some(true) {
+            *decision = self.fallback();
         }
     }
 
     #[inline]
-    fn frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
-        self.tell(|path| path.frame(now, acknowledges)).unwrap_or(true)
+    fn on_ack_frame(&mut self, now: std::time::Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
+        self.call_mut(|path| path.on_ack_frame(now, acknowledges)).unwrap_or(true)
     }
 
-    fn app_limited(&mut self, in_flight: usize) {
-        self.tell(|path| path.app_limited(in_flight as u64));
+    fn on_app_limited(&mut self, in_flight: usize) {
+        self.call_mut(|path| path.on_app_limited(in_flight as u64));
     }
 
-    fn resized(&mut self, mtu: usize) {
+    fn on_mtu_update(&mut self, mtu: usize) {
         self.mtu = mtu as u64;
-        self.tell(|path| path.resized(mtu));
+        self.call_mut(|path| path.on_mtu_update(mtu));
     }
 
     #[inline]
-    fn decided(&self) -> Decided {
-        self.ask(None, |path| Some(path.decided())).unwrap_or_else(|| self.least())
+    fn decision(&self) -> Decision {
+        self.call(None, |path| Some(path.decision())).unwrap_or_else(|| self.fallback())
     }
 
     fn ssthresh(&self) -> Option<u64> {
-        self.ask(None, |path| path.flow().look(|decision| decision.ssthresh))
+        self.call(None, |path| path.flow().look(|decision| decision.ssthresh))
     }
 
     fn state(&self) -> &'static str {
-        self.ask("stopped", |path| path.flow().look(|decision| decision.phase.qlog_name()))
+        self.call("stopped", |path| path.flow().look(|decision| decision.phase.qlog_name()))
     }
 
-    fn in_recovery(&self) -> bool {
-        self.ask(false, Path::in_recovery)
+    fn is_in_recovery(&self) -> bool {
+        self.call(false, Path::is_in_recovery)
     }
 }

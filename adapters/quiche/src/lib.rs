@@ -1,8 +1,9 @@
 //! windlass congestion controllers for [quiche](https://docs.rs/quiche/0.30).
 //!
-//! quiche has no public interface for congestion controllers. `cargo xtask quiche` makes a
-//! quiche that has one ([`quiche::external`]); this crate registers our controllers with it.
-//! Then quiche takes their names wherever it takes `cubic`, parameters included:
+//! quiche has no public interface for congestion controllers. `cargo xtask quiche`, in windlass'
+//! repository, makes a quiche that has one ([`quiche::external`]); this crate registers our
+//! controllers with it. Then quiche accepts their names wherever it accepts `cubic`, parameters
+//! included:
 //!
 //! ```
 //! windlass_quiche::register_all();
@@ -12,17 +13,17 @@
 //! # Ok::<(), quiche::Error>(())
 //! ```
 //!
-//! quiche's error does not say what is wrong; the log does, and so does [`check`].
+//! quiche's error does not say what is wrong; the log does, and [`check`] returns it.
 //!
 //! # What quiche 0.30 cannot do
 //!
-//! * **It sets no ECT codepoint.** A program that does, on its sockets, says so with
+//! * **It sets no ECT codepoint.** A program that sets one on its sockets calls
 //!   [`sets_ect`]; without that, controllers that need ECN are refused.
 //! * **No timers for controllers, no probe trains, no one-way delays, no router feedback.** A
 //!   controller that needs one of them is refused.
 //! * **No persistent congestion.** The adapter establishes it (`RFC 9002 §7.6`).
-//! * **Pacing is advice**: quiche tells in [`quiche::SendInfo::at`] when a datagram may leave,
-//!   and the program has to wait for it.
+//! * **Pacing is advice**: `quiche::Connection::get_next_release_time` says when the next datagram
+//!   may leave, and the program has to wait for it.
 //!
 //! # Names
 //!
@@ -32,11 +33,10 @@
 
 #![forbid(unsafe_code)]
 
+mod app_limited;
+mod congestion;
 mod definition;
-mod ecn;
 mod guard;
-mod limited;
-mod losses;
 mod names;
 mod path;
 
@@ -51,8 +51,7 @@ use windlass_controllers::Signals;
 /// The stack's name in errors and logs.
 pub const STACK: &str = "quiche";
 
-/// What quiche 0.30 reports to a controller, with the hook and the bookkeeping of this
-/// adapter.
+/// The signals quiche 0.30 provides to a controller, with the hook and this adapter.
 pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::LOSS)
     .and(Signals::PERSISTENT_CONGESTION)

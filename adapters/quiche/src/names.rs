@@ -1,4 +1,4 @@
-//! Names quiche takes.
+//! Registers controllers with quiche by name.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,8 @@ use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
 
-/// What may stand before every name, and has to before `reno`, `cubic`, `bbr` and the like,
-/// which are quiche's own otherwise.
+/// A prefix that every name may have. `reno`, `cubic`, `bbr`, `bbr2` and `bbr2_gcongestion` are
+/// quiche's own without it.
 pub const PREFIX: &str = "windlass/";
 
 /// Why a name could not be registered.
@@ -24,7 +24,7 @@ pub enum RegisterError {
     /// quiche's own controllers keep their names.
     Reserved(String),
     /// All names there is room for are taken.
-    Full(external::Full),
+    Full(external::TooManyNames),
 }
 
 impl std::fmt::Display for RegisterError {
@@ -46,23 +46,23 @@ impl std::fmt::Display for RegisterError {
 
 impl std::error::Error for RegisterError {}
 
-static ECT: AtomicBool = AtomicBool::new(false);
-/// Names of the catalogue that quiche takes.
+static SETS_ECT: AtomicBool = AtomicBool::new(false);
+/// Names of the catalogue that quiche accepts.
 static REGISTERED: RwLock<BTreeSet<&'static str>> = RwLock::new(BTreeSet::new());
 
-/// Says that this program sets ECT(0) or ECT(1) on the datagrams of its sockets, which
+/// Declares that this program sets ECT(0) or ECT(1) on the datagrams of its sockets, which
 /// quiche leaves to it. Controllers that need ECN can be used from then on. A peer that does
-/// not report ECN counts is not noticed.
+/// not report ECN counts goes unnoticed: its path has no marks.
 pub fn sets_ect() {
-    ECT.store(true, Ordering::Relaxed);
+    SETS_ECT.store(true, Ordering::Relaxed);
 }
 
-/// What quiche reports in this program.
+/// The signals quiche provides in this program.
 pub(crate) fn provides() -> Signals {
-    if ECT.load(Ordering::Relaxed) { PROVIDES_WITH_ECT } else { PROVIDES }
+    if SETS_ECT.load(Ordering::Relaxed) { PROVIDES_WITH_ECT } else { PROVIDES }
 }
 
-/// Has quiche take the name of a controller of the catalogue, with any parameters.
+/// Makes quiche accept the name of a controller of the catalogue, with any parameters.
 ///
 /// # Errors
 /// There is no such controller, or it needs a signal quiche does not report.
@@ -70,26 +70,26 @@ pub fn register(name: &str) -> Result<(), RegisterError> {
     let name = name.strip_prefix(PREFIX).unwrap_or(name);
     let known = Algorithm::ALL.iter().find(|entry| entry.name == name);
     let known = known.ok_or_else(|| RegisterError::Unknown(name.to_owned()))?;
-    let engine = (known.default)();
-    // What it does without a signal is asked for by a parameter.
-    if engine.fallback().is_none() {
+    let controller = (known.default)();
+    // What it does without a signal is chosen by a parameter.
+    if controller.fallback().is_none() {
         check(name).map_err(RegisterError::Choice)?;
     }
     REGISTERED.write().unwrap_or_else(PoisonError::into_inner).insert(known.name);
-    listen();
+    install_resolver();
     Ok(())
 }
 
-/// Has quiche take the names of all controllers of the catalogue. One that needs a signal
+/// Makes quiche accept the names of all controllers of the catalogue. One that needs a signal
 /// quiche does not report is refused when its name is used; the log says why.
 pub fn register_all() {
     let mut registered = REGISTERED.write().unwrap_or_else(PoisonError::into_inner);
     registered.extend(Algorithm::ALL.iter().map(|entry| entry.name));
     drop(registered);
-    listen();
+    install_resolver();
 }
 
-/// Has quiche take `name` for `definition`; also again, for connections made later.
+/// Gives `definition` a name in quiche. A name can be given again, for connections made later.
 ///
 /// # Errors
 /// quiche has a controller of that name, or there is no room for another name.
@@ -97,13 +97,14 @@ pub fn register_as<E: ConfiguredController>(name: &str, definition: Definition<E
     if is_native(name) {
         return Err(RegisterError::Reserved(name.to_owned()));
     }
-    external::define(name, Arc::new(definition)).map(drop).map_err(RegisterError::Full)
+    external::register(name, Arc::new(definition)).map(drop).map_err(RegisterError::Full)
 }
 
-/// What is wrong with a controller as typed: what quiche's error does not say.
+/// Checks a controller's name and parameters.
 ///
 /// # Errors
-/// It cannot be read, or needs a signal quiche does not report.
+/// They cannot be read, or the controller needs a signal quiche does not report: the reason that
+/// quiche's own error does not carry.
 pub fn check(text: &str) -> Result<(), ChoiceError> {
     Definition::named(text.strip_prefix(PREFIX).unwrap_or(text)).map(drop)
 }
@@ -113,10 +114,10 @@ fn is_native(name: &str) -> bool {
     matches!(name, "reno" | "cubic" | "bbr" | "bbr2" | "bbr2_gcongestion")
 }
 
-/// Has quiche ask for names it does not know.
-fn listen() {
+/// Makes quiche ask [`resolve`] for names it does not know.
+fn install_resolver() {
     static ONCE: Once = Once::new();
-    ONCE.call_once(|| external::resolve_with(Arc::new(resolve)));
+    ONCE.call_once(|| external::add_resolver(Arc::new(resolve)));
 }
 
 /// The algorithm of a name, with its parameters.

@@ -2,17 +2,17 @@
 
 use serde::Deserialize;
 
-use crate::{Error, Misfit, Tree};
+use crate::{Error, Mismatch, Tree};
 
 /// One edit, as the list has it.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// What it is for.
+    /// Why quiche needs it.
     pub why: String,
-    /// The file it changes.
+    /// The file it changes, relative to the source.
     pub file: String,
-    /// The line it goes by, without the spaces around it; found once.
+    /// The line it is anchored to, without the spaces around it; found once.
     pub line: Option<String>,
     /// Or a text it replaces wherever it is found.
     pub text: Option<String>,
@@ -30,19 +30,20 @@ pub struct Edit {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edits {
-    /// The edits.
+    /// The edits; later ones see what earlier ones made.
     pub edit: Vec<Edit>,
 }
 
 impl Edits {
-    /// Reads a list.
+    /// Reads the list `text` of the file `name`.
     ///
     /// # Errors
-    /// It is no list of edits, or an edit says too little or too much.
-    pub fn read(text: &str) -> Result<Edits, Error> {
-        let edits: Edits = toml::from_str(text).map_err(|error| Error::Edits(error.to_string()))?;
+    /// It is no list of edits, or an edit has too few or too many fields.
+    pub fn read(name: &'static str, text: &str) -> Result<Edits, Error> {
+        let mistake = |reason: String| Error::Edits { file: name, reason };
+        let edits: Edits = toml::from_str(text).map_err(|error| mistake(error.to_string()))?;
         for (i, edit) in edits.edit.iter().enumerate() {
-            let wrong = |what: &str| Error::Edits(format!("edit {} of {}: {what}", i + 1, edit.file));
+            let wrong = |reason: &str| mistake(format!("edit {} of {}: {reason}", i + 1, edit.file));
             let changes = [&edit.before, &edit.after, &edit.instead].iter().filter(|change| change.is_some()).count();
             match (&edit.line, &edit.text) {
                 (Some(line), None) if line.trim() != line || line.is_empty() || line.contains('\n') => {
@@ -55,7 +56,7 @@ impl Edits {
                         return Err(wrong("expected instead and times with a text"));
                     }
                 }
-                _ => return Err(wrong("expected a line or a text to go by")),
+                _ => return Err(wrong("expected a line or a text as its anchor")),
             }
         }
         Ok(edits)
@@ -66,9 +67,9 @@ impl Edits {
     /// # Errors
     /// An edit does not find its place; then `tree` is of no use.
     pub fn apply(&self, tree: &mut Tree, version: &str) -> Result<(), Error> {
-        let mut misfits = Vec::new();
+        let mut mismatches = Vec::new();
         for edit in &self.edit {
-            let misfit = |found| Misfit {
+            let mismatch = |found| Mismatch {
                 file: edit.file.clone(),
                 anchor: edit.line.clone().or_else(|| edit.text.clone()).unwrap_or_default(),
                 found,
@@ -76,15 +77,15 @@ impl Edits {
                 why: edit.why.clone(),
             };
             let Some(text) = tree.text(&edit.file) else {
-                misfits.push(misfit(None));
+                mismatches.push(mismatch(None));
                 continue;
             };
             match edit.applied(text) {
                 Ok(changed) => tree.put(&edit.file, changed.into_bytes()),
-                Err(found) => misfits.push(misfit(Some(found))),
+                Err(found) => mismatches.push(mismatch(Some(found))),
             }
         }
-        if misfits.is_empty() { Ok(()) } else { Err(Error::Misfits { version: version.to_owned(), misfits }) }
+        if mismatches.is_empty() { Ok(()) } else { Err(Error::Mismatches { version: version.to_owned(), mismatches }) }
     }
 }
 

@@ -1,20 +1,20 @@
-//! What can go wrong, and what to do then.
+//! Errors, each with what to do about it.
 
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
-use crate::known::versions;
+use crate::release::versions;
 
-/// Why there is no tree.
+/// Why no source was written.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The system's reason.
         source: io::Error,
     },
     /// An archive is not the one that was released.
@@ -23,82 +23,87 @@ pub enum Error {
         path.display()
     )]
     Hash {
-        /// The archive.
+        /// Where the archive is.
         path: PathBuf,
         /// The release it should be.
         version: String,
-        /// Its hash.
+        /// The SHA-256 of the archive.
         found: String,
-        /// The hash of the release.
+        /// The SHA-256 of the release.
         expected: String,
     },
-    /// A release nobody has looked at.
+    /// A release the patches were not tested with.
     #[error(
-        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the hook fits with --unknown-version and, once the tests pass, add the release to xtask/src/known.rs",
+        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the patches fit with --unknown-version and, once the tests pass, add the release to xtask/src/release.rs",
         known = versions()
     )]
     UnknownVersion {
-        /// What was found.
+        /// The version that was asked for or found.
         found: String,
     },
-    /// There is no quiche.
+    /// The source is not quiche's.
     #[error("{} is not the source of quiche: {reason}", path.display())]
     NotQuiche {
-        /// Where it was expected.
+        /// The directory it was expected in.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing in it.
         reason: String,
     },
     /// An archive that cannot be unpacked, or tries to write elsewhere.
-    #[error("{what}: {source}")]
+    #[error("{archive}: {source}")]
     Archive {
-        /// Which.
-        what: String,
-        /// Why.
+        /// Its path.
+        archive: String,
+        /// What is wrong with it.
         source: io::Error,
     },
-    /// The hook is there already.
+    /// The source was patched before.
     #[error("{} carries the hook already; start from the source as it was released", .0.display())]
     HookedAlready(PathBuf),
-    /// The list of edits cannot be read.
-    #[error("hook/edits.toml: {0}")]
-    Edits(String),
+    /// A list of edits cannot be read.
+    #[error("{file}: {reason}")]
+    Edits {
+        /// The list, relative to adapters/quiche.
+        file: &'static str,
+        /// The mistake in it.
+        reason: String,
+    },
     /// Edits did not find their place.
-    #[error("quiche {version} is not what the hook expects, nothing was written:{}", Listed(misfits))]
-    Misfits {
-        /// Of what.
+    #[error("quiche {version} is not what the patch expects, nothing was written:{}", Listed(mismatches))]
+    Mismatches {
+        /// The version of the source.
         version: String,
-        /// Which.
-        misfits: Vec<Misfit>,
+        /// All edits that did not find their place.
+        mismatches: Vec<Mismatch>,
     },
     /// Cargo did not fetch the release.
     #[error("cargo fetch of quiche {version} failed: {reason}")]
     Fetch {
-        /// The release.
+        /// The release it was to fetch.
         version: String,
-        /// What Cargo said.
+        /// Cargo's message.
         reason: String,
     },
 }
 
 /// An edit that did not find its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Misfit {
-    /// The file.
+pub struct Mismatch {
+    /// The file, relative to the source.
     pub file: String,
-    /// What was looked for.
+    /// The line or text that was looked for.
     pub anchor: String,
-    /// How often it was found; `None`: there is no such file.
+    /// How often it was found; `None` if there is no such file.
     pub found: Option<usize>,
     /// How often it should be found.
     pub expected: usize,
-    /// What the edit is for.
+    /// Why quiche needs the edit.
     pub why: String,
 }
 
-impl fmt::Display for Misfit {
+impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Misfit { file, anchor, found, expected, why } = self;
+        let Mismatch { file, anchor, found, expected, why } = self;
         match found {
             None => write!(f, "{file} is missing; expected {anchor:?} in it. {why}"),
             Some(found) => write!(f, "{file} has {anchor:?} {found} times, expected {expected}. {why}"),
@@ -106,11 +111,11 @@ impl fmt::Display for Misfit {
     }
 }
 
-struct Listed<'a>(&'a [Misfit]);
+struct Listed<'a>(&'a [Mismatch]);
 
 impl fmt::Display for Listed<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|misfit| write!(f, "\n  {misfit}"))
+        self.0.iter().try_for_each(|mismatch| write!(f, "\n  {mismatch}"))
     }
 }
 

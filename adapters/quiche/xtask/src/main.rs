@@ -3,22 +3,27 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use xtask::{Error, KNOWN, SLOTS, Tree, Written, check, hook, released};
+use xtask::{Error, KNOWN, Patch, SLOTS, Tree, Written, check, released};
 
 const USAGE: &str = "\
-cargo xtask quiche [--version VERSION] [--out DIR] [--pristine] [--src DIR] [--crate FILE] [--unknown-version]
+cargo xtask quiche [--harness] [--version VERSION] [--out DIR] [--pristine] [--src DIR] [--crate FILE]
+                   [--unknown-version]
 
 Makes a quiche with a hook for congestion controllers out of the released one.
 
-  --out DIR           where to write it; adapters/quiche/target/quiche unless --src is given
+  --harness           also apply what windlass' harness, tests and benchmarks need: virtual time,
+                      seeded randomness, access to loss recovery
+  --out DIR           where to write it; unless --src is given, the default is
+                      adapters/quiche/target/quiche, with --harness adapters/quiche/target/quiche-harness
   --version VERSION   which release; the newest known unless given
   --crate FILE        take this archive instead of the one Cargo keeps
   --src DIR           take this source instead of a release; without --out it is changed in place
-  --unknown-version   go on if the version is not known here: edits must find their places all the same
-  --pristine          write the release as it is, without the hook";
+  --unknown-version   take a version that is not known here; its edits must still find their places
+  --pristine          write the release as it is, without a patch";
 
 #[derive(Default)]
-struct Typed {
+struct Arguments {
+    harness: bool,
     out: Option<PathBuf>,
     version: Option<String>,
     archive: Option<PathBuf>,
@@ -28,16 +33,16 @@ struct Typed {
 }
 
 fn main() -> ExitCode {
-    let typed = match read(std::env::args().skip(1)) {
-        Ok(typed) => typed,
+    let arguments = match read(std::env::args().skip(1)) {
+        Ok(arguments) => arguments,
         Err(mistake) => {
             eprintln!("{mistake}\n\n{USAGE}");
             return ExitCode::from(2);
         }
     };
-    match run(&typed) {
-        Ok(told) => {
-            println!("{told}");
+    match run(&arguments) {
+        Ok(message) => {
+            println!("{message}");
             ExitCode::SUCCESS
         }
         Err(error) => {
@@ -47,51 +52,57 @@ fn main() -> ExitCode {
     }
 }
 
-fn read(mut arguments: impl Iterator<Item = String>) -> Result<Typed, String> {
-    if arguments.next().as_deref() != Some("quiche") {
+fn read(mut words: impl Iterator<Item = String>) -> Result<Arguments, String> {
+    if words.next().as_deref() != Some("quiche") {
         return Err("the only task is quiche".to_owned());
     }
-    let mut typed = Typed::default();
-    while let Some(option) = arguments.next() {
-        let mut value = || arguments.next().ok_or_else(|| format!("{option} takes a value"));
+    let mut arguments = Arguments::default();
+    while let Some(option) = words.next() {
+        let mut value = || words.next().ok_or_else(|| format!("{option} takes a value"));
         match option.as_str() {
-            "--out" => typed.out = Some(value()?.into()),
-            "--version" => typed.version = Some(value()?),
-            "--crate" => typed.archive = Some(value()?.into()),
-            "--src" => typed.source = Some(value()?.into()),
-            "--unknown-version" => typed.unknown_version = true,
-            "--pristine" => typed.pristine = true,
+            "--harness" => arguments.harness = true,
+            "--out" => arguments.out = Some(value()?.into()),
+            "--version" => arguments.version = Some(value()?),
+            "--crate" => arguments.archive = Some(value()?.into()),
+            "--src" => arguments.source = Some(value()?.into()),
+            "--unknown-version" => arguments.unknown_version = true,
+            "--pristine" => arguments.pristine = true,
             other => return Err(format!("{other:?} is no option")),
         }
     }
-    if typed.source.is_some() && (typed.version.is_some() || typed.archive.is_some() || typed.pristine) {
+    if arguments.source.is_some() && (arguments.version.is_some() || arguments.archive.is_some() || arguments.pristine)
+    {
         return Err("--src goes without --version, --crate and --pristine".to_owned());
     }
-    Ok(typed)
+    if arguments.pristine && arguments.harness {
+        return Err("--pristine goes without --harness".to_owned());
+    }
+    Ok(arguments)
 }
 
-fn run(typed: &Typed) -> Result<String, Error> {
-    if let Some(source) = &typed.source {
+fn run(arguments: &Arguments) -> Result<String, Error> {
+    if let Some(source) = &arguments.source {
         let before = Tree::read(source)?;
-        let after = hooked(&before, source, typed.unknown_version)?;
-        let out = typed.out.as_deref().unwrap_or(source);
+        let after = patched(&before, source, arguments)?;
+        let out = arguments.out.as_deref().unwrap_or(source);
         let written = if out == source { after.write_changes(&before, source)? } else { after.write(out)? };
-        return Ok(told(out, written));
+        return Ok(summary(out, written));
     }
-    let (tree, from) = release(typed)?;
-    let tree = if typed.pristine { tree } else { hooked(&tree, &from, typed.unknown_version)? };
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/quiche");
-    let out = typed.out.clone().unwrap_or_else(default);
+    let (tree, from) = release(arguments)?;
+    let tree = if arguments.pristine { tree } else { patched(&tree, &from, arguments)? };
+    let name = if arguments.harness { "quiche-harness" } else { "quiche" };
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(name);
+    let out = arguments.out.clone().unwrap_or_else(default);
     let written = tree.write(&out)?;
-    Ok(told(&out.canonicalize().unwrap_or(out), written))
+    Ok(summary(&out.canonicalize().unwrap_or(out), written))
 }
 
 /// The released source, and where its archive is.
-fn release(typed: &Typed) -> Result<(Tree, PathBuf), Error> {
-    let wanted = typed.version.as_deref().unwrap_or(KNOWN[0].version);
+fn release(arguments: &Arguments) -> Result<(Tree, PathBuf), Error> {
+    let wanted = arguments.version.as_deref().unwrap_or(KNOWN[0].version);
     let known = KNOWN.iter().find(|release| release.version == wanted);
     let unknown = || Error::UnknownVersion { found: wanted.to_owned() };
-    let path = match (&typed.archive, known) {
+    let path = match (&arguments.archive, known) {
         (Some(archive), _) => archive.clone(),
         (None, Some(release)) => released(release)?,
         (None, None) => return Err(unknown()),
@@ -99,31 +110,30 @@ fn release(typed: &Typed) -> Result<(Tree, PathBuf), Error> {
     let archive = std::fs::read(&path).map_err(|source| Error::File { path: path.clone(), source })?;
     match known {
         Some(release) => check(release, &path, &archive)?,
-        None if typed.unknown_version => {}
+        None if arguments.unknown_version => {}
         None => return Err(unknown()),
     }
     Ok((Tree::unpack(&path.display().to_string(), &archive)?, path))
 }
 
-/// `before`, which is in `path`, with the hook.
-fn hooked(before: &Tree, path: &Path, unknown_version: bool) -> Result<Tree, Error> {
+/// `before`, which is in `path`, with the patches asked for.
+fn patched(before: &Tree, path: &Path, arguments: &Arguments) -> Result<Tree, Error> {
     let version = before.version().map_err(|reason| Error::NotQuiche { path: path.to_owned(), reason })?;
     if before.is_hooked() {
         return Err(Error::HookedAlready(path.to_owned()));
     }
-    if !unknown_version && !KNOWN.iter().any(|release| release.version == version) {
+    if !arguments.unknown_version && !KNOWN.iter().any(|release| release.version == version) {
         return Err(Error::UnknownVersion { found: version });
     }
-    let (edits, files) = hook()?;
     let mut tree = before.clone();
-    edits.apply(&mut tree, &version)?;
-    for (path, contents) in files {
-        tree.put(path, contents.into_bytes());
+    Patch::hook()?.apply(&mut tree, &version)?;
+    if arguments.harness {
+        Patch::harness()?.apply(&mut tree, &version)?;
     }
     Ok(tree)
 }
 
-fn told(out: &Path, Written { changed, kept, removed }: Written) -> String {
+fn summary(out: &Path, Written { changed, kept, removed }: Written) -> String {
     let out = out.display();
     format!("quiche is in {out}: {changed} files written, {kept} as before, {removed} removed; room for {SLOTS} names")
 }

@@ -1,4 +1,4 @@
-//! The files of a source, in memory until all is well.
+//! The files of a source, in memory until every edit found its place.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,7 +15,7 @@ use crate::{Error, MODULE};
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Tree(BTreeMap<String, Vec<u8>>);
 
-/// What writing a tree changed.
+/// How many files writing a tree changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
     /// Files made or changed.
@@ -32,7 +32,7 @@ impl Tree {
     /// # Errors
     /// It is incomplete, or has a path that leads out of it.
     pub fn unpack(name: &str, archive: &[u8]) -> Result<Tree, Error> {
-        let broken = |source| Error::Archive { what: name.to_owned(), source };
+        let broken = |source| Error::Archive { archive: name.to_owned(), source };
         let mut tree = Tree::default();
         let mut archive = tar::Archive::new(GzDecoder::new(archive));
         for entry in archive.entries().map_err(broken)? {
@@ -83,10 +83,10 @@ impl Tree {
         Ok(())
     }
 
-    /// The version its manifest tells; what is wrong if it is not quiche's.
+    /// The version in its manifest.
     ///
     /// # Errors
-    /// There is no such manifest.
+    /// What is wrong with the manifest if it is not quiche's.
     pub fn version(&self) -> Result<String, String> {
         let manifest = self.text("Cargo.toml").ok_or("there is no Cargo.toml")?;
         let manifest: toml::Table = toml::from_str(manifest).map_err(|error| format!("Cargo.toml: {error}"))?;
@@ -95,7 +95,7 @@ impl Tree {
         if of("name") == "quiche" { Ok(of("version")) } else { Err(format!("Cargo.toml is of {:?}", of("name"))) }
     }
 
-    /// A file that is text.
+    /// The contents of a file; `None` if it is missing or no UTF-8.
     #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         std::str::from_utf8(self.0.get(path)?).ok()
@@ -106,7 +106,7 @@ impl Tree {
         self.0.insert(path.to_owned(), contents);
     }
 
-    /// Whether the hook is in it.
+    /// Whether it was patched before.
     #[must_use]
     pub fn is_hooked(&self) -> bool {
         self.0.contains_key(MODULE)

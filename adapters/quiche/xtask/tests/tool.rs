@@ -1,12 +1,12 @@
 //! The tool as a user runs it, on the released quiche and on ones that are not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use xtask::{KNOWN, MODULE, Tree, released};
+use xtask::{HARNESS_MODULE, KNOWN, MODULE, Tree, released};
 
 fn tool(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
@@ -14,15 +14,15 @@ fn tool(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> Output {
     command.output().unwrap()
 }
 
-/// What it said, if it succeeded.
-fn told(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> String {
+/// Its output; it has to succeed.
+fn output_of(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> String {
     let output = tool(arguments);
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What it complained of.
-fn complained(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> String {
+/// Its error message; it has to fail.
+fn error_of(arguments: &[&dyn AsRef<std::ffi::OsStr>]) -> String {
     let output = tool(arguments);
     assert_eq!(output.status.code(), Some(1), "{}", String::from_utf8_lossy(&output.stdout));
     String::from_utf8(output.stderr).unwrap()
@@ -36,7 +36,7 @@ fn archive() -> PathBuf {
 fn checkout() -> (TempDir, PathBuf) {
     let directory = tempfile::tempdir().unwrap();
     let source = directory.path().join("quiche");
-    told(&[&"--pristine", &"--out", &source]);
+    output_of(&[&"--pristine", &"--out", &source]);
     (directory, source)
 }
 
@@ -53,18 +53,27 @@ fn files(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files
 }
 
+/// Files of `after` that are missing in `before` or differ, relative to them.
+fn differing(before: &Path, after: &Path) -> BTreeSet<String> {
+    let old = files(before);
+    let relative = |path: &Path| path.strip_prefix(after).unwrap().to_owned();
+    let new = files(after).into_iter().map(|(path, contents)| (relative(&path), contents));
+    let changed = new.filter(|(path, contents)| old.get(&before.join(path)) != Some(contents));
+    changed.map(|(path, _)| path.display().to_string()).collect()
+}
+
 #[test]
 fn a_tree_is_made_once_and_repaired_afterwards() {
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().join("below/quiche");
-    assert!(told(&[&"--out", &out]).contains(" 0 as before, 0 removed"));
+    assert!(output_of(&[&"--out", &out]).contains(" 0 as before, 0 removed"));
     let made = files(&out);
     assert!(made.contains_key(&out.join(MODULE)));
     let times = |path: &Path| fs::metadata(path).unwrap().modified().unwrap();
     let untouched = times(&out.join("src/lib.rs"));
     fs::write(out.join("src/frame.rs"), "edited").unwrap();
     fs::write(out.join("src/stray.rs"), "").unwrap();
-    assert!(told(&[&"--out", &out]).contains(": 1 files written"));
+    assert!(output_of(&[&"--out", &out]).contains(": 1 files written"));
     assert_eq!(files(&out), made);
     assert_eq!(times(&out.join("src/lib.rs")), untouched, "Cargo would build it again");
     let left: Vec<_> = fs::read_dir(directory.path().join("below")).unwrap().collect();
@@ -75,24 +84,14 @@ fn a_tree_is_made_once_and_repaired_afterwards() {
 fn only_the_hook_differs_from_the_release() {
     let (directory, source) = checkout();
     let out = directory.path().join("hooked");
-    told(&[&"--out", &out]);
-    let (before, after) = (files(&source), files(&out));
-    let differing: Vec<String> = after
-        .iter()
-        .map(|(path, contents)| (path.strip_prefix(&out).unwrap(), contents))
-        .filter(|(path, contents)| before.get(&source.join(path)) != Some(contents))
-        .map(|(path, _)| path.display().to_string())
-        .collect();
+    output_of(&[&"--out", &out]);
     let expected = [
-        "Cargo.toml",
-        "src/build.rs",
         "src/frame.rs",
         "src/lib.rs",
         "src/packet.rs",
         "src/path.rs",
-        "src/rand.rs",
         "src/recovery/congestion/mod.rs",
-        // Their tests make packets of what a controller is told of.
+        // Their tests make packets with the fields added for controllers.
         "src/recovery/gcongestion/bbr/bandwidth_sampler.rs",
         "src/recovery/gcongestion/bbr2/network_model.rs",
         "src/recovery/gcongestion/external/slots.rs",
@@ -102,10 +101,34 @@ fn only_the_hook_differs_from_the_release() {
         "src/recovery/gcongestion/recovery.rs",
         "src/recovery/mod.rs",
     ];
-    let (mut differing, mut expected) = (differing, expected.map(str::to_owned).to_vec());
-    differing.sort();
-    expected.sort();
-    assert_eq!(differing, expected);
+    assert_eq!(differing(&source, &out), expected.map(str::to_owned).into());
+}
+
+#[test]
+fn the_harness_s_patch_goes_on_top_of_the_hook() {
+    let directory = tempfile::tempdir().unwrap();
+    let [hooked, harness] = ["hooked", "harness"].map(|name| directory.path().join(name));
+    output_of(&[&"--out", &hooked]);
+    output_of(&[&"--harness", &"--out", &harness]);
+    let expected = ["Cargo.toml", "src/build.rs", HARNESS_MODULE, "src/lib.rs", "src/rand.rs", MODULE];
+    assert_eq!(differing(&hooked, &harness), expected.map(str::to_owned).into());
+    let text = |path: &str| fs::read_to_string(harness.join(path)).unwrap();
+    assert!(!text("src/lib.rs").contains("Instant::now()") && !text(MODULE).contains("Instant::now()"));
+    let error = error_of(&[&"--harness", &"--src", &hooked]);
+    assert!(error.contains("carries the hook already"), "{error}");
+}
+
+#[test]
+fn the_hook_has_neither_virtual_time_nor_seeds() {
+    let (directory, source) = checkout();
+    let out = directory.path().join("hooked");
+    output_of(&[&"--out", &out]);
+    let count =
+        |root: &Path, path: &str, text: &str| fs::read_to_string(root.join(path)).unwrap().matches(text).count();
+    for (path, clock) in [("src/lib.rs", "Instant::now()"), ("src/lib.rs", ".elapsed()")] {
+        assert_eq!(count(&out, path, clock), count(&source, path, clock), "{path}: {clock}");
+    }
+    assert_eq!(count(&out, MODULE, "thread_local"), 0);
 }
 
 #[test]
@@ -114,13 +137,13 @@ fn a_truncated_archive_is_refused() {
     let whole = fs::read(archive()).unwrap();
     let (cut, out) = (directory.path().join("quiche-0.30.0.crate"), directory.path().join("out"));
     fs::write(&cut, &whole[..whole.len() - 1000]).unwrap();
-    let said = complained(&[&"--crate", &cut, &"--out", &out]);
-    assert!(said.contains("quiche-0.30.0.crate has sha256") && said.contains(KNOWN[0].sha256), "{said}");
-    assert!(said.contains("remove it and run this again"), "{said}");
+    let error = error_of(&[&"--crate", &cut, &"--out", &out]);
+    assert!(error.contains("quiche-0.30.0.crate has sha256") && error.contains(KNOWN[0].sha256), "{error}");
+    assert!(error.contains("remove it and run this again"), "{error}");
     assert!(!out.exists());
     // The hash of an unknown version is not known, its end is.
-    let said = complained(&[&"--crate", &cut, &"--version", &"9.9.9", &"--unknown-version", &"--out", &out]);
-    assert!(said.contains("quiche-0.30.0.crate: "), "{said}");
+    let error = error_of(&[&"--crate", &cut, &"--version", &"9.9.9", &"--unknown-version", &"--out", &out]);
+    assert!(error.contains("quiche-0.30.0.crate: "), "{error}");
     assert!(!out.exists());
 }
 
@@ -132,8 +155,8 @@ fn an_edited_archive_is_refused() {
     edited[middle] ^= 1;
     let (cache, out) = (directory.path().join("quiche-0.30.0.crate"), directory.path().join("out"));
     fs::write(&cache, edited).unwrap();
-    let said = complained(&[&"--crate", &cache, &"--out", &out]);
-    assert!(said.contains("it was changed or is incomplete"), "{said}");
+    let error = error_of(&[&"--crate", &cache, &"--out", &out]);
+    assert!(error.contains("it was changed or is incomplete"), "{error}");
     assert!(!out.exists());
 }
 
@@ -146,25 +169,25 @@ fn a_cache_of_another_user_is_not_trusted_either() {
     let out = home.path().join("out");
     let mut command = Command::new(env!("CARGO_BIN_EXE_xtask"));
     let output = command.args(["quiche", "--out"]).arg(&out).env("CARGO_HOME", home.path()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(!output.status.success() && said.contains("has sha256"), "{said}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && error.contains("has sha256"), "{error}");
     assert!(!out.exists());
 }
 
 #[test]
 fn an_unknown_version_is_refused_with_what_to_do() {
-    let said = complained(&[&"--version", &"0.1.2"]);
-    assert!(said.contains("quiche 0.1.2 is not known here; known: 0.30.0"), "{said}");
-    assert!(said.contains("--unknown-version") && said.contains("known.rs"), "{said}");
+    let error = error_of(&[&"--version", &"0.1.2"]);
+    assert!(error.contains("quiche 0.1.2 is not known here; known: 0.30.0"), "{error}");
+    assert!(error.contains("--unknown-version") && error.contains("release.rs"), "{error}");
     let (_directory, source) = checkout();
     let manifest = source.join("Cargo.toml");
     let newer = fs::read_to_string(&manifest).unwrap().replacen("version = \"0.30.0\"", "version = \"0.31.0\"", 1);
     fs::write(&manifest, newer).unwrap();
     let before = files(&source);
-    let said = complained(&[&"--src", &source]);
-    assert!(said.contains("quiche 0.31.0 is not known here"), "{said}");
+    let error = error_of(&[&"--src", &source]);
+    assert!(error.contains("quiche 0.31.0 is not known here"), "{error}");
     assert_eq!(files(&source), before);
-    told(&[&"--src", &source, &"--unknown-version"]);
+    output_of(&[&"--src", &source, &"--unknown-version"]);
     assert!(source.join(MODULE).is_file());
 }
 
@@ -176,11 +199,11 @@ fn a_source_whose_anchors_moved_is_left_alone() {
     fs::write(&path, moved).unwrap();
     fs::remove_file(source.join("src/frame.rs")).unwrap();
     let before = files(&source);
-    let said = complained(&[&"--src", &source]);
-    assert!(said.contains("nothing was written"), "{said}");
-    assert!(said.contains("src/recovery/gcongestion/pacer.rs has \"impl Pacer {\" 0 times, expected 1."), "{said}");
-    assert!(said.contains("src/frame.rs is missing"), "{said}");
-    assert_eq!(said.lines().count(), 3, "{said}");
+    let error = error_of(&[&"--src", &source]);
+    assert!(error.contains("nothing was written"), "{error}");
+    assert!(error.contains("src/recovery/gcongestion/pacer.rs has \"impl Pacer {\" 0 times, expected 1."), "{error}");
+    assert!(error.contains("src/frame.rs is missing"), "{error}");
+    assert_eq!(error.lines().count(), 3, "{error}");
     assert_eq!(files(&source), before);
 }
 
@@ -189,15 +212,15 @@ fn a_checkout_is_changed_in_place_or_copied() {
     let (directory, source) = checkout();
     let before = files(&source);
     let out = directory.path().join("copy");
-    told(&[&"--src", &source, &"--out", &out]);
+    output_of(&[&"--src", &source, &"--out", &out]);
     assert_eq!(files(&source), before);
-    told(&[&"--src", &source]);
+    output_of(&[&"--src", &source]);
     let relative = |root: &Path| -> BTreeMap<PathBuf, Vec<u8>> {
         files(root).into_iter().map(|(path, text)| (path.strip_prefix(root).unwrap().to_owned(), text)).collect()
     };
     assert_eq!(relative(&source), relative(&out));
-    let said = complained(&[&"--src", &source]);
-    assert!(said.contains("carries the hook already"), "{said}");
+    let error = error_of(&[&"--src", &source]);
+    assert!(error.contains("carries the hook already"), "{error}");
 }
 
 #[test]
@@ -205,14 +228,14 @@ fn what_is_not_quiche_is_neither_taken_nor_overwritten() {
     let directory = tempfile::tempdir().unwrap();
     let precious = directory.path().join("letter");
     fs::write(&precious, "dear").unwrap();
-    let said = complained(&[&"--out", &directory.path()]);
-    assert!(said.contains("is not the source of quiche"), "{said}");
+    let error = error_of(&[&"--out", &directory.path()]);
+    assert!(error.contains("is not the source of quiche"), "{error}");
     assert_eq!(fs::read_to_string(&precious).unwrap(), "dear");
     fs::write(directory.path().join("Cargo.toml"), "[package]\nname = \"other\"\n").unwrap();
-    let said = complained(&[&"--src", &directory.path()]);
-    assert!(said.contains("Cargo.toml is of \"other\""), "{said}");
-    let said = complained(&[&"--src", &directory.path().join("none")]);
-    assert!(said.contains("in quiche's repository the source is the folder quiche"), "{said}");
+    let error = error_of(&[&"--src", &directory.path()]);
+    assert!(error.contains("Cargo.toml is of \"other\""), "{error}");
+    let error = error_of(&[&"--src", &directory.path().join("none")]);
+    assert!(error.contains("in quiche's repository the source is the folder quiche"), "{error}");
 }
 
 #[test]
@@ -225,15 +248,15 @@ fn an_archive_cannot_write_outside() {
     header.set_cksum();
     packed.append(&header, &b"x"[..]).unwrap();
     let archive = packed.into_inner().unwrap().finish().unwrap();
-    let said = Tree::unpack("evil.crate", &archive).unwrap_err().to_string();
-    assert!(said.contains("leads out of the archive"), "{said}");
+    let error = Tree::unpack("evil.crate", &archive).unwrap_err().to_string();
+    assert!(error.contains("leads out of the archive"), "{error}");
 }
 
 #[test]
-fn what_is_typed_wrong_is_told() {
+fn mistyped_arguments_are_reported() {
     for arguments in [&["--outt", "x"][..], &["--out"], &["--src", "a", "--pristine"]] {
         let output = Command::new(env!("CARGO_BIN_EXE_xtask")).arg("quiche").args(arguments).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
-        assert!(String::from_utf8_lossy(&output.stderr).contains("cargo xtask quiche [--version"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("cargo xtask quiche [--harness]"));
     }
 }

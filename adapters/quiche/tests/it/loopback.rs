@@ -1,5 +1,4 @@
 //! `quiche-serve` and `quiche-fetch` over 127.0.0.1: our CUBIC beside quiche's own.
-#![cfg(target_os = "linux")]
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -38,7 +37,7 @@ impl Server {
         let mut output = BufReader::new(child.stdout.take().unwrap());
         output.read_line(&mut line).unwrap();
         let address = line.trim().rsplit(' ').next().unwrap().to_owned();
-        // It goes on to tell of its connections.
+        // It goes on to print a line per connection.
         std::thread::spawn(move || std::io::copy(&mut output, &mut std::io::sink()));
         Server { child, address }
     }

@@ -1,17 +1,15 @@
-//! What quiche takes as the name of a controller.
-
-mod network;
+//! Names of controllers that quiche accepts.
 
 use std::sync::Mutex;
 
-use network::{Network, config, prepare};
+use crate::network::{Network, config, prepare};
 use quiche::Error;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, RegisterError, check, register, register_all, register_as, sets_ect};
 
 const RTT: std::time::Duration = std::time::Duration::from_millis(10);
 
-/// The names of a process are one; each test here sees them by itself.
+/// A process has one list of names; these tests change it one at a time.
 static NAMES: Mutex<()> = Mutex::new(());
 
 #[test]
@@ -25,8 +23,8 @@ fn a_registered_name_takes_parameters() {
     for unreadable in ["tcp-k:k=yes", "tcp-k:speed=4", "tcp-k:k", "tcp-k :k=4", "no-such", "", ":", "windlass/"] {
         assert_eq!(config.set_cc_algorithm_name(unreadable), Err(Error::CongestionControl), "{unreadable:?}");
     }
-    let said = check("tcp-k:k=yes").unwrap_err().to_string();
-    assert!(said.contains("tcp-k: k is \"yes\""), "{said}");
+    let error = check("tcp-k:k=yes").unwrap_err().to_string();
+    assert!(error.contains("tcp-k: k is \"yes\""), "{error}");
 }
 
 #[test]
@@ -37,7 +35,7 @@ fn parameters_reach_the_controller() {
         let mut server = config();
         server.set_cc_algorithm_name(&format!("windlass/reno:iw={packets}")).unwrap();
         let network = Network::new(&mut config(), &mut server, RTT, 1);
-        assert_eq!(network.window(), packets * network::MTU);
+        assert_eq!(network.window(), packets * crate::network::MTU);
     }
 }
 
@@ -53,7 +51,7 @@ fn quiches_own_names_stay_its_own() {
     server.set_cc_algorithm_name("windlass/cubic:iw=30").unwrap();
     server.set_cc_algorithm_name("cubic").unwrap();
     let network = Network::new(&mut config(), &mut server, RTT, 1);
-    assert_eq!(network.window(), 10 * network::MTU, "quiche's CUBIC starts with ten packets");
+    assert_eq!(network.window(), 10 * crate::network::MTU, "quiche's CUBIC starts with ten packets");
 }
 
 #[test]
@@ -66,7 +64,7 @@ fn a_name_can_be_given_again_and_holds_for_connections_made_later() {
     let first = Network::new(&mut config(), &mut server, RTT, 1);
     define(9);
     let second = Network::new(&mut config(), &mut server, RTT, 1);
-    assert_eq!((first.window(), second.window()), (5 * network::MTU, 9 * network::MTU));
+    assert_eq!((first.window(), second.window()), (5 * crate::network::MTU, 9 * crate::network::MTU));
 }
 
 #[test]
@@ -74,8 +72,8 @@ fn only_controllers_of_the_catalogue_can_be_registered_by_name() {
     let _names = NAMES.lock();
     assert_eq!(register("no-such"), Err(RegisterError::Unknown("no-such".to_owned())));
     assert_eq!(register("reno:iw=3"), Err(RegisterError::Unknown("reno:iw=3".to_owned())));
-    let said = register("rapid").unwrap_err().to_string();
-    assert!(said.contains("rapid needs"), "{said}");
+    let error = register("rapid").unwrap_err().to_string();
+    assert!(error.contains("rapid needs"), "{error}");
     register("rovegas").unwrap();
     let mut server = config();
     assert_eq!(server.set_cc_algorithm_name("rovegas"), Err(Error::CongestionControl));
@@ -103,7 +101,7 @@ fn a_server_can_choose_in_the_handshake() {
         windows.push(network.window());
         network.received >= 1000
     }));
-    assert!(windows.contains(&(17 * network::MTU)), "{windows:?}");
+    assert!(windows.contains(&(17 * crate::network::MTU)), "{windows:?}");
 }
 
 #[test]

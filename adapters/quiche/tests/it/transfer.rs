@@ -1,11 +1,9 @@
-//! Whole transfers, in a time of their own.
-
-mod network;
+//! Whole transfers under virtual time.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use network::{MTU, Network, Watch, config};
+use crate::network::{LastWindow, MTU, Network, config};
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Algorithm, Definition, register_all, register_as};
 
@@ -13,10 +11,10 @@ const RTT: Duration = Duration::from_millis(40);
 const MEGABYTE: u64 = 1 << 20;
 
 #[test]
-fn quiche_tells_the_window_we_decide_at_every_step_of_a_lossy_transfer() {
+fn quiche_reports_the_decided_window_at_every_step_of_a_lossy_transfer() {
     for name in ["reno", "cubic", "tcp-k:k=4", "tcp-p", "a-tcp"] {
-        let watch = Watch::default();
-        let seen = watch.clone();
+        let last = LastWindow::default();
+        let seen = last.clone();
         let definition = Definition::named(name).unwrap().record_with(move |_| Box::new(seen.clone()));
         let alias = format!("watched {name}");
         register_as(&alias, definition).unwrap();
@@ -26,7 +24,7 @@ fn quiche_tells_the_window_we_decide_at_every_step_of_a_lossy_transfer() {
         let mut network = Network::new(&mut config(), &mut server, RTT, bytes).bottleneck(20_000_000, 50_000);
         let (mut checks, mut windows) = (0, std::collections::BTreeSet::new());
         let done = network.run(|network| {
-            let ours = watch.0.load(Ordering::Relaxed);
+            let ours = last.0.load(Ordering::Relaxed);
             if ours > 0 {
                 assert_eq!(network.window() as u64, ours, "{name} after {checks} checks");
                 windows.insert(ours);
@@ -105,8 +103,8 @@ fn every_controller_that_quiche_can_run_does_and_the_others_say_why() {
             }
             Err(error) => {
                 assert_eq!(taken, Err(quiche::Error::CongestionControl));
-                let said = error.to_string();
-                assert!(said.contains("quiche does not report"), "{said}");
+                let reason = error.to_string();
+                assert!(reason.contains("quiche does not report"), "{reason}");
                 refused.push(entry.name);
             }
         }

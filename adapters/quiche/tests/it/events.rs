@@ -1,12 +1,10 @@
-//! What controllers hear of a path, and what quiche tells of them.
-
-mod network;
+//! The events controllers get of a path, and the statistics and logs quiche writes of them.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use network::{CLIENT, MTU, Network, SERVER, config};
+use crate::network::{CLIENT, MTU, Network, SERVER, config};
 use windlass_controllers::event::PacketsAcked;
 use windlass_controllers::fixed_window::{FixedWindow, Params};
 use windlass_controllers::{Controller, Decision, Event, EventKind, Info, Path, Signals, Table, Time, View};
@@ -14,28 +12,28 @@ use windlass_quiche::{Config, Definition, Groups, Recorder, StateVariables, Stat
 
 const RTT: Duration = Duration::from_millis(40);
 
-/// Everything a flow hears.
+/// Records every event of a flow.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<Event>>>);
+struct Events(Arc<Mutex<Vec<Event>>>);
 
-impl Recorder for Heard {
+impl Recorder for Events {
     fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
 
-impl Heard {
-    /// A server configuration whose connections use `controller` and tell what they hear.
+impl Events {
+    /// A server configuration whose connections use `controller` and are recorded.
     fn server(&self, name: &str, controller: &str) -> quiche::Config {
-        let heard = self.clone();
-        let definition = Definition::named(controller).unwrap().record_with(move |_| Box::new(heard.clone()));
+        let events = self.clone();
+        let definition = Definition::named(controller).unwrap().record_with(move |_| Box::new(events.clone()));
         register_as(name, definition).unwrap();
         let mut server = config();
         server.set_cc_algorithm_name(name).unwrap();
         server
     }
 
-    fn events(&self) -> Vec<Event> {
+    fn list(&self) -> Vec<Event> {
         self.0.lock().unwrap().clone()
     }
 }
@@ -49,13 +47,13 @@ fn acknowledgements(events: &[Event]) -> impl Iterator<Item = &PacketsAcked> {
 
 #[test]
 fn every_byte_is_acknowledged_once_and_in_flight_adds_up() {
-    let heard = Heard::default();
-    let mut server = heard.server("heard", "bbr");
+    let recorder = Events::default();
+    let mut server = recorder.server("heard", "bbr");
     let bytes = 1 << 20;
     let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
     assert!(network.transfer(bytes));
     network.rest(2 * RTT);
-    let events = heard.events();
+    let events = recorder.list();
     assert!(events.windows(2).all(|pair| pair[0].now <= pair[1].now), "time goes back");
     let mut delivered = 0;
     for acked in acknowledgements(&events) {
@@ -79,18 +77,18 @@ fn every_byte_is_acknowledged_once_and_in_flight_adds_up() {
 
 #[test]
 fn losses_come_before_acknowledgements_of_their_frame() {
-    let heard = Heard::default();
-    let mut server = heard.server("lossy", "reno");
+    let recorder = Events::default();
+    let mut server = recorder.server("lossy", "reno");
     let bytes = 1 << 20;
     let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
     network.server.out.loses = Box::new(|nth| nth % 100 == 50);
     assert!(network.transfer(bytes));
     let lost = network.server.out.lost;
-    let events = heard.events();
-    let mut told = 0;
+    let events = recorder.list();
+    let mut reported = 0;
     for (i, event) in events.iter().enumerate() {
         let EventKind::PacketsLost(loss) = event.kind else { continue };
-        told += u64::from(loss.packets);
+        reported += u64::from(loss.packets);
         assert_eq!(loss.in_flight_before, loss.in_flight + loss.bytes);
         assert!(loss.newest_pn.is_some());
         // The frame that showed the loss follows it, without a sample of its own.
@@ -102,17 +100,17 @@ fn losses_come_before_acknowledgements_of_their_frame() {
             assert!(acked.newest_pn > loss.newest_pn);
         }
     }
-    assert_eq!(told, network.server.connection.stats().lost as u64);
-    assert!(told >= 8 && told <= lost, "{told} told of {lost}");
+    assert_eq!(reported, network.server.connection.stats().lost as u64);
+    assert!(reported >= 8 && reported <= lost, "{reported} reported of {lost}");
     assert!(!events.iter().any(|event| matches!(event.kind, EventKind::PersistentCongestion(_))));
     let fresh: Vec<_> = acknowledgements(&events).filter(|acked| acked.fresh_bytes < acked.bytes).collect();
     assert!(!fresh.is_empty(), "packets that left before the recovery were acknowledged in it");
 }
 
-/// What a transfer hears that has three seconds of `trouble`, half a megabyte before and after it.
+/// The events of a transfer with three seconds of `trouble`, half a megabyte before and after it.
 fn troubled(name: &str, trouble: impl FnOnce(&mut Network)) -> Vec<Event> {
-    let heard = Heard::default();
-    let mut server = heard.server(name, "reno");
+    let recorder = Events::default();
+    let mut server = recorder.server(name, "reno");
     let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);
     assert!(network.run(|network| network.received > 500_000));
     trouble(&mut network);
@@ -122,7 +120,7 @@ fn troubled(name: &str, trouble: impl FnOnce(&mut Network)) -> Vec<Event> {
     network.client.out.loses = Box::new(|_| false);
     let received = network.received;
     assert!(network.run(|network| network.received > received + 500_000));
-    heard.events()
+    recorder.list()
 }
 
 #[test]
@@ -134,7 +132,7 @@ fn a_path_that_swallows_everything_for_seconds_is_persistent_congestion() {
 
 #[test]
 fn losses_with_an_acknowledgement_between_are_no_persistent_congestion() {
-    // Every second datagram arrives, and nobody hears of it.
+    // Every second datagram arrives, and no acknowledgement comes back.
     let events = troubled("every second", |network| {
         network.server.out.loses = Box::new(|nth| nth % 2 == 0);
         network.client.out.loses = Box::new(|_| true);
@@ -156,15 +154,15 @@ impl IsLoss for EventKind {
 
 #[test]
 fn a_packet_that_comes_late_makes_its_loss_spurious() {
-    let heard = Heard::default();
-    let mut server = heard.server("late", "reno");
+    let recorder = Events::default();
+    let mut server = recorder.server("late", "reno");
     let bytes = 1 << 20;
     let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
     // quiche takes packets for repeated that come 128 numbers late.
     network.server.out.holds = Box::new(|nth| if nth == 200 { RTT / 8 } else { Duration::ZERO });
     assert!(network.transfer(bytes));
     network.rest(2 * RTT);
-    let events = heard.events();
+    let events = recorder.list();
     let losses: Vec<_> = events.iter().filter(|event| event.kind.is_loss()).collect();
     let [lost, spurious] = losses[..] else { panic!("{losses:?}") };
     let (EventKind::PacketsLost(loss), EventKind::SpuriousLoss(found)) = (lost.kind, spurious.kind) else {
@@ -178,14 +176,14 @@ fn a_packet_that_comes_late_makes_its_loss_spurious() {
 #[test]
 fn a_packet_is_waited_for_no_longer_than_reordering_lasts() {
     for (held, spurious) in [(2 * RTT, 1), (12 * RTT, 0)] {
-        let heard = Heard::default();
-        let mut server = heard.server(&format!("held {held:?}"), "reno:max_window=8");
+        let recorder = Events::default();
+        let mut server = recorder.server(&format!("held {held:?}"), "reno:max_window=8");
         let bytes = 1 << 20;
         let mut network = Network::new(&mut config(), &mut server, RTT, bytes);
         network.server.out.holds = Box::new(move |nth| if nth == 200 { held } else { Duration::ZERO });
         assert!(network.transfer(bytes));
         network.rest(2 * RTT);
-        let events = heard.events();
+        let events = recorder.list();
         let count = |is: fn(&EventKind) -> bool| events.iter().filter(|event| is(&event.kind)).count();
         assert_eq!(count(|kind| matches!(kind, EventKind::PacketsLost(_))), 1, "held for {held:?}");
         assert_eq!(count(|kind| matches!(kind, EventKind::SpuriousLoss(_))), spurious, "held for {held:?}");
@@ -193,15 +191,15 @@ fn a_packet_is_waited_for_no_longer_than_reordering_lasts() {
 }
 
 #[test]
-fn a_pause_is_told_when_it_ends_and_an_application_without_data_is_not_congestion() {
-    let heard = Heard::default();
-    let mut server = heard.server("paused", "reno:iw=40");
+fn an_idle_time_is_reported_when_it_ends_and_an_application_without_data_is_not_congestion() {
+    let recorder = Events::default();
+    let mut server = recorder.server("paused", "reno:iw=40");
     let mut network = Network::new(&mut config(), &mut server, RTT, 10_000);
     assert!(network.transfer(10_000));
     network.rest(Duration::from_secs(5));
     network.server.connection.send_ack_eliciting().unwrap();
     network.rest(Duration::from_secs(1));
-    let events = heard.events();
+    let events = recorder.list();
     let idle: Vec<_> = events
         .iter()
         .filter_map(|event| if let EventKind::IdleRestart(idle) = event.kind { Some(idle) } else { None })
@@ -212,7 +210,7 @@ fn a_pause_is_told_when_it_ends_and_an_application_without_data_is_not_congestio
 }
 
 #[test]
-fn quiches_statistics_and_qlog_tell_what_is_decided() {
+fn quiches_statistics_and_qlog_have_the_decision() {
     register_all();
     let mut server = config();
     server.set_cc_algorithm_name("windlass/cubic").unwrap();
@@ -239,7 +237,7 @@ fn quiches_statistics_and_qlog_tell_what_is_decided() {
     assert!(of("metrics_updated", "congestion_window").len() > 10);
     let states = of("congestion_state_updated", "new");
     for state in ["slow_start", "recovery", "congestion_avoidance"] {
-        assert!(states.iter().any(|told| told == state), "{state} is not among {states:?}");
+        assert!(states.iter().any(|logged| logged == state), "{state} is not among {states:?}");
     }
 }
 
@@ -265,7 +263,7 @@ impl Controller for Panicking {
 
     fn step(params: &Params, (mtu, acks): &mut (u32, u32), group: Table<'_, ()>, event: &Event) {
         *acks += u32::from(matches!(event.kind, EventKind::PacketsAcked(_)));
-        assert!(*acks < 20, "as it was written to");
+        assert!(*acks < 20, "on purpose");
         FixedWindow::step(params, mtu, group, event);
     }
 
@@ -275,8 +273,8 @@ impl Controller for Panicking {
 }
 
 #[test]
-fn a_controller_that_panics_ends_alone() {
-    register_as("panicking", Definition::new(Fixed::<Panicking>(Params::default())).unwrap()).unwrap();
+fn a_controller_that_panics_leaves_its_path_a_small_window() {
+    register_as("panicking", Definition::new(Static::<Panicking>(Params::default())).unwrap()).unwrap();
     let mut server = config();
     server.set_cc_algorithm_name("panicking").unwrap();
     let bytes = 1 << 20;
@@ -338,8 +336,8 @@ fn a_file_chooses_by_the_peers_address_and_records() {
 
 #[test]
 fn times_count_from_the_origin() {
-    let heard = Heard::default();
-    let shared = heard.clone();
+    let recorder = Events::default();
+    let shared = recorder.clone();
     let origin = std::time::Instant::now() - Duration::from_secs(100);
     let definition = Definition::named("reno").unwrap().origin(origin).record_with(move |new| {
         assert!(new.path.now >= Time(100_000_000_000));
@@ -351,5 +349,5 @@ fn times_count_from_the_origin() {
     server.set_cc_algorithm_name("from an origin").unwrap();
     let mut network = Network::new(&mut config(), &mut server, RTT, 1000);
     assert!(network.transfer(1000));
-    assert!(heard.events()[0].now >= Time(100_000_000_000));
+    assert!(recorder.list()[0].now >= Time(100_000_000_000));
 }

@@ -1,6 +1,4 @@
-//! Two quiche connections over a link in memory, in a time of their own.
-
-#![allow(dead_code, reason = "each test file uses a part of it")]
+//! Two quiche connections over a link in memory, under virtual time.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -12,9 +10,9 @@ use quiche::{Config, Connection, ConnectionId, RecvInfo};
 use windlass_quiche::{Recorder, StateVariables};
 
 pub const MTU: usize = 1350;
-/// Where the client is.
+/// The client's address.
 pub const CLIENT: ([u8; 4], u16) = ([192, 0, 2, 7], 4000);
-/// Where the server is.
+/// The server's address.
 pub const SERVER: ([u8; 4], u16) = ([192, 0, 2, 1], 443);
 
 struct Identity {
@@ -60,12 +58,12 @@ pub fn prepare(config: &mut Config) {
     config.set_max_stream_window(1 << 40);
 }
 
-/// What the network does to datagrams of one direction.
+/// One direction of the path.
 pub struct Link {
     pub delay: Duration,
-    /// bit/s; none: all at once.
+    /// bit/s; `None` if it takes no time to send.
     pub rate: Option<u64>,
-    /// Bytes waiting at most.
+    /// The most bytes that may wait.
     pub queue: usize,
     /// Whether the nth datagram is lost.
     pub loses: Box<dyn FnMut(u64) -> bool>,
@@ -138,7 +136,7 @@ impl Network {
     pub fn new(client: &mut Config, server: &mut Config, rtt: Duration, bytes: u64) -> Network {
         static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
         let now = Instant::now();
-        quiche::external::clock::tell(Some(now));
+        quiche::harness::clock::set(Some(now));
         let nth = CONNECTIONS.fetch_add(2, Ordering::Relaxed);
         let id = |nth: u64| ConnectionId::from_vec([nth.to_be_bytes(), nth.to_be_bytes()].concat());
         let (here, there) = (SocketAddr::from(CLIENT), SocketAddr::from(SERVER));
@@ -174,7 +172,7 @@ impl Network {
             let next = [self.client.next(self.now), self.server.next(self.now)].into_iter().flatten().min();
             let Some(next) = next else { return false };
             self.now = self.now.max(next);
-            quiche::external::clock::tell(Some(self.now));
+            quiche::harness::clock::set(Some(self.now));
         }
         false
     }
@@ -186,12 +184,12 @@ impl Network {
             self.step();
             let next = [self.client.next(self.now), self.server.next(self.now), Some(end)].into_iter().flatten().min();
             self.now = self.now.max(next.unwrap_or(end));
-            quiche::external::clock::tell(Some(self.now));
+            quiche::harness::clock::set(Some(self.now));
         }
         self.step();
     }
 
-    /// Everything that happens now.
+    /// Does all that is due at this time.
     fn step(&mut self) {
         let now = self.now;
         deliver(now, &mut self.client, &mut self.server);
@@ -227,7 +225,7 @@ impl Network {
         self.run(|network| network.received >= bytes)
     }
 
-    /// The server's window as quiche tells it.
+    /// The server's congestion window in quiche's statistics, bytes.
     pub fn window(&self) -> usize {
         self.server.connection.path_stats().next().unwrap().cwnd
     }
@@ -235,7 +233,7 @@ impl Network {
 
 impl Drop for Network {
     fn drop(&mut self) {
-        quiche::external::clock::tell(None);
+        quiche::harness::clock::set(None);
     }
 }
 
@@ -279,11 +277,11 @@ impl Side {
     }
 }
 
-/// The latest decision of each flow, in the order they started.
+/// Records the window decided last, bytes.
 #[derive(Clone, Default)]
-pub struct Watch(pub Arc<AtomicU64>);
+pub struct LastWindow(pub Arc<AtomicU64>);
 
-impl Recorder for Watch {
+impl Recorder for LastWindow {
     fn record(
         &mut self,
         _: &windlass_controllers::Event,

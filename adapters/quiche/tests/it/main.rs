@@ -1,0 +1,9 @@
+//! The adapter's integration tests. They need quiche with both patches: virtual time makes them
+//! repeatable.
+
+mod events;
+#[cfg(target_os = "linux")]
+mod loopback;
+mod names;
+mod network;
+mod transfer;

@@ -1,0 +1,97 @@
+//! The two patches: the hook for congestion controllers, and what the harness needs beside it.
+
+use std::fmt::Write;
+
+use crate::{Edits, Error, Tree};
+
+/// Names with parameters that a process can use.
+pub const SLOTS: usize = 256;
+
+/// The module of the hook, relative to the source. A source that has it was patched.
+pub const MODULE: &str = "src/recovery/gcongestion/external.rs";
+
+/// The module of the harness's patch, relative to the source.
+pub const HARNESS_MODULE: &str = "src/harness.rs";
+
+const SLOTS_MODULE: &str = "src/recovery/gcongestion/external/slots.rs";
+
+/// The number of the first variant for a registered name; quiche's own are below.
+const FIRST: usize = 1024;
+
+/// Edits of quiche's files, and files of ours beside them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Patch {
+    edits: Edits,
+    files: Vec<(&'static str, String)>,
+}
+
+impl Patch {
+    /// The hook for congestion controllers: all that a program needs, and what could be offered
+    /// to quiche.
+    ///
+    /// # Errors
+    /// Its list of edits has a mistake.
+    pub fn hook() -> Result<Patch, Error> {
+        let list = include_str!("../../patches/hook/edits.toml").replace("@VARIANTS@", &variants());
+        Ok(Patch {
+            edits: Edits::read("patches/hook/edits.toml", &list)?,
+            files: vec![(MODULE, include_str!("../../patches/hook/external.rs").to_owned()), (SLOTS_MODULE, slots())],
+        })
+    }
+
+    /// Virtual time, seeded randomness and access for benchmarks, on top of [`hook`](Self::hook).
+    ///
+    /// # Errors
+    /// Its list of edits has a mistake.
+    pub fn harness() -> Result<Patch, Error> {
+        Ok(Patch {
+            edits: Edits::read("patches/harness/edits.toml", include_str!("../../patches/harness/edits.toml"))?,
+            files: vec![(HARNESS_MODULE, include_str!("../../patches/harness/harness.rs").to_owned())],
+        })
+    }
+
+    /// Applies the patch to `tree`, the source of `version`.
+    ///
+    /// # Errors
+    /// An edit does not find its place; then `tree` is of no use.
+    pub fn apply(self, tree: &mut Tree, version: &str) -> Result<(), Error> {
+        self.edits.apply(tree, version)?;
+        for (path, contents) in self.files {
+            tree.put(path, contents.into_bytes());
+        }
+        Ok(())
+    }
+}
+
+/// Variants of the enumeration of algorithms, on one line.
+fn variants() -> String {
+    (0..SLOTS).fold(String::from("#[doc(hidden)]"), |mut line, slot| {
+        let separator = if slot > 0 { " #[doc(hidden)]" } else { "" };
+        let _ = write!(line, "{separator} External{slot} = {},", FIRST + slot);
+        line
+    })
+}
+
+/// The source of a module with the same variants in their order.
+fn slots() -> String {
+    let mut text = format!(
+        "use crate::recovery::CongestionControlAlgorithm as Algorithm;\n\n\
+         /// Variants that stand for registered algorithms.\npub(super) const SLOTS: [Algorithm; {SLOTS}] = [\n"
+    );
+    for slot in 0..SLOTS {
+        let _ = writeln!(text, "    Algorithm::External{slot},");
+    }
+    text.push_str("];\n");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_lists_of_edits_can_be_read() {
+        assert!(Patch::hook().unwrap().edits.edit.len() > 15);
+        assert!(Patch::harness().unwrap().edits.edit.len() > 4);
+    }
+}
