@@ -3,7 +3,7 @@
 use windlass_controllers::param::Param;
 use windlass_controllers::{Algorithm, ConfiguredController, Entry, Signals};
 
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// What the catalogue says of `algorithm`.
 #[must_use]
@@ -32,5 +32,5 @@ pub fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
 /// The names of the stacks that provide `needs`.
 #[must_use]
 pub fn runs_on(needs: Signals) -> Vec<&'static str> {
-    Stack::ALL.iter().filter(|stack| stack.provides().contains(needs)).map(|stack| stack.name()).collect()
+    Runner::builtin().iter().filter(|stack| stack.provides().contains(needs)).map(|stack| stack.name()).collect()
 }

@@ -6,7 +6,7 @@ use windlass_controllers::{Algorithm, Entry, Signals};
 use super::facts::{entry, params, profiles};
 use windlass_lab::golden::{Stage, Trace, record};
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// A controller with its page and its golden trace.
 #[derive(Clone, Debug)]
@@ -98,7 +98,7 @@ fn parameters(algorithm: &Algorithm) -> String {
 fn signals(entry: &Entry, needs: Signals) -> String {
     let mut text =
         format!("\n## Signals\n\nNeeds {}.\n\n", if needs.is_empty() { "none".to_owned() } else { needs.to_string() });
-    for stack in Stack::ALL {
+    for stack in Runner::builtin() {
         let lacking = needs.without(stack.provides());
         let says = if lacking.is_empty() { "provides all".to_owned() } else { format!("lacks {lacking}") };
         text.push_str(&format!("- **{}**: {says}\n", stack.name()));

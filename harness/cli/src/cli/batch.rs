@@ -13,7 +13,7 @@ use super::progress::{Progress, STEPS};
 use windlass_lab::evaluation::{Job, Source, execute, scene};
 use windlass_lab::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{LogSettings, Stack};
+use windlass_stacks::stack::{LogSettings, Runner};
 
 /// What to run.
 pub(super) struct Batch<'a> {
@@ -24,7 +24,7 @@ pub(super) struct Batch<'a> {
     /// The controllers under test; empty for the scenarios' own.
     pub controllers: &'a [String],
     /// What runs them.
-    pub stacks: &'a [Stack],
+    pub stacks: &'a [Runner],
     /// Seed; `None` for the scenarios' own.
     pub seed: Option<u64>,
     /// Runs at the same time; 0 for one per core.

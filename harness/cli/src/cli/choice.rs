@@ -9,7 +9,7 @@ use super::suggest::did_you_mean;
 use windlass_lab::evaluation::Source;
 use windlass_simulator::scenario::BUILTIN;
 use windlass_simulator::scenario::NATIVE;
-use windlass_stacks::stack::{Live, Stack};
+use windlass_stacks::stack::Runner;
 
 /// The controller `text` names.
 pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
@@ -59,7 +59,7 @@ fn split(text: &str) -> Vec<String> {
 }
 
 /// The stacks of a list option, each once.
-pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
+pub(super) fn stacks(typed: &[String]) -> Result<Vec<Runner>, CliError> {
     let mut stacks = Vec::new();
     for name in typed.iter().flat_map(|text| text.split(',')) {
         let stack = stack(name)?;
@@ -71,10 +71,11 @@ pub(super) fn stacks(typed: &[String]) -> Result<Vec<Stack>, CliError> {
 }
 
 /// The same stacks on real sockets.
-pub(super) fn on_wire(stacks: &[Stack]) -> Result<Vec<Stack>, CliError> {
-    let live = |stack: &Stack| {
-        Live::of(*stack).map(Stack::Wire).ok_or_else(|| {
-            let names: Vec<&str> = Live::all().iter().map(|live| live.stack().name()).collect();
+pub(super) fn on_wire(stacks: &[Runner]) -> Result<Vec<Runner>, CliError> {
+    let live = |stack: &Runner| {
+        stack.live().ok_or_else(|| {
+            let all = Runner::all();
+            let names: Vec<&str> = all.iter().filter(|one| one.live().is_some()).map(|one| one.name()).collect();
             let (name, names) = (stack.name(), names.join(" or "));
             CliError::Usage(format!("--wire: {name} has no sockets; give a real stack, --stack {names}"))
         })
@@ -88,12 +89,12 @@ const ELSEWHERE: &[(&str, &str)] = &[(
     "cargo xtask quiche && cd adapters/quiche && cargo run --release -p windlass-quiche-harness -- run --stack quiche …",
 )];
 
-fn stack(name: &str) -> Result<Stack, CliError> {
-    Stack::named(name).ok_or_else(|| {
+fn stack(name: &str) -> Result<Runner, CliError> {
+    Runner::named(name).ok_or_else(|| {
         if let Some((_, how)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {
             return CliError::Usage(format!("{name} is not in this program but in one with its native build: {how}"));
         }
-        let names = Stack::all().iter().map(|stack| stack.name()).collect::<Vec<_>>();
+        let names = Runner::all().iter().map(|stack| stack.name()).collect::<Vec<_>>();
         CliError::Usage(format!(
             "unknown stack {name:?}{}; expected {}",
             did_you_mean(name, names.iter().copied()),

@@ -12,7 +12,7 @@ use super::markdown::rendered;
 use super::text::width;
 use windlass_lab::conformance::{CONTROLLERS, Conformance, SCENARIOS, compare, page, tables};
 use windlass_lab::results::{Results, StoreError, replace};
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// Run the same controllers on every stack and tell how far apart they come out
 #[derive(Debug, clap::Args)]
@@ -50,10 +50,10 @@ pub(super) struct Compare {
 impl Compare {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let stacks = match choice::stacks(&self.stack)? {
-            none if none.is_empty() => Stack::all(),
+            none if none.is_empty() => Runner::all(),
             some => some,
         };
-        let stacks: Vec<Stack> = stacks.into_iter().map(Stack::in_its_own_time).collect();
+        let stacks: Vec<Runner> = stacks.into_iter().map(Runner::preferred).collect();
         if stacks.len() < 2 {
             return Err(CliError::Usage("--stack: one stack cannot be compared; give two or more".to_owned()));
         }
@@ -107,7 +107,7 @@ fn prepare(out: &Path) -> Result<(), StoreError> {
 }
 
 /// `names`, and after each whose signals a stack lacks its fallback, if that stack can run it.
-fn with_fallbacks(names: Vec<String>, stacks: &[Stack]) -> Result<Vec<String>, CliError> {
+fn with_fallbacks(names: Vec<String>, stacks: &[Runner]) -> Result<Vec<String>, CliError> {
     let mut all = Vec::new();
     for name in names {
         // The stacks' own controllers are compared as they are.
@@ -116,7 +116,7 @@ fn with_fallbacks(names: Vec<String>, stacks: &[Stack]) -> Result<Vec<String>, C
         let Some(algorithm) = algorithm.filter(|algorithm| algorithm.fallback().is_some()) else { continue };
         let text = windlass_adapter::with_fallback(&name);
         let Ok(fallback) = choice::controller(&text) else { continue };
-        let helped = |stack: &Stack| {
+        let helped = |stack: &Runner| {
             !stack.provides().contains(algorithm.needs()) && stack.provides().contains(fallback.needs())
         };
         if stacks.iter().any(helped) && !all.contains(&text) {

@@ -12,7 +12,7 @@ use super::qlog_options::QlogOptions;
 use super::summary;
 use windlass_lab::results::Store;
 use windlass_simulator::scenario::BUILTIN;
-use windlass_stacks::stack::{LogDetail, Stack};
+use windlass_stacks::stack::{LogDetail, Runner};
 
 /// Run the controllers through the built-in scenarios and write a report
 #[derive(Debug, clap::Args)]
@@ -48,7 +48,7 @@ impl Evaluate {
             some => some,
         };
         let stacks = match choice::stacks(&self.stacks)? {
-            none if none.is_empty() => Stack::ALL.to_vec(),
+            none if none.is_empty() => Runner::builtin().to_vec(),
             some => some,
         };
         let evaluated = BUILTIN.iter().filter(|scenario| scenario.evaluated).map(|scenario| scenario.name.to_owned());

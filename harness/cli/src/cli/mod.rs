@@ -27,7 +27,7 @@ use clap::{Parser, Subcommand};
 
 pub use error::CliError;
 
-use windlass_stacks::stack::Guest;
+use windlass_stacks::stack::{Stack, register};
 
 /// Congestion controllers for QUIC: try them, compare them, see what they do.
 #[derive(Debug, Parser)]
@@ -61,10 +61,10 @@ pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// [`main`], with stacks the program brings along.
+/// [`main`] with further stacks, which commands then know by their names.
 #[must_use]
-pub fn main_with(guests: &[&'static Guest]) -> ExitCode {
-    guests.iter().for_each(|guest| guest.welcome());
+pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
+    stacks.iter().for_each(|stack| register(*stack));
     let done = match Cli::parse().command {
         Command::List(command) => command.run(),
         Command::Explain(command) => command.run(),

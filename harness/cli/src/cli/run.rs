@@ -9,7 +9,7 @@ use super::error::print;
 use super::qlog_options::QlogOptions;
 use super::summary;
 use windlass_lab::results::Store;
-use windlass_stacks::stack::{LogDetail, Stack};
+use windlass_stacks::stack::{LogDetail, Runner};
 
 /// Run a scenario and print what came of it
 #[derive(Debug, clap::Args)]
@@ -93,7 +93,7 @@ fn tell_report(report: &Path, aside: bool) -> Result<(), CliError> {
     print(&line)
 }
 
-fn title(scenario: &str, controllers: &[String], stacks: &[Stack]) -> String {
+fn title(scenario: &str, controllers: &[String], stacks: &[Runner]) -> String {
     let scenario = scenario.replace('-', " ");
     let stacks: Vec<&str> = stacks.iter().map(|stack| stack.name()).collect();
     match controllers {

@@ -7,7 +7,8 @@ use windlass_controllers::Time;
 use super::scenarios::{Source, base_rtt};
 use crate::results::{Run, Status};
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{LogSettings, Logs, RunError, Stack};
+use windlass_stacks::RunError;
+use windlass_stacks::stack::{LogSettings, Logs, Runner};
 
 /// A scenario with a controller on a stack.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub struct Job<'a> {
     /// The controller of the flows under test; `None` for the scenario's own.
     pub controller: Option<&'a str>,
     /// What runs it.
-    pub stack: Stack,
+    pub stack: Runner,
     /// Seed; `None` for the scenario's own.
     pub seed: Option<u64>,
 }
@@ -66,6 +67,6 @@ pub fn execute(job: &Job<'_>, logs: Option<(LogSettings, &Path)>, watch: &dyn Fn
             Ok(Run::done(controller, base_rtt, outcome, logs.map(|logs| logs.paths()).unwrap_or_default()))
         }
         Err(RunError::Stopped) => Err(Stopped),
-        Err(RunError::Failed(reason)) => without(&scenario.name, Status::Failed, reason),
+        Err(error) => without(&scenario.name, Status::Failed, error.to_string()),
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::hindsight::{HindsightError, Identified, identify};
 use rayon::prelude::*;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 use super::plain;
 
@@ -29,7 +29,7 @@ fn ours(native: &str) -> &str {
 }
 
 /// Prints the table of the documentation. What is wrong of it, and how many cases it has.
-pub fn natives(stacks: &[Stack]) -> (Vec<String>, usize) {
+pub fn natives(stacks: &[Runner]) -> (Vec<String>, usize) {
     let mut cases = Vec::new();
     for stack in stacks.iter().copied() {
         for native in stack.natives() {

@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::evaluation::{Job, Source, execute};
 use serde_json::Value;
 use windlass_qlog::Profile;
-use windlass_stacks::stack::{LogDetail, LogSettings, Stack};
+use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
 
 /// The first flow of `scenario` with `controller` on `stack`, as a plain trace; none if the
 /// stack cannot run it.
-pub fn trace(scenario: &str, controller: &str, stack: Stack) -> Option<Vec<u8>> {
+pub fn trace(scenario: &str, controller: &str, stack: Runner) -> Option<Vec<u8>> {
     let source = Source::builtin(scenario).unwrap();
     let place = tempfile::tempdir().unwrap();
     let settings = LogSettings { detail: LogDetail::Packets, profile: Profile::Ietf };

@@ -5,7 +5,8 @@ use rayon::prelude::*;
 use windlass_controllers::Algorithm;
 use windlass_lab::hindsight::{HindsightError, Identified, Missing, identify, what_if};
 use windlass_lab::testkit::{SCENARIOS, look, natives, place, recorded_traces, trace};
-use windlass_stacks::stack::Stack;
+use windlass_stacks::quinn::Quinn;
+use windlass_stacks::stack::Runner;
 
 #[test]
 fn controllers_that_differ_are_told_apart() {
@@ -23,7 +24,7 @@ fn controllers_that_differ_are_told_apart() {
         ("clean-link", "copa"),
     ];
     cases.par_iter().for_each(|(scenario, controller)| {
-        let found = look(&trace(scenario, controller, Stack::Sim).unwrap());
+        let found = look(&trace(scenario, controller, Runner::SIMULATOR).unwrap());
         assert_eq!(place(&found, controller), 0, "{controller} on {scenario}: {:#?}", &found.guesses[..3]);
         assert!(found.guesses[0].score > 80.0, "{controller} on {scenario}: {:#?}", found.guesses[0]);
     });
@@ -31,13 +32,13 @@ fn controllers_that_differ_are_told_apart() {
 
 #[test]
 fn a_stack_s_own_cubic_is_known() {
-    let found = look(&trace("random-loss", "native:cubic", Stack::Quinn).unwrap());
+    let found = look(&trace("random-loss", "native:cubic", Runner::new(&Quinn)).unwrap());
     assert_eq!(place(&found, "cubic"), 0, "{:#?}", &found.guesses[..3]);
 }
 
 #[test]
 fn what_a_trace_lacks_is_told() {
-    let trace = trace("shallow-buffer", "reno", Stack::Sim).unwrap();
+    let trace = trace("shallow-buffer", "reno", Runner::SIMULATOR).unwrap();
     let text = String::from_utf8(trace).unwrap();
     let without = |field: &str| text.replace(field, "nothing").into_bytes();
     for (field, missing) in [
@@ -63,7 +64,7 @@ fn what_a_trace_lacks_is_told() {
 #[test]
 fn the_controller_that_ran_decides_the_same_again() {
     for (scenario, name) in [("random-loss", "reno"), ("shallow-buffer", "cubic"), ("ecn-queue", "dctcp")] {
-        let trace = trace(scenario, name, Stack::Sim).unwrap();
+        let trace = trace(scenario, name, Runner::SIMULATOR).unwrap();
         let engines = [name, "scalable"].map(|name| (name.to_owned(), Algorithm::named(name).unwrap()));
         let found = what_if(&|| Ok::<_, HindsightError>(trace.as_slice()), None, &engines, false).unwrap();
         let points = found.series.points();
@@ -83,7 +84,7 @@ fn the_whole_catalogue_on_five_scenarios() {
         Algorithm::ALL.iter().flat_map(|entry| SCENARIOS.map(|scenario| (entry.name, scenario))).collect();
     let found: Vec<Option<Identified>> = cases
         .par_iter()
-        .map(|(controller, scenario)| trace(scenario, controller, Stack::Sim).map(|trace| look(&trace)))
+        .map(|(controller, scenario)| trace(scenario, controller, Runner::SIMULATOR).map(|trace| look(&trace)))
         .collect();
     println!("| controller | {} |", SCENARIOS.join(" | "));
     println!("|---|{}", "---|".repeat(SCENARIOS.len()));
@@ -109,7 +110,7 @@ fn the_whole_catalogue_on_five_scenarios() {
 #[test]
 #[ignore = "a minute; ci/nightly runs it"]
 fn the_stacks_own_controllers() {
-    let (wrong, of) = natives(Stack::ALL);
+    let (wrong, of) = natives(Runner::builtin());
     assert!(wrong.len() * 10 <= of, "{wrong:?}");
 }
 

@@ -10,7 +10,7 @@ use super::journal::Output;
 use super::native::NoNative;
 use windlass_network::TopologyError;
 use windlass_simulator::scenario::FlowSpec;
-use windlass_simulator::sim::QlogSettings;
+use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
 pub const SMALLEST: u32 = 1200;
@@ -95,6 +95,18 @@ pub enum RunError {
         /// Its packet size.
         bytes: u32,
     },
+    /// The simulator cannot run it.
+    #[error(transparent)]
+    Simulator(#[from] SimError),
+    /// The stack runs over UDP sockets only.
+    #[error("{0} has no virtual time; give --wire for real sockets")]
+    NoVirtualTime(&'static str),
+    /// The stack runs in virtual time only.
+    #[error("{0} does not run on real sockets")]
+    NoSockets(&'static str),
+    /// A log of a simulated flow could not be written.
+    #[error("cannot write qlog: {0}")]
+    Qlog(io::Error),
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] TopologyError),

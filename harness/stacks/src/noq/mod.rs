@@ -26,8 +26,50 @@ mod tls;
 #[path = "../sans_io/watched.rs"]
 mod watched;
 
+use windlass_controllers::{Signals, Time};
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+
+use crate::stack::Stack;
+use crate::{LogOf, RunError};
+
 pub use dialect::NATIVES;
 pub use run::run;
+
+/// noq 1.4.
+#[derive(Clone, Copy, Debug)]
+pub struct Noq;
+
+impl Stack for Noq {
+    fn name(&self) -> &'static str {
+        windlass_noq::STACK
+    }
+
+    fn live_name(&self) -> &'static str {
+        "noq-wire"
+    }
+
+    fn provides(&self) -> Signals {
+        windlass_noq::PROVIDES
+    }
+
+    fn natives(&self) -> &'static [&'static str] {
+        NATIVES
+    }
+
+    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+        run(scenario, log, stop)
+    }
+
+    fn run_live(
+        &self,
+        scenario: &Scenario,
+        log: &mut LogOf<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        live::run(scenario, log, stop).map(|report| report.outcome)
+    }
+}
 
 #[cfg(test)]
 #[path = "../sans_io/tests.rs"]

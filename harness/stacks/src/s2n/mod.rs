@@ -34,5 +34,47 @@ mod run;
 mod watch;
 mod world;
 
+use windlass_controllers::{Signals, Time};
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+
+use crate::stack::Stack;
+use crate::{LogOf, RunError};
+
 pub use choice::NATIVES;
 pub use run::run;
+
+/// s2n-quic 1.91.
+#[derive(Clone, Copy, Debug)]
+pub struct S2nQuic;
+
+impl Stack for S2nQuic {
+    fn name(&self) -> &'static str {
+        windlass_s2n_quic::STACK
+    }
+
+    fn live_name(&self) -> &'static str {
+        "s2n-quic-wire"
+    }
+
+    fn provides(&self) -> Signals {
+        windlass_s2n_quic::PROVIDES
+    }
+
+    fn natives(&self) -> &'static [&'static str] {
+        NATIVES
+    }
+
+    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+        run(scenario, log, stop)
+    }
+
+    fn run_live(
+        &self,
+        scenario: &Scenario,
+        log: &mut LogOf<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        live::run(scenario, log, stop).map(|report| report.outcome)
+    }
+}

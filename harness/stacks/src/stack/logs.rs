@@ -7,6 +7,10 @@ use std::path::{Path, PathBuf};
 
 use windlass_adapter::qlog::Level;
 use windlass_qlog::{Detail, Profile};
+use windlass_simulator::scenario::FlowSpec;
+use windlass_simulator::sim::QlogSettings;
+
+use crate::driver::log::Log;
 
 /// Where qlog files go, inside the directory of a result.
 pub const QLOG_DIR: &str = "qlog";
@@ -85,6 +89,16 @@ impl Logs {
     #[must_use]
     pub fn settings(&self) -> LogSettings {
         self.settings
+    }
+
+    /// The log of `flow`, in a new file.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn log(&mut self, flow: &FlowSpec) -> io::Result<Log> {
+        let LogSettings { profile, .. } = self.settings;
+        let settings = QlogSettings { profile, detail: self.settings.detail(), level: self.settings.level() };
+        Ok(Log { output: Box::new(self.open(&flow.name)?), settings })
     }
 
     /// A new file for the flow called `flow`. Traces write it in large pieces, so it is

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::stack::{LogDetail, LogSettings, Logs, Stack};
+use crate::stack::{LogDetail, LogSettings, Logs, Runner};
 use serde_json::Value;
 use windlass_controllers::fixed_window::catalogue;
 use windlass_qlog::Profile;
@@ -17,7 +17,7 @@ const RTT_S: f64 = 0.04;
 /// Probes of a timeout (`RFC 9002 §6.2.4`).
 const PROBES: f64 = 2.0;
 
-fn examine(stack: Stack, packets: u32) {
+fn examine(stack: Runner, packets: u32) {
     let controller = catalogue(packets).unwrap();
     let text = format!(
         "duration_s = 10\nheader_bytes = {HEADERS}\n[dumbbell]\nrate_mbps = 100\nrtt_ms = {}\nbuffer_bdp = 1\n\
@@ -58,7 +58,7 @@ fn examine(stack: Stack, packets: u32) {
 }
 
 /// Windows from 10 to 160 packets on `stack`.
-pub fn fixed_windows(stack: Stack) {
+pub fn fixed_windows(stack: Runner) {
     for packets in [10, 20, 40, 80, 160] {
         examine(stack, packets);
     }

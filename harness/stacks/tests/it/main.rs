@@ -9,3 +9,18 @@ mod stacks_fixed_window;
 mod stacks_natives;
 mod stacks_repeat;
 mod wire;
+
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+/// Runs over UDP sockets have the machine to themselves: their clock does not wait for a processor.
+static MACHINE: RwLock<()> = RwLock::new(());
+
+/// Held by a test that runs in real time.
+fn alone() -> RwLockWriteGuard<'static, ()> {
+    MACHINE.write().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Held by a test that keeps processors busy.
+fn busy() -> RwLockReadGuard<'static, ()> {
+    MACHINE.read().unwrap_or_else(PoisonError::into_inner)
+}

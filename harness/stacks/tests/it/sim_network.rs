@@ -5,7 +5,7 @@ use windlass_controllers::fixed_window::catalogue;
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// Reads a scenario in which flows under test run `controller`.
 fn scenario(text: &str, controller: &str) -> Scenario {
@@ -18,8 +18,8 @@ fn run(scenario: &Scenario) -> Outcome {
 
 /// On every stack there is, the simulator among them.
 fn everywhere(scenario: &Scenario) -> Vec<Outcome> {
-    let run = |stack: &Stack| stack.run(scenario, None, &|_| false).unwrap_or_else(|error| panic!("{error:?}"));
-    Stack::ALL.iter().map(run).collect()
+    let run = |stack: &Runner| stack.run(scenario, None, &|_| false).unwrap_or_else(|error| panic!("{error:?}"));
+    Runner::builtin().iter().map(run).collect()
 }
 
 /// Mean goodput of the flows whose names begin with `name` between two times, Mbit/s.
@@ -35,6 +35,7 @@ fn goodput(outcome: &Outcome, name: &str, from: f64, until: f64) -> f64 {
 
 #[test]
 fn a_fixed_window_of_the_catalogue_stays_what_it_is_everywhere() {
+    let _busy = crate::busy();
     let text = "duration_s = 10\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_packets = 5\nloss_percent = 1\n\
                 [[flow]]\ncontroller = \"under-test\"\n";
     let scenario = scenario(text, &catalogue(20).unwrap().to_string());
@@ -69,6 +70,7 @@ k = 4
 
 #[test]
 fn a_group_is_worth_what_it_is_told_to_be_at_run_time() {
+    let _busy = crate::busy();
     let ratio = |outcome: &Outcome, from, until| {
         goodput(outcome, "group", from, until) / goodput(outcome, "single", from, until)
     };
@@ -105,6 +107,7 @@ idle_timeout_s = 15
 
 #[test]
 fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
+    let _busy = crate::busy();
     for controller in ["reno", "tcp-p", "a-tcp-p", "dca-c"] {
         let scenario = scenario(VANISHING, controller);
         let outcomes = if controller == "tcp-p" { everywhere(&scenario) } else { vec![run(&scenario)] };
@@ -121,6 +124,7 @@ fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
 
 #[test]
 fn acks_that_find_no_room_set_the_pace() {
+    let _busy = crate::busy();
     // An ACK of 40 bytes per packet of 1000: k = 2 halves the rate of a window that does
     // not fill the queue of ACKs (spec: chan §11).
     let text = |back: f64| {
@@ -162,6 +166,7 @@ objects = 4
 
 #[test]
 fn crowds_come_go_and_are_counted_together_on_every_stack() {
+    let _busy = crate::busy();
     let scenario = scenario(CROWDS, "reno");
     for outcome in everywhere(&scenario) {
         let [long, burst, web] = &outcome.flows[..] else { panic!("{}", outcome.flows.len()) };
@@ -183,6 +188,7 @@ fn crowds_come_go_and_are_counted_together_on_every_stack() {
 
 #[test]
 fn coexisting_in_one_l4s_queue() {
+    let _busy = crate::busy();
     // Two scalable flows keep to the step; a classic one among them fills the buffer.
     let text = |flows: &str| {
         format!(

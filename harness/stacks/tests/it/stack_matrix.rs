@@ -1,20 +1,23 @@
 //! Every controller of the catalogue on every real stack and path.
 
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 use windlass_stacks::testkit::matrix;
 
 #[test]
 fn quinn() {
-    matrix(Stack::Quinn);
+    let _busy = crate::busy();
+    matrix(Runner::new(&windlass_stacks::quinn::Quinn));
 }
 
 #[test]
 fn noq() {
-    matrix(Stack::Noq);
+    let _busy = crate::busy();
+    matrix(Runner::new(&windlass_stacks::noq::Noq));
 }
 
 #[cfg(feature = "s2n-quic")]
 #[test]
 fn s2n_quic() {
-    matrix(Stack::S2nQuic);
+    let _busy = crate::busy();
+    matrix(Runner::new(&windlass_stacks::s2n::S2nQuic));
 }

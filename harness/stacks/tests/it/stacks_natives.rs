@@ -3,14 +3,14 @@
 
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::{Builtin, Scenario};
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// quinn's CUBIC forgets what is left of its increment whenever it grows by a datagram, and
 /// never grows by more per window than that; RFC 9438 does neither, fills the buffer
 /// sooner and waits a little longer in it.
 const LONGER: f64 = 1.05;
 
-fn run(stack: Stack, text: &str, controller: &str, seed: u64) -> FlowOutcome {
+fn run(stack: Runner, text: &str, controller: &str, seed: u64) -> FlowOutcome {
     let scenario = Scenario::read("natives", text, Some(controller)).unwrap();
     let scenario = Scenario { seed, ..scenario };
     let mut outcome = stack.run(&scenario, None, &|_| false).unwrap_or_else(|error| panic!("{error:?}"));
@@ -18,7 +18,7 @@ fn run(stack: Stack, text: &str, controller: &str, seed: u64) -> FlowOutcome {
 }
 
 /// Mean goodput and mean RTT over the seeds.
-fn means(stack: Stack, text: &str, controller: &str, seeds: u64) -> (f64, f64) {
+fn means(stack: Runner, text: &str, controller: &str, seeds: u64) -> (f64, f64) {
     let flows: Vec<FlowOutcome> = (1..=seeds).map(|seed| run(stack, text, controller, seed)).collect();
     let mean = |of: &dyn Fn(&FlowOutcome) -> f64| flows.iter().map(of).sum::<f64>() / flows.len() as f64;
     (mean(&|flow| flow.goodput_mbps), mean(&|flow| flow.rtt_mean_ms.unwrap_or(f64::INFINITY)))
@@ -26,11 +26,12 @@ fn means(stack: Stack, text: &str, controller: &str, seeds: u64) -> (f64, f64) {
 
 #[test]
 fn our_cubic_is_no_worse_than_the_stacks_own() {
+    let _busy = crate::busy();
     let links = [
         ("clean", Builtin::named("clean-link").unwrap().text, 1),
         ("1 % loss", Builtin::named("random-loss").unwrap().text, 4),
     ];
-    for stack in Stack::ALL.iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
+    for stack in Runner::builtin().iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
         for (link, text, seeds) in links {
             let (ours, our_rtt) = means(stack, text, "cubic", seeds);
             let (own, own_rtt) = means(stack, text, "native:cubic", seeds);
@@ -50,7 +51,7 @@ const SAME: f64 = 1.01;
 
 /// Mean goodput and mean queueing delay on clean links of several RTTs, a minute each: where
 /// the buffer overflows is a matter of luck on any one of them.
-fn waits(stack: Stack, controller: &str) -> (f64, f64) {
+fn waits(stack: Runner, controller: &str) -> (f64, f64) {
     let links = [38, 40, 42].map(|rtt_ms| {
         let text = Builtin::named("clean-link")
             .unwrap()
@@ -67,7 +68,8 @@ fn waits(stack: Stack, controller: &str) -> (f64, f64) {
 
 #[test]
 fn with_their_beginning_of_the_curve_our_cubic_waits_no_longer() {
-    for stack in Stack::ALL.iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
+    let _busy = crate::busy();
+    for stack in Runner::builtin().iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
         let (ours, our_wait) = waits(stack, "cubic:k_from_w_max=on");
         let (own, own_wait) = waits(stack, "native:cubic");
         let what =

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use windlass_qlog::Profile;
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{LogDetail, LogSettings, Logs, Stack};
+use windlass_stacks::stack::{LogDetail, LogSettings, Logs, Runner};
 use windlass_stacks::testkit::twice;
 
 const SCENARIO: &str = "
@@ -34,7 +34,8 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_write_the_same_log() {
-    let files: Vec<String> = Stack::ALL
+    let _busy = crate::busy();
+    let files: Vec<String> = Runner::builtin()
         .iter()
         .flat_map(|&stack| flows(stack).iter().map(move |flow| format!("repeats/own@{}/{flow}.sqlog", stack.name())))
         .collect();
@@ -43,12 +44,12 @@ fn two_processes_write_the_same_log() {
 }
 
 /// The simulator has no controllers of its own.
-fn flows(stack: Stack) -> &'static [&'static str] {
+fn flows(stack: Runner) -> &'static [&'static str] {
     if stack.natives().is_empty() { &["flow1"] } else { &["flow1", "flow2"] }
 }
 
 fn write_logs(directory: &Path) {
-    for &stack in Stack::ALL {
+    for &stack in Runner::builtin() {
         let text = if stack.natives().is_empty() { SCENARIO.replace("native:", "") } else { SCENARIO.to_owned() };
         let scenario = Scenario::read("repeats", &text, None).unwrap();
         let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };

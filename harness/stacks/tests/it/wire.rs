@@ -1,16 +1,17 @@
 //! Real stacks on real sockets: what must come of it whatever the machine does. Nothing is
 //! said about how long anything takes, and bounds are wide: the clocks are real.
 
-use std::sync::{Mutex, PoisonError};
-
 use windlass_adapter::step::{Entry, Steps};
-use windlass_controllers::EventKind;
+use windlass_controllers::{EventKind, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::payload::{Source, hex};
-use windlass_stacks::stack::RunLive;
 use windlass_stacks::testkit::Logs;
-use windlass_stacks::{RunError, noq, quinn};
+use windlass_stacks::wire::Report;
+use windlass_stacks::{LogOf, RunError, noq, quinn};
+
+/// Runs a scenario on real sockets.
+type RunLive = fn(&Scenario, &mut LogOf<'_>, &dyn Fn(Time) -> bool) -> Result<Report, RunError>;
 
 /// Every stack that runs on real sockets.
 const STACKS: &[(&str, RunLive)] = &[
@@ -27,10 +28,9 @@ fn scenario(text: &str) -> Scenario {
     Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Runs one scenario at a time: they share the machine.
+/// Runs one scenario at a time.
 fn run(stack: RunLive, scenario: &Scenario) -> Result<(Outcome, Logs), RunError> {
-    static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    let _alone = crate::alone();
     let logs = Logs::default();
     let report = stack(scenario, &mut |flow| logs.open(flow), &|_| false)?;
     println!("the link was {:.3} ms late (99th percentile); {} refused", report.late_p99_ms, report.refused);

@@ -8,7 +8,7 @@ use super::{CliError, OUT, place};
 use crate::report::papers;
 use windlass_lab::papers::{DOCUMENTS, Document, ExperimentResult, Extent, SCHEMA};
 use windlass_lab::results::replace;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::Runner;
 
 /// Write a page for each document of the results that are there
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ pub(super) struct Report {
 impl Report {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let extent = if self.quick { Extent::Quick } else { Extent::Full };
-        let dir = self.out.join(place(extent, Stack::Sim.name()));
+        let dir = self.out.join(place(extent, Runner::SIMULATOR.name()));
         if let Some(name) = self.documents.iter().find(|name| Document::named(name).is_none()) {
             let names: Vec<&str> = DOCUMENTS.iter().map(|document| document.name).collect();
             return Err(CliError::Usage(format!("unknown document {name:?}; expected {}", names.join(", "))));
@@ -43,7 +43,7 @@ impl Report {
             }
             let results = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             let mut others = Vec::new();
-            for stack in Stack::ALL.iter().skip(1).map(|stack| stack.name()) {
+            for stack in Runner::builtin().iter().skip(1).map(|stack| stack.name()) {
                 let files = super::run::results(&self.out.join(place(extent, stack)), document);
                 if !files.is_empty() {
                     others.push((stack, files.iter().map(read).collect::<Result<Vec<_>, _>>()?));

@@ -19,7 +19,8 @@ use windlass_lab::papers::{
 };
 use windlass_lab::results::{StoreError, replace};
 use windlass_simulator::scenario::{Recovery, Scenario, ScenarioError};
-use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, RunError, Stack};
+use windlass_stacks::RunError;
+use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, Runner};
 
 /// Run experiments; what is done is kept, and an interrupted command goes on where it was
 #[derive(Debug, clap::Args)]
@@ -110,7 +111,7 @@ impl Run {
                 .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
             replace(&out.join(format!("{}.json", result.id)), &(json + "\n"))?;
             print(&table::text(&result))?;
-            let held = result.comparisons.iter().filter(|one| stack == Stack::Sim && one.holds == Some(false));
+            let held = result.comparisons.iter().filter(|one| stack == Runner::SIMULATOR && one.holds == Some(false));
             broken.extend(held.map(|one| {
                 let Comparison { cell, quantity, published, ours, rule, .. } = one;
                 format!("{} {cell}: {quantity} is {ours}, not {rule} {published}", result.id)
@@ -131,14 +132,14 @@ impl Run {
         ))
     }
 
-    fn stack(&self) -> Result<Stack, CliError> {
-        Stack::named(&self.stack).ok_or_else(|| {
-            let names: Vec<&str> = Stack::ALL.iter().map(|stack| stack.name()).collect();
+    fn stack(&self) -> Result<Runner, CliError> {
+        Runner::named(&self.stack).ok_or_else(|| {
+            let names: Vec<&str> = Runner::builtin().iter().map(|stack| stack.name()).collect();
             CliError::Usage(format!("unknown stack {:?}; expected {}", self.stack, names.join(", ")))
         })
     }
 
-    fn asked(&self, extent: Extent, stack: Stack) -> Result<Vec<Asked>, CliError> {
+    fn asked(&self, extent: Extent, stack: Runner) -> Result<Vec<Asked>, CliError> {
         let mut chosen: Vec<(&'static Document, &'static Experiment)> = Vec::new();
         let of =
             |document: &'static Document| document.experiments.iter().map(move |experiment| (document, experiment));
@@ -187,7 +188,7 @@ impl Run {
 
     /// Makes the records of `jobs` that are not kept; what several experiments have in common is
     /// run once, and the longest runs come first.
-    fn carry_out(&self, jobs: &[Job<'_>], stack: Stack, keep: &Keep) -> Result<Tally, CliError> {
+    fn carry_out(&self, jobs: &[Job<'_>], stack: Runner, keep: &Keep) -> Result<Tally, CliError> {
         let keys: BTreeSet<&str> = jobs.iter().map(|job| job.key.as_str()).collect();
         let mut seen = BTreeSet::new();
         let mut left: Vec<&Job<'_>> =
@@ -265,13 +266,13 @@ impl From<StoreError> for Failure {
     }
 }
 
-fn one(job: &Job<'_>, stack: Stack, stop: &dyn Fn(f64) -> bool) -> Result<Record, Failure> {
+fn one(job: &Job<'_>, stack: Runner, stop: &dyn Fn(f64) -> bool) -> Result<Record, Failure> {
     let cell = job.cell;
     let begun = cpu_seconds();
     let read = read(cell, stack).map_err(|error| Failure::Scenario(error.into()))?;
     let step = Span((cell.step_ms * 1e6).round() as u64);
     let scenario = Scenario { seed: job.seed, name: cell.name.clone(), ..read };
-    let trail = if stack == Stack::Sim {
+    let trail = if stack == Runner::SIMULATOR {
         watch(&scenario, cell.bottleneck, step, cell.measure.inside, stop)?
     } else {
         let scenario = Scenario { sample: step, ..scenario };
@@ -279,7 +280,7 @@ fn one(job: &Job<'_>, stack: Stack, stop: &dyn Fn(f64) -> bool) -> Result<Record
         let outcome =
             stack.run(&scenario, None, &|now| stop(now.0 as f64 / 1e9 / end)).map_err(|error| match error {
                 RunError::Stopped => Failure::Run(Broken::Stopped),
-                RunError::Failed(error) => Failure::Stack(format!("{}, seed {}: {error}", cell.name, job.seed)),
+                error => Failure::Stack(format!("{}, seed {}: {error}", cell.name, job.seed)),
             })?;
         Trail::of_outcome(outcome, &scenario, cell.bottleneck)
     };
@@ -297,7 +298,7 @@ fn one(job: &Job<'_>, stack: Stack, stop: &dyn Fn(f64) -> bool) -> Result<Record
 }
 
 /// Logs of the first run of each cell below `dir`, in place of those that are there.
-fn log(asked: &Asked, stack: Stack, dir: &Path) -> Result<(), CliError> {
+fn log(asked: &Asked, stack: Runner, dir: &Path) -> Result<(), CliError> {
     let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
     let stop = interrupt()?;
     let id = asked.experiment.id;
@@ -310,7 +311,7 @@ fn log(asked: &Asked, stack: Stack, dir: &Path) -> Result<(), CliError> {
         let run = stack.run(&scenario, Some(&mut logs), &|_| stop.load(Ordering::Relaxed));
         run.map_err(|error| match error {
             RunError::Stopped => CliError::Interrupted,
-            RunError::Failed(error) => CliError::Failed(format!("{id} {}: {error}", cell.name)),
+            error => CliError::Failed(format!("{id} {}: {error}", cell.name)),
         })?;
     }
     Ok(())
@@ -318,8 +319,8 @@ fn log(asked: &Asked, stack: Stack, dir: &Path) -> Result<(), CliError> {
 
 /// The scenario of a cell as `stack` runs it: real stacks have no packets below 1200 bytes
 /// (`RFC 9000 §14.1`), so theirs are larger on links of the same rate.
-fn read(cell: &Cell, stack: Stack) -> Result<Scenario, ScenarioError> {
-    if stack == Stack::Sim {
+fn read(cell: &Cell, stack: Runner) -> Result<Scenario, ScenarioError> {
+    if stack == Runner::SIMULATOR {
         return Scenario::read(&cell.name, &cell.scenario, None);
     }
     let line = |line: &str| {
@@ -335,8 +336,8 @@ fn read(cell: &Cell, stack: Stack) -> Result<Scenario, ScenarioError> {
 }
 
 /// Whether `stack` can run a cell; if not, why.
-fn fits(cell: &Cell, stack: Stack) -> Result<(), String> {
-    if stack == Stack::Sim {
+fn fits(cell: &Cell, stack: Runner) -> Result<(), String> {
+    if stack == Runner::SIMULATOR {
         return Ok(());
     }
     let scenario = read(cell, stack).map_err(|error| error.to_string())?;
