@@ -17,7 +17,7 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
     let header = Header { title: &name, origin_ns: PATH.now.0, ..Header::default() };
     let trace = SharedTrace::from(Trace::new(Vec::new(), profile, detail, &header));
     trace.lock().recovery_parameters_set(PATH.now.0, &RecoveryParameters::rfc9002(&name, PATH.mtu));
-    let mut flow = Flow::alone(*algorithm, &PATH);
+    let mut flow = Flow::ungrouped(*algorithm, &PATH);
     flow.record(Box::new(QlogRecorder::new(trace.clone(), level, algorithm, &name, &PATH)));
     let mut delivered = 0;
     for tick in 0..204u64 {
@@ -66,7 +66,7 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
                     delivery: None,
                 })
             };
-            flow.on(&Event { now, kind });
+            flow.on_event(&Event { now, kind });
         }
         if tick < 200 {
             let frame = Frame::Stream { id: 0, offset: tick * 1160, length: 1160, fin: false };
@@ -78,7 +78,7 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
                 app_limited: false,
                 place: None,
             };
-            flow.on(&Event { now, kind: EventKind::PacketSent(sent) });
+            flow.on_event(&Event { now, kind: EventKind::PacketSent(sent) });
         }
     }
     drop(flow);

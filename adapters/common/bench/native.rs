@@ -82,8 +82,8 @@ pub fn own<F: ControllerFactory + Default + 'static>() -> Arc<dyn ControllerFact
 struct Adapter(RttEstimator);
 
 impl ours::Runs for Adapter {
-    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block> {
-        let factory = Factory::new(engine).expect("the stack reports what it needs");
+    fn run<C: ConfiguredController>(&self, controller: C) -> Box<dyn FnMut() -> Block> {
+        let factory = Factory::new(controller).expect("the stack reports what it needs");
         let mut flows = Native::new(Arc::new(factory), self.0);
         Box::new(move || flows.block())
     }

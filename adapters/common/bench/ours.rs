@@ -5,10 +5,10 @@ use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
 use windlass_controllers::{Algorithm, ConfiguredController, Signals, Static};
 
-/// What makes something to measure of an engine.
+/// What makes something to measure of a controller.
 pub trait Runs {
-    /// Connections that `engine` runs on.
-    fn run<E: ConfiguredController>(&self, engine: E) -> Box<dyn FnMut() -> Block>;
+    /// Connections that `controller` runs on.
+    fn run<C: ConfiguredController>(&self, controller: C) -> Box<dyn FnMut() -> Block>;
 }
 
 /// Each of ours that a stack which provides `signals` can run. `reno`, `cubic` and `bbr` name
@@ -23,13 +23,13 @@ pub fn candidates<'a, R: Runs>(
         Candidate::new("cubic, known when compiling", cubic, runs.run(Static::<cubic::Cubic>(Default::default()))),
     ];
     let named =
-        Algorithm::ALL.iter().map(|entry| (entry.default)()).filter(move |engine| signals.contains(engine.needs()));
-    fixed.into_iter().chain(named.map(move |engine| {
-        let baseline = match engine.name() {
+        Algorithm::ALL.iter().map(|entry| (entry.default)()).filter(move |controller| signals.contains(controller.needs()));
+    fixed.into_iter().chain(named.map(move |controller| {
+        let baseline = match controller.name() {
             "reno" => reno,
             name if name.starts_with("bbr") => bbr,
             _ => cubic,
         };
-        Candidate::new(format!("{}, by name", engine.name()), baseline, runs.run(engine))
+        Candidate::new(format!("{}, by name", controller.name()), baseline, runs.run(controller))
     }))
 }

@@ -58,22 +58,22 @@ pub fn choose(text: &str, stack: &'static str, provides: Signals) -> Result<Algo
     Ok(algorithm)
 }
 
-/// Checks that `stack`, which reports `provides`, can run `engine`, which the user
+/// Checks that `stack`, which reports `provides`, can run `controller`, which the user
 /// called `text`.
 ///
 /// # Errors
 /// A needed signal is not among `provides`.
-pub fn require<E: ConfiguredController>(
-    engine: &E,
+pub fn require<C: ConfiguredController>(
+    controller: &C,
     text: &str,
     stack: &'static str,
     provides: Signals,
 ) -> Result<(), ChoiceError> {
-    let missing = engine.needs().without(provides);
+    let missing = controller.needs().without(provides);
     if missing.is_empty() {
         return Ok(());
     }
-    Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback: engine.fallback() })
+    Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback: controller.fallback() })
 }
 
 #[cfg(test)]

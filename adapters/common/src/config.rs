@@ -178,7 +178,7 @@ impl Config {
             let key = self.group_key(controller, peer.ip().to_canonical());
             return Flow::grouped_with(*controller, path, self.groups(), key, recorder);
         }
-        Flow::alone_with(*controller, path, recorder)
+        Flow::ungrouped_with(*controller, path, recorder)
     }
 
     /// Where to record, if anywhere.

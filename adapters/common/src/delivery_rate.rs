@@ -21,13 +21,13 @@ pub struct SendSnapshot {
 impl SendSnapshot {
     /// Tells `acked`, whose newest packet left then, of it.
     #[inline]
-    pub fn tell(self, acked: &mut PacketsAcked) {
+    pub fn apply_to(self, acked: &mut PacketsAcked) {
         acked.newest_in_flight = Some(self.in_flight);
         acked.delivery = Some(self.delivery);
     }
 }
 
-/// The departures of one path, by time, with the counts delivery rates are made of
+/// The state of one path, by time, with the counts delivery rates are made of
 /// (`draft-ietf-ccwg-bbr §4.1.1`).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeliveryRateState {
@@ -45,7 +45,7 @@ pub struct DeliveryRateState {
 }
 
 impl DeliveryRateState {
-    /// Whether a controller that needs `signals` needs departures remembered.
+    /// Whether a controller that needs `signals` needs state remembered.
     #[must_use]
     pub fn needed(signals: Signals) -> bool {
         signals.contains(Signals::WINDOW_AT_SEND) || signals.contains(Signals::DELIVERY_RATE)
@@ -86,12 +86,12 @@ impl DeliveryRateState {
         in_flight: u64,
         app_limited: bool,
     ) -> Option<SendSnapshot> {
-        while self.queue.front().is_some_and(|departure| departure.at < newest_sent_at) {
+        while self.queue.front().is_some_and(|snapshot| snapshot.at < newest_sent_at) {
             self.queue.pop_front();
         }
-        let mut newest = self.queue.front().filter(|departure| departure.at == newest_sent_at).copied();
-        if let Some(departure) = &mut newest {
-            departure.delivery.lost = self.lost.saturating_sub(departure.delivery.lost);
+        let mut newest = self.queue.front().filter(|snapshot| snapshot.at == newest_sent_at).copied();
+        if let Some(snapshot) = &mut newest {
+            snapshot.delivery.lost = self.lost.saturating_sub(snapshot.delivery.lost);
             self.first_sent_at = newest_sent_at;
         }
         self.delivered = self.delivered.saturating_add(bytes);
@@ -116,81 +116,81 @@ mod tests {
 
     const PACKET: u64 = 1000;
 
-    fn acked(departures: &mut DeliveryRateState, now: u64, sent: u64, packets: u64, left: u64) -> Option<SendSnapshot> {
-        departures.acknowledged(Time(now), Time(sent), packets * PACKET, left * PACKET, false)
+    fn acked(state: &mut DeliveryRateState, now: u64, sent: u64, packets: u64, left: u64) -> Option<SendSnapshot> {
+        state.acknowledged(Time(now), Time(sent), packets * PACKET, left * PACKET, false)
     }
 
     #[test]
     fn a_departure_carries_the_counts_of_its_instant() {
-        let mut departures = DeliveryRateState::default();
-        departures.sent(Time(10), PACKET, true);
-        departures.sent(Time(10), 2 * PACKET, false);
-        departures.sent(Time(12), 3 * PACKET, false);
-        let first = acked(&mut departures, 110, 10, 2, 1).unwrap();
+        let mut state = DeliveryRateState::default();
+        state.sent(Time(10), PACKET, true);
+        state.sent(Time(10), 2 * PACKET, false);
+        state.sent(Time(12), 3 * PACKET, false);
+        let first = acked(&mut state, 110, 10, 2, 1).unwrap();
         assert_eq!(first.in_flight, 2 * PACKET, "both packets of the instant");
         let start =
             Delivery { delivered: 0, delivered_at: Time(10), first_sent_at: Time(10), lost: 0, app_limited: false };
         assert_eq!(first.delivery, start);
-        departures.sent(Time(110), 2 * PACKET, false);
-        assert_eq!(acked(&mut departures, 112, 12, 1, 1).unwrap().delivery, start);
-        let third = acked(&mut departures, 210, 110, 1, 0).unwrap().delivery;
+        state.sent(Time(110), 2 * PACKET, false);
+        assert_eq!(acked(&mut state, 112, 12, 1, 1).unwrap().delivery, start);
+        let third = acked(&mut state, 210, 110, 1, 0).unwrap().delivery;
         let expected = Delivery { delivered: 2 * PACKET, delivered_at: Time(110), first_sent_at: Time(10), ..start };
         assert_eq!(third, expected);
     }
 
     #[test]
     fn a_new_flight_starts_its_own_intervals() {
-        let mut departures = DeliveryRateState::default();
-        departures.sent(Time(10), PACKET, true);
-        acked(&mut departures, 20, 10, 1, 0);
-        departures.sent(Time(500), PACKET, true);
-        let delivery = acked(&mut departures, 510, 500, 1, 0).unwrap().delivery;
+        let mut state = DeliveryRateState::default();
+        state.sent(Time(10), PACKET, true);
+        acked(&mut state, 20, 10, 1, 0);
+        state.sent(Time(500), PACKET, true);
+        let delivery = acked(&mut state, 510, 500, 1, 0).unwrap().delivery;
         assert_eq!((delivery.delivered, delivery.delivered_at, delivery.first_sent_at), (PACKET, Time(500), Time(500)));
     }
 
     #[test]
     fn what_was_lost_since_the_departure_is_told() {
-        let mut departures = DeliveryRateState::default();
-        departures.lost(7 * PACKET);
-        departures.sent(Time(1), PACKET, true);
-        departures.lost(2 * PACKET);
-        assert_eq!(acked(&mut departures, 9, 1, 1, 0).unwrap().delivery.lost, 2 * PACKET);
+        let mut state = DeliveryRateState::default();
+        state.lost(7 * PACKET);
+        state.sent(Time(1), PACKET, true);
+        state.lost(2 * PACKET);
+        assert_eq!(acked(&mut state, 9, 1, 1, 0).unwrap().delivery.lost, 2 * PACKET);
     }
 
     #[test]
     fn a_bubble_passes_once_all_that_left_before_its_end_is_delivered() {
-        let mut departures = DeliveryRateState::default();
-        departures.sent(Time(1), PACKET, true);
-        departures.sent(Time(2), 2 * PACKET, false);
-        departures.acknowledged(Time(11), Time(1), PACKET, PACKET, true);
-        departures.sent(Time(12), 2 * PACKET, false);
-        assert!(!acked(&mut departures, 13, 2, 1, 1).unwrap().delivery.app_limited, "left before");
-        departures.sent(Time(14), 2 * PACKET, false);
-        assert!(acked(&mut departures, 22, 12, 1, 1).unwrap().delivery.app_limited);
-        departures.sent(Time(23), 2 * PACKET, false);
-        assert!(acked(&mut departures, 24, 14, 1, 1).unwrap().delivery.app_limited);
-        assert!(!acked(&mut departures, 33, 23, 1, 0).unwrap().delivery.app_limited, "left after");
+        let mut state = DeliveryRateState::default();
+        state.sent(Time(1), PACKET, true);
+        state.sent(Time(2), 2 * PACKET, false);
+        state.acknowledged(Time(11), Time(1), PACKET, PACKET, true);
+        state.sent(Time(12), 2 * PACKET, false);
+        assert!(!acked(&mut state, 13, 2, 1, 1).unwrap().delivery.app_limited, "left before");
+        state.sent(Time(14), 2 * PACKET, false);
+        assert!(acked(&mut state, 22, 12, 1, 1).unwrap().delivery.app_limited);
+        state.sent(Time(23), 2 * PACKET, false);
+        assert!(acked(&mut state, 24, 14, 1, 1).unwrap().delivery.app_limited);
+        assert!(!acked(&mut state, 33, 23, 1, 0).unwrap().delivery.app_limited, "left after");
     }
 
     #[test]
     fn forgets_what_is_older_than_the_newest_acknowledged() {
-        let mut departures = DeliveryRateState::default();
+        let mut state = DeliveryRateState::default();
         for at in [1, 2, 5] {
-            departures.sent(Time(at), at * PACKET, at == 1);
+            state.sent(Time(at), at * PACKET, at == 1);
         }
-        assert_eq!(acked(&mut departures, 9, 3, 1, 2), None);
-        assert_eq!(acked(&mut departures, 9, 2, 1, 1), None);
-        assert_eq!(acked(&mut departures, 9, 5, 1, 0).map(|departure| departure.in_flight), Some(5 * PACKET));
+        assert_eq!(acked(&mut state, 9, 3, 1, 2), None);
+        assert_eq!(acked(&mut state, 9, 2, 1, 1), None);
+        assert_eq!(acked(&mut state, 9, 5, 1, 0).map(|snapshot| snapshot.in_flight), Some(5 * PACKET));
     }
 
     #[test]
     fn counts_do_not_overflow() {
-        let mut departures = DeliveryRateState::default();
-        departures.lost(u64::MAX);
-        departures.lost(u64::MAX);
-        departures.sent(Time(u64::MAX), u64::MAX, true);
+        let mut state = DeliveryRateState::default();
+        state.lost(u64::MAX);
+        state.lost(u64::MAX);
+        state.sent(Time(u64::MAX), u64::MAX, true);
         for _ in 0..2 {
-            departures.acknowledged(Time(0), Time(u64::MAX), u64::MAX, u64::MAX, true);
+            state.acknowledged(Time(0), Time(u64::MAX), u64::MAX, u64::MAX, true);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One flow: an algorithm, its state, its seat in a group, the decision in force.
+//! One flow: an algorithm, its state, its membership in a group, the decision in force.
 
 use std::fmt;
 use std::hash::Hash;
@@ -12,68 +12,68 @@ use crate::{GroupStep, Groups, Recorder};
 /// One flow of an algorithm.
 ///
 /// A clone of a flow (a path that moved) starts from the same state and shares its
-/// seat: it is no second member. A clone has no recorder.
-// In this order, so that what an event needs lies together: the catalogue's engine and group are
+/// membership: it is no second member. A clone has no recorder.
+// In this order, so that what an event needs lies together: the catalogue's controller and group are
 // told by their ends, its states by their beginning.
 #[repr(C)]
-pub struct Flow<E: ConfiguredController = Algorithm> {
-    engine: E,
+pub struct Flow<C: ConfiguredController = Algorithm> {
+    controller: C,
     recorder: Option<Box<dyn Recorder>>,
     last: Time,
     /// The version of its group the decision was made in.
     version: u64,
     decision: Decision,
-    place: Place<E>,
-    state: E::State,
+    place: Place<C>,
+    state: C::State,
 }
 
-enum Place<E: ConfiguredController> {
-    Alone(E::Group),
-    Grouped(Arc<Membership<E>>),
+enum Place<C: ConfiguredController> {
+    Ungrouped(C::Group),
+    Grouped(Arc<Membership<C>>),
 }
 
-impl<E: ConfiguredController> Flow<E> {
+impl<C: ConfiguredController> Flow<C> {
     /// A flow outside any group.
-    pub fn alone(engine: E, path: &Path) -> Self {
-        let place = Place::Alone(engine.group());
-        Self::start(engine, path, place)
+    pub fn ungrouped(controller: C, path: &Path) -> Self {
+        let place = Place::Ungrouped(controller.group());
+        Self::start(controller, path, place)
     }
 
     /// A flow outside any group that sends every event and decision to `recorder`.
-    pub fn alone_with(engine: E, path: &Path, recorder: Option<Box<dyn Recorder>>) -> Self {
-        let mut flow = Self::alone(engine, path);
+    pub fn ungrouped_with(controller: C, path: &Path, recorder: Option<Box<dyn Recorder>>) -> Self {
+        let mut flow = Self::ungrouped(controller, path);
         flow.recorder = recorder;
         flow
     }
 
     /// A flow that joins the group of `key`.
-    pub fn grouped<K: Hash + Eq>(engine: E, path: &Path, groups: &Groups<E, K>, key: K) -> Self {
-        Self::grouped_with(engine, path, groups, key, None)
+    pub fn grouped<K: Hash + Eq>(controller: C, path: &Path, groups: &Groups<C, K>, key: K) -> Self {
+        Self::grouped_with(controller, path, groups, key, None)
     }
 
     /// A flow that joins the group of `key` and sends every event and decision to
     /// `recorder`, the joining among them.
     pub fn grouped_with<K: Hash + Eq>(
-        engine: E,
+        controller: C,
         path: &Path,
-        groups: &Groups<E, K>,
+        groups: &Groups<C, K>,
         key: K,
         recorder: Option<Box<dyn Recorder>>,
     ) -> Self {
-        let place = Place::Grouped(groups.join(&engine, key));
-        let mut flow = Self::start(engine, path, place);
+        let place = Place::Grouped(groups.join(&controller, key));
+        let mut flow = Self::start(controller, path, place);
         flow.recorder = recorder;
-        flow.on(&Event { now: path.now, kind: EventKind::Joined });
+        flow.on_event(&Event { now: path.now, kind: EventKind::Joined });
         flow
     }
 
-    fn start(engine: E, path: &Path, place: Place<E>) -> Self {
-        let state = engine.start(path);
+    fn start(controller: C, path: &Path, place: Place<C>) -> Self {
+        let state = controller.start(path);
         let decision = match &place {
-            Place::Alone(group) => engine.decide(&state, View::solo(group)),
-            Place::Grouped(_) => engine.decide(&state, View::solo(&engine.group())),
+            Place::Ungrouped(group) => controller.decide(&state, View::solo(group)),
+            Place::Grouped(_) => controller.decide(&state, View::solo(&controller.group())),
         };
-        Flow { engine, state, place, decision, version: 0, last: path.now, recorder: None }
+        Flow { controller, state, place, decision, version: 0, last: path.now, recorder: None }
     }
 
     /// Sends every event and decision from now on to `recorder` too. A grouped flow that
@@ -84,36 +84,36 @@ impl<E: ConfiguredController> Flow<E> {
 
     /// Takes an event and returns the decision that now holds.
     #[inline(always)]
-    pub fn on(&mut self, event: &Event) -> &Decision {
+    pub fn on_event(&mut self, event: &Event) -> &Decision {
         self.last = event.now;
-        let turn = match &mut self.place {
-            Place::Alone(group) => {
-                self.engine.step_and_decide(&mut self.state, Table::solo(group), event, &mut self.decision);
+        let step = match &mut self.place {
+            Place::Ungrouped(group) => {
+                self.controller.step_and_decide(&mut self.state, Table::solo(group), event, &mut self.decision);
                 None
             }
-            Place::Grouped(_) => self.take_turn(event),
+            Place::Grouped(_) => self.grouped_step(event),
         };
         if self.recorder.is_some() {
-            self.tell(event, turn);
+            self.report(event, step);
         }
         &self.decision
     }
 
     /// A grouped flow's step.
     #[inline(never)]
-    fn take_turn(&mut self, event: &Event) -> Option<GroupStep> {
-        let Place::Grouped(seat) = &self.place else { return None };
-        let mut group = seat.change();
-        self.engine.step_and_decide(&mut self.state, group.table(seat.id()), event, &mut self.decision);
+    fn grouped_step(&mut self, event: &Event) -> Option<GroupStep> {
+        let Place::Grouped(membership) = &self.place else { return None };
+        let mut group = membership.change();
+        self.controller.step_and_decide(&mut self.state, group.table(membership.id()), event, &mut self.decision);
         self.version = group.version();
-        Some(group.turn(seat.id()))
+        Some(group.next_step(membership.id()))
     }
 
     #[cold]
-    fn tell(&mut self, event: &Event, turn: Option<GroupStep>) {
+    fn report(&mut self, event: &Event, step: Option<GroupStep>) {
         if let Some(mut recorder) = self.recorder.take() {
-            if let Some(turn) = turn {
-                recorder.turn(turn);
+            if let Some(step) = step {
+                recorder.on_group_step(step);
             }
             recorder.record(event, &self.decision, &|visit| self.inspect(visit));
             self.recorder = Some(recorder);
@@ -125,29 +125,29 @@ impl<E: ConfiguredController> Flow<E> {
     #[must_use]
     #[inline]
     pub fn decision(&self) -> Decision {
-        self.look(|decision| *decision)
+        self.with_decision(|decision| *decision)
     }
 
     /// The window in force, bytes; [`Decision::cwnd`] without the rest.
     #[must_use]
     #[inline]
     pub fn cwnd(&self) -> u64 {
-        self.look(|decision| decision.cwnd)
+        self.with_decision(|decision| decision.cwnd)
     }
 
     /// What `look` wants of the [`decision`](Self::decision), which is not copied.
     #[inline]
-    pub fn look<R>(&self, look: impl FnOnce(&Decision) -> R) -> R {
+    pub fn with_decision<R>(&self, read: impl FnOnce(&Decision) -> R) -> R {
         match &self.place {
             // Nothing happened in the group since.
-            Place::Grouped(seat) if seat.version() != self.version => look(&self.decide_anew(seat)),
-            _ => look(&self.decision),
+            Place::Grouped(membership) if membership.version() != self.version => read(&self.decide_again(membership)),
+            _ => read(&self.decision),
         }
     }
 
     #[inline(never)]
-    fn decide_anew(&self, seat: &Membership<E>) -> Decision {
-        self.engine.decide(&self.state, seat.lock().view(seat.id()))
+    fn decide_again(&self, membership: &Membership<C>) -> Decision {
+        self.controller.decide(&self.state, membership.lock().view(membership.id()))
     }
 
     /// Whether the flow is in a group, whose other members may lower its window.
@@ -167,41 +167,41 @@ impl<E: ConfiguredController> Flow<E> {
     /// Whether events of packets sent have to be delivered.
     #[must_use]
     pub fn wants_packet_sent(&self) -> bool {
-        self.engine.wants_packet_sent()
+        self.controller.wants_packet_sent()
     }
 
     /// The algorithm.
     #[must_use]
-    pub fn engine(&self) -> &E {
-        &self.engine
+    pub fn controller(&self) -> &C {
+        &self.controller
     }
 
     /// The controller's state.
     #[must_use]
-    pub fn state(&self) -> &E::State {
+    pub fn state(&self) -> &C::State {
         &self.state
     }
 
     /// Names the private facts of the controller's state.
     pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.place {
-            Place::Alone(group) => self.engine.inspect(&self.state, View::solo(group), visit),
-            Place::Grouped(seat) => {
-                let group = seat.lock();
-                self.engine.inspect(&self.state, group.view(seat.id()), visit);
+            Place::Ungrouped(group) => self.controller.inspect(&self.state, View::solo(group), visit),
+            Place::Grouped(membership) => {
+                let group = membership.lock();
+                self.controller.inspect(&self.state, group.view(membership.id()), visit);
             }
         }
     }
 }
 
-impl<E: ConfiguredController> Clone for Flow<E> {
+impl<C: ConfiguredController> Clone for Flow<C> {
     fn clone(&self) -> Self {
         let place = match &self.place {
-            Place::Alone(group) => Place::Alone(*group),
-            Place::Grouped(seat) => Place::Grouped(Arc::clone(seat)),
+            Place::Ungrouped(group) => Place::Ungrouped(*group),
+            Place::Grouped(membership) => Place::Grouped(Arc::clone(membership)),
         };
         Flow {
-            engine: self.engine.clone(),
+            controller: self.controller.clone(),
             state: self.state,
             place,
             decision: self.decision,
@@ -212,19 +212,19 @@ impl<E: ConfiguredController> Clone for Flow<E> {
     }
 }
 
-/// The last holder of a seat tells the controller before giving it up.
-impl<E: ConfiguredController> Drop for Flow<E> {
+/// The last holder of a membership tells the controller before giving it up.
+impl<C: ConfiguredController> Drop for Flow<C> {
     fn drop(&mut self) {
-        if matches!(&self.place, Place::Grouped(seat) if Arc::strong_count(seat) == 1) {
-            self.on(&Event { now: self.last, kind: EventKind::Left });
+        if matches!(&self.place, Place::Grouped(membership) if Arc::strong_count(membership) == 1) {
+            self.on_event(&Event { now: self.last, kind: EventKind::Left });
         }
     }
 }
 
-impl<E: ConfiguredController> fmt::Debug for Flow<E> {
+impl<C: ConfiguredController> fmt::Debug for Flow<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Flow")
-            .field("engine", &self.engine)
+            .field("controller", &self.controller)
             .field("state", &self.state)
             .field("decision", &self.decision)
             .finish_non_exhaustive()
@@ -261,7 +261,7 @@ mod tests {
         let clone = second.clone();
         assert_eq!(groups.with(&1, |group| group.members().len()), Some(2));
         drop(second);
-        assert_eq!(groups.with(&1, |group| group.members().len()), Some(2), "the clone keeps the seat");
+        assert_eq!(groups.with(&1, |group| group.members().len()), Some(2), "the clone keeps the membership");
         drop(clone);
         assert_eq!(groups.with(&1, |group| group.members().len()), Some(1));
         drop(first);
@@ -280,9 +280,9 @@ mod tests {
             }
         }
         let (sender, receiver) = std::sync::mpsc::channel();
-        let mut flow = Flow::alone(Algorithm::named("reno").unwrap(), &PATH);
+        let mut flow = Flow::ungrouped(Algorithm::named("reno").unwrap(), &PATH);
         flow.record(Box::new(Count(sender)));
-        let cwnd = flow.on(&loss(5)).cwnd;
+        let cwnd = flow.on_event(&loss(5)).cwnd;
         assert_eq!(cwnd, 6000);
         assert_eq!(receiver.recv().unwrap(), cwnd);
     }

@@ -12,38 +12,38 @@ use windlass_controllers::{Algorithm, ConfiguredController, Path, Signals, Time}
 use crate::config::{Config, ConfigError};
 use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack, choose, require};
 
-/// Which controller, as an engine and as a user types it.
+/// Which controller, as a controller and as a user types it.
 #[derive(Clone, Debug)]
-pub struct Choice<E> {
+pub struct Choice<C> {
     /// The algorithm.
-    pub engine: E,
+    pub controller: C,
     /// The algorithm as a user types it.
     pub text: Arc<str>,
 }
 
 /// A flow about to start, for whoever records it or puts it into a group.
 #[derive(Clone, Copy, Debug)]
-pub struct NewFlow<'a, E: ConfiguredController> {
+pub struct NewFlow<'a, C: ConfiguredController> {
     /// Whom it sends to.
     pub peer: Peer<'a>,
     /// The algorithm.
-    pub engine: &'a E,
+    pub controller: &'a C,
     /// The algorithm as a user types it.
-    pub controller: &'a str,
+    pub text: &'a str,
     /// The path it starts on.
     pub path: &'a Path,
 }
 
-type Choose<E> = Arc<dyn Fn(&Peer<'_>) -> Choice<E> + Send + Sync>;
-type Join<E> = Arc<dyn Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync>;
-type Record<E> = Arc<dyn Fn(&NewFlow<'_, E>) -> Option<Box<dyn Recorder>> + Send + Sync>;
+type Choose<C> = Arc<dyn Fn(&Peer<'_>) -> Choice<C> + Send + Sync>;
+type Join<C> = Arc<dyn Fn(&NewFlow<'_, C>, Option<Box<dyn Recorder>>) -> Flow<C> + Send + Sync>;
+type Record<C> = Arc<dyn Fn(&NewFlow<'_, C>) -> Option<Box<dyn Recorder>> + Send + Sync>;
 
 /// Chooses and starts flows that a stack can run. What is cloned counts its flows together.
 #[derive(Clone)]
-pub struct FlowBuilder<E: ConfiguredController = Algorithm> {
-    choose: Choose<E>,
-    join: Option<Join<E>>,
-    record: Option<Record<E>>,
+pub struct FlowBuilder<C: ConfiguredController = Algorithm> {
+    choose: Choose<C>,
+    join: Option<Join<C>>,
+    record: Option<Record<C>>,
     seed: u64,
     made: Arc<AtomicU64>,
 }
@@ -65,13 +65,13 @@ impl FlowBuilder {
     pub fn from_config(config: &Config, stack: &Stack) -> Result<Self, ConfigError> {
         config.check(stack.name, stack.provides)?;
         let (chosen, groups) = (config.clone(), config.clone());
-        let mut policy = Self::choosing(move |peer| {
+        let mut builder = Self::choosing(move |peer| {
             let chosen = chosen.choose(peer);
-            Choice { engine: chosen.algorithm, text: chosen.text.as_str().into() }
+            Choice { controller: chosen.algorithm, text: chosen.text.as_str().into() }
         });
-        policy.join =
-            Some(Arc::new(move |new, recorder| groups.join(new.engine, new.path, new.peer.address, recorder)));
-        Ok(policy)
+        builder.join =
+            Some(Arc::new(move |new, recorder| groups.join(new.controller, new.path, new.peer.address, recorder)));
+        Ok(builder)
     }
 
     /// Records flows as `config` says, if it does.
@@ -81,37 +81,37 @@ impl FlowBuilder {
     #[cfg(feature = "config")]
     pub fn recorded_by(mut self, config: &Config, stack: &Stack) -> Result<Self, ConfigError> {
         if let Some(recording) = config.recording() {
-            let (spool, config, stack) = (recording.open()?, config.clone(), stack.name);
+            let (writer, config, stack) = (recording.open()?, config.clone(), stack.name);
             self.record = Some(Arc::new(move |new| {
                 let recording = config.recording()?;
-                Some(recording.recorder(&spool, stack, new.engine, new.controller, new.peer.address, new.path))
+                Some(recording.recorder(&writer, stack, new.controller, new.text, new.peer.address, new.path))
             }));
         }
         Ok(self)
     }
 }
 
-impl<E: ConfiguredController> FlowBuilder<E> {
-    /// Flows of `engine`: [`Static`](windlass_controllers::Static) makes one of any controller.
+impl<C: ConfiguredController> FlowBuilder<C> {
+    /// Flows of `controller`: [`Static`](windlass_controllers::Static) makes one of any controller.
     ///
     /// # Errors
     /// The controller needs a signal `stack` does not report.
-    pub fn new(engine: E, stack: &Stack) -> Result<Self, ChoiceError> {
-        let name = engine.name();
-        require(&engine, name, stack.name, stack.provides)?;
-        Ok(Self::unchecked(engine, name))
+    pub fn new(controller: C, stack: &Stack) -> Result<Self, ChoiceError> {
+        let name = controller.name();
+        require(&controller, name, stack.name, stack.provides)?;
+        Ok(Self::unchecked(controller, name))
     }
 
-    /// Flows of `engine`, which the user called `text` and which the stack can run.
-    fn unchecked(engine: E, text: &str) -> Self {
-        let grouped = engine.needs().contains(Signals::GROUPS);
-        let choice = Choice { engine, text: text.into() };
-        let policy = Self::choosing(move |_| choice.clone());
-        if grouped { policy.group(&Groups::default(), |peer| peer.ip()) } else { policy }
+    /// Flows of `controller`, which the user called `text` and which the stack can run.
+    fn unchecked(controller: C, text: &str) -> Self {
+        let grouped = controller.needs().contains(Signals::GROUPS);
+        let choice = Choice { controller, text: text.into() };
+        let builder = Self::choosing(move |_| choice.clone());
+        if grouped { builder.group(&Groups::default(), |peer| peer.ip()) } else { builder }
     }
 
     /// Flows of what `choose` returns for each peer, which it checks itself.
-    pub fn choosing(choose: impl Fn(&Peer<'_>) -> Choice<E> + Send + Sync + 'static) -> Self {
+    pub fn choosing(choose: impl Fn(&Peer<'_>) -> Choice<C> + Send + Sync + 'static) -> Self {
         FlowBuilder {
             choose: Arc::new(choose),
             join: None,
@@ -127,13 +127,13 @@ impl<E: ConfiguredController> FlowBuilder<E> {
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
     #[must_use]
-    pub fn group<K>(mut self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    pub fn group<K>(mut self, groups: &Groups<C, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
         let groups = groups.clone();
         self.join = Some(Arc::new(move |new, recorder| {
-            Flow::grouped_with(new.engine.clone(), new.path, &groups, key_of(new.peer.address), recorder)
+            Flow::grouped_with(new.controller.clone(), new.path, &groups, key_of(new.peer.address), recorder)
         }));
         self
     }
@@ -142,7 +142,7 @@ impl<E: ConfiguredController> FlowBuilder<E> {
     #[must_use]
     pub fn join_with(
         mut self,
-        join: impl Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync + 'static,
+        join: impl Fn(&NewFlow<'_, C>, Option<Box<dyn Recorder>>) -> Flow<C> + Send + Sync + 'static,
     ) -> Self {
         self.join = Some(Arc::new(join));
         self
@@ -151,13 +151,13 @@ impl<E: ConfiguredController> FlowBuilder<E> {
     /// Gives every flow the recorder `make` returns for it. Together with the path the flow
     /// starts on, what it records is all a replay needs.
     #[must_use]
-    pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
+    pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, C>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
         self.record = Some(Arc::new(move |new| Some(make(new))));
         self
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The default
-    /// differs from policy to policy.
+    /// differs from builder to builder.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
         self.seed = seed;
@@ -166,7 +166,7 @@ impl<E: ConfiguredController> FlowBuilder<E> {
 
     /// The controller of the flows to `peer`.
     #[must_use]
-    pub fn choose(&self, peer: &Peer<'_>) -> Choice<E> {
+    pub fn choose(&self, peer: &Peer<'_>) -> Choice<C> {
         (self.choose)(peer)
     }
 
@@ -178,30 +178,30 @@ impl<E: ConfiguredController> FlowBuilder<E> {
 
     /// The recorder of a flow, if something records it.
     #[must_use]
-    pub fn recorder(&self, new: &NewFlow<'_, E>) -> Option<Box<dyn Recorder>> {
+    pub fn recorder(&self, new: &NewFlow<'_, C>) -> Option<Box<dyn Recorder>> {
         self.record.as_ref().and_then(|record| record(new))
     }
 
     /// A flow, in its group if it has one.
     #[must_use]
-    pub fn join(&self, new: &NewFlow<'_, E>, recorder: Option<Box<dyn Recorder>>) -> Flow<E> {
+    pub fn join(&self, new: &NewFlow<'_, C>, recorder: Option<Box<dyn Recorder>>) -> Flow<C> {
         match &self.join {
             Some(join) => join(new, recorder),
-            None => Flow::alone_with(new.engine.clone(), new.path, recorder),
+            None => Flow::ungrouped_with(new.controller.clone(), new.path, recorder),
         }
     }
 
     /// A flow of `choice` to `peer` that starts `now` on a path of datagrams of `mtu` bytes,
     /// with its group and its recorder.
     #[must_use]
-    pub fn start(&self, choice: &Choice<E>, peer: Peer<'_>, now: Time, mtu: u32) -> Flow<E> {
+    pub fn start(&self, choice: &Choice<C>, peer: Peer<'_>, now: Time, mtu: u32) -> Flow<C> {
         let path = Path { now, mtu, seed: self.next_seed() };
-        let new = NewFlow { peer, engine: &choice.engine, controller: &choice.text, path: &path };
+        let new = NewFlow { peer, controller: &choice.controller, text: &choice.text, path: &path };
         self.join(&new, self.recorder(&new))
     }
 }
 
-impl<E: ConfiguredController> fmt::Debug for FlowBuilder<E> {
+impl<C: ConfiguredController> fmt::Debug for FlowBuilder<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowBuilder")
             .field("grouped", &self.join.is_some())

@@ -12,14 +12,14 @@ use crate::flow_builder::{Choice, FlowBuilder};
 use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack};
 
 /// Makes flows of one controller, all to one peer.
-pub struct FlowFactory<E: ConfiguredController = Algorithm> {
-    policy: FlowBuilder<E>,
-    choice: Choice<E>,
+pub struct FlowFactory<C: ConfiguredController = Algorithm> {
+    builder: FlowBuilder<C>,
+    choice: Choice<C>,
     peer: SocketAddr,
 }
 
 impl FlowFactory {
-    /// A maker of flows of the catalogue's controller `text`: a name, or
+    /// A factory of flows of the catalogue's controller `text`: a name, or
     /// `name:parameter=value,…`.
     ///
     /// # Errors
@@ -28,7 +28,7 @@ impl FlowFactory {
         Ok(Self::of(FlowBuilder::named(text, stack)?, &NOBODY.into()))
     }
 
-    /// A maker of what `config` says for `peer`, with its groups and recordings.
+    /// A factory of what `config` says for `peer`, with its groups and recordings.
     ///
     /// # Errors
     /// A controller of the file needs a signal `stack` does not report, or its recordings
@@ -42,62 +42,62 @@ impl FlowFactory {
 /// For stacks that do not tell.
 const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
 
-impl<E: ConfiguredController> FlowFactory<E> {
-    /// A maker of flows of `engine`: [`Static`](windlass_controllers::Static) makes one of
+impl<C: ConfiguredController> FlowFactory<C> {
+    /// A factory of flows of `controller`: [`Static`](windlass_controllers::Static) makes one of
     /// any controller.
     ///
     /// # Errors
     /// The controller needs a signal `stack` does not report.
-    pub fn new(engine: E, stack: &Stack) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::new(engine, stack)?, &NOBODY.into()))
+    pub fn new(controller: C, stack: &Stack) -> Result<Self, ChoiceError> {
+        Ok(Self::of(FlowBuilder::new(controller, stack)?, &NOBODY.into()))
     }
 
-    fn of(policy: FlowBuilder<E>, peer: &Peer<'_>) -> Self {
-        FlowFactory { choice: policy.choose(peer), policy, peer: peer.address }
+    fn of(builder: FlowBuilder<C>, peer: &Peer<'_>) -> Self {
+        FlowFactory { choice: builder.choose(peer), builder, peer: peer.address }
     }
 
     /// Puts every flow into the group of `key`. Without this, the flows of a controller
-    /// that needs groups form one group per maker.
+    /// that needs groups form one group per factory.
     #[must_use]
-    pub fn group<K>(self, groups: &Groups<E, K>, key: K) -> Self
+    pub fn group<K>(self, groups: &Groups<C, K>, key: K) -> Self
     where
         K: Hash + Eq + Clone + Send + Sync + 'static,
     {
-        FlowFactory { policy: self.policy.group(groups, move |_| key.clone()), ..self }
+        FlowFactory { builder: self.builder.group(groups, move |_| key.clone()), ..self }
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the
     /// [`Path`] the flow starts on, what it records is all a replay needs.
     #[must_use]
     pub fn record_with(self, make: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        FlowFactory { policy: self.policy.record_with(move |new| make(new.path)), ..self }
+        FlowFactory { builder: self.builder.record_with(move |new| make(new.path)), ..self }
     }
 
     /// Sets the seed of controllers that need randomness; flows count up from it. The
-    /// default differs from maker to maker.
+    /// default differs from factory to factory.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        FlowFactory { policy: self.policy.seed(seed), ..self }
+        FlowFactory { builder: self.builder.seed(seed), ..self }
     }
 
     /// The algorithm.
     #[must_use]
-    pub fn engine(&self) -> &E {
-        &self.choice.engine
+    pub fn controller(&self) -> &C {
+        &self.choice.controller
     }
 
     /// A flow that starts `now` on a path of datagrams of `mtu` bytes.
     #[must_use]
-    pub fn make(&self, now: Time, mtu: u32) -> Flow<E> {
-        self.policy.start(&self.choice, self.peer.into(), now, mtu)
+    pub fn make(&self, now: Time, mtu: u32) -> Flow<C> {
+        self.builder.start(&self.choice, self.peer.into(), now, mtu)
     }
 }
 
-impl<E: ConfiguredController> fmt::Debug for FlowFactory<E> {
+impl<C: ConfiguredController> fmt::Debug for FlowFactory<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FlowFactory")
-            .field("engine", self.engine())
-            .field("policy", &self.policy)
+            .field("controller", self.controller())
+            .field("builder", &self.builder)
             .finish_non_exhaustive()
     }
 }

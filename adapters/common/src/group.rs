@@ -12,18 +12,18 @@ use crate::GroupStep;
 
 /// The table of one group.
 #[derive(Debug)]
-pub struct Group<E: ConfiguredController> {
+pub struct Group<C: ConfiguredController> {
     /// StateVariables common to the group.
-    pub shared: E::Group,
+    pub shared: C::Group,
     members: Vec<Member>,
     next_id: u64,
     number: u64,
     steps: u64,
 }
 
-impl<E: ConfiguredController> Group<E> {
-    fn new(engine: &E, number: u64) -> Self {
-        Group { shared: engine.group(), members: Vec::new(), next_id: 0, number, steps: 0 }
+impl<C: ConfiguredController> Group<C> {
+    fn new(controller: &C, number: u64) -> Self {
+        Group { shared: controller.group(), members: Vec::new(), next_id: 0, number, steps: 0 }
     }
 
     /// The members, ascending by id.
@@ -44,18 +44,18 @@ impl<E: ConfiguredController> Group<E> {
     }
 
     /// The turn of a step that member `id` takes now.
-    pub(crate) fn turn(&mut self, id: u64) -> GroupStep {
-        let turn = GroupStep { group: self.number, step: self.steps, member: id };
+    pub(crate) fn next_step(&mut self, id: u64) -> GroupStep {
+        let step = GroupStep { group: self.number, step: self.steps, member: id };
         self.steps += 1;
-        turn
+        step
     }
 
-    pub(crate) fn table(&mut self, id: u64) -> Table<'_, E::Group> {
+    pub(crate) fn table(&mut self, id: u64) -> Table<'_, C::Group> {
         let me = self.index(id);
         Table { shared: &mut self.shared, members: &mut self.members, me }
     }
 
-    pub(crate) fn view(&self, id: u64) -> View<'_, E::Group> {
+    pub(crate) fn view(&self, id: u64) -> View<'_, C::Group> {
         View { shared: &self.shared, members: &self.members, me: self.index(id) }
     }
 }
@@ -63,40 +63,40 @@ impl<E: ConfiguredController> Group<E> {
 /// The groups of one endpoint, by key: usually the peer's address without its port
 /// (`spec: cho §2.1`). A group exists while it has members.
 #[derive(Debug)]
-pub struct Groups<E: ConfiguredController, K> {
-    by_key: Arc<Mutex<Keys<E, K>>>,
+pub struct Groups<C: ConfiguredController, K> {
+    by_key: Arc<Mutex<Keys<C, K>>>,
 }
 
-type WeakGroup<E> = Weak<Shared<E>>;
+type WeakGroup<C> = Weak<Shared<C>>;
 
 /// A group behind its lock.
 #[derive(Debug)]
-struct Shared<E: ConfiguredController> {
-    group: Mutex<Group<E>>,
+struct Shared<C: ConfiguredController> {
+    group: Mutex<Group<C>>,
     /// Counts the changes of the group, so that who knows it need not lock it to see that
     /// nothing happened.
     version: AtomicU64,
 }
 
-impl<E: ConfiguredController> Shared<E> {
+impl<C: ConfiguredController> Shared<C> {
     /// The group, to read.
-    fn lock(&self) -> MutexGuard<'_, Group<E>> {
+    fn lock(&self) -> MutexGuard<'_, Group<C>> {
         lock(&self.group)
     }
 
     /// The group, to change.
-    fn change(&self) -> Change<'_, E> {
+    fn change(&self) -> Change<'_, C> {
         Change { group: self.lock(), version: &self.version }
     }
 }
 
 /// A locked group whose version moves on when it is unlocked.
-pub(crate) struct Change<'a, E: ConfiguredController> {
-    group: MutexGuard<'a, Group<E>>,
+pub(crate) struct Change<'a, C: ConfiguredController> {
+    group: MutexGuard<'a, Group<C>>,
     version: &'a AtomicU64,
 }
 
-impl<E: ConfiguredController> Change<'_, E> {
+impl<C: ConfiguredController> Change<'_, C> {
     /// The version this change makes.
     #[inline]
     pub(crate) fn version(&self) -> u64 {
@@ -104,23 +104,23 @@ impl<E: ConfiguredController> Change<'_, E> {
     }
 }
 
-impl<E: ConfiguredController> Deref for Change<'_, E> {
-    type Target = Group<E>;
+impl<C: ConfiguredController> Deref for Change<'_, C> {
+    type Target = Group<C>;
     #[inline]
-    fn deref(&self) -> &Group<E> {
+    fn deref(&self) -> &Group<C> {
         &self.group
     }
 }
 
-impl<E: ConfiguredController> DerefMut for Change<'_, E> {
+impl<C: ConfiguredController> DerefMut for Change<'_, C> {
     #[inline]
-    fn deref_mut(&mut self) -> &mut Group<E> {
+    fn deref_mut(&mut self) -> &mut Group<C> {
         &mut self.group
     }
 }
 
 /// The group is still locked, and only who holds the lock counts.
-impl<E: ConfiguredController> Drop for Change<'_, E> {
+impl<C: ConfiguredController> Drop for Change<'_, C> {
     #[inline]
     fn drop(&mut self) {
         self.version.store(self.version(), Ordering::Release);
@@ -128,30 +128,30 @@ impl<E: ConfiguredController> Drop for Change<'_, E> {
 }
 
 #[derive(Debug)]
-struct Keys<E: ConfiguredController, K> {
-    groups: HashMap<K, WeakGroup<E>>,
+struct Keys<C: ConfiguredController, K> {
+    groups: HashMap<K, WeakGroup<C>>,
     created: u64,
 }
 
-impl<E: ConfiguredController, K> Clone for Groups<E, K> {
+impl<C: ConfiguredController, K> Clone for Groups<C, K> {
     fn clone(&self) -> Self {
         Groups { by_key: Arc::clone(&self.by_key) }
     }
 }
 
-impl<E: ConfiguredController, K> Default for Groups<E, K> {
+impl<C: ConfiguredController, K> Default for Groups<C, K> {
     fn default() -> Self {
         Groups { by_key: Arc::new(Mutex::new(Keys { groups: HashMap::new(), created: 0 })) }
     }
 }
 
-impl<E: ConfiguredController, K: Hash + Eq> Groups<E, K> {
-    /// A seat in the group of `key`, which is created if this is its first member.
-    pub(crate) fn join(&self, engine: &E, key: K) -> Arc<Membership<E>> {
+impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
+    /// A membership in the group of `key`, which is created if this is its first member.
+    pub(crate) fn join(&self, controller: &C, key: K) -> Arc<Membership<C>> {
         let mut by_key = lock(&self.by_key);
         by_key.groups.retain(|_, group| group.strong_count() > 0);
         let group = by_key.groups.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let group = Mutex::new(Group::new(engine, by_key.created));
+            let group = Mutex::new(Group::new(controller, by_key.created));
             let group = Arc::new(Shared { group, version: AtomicU64::new(0) });
             by_key.created += 1;
             by_key.groups.insert(key, Arc::downgrade(&group));
@@ -174,7 +174,7 @@ impl<E: ConfiguredController, K: Hash + Eq> Groups<E, K> {
     }
 
     /// Reads or changes the group of `key`: its strength, say. `None` if it has no members.
-    pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<E>) -> R) -> Option<R> {
+    pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<C>) -> R) -> Option<R> {
         let group = lock(&self.by_key).groups.get(key).and_then(Weak::upgrade)?;
         Some(change(&mut group.change()))
     }
@@ -182,21 +182,21 @@ impl<E: ConfiguredController, K: Hash + Eq> Groups<E, K> {
 
 /// A flow's place in its group; given up when dropped, however the flow ends.
 #[derive(Debug)]
-pub(crate) struct Membership<E: ConfiguredController> {
-    group: Arc<Shared<E>>,
+pub(crate) struct Membership<C: ConfiguredController> {
+    group: Arc<Shared<C>>,
     id: u64,
 }
 
-impl<E: ConfiguredController> Membership<E> {
+impl<C: ConfiguredController> Membership<C> {
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Group<E>> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, Group<C>> {
         self.group.lock()
     }
 
-    pub(crate) fn change(&self) -> Change<'_, E> {
+    pub(crate) fn change(&self) -> Change<'_, C> {
         self.group.change()
     }
 
@@ -207,7 +207,7 @@ impl<E: ConfiguredController> Membership<E> {
     }
 }
 
-impl<E: ConfiguredController> Drop for Membership<E> {
+impl<C: ConfiguredController> Drop for Membership<C> {
     fn drop(&mut self) {
         let mut group = self.group.change();
         group.members.retain(|member| member.id != self.id);

@@ -10,17 +10,17 @@ use crate::DeliveryRateState;
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct InFlight {
     bytes: u64,
-    quiet_since: Option<Time>,
-    departures: Option<Box<DeliveryRateState>>,
+    idle_since: Option<Time>,
+    delivery_rate: Option<Box<DeliveryRateState>>,
 }
 
 impl InFlight {
-    /// Nothing in flight. DeliveryRateState are remembered only where `engine` needs what they
+    /// Nothing in flight. DeliveryRateState are remembered only where `controller` needs what they
     /// tell ([`DeliveryRateState::needed`]).
     #[must_use]
-    pub fn new<E: ConfiguredController>(engine: &E) -> Self {
-        let departures = DeliveryRateState::needed(engine.needs()).then(Box::default);
-        InFlight { departures, ..InFlight::default() }
+    pub fn new<C: ConfiguredController>(controller: &C) -> Self {
+        let delivery_rate = DeliveryRateState::needed(controller.needs()).then(Box::default);
+        InFlight { delivery_rate, ..InFlight::default() }
     }
 
     /// Bytes in flight.
@@ -38,23 +38,23 @@ impl InFlight {
     /// does not end the quiet.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, mtu: u32) -> Option<Span> {
-        if self.quiet_since.is_some() && bytes < u64::from(mtu / 2) {
+        if self.idle_since.is_some() && bytes < u64::from(mtu / 2) {
             return None;
         }
         let first = self.bytes == 0;
         self.bytes = self.bytes.saturating_add(bytes);
-        if let Some(departures) = &mut self.departures {
-            departures.sent(now, self.bytes, first);
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.sent(now, self.bytes, first);
         }
-        self.quiet_since.take().map(|since| now.since(since))
+        self.idle_since.take().map(|since| now.since(since))
     }
 
     /// Whether there is no more to a departure than its bytes: something is in flight, or nothing
-    /// ever was, and departures are not remembered.
+    /// ever was, and delivery_rate are not remembered.
     #[must_use]
     #[inline]
     pub fn counts_only(&self) -> bool {
-        self.quiet_since.is_none() && self.departures.is_none()
+        self.idle_since.is_none() && self.delivery_rate.is_none()
     }
 
     /// `bytes` left, where it [`counts_only`](Self::counts_only); [`sent`](Self::sent) for
@@ -66,11 +66,11 @@ impl InFlight {
         self.bytes = self.bytes.wrapping_add(bytes);
     }
 
-    /// Whether departures are remembered.
+    /// Whether delivery_rate are remembered.
     #[must_use]
     #[inline]
-    pub fn remembers(&self) -> bool {
-        self.departures.is_some()
+    pub fn keeps_snapshots(&self) -> bool {
+        self.delivery_rate.is_some()
     }
 
     /// At `now`, after acknowledgements, the stack counts `bytes` in flight.
@@ -78,9 +78,9 @@ impl InFlight {
     pub fn acknowledged(&mut self, now: Time, bytes: u64) {
         self.bytes = bytes;
         if bytes > 0 {
-            self.quiet_since = None;
+            self.idle_since = None;
         } else {
-            self.quiet_since.get_or_insert(now);
+            self.idle_since.get_or_insert(now);
         }
     }
 
@@ -88,34 +88,34 @@ impl InFlight {
     #[inline]
     pub fn lost(&mut self, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
-        if let Some(departures) = &mut self.departures {
-            departures.lost(bytes);
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.lost(bytes);
         }
     }
 
     /// Tells `acked`, a frame read at `now`, of the departure of its newest packet, where
-    /// departures are remembered; [`acknowledged`](Self::acknowledged) has told what the frame
+    /// delivery_rate are remembered; [`acknowledged`](Self::acknowledged) has told what the frame
     /// left in flight. Whether the application had nothing to send although the window had
     /// room.
     #[inline]
-    pub fn depart(&mut self, now: Time, acked: &mut PacketsAcked, app_limited: bool) {
-        if let Some(departures) = &mut self.departures {
-            Self::recall(departures, now, acked, self.bytes, app_limited);
+    pub fn fill_delivery_rate(&mut self, now: Time, acked: &mut PacketsAcked, app_limited: bool) {
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            Self::snapshot_of_newest(delivery_rate, now, acked, self.bytes, app_limited);
         }
     }
 
     /// Out of the way of controllers that need none of it.
     #[inline(never)]
-    fn recall(
-        departures: &mut DeliveryRateState,
+    fn snapshot_of_newest(
+        delivery_rate: &mut DeliveryRateState,
         now: Time,
         acked: &mut PacketsAcked,
         in_flight: u64,
         app_limited: bool,
     ) {
-        let newest = departures.acknowledged(now, acked.newest_sent_at, acked.bytes, in_flight, app_limited);
-        if let Some(departure) = newest {
-            departure.tell(acked);
+        let newest = delivery_rate.acknowledged(now, acked.newest_sent_at, acked.bytes, in_flight, app_limited);
+        if let Some(snapshot) = newest {
+            snapshot.apply_to(acked);
         }
     }
 }

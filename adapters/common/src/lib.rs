@@ -35,7 +35,7 @@ pub use frames::Frames;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
 pub use log_writer::{LogFile, LogWriter, Report};
-pub use pacing::{default_pacing, float, whole, windows_per_rtt};
+pub use pacing::{default_pacing, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};

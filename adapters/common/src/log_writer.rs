@@ -83,7 +83,7 @@ impl LogWriter {
         fs::create_dir_all(&directory)?;
         let shared = Arc::new(Shared { directory, capacity: bytes, queue: Mutex::default(), changed: Condvar::new() });
         let writing = Arc::clone(&shared);
-        let thread = std::thread::Builder::new().name("windlass-spool".to_owned()).spawn(move || writing.run())?;
+        let thread = std::thread::Builder::new().name("windlass-log".to_owned()).spawn(move || writing.run())?;
         Ok(LogWriter(Arc::new(Handle { shared, files: AtomicU64::new(0), thread: Mutex::new(Some(thread)) })))
     }
 
@@ -91,7 +91,7 @@ impl LogWriter {
     #[must_use]
     pub fn file(&self, name: &str) -> LogFile {
         let id = self.0.files.fetch_add(1, Ordering::Relaxed);
-        LogFile { spool: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
+        LogFile { writer: self.clone(), id, name: name.into(), begun: false, lost: Arc::default() }
     }
 
     /// What was dropped or failed so far.
@@ -155,9 +155,9 @@ impl Shared {
             }
             Job::Write { file, bytes, name } => {
                 let path = self.directory.join(&*name);
-                let open = files.entry(file).or_insert_with(|| self.told(&path, File::create_new(&path)));
+                let open = files.entry(file).or_insert_with(|| self.report_error(&path, File::create_new(&path)));
                 if let Some(opened) = open
-                    && self.told(&path, opened.write_all(&bytes)).is_none()
+                    && self.report_error(&path, opened.write_all(&bytes)).is_none()
                 {
                     *open = None;
                 }
@@ -166,7 +166,7 @@ impl Shared {
     }
 
     /// The result, or a report of its error.
-    fn told<T>(&self, path: &Path, result: io::Result<T>) -> Option<T> {
+    fn report_error<T>(&self, path: &Path, result: io::Result<T>) -> Option<T> {
         result
             .inspect_err(|error| {
                 let report = &mut self.lock().report;
@@ -180,7 +180,7 @@ impl Shared {
 /// A file of a [`LogWriter`]. Give it whole records: what does not fit is dropped by the call.
 #[derive(Debug)]
 pub struct LogFile {
-    spool: LogWriter,
+    writer: LogWriter,
     id: u64,
     name: Arc<str>,
     begun: bool,
@@ -200,7 +200,7 @@ impl Write for LogFile {
         if bytes.is_empty() {
             return Ok(0);
         }
-        let shared = &self.spool.0.shared;
+        let shared = &self.writer.0.shared;
         let job = Job::Write { file: self.id, bytes: bytes.to_vec(), name: Arc::clone(&self.name) };
         let mut queue = shared.lock();
         if self.begun && queue.bytes + bytes.len() > shared.capacity {
@@ -218,7 +218,7 @@ impl Write for LogFile {
         Ok(bytes.len())
     }
 
-    /// Does nothing: the spool writes as soon as it can.
+    /// Does nothing: the writer thread writes as soon as it can.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -226,7 +226,7 @@ impl Write for LogFile {
 
 impl Drop for LogFile {
     fn drop(&mut self) {
-        let shared = &self.spool.0.shared;
+        let shared = &self.writer.0.shared;
         shared.lock().jobs.push_back(Job::Close { file: self.id });
         shared.changed.notify_all();
     }

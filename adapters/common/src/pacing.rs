@@ -17,14 +17,14 @@ pub fn windows_per_rtt(phase: Phase) -> f64 {
 #[inline]
 pub fn default_pacing(decision: &Decision, smoothed: Span) -> Option<u64> {
     let windows = windows_per_rtt(decision.phase);
-    (smoothed > Span::ZERO).then(|| whole(windows * float(decision.cwnd) * 8e9 / float(smoothed.0)))
+    (smoothed > Span::ZERO).then(|| to_u64(windows * to_f64(decision.cwnd) * 8e9 / to_f64(smoothed.0)))
 }
 
 /// The whole part of what is not negative, through `i64`: fewer instructions. Beyond 2⁶³ it
 /// saturates.
 #[must_use]
 #[inline]
-pub fn whole(value: f64) -> u64 {
+pub fn to_u64(value: f64) -> u64 {
     value as i64 as u64
 }
 
@@ -32,7 +32,7 @@ pub fn whole(value: f64) -> u64 {
 /// saturates.
 #[must_use]
 #[inline]
-pub fn float(count: u64) -> f64 {
+pub fn to_f64(count: u64) -> f64 {
     count.min(i64::MAX as u64) as i64 as f64
 }
 
@@ -44,9 +44,9 @@ mod tests {
 
     #[test]
     fn a_window_leaves_a_little_faster_than_it_is_acknowledged() {
-        let engine = FixedWindow::engine(10);
-        let state = engine.start(&Path { now: Time::ZERO, mtu: 1000, seed: 0 });
-        let mut decision = engine.decide(&state, View::solo(&()));
+        let controller = FixedWindow::engine(10);
+        let state = controller.start(&Path { now: Time::ZERO, mtu: 1000, seed: 0 });
+        let mut decision = controller.decide(&state, View::solo(&()));
         decision.phase = Phase::CongestionAvoidance;
         assert_eq!(default_pacing(&decision, Span::from_millis(100)), Some(1_000_000));
         decision.phase = Phase::SlowStart;

@@ -79,13 +79,13 @@ impl<W: Write> SharedTrace<W> {
 pub struct QlogRecorder<W: Write> {
     trace: SharedTrace<W>,
     level: Level,
-    turn: Option<GroupStep>,
-    elsewhere: Elsewhere,
+    group_step: Option<GroupStep>,
+    omitted: Omitted,
 }
 
 /// What somebody else writes.
 #[derive(Clone, Copy, Debug, Default)]
-struct Elsewhere {
+struct Omitted {
     /// Which packets were lost.
     packets: bool,
     /// How large datagrams may be.
@@ -93,24 +93,24 @@ struct Elsewhere {
 }
 
 impl<W: Write> QlogRecorder<W> {
-    /// Records a flow of `engine` on `path`; `controller` is the engine as a user types
+    /// Records a flow of `controller` on `path`; `text` names the controller as a user types
     /// it. Pass the recorder to [`Flow`](crate::Flow) before its first event.
-    pub fn new<E: ConfiguredController>(
+    pub fn new<C: ConfiguredController>(
         trace: impl Into<SharedTrace<W>>,
         level: Level,
-        engine: &E,
-        controller: &str,
+        controller: &C,
+        text: &str,
         path: &Path,
     ) -> Self {
-        let recorder = QlogRecorder { trace: trace.into(), level, turn: None, elsewhere: Elsewhere::default() };
-        let decision = engine.decide(&engine.start(path), View::solo(&engine.group()));
+        let recorder = QlogRecorder { trace: trace.into(), level, group_step: None, omitted: Omitted::default() };
+        let decision = controller.decide(&controller.start(path), View::solo(&controller.group()));
         let mut trace = recorder.trace.lock();
         if level != Level::Recovery {
-            let start = Start { controller: controller.to_owned(), path: *path, decision };
+            let start = Start { controller: text.to_owned(), path: *path, decision };
             trace.private(path.now.0, STARTED, &start);
         }
         if level != Level::StepsOnly {
-            tell_decision(&mut trace, path.now.0, &decision, Metrics::default(), None);
+            write_decision(&mut trace, path.now.0, &decision, Metrics::default(), None);
         }
         drop(trace);
         recorder
@@ -118,15 +118,15 @@ impl<W: Write> QlogRecorder<W> {
 
     /// Leaves it to whoever writes packets to the trace to write which were lost.
     #[must_use]
-    pub fn packets_elsewhere(mut self) -> Self {
-        self.elsewhere.packets = true;
+    pub fn without_packet_lost(mut self) -> Self {
+        self.omitted.packets = true;
         self
     }
 
     /// Leaves it to somebody else to write changes of the datagram size.
     #[must_use]
-    pub fn mtu_elsewhere(mut self) -> Self {
-        self.elsewhere.mtu = true;
+    pub fn without_mtu_updated(mut self) -> Self {
+        self.omitted.mtu = true;
         self
     }
 
@@ -138,27 +138,27 @@ impl<W: Write> QlogRecorder<W> {
 }
 
 impl<W: Write + Send> Recorder for QlogRecorder<W> {
-    fn turn(&mut self, turn: GroupStep) {
-        self.turn = Some(turn);
+    fn on_group_step(&mut self, step: GroupStep) {
+        self.group_step = Some(step);
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
-        let turn = self.turn.take();
+    fn record(&mut self, event: &Event, decision: &Decision, state_variables: &StateVariables<'_>) {
+        let group_step = self.group_step.take();
         let mut trace = self.trace.lock();
         if self.level != Level::StepsOnly {
-            tell_event(&mut trace, event, self.elsewhere);
+            write_event(&mut trace, event, self.omitted);
             let (metrics, trigger) = seen(event);
-            tell_decision(&mut trace, event.now.0, decision, metrics, trigger);
+            write_decision(&mut trace, event.now.0, decision, metrics, trigger);
         }
         if self.level != Level::Recovery {
-            let step = Step { event: *event, decision: *decision, turn };
-            trace.private(event.now.0, STEPPED, &Stepped { step, facts: FactMap(facts) });
+            let step = Step { event: *event, decision: *decision, group_step };
+            trace.private(event.now.0, STEPPED, &Stepped { step, state_variables: StateVariableMap(state_variables) });
         }
     }
 }
 
 /// Standard metrics and state of a decision, together with those `seen` in the event.
-fn tell_decision<W: Write>(
+fn write_decision<W: Write>(
     trace: &mut Trace<W>,
     now: u64,
     decision: &Decision,
@@ -215,12 +215,12 @@ struct Marks {
 struct Nothing {}
 
 /// Losses, marks and changes of the datagram size.
-fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewhere) {
+fn write_event<W: Write>(trace: &mut Trace<W>, event: &Event, omitted: Omitted) {
     let now = event.now.0;
     match event.kind {
         EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => {
             // Only of a single packet is the number known.
-            if let (1, Some(number), false) = (lost.packets, lost.newest_pn, elsewhere.packets) {
+            if let (1, Some(number), false) = (lost.packets, lost.newest_pn, omitted.packets) {
                 let trigger = match lost.trigger {
                     LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                     LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
@@ -238,7 +238,7 @@ fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewher
         }
         EventKind::EcnCe(marked) => trace.private(now, MARKED, &Marks { packets: marked.packets }),
         EventKind::SpuriousLoss(_) => trace.private(now, SPURIOUS_LOSS, &Nothing {}),
-        EventKind::MtuUpdated(_) if elsewhere.mtu => {}
+        EventKind::MtuUpdated(_) if omitted.mtu => {}
         EventKind::MtuUpdated(new) => trace.mtu_updated(now, None, new),
         _ => {}
     }
@@ -249,13 +249,13 @@ fn tell_event<W: Write>(trace: &mut Trace<W>, event: &Event, elsewhere: Elsewher
 struct Stepped<'a> {
     #[serde(flatten)]
     step: Step,
-    facts: FactMap<'a>,
+    state_variables: StateVariableMap<'a>,
 }
 
 /// The facts as an object; a fact that is not finite is `null`.
-struct FactMap<'a>(&'a StateVariables<'a>);
+struct StateVariableMap<'a>(&'a StateVariables<'a>);
 
-impl Serialize for FactMap<'_> {
+impl Serialize for StateVariableMap<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         let mut result = Ok(());

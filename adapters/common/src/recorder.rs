@@ -23,22 +23,22 @@ pub struct GroupStep {
 pub trait Recorder: Send + Sync {
     /// The event that [`record`](Self::record) tells next was a grouped flow's, and its
     /// turn was `turn`.
-    fn turn(&mut self, turn: GroupStep) {
-        let _ = turn;
+    fn on_group_step(&mut self, step: GroupStep) {
+        let _ = step;
     }
 
-    /// `event` was taken and `decision` holds from now on. `facts` reads the
+    /// `event` was taken and `decision` holds from now on. `state_variables` reads the
     /// controller's private state; it costs nothing unless called.
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>);
+    fn record(&mut self, event: &Event, decision: &Decision, state_variables: &StateVariables<'_>);
 }
 
 /// Several recorders of one flow, in their order.
 impl<const N: usize> Recorder for [Box<dyn Recorder>; N] {
-    fn turn(&mut self, turn: GroupStep) {
-        self.iter_mut().for_each(|recorder| recorder.turn(turn));
+    fn on_group_step(&mut self, step: GroupStep) {
+        self.iter_mut().for_each(|recorder| recorder.on_group_step(step));
     }
 
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
-        self.iter_mut().for_each(|recorder| recorder.record(event, decision, facts));
+    fn record(&mut self, event: &Event, decision: &Decision, state_variables: &StateVariables<'_>) {
+        self.iter_mut().for_each(|recorder| recorder.record(event, decision, state_variables));
     }
 }

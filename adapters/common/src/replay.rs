@@ -116,11 +116,11 @@ struct Replayed<R: BufRead> {
 pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
     let mut logs: Vec<Replayed<R>> = logs.into_iter().map(Replayed::new).collect();
     let groups = Groups::<Algorithm, u64>::default();
-    let mut turns: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut next_steps: BTreeMap<u64, u64> = BTreeMap::new();
     loop {
         let mut moved = false;
         for log in &mut logs {
-            while log.outcome.is_none() && log.advance(&groups, &mut turns) {
+            while log.outcome.is_none() && log.advance(&groups, &mut next_steps) {
                 moved = true;
             }
         }
@@ -129,9 +129,9 @@ pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
         }
     }
     let end = |mut log: Replayed<R>| {
-        let waits = log.turn();
+        let waits = log.waits_for_group();
         log.outcome.take().unwrap_or(match waits {
-            Some(group) => Outcome::Missing { group, step: turns.get(&group).copied().unwrap_or(0) },
+            Some(group) => Outcome::Missing { group, step: next_steps.get(&group).copied().unwrap_or(0) },
             None => Outcome::NoSteps,
         })
     };
@@ -145,20 +145,20 @@ impl<R: BufRead> Replayed<R> {
     }
 
     /// The group whose turn the next step waits for.
-    fn turn(&mut self) -> Option<u64> {
+    fn waits_for_group(&mut self) -> Option<u64> {
         match self.entries.peek() {
-            Some(Ok(Entry::Step(step, _))) => step.turn.map(|turn| turn.group),
+            Some(Ok(Entry::Step(step, _))) => step.group_step.map(|step| step.group),
             _ => None,
         }
     }
 
     /// Takes the next entry if its turn has come; says whether it did.
-    fn advance(&mut self, groups: &Groups<Algorithm, u64>, turns: &mut BTreeMap<u64, u64>) -> bool {
+    fn advance(&mut self, groups: &Groups<Algorithm, u64>, next_steps: &mut BTreeMap<u64, u64>) -> bool {
         if let Some(Ok(Entry::Step(step, _))) = self.entries.peek()
-            && let Some(turn) = step.turn
+            && let Some(at) = step.group_step
         {
-            let next = turns.entry(turn.group).or_default();
-            if turn.step != *next {
+            let next = next_steps.entry(at.group).or_default();
+            if at.step != *next {
                 return false;
             }
             *next += 1;
@@ -189,15 +189,15 @@ impl<R: BufRead> Replayed<R> {
         };
         if self.flow.is_none() {
             let recorder = Box::new(self.latest.clone());
-            let flow = match step.turn {
+            let flow = match step.group_step {
                 None => {
-                    let mut flow = Flow::alone(*algorithm, &start.path);
+                    let mut flow = Flow::ungrouped(*algorithm, &start.path);
                     self.compare(0, None, &start.decision.clone(), Some(flow.decision()));
                     flow.record(recorder);
                     flow
                 }
                 // It joins by this, and hears of that.
-                Some(turn) => Flow::grouped_with(*algorithm, &start.path, groups, turn.group, Some(recorder)),
+                Some(at) => Flow::grouped_with(*algorithm, &start.path, groups, at.group, Some(recorder)),
             };
             self.flow = Some(flow);
         }
@@ -206,7 +206,7 @@ impl<R: BufRead> Replayed<R> {
             EventKind::Left => self.flow = None,
             _ => {
                 if let Some(flow) = &mut self.flow {
-                    flow.on(&step.event);
+                    flow.on_event(&step.event);
                 }
             }
         }

@@ -41,7 +41,7 @@ pub struct Step {
     pub decision: Decision,
     /// When in its group's life it happened; `None` for a flow outside any group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<GroupStep>,
+    pub group_step: Option<GroupStep>,
 }
 
 impl Step {

@@ -151,7 +151,7 @@ impl<E: ConfiguredController> Definition<E> {
     pub fn choosing(choose: impl Fn(&Peer<'_>) -> (E, Arc<str>) + Send + Sync + 'static) -> Self {
         let choice = move |peer: &Peer<'_>| {
             let (engine, text) = choose(peer);
-            Choice { engine, text }
+            Choice { controller: engine, text }
         };
         FlowBuilder::choosing(choice).into()
     }
@@ -187,8 +187,8 @@ impl<E: ConfiguredController> Definition<E> {
         let level = self.recording.as_ref().and_then(Config::recording).map(Recording::level);
         match (packets, level) {
             (Some(place), Some(level)) => {
-                let recorder = QlogRecorder::new(place.trace, level, new.engine, new.controller, new.path);
-                Some(Box::new(recorder.packets_elsewhere().mtu_elsewhere()))
+                let recorder = QlogRecorder::new(place.trace, level, new.controller, new.text, new.path);
+                Some(Box::new(recorder.without_packet_lost().without_mtu_updated()))
             }
             _ => self.policy.recorder(new),
         }
@@ -198,17 +198,17 @@ impl<E: ConfiguredController> Definition<E> {
 impl<E: ConfiguredController> Start for Definition<E> {
     fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
         let choice = self.policy.choose(&new.peer);
-        new.check(&choice.engine, &choice.text)?;
+        new.check(&choice.controller, &choice.text)?;
         let origin = (self.origin)(&new.peer);
         let now = Time(new.now.since(origin).0);
         let start = windlass_controllers::Path { now, mtu: new.mtu, seed: self.policy.next_seed() };
-        let flow = NewFlow { peer: new.peer, engine: &choice.engine, controller: &choice.text, path: &start };
+        let flow = NewFlow { peer: new.peer, controller: &choice.controller, text: &choice.text, path: &start };
         let traced = new.traced();
         let place = traced.and_then(|traced| packets::place_of(&traced));
         let recorded = place.is_some() && self.recording.is_some();
         let flow = self.policy.join(&flow, self.recorder(&flow, place));
         if let Some(traced) = traced {
-            packets::name(&traced, &choice.text, flow.look(|decision| decision.cwnd), recorded);
+            packets::name(&traced, &choice.text, flow.with_decision(|decision| decision.cwnd), recorded);
         }
         let path = crate::path::Path::new(flow, now, new.mtu, new.in_flight).since(origin);
         Ok(Guarded::new(Box::new(path), choice.text))

@@ -56,7 +56,7 @@ pub(crate) trait Driven: Send {
 impl<E: ConfiguredController> Path<E> {
     /// `flow` on a path of datagrams of `mtu` bytes that starts with `in_flight` bytes.
     pub(crate) fn new(flow: Flow<E>, now: Time, mtu: u32, in_flight: u32) -> Self {
-        let mut counted = InFlight::new(flow.engine());
+        let mut counted = InFlight::new(flow.controller());
         if in_flight > 0 {
             counted.acknowledged(now, in_flight.into());
         }
@@ -84,7 +84,7 @@ impl<E: ConfiguredController> Path<E> {
     }
 
     fn tell(&mut self, kind: EventKind) {
-        self.flow.on(&Event { now: self.now, kind });
+        self.flow.on_event(&Event { now: self.now, kind });
     }
 
     /// It is `now_us`, and datagrams have `mtu` bytes. Time does not go back: packets are
@@ -102,7 +102,7 @@ impl<E: ConfiguredController> Path<E> {
     /// bound their windows by what was in flight for the same reason: a sender that is slower
     /// than its path may have enough to send all the time.
     fn unused(&self, flight: u32) -> bool {
-        self.flow.look(|decision| decision.pacing_rate.is_none() && u64::from(flight) < decision.cwnd / 2)
+        self.flow.with_decision(|decision| decision.pacing_rate.is_none() && u64::from(flight) < decision.cwnd / 2)
     }
 
     /// The sample of a frame, if it brings one.
@@ -181,9 +181,9 @@ impl<E: ConfiguredController> Driven for Path<E> {
         let mut event = Event { now: self.now, kind: EventKind::PacketsAcked(told) };
         if let EventKind::PacketsAcked(told) = &mut event.kind {
             told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
-            self.in_flight.depart(self.now, told, app_limited);
+            self.in_flight.fill_delivery_rate(self.now, told, app_limited);
         }
-        self.flow.on(&event);
+        self.flow.on_event(&event);
     }
 
     fn marked(&mut self, marked: &abi::Marked) {
@@ -226,9 +226,9 @@ impl<E: ConfiguredController> Driven for Path<E> {
 
     fn control(&self) -> abi::Control {
         let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
-        let every = if self.wants_packet_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
+        let every = if self.wants_packet_sent || self.in_flight.keeps_snapshots() { abi::control::EVERY_SENT } else { 0 };
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
-        self.flow.look(|decision| {
+        self.flow.with_decision(|decision| {
             let derived = || default_pacing(decision, self.smoothed?);
             let decided = if decision.pacing_rate.is_some() { abi::control::DECIDED } else { 0 };
             abi::Control {

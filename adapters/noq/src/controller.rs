@@ -9,43 +9,43 @@ use windlass_adapter::Flow;
 use windlass_adapter::std_time::{Loss, Packet, PathFlow};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
-/// A windlass controller in noq's clothes; made by a [`Factory`](crate::Factory).
+/// A windlass controller as noq takes one; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state(path)` and a copy of it
 /// with `clone_box().into_any()`; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<E: ConfiguredController = Algorithm> {
-    path: PathFlow<E>,
+pub struct Controller<C: ConfiguredController = Algorithm> {
+    path: PathFlow<C>,
     /// Packets lost that no congestion event has told of yet.
     lost: u32,
     initial_window: u64,
 }
 
-impl<E: ConfiguredController> Controller<E> {
-    pub(crate) fn new(path: PathFlow<E>) -> Self {
+impl<C: ConfiguredController> Controller<C> {
+    pub(crate) fn new(path: PathFlow<C>) -> Self {
         Controller { initial_window: path.window(), lost: 0, path }
     }
 
     /// The flow: its algorithm, state and decision in force.
     #[must_use]
-    pub fn flow(&self) -> &Flow<E> {
+    pub fn flow(&self) -> &Flow<C> {
         self.path.flow()
     }
 }
 
-impl<E: ConfiguredController> congestion::Controller for Controller<E> {
+impl<C: ConfiguredController> congestion::Controller for Controller<C> {
     /// noq calls this for packets that ask for an ACK; what else it sends is not in flight.
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
-        self.path.sent(now, u64::from(bytes), pn, false);
+        self.path.on_packet_sent(now, u64::from(bytes), pn, false);
     }
 
     #[inline]
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
+        self.path.on_packet_acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
-        self.path.end_acks(now, in_flight, app_limited, largest);
+        self.path.on_end_acks(now, in_flight, app_limited, largest);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, _: u64, _: Instant) {
@@ -63,24 +63,24 @@ impl<E: ConfiguredController> congestion::Controller for Controller<E> {
         largest_lost_pn: u64,
     ) {
         if is_ecn {
-            self.path.marked(now, sent, Some(largest_lost_pn));
+            self.path.on_ecn_ce(now, sent, Some(largest_lost_pn));
         } else {
             let packets = Some(std::mem::take(&mut self.lost)).filter(|packets| *packets > 0);
             let loss = Loss { bytes: lost_bytes, packets, newest_pn: Some(largest_lost_pn), persistent };
-            self.path.lost(now, sent, loss);
+            self.path.on_packets_lost(now, sent, loss);
         }
     }
 
     fn on_spurious_congestion_event(&mut self) {
-        self.path.spurious();
+        self.path.on_spurious_loss();
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.path.mtu(new_mtu);
+        self.path.on_mtu_update(new_mtu);
     }
 
     fn on_ack_frequency_update(&mut self, _: u64, requested_max_ack_delay: Duration) {
-        self.path.max_ack_delay(requested_max_ack_delay);
+        self.path.set_max_ack_delay(requested_max_ack_delay);
     }
 
     /// The decided window, of two datagrams at least.
@@ -93,7 +93,7 @@ impl<E: ConfiguredController> congestion::Controller for Controller<E> {
     /// 1.25 windows per smoothed RTT.
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        self.flow().look(|decision| {
+        self.flow().with_decision(|decision| {
             metrics.congestion_window = decision.cwnd.max(self.path.least_window());
             metrics.ssthresh = decision.ssthresh;
             metrics.pacing_rate = decision.pacing_rate.map(|bits| (bits / 8).max(1));

@@ -111,11 +111,11 @@ impl<E: ConfiguredController> Controller for Guarded<E> {
     }
 
     fn ssthresh(&self) -> Option<u64> {
-        self.call(None, |path| path.flow().look(|decision| decision.ssthresh))
+        self.call(None, |path| path.flow().with_decision(|decision| decision.ssthresh))
     }
 
     fn state(&self) -> &'static str {
-        self.call("stopped", |path| path.flow().look(|decision| decision.phase.qlog_name()))
+        self.call("stopped", |path| path.flow().with_decision(|decision| decision.phase.qlog_name()))
     }
 
     fn is_in_recovery(&self) -> bool {

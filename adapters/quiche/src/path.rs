@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
 use windlass_adapter::std_time::{Clock, span};
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, float, whole};
+use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, to_f64, to_u64};
 use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
@@ -65,7 +65,7 @@ struct DeliveryRate {
 impl DeliveryRate {
     /// Ends the span under way, with `bytes` delivered in all, and begins one as long as `span`.
     fn end_span(&mut self, now: Time, bytes: u64, span: Span) {
-        let rate = |(began, before)| whole(8e9 * float(bytes - before) / float(now.since(began).0));
+        let rate = |(began, before)| to_u64(8e9 * to_f64(bytes - before) / to_f64(now.since(began).0));
         *self = DeliveryRate { until: now + span, began: Some((now, bytes)), latest: self.began.map(rate) };
     }
 }
@@ -89,7 +89,7 @@ impl<E: ConfiguredController> Path<E> {
     pub(crate) fn new(flow: Flow<E>, clock: Clock, mtu: u32) -> Self {
         Path {
             wants_packet_sent: flow.wants_packet_sent(),
-            in_flight: InFlight::new(flow.engine()),
+            in_flight: InFlight::new(flow.controller()),
             flow,
             clock,
             mtu,
@@ -143,25 +143,25 @@ impl<E: ConfiguredController> Path<E> {
         // Congestion events say what is in flight. Each packet has to be seen only where the
         // controller wants it, or the application has nothing to send.
         let limited = self.app_limited || self.limited.latest();
-        decision.skip_packet_sent = !(self.wants_packet_sent || self.in_flight.remembers() || limited);
+        decision.skip_packet_sent = !(self.wants_packet_sent || self.in_flight.keeps_snapshots() || limited);
     }
 
     /// Writes the part of the decision that may change with every acknowledgement.
     #[inline]
     fn write_cwnd_and_pacing(&self, decision: &mut Decision) {
-        self.flow.look(|ours| {
+        self.flow.with_decision(|ours| {
             decision.cwnd = ours.cwnd;
             decision.pacing_rate = ours.pacing_rate.or_else(|| default_pacing(ours, self.smoothed?));
         });
     }
 
     pub(crate) fn is_in_recovery(&self) -> bool {
-        self.flow.look(|decision| decision.phase == Phase::Recovery)
+        self.flow.with_decision(|decision| decision.phase == Phase::Recovery)
     }
 
     #[inline]
     fn emit(&mut self, now: Time, kind: EventKind) {
-        self.flow.on(&Event { now, kind });
+        self.flow.on_event(&Event { now, kind });
     }
 
     /// A packet left; returns whether the flow had an event.
@@ -350,9 +350,9 @@ impl<E: ConfiguredController> Path<E> {
         // Filled in place: moving it into the event would cost a tenth of the rest.
         let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
-            self.in_flight.depart(now, acked, app_limited);
+            self.in_flight.fill_delivery_rate(now, acked, app_limited);
         }
-        self.flow.on(&event);
+        self.flow.on_event(&event);
     }
 
     /// The packets of `acked` that counted as in flight, and the newest number among them.

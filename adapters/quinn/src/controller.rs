@@ -9,24 +9,24 @@ use windlass_adapter::Flow;
 use windlass_adapter::std_time::{Loss, Packet, PathFlow};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
-/// A windlass controller in quinn's clothes; made by a [`Factory`](crate::Factory).
+/// A windlass controller as quinn takes one; made by a [`Factory`](crate::Factory).
 ///
 /// A running one is reached with `Connection::congestion_state().into_any()`, which hands
 /// out a copy; see [`flow`](Controller::flow).
 #[derive(Debug)]
-pub struct Controller<E: ConfiguredController = Algorithm> {
-    path: PathFlow<E>,
+pub struct Controller<C: ConfiguredController = Algorithm> {
+    path: PathFlow<C>,
     initial_window: u64,
 }
 
-impl<E: ConfiguredController> Controller<E> {
-    pub(crate) fn new(path: PathFlow<E>) -> Self {
+impl<C: ConfiguredController> Controller<C> {
+    pub(crate) fn new(path: PathFlow<C>) -> Self {
         Controller { initial_window: window(&path), path }
     }
 
     /// The flow: its algorithm, state and decision in force.
     #[must_use]
-    pub fn flow(&self) -> &Flow<E> {
+    pub fn flow(&self) -> &Flow<C> {
         self.path.flow()
     }
 }
@@ -34,34 +34,34 @@ impl<E: ConfiguredController> Controller<E> {
 /// quinn sends while bytes in flight and the next datagram together are *below* the
 /// window; a decision lets them reach it.
 #[inline]
-fn window<E: ConfiguredController>(path: &PathFlow<E>) -> u64 {
+fn window<C: ConfiguredController>(path: &PathFlow<C>) -> u64 {
     path.window().saturating_add(1)
 }
 
-impl<E: ConfiguredController> congestion::Controller for Controller<E> {
+impl<C: ConfiguredController> congestion::Controller for Controller<C> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
-        self.path.sent(now, bytes, last_packet_number, true);
+        self.path.on_packet_sent(now, bytes, last_packet_number, true);
     }
 
     fn on_ack(&mut self, _: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
-        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
+        self.path.on_packet_acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
-        self.path.end_acks(now, in_flight, app_limited, largest);
+        self.path.on_end_acks(now, in_flight, app_limited, largest);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
         if lost_bytes == 0 {
             // quinn's way to tell of CE marks.
-            self.path.marked(now, sent, None);
+            self.path.on_ecn_ce(now, sent, None);
         } else {
-            self.path.lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
+            self.path.on_packets_lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
         }
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
-        self.path.mtu(new_mtu);
+        self.path.on_mtu_update(new_mtu);
     }
 
     /// The decided window, of two datagrams at least, and one byte: quinn keeps bytes in
@@ -73,7 +73,7 @@ impl<E: ConfiguredController> congestion::Controller for Controller<E> {
 
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
-        self.flow().look(|decision| {
+        self.flow().with_decision(|decision| {
             metrics.congestion_window = decision.cwnd;
             metrics.ssthresh = decision.ssthresh;
             metrics.pacing_rate = decision.pacing_rate;

@@ -56,7 +56,7 @@ async fn an_upload_obeys_the_decisions_and_arrives_whole() {
     assert!(receiving.await.unwrap() == bytes);
 
     let running = connection.congestion_state().into_any().downcast::<Controller<Algorithm>>().unwrap();
-    assert_eq!(running.flow().engine().to_string(), "reno:iw=4,max_window=8");
+    assert_eq!(running.flow().controller().to_string(), "reno:iw=4,max_window=8");
     assert!(connection.stats().path.cwnd <= 8 * 1200 + 1);
     let heard = heard.0.lock().unwrap();
     assert!(heard.is_sorted_by_key(|(event, _)| event.now));

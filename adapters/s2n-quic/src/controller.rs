@@ -9,91 +9,91 @@ use windlass_adapter::Flow;
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::PacketInfo;
-use crate::boarding::Boarding;
-use crate::path::{Answers, Path};
+use crate::pending_flow::PendingFlow;
+use crate::path::{CachedState, Path};
 
-/// A windlass controller in s2n-quic's clothes; made by an [`Endpoint`](crate::Endpoint).
+/// A windlass controller as s2n-quic takes one; made by an [`Endpoint`](crate::Endpoint).
 ///
 /// A copy, for a path that moved, keeps the state and the seat in its group, and has no
 /// recorder.
 #[derive(Clone, Debug)]
-pub struct Controller<E: ConfiguredController = Algorithm> {
-    answers: Answers,
+pub struct Controller<C: ConfiguredController = Algorithm> {
+    cached: CachedState,
     /// s2n-quic asks a shared reference for the window after it reported losses, the last
     /// of which it does not name; whatever is asked first completes the report.
-    path: RefCell<Path<E>>,
+    path: RefCell<Path<C>>,
 }
 
-impl<E: ConfiguredController> Controller<E> {
-    pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
-        let controller = Controller { answers: Answers::default(), path: RefCell::new(Path::new(boarding, mtu)) };
-        controller.path.borrow().answer(&controller.answers);
+impl<C: ConfiguredController> Controller<C> {
+    pub(crate) fn new(pending: PendingFlow<C>, mtu: u16) -> Self {
+        let controller = Controller { cached: CachedState::default(), path: RefCell::new(Path::new(pending, mtu)) };
+        controller.path.borrow().update_cache(&controller.cached);
         controller
     }
 
     #[inline]
-    fn answers(&self) -> &Answers {
-        if self.answers.stale.get() {
-            self.ask();
+    fn cached(&self) -> &CachedState {
+        if self.cached.stale.get() {
+            self.refresh();
         }
-        &self.answers
+        &self.cached
     }
 
     #[cold]
-    fn ask(&self) {
+    fn refresh(&self) {
         let mut path = self.path.borrow_mut();
         path.refresh();
-        path.answer(&self.answers);
+        path.update_cache(&self.cached);
     }
 
     #[inline(never)]
-    fn departure(&self) -> Option<Timestamp> {
+    fn next_send_time(&self) -> Option<Timestamp> {
         // What is stale is not to be relied upon.
-        self.answers();
-        self.path.borrow().departure()
+        self.cached();
+        self.path.borrow().next_send_time()
     }
 
     /// Something happens to the path.
     #[inline]
-    fn change<R>(&mut self, change: impl FnOnce(&mut Path<E>) -> R) -> R {
+    fn change<R>(&mut self, change: impl FnOnce(&mut Path<C>) -> R) -> R {
         let path = self.path.get_mut();
         let result = change(path);
-        path.answer(&self.answers);
+        path.update_cache(&self.cached);
         result
     }
 
     /// Shows the flow: its algorithm, state and decision in force. `None` while the path
     /// has not sent a packet.
-    pub fn with_flow<R>(&self, look: impl FnOnce(&Flow<E>) -> R) -> Option<R> {
-        self.ask();
+    pub fn with_flow<R>(&self, look: impl FnOnce(&Flow<C>) -> R) -> Option<R> {
+        self.refresh();
         self.path.borrow().flow().map(look)
     }
 }
 
-impl<E: ConfiguredController> CongestionController for Controller<E> {
+impl<C: ConfiguredController> CongestionController for Controller<C> {
     type PacketInfo = PacketInfo;
 
     #[inline]
     fn congestion_window(&self) -> u32 {
-        self.answers().window.get()
+        self.cached().window.get()
     }
 
     #[inline]
     fn bytes_in_flight(&self) -> u32 {
-        self.answers().in_flight.get()
+        self.cached().in_flight.get()
     }
 
     #[inline]
     fn is_congestion_limited(&self) -> bool {
-        let answers = self.answers();
-        answers.window.get().saturating_sub(answers.in_flight.get()) < answers.mtu.get()
+        let cached = self.cached();
+        cached.window.get().saturating_sub(cached.in_flight.get()) < cached.mtu.get()
     }
 
     /// One packet of lost data may leave when a response to losses begins, whatever the
     /// window (`RFC 9002 §7.3.2`).
     #[inline]
     fn requires_fast_retransmission(&self) -> bool {
-        self.answers().retransmit.get()
+        self.cached().retransmit.get()
     }
 
     #[inline]
@@ -105,14 +105,14 @@ impl<E: ConfiguredController> CongestionController for Controller<E> {
         rtt: &RttEstimator,
         _: &mut P,
     ) -> PacketInfo {
-        self.path.get_mut().sent(time_sent, sent_bytes as u64, app_limited, rtt, &self.answers)
+        self.path.get_mut().sent(time_sent, sent_bytes as u64, app_limited, rtt, &self.cached)
     }
 
     #[inline]
     fn on_rtt_update<P: Publisher>(&mut self, _: Timestamp, now: Timestamp, rtt: &RttEstimator, _: &mut P) {
         self.path.get_mut().sampled(now, rtt);
         // Nothing is asked before the frame is complete, or it completes the frame.
-        self.answers.spoil();
+        self.cached.invalidate();
     }
 
     #[inline]
@@ -127,7 +127,7 @@ impl<E: ConfiguredController> CongestionController for Controller<E> {
         _: &mut P,
     ) {
         let (bytes, newest) = (bytes_acknowledged as u64, &newest_acked_packet_info);
-        self.path.get_mut().acked(ack_receive_time, bytes, newest, &self.answers);
+        self.path.get_mut().acked(ack_receive_time, bytes, newest, &self.cached);
     }
 
     #[inline]
@@ -163,6 +163,6 @@ impl<E: ConfiguredController> CongestionController for Controller<E> {
 
     #[inline]
     fn earliest_departure_time(&self) -> Option<Timestamp> {
-        if self.answers.held.get() { self.departure() } else { None }
+        if self.cached.pacing_blocked.get() { self.next_send_time() } else { None }
     }
 }

@@ -10,7 +10,7 @@ use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
-use crate::boarding::Boarding;
+use crate::pending_flow::PendingFlow;
 use crate::qlog::Recorders;
 use crate::{Controller, PROVIDES, Qlog, STACK};
 
@@ -19,8 +19,8 @@ const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
 /// Makes a controller for every path of every connection of an endpoint: what
 /// `with_congestion_controller` takes.
 #[derive(Clone)]
-pub struct Endpoint<E: ConfiguredController = Algorithm> {
-    policy: FlowBuilder<E>,
+pub struct Endpoint<C: ConfiguredController = Algorithm> {
+    builder: FlowBuilder<C>,
     logs: Option<Recorders>,
 }
 
@@ -47,18 +47,18 @@ impl Endpoint {
     }
 }
 
-impl<E: ConfiguredController> Endpoint<E> {
-    /// An endpoint whose connections all use `engine`: [`Static`](crate::Static) makes one of
+impl<C: ConfiguredController> Endpoint<C> {
+    /// An endpoint whose connections all use `controller`: [`Static`](crate::Static) makes one of
     /// any controller.
     ///
     /// # Errors
     /// The controller needs a signal s2n-quic does not report.
-    pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::new(engine, &THIS)?))
+    pub fn new(controller: C) -> Result<Self, ChoiceError> {
+        Ok(Self::of(FlowBuilder::new(controller, &THIS)?))
     }
 
-    fn of(policy: FlowBuilder<E>) -> Self {
-        Endpoint { policy, logs: None }
+    fn of(builder: FlowBuilder<C>) -> Self {
+        Endpoint { builder, logs: None }
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer. Strength
@@ -67,18 +67,18 @@ impl<E: ConfiguredController> Endpoint<E> {
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
     #[must_use]
-    pub fn group<K>(self, groups: &Groups<E, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
+    pub fn group<K>(self, groups: &Groups<C, K>, key_of: impl Fn(SocketAddr) -> K + Send + Sync + 'static) -> Self
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        Endpoint { policy: self.policy.group(groups, key_of), ..self }
+        Endpoint { builder: self.builder.group(groups, key_of), ..self }
     }
 
     /// Gives every flow the recorder `make` returns for it. Together with the path the flow
     /// starts on, what it records is all a replay needs.
     #[must_use]
-    pub fn record_with(self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        Endpoint { policy: self.policy.record_with(make), ..self }
+    pub fn record_with(self, make: impl Fn(&NewFlow<'_, C>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
+        Endpoint { builder: self.builder.record_with(make), ..self }
     }
 
     /// Records every flow in the log of its connection, beside its packets. `qlog` has to be
@@ -94,27 +94,27 @@ impl<E: ConfiguredController> Endpoint<E> {
     /// differs from endpoint to endpoint.
     #[must_use]
     pub fn seed(self, seed: u64) -> Self {
-        Endpoint { policy: self.policy.seed(seed), ..self }
+        Endpoint { builder: self.builder.seed(seed), ..self }
     }
 
     /// A controller for a path to `peer`, of datagrams of `mtu` bytes.
-    pub fn make(&mut self, peer: SocketAddr, mtu: u16) -> Controller<E> {
+    pub fn make(&mut self, peer: SocketAddr, mtu: u16) -> Controller<C> {
         let peer = SocketAddr::new(peer.ip().to_canonical(), peer.port());
-        let boarding = Boarding {
-            choice: self.policy.choose(&peer.into()),
+        let pending = PendingFlow {
+            choice: self.builder.choose(&peer.into()),
             peer,
-            seed: self.policy.next_seed(),
-            policy: self.policy.clone(),
+            seed: self.builder.next_seed(),
+            builder: self.builder.clone(),
             log: self.logs.as_ref().and_then(Recorders::take),
         };
-        Controller::new(boarding, mtu)
+        Controller::new(pending, mtu)
     }
 }
 
-impl<E: ConfiguredController> congestion_controller::Endpoint for Endpoint<E> {
-    type CongestionController = Controller<E>;
+impl<C: ConfiguredController> congestion_controller::Endpoint for Endpoint<C> {
+    type CongestionController = Controller<C>;
 
-    fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Controller<E> {
+    fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Controller<C> {
         self.make(address(&path.remote_address), path.max_datagram_size)
     }
 }
@@ -129,10 +129,10 @@ pub(crate) fn address(address: &SocketAddress<'_>) -> SocketAddr {
     }
 }
 
-impl<E: ConfiguredController> fmt::Debug for Endpoint<E> {
+impl<C: ConfiguredController> fmt::Debug for Endpoint<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("policy", &self.policy)
+            .field("builder", &self.builder)
             .field("logged", &self.logs.is_some())
             .finish_non_exhaustive()
     }

@@ -27,13 +27,13 @@
 //!   spurious losses. A controller that needs one of them is refused when its endpoint is
 //!   made, with the reason.
 
-mod boarding;
+mod pending_flow;
 mod clock;
 mod controller;
 mod datagrams;
 mod endpoint;
 mod frame;
-mod held;
+mod ack_delay;
 mod pacer;
 mod packet;
 mod path;

@@ -1,6 +1,6 @@
 //! When the next packet may leave.
 
-use windlass_adapter::{float, whole, windows_per_rtt};
+use windlass_adapter::{to_f64, to_u64, windows_per_rtt};
 use windlass_controllers::{Decision, Span, Time};
 
 /// Below this smoothed RTT a window goes out unpaced unless a rate was decided: waiting
@@ -40,15 +40,15 @@ impl Pacer {
     /// A new decision, on a path of datagrams of `mtu` bytes whose smoothed RTT is `smoothed`;
     /// zero if none was measured.
     #[inline]
-    pub(crate) fn heed(&mut self, decision: &Decision, smoothed: Span, mtu: u32) {
+    pub(crate) fn apply(&mut self, decision: &Decision, smoothed: Span, mtu: u32) {
         if let Some(rate) = decision.pacing_rate {
-            self.price = whole(8e9 * PARTS / rate.max(1) as f64);
+            self.price = to_u64(8e9 * PARTS / rate.max(1) as f64);
             self.credit = LATENESS;
             return;
         }
         self.price = if smoothed >= SHORT_RTT {
             // As s2n-quic's own controllers have it.
-            whole(positive(smoothed.0) * PARTS / (windows_per_rtt(decision.phase) * positive(decision.cwnd)))
+            to_u64(positive(smoothed.0) * PARTS / (windows_per_rtt(decision.phase) * positive(decision.cwnd)))
         } else {
             0
         };
@@ -85,7 +85,7 @@ fn positive(bytes: u64) -> f64 {
 #[cold]
 #[inline(never)]
 fn extreme(bytes: u64) -> f64 {
-    float(bytes.max(1))
+    to_f64(bytes.max(1))
 }
 
 #[cfg(test)]

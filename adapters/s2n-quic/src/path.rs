@@ -8,11 +8,11 @@ use windlass_controllers::event::{EcnCe, IdleRestart, LossTrigger, PacketSent, P
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
-use crate::boarding::Boarding;
+use crate::pending_flow::PendingFlow;
 use crate::clock::{Clock, short, span};
 use crate::datagrams::Datagrams;
 use crate::frame::Frame;
-use crate::held::held;
+use crate::ack_delay::ack_delay;
 use crate::pacer::Pacer;
 
 /// Room for this many datagrams does not make a flow limited by its application: it may be
@@ -25,7 +25,7 @@ const GRANULARITY: Span = Span::from_millis(1);
 /// What s2n-quic asks, several times for each packet, until something happens. Each answer
 /// is read as it was written: a processor waits for several that are copied as one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Answers {
+pub(crate) struct CachedState {
     /// Bytes.
     pub(crate) window: Cell<u32>,
     /// Bytes.
@@ -34,41 +34,41 @@ pub(crate) struct Answers {
     pub(crate) mtu: Cell<u32>,
     /// A response to losses began and no packet was sent since.
     pub(crate) retransmit: Cell<bool>,
-    /// The next packet may have to wait: it has to, or these answers are stale.
-    pub(crate) held: Cell<bool>,
+    /// The next packet may have to wait: it has to, or these cached are stale.
+    pub(crate) pacing_blocked: Cell<bool>,
     /// Not for long: a report is not complete, or siblings may change the window.
     pub(crate) stale: Cell<bool>,
     /// A packet that leaves is only to be counted.
     counts_only: Cell<bool>,
 }
 
-impl Answers {
+impl CachedState {
     /// A report begins.
     #[inline]
-    pub(crate) fn spoil(&self) {
+    pub(crate) fn invalidate(&self) {
         self.stale.set(true);
-        self.held.set(true);
+        self.pacing_blocked.set(true);
         self.counts_only.set(false);
     }
 }
 
 /// A flow starts when its first packet leaves: nothing tells the time before.
 #[derive(Clone, Debug)]
-enum Stage<E: ConfiguredController> {
-    Waiting(Boarding<E>),
-    Running(Flow<E>),
+enum FlowState<C: ConfiguredController> {
+    Pending(PendingFlow<C>),
+    Running(Flow<C>),
 }
 
 /// Turns what s2n-quic tells of a path into events of a flow.
 #[derive(Clone, Debug)]
-pub(crate) struct Path<E: ConfiguredController> {
-    stage: Stage<E>,
+pub(crate) struct Path<C: ConfiguredController> {
+    flow_state: FlowState<C>,
     clock: Option<Clock>,
     in_flight: InFlight,
     delivered: u64,
     newest_acked_at: Time,
     frame: Frame,
-    course: Course,
+    sending: Sending,
     datagrams: Datagrams,
     grouped: bool,
     wants_packet_sent: bool,
@@ -78,7 +78,7 @@ pub(crate) struct Path<E: ConfiguredController> {
 
 /// What was decided, carried out.
 #[derive(Clone, Debug, Default)]
-struct Course {
+struct Sending {
     mtu: u32,
     /// Bytes, as the latest event left it.
     window: u64,
@@ -93,11 +93,11 @@ struct Course {
     retransmit: bool,
 }
 
-impl Course {
+impl Sending {
     /// What was decided on `event`.
     #[inline(always)]
-    fn heed(&mut self, decision: &Decision, kind: &EventKind) {
-        self.pacer.heed(decision, self.smoothed, self.mtu);
+    fn apply(&mut self, decision: &Decision, kind: &EventKind) {
+        self.pacer.apply(decision, self.smoothed, self.mtu);
         self.window = decision.cwnd;
         if decision.recovery_start != self.recovery_start {
             self.recovery_start = decision.recovery_start;
@@ -118,16 +118,16 @@ impl Course {
     }
 }
 
-impl<E: ConfiguredController> Path<E> {
+impl<C: ConfiguredController> Path<C> {
     /// A path of datagrams of `mtu` bytes.
-    pub(crate) fn new(boarding: Boarding<E>, mtu: u16) -> Self {
+    pub(crate) fn new(pending: PendingFlow<C>, mtu: u16) -> Self {
         let datagrams = Datagrams::of(mtu);
         let mtu = u32::from(mtu);
         Path {
-            wants_packet_sent: boarding.engine().wants_packet_sent(),
-            in_flight: InFlight::new(boarding.engine()),
-            course: Course { mtu, window: boarding.initial_window(mtu), ..Course::default() },
-            stage: Stage::Waiting(boarding),
+            wants_packet_sent: pending.controller().wants_packet_sent(),
+            in_flight: InFlight::new(pending.controller()),
+            sending: Sending { mtu, window: pending.initial_window(mtu), ..Sending::default() },
+            flow_state: FlowState::Pending(pending),
             clock: None,
             delivered: 0,
             newest_acked_at: Time::ZERO,
@@ -139,45 +139,45 @@ impl<E: ConfiguredController> Path<E> {
     }
 
     /// The flow, once it runs.
-    pub(crate) fn flow(&self) -> Option<&Flow<E>> {
-        match &self.stage {
-            Stage::Running(flow) => Some(flow),
-            Stage::Waiting(_) => None,
+    pub(crate) fn flow(&self) -> Option<&Flow<C>> {
+        match &self.flow_state {
+            FlowState::Running(flow) => Some(flow),
+            FlowState::Pending(_) => None,
         }
     }
 
     #[inline]
-    pub(crate) fn answer(&self, answers: &Answers) {
-        self.answer_at(self.now(), answers);
-        answers.mtu.set(self.course.mtu);
+    pub(crate) fn update_cache(&self, cached: &CachedState) {
+        self.update_cache_at(self.now(), cached);
+        cached.mtu.set(self.sending.mtu);
         if self.frame.open {
-            answers.spoil();
+            cached.invalidate();
         }
     }
 
-    /// As [`answer`](Self::answer) where it is `now`, the datagram size is what it was, and no
+    /// As [`update_cache`](Self::update_cache) where it is `now`, the datagram size is what it was, and no
     /// frame is open.
     #[inline]
-    fn answer_at(&self, now: Time, answers: &Answers) {
-        answers.window.set(narrow(self.course.window));
-        answers.in_flight.set(narrow(self.in_flight.bytes()));
-        answers.retransmit.set(self.course.retransmit);
-        answers.held.set(self.grouped | (self.course.pacer.due() > now));
-        answers.stale.set(self.grouped);
-        answers.counts_only.set(self.plain & self.in_flight.counts_only());
+    fn update_cache_at(&self, now: Time, cached: &CachedState) {
+        cached.window.set(narrow(self.sending.window));
+        cached.in_flight.set(narrow(self.in_flight.bytes()));
+        cached.retransmit.set(self.sending.retransmit);
+        cached.pacing_blocked.set(self.grouped | (self.sending.pacer.due() > now));
+        cached.stale.set(self.grouped);
+        cached.counts_only.set(self.plain & self.in_flight.counts_only());
     }
 
     /// When the next packet may leave, if that is later.
-    pub(crate) fn departure(&self) -> Option<Timestamp> {
-        let due = self.course.pacer.due();
+    pub(crate) fn next_send_time(&self) -> Option<Timestamp> {
+        let due = self.sending.pacer.due();
         self.clock.as_ref().filter(|clock| due > clock.latest()).map(|clock| clock.timestamp(due))
     }
 
     /// Completes what was reported, and asks for what siblings made of the window.
     pub(crate) fn refresh(&mut self) {
-        self.settle();
-        if let Stage::Running(flow) = &self.stage {
-            self.course.window = flow.cwnd();
+        self.finish_frame();
+        if let FlowState::Running(flow) = &self.flow_state {
+            self.sending.window = flow.cwnd();
         }
     }
 
@@ -202,29 +202,29 @@ impl<E: ConfiguredController> Path<E> {
 
     #[cold]
     fn start(&mut self, now: Time) {
-        if let Stage::Waiting(boarding) = &self.stage {
-            let flow = boarding.board(now, self.course.mtu);
+        if let FlowState::Pending(pending) = &self.flow_state {
+            let flow = pending.start(now, self.sending.mtu);
             let decision = flow.decision();
-            self.course.recovery_start = decision.recovery_start;
-            self.course.pacer.heed(&decision, self.course.smoothed, self.course.mtu);
-            self.course.window = decision.cwnd;
+            self.sending.recovery_start = decision.recovery_start;
+            self.sending.pacer.apply(&decision, self.sending.smoothed, self.sending.mtu);
+            self.sending.window = decision.cwnd;
             self.grouped = flow.is_grouped();
-            self.stage = Stage::Running(flow);
+            self.flow_state = FlowState::Running(flow);
             self.plain = !self.wants_packet_sent;
         }
     }
 
     /// Tells the flow of what comes rarely.
     #[inline(never)]
-    fn tell(&mut self, now: Time, kind: EventKind) {
-        let Stage::Running(flow) = &mut self.stage else { return };
+    fn on_event(&mut self, now: Time, kind: EventKind) {
+        let FlowState::Running(flow) = &mut self.flow_state else { return };
         let event = Event { now, kind };
-        self.course.heed(flow.on(&event), &event.kind);
+        self.sending.apply(flow.on_event(&event), &event.kind);
     }
 
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
     #[inline]
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn finish_frame(&mut self) {
         if self.frame.open {
             self.congestion(self.now(), self.newest_acked_at, 0);
         }
@@ -241,14 +241,14 @@ impl<E: ConfiguredController> Path<E> {
         let lost = std::mem::take(&mut self.frame.lost);
         let in_flight = self.in_flight.bytes();
         if let Some(rtt) = rtt {
-            self.tell(now, EventKind::RttSampled(rtt));
+            self.on_event(now, EventKind::RttSampled(rtt));
         }
         if marks > 0 {
             let in_flight = in_flight.saturating_add(lost.bytes);
-            self.tell(now, EventKind::EcnCe(EcnCe { packets: marks, newest_sent_at, newest_pn: None, in_flight }));
+            self.on_event(now, EventKind::EcnCe(EcnCe { packets: marks, newest_sent_at, newest_pn: None, in_flight }));
         }
         if lost.packets > 0 {
-            let told = PacketsLost {
+            let event = PacketsLost {
                 bytes: lost.bytes,
                 packets: lost.packets,
                 newest_sent_at: lost.newest_sent_at,
@@ -258,9 +258,9 @@ impl<E: ConfiguredController> Path<E> {
                 trigger: LossTrigger::Unknown,
                 transmissions: 1,
             };
-            self.tell(
+            self.on_event(
                 now,
-                if lost.persistent { EventKind::PersistentCongestion(told) } else { EventKind::PacketsLost(told) },
+                if lost.persistent { EventKind::PersistentCongestion(event) } else { EventKind::PacketsLost(event) },
             );
             if acked == 0 {
                 // Nothing follows that could tell that the path fell silent.
@@ -272,25 +272,25 @@ impl<E: ConfiguredController> Path<E> {
     /// Opens the frame that `now` brings, closing another that was left open.
     #[inline]
     fn open(&mut self, now: Timestamp) -> Time {
-        let now = self.turn_to(now);
+        let now = self.begin_at(now);
         self.frame.open = true;
         now
     }
 
     /// As [`open`](Self::open), of a frame about to be closed.
     #[inline]
-    fn turn_to(&mut self, now: Timestamp) -> Time {
+    fn begin_at(&mut self, now: Timestamp) -> Time {
         match &mut self.clock {
-            Some(clock) if self.frame.open && clock.is_past(now) => self.turn_on(now),
+            Some(clock) if self.frame.open && clock.is_past(now) => self.finish_and_read(now),
             Some(clock) => clock.read(now),
             None => self.read_first(now),
         }
     }
 
-    /// As [`turn_to`](Self::turn_to), closing the frame before.
+    /// As [`begin_at`](Self::begin_at), closing the frame before.
     #[cold]
-    fn turn_on(&mut self, now: Timestamp) -> Time {
-        self.settle();
+    fn finish_and_read(&mut self, now: Timestamp) -> Time {
+        self.finish_frame();
         self.read(now)
     }
 
@@ -302,56 +302,56 @@ impl<E: ConfiguredController> Path<E> {
         bytes: u64,
         app_limited: Option<bool>,
         rtt: &RttEstimator,
-        answers: &Answers,
+        cached: &CachedState,
     ) -> PacketInfo {
-        if !answers.counts_only.get() || bytes == 0 {
-            return self.departed(at, bytes, app_limited, rtt, answers);
+        if !cached.counts_only.get() || bytes == 0 {
+            return self.sent_slow(at, bytes, app_limited, rtt, cached);
         }
         self.in_flight.add(bytes);
         let now = self.read(at);
-        self.gone(now, bytes);
-        answers.in_flight.set(narrow(self.in_flight.bytes()));
-        answers.retransmit.set(false);
-        answers.held.set(self.grouped | (self.course.pacer.due() > now));
+        self.count_sent(now, bytes);
+        cached.in_flight.set(narrow(self.in_flight.bytes()));
+        cached.retransmit.set(false);
+        cached.pacing_blocked.set(self.grouped | (self.sending.pacer.due() > now));
         self.info(now, self.is_app_limited(app_limited))
     }
 
     /// A packet left, and there is more to that than bytes in flight.
     #[inline(never)]
-    fn departed(
+    fn sent_slow(
         &mut self,
         at: Timestamp,
         bytes: u64,
         app_limited: Option<bool>,
         rtt: &RttEstimator,
-        answers: &Answers,
+        cached: &CachedState,
     ) -> PacketInfo {
-        self.settle();
+        self.finish_frame();
         let now = self.read(at);
         if bytes > 0 {
-            if matches!(self.stage, Stage::Waiting(_)) {
+            if matches!(self.flow_state, FlowState::Pending(_)) {
                 self.start(now);
             }
             if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-                self.tell(now, EventKind::IdleRestart(IdleRestart { idle, pto: pto(rtt) }));
+                self.on_event(now, EventKind::IdleRestart(IdleRestart { idle, pto: pto(rtt) }));
             }
-            self.gone(now, bytes);
+            self.count_sent(now, bytes);
         }
         let app_limited = self.is_app_limited(app_limited);
         if self.wants_packet_sent && bytes > 0 {
             let in_flight = self.in_flight.bytes();
-            self.tell(now, EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }));
+            self.on_event(now, EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }));
         }
-        self.answer(answers);
+        self.update_cache(cached);
         self.info(now, app_limited)
     }
 
     /// `bytes` left at `now`.
     #[inline]
-    fn gone(&mut self, now: Time, bytes: u64) {
-        self.course.sent += bytes;
-        self.course.pacer.sent(now, bytes);
-        self.course.retransmit = false;
+    fn count_sent(&mut self, now: Time, bytes: u64) {
+        self.sending.sent += bytes;
+        self.sending.pacer.sent(now, bytes);
+        self.sending.retransmit = false;
     }
 
     /// Whether the application left the window unused, if s2n-quic says `app_limited`.
@@ -359,13 +359,13 @@ impl<E: ConfiguredController> Path<E> {
     fn is_app_limited(&self, app_limited: Option<bool>) -> bool {
         // Handshakes are short of data by nature; s2n-quic does not say so.
         app_limited.unwrap_or(true)
-            && self.course.window.saturating_sub(self.in_flight.bytes()) >= SLACK_DATAGRAMS * u64::from(self.course.mtu)
+            && self.sending.window.saturating_sub(self.in_flight.bytes()) >= SLACK_DATAGRAMS * u64::from(self.sending.mtu)
     }
 
     /// What to remember of a packet that left at `now`.
     #[inline]
     fn info(&self, now: Time, app_limited: bool) -> PacketInfo {
-        PacketInfo::new(now, self.course.sent, self.in_flight.bytes(), app_limited)
+        PacketInfo::new(now, self.sending.sent, self.in_flight.bytes(), app_limited)
     }
 
     /// The RTT sample of a frame, with s2n-quic's estimates.
@@ -373,8 +373,8 @@ impl<E: ConfiguredController> Path<E> {
     pub(crate) fn sampled(&mut self, now: Timestamp, rtt: &RttEstimator) {
         self.open(now);
         let (latest, smoothed) = (short(rtt.latest_rtt()), short(rtt.smoothed_rtt()));
-        let ack_delay = held(self.course.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
-        self.course.smoothed = smoothed;
+        let ack_delay = ack_delay(self.sending.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
+        self.sending.smoothed = smoothed;
         let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
         *self.frame.rtt() = Some(RttSample { latest, smoothed, variation, min, ack_delay });
     }
@@ -397,8 +397,8 @@ impl<E: ConfiguredController> Path<E> {
 
     /// A frame ends with acknowledgements of `bytes`.
     #[inline]
-    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, answers: &Answers) {
-        let now = self.turn_to(now);
+    pub(crate) fn acked(&mut self, now: Timestamp, bytes: u64, newest: &PacketInfo, cached: &CachedState) {
+        let now = self.begin_at(now);
         self.newest_acked_at = self.newest_acked_at.max(newest.sent_at);
         if self.frame.is_congested() {
             self.congestion(now, newest.sent_at, bytes);
@@ -411,35 +411,35 @@ impl<E: ConfiguredController> Path<E> {
         let acked = self.frame.acked();
         acked.bytes = bytes;
         acked.packets = self.datagrams.count(bytes);
-        acked.fresh_bytes = self.course.fresh(newest, bytes);
+        acked.fresh_bytes = self.sending.fresh(newest, bytes);
         acked.newest_sent_at = newest.sent_at;
         acked.in_flight_before = in_flight_before;
         acked.in_flight = in_flight;
         acked.delivered = self.delivered;
         acked.app_limited = newest.app_limited();
-        if self.in_flight.remembers() {
+        if self.in_flight.keeps_snapshots() {
             acked.delivery = None;
-            self.in_flight.depart(now, acked, newest.app_limited());
+            self.in_flight.fill_delivery_rate(now, acked, newest.app_limited());
         }
         // Its own, not that of the last packet of its instant.
         acked.newest_in_flight = Some(newest.in_flight());
-        if let Stage::Running(flow) = &mut self.stage {
+        if let FlowState::Running(flow) = &mut self.flow_state {
             let event = self.frame.ack(now);
-            self.course.heed(flow.on(event), &event.kind);
+            self.sending.apply(flow.on_event(event), &event.kind);
         }
         *self.frame.rtt() = None;
-        self.answer_at(now, answers);
+        self.update_cache_at(now, cached);
     }
 
     /// Datagrams may have `mtu` bytes from now on.
     pub(crate) fn resized(&mut self, mtu: u16) {
         self.datagrams = Datagrams::of(mtu);
         let mtu = u32::from(mtu);
-        self.course.mtu = mtu;
-        if let Stage::Waiting(boarding) = &self.stage {
-            self.course.window = boarding.initial_window(mtu);
+        self.sending.mtu = mtu;
+        if let FlowState::Pending(pending) = &self.flow_state {
+            self.sending.window = pending.initial_window(mtu);
         }
-        self.tell(self.now(), EventKind::MtuUpdated(mtu));
+        self.on_event(self.now(), EventKind::MtuUpdated(mtu));
     }
 
     /// `bytes` are in flight no more, for no reason of the network's.

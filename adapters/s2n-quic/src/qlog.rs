@@ -46,7 +46,7 @@ type Outputs = Box<dyn FnMut(&NewConnection) -> Option<(Output, Lost)> + Send>;
 /// hear and decide goes into the same files.
 pub struct Qlog {
     outputs: Outputs,
-    spool: Option<LogWriter>,
+    writer: Option<LogWriter>,
     profile: Profile,
     detail: Detail,
     title: String,
@@ -62,7 +62,7 @@ impl Qlog {
     /// # Errors
     /// The directory cannot be made, or no thread.
     pub fn to_directory(directory: impl Into<PathBuf>) -> io::Result<Qlog> {
-        Ok(Self::spooled(LogWriter::open(directory)?))
+        Ok(Self::to_log_writer(LogWriter::open(directory)?))
     }
 
     /// Writes where `config` says, what it says; `None` if it says nothing of recording.
@@ -71,7 +71,7 @@ impl Qlog {
     /// The directory cannot be made.
     pub fn from_config(config: &Config) -> Result<Option<Qlog>, ConfigError> {
         let Some(recording) = config.recording() else { return Ok(None) };
-        let qlog = Self::spooled(recording.open()?);
+        let qlog = Self::to_log_writer(recording.open()?);
         qlog.recorders.set_level(recording.level());
         Ok(Some(qlog))
     }
@@ -83,22 +83,22 @@ impl Qlog {
         Self::with(Box::new(move |new| Some((outputs(new)?, Lost::default()))), None)
     }
 
-    fn spooled(spool: LogWriter) -> Qlog {
+    fn to_log_writer(writer: LogWriter) -> Qlog {
         let started = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis();
-        let files = spool.clone();
+        let files = writer.clone();
         let outputs = move |new: &NewConnection| {
             let end = if new.client { "client" } else { "server" };
             let file = files.file(&format!("{STACK}-{started}-{}-{end}-{}.sqlog", std::process::id(), new.id));
             let lost = file.lost();
             Some((Box::new(file) as Output, lost))
         };
-        Self::with(Box::new(outputs), Some(spool))
+        Self::with(Box::new(outputs), Some(writer))
     }
 
-    fn with(outputs: Outputs, spool: Option<LogWriter>) -> Qlog {
+    fn with(outputs: Outputs, writer: Option<LogWriter>) -> Qlog {
         Qlog {
             outputs,
-            spool,
+            writer,
             profile: Profile::Ietf,
             detail: Detail::Packets,
             title: STACK.to_owned(),
@@ -146,8 +146,8 @@ impl Qlog {
     /// What writes the files, if [`to_directory`](Self::to_directory) made it: tells what
     /// was dropped, and waits until all is written.
     #[must_use]
-    pub fn spool(&self) -> Option<LogWriter> {
-        self.spool.clone()
+    pub fn log_writer(&self) -> Option<LogWriter> {
+        self.writer.clone()
     }
 
     pub(crate) fn recorders(&self) -> Recorders {
@@ -232,15 +232,15 @@ pub(crate) struct Place {
 
 impl Place {
     /// The recorder of a flow that starts.
-    pub(crate) fn recorder<E: ConfiguredController>(&self, new: &NewFlow<'_, E>, window: u64) -> Box<dyn Recorder> {
+    pub(crate) fn recorder<C: ConfiguredController>(&self, new: &NewFlow<'_, C>, window: u64) -> Box<dyn Recorder> {
         let parameters = RecoveryParameters {
             initial_congestion_window: Some(window),
-            ..RecoveryParameters::rfc9002(new.controller, new.path.mtu)
+            ..RecoveryParameters::rfc9002(new.text, new.path.mtu)
         };
         self.trace.lock().recovery_parameters_set(new.path.now.0, &parameters);
         // s2n-quic's event of a change has its time and the size before; its callback neither.
-        let recorder = QlogRecorder::new(self.trace.clone(), self.level, new.engine, new.controller, new.path);
-        Box::new(recorder.mtu_elsewhere())
+        let recorder = QlogRecorder::new(self.trace.clone(), self.level, new.controller, new.text, new.path);
+        Box::new(recorder.without_mtu_updated())
     }
 }
 
@@ -359,17 +359,17 @@ impl Subscriber for Qlog {
         event: &events::TransportParametersReceived<'_>,
     ) {
         let Some(connection) = context else { return };
-        let told = &event.transport_parameters;
+        let sent = &event.transport_parameters;
         let millis = |duration: std::time::Duration| u64::try_from(duration.as_millis()).ok();
         let parameters = TransportParameters {
             initial_max_data: None,
-            initial_max_stream_data_bidi_local: Some(told.initial_max_stream_data_bidi_local),
-            initial_max_stream_data_bidi_remote: Some(told.initial_max_stream_data_bidi_remote),
-            initial_max_stream_data_uni: Some(told.initial_max_stream_data_uni),
-            max_idle_timeout: millis(told.max_idle_timeout),
-            max_ack_delay: millis(told.max_ack_delay),
-            ack_delay_exponent: Some(told.ack_delay_exponent.into()),
-            max_udp_payload_size: Some(told.max_udp_payload_size),
+            initial_max_stream_data_bidi_local: Some(sent.initial_max_stream_data_bidi_local),
+            initial_max_stream_data_bidi_remote: Some(sent.initial_max_stream_data_bidi_remote),
+            initial_max_stream_data_uni: Some(sent.initial_max_stream_data_uni),
+            max_idle_timeout: millis(sent.max_idle_timeout),
+            max_ack_delay: millis(sent.max_ack_delay),
+            ack_delay_exponent: Some(sent.ack_delay_exponent.into()),
+            max_udp_payload_size: Some(sent.max_udp_payload_size),
         };
         connection.write(nanos(meta), |now, trace| trace.parameters_set(now, Side::Remote, &parameters));
     }

@@ -108,7 +108,7 @@ async fn two_hundred_connections_leave_nothing_behind() {
     let config = Config::parse("cc.toml", CONFIG).unwrap();
     let (census, closed) = (Arc::<Census>::default(), Arc::<AtomicUsize>::default());
     let qlog = Qlog::to_directory(directory.path()).unwrap();
-    let spool = qlog.spool().unwrap();
+    let writer = qlog.log_writer().unwrap();
     let counting = Arc::clone(&census);
     let endpoint = Endpoint::from_config(&config)
         .unwrap()
@@ -159,8 +159,8 @@ async fn two_hundred_connections_leave_nothing_behind() {
     assert!(config.groups().is_empty(), "{} groups still have members", config.groups().len());
     assert_eq!(closed.load(Ordering::SeqCst), all);
 
-    spool.wait();
-    assert_eq!(spool.report(), windlass_s2n_quic::Report::default());
+    writer.wait();
+    assert_eq!(writer.report(), windlass_s2n_quic::Report::default());
     let mut packets = 0;
     for file in std::fs::read_dir(directory.path()).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();

@@ -19,7 +19,7 @@ use crate::{LogWriter, Recorder};
 pub struct Recording {
     directory: PathBuf,
     level: Level,
-    spool: Mutex<Option<LogWriter>>,
+    writer: Mutex<Option<LogWriter>>,
 }
 
 /// Files named by this process.
@@ -34,7 +34,7 @@ fn file_name(stack: &str) -> String {
 
 impl Recording {
     pub(super) fn new(directory: PathBuf, level: Level) -> Recording {
-        Recording { directory, level, spool: Mutex::default() }
+        Recording { directory, level, writer: Mutex::default() }
     }
 
     /// The directory.
@@ -54,30 +54,30 @@ impl Recording {
     /// # Errors
     /// The directory cannot be made.
     pub fn open(&self) -> Result<LogWriter, ConfigError> {
-        let mut spool = self.spool.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        if let Some(spool) = &*spool {
-            return Ok(spool.clone());
+        let mut writer = self.writer.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(writer) = &*writer {
+            return Ok(writer.clone());
         }
         let failed = |source| ConfigError::Recording { directory: self.directory.clone(), source };
-        Ok(spool.insert(LogWriter::open(&self.directory).map_err(failed)?).clone())
+        Ok(writer.insert(LogWriter::open(&self.directory).map_err(failed)?).clone())
     }
 
-    /// The recorder of a flow of `engine` to `peer`, which writes to `spool`.
+    /// The recorder of a flow of `controller` to `peer`, which writes to `writer`.
     #[must_use]
-    pub fn recorder<E: ConfiguredController>(
+    pub fn recorder<C: ConfiguredController>(
         &self,
-        spool: &LogWriter,
+        writer: &LogWriter,
         stack: &str,
-        engine: &E,
-        controller: &str,
+        controller: &C,
+        text: &str,
         peer: SocketAddr,
         path: &Path,
     ) -> Box<dyn Recorder> {
-        let title = format!("{stack} to {peer} by {controller}");
+        let title = format!("{stack} to {peer} by {text}");
         let header = Header { title: &title, origin_ns: path.now.0, ..Header::default() };
-        let mut trace = Trace::new(spool.file(&file_name(stack)), Profile::Ietf, Detail::Packets, &header);
+        let mut trace = Trace::new(writer.file(&file_name(stack)), Profile::Ietf, Detail::Packets, &header);
         // The beginning of a file is always taken; what follows may not be.
         let _ = trace.flush();
-        Box::new(QlogRecorder::new(trace, self.level, engine, controller, path))
+        Box::new(QlogRecorder::new(trace, self.level, controller, text, path))
     }
 }

@@ -134,10 +134,10 @@ fn a_recording_is_a_log_per_flow_beside_the_file() {
     let config = Config::read(&file).unwrap();
     let recording = config.recording().unwrap();
     let chosen = config.choose(&peer("192.0.2.1:1"));
-    let (spool, address) = (recording.open().unwrap(), "192.0.2.1:1".parse().unwrap());
-    let recorder = recording.recorder(&spool, "stack", &chosen.algorithm, &chosen.text, address, &PATH);
+    let (writer, address) = (recording.open().unwrap(), "192.0.2.1:1".parse().unwrap());
+    let recorder = recording.recorder(&writer, "stack", &chosen.algorithm, &chosen.text, address, &PATH);
     drop(config.join(&chosen.algorithm, &PATH, address, Some(recorder)));
-    spool.wait();
+    writer.wait();
     let mut logs = std::fs::read_dir(directory.path().join("logs")).unwrap();
     let log = std::fs::read_to_string(logs.next().unwrap().unwrap().path()).unwrap();
     assert!(log.contains("stack to 192.0.2.1:1 by reno") && log.contains("quic:recovery_metrics_updated"), "{log}");

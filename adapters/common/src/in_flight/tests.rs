@@ -3,11 +3,11 @@ use crate::AckBatch;
 use windlass_controllers::event::Delivery;
 use windlass_controllers::{Algorithm, Signals};
 
-/// Bytes in flight for a controller that needs departures, or not.
+/// Bytes in flight for a controller that needs delivery_rate, or not.
 fn flight(remember: bool) -> InFlight {
-    let engine = Algorithm::read(if remember { "fast:variant=ns2" } else { "reno" }).unwrap();
-    assert_eq!(engine.needs().contains(Signals::WINDOW_AT_SEND), remember);
-    InFlight::new(&engine)
+    let controller = Algorithm::read(if remember { "fast:variant=ns2" } else { "reno" }).unwrap();
+    assert_eq!(controller.needs().contains(Signals::WINDOW_AT_SEND), remember);
+    InFlight::new(&controller)
 }
 
 /// What is told of the departure of `bytes` sent at `sent` and acknowledged at `now`.
@@ -15,7 +15,7 @@ fn departed(flight: &mut InFlight, now: u64, sent: u64, bytes: u64) -> Option<(u
     let mut batch = AckBatch::default();
     batch.add(Time(sent), bytes, None);
     let mut acked = batch.finish(flight.bytes(), None);
-    flight.depart(Time(now), &mut acked, false);
+    flight.fill_delivery_rate(Time(now), &mut acked, false);
     acked.newest_in_flight.zip(acked.delivery)
 }
 

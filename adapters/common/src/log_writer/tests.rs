@@ -8,16 +8,16 @@ fn text(directory: &Path, name: &str) -> String {
 fn files_hold_what_was_written_once_the_spool_is_gone() {
     let directory = tempfile::tempdir().unwrap();
     let below = directory.path().join("a").join("b");
-    let spool = LogWriter::open(&below).unwrap();
-    let (mut first, mut second) = (spool.file("first"), spool.file("second"));
+    let writer = LogWriter::open(&below).unwrap();
+    let (mut first, mut second) = (writer.file("first"), writer.file("second"));
     for i in 0..100 {
         writeln!(first, "\u{1e}{i}").unwrap();
     }
     second.write_all(b"\x1eone\n").unwrap();
     drop(second);
-    spool.wait();
+    writer.wait();
     assert_eq!(text(&below, "second"), "\u{1e}one\n");
-    drop(spool);
+    drop(writer);
     first.write_all(b"\x1elast\n").unwrap();
     drop(first);
     let whole = text(&below, "first");
@@ -28,17 +28,17 @@ fn files_hold_what_was_written_once_the_spool_is_gone() {
 #[test]
 fn what_does_not_fit_is_dropped_by_record_and_counted() {
     let directory = tempfile::tempdir().unwrap();
-    let spool = LogWriter::with_capacity(directory.path(), 0).unwrap();
-    let mut file = spool.file("f");
+    let writer = LogWriter::with_capacity(directory.path(), 0).unwrap();
+    let mut file = writer.file("f");
     let lost = file.lost();
     file.write_all(b"\x1eheader\n").unwrap();
     file.write_all(b"\x1e1\n\x1e2\n").unwrap();
     file.write_all(b"\x1e3\n").unwrap();
     assert_eq!(lost.load(Ordering::Relaxed), 3);
     let report = Report { dropped_records: 3, dropped_bytes: 9, ..Report::default() };
-    assert_eq!(spool.report(), report);
+    assert_eq!(writer.report(), report);
     drop(file);
-    spool.wait();
+    writer.wait();
     assert_eq!(text(directory.path(), "f"), "\u{1e}header\n");
 }
 
@@ -46,14 +46,14 @@ fn what_does_not_fit_is_dropped_by_record_and_counted() {
 fn a_file_that_cannot_be_written_is_told_and_the_others_go_on() {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join("there"), "mine").unwrap();
-    let spool = LogWriter::open(directory.path()).unwrap();
-    let (mut there, mut new) = (spool.file("there"), spool.file("new"));
+    let writer = LogWriter::open(directory.path()).unwrap();
+    let (mut there, mut new) = (writer.file("there"), writer.file("new"));
     for _ in 0..3 {
         there.write_all(b"\x1ex\n").unwrap();
         new.write_all(b"\x1ey\n").unwrap();
     }
-    spool.wait();
-    let report = spool.report();
+    writer.wait();
+    let report = writer.report();
     assert_eq!(report.failed_files, 1);
     let error = report.error.unwrap();
     assert!(error.contains("there: ") && error.contains("exists"), "{error}");

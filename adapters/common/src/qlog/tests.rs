@@ -84,12 +84,12 @@ fn history() -> Vec<Event> {
 
 fn record(level: Level, profile: Profile) -> String {
     let reno: Algorithm = "reno:iw=10".parse().unwrap();
-    let mut flow = Flow::alone(reno, &PATH);
+    let mut flow = Flow::ungrouped(reno, &PATH);
     let recorder = QlogRecorder::new(trace(profile), level, &reno, "reno:iw=10", &PATH);
     let shared = recorder.trace();
     flow.record(Box::new(recorder));
     for event in history() {
-        flow.on(&event);
+        flow.on_event(&event);
     }
     drop(flow);
     String::from_utf8(shared.finish().unwrap().unwrap()).unwrap()
@@ -131,17 +131,17 @@ fn a_recorded_flow_replays_to_the_same_decisions() {
         let mut entries = Steps::new(file.as_bytes()).map(Result::unwrap);
         let Some(Entry::Start(start)) = entries.next() else { panic!("no start") };
         assert_eq!(start.path, PATH);
-        let engine: Algorithm = start.controller.parse().unwrap();
-        let (mut state, mut group) = (engine.start(&start.path), engine.group());
-        assert_eq!(engine.decide(&state, View::solo(&group)), start.decision);
+        let controller: Algorithm = start.controller.parse().unwrap();
+        let (mut state, mut group) = (controller.start(&start.path), controller.group());
+        assert_eq!(controller.decide(&state, View::solo(&group)), start.decision);
         let mut events = history().into_iter();
         for entry in entries {
             let Entry::Step(step, facts) = entry else { panic!("a second start") };
             assert_eq!(Some(step.event), events.next());
-            engine.step(&mut state, Table::solo(&mut group), &step.event);
-            assert_eq!(engine.decide(&state, View::solo(&group)), step.decision);
+            controller.step(&mut state, Table::solo(&mut group), &step.event);
+            assert_eq!(controller.decide(&state, View::solo(&group)), step.decision);
             let mut inspected = std::collections::BTreeMap::new();
-            engine.inspect(&state, View::solo(&group), &mut |name, value| {
+            controller.inspect(&state, View::solo(&group), &mut |name, value| {
                 inspected.insert(name.to_owned(), value);
             });
             inspected.retain(|_, value| value.is_finite());
@@ -164,28 +164,28 @@ fn the_steps_of_a_group_tell_their_order() {
     let (mut second, second_trace) = flow(1);
     let (other, other_trace) = flow(2);
     for event in history() {
-        second.on(&event);
-        first.on(&event);
+        second.on_event(&event);
+        first.on_event(&event);
     }
     drop((second, first, other));
-    let turns = |shared: SharedTrace<Vec<u8>>| -> Vec<(GroupStep, EventKind)> {
+    let group_steps = |shared: SharedTrace<Vec<u8>>| -> Vec<(GroupStep, EventKind)> {
         let file = shared.finish().unwrap().unwrap();
         Steps::new(&file[..])
             .filter_map(|entry| match entry.unwrap() {
-                Entry::Step(step, _) => Some((step.turn.unwrap(), step.event.kind)),
+                Entry::Step(step, _) => Some((step.group_step.unwrap(), step.event.kind)),
                 Entry::Start(_) => None,
             })
             .collect()
     };
-    let mut all = turns(first_trace);
+    let mut all = group_steps(first_trace);
     assert_eq!(all[0], (GroupStep { group: 0, step: 0, member: 0 }, EventKind::Joined));
     assert_eq!(all[1].0, GroupStep { group: 0, step: 3, member: 0 });
-    all.extend(turns(second_trace));
-    all.sort_by_key(|(turn, _)| *turn);
-    let steps: Vec<u64> = all.iter().map(|(turn, _)| turn.step).collect();
-    assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no turn is missing or told twice");
+    all.extend(group_steps(second_trace));
+    all.sort_by_key(|(step, _)| *step);
+    let steps: Vec<u64> = all.iter().map(|(step, _)| step.step).collect();
+    assert_eq!(steps, (0..steps.len() as u64).collect::<Vec<_>>(), "no step is missing or told twice");
     assert_eq!(all[steps.len() - 2].1, EventKind::Left);
-    let other = turns(other_trace);
+    let other = group_steps(other_trace);
     assert_eq!(other[0], (GroupStep { group: 1, step: 0, member: 0 }, EventKind::Joined));
     assert_eq!(other[1], (GroupStep { group: 1, step: 1, member: 0 }, EventKind::Left));
 }
@@ -193,11 +193,11 @@ fn the_steps_of_a_group_tell_their_order() {
 #[test]
 fn a_stack_writes_packets_to_the_same_file() {
     let reno: Algorithm = "reno".parse().unwrap();
-    let mut flow = Flow::alone(reno, &PATH);
+    let mut flow = Flow::ungrouped(reno, &PATH);
     let shared = SharedTrace::from(trace(Profile::Qvis));
     flow.record(Box::new(QlogRecorder::new(shared.clone(), Level::Recovery, &reno, "reno", &PATH)));
     shared.lock().packet_sent(at(10).0, &Packet::one_rtt(0, 1200), &[Frame::Ping]);
-    flow.on(&history()[0]);
+    flow.on_event(&history()[0]);
     assert!(shared.clone().finish().unwrap().is_none(), "the recorder still holds it");
     drop(flow);
     let file = String::from_utf8(shared.finish().unwrap().unwrap()).unwrap();
@@ -226,13 +226,13 @@ fn speed_of_steps() {
         let trace = Trace::new(Count(0), Profile::Ietf, Detail::Packets, &Header::default());
         let recorder = QlogRecorder::new(trace, level, &reno, "reno", &PATH);
         let shared = recorder.trace();
-        let mut flow = Flow::alone(reno, &PATH);
+        let mut flow = Flow::ungrouped(reno, &PATH);
         flow.record(Box::new(recorder));
         let start = std::time::Instant::now();
         for step in 0..steps {
             let mut event = history()[0];
             event.now = at(40) + Span(step * 1_234_567);
-            flow.on(&event);
+            flow.on_event(&event);
         }
         let seconds = start.elapsed().as_secs_f64();
         drop(flow);

@@ -64,10 +64,10 @@ fn finish(log: Log) -> Vec<u8> {
 
 fn alone(name: &str) -> Vec<u8> {
     let (recorder, log) = recorder(name);
-    let mut flow = Flow::alone(name.parse::<Algorithm>().unwrap(), &PATH);
+    let mut flow = Flow::ungrouped(name.parse::<Algorithm>().unwrap(), &PATH);
     flow.record(Box::new(recorder));
     (0..40).for_each(|step| {
-        flow.on(&event(step));
+        flow.on_event(&event(step));
     });
     drop(flow);
     finish(log)
@@ -86,7 +86,7 @@ fn group(name: &str) -> Vec<Vec<u8>> {
     }
     for step in 0..60 {
         let member = (step * 5 % 3) as usize % flows.len();
-        flows[member].on(&event(step));
+        flows[member].on_event(&event(step));
         if step == 30 {
             flows.remove(1);
         }

@@ -19,11 +19,11 @@ impl From<Instant> for Origin {
 }
 
 impl Origin {
-    /// A path of datagrams of `mtu` bytes that starts `now`, with a flow of `maker`.
+    /// A path of datagrams of `mtu` bytes that starts `now`, with a flow of `flows`.
     #[must_use]
-    pub fn path<E: ConfiguredController>(&self, maker: &FlowFactory<E>, now: Instant, mtu: u16) -> PathFlow<E> {
+    pub fn path<C: ConfiguredController>(&self, flows: &FlowFactory<C>, now: Instant, mtu: u16) -> PathFlow<C> {
         let clock = Clock::new(*self.0.get_or_init(|| now), now);
-        PathFlow::new(maker.make(clock.now(), u32::from(mtu)), clock, mtu)
+        PathFlow::new(flows.make(clock.now(), u32::from(mtu)), clock, mtu)
     }
 }
 
@@ -43,8 +43,8 @@ macro_rules! factory {
         /// should form a group are built from one factory, or from several with the same
         /// [`group`](Factory::group).
         #[derive(Debug)]
-        pub struct Factory<E: $crate::ConfiguredController = $crate::Algorithm> {
-            maker: $crate::FlowFactory<E>,
+        pub struct Factory<C: $crate::ConfiguredController = $crate::Algorithm> {
+            flows: $crate::FlowFactory<C>,
             origin: $crate::std_time::Origin,
         }
 
@@ -71,22 +71,22 @@ macro_rules! factory {
                 config: &$crate::config::Config,
                 peer: impl Into<$crate::config::Peer<'a>>,
             ) -> Result<Self, $crate::config::ConfigError> {
-                let maker = $crate::FlowFactory::from_config(config, &peer.into(), &STACK_OF_FACTORY)?;
-                Ok(Self::of(maker).origin(config.origin()))
+                let flows = $crate::FlowFactory::from_config(config, &peer.into(), &STACK_OF_FACTORY)?;
+                Ok(Self::of(flows).origin(config.origin()))
             }
         }
 
-        impl<E: $crate::ConfiguredController> Factory<E> {
-            /// A factory of `engine`: [`Static`](crate::Static) makes one of any controller.
+        impl<C: $crate::ConfiguredController> Factory<C> {
+            /// A factory of `controller`: [`Static`](crate::Static) makes one of any controller.
             ///
             /// # Errors
             /// The controller needs a signal the stack does not report.
-            pub fn new(engine: E) -> Result<Self, $crate::ChoiceError> {
-                Ok(Self::of($crate::FlowFactory::new(engine, &STACK_OF_FACTORY)?))
+            pub fn new(controller: C) -> Result<Self, $crate::ChoiceError> {
+                Ok(Self::of($crate::FlowFactory::new(controller, &STACK_OF_FACTORY)?))
             }
 
-            fn of(maker: $crate::FlowFactory<E>) -> Self {
-                Factory { maker, origin: Default::default() }
+            fn of(flows: $crate::FlowFactory<C>) -> Self {
+                Factory { flows, origin: Default::default() }
             }
 
             /// Puts every flow into the group of `key`: usually the peer's address without
@@ -96,11 +96,11 @@ macro_rules! factory {
             /// Without this, the flows of a controller that needs groups form one group per
             /// factory.
             #[must_use]
-            pub fn group<K>(self, groups: &$crate::Groups<E, K>, key: K) -> Self
+            pub fn group<K>(self, groups: &$crate::Groups<C, K>, key: K) -> Self
             where
                 K: ::core::hash::Hash + Eq + Clone + Send + Sync + 'static,
             {
-                Factory { maker: self.maker.group(groups, key), ..self }
+                Factory { flows: self.flows.group(groups, key), ..self }
             }
 
             /// Gives every flow the recorder `make` returns for it. Together with the
@@ -111,7 +111,7 @@ macro_rules! factory {
                 self,
                 make: impl Fn(&$crate::Path) -> Box<dyn $crate::Recorder> + Send + Sync + 'static,
             ) -> Self {
-                Factory { maker: self.maker.record_with(make), ..self }
+                Factory { flows: self.flows.record_with(make), ..self }
             }
 
             /// Sets the origin of time. The default is the start of the first path;
@@ -125,23 +125,23 @@ macro_rules! factory {
             /// factory to factory.
             #[must_use]
             pub fn seed(self, seed: u64) -> Self {
-                Factory { maker: self.maker.seed(seed), ..self }
+                Factory { flows: self.flows.seed(seed), ..self }
             }
 
             /// The algorithm.
             #[must_use]
-            pub fn engine(&self) -> &E {
-                self.maker.engine()
+            pub fn controller(&self) -> &C {
+                self.flows.controller()
             }
 
             /// A controller for a path of datagrams of `mtu` bytes that starts `now`.
             #[must_use]
-            pub fn make(&self, now: ::std::time::Instant, mtu: u16) -> $controller<E> {
-                $controller::new(self.origin.path(&self.maker, now, mtu))
+            pub fn make(&self, now: ::std::time::Instant, mtu: u16) -> $controller<C> {
+                $controller::new(self.origin.path(&self.flows, now, mtu))
             }
         }
 
-        impl<E: $crate::ConfiguredController> congestion::ControllerFactory for Factory<E> {
+        impl<C: $crate::ConfiguredController> congestion::ControllerFactory for Factory<C> {
             fn build(
                 self: ::std::sync::Arc<Self>,
                 now: ::std::time::Instant,

@@ -14,11 +14,11 @@ use crate::{AckBatch, Flow, InFlight};
 
 /// One path: a flow with the bookkeeping between its stack's calls and its events.
 ///
-/// The stack's calls for one ACK frame come in this order: [`acked`](Self::acked) for each
-/// packet, [`end_acks`](Self::end_acks), [`lost`](Self::lost), [`marked`](Self::marked).
+/// The stack's calls for one ACK frame come in this order: [`on_packet_acked`](Self::on_packet_acked) for each
+/// packet, [`on_end_acks`](Self::on_end_acks), [`on_packets_lost`](Self::on_packets_lost), [`on_ecn_ce`](Self::on_ecn_ce).
 #[derive(Debug)]
-pub struct PathFlow<E: ConfiguredController> {
-    flow: Flow<E>,
+pub struct PathFlow<C: ConfiguredController> {
+    flow: Flow<C>,
     clock: Clock,
     mtu: u32,
     /// As the flow's latest event left it, bytes.
@@ -26,7 +26,7 @@ pub struct PathFlow<E: ConfiguredController> {
     batch: AckBatch,
     in_flight: InFlight,
     /// Bytes in flight before the latest frame's packets were taken out.
-    before: u64,
+    in_flight_before: u64,
     rtt: Sampler,
     /// Largest packet number of the frame so far, where the stack tells.
     newest_pn: Number,
@@ -59,19 +59,19 @@ pub struct Loss {
     pub persistent: bool,
 }
 
-impl<E: ConfiguredController> PathFlow<E> {
+impl<C: ConfiguredController> PathFlow<C> {
     /// `flow` on a path of datagrams of `mtu` bytes.
     #[must_use]
-    pub fn new(flow: Flow<E>, clock: Clock, mtu: u16) -> Self {
+    pub fn new(flow: Flow<C>, clock: Clock, mtu: u16) -> Self {
         PathFlow {
             wants_packet_sent: flow.wants_packet_sent(),
-            in_flight: InFlight::new(flow.engine()),
+            in_flight: InFlight::new(flow.controller()),
             window: flow.cwnd().max(2 * u64::from(mtu)),
             flow,
             clock,
             mtu: u32::from(mtu),
             batch: AckBatch::default(),
-            before: 0,
+            in_flight_before: 0,
             rtt: Sampler::default(),
             newest_pn: Number::default(),
             largest: Number::default(),
@@ -80,19 +80,19 @@ impl<E: ConfiguredController> PathFlow<E> {
     }
 
     #[inline(always)]
-    fn hear(&mut self, event: &Event) {
-        self.window = self.flow.on(event).cwnd.max(self.least_window());
+    fn on_event(&mut self, event: &Event) {
+        self.window = self.flow.on_event(event).cwnd.max(self.least_window());
     }
 
     /// An event that comes rarely, or is heeded by few.
     #[inline(never)]
-    fn tell(&mut self, now: Time, kind: EventKind) {
-        self.hear(&Event { now, kind });
+    fn on_rare_event(&mut self, now: Time, kind: EventKind) {
+        self.on_event(&Event { now, kind });
     }
 
     /// The flow: its algorithm, state and decision in force.
     #[must_use]
-    pub fn flow(&self) -> &Flow<E> {
+    pub fn flow(&self) -> &Flow<C> {
         &self.flow
     }
 
@@ -120,46 +120,46 @@ impl<E: ConfiguredController> PathFlow<E> {
     /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:
     /// some stacks tell of those too; see [`InFlight::sent`].
     #[inline]
-    pub fn sent(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
+    pub fn on_packet_sent(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
         match self.clock.read(now) {
             Some(now) if !self.wants_packet_sent && self.in_flight.counts_only() => {
                 self.in_flight.add(bytes);
                 self.clock.reach(now);
             }
-            _ => self.left(now, bytes, pn, perhaps_bare_ack),
+            _ => self.on_packet_sent_slow(now, bytes, pn, may_be_bare_ack),
         }
     }
 
-    /// What [`sent`](Self::sent) does where there is more to it than bytes in flight.
+    /// What [`on_packet_sent`](Self::on_packet_sent) does where there is more to it than bytes in flight.
     #[inline(never)]
-    fn left(&mut self, now: Instant, bytes: u64, pn: u64, perhaps_bare_ack: bool) {
+    fn on_packet_sent_slow(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
         let now = self.clock.advance(now);
-        let mtu = if perhaps_bare_ack { self.mtu } else { 0 };
+        let mtu = if may_be_bare_ack { self.mtu } else { 0 };
         if let Some(idle) = self.in_flight.sent(now, bytes, mtu) {
-            self.tell(now, EventKind::IdleRestart(IdleRestart { idle, pto: self.rtt.pto() }));
+            self.on_rare_event(now, EventKind::IdleRestart(IdleRestart { idle, pto: self.rtt.pto() }));
         }
         if self.wants_packet_sent {
             let sent =
                 PacketSent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
-            self.tell(now, EventKind::PacketSent(sent));
+            self.on_rare_event(now, EventKind::PacketSent(sent));
         }
     }
 
     /// A packet that left was acknowledged. `estimates` tells the stack's smoothed and minimum
     /// RTT before the frame's own sample.
     #[inline]
-    pub fn acked(&mut self, packet: Packet, app_limited: bool, estimates: impl FnOnce() -> (Duration, Duration)) {
+    pub fn on_packet_acked(&mut self, packet: Packet, app_limited: bool, estimates: impl FnOnce() -> (Duration, Duration)) {
         let Packet { sent, bytes, pn } = packet;
         match self.clock.read(sent) {
             Some(sent_at) => self.collect(sent_at, bytes, pn, app_limited, estimates),
-            None => self.acked_unread(sent, bytes, pn, app_limited, estimates),
+            None => self.on_packet_acked_slow(sent, bytes, pn, app_limited, estimates),
         }
     }
 
     /// As a function of its own, so that the other way needs no registers of the caller's.
     #[cold]
     #[inline(never)]
-    fn acked_unread(
+    fn on_packet_acked_slow(
         &mut self,
         sent: Instant,
         bytes: u64,
@@ -192,37 +192,37 @@ impl<E: ConfiguredController> PathFlow<E> {
     /// flight, and `largest` is the largest packet number acknowledged so far. Whether the
     /// application had nothing to send when the frame came.
     #[inline]
-    pub fn end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
+    pub fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.clock.advance(now);
         self.in_flight.acknowledged(now, in_flight);
-        self.before = in_flight.saturating_add(self.batch.bytes());
+        self.in_flight_before = in_flight.saturating_add(self.batch.bytes());
         // Nothing that asked for an ACK, or a path that is not validated yet.
         let Some(newest) = self.batch.newest_sent() else { return };
         let largest = largest.into();
         let rtt = self.rtt.sample(now, newest, largest);
-        let told = if rtt.is_some() { largest } else { Number::default() };
+        let reported = if rtt.is_some() { largest } else { Number::default() };
         let newest_pn = std::mem::take(&mut self.newest_pn);
-        let pn = if newest_pn.is_known() { newest_pn } else { told };
+        let pn = if newest_pn.is_known() { newest_pn } else { reported };
         self.largest = self.largest.max(pn);
         let acked = PacketsAcked { newest_pn: pn.get(), ..self.batch.finish(in_flight, rtt) };
         let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
-            self.in_flight.depart(now, acked, app_limited);
+            self.in_flight.fill_delivery_rate(now, acked, app_limited);
         }
-        self.hear(&event);
+        self.on_event(&event);
     }
 
     /// The frame brought CE marks. Its newest packet left at `sent` and was numbered `pn`,
     /// where the stack tells; otherwise it is the largest acknowledged yet.
-    pub fn marked(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
+    pub fn on_ecn_ce(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         let newest_pn = pn.or(self.largest.get());
-        let marked = EcnCe { packets: 1, newest_sent_at, newest_pn, in_flight: self.before };
-        self.tell(now, EventKind::EcnCe(marked));
+        let marked = EcnCe { packets: 1, newest_sent_at, newest_pn, in_flight: self.in_flight_before };
+        self.on_rare_event(now, EventKind::EcnCe(marked));
     }
 
     /// Packets were declared lost, the newest of them sent at `sent`.
-    pub fn lost(&mut self, now: Instant, sent: Instant, loss: Loss) {
+    pub fn on_packets_lost(&mut self, now: Instant, sent: Instant, loss: Loss) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         self.newest_lost = self.newest_lost.max(newest_sent_at);
         let before = self.in_flight.bytes();
@@ -239,30 +239,30 @@ impl<E: ConfiguredController> PathFlow<E> {
             transmissions: 1,
         };
         let kind = if loss.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
-        self.tell(now, kind);
+        self.on_rare_event(now, kind);
     }
 
     /// All packets of the latest losses were acknowledged after all. Stacks do not tell
     /// when, so it is the latest time heard of.
-    pub fn spurious(&mut self) {
+    pub fn on_spurious_loss(&mut self) {
         let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.newest_lost });
-        self.tell(self.clock.now(), kind);
+        self.on_rare_event(self.clock.now(), kind);
     }
 
     /// The datagram size changed; bytes.
-    pub fn mtu(&mut self, mtu: u16) {
+    pub fn on_mtu_update(&mut self, mtu: u16) {
         self.mtu = u32::from(mtu);
-        self.tell(self.clock.now(), EventKind::MtuUpdated(self.mtu));
+        self.on_rare_event(self.clock.now(), EventKind::MtuUpdated(self.mtu));
     }
 
     /// The peer holds ACKs for so long at most.
-    pub fn max_ack_delay(&mut self, delay: Duration) {
+    pub fn set_max_ack_delay(&mut self, delay: Duration) {
         self.rtt.max_ack_delay(delay);
     }
 }
 
 /// A path that moved: the same state, the same seat in its group, no recorder.
-impl<E: ConfiguredController> Clone for PathFlow<E> {
+impl<C: ConfiguredController> Clone for PathFlow<C> {
     fn clone(&self) -> Self {
         PathFlow { flow: self.flow.clone(), in_flight: self.in_flight.clone(), ..*self }
     }

@@ -179,14 +179,14 @@ proptest! {
         now in time(),
         kind in kind(),
         decision in decision(),
-        turn in of((any::<u64>(), any::<u64>(), any::<u64>())),
+        group_step in of((any::<u64>(), any::<u64>(), any::<u64>())),
     ) {
-        let turn = turn.map(|(group, step, member)| GroupStep { group, step, member });
-        let step = Step { event: Event { now, kind }, decision, turn };
+        let group_step = group_step.map(|(group, step, member)| GroupStep { group, step, member });
+        let step = Step { event: Event { now, kind }, decision, group_step };
         let text = serde_json::to_string(&step).unwrap();
         let read: Step = serde_json::from_str(&text).unwrap();
         prop_assert_eq!(read.event, step.event);
-        prop_assert_eq!(read.turn, step.turn);
+        prop_assert_eq!(read.group_step, step.group_step);
         prop_assert_eq!(bits(&read.decision), bits(&step.decision), "{}", text);
         prop_assert_eq!(comparable(read.decision), comparable(step.decision));
     }
@@ -203,7 +203,7 @@ proptest! {
     #[test]
     fn reading_damaged_text_never_panics(text in "\\PC{0,80}", cut in 0..400usize, kind in kind()) {
         let event = Event { now: Time(1), kind };
-        let step = Step { event, decision: crate::qlog::tests::decision(), turn: None };
+        let step = Step { event, decision: crate::qlog::tests::decision(), group_step: None };
         let mut file = format!("\u{1e}{{\"name\":\"windlass:stepped\",\"data\":{}", serde_json::to_string(&step).unwrap());
         let cut = (0..=cut.min(file.len())).rev().find(|&cut| file.is_char_boundary(cut)).unwrap_or(0);
         file.truncate(cut);
@@ -218,14 +218,14 @@ fn a_step_reads_as_documented() {
     let step = Step {
         event: Event { now: Time(u64::MAX), kind },
         decision: crate::qlog::tests::decision(),
-        turn: Some(GroupStep { group: 0, step: 7, member: 1 }),
+        group_step: Some(GroupStep { group: 0, step: 7, member: 1 }),
     };
     assert_eq!(
         serde_json::to_string(&step).unwrap(),
         concat!(
             r#"{"event":{"now":"18446744073709551615","what":{"marked":{"packets":2,"newest_sent_at":5,"in_flight":2400}}},"#,
             r#""decision":{"cwnd":12000,"ecn":"unspecified","dscp":0,"phase":"slow_start"},"#,
-            r#""turn":{"group":0,"step":7,"member":1}}"#,
+            r#""group_step":{"group":0,"step":7,"member":1}}"#,
         )
     );
 }
@@ -242,7 +242,7 @@ fn floats_that_are_no_numbers_keep_their_bits() {
         carries_data: false,
     };
     let decision = Decision { train: Some(train), ..crate::qlog::tests::decision() };
-    let step = Step { event: Event { now: Time(0), kind: EventKind::TimerExpired }, decision, turn: None };
+    let step = Step { event: Event { now: Time(0), kind: EventKind::TimerExpired }, decision, group_step: None };
     let text = serde_json::to_string(&step).unwrap();
     assert!(text.contains(r#""min_rate":"0x7ff8000000000000","spread":"0xfff0000000000000""#), "{text}");
 }

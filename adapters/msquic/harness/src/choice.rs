@@ -77,13 +77,13 @@ fn definition() -> Definition {
     .since(|peer| all().get(&peer.address).map_or(Time::ZERO, |flow| flow.origin))
     .join_with(|new, _| {
         let Some(flow) = all().remove(&new.peer.address) else {
-            return Flow::alone(*new.engine, new.path);
+            return Flow::ungrouped(*new.controller, new.path);
         };
         let path = Path { seed: flow.seed, ..*new.path };
         let recorder = (flow.record)(&NewFlow { path: &path, ..*new });
         match flow.group {
-            Some((groups, name)) => Flow::grouped_with(*new.engine, &path, &groups, name, Some(recorder)),
-            None => Flow::alone_with(*new.engine, &path, Some(recorder)),
+            Some((groups, name)) => Flow::grouped_with(*new.controller, &path, &groups, name, Some(recorder)),
+            None => Flow::ungrouped_with(*new.controller, &path, Some(recorder)),
         }
     })
 }

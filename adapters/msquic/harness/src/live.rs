@@ -150,8 +150,8 @@ impl Live<'_> {
             record: Box::new(move |new| {
                 let trace = trace.clone();
                 let qlog = trace.map(|trace| {
-                    let qlog = QlogRecorder::new(trace, level, new.engine, new.controller, new.path);
-                    if PACKETS { qlog.packets_elsewhere().mtu_elsewhere() } else { qlog }
+                    let qlog = QlogRecorder::new(trace, level, new.controller, new.text, new.path);
+                    if PACKETS { qlog.without_packet_lost().without_mtu_updated() } else { qlog }
                 });
                 Box::new(Listen { journal: Arc::clone(&journal), qlog })
             }),

@@ -23,7 +23,7 @@ impl Heard {
 
 fn path(controller: &str) -> (Path<Algorithm>, Heard) {
     let start = Start { now: time(1000), mtu: MTU, seed: 1 };
-    let mut flow = Flow::alone(Algorithm::read(controller).unwrap(), &start);
+    let mut flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &start);
     let heard = Heard::default();
     flow.record(Box::new(heard.clone()));
     (Path::new(flow, time(1000), MTU, 0), heard)

@@ -99,8 +99,8 @@ fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
 #[test]
 fn the_pacing_rate_drives_the_pacer() {
     let rate = |rate: f64| {
-        let engine = Static::<FixedWindow>(fixed_window::Params { rate, ..Default::default() });
-        Factory::new(engine).unwrap().make(Instant::now(), 1200).metrics().pacing_rate
+        let controller = Static::<FixedWindow>(fixed_window::Params { rate, ..Default::default() });
+        Factory::new(controller).unwrap().make(Instant::now(), 1200).metrics().pacing_rate
     };
     assert_eq!(rate(8.0), Some(1_000_000));
     assert_eq!(rate(0.000_001), Some(1), "never none");

@@ -35,14 +35,14 @@ fn a_file_chooses_by_peer_and_its_factories_share_groups_and_recordings() {
     let address = |last| std::net::SocketAddr::from(([192, 0, 2, last], 443));
     let named = Peer { address: address(7), name: Some("www.example.org") };
     let (first, second) = (make(named), make(named));
-    assert_eq!(first.flow().engine().to_string(), "tcp-p:k=2");
-    let key = config.group_key(first.flow().engine(), address(7).ip());
+    assert_eq!(first.flow().controller().to_string(), "tcp-p:k=2");
+    let key = config.group_key(first.flow().controller(), address(7).ip());
     assert_eq!(config.groups().with(&key, |group| group.members().len()), Some(2));
     let near = make(address(8).into());
     assert_eq!(near.metrics().congestion_window, 20 * 1200);
     // quinn cannot run it: it needs a pacer that obeys.
     let other = make(Peer::from(std::net::SocketAddr::from(([198, 51, 100, 1], 443))));
-    assert_eq!(other.flow().engine().to_string(), "nice");
+    assert_eq!(other.flow().controller().to_string(), "nice");
     drop((first, second, near, other));
     assert!(config.groups().is_empty());
     config.recording().unwrap().open().unwrap().wait();

@@ -157,7 +157,7 @@ impl Shared<'_> {
             .seed(Stream::new(self.seed, &format!("controller {}", spec.name)).integer())
             .record_with(move |new| {
                 let trace = trace.clone();
-                let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.engine, new.controller, new.path));
+                let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.controller, new.text, new.path));
                 Box::new(Listen { journal: Arc::clone(&journal), qlog })
             });
         Ok(Choice::Ours(Box::new(match spec.group.clone() {

@@ -341,7 +341,7 @@ fn times_count_from_the_origin() {
     let origin = std::time::Instant::now() - Duration::from_secs(100);
     let definition = Definition::named("reno").unwrap().origin(origin).record_with(move |new| {
         assert!(new.path.now >= Time(100_000_000_000));
-        assert_eq!((new.controller, new.peer), ("reno", CLIENT.into()));
+        assert_eq!((new.text, new.peer), ("reno", CLIENT.into()));
         Box::new(shared.clone())
     });
     register_as("from an origin", definition).unwrap();

@@ -90,8 +90,8 @@ fn a_file_chooses_by_peer_and_its_factories_share_groups_and_recordings() {
     let now = Instant::now();
     let first = Factory::from_config(&config, peer).unwrap().make(now, 1200);
     let second = Factory::from_config(&config, peer).unwrap().make(now, 1200);
-    assert_eq!(first.flow().engine().to_string(), "tcp-p");
-    let key = config.group_key(first.flow().engine(), address.ip());
+    assert_eq!(first.flow().controller().to_string(), "tcp-p");
+    let key = config.group_key(first.flow().controller(), address.ip());
     assert_eq!(config.groups().with(&key, |group| group.members().len()), Some(2));
     let other = Factory::from_config(&config, address).unwrap().make(now, 1200);
     assert_eq!(other.metrics().congestion_window, 20 * 1200);

@@ -6,14 +6,14 @@ use super::*;
 const MS: u64 = 1_000_000;
 
 fn decided(rate: f64, window: u32) -> Decision {
-    let engine = Static::<FixedWindow>(Params { rate, window, ..Params::default() });
-    let state = engine.start(&Path { now: Time::ZERO, mtu: 1250, seed: 1 });
-    engine.decide(&state, View::solo(&()))
+    let controller = Static::<FixedWindow>(Params { rate, window, ..Params::default() });
+    let state = controller.start(&Path { now: Time::ZERO, mtu: 1250, seed: 1 });
+    controller.decide(&state, View::solo(&()))
 }
 
 fn pacer(decision: &Decision, smoothed: Span) -> Pacer {
     let mut pacer = Pacer { due: Time(100 * MS), ..Pacer::default() };
-    pacer.heed(decision, smoothed, 1250);
+    pacer.apply(decision, smoothed, 1250);
     pacer
 }
 

@@ -35,7 +35,7 @@ impl Rerun {
     /// A flow of `engine` that starts on `path`.
     #[must_use]
     pub fn new(engine: Algorithm, path: &Path) -> Rerun {
-        let flow = Flow::alone(engine, path);
+        let flow = Flow::ungrouped(engine, path);
         Rerun {
             wants_packet_sent: flow.wants_packet_sent(),
             flow,
@@ -80,14 +80,14 @@ impl Rerun {
     pub(super) fn tell(&mut self, now: Time, kind: EventKind) {
         let now = now.max(self.last);
         self.last = now;
-        self.flow.on(&Event { now, kind });
+        self.flow.on_event(&Event { now, kind });
     }
 
     /// Keeps the appointments up to `now`.
     fn wake(&mut self, now: Time) {
         self.wake_ups = self.wake_ups.saturating_add(WAKE_UPS_EACH).min(WAKE_UPS);
         while self.wake_ups > 0 {
-            let Some(at) = self.flow.look(|decision| decision.wake_at) else { return };
+            let Some(at) = self.flow.with_decision(|decision| decision.wake_at) else { return };
             if at > now || Some(at) == self.woken_for {
                 return;
             }

@@ -216,7 +216,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         let host = match &self.spec.group {
             Some(group) => Flow::grouped_with(engine, &path, groups, group.clone(), recorder),
             None => {
-                let mut host = Flow::alone(engine, &path);
+                let mut host = Flow::ungrouped(engine, &path);
                 if let Some(recorder) = recorder {
                     host.record(recorder);
                 }

@@ -149,7 +149,7 @@ impl<E: ConfiguredController> Sender<E> {
         Sender {
             wants_packet_sent: host.wants_packet_sent(),
             orders: Orders::of(&host.decision(), spec.ecn),
-            departures: host.engine().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
+            departures: host.controller().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
             host,
             grouped: spec.group.is_some(),
             ecn: spec.ecn,
@@ -187,7 +187,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// Gives the controller an event and starts carrying out what it decides.
     #[inline]
     fn tell(&mut self, now: u64, kind: EventKind, around: &mut Around<'_>) {
-        let decision = self.host.on(&Event { now: Time(now), kind });
+        let decision = self.host.on_event(&Event { now: Time(now), kind });
         let train = if decision.train.is_some() { decision.train } else { None };
         let (orders, wake_at) = (Orders::of(decision, self.ecn), decision.wake_at);
         self.obey(now, orders, wake_at, train, around);
@@ -233,7 +233,7 @@ impl<E: ConfiguredController> Sender<E> {
     pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
         if self.grouped {
             let ecn = self.ecn;
-            self.orders = self.host.look(|decision| Orders::of(decision, ecn));
+            self.orders = self.host.with_decision(|decision| Orders::of(decision, ecn));
             around.meter.window(now, self.orders.cwnd);
         }
         let chunk = self.data.peek();
@@ -415,7 +415,7 @@ impl<E: ConfiguredController> Sender<E> {
             acked.newest_pn = Some(number);
             acked.newest_in_flight = Some(newest_in_flight);
             if let Some(departure) = departure {
-                departure.tell(&mut acked);
+                departure.apply_to(&mut acked);
             }
             if self.orders.recovery_start() != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.

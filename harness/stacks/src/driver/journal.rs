@@ -125,9 +125,9 @@ pub struct Listen {
 }
 
 impl Recorder for Listen {
-    fn turn(&mut self, turn: GroupStep) {
+    fn on_group_step(&mut self, step: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
-            qlog.turn(turn);
+            qlog.on_group_step(step);
         }
     }
 

@@ -96,7 +96,7 @@ impl Live<'_> {
                 let mut endpoint =
                     endpoint.seed(seed).record_with(move |new| {
                         Box::new(told.recorder(|trace, level| {
-                            QlogRecorder::new(trace, level, new.engine, new.controller, new.path)
+                            QlogRecorder::new(trace, level, new.controller, new.text, new.path)
                         }))
                     });
                 if let Some(group) = spec.group.clone() {
@@ -202,9 +202,9 @@ struct Beside {
 }
 
 impl Recorder for Beside {
-    fn turn(&mut self, turn: GroupStep) {
+    fn on_group_step(&mut self, step: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
-            qlog.turn(turn);
+            qlog.on_group_step(step);
         }
     }
 

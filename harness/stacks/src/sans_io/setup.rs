@@ -82,7 +82,7 @@ impl Shared<'_> {
         let controller = spec.controller.clone();
         let sees_packets = self.sees_packets;
         let told = move |recorder: QlogRecorder<Output>| {
-            if sees_packets { recorder.packets_elsewhere() } else { recorder }
+            if sees_packets { recorder.without_packet_lost() } else { recorder }
         };
         let algorithm = match &spec.control {
             Control::Catalogue(algorithm) => *algorithm,

@@ -61,7 +61,7 @@ impl ControllerFactory for Natives {
         let clock = Clock::new(self.origin, now);
         let path = Path { now: clock.now(), mtu: u32::from(current_mtu), seed: 0 };
         let recorder = (self.recorder)(&shadow, &path);
-        let mut flow = Flow::alone(shadow, &path);
+        let mut flow = Flow::ungrouped(shadow, &path);
         flow.record(recorder);
         Box::new(Watched { native, path: PathFlow::new(flow, clock, current_mtu), seen })
     }

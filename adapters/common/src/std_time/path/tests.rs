@@ -1,4 +1,4 @@
-//! What is made of a stack's calls, heard by an engine that only listens.
+//! What is made of a stack's calls, events by a controller that only listens.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use super::*;
 
 #[derive(Clone, Debug)]
 struct Spy {
-    heard: Arc<Mutex<Vec<Event>>>,
+    events: Arc<Mutex<Vec<Event>>>,
     needs: Signals,
     wants_packet_sent: bool,
     decision: Decision,
@@ -31,7 +31,7 @@ impl ConfiguredController for Spy {
     fn group(&self) {}
     fn start(&self, _: &Path) {}
     fn step(&self, (): &mut (), _: Table<'_, ()>, event: &Event) {
-        self.heard.lock().unwrap().push(*event);
+        self.events.lock().unwrap().push(*event);
     }
     fn decide(&self, (): &(), _: View<'_, ()>) -> Decision {
         self.decision
@@ -44,7 +44,7 @@ const MTU: u16 = 1200;
 struct Bench {
     path: PathFlow<Spy>,
     origin: Instant,
-    heard: Arc<Mutex<Vec<Event>>>,
+    events: Arc<Mutex<Vec<Event>>>,
 }
 
 impl Bench {
@@ -60,12 +60,12 @@ impl Bench {
             phase: Phase::CongestionAvoidance,
             recovery_start: None,
         };
-        let mut spy = Spy { heard: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
+        let mut spy = Spy { events: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
         change(&mut spy);
-        let heard = Arc::clone(&spy.heard);
-        let flow = Flow::alone(spy, &Path { now: Time::ZERO, mtu: u32::from(MTU), seed: 1 });
+        let events = Arc::clone(&spy.events);
+        let flow = Flow::ungrouped(spy, &Path { now: Time::ZERO, mtu: u32::from(MTU), seed: 1 });
         let origin = Instant::now();
-        Bench { path: PathFlow::new(flow, Clock::new(origin, origin), MTU), origin, heard }
+        Bench { path: PathFlow::new(flow, Clock::new(origin, origin), MTU), origin, events }
     }
 
     fn at(&self, ms: u64) -> Instant {
@@ -73,36 +73,36 @@ impl Bench {
     }
 
     fn sent(&mut self, ms: u64, bytes: u64, pn: u64) {
-        self.path.sent(self.at(ms), bytes, pn, true);
+        self.path.on_packet_sent(self.at(ms), bytes, pn, true);
     }
 
     fn ack(&mut self, sent_ms: u64, bytes: u64) {
         let sent = self.at(sent_ms);
         let estimates = || (Duration::from_millis(40), Duration::from_millis(30));
-        self.path.acked(Packet { sent, bytes, pn: None }, false, estimates);
+        self.path.on_packet_acked(Packet { sent, bytes, pn: None }, false, estimates);
     }
 
     fn end(&mut self, ms: u64, in_flight: u64, largest: u64) {
-        self.path.end_acks(self.at(ms), in_flight, false, Some(largest));
+        self.path.on_end_acks(self.at(ms), in_flight, false, Some(largest));
     }
 
     fn lost(&mut self, ms: u64, sent_ms: u64, persistent: bool, bytes: u64) {
         let loss = Loss { bytes, persistent, ..Loss::default() };
-        self.path.lost(self.at(ms), self.at(sent_ms), loss);
+        self.path.on_packets_lost(self.at(ms), self.at(sent_ms), loss);
     }
 
     fn marked(&mut self, ms: u64, sent_ms: u64) {
-        self.path.marked(self.at(ms), self.at(sent_ms), None);
+        self.path.on_ecn_ce(self.at(ms), self.at(sent_ms), None);
     }
 
-    fn heard(&self) -> Vec<Event> {
-        std::mem::take(&mut self.heard.lock().unwrap())
+    fn events(&self) -> Vec<Event> {
+        std::mem::take(&mut self.events.lock().unwrap())
     }
 
     fn acked(&self) -> PacketsAcked {
-        match self.heard()[..] {
+        match self.events()[..] {
             [Event { kind: EventKind::PacketsAcked(acked), .. }] => acked,
-            ref other => panic!("expected one Acked, heard {other:?}"),
+            ref other => panic!("expected one Acked, events {other:?}"),
         }
     }
 }
@@ -119,7 +119,7 @@ fn the_packets_of_a_frame_become_one_event() {
     bench.sent(3, 1200, 2);
     bench.ack(1, 1200);
     bench.ack(2, 1000);
-    assert!(bench.heard().is_empty(), "not before the frame ends");
+    assert!(bench.events().is_empty(), "not before the frame ends");
     bench.end(42, 1200, 1);
     let acked = bench.acked();
     assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (2200, 2, 2200));
@@ -150,9 +150,9 @@ fn a_frame_of_bare_acks_is_no_event_but_tells_what_is_in_flight() {
     let mut bench = Bench::new(|_| {});
     bench.sent(1, 9000, 0);
     bench.end(20, 4800, 0);
-    assert!(bench.heard().is_empty());
+    assert!(bench.events().is_empty());
     bench.lost(21, 1, false, 1200);
-    match bench.heard()[..] {
+    match bench.events()[..] {
         [Event { now, kind: EventKind::PacketsLost(lost) }] => {
             assert_eq!((now, lost.in_flight_before, lost.in_flight), (ms(21), 4800, 3600));
         }
@@ -170,9 +170,9 @@ fn acknowledgements_then_losses_then_marks() {
     bench.end(45, 6000, 5);
     bench.lost(45, 2, false, 2500);
     bench.marked(45, 5);
-    let heard = bench.heard();
-    assert!(heard.iter().all(|event| event.now == ms(45)));
-    match heard[..] {
+    let events = bench.events();
+    assert!(events.iter().all(|event| event.now == ms(45)));
+    match events[..] {
         [
             Event { kind: EventKind::PacketsAcked(_), .. },
             Event { kind: EventKind::PacketsLost(lost), .. },
@@ -194,7 +194,7 @@ fn persistent_congestion_replaces_the_loss() {
     bench.sent(1, 2400, 1);
     bench.lost(500, 1, true, 2400);
     assert!(matches!(
-        bench.heard()[..],
+        bench.events()[..],
         [Event { kind: EventKind::PersistentCongestion(PacketsLost { bytes: 2400, .. }), .. }]
     ));
 }
@@ -203,22 +203,22 @@ fn persistent_congestion_replaces_the_loss() {
 fn the_datagram_size_is_passed_on() {
     let mut bench = Bench::new(|_| {});
     bench.sent(7, 1200, 0);
-    bench.path.mtu(1452);
-    assert_eq!(bench.heard(), [Event { now: ms(7), kind: EventKind::MtuUpdated(1452) }]);
+    bench.path.on_mtu_update(1452);
+    assert_eq!(bench.events(), [Event { now: ms(7), kind: EventKind::MtuUpdated(1452) }]);
     bench.lost(9, 7, false, 1453);
-    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::PacketsLost(PacketsLost { packets: 2, .. }), .. }]));
+    assert!(matches!(bench.events()[..], [Event { kind: EventKind::PacketsLost(PacketsLost { packets: 2, .. }), .. }]));
 }
 
 #[test]
 fn departures_are_told_to_those_who_heed_them() {
     let mut deaf = Bench::new(|_| {});
     deaf.sent(1, 1200, 0);
-    assert!(deaf.heard().is_empty());
+    assert!(deaf.events().is_empty());
     let mut bench = Bench::new(|spy| spy.wants_packet_sent = true);
     bench.sent(1, 1200, 0);
     bench.sent(2, 2400, 2);
     let sent = PacketSent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false, place: None };
-    assert_eq!(bench.heard()[1], Event { now: ms(2), kind: EventKind::PacketSent(sent) });
+    assert_eq!(bench.events()[1], Event { now: ms(2), kind: EventKind::PacketSent(sent) });
 }
 
 #[test]
@@ -245,10 +245,10 @@ fn deliveries_are_sampled_for_those_who_need_them() {
     }
     bench.ack(1, 1200);
     bench.end(30, 2400, 0);
-    bench.heard();
+    bench.events();
     bench.sent(30, 1200, 3);
     bench.lost(31, 2, false, 1200);
-    bench.heard();
+    bench.events();
     bench.ack(3, 1200);
     bench.ack(30, 1200);
     bench.end(60, 0, 3);
@@ -263,13 +263,13 @@ fn resuming_after_a_silence_is_told() {
     bench.sent(1, 1200, 0);
     bench.ack(1, 1200);
     bench.end(41, 0, 0);
-    bench.heard();
+    bench.events();
     bench.sent(45, 40, 1); // a bare ACK
-    assert!(bench.heard().is_empty());
+    assert!(bench.events().is_empty());
     bench.sent(541, 1200, 2);
     // Smoothed 40 ms, variation 20 ms, ACK delay 25 ms.
     let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 25) };
-    assert_eq!(bench.heard(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
+    assert_eq!(bench.events(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
 }
 
 #[test]
@@ -283,18 +283,18 @@ fn what_the_stack_tells_of_losses_is_passed_on() {
     let mut bench = Bench::new(|_| {});
     bench.sent(3, 9000, 8);
     let loss = Loss { bytes: 2500, packets: Some(4), newest_pn: Some(7), persistent: false };
-    bench.path.lost(bench.at(50), bench.at(3), loss);
-    bench.path.marked(bench.at(50), bench.at(3), Some(8));
-    match bench.heard()[..] {
+    bench.path.on_packets_lost(bench.at(50), bench.at(3), loss);
+    bench.path.on_ecn_ce(bench.at(50), bench.at(3), Some(8));
+    match bench.events()[..] {
         [Event { kind: EventKind::PacketsLost(lost), .. }, Event { kind: EventKind::EcnCe(marked), .. }] => {
             assert_eq!((lost.packets, lost.newest_pn, lost.in_flight), (4, Some(7), 6500));
             assert_eq!(marked.newest_pn, Some(8));
         }
         ref other => panic!("{other:?}"),
     }
-    bench.path.spurious();
+    bench.path.on_spurious_loss();
     let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
-    assert_eq!(bench.heard(), [Event { now: ms(50), kind }]);
+    assert_eq!(bench.events(), [Event { now: ms(50), kind }]);
 }
 
 #[test]
@@ -302,16 +302,16 @@ fn the_largest_number_is_told_even_of_a_frame_that_fills_a_hole() {
     let mut bench = Bench::new(|_| {});
     let rtt = Duration::from_millis(40);
     for (sent, pn) in [(1, 4), (2, 5)] {
-        bench.path.acked(Packet { sent: bench.at(sent), bytes: 1200, pn: Some(pn) }, false, || (rtt, rtt));
+        bench.path.on_packet_acked(Packet { sent: bench.at(sent), bytes: 1200, pn: Some(pn) }, false, || (rtt, rtt));
     }
     bench.end(50, 0, 5);
     assert_eq!(bench.acked().newest_pn, Some(5));
-    bench.path.acked(Packet { sent: bench.at(1), bytes: 1200, pn: Some(3) }, false, || (rtt, rtt));
+    bench.path.on_packet_acked(Packet { sent: bench.at(1), bytes: 1200, pn: Some(3) }, false, || (rtt, rtt));
     bench.end(51, 0, 5);
     let late = bench.acked();
     assert_eq!((late.newest_pn, late.rtt), (Some(3), None));
     bench.marked(52, 2);
-    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(5), .. }), .. }]));
+    assert!(matches!(bench.events()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(5), .. }), .. }]));
 }
 
 #[test]
@@ -320,11 +320,11 @@ fn a_stack_that_tells_bare_acks_apart_is_believed() {
     bench.sent(1, 1200, 0);
     bench.ack(1, 1200);
     bench.end(41, 0, 0);
-    bench.heard();
-    bench.path.max_ack_delay(Duration::from_millis(5));
-    bench.path.sent(bench.at(541), 40, 1, false);
+    bench.events();
+    bench.path.set_max_ack_delay(Duration::from_millis(5));
+    bench.path.on_packet_sent(bench.at(541), 40, 1, false);
     let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 5) };
-    assert_eq!(bench.heard(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
+    assert_eq!(bench.events(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
 }
 
 #[test]
@@ -335,14 +335,14 @@ fn time_never_goes_back_and_nothing_overflows() {
     bench.ack(99, u64::MAX);
     bench.ack(0, u64::MAX);
     bench.end(5, u64::MAX, u64::MAX);
-    bench.path.mtu(0);
+    bench.path.on_mtu_update(0);
     bench.lost(1, 1000, true, u64::MAX);
     bench.marked(1, 1000);
     let before = bench.origin.checked_sub(Duration::from_secs(1)).unwrap_or(bench.origin);
-    bench.path.sent(before, 1, 1, true);
-    let heard = bench.heard();
-    assert_eq!(heard.len(), 7);
-    assert!(heard.is_sorted_by_key(|event| event.now));
+    bench.path.on_packet_sent(before, 1, 1, true);
+    let events = bench.events();
+    assert_eq!(events.len(), 7);
+    assert!(events.is_sorted_by_key(|event| event.now));
 }
 
 #[test]
@@ -350,9 +350,9 @@ fn a_path_that_moves_keeps_the_state() {
     let mut bench = Bench::new(|_| {});
     bench.ack(1, 700);
     bench.end(20, 0, 0);
-    bench.heard();
+    bench.events();
     let mut moved = bench.path.clone();
     assert_eq!(moved.window(), 12_000);
-    moved.marked(bench.at(30), bench.at(25), None);
-    assert!(matches!(bench.heard()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(0), .. }), .. }]));
+    moved.on_ecn_ce(bench.at(30), bench.at(25), None);
+    assert!(matches!(bench.events()[..], [Event { kind: EventKind::EcnCe(EcnCe { newest_pn: Some(0), .. }), .. }]));
 }

@@ -136,7 +136,7 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// A duplicate ACK (`spec: chan §2.1 R3, R4; §3.7 L1, L3; §7.4`).
     fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, around: &mut Around<'_>) {
-        if marked && self.host.engine().needs().contains(Signals::CONGESTION_INDICATION) {
+        if marked && self.host.controller().needs().contains(Signals::CONGESTION_INDICATION) {
             let marked = EcnCe {
                 packets: 1,
                 newest_sent_at: Time(now),

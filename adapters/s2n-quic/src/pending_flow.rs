@@ -10,47 +10,47 @@ use crate::qlog::Place;
 
 /// Everything decided of a flow before its first packet leaves.
 #[derive(Clone)]
-pub(crate) struct Boarding<E: ConfiguredController> {
-    pub(crate) policy: FlowBuilder<E>,
-    pub(crate) choice: Choice<E>,
+pub(crate) struct PendingFlow<C: ConfiguredController> {
+    pub(crate) builder: FlowBuilder<C>,
+    pub(crate) choice: Choice<C>,
     pub(crate) peer: SocketAddr,
     pub(crate) seed: u64,
     /// The log of the flow's connection.
     pub(crate) log: Option<Place>,
 }
 
-impl<E: ConfiguredController> Boarding<E> {
-    pub(crate) fn engine(&self) -> &E {
-        &self.choice.engine
+impl<C: ConfiguredController> PendingFlow<C> {
+    pub(crate) fn controller(&self) -> &C {
+        &self.choice.controller
     }
 
     /// The window the flow will start with, bytes.
     pub(crate) fn initial_window(&self, mtu: u32) -> u64 {
-        let engine = self.engine();
-        let state = engine.start(&Path { now: Time::ZERO, mtu, seed: self.seed });
-        engine.decide(&state, View::solo(&engine.group())).cwnd
+        let controller = self.controller();
+        let state = controller.start(&Path { now: Time::ZERO, mtu, seed: self.seed });
+        controller.decide(&state, View::solo(&controller.group())).cwnd
     }
 
     /// The flow, which starts `now` on a path of datagrams of `mtu` bytes.
-    pub(crate) fn board(&self, now: Time, mtu: u32) -> Flow<E> {
+    pub(crate) fn start(&self, now: Time, mtu: u32) -> Flow<C> {
         let path = Path { now, mtu, seed: self.seed };
-        let new = NewFlow { peer: self.peer.into(), engine: self.engine(), controller: &self.choice.text, path: &path };
+        let new = NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
         let logged = self.log.as_ref().map(|log| log.recorder(&new, self.initial_window(mtu)));
-        let recorder: Option<Box<dyn Recorder>> = match (self.policy.recorder(&new), logged) {
+        let recorder: Option<Box<dyn Recorder>> = match (self.builder.recorder(&new), logged) {
             (Some(own), Some(logged)) => Some(Box::new([own, logged])),
             (own, logged) => own.or(logged),
         };
-        self.policy.join(&new, recorder)
+        self.builder.join(&new, recorder)
     }
 }
 
-impl<E: ConfiguredController> fmt::Debug for Boarding<E> {
+impl<C: ConfiguredController> fmt::Debug for PendingFlow<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Boarding")
+        f.debug_struct("PendingFlow")
             .field("choice", &self.choice)
             .field("peer", &self.peer)
             .field("seed", &self.seed)
-            .field("policy", &self.policy)
+            .field("builder", &self.builder)
             .field("logged", &self.log.is_some())
             .finish()
     }

@@ -22,16 +22,16 @@ const MICROSECOND: u64 = 1000;
 /// themselves and tell nothing. Nor is there anything to see where taking the delay out would
 /// leave no more than the minimum RTT: then s2n-quic leaves it in.
 #[inline]
-pub(crate) fn held(before: Span, after: Span, latest: Span, most: impl FnOnce() -> Span) -> Span {
+pub(crate) fn ack_delay(before: Span, after: Span, latest: Span, most: impl FnOnce() -> Span) -> Span {
     // Most often, where peers do not wait, nothing is missing. Spans of centuries would wrap.
     let part = after.0.wrapping_sub(before.0 / PARTS * (PARTS - 1));
     let missing = latest.0.wrapping_sub(part.wrapping_mul(PARTS)) as i64;
-    if missing < MICROSECOND as i64 { Span::ZERO } else { missed(before, after, latest, most()) }
+    if missing < MICROSECOND as i64 { Span::ZERO } else { ack_delay_where_missing(before, after, latest, most()) }
 }
 
-/// As [`held`], where it may be something.
+/// As [`ack_delay`], where it may be something.
 #[inline(never)]
-fn missed(before: Span, after: Span, latest: Span, most: Span) -> Span {
+fn ack_delay_where_missing(before: Span, after: Span, latest: Span, most: Span) -> Span {
     if before == Span::ZERO || after == latest {
         return Span::ZERO;
     }
@@ -75,7 +75,7 @@ mod tests {
                 update(&mut rtt, path + 8 * field, field);
                 let most = span(rtt.max_ack_delay());
                 let (after, latest) = (span(rtt.smoothed_rtt()), span(rtt.latest_rtt()));
-                let found = held(before, after, latest, || most);
+                let found = ack_delay(before, after, latest, || most);
                 let seen = before > Span::ZERO && after != latest && span(rtt.min_rtt()).0 + field * 1000 < latest.0;
                 prop_assert_eq!(found.0, if seen { 8 * field * 1000 } else { 0 });
                 before = after;
@@ -92,6 +92,6 @@ mod tests {
         rtt.on_persistent_congestion();
         update(&mut rtt, 300_000, 10_000);
         let most = span(rtt.max_ack_delay());
-        assert_eq!(held(before, span(rtt.smoothed_rtt()), span(rtt.latest_rtt()), || most).0, 0);
+        assert_eq!(ack_delay(before, span(rtt.smoothed_rtt()), span(rtt.latest_rtt()), || most).0, 0);
     }
 }
