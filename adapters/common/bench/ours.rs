@@ -22,8 +22,10 @@ pub fn candidates<'a, R: Runs>(
         Candidate::new("reno, known when compiling", reno, runs.run(Static::<reno::Reno>(Default::default()))),
         Candidate::new("cubic, known when compiling", cubic, runs.run(Static::<cubic::Cubic>(Default::default()))),
     ];
-    let named =
-        Algorithm::ALL.iter().map(|entry| (entry.default)()).filter(move |controller| signals.contains(controller.needs()));
+    let named = Algorithm::ALL
+        .iter()
+        .map(|entry| (entry.default)())
+        .filter(move |controller| signals.contains(controller.needs()));
     fixed.into_iter().chain(named.map(move |controller| {
         let baseline = match controller.name() {
             "reno" => reno,

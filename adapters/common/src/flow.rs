@@ -182,7 +182,7 @@ impl<C: ConfiguredController> Flow<C> {
         &self.state
     }
 
-    /// Names the private facts of the controller's state.
+    /// Visits the state variables of the controller by name.
     pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.place {
             Place::Ungrouped(group) => self.controller.inspect(&self.state, View::solo(group), visit),
@@ -272,9 +272,9 @@ mod tests {
     fn a_recorder_hears_every_step() {
         struct Count(std::sync::mpsc::Sender<u64>);
         impl Recorder for Count {
-            fn record(&mut self, _: &Event, decision: &Decision, facts: &crate::StateVariables<'_>) {
+            fn record(&mut self, _: &Event, decision: &Decision, variables: &crate::StateVariables<'_>) {
                 let mut seen = 0;
-                facts(&mut |_, _| seen += 1);
+                variables(&mut |_, _| seen += 1);
                 assert!(seen > 0);
                 self.0.send(decision.cwnd).unwrap();
             }

@@ -29,7 +29,7 @@ pub enum Level {
     /// Metrics, congestion states, losses and marks.
     #[default]
     Recovery,
-    /// The same, and every step with the controller's private facts: enough to replay
+    /// The same, and every step with the controller's state variables: enough to replay
     /// the flow.
     Steps,
     /// The steps alone, for stacks that write recovery events themselves.

@@ -9,8 +9,8 @@ use windlass_adapter::Flow;
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::PacketInfo;
-use crate::pending_flow::PendingFlow;
 use crate::path::{CachedState, Path};
+use crate::pending_flow::PendingFlow;
 
 /// A windlass controller as s2n-quic takes one; made by an [`Endpoint`](crate::Endpoint).
 ///

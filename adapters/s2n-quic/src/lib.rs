@@ -27,16 +27,16 @@
 //!   spurious losses. A controller that needs one of them is refused when its endpoint is
 //!   made, with the reason.
 
-mod pending_flow;
+mod ack_delay;
 mod clock;
 mod controller;
 mod datagrams;
 mod endpoint;
 mod frame;
-mod ack_delay;
 mod pacer;
 mod packet;
 mod path;
+mod pending_flow;
 mod qlog;
 
 pub use controller::Controller;

@@ -8,12 +8,12 @@ use windlass_controllers::event::{EcnCe, IdleRestart, LossTrigger, PacketSent, P
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
-use crate::pending_flow::PendingFlow;
+use crate::ack_delay::ack_delay;
 use crate::clock::{Clock, short, span};
 use crate::datagrams::Datagrams;
 use crate::frame::Frame;
-use crate::ack_delay::ack_delay;
 use crate::pacer::Pacer;
+use crate::pending_flow::PendingFlow;
 
 /// Room for this many datagrams does not make a flow limited by its application: it may be
 /// about to write more, or wait for the pacer.
@@ -340,7 +340,10 @@ impl<C: ConfiguredController> Path<C> {
         let app_limited = self.is_app_limited(app_limited);
         if self.wants_packet_sent && bytes > 0 {
             let in_flight = self.in_flight.bytes();
-            self.on_event(now, EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }));
+            self.on_event(
+                now,
+                EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }),
+            );
         }
         self.update_cache(cached);
         self.info(now, app_limited)
@@ -359,7 +362,8 @@ impl<C: ConfiguredController> Path<C> {
     fn is_app_limited(&self, app_limited: Option<bool>) -> bool {
         // Handshakes are short of data by nature; s2n-quic does not say so.
         app_limited.unwrap_or(true)
-            && self.sending.window.saturating_sub(self.in_flight.bytes()) >= SLACK_DATAGRAMS * u64::from(self.sending.mtu)
+            && self.sending.window.saturating_sub(self.in_flight.bytes())
+                >= SLACK_DATAGRAMS * u64::from(self.sending.mtu)
     }
 
     /// What to remember of a packet that left at `now`.

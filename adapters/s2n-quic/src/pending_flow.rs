@@ -34,7 +34,8 @@ impl<C: ConfiguredController> PendingFlow<C> {
     /// The flow, which starts `now` on a path of datagrams of `mtu` bytes.
     pub(crate) fn start(&self, now: Time, mtu: u32) -> Flow<C> {
         let path = Path { now, mtu, seed: self.seed };
-        let new = NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
+        let new =
+            NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
         let logged = self.log.as_ref().map(|log| log.recorder(&new, self.initial_window(mtu)));
         let recorder: Option<Box<dyn Recorder>> = match (self.builder.recorder(&new), logged) {
             (Some(own), Some(logged)) => Some(Box::new([own, logged])),

@@ -109,14 +109,14 @@ pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> R
     })
 }
 
-/// The private facts of a recorded step.
+/// The state variables of a recorded step.
 pub(super) fn facts(value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
     if !options.facts {
         return value.skip();
     }
     let event = batch.events.len() as u32;
     value.object(|key, value| {
-        if key != b"facts" {
+        if key != b"state_variables" {
             return value.skip();
         }
         value.object(|key, value| {

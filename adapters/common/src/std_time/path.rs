@@ -148,7 +148,12 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// A packet that left was acknowledged. `estimates` tells the stack's smoothed and minimum
     /// RTT before the frame's own sample.
     #[inline]
-    pub fn on_packet_acked(&mut self, packet: Packet, app_limited: bool, estimates: impl FnOnce() -> (Duration, Duration)) {
+    pub fn on_packet_acked(
+        &mut self,
+        packet: Packet,
+        app_limited: bool,
+        estimates: impl FnOnce() -> (Duration, Duration),
+    ) {
         let Packet { sent, bytes, pn } = packet;
         match self.clock.read(sent) {
             Some(sent_at) => self.collect(sent_at, bytes, pn, app_limited, estimates),

@@ -15,7 +15,7 @@ use crate::qlog::{STARTED, STEPPED};
 pub enum Entry {
     /// How it began.
     Start(Start),
-    /// A step it took, with the private facts of the controller after it, where they
+    /// A step it took, with the state variables of the controller after it, where they
     /// were recorded and finite.
     Step(Box<Step>, BTreeMap<String, f64>),
 }
@@ -66,7 +66,7 @@ struct Envelope<'a> {
 #[derive(Deserialize)]
 struct StateVariables {
     #[serde(default)]
-    facts: BTreeMap<String, Option<f64>>,
+    state_variables: BTreeMap<String, Option<f64>>,
 }
 
 impl<R: BufRead> Iterator for Steps<R> {
@@ -89,7 +89,7 @@ impl<R: BufRead> Iterator for Steps<R> {
             let read = if name == STARTED {
                 serde_json::from_str(data).map(Entry::Start)
             } else {
-                step(data).map(|(step, facts)| Entry::Step(Box::new(step), facts))
+                step(data).map(|(step, variables)| Entry::Step(Box::new(step), variables))
             };
             return Some(read.map_err(|error| ReadError::Record {
                 number: record.number,
@@ -103,6 +103,6 @@ impl<R: BufRead> Iterator for Steps<R> {
 
 fn step(data: &str) -> serde_json::Result<(Step, BTreeMap<String, f64>)> {
     let step = serde_json::from_str(data)?;
-    let StateVariables { facts } = serde_json::from_str(data)?;
-    Ok((step, facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()))
+    let StateVariables { state_variables } = serde_json::from_str(data)?;
+    Ok((step, state_variables.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()))
 }

@@ -42,7 +42,7 @@ impl<E: ConfiguredController> Simulation<E> {
         let mut trace = Trace::new(writer, settings.profile, settings.detail, &header);
         trace.recovery_parameters_set(path.now.0, &RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes));
         let trace = SharedTrace::from(trace);
-        let recorder = QlogRecorder::new(trace.clone(), settings.level, flow.controller(), &spec.controller, &path);
+        let recorder = QlogRecorder::new(trace.clone(), settings.level, flow.engine(), &spec.controller, &path);
         let observer = QlogObserver { trace: trace.clone(), all_losses: settings.level == Level::StepsOnly };
         self.watch(number, Some(Box::new(observer)), Some(Box::new(recorder)));
         trace

@@ -128,7 +128,7 @@ impl Controller for Watched {
     fn on_packet_sent(&mut self, now: Instant, bytes: u16, pn: u64) {
         self.native.on_packet_sent(now, bytes, pn);
         self.look();
-        self.path.sent(now, u64::from(bytes), pn, false);
+        self.path.on_packet_sent(now, u64::from(bytes), pn, false);
     }
 
     fn on_cwnd_limited(&mut self) {
@@ -137,13 +137,13 @@ impl Controller for Watched {
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, pn: u64, app_limited: bool, rtt: &RttEstimator) {
         self.native.on_ack(now, sent, bytes, pn, app_limited, rtt);
-        self.path.acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
+        self.path.on_packet_acked(Packet { sent, bytes, pn: Some(pn) }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         self.native.on_end_acks(now, in_flight, app_limited, largest);
         self.look();
-        self.path.end_acks(now, in_flight, app_limited, largest);
+        self.path.on_end_acks(now, in_flight, app_limited, largest);
     }
 
     fn on_packet_lost(&mut self, lost_bytes: u16, pn: u64, now: Instant) {
@@ -162,28 +162,28 @@ impl Controller for Watched {
         self.native.on_congestion_event(now, sent, persistent, is_ecn, lost_bytes, largest_lost_pn);
         self.look();
         if is_ecn {
-            self.path.marked(now, sent, Some(largest_lost_pn));
+            self.path.on_ecn_ce(now, sent, Some(largest_lost_pn));
         } else {
             let newest_pn = Some(largest_lost_pn);
-            self.path.lost(now, sent, Loss { bytes: lost_bytes, packets: None, newest_pn, persistent });
+            self.path.on_packets_lost(now, sent, Loss { bytes: lost_bytes, packets: None, newest_pn, persistent });
         }
     }
 
     fn on_spurious_congestion_event(&mut self) {
         self.native.on_spurious_congestion_event();
         self.look();
-        self.path.spurious();
+        self.path.on_spurious_loss();
     }
 
     fn on_ack_frequency_update(&mut self, threshold: u64, requested_max_ack_delay: Duration) {
         self.native.on_ack_frequency_update(threshold, requested_max_ack_delay);
-        self.path.max_ack_delay(requested_max_ack_delay);
+        self.path.set_max_ack_delay(requested_max_ack_delay);
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.native.on_mtu_update(new_mtu);
         self.look();
-        self.path.mtu(new_mtu);
+        self.path.on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {

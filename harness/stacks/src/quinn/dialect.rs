@@ -119,34 +119,34 @@ impl Controller for Watched {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.native.on_sent(now, bytes, last_packet_number);
         self.look();
-        self.path.sent(now, bytes, last_packet_number, true);
+        self.path.on_packet_sent(now, bytes, last_packet_number, true);
     }
 
     fn on_ack(&mut self, now: Instant, sent: Instant, bytes: u64, app_limited: bool, rtt: &RttEstimator) {
         self.native.on_ack(now, sent, bytes, app_limited, rtt);
-        self.path.acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
+        self.path.on_packet_acked(Packet { sent, bytes, pn: None }, app_limited, || (rtt.get(), rtt.min()));
     }
 
     fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         self.native.on_end_acks(now, in_flight, app_limited, largest);
         self.look();
-        self.path.end_acks(now, in_flight, app_limited, largest);
+        self.path.on_end_acks(now, in_flight, app_limited, largest);
     }
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
         self.native.on_congestion_event(now, sent, persistent, lost_bytes);
         self.look();
         if lost_bytes == 0 {
-            self.path.marked(now, sent, None);
+            self.path.on_ecn_ce(now, sent, None);
         } else {
-            self.path.lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
+            self.path.on_packets_lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
         }
     }
 
     fn on_mtu_update(&mut self, new_mtu: u16) {
         self.native.on_mtu_update(new_mtu);
         self.look();
-        self.path.mtu(new_mtu);
+        self.path.on_mtu_update(new_mtu);
     }
 
     fn window(&self) -> u64 {

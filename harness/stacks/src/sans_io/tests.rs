@@ -194,7 +194,7 @@ fn flows_of_one_group_share_a_table() {
     for (flow, member) in [("flow1-1", 0), ("flow1-2", 1)] {
         let steps = logs.named(flow, "windlass:stepped");
         assert!(steps.len() > 100);
-        assert!(steps.iter().all(|step| step["data"]["turn"]["member"] == member), "{}", steps[0]);
+        assert!(steps.iter().all(|step| step["data"]["group_step"]["member"] == member), "{}", steps[0]);
     }
 }
 
