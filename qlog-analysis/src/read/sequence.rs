@@ -77,32 +77,50 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadE
         None => return Err(ReadError::Empty),
         Some(RECORD_SEPARATOR) => {
             emit(Piece::Form(Form::Sequence))?;
-            records(&mut window, RECORD_SEPARATOR, 1, emit)?;
+            records(&mut window, RECORD_SEPARATOR, None, emit)?;
         }
         Some(_) => match contained::split(&mut window, emit)? {
             Start::Document => {}
             Start::Lines(header) => {
                 emit(Piece::Form(Form::Lines))?;
-                emit(Piece::Header { trace: Some(0), text: header })?;
-                records(&mut window, b'\n', 2, emit)?;
+                records(&mut window, b'\n', Some(header), emit)?;
             }
         },
     }
     Ok(window.total)
 }
 
-/// Records that end with `delimiter`, the first of them the header if it is number 1.
-fn records<R: Read>(window: &mut Window<R>, delimiter: u8, first: u64, emit: &mut Emit<'_>) -> Result<(), ReadError> {
-    let mut next = first;
+/// Records that end with `delimiter`, after `header` or with the header as the first of them.
+/// A second line that describes the trace belongs to the header.
+fn records<R: Read>(
+    window: &mut Window<R>,
+    delimiter: u8,
+    mut header: Option<Vec<u8>>,
+    emit: &mut Emit<'_>,
+) -> Result<(), ReadError> {
+    let mut next = if header.is_some() { 2 } else { 1 };
+    let mut started = false;
     loop {
         let mut block = Block::new(0, next);
         let end = cut(window, delimiter, &mut block)?;
-        if next == 1 && !block.bounds.is_empty() {
-            let (from, to) = block.bounds.remove(0);
-            block.first = 2;
-            emit(Piece::Header { trace: Some(0), text: block.text[from as usize..to as usize].to_vec() })?;
-        }
         next = block.next();
+        if !started {
+            if header.is_none() {
+                header = take_first(&mut block);
+            }
+            // Whether the header goes on is known by the record after it, or the end.
+            if let (Some(first), true) = (&mut header, end || !block.bounds.is_empty()) {
+                if let Some(trace) = block.bounds.first().map(|&(from, to)| &block.text[from as usize..to as usize])
+                    && describes_trace(trace)
+                    && let Some(joined) = with_trace(first, trace)
+                {
+                    *first = joined;
+                    take_first(&mut block);
+                }
+                emit(Piece::Header { trace: Some(0), text: std::mem::take(first) })?;
+                started = true;
+            }
+        }
         if !block.bounds.is_empty() {
             emit(Piece::Block(block))?;
         }
@@ -110,6 +128,48 @@ fn records<R: Read>(window: &mut Window<R>, delimiter: u8, first: u64, emit: &mu
             return Ok(());
         }
     }
+}
+
+/// Takes the first record out of `block`, which then begins with the next one.
+fn take_first(block: &mut Block) -> Option<Vec<u8>> {
+    if block.bounds.is_empty() {
+        return None;
+    }
+    let (from, to) = block.bounds.remove(0);
+    block.first += 1;
+    Some(block.text[from as usize..to as usize].to_vec())
+}
+
+/// Whether `record` is no event but what a header says of its trace, as quicX writes it on a
+/// line of its own.
+fn describes_trace(record: &[u8]) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Keys {
+        time: Option<serde::de::IgnoredAny>,
+        name: Option<serde::de::IgnoredAny>,
+        vantage_point: Option<serde::de::IgnoredAny>,
+        common_fields: Option<serde::de::IgnoredAny>,
+        configuration: Option<serde::de::IgnoredAny>,
+    }
+    serde_json::from_slice::<Keys>(record).is_ok_and(|keys| {
+        let event = keys.time.is_some() || keys.name.is_some();
+        !event && (keys.vantage_point.is_some() || keys.common_fields.is_some() || keys.configuration.is_some())
+    })
+}
+
+/// The header with `trace` in its place; `None` if the header has one already or is no object.
+fn with_trace(header: &[u8], trace: &[u8]) -> Option<Vec<u8>> {
+    #[derive(serde::Deserialize)]
+    struct Keys {
+        trace: Option<serde::de::IgnoredAny>,
+    }
+    let keys: Keys = serde_json::from_slice(header).ok()?;
+    let open = header.trim_ascii_end().strip_suffix(b"}")?;
+    if keys.trace.is_some() {
+        return None;
+    }
+    let comma: &[u8] = if open.trim_ascii_end().ends_with(b"{") { b"" } else { b"," };
+    Some([open, comma, b"\"trace\":", trace, b"}"].concat())
 }
 
 /// Moves whole records from the window into `block`. Says whether that was the end.

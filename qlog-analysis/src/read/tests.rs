@@ -36,6 +36,26 @@ fn a_bad_record_costs_that_record() {
     assert_eq!(batches[0].packets.len(), 2, "nothing of a bad record stays");
 }
 
+/// quicX writes its header on two lines, the second with the unit of times.
+#[test]
+fn a_header_may_go_on_in_a_second_line() {
+    let first = r#"{"qlog_format":"JSON-SEQ","qlog_version":"0.4"}"#;
+    let second = r#"{"title":"a","vantage_point":{"type":"client"},"configuration":{"time_units":"us"}}"#;
+    let event = r#"{"time":1500,"name":"quic:packet_sent","data":{"header":{"packet_number":0},"raw":{"length":9}}}"#;
+    let lines = format!("{first}\n{second}\n{event}\n").into_bytes();
+    let records = format!("\x1e{first}\n\x1e{second}\n\x1e{event}\n").into_bytes();
+    for file in [lines, records] {
+        let (summary, batches) = all(&file, 1).unwrap();
+        assert_eq!((summary.events, summary.bad_records), (1, 0));
+        assert_eq!(batches[0].events[0].time, 1_500_000, "microseconds");
+    }
+    // One header is enough, and what has a name is an event.
+    let whole = format!("{HEADER}\n{second}\n{event}\n").into_bytes();
+    assert_eq!(all(&whole, 1).unwrap().0.bad_records, 1);
+    let named = format!("{first}\n{{\"name\":\"a:b\",\"vantage_point\":{{}}}}\n").into_bytes();
+    assert_eq!(all(&named, 1).unwrap().0.bad_records, 1);
+}
+
 #[test]
 fn what_a_packet_tells_is_kept() {
     let (_, batches) = all(&sequence(&[SENT]), 1).unwrap();
