@@ -230,6 +230,13 @@ fn traces() -> Vec<(String, Vec<u8>)> {
     files.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
+/// Records of a recorded trace that are none: two were cut while they were written, one ends
+/// with an event that is empty.
+fn unreadable(name: &str) -> u64 {
+    let known = ["ngtcp2-server-bbr", "ngtcp2-server-reno", "qvis-draft00-quictrace"];
+    u64::from(known.iter().any(|begin| name.starts_with(begin)))
+}
+
 #[test]
 fn a_second_conversion_changes_nothing() {
     for (name, file) in traces() {
@@ -241,7 +248,7 @@ fn a_second_conversion_changes_nothing() {
                 assert_eq!(again, line, "{name} as {profile:?}");
             }
             assert_eq!(twice.len(), once.len(), "{name} as {profile:?}");
-            assert_eq!((done.bad_records, again.bad_records), (0, 0), "{name}");
+            assert_eq!((done.bad_records, again.bad_records), (unreadable(&name), 0), "{name}");
             assert_eq!(again.events, done.events, "{name}");
             assert_eq!(again.lost, BTreeMap::new(), "{name} as {profile:?}");
             assert_eq!(count(&[&Bytes(&file)]).unwrap(), done.traces, "{name}");
