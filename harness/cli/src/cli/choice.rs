@@ -86,7 +86,7 @@ pub(super) fn on_wire(stacks: &[Runner]) -> Result<Vec<Runner>, CliError> {
 /// Stacks whose native builds keep them out of this program, and what has them.
 const ELSEWHERE: &[(&str, &str)] = &[(
     "quiche",
-    "cargo xtask quiche && cd adapters/quiche && cargo run --release -p windlass-quiche-harness -- run --stack quiche …",
+    "cargo xtask quiche --harness && cd harness/stacks-quiche && cargo run --release -p windlass-stacks-quiche-cli -- run --stack quiche …",
 )];
 
 fn stack(name: &str) -> Result<Runner, CliError> {

@@ -1,4 +1,4 @@
-//! What a flow of a scenario is made of.
+//! Makes a flow of a scenario: its controller, configuration, logs and data.
 
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -6,29 +6,26 @@ use std::time::Instant;
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{Groups, QlogRecorder, SharedTrace};
 use windlass_controllers::{Algorithm, ConfiguredController, Decision, Path, Time, View};
+use windlass_network::Stream;
 use windlass_qlog::{Detail, Profile};
 use windlass_quiche::{Definition, STACK};
+use windlass_simulator::measure::Meter;
+use windlass_simulator::scenario::{Control, FlowSpec};
+use windlass_stacks::driver::journal::{Journal, Listen, Output};
+use windlass_stacks::driver::log::{Run, SMALLEST, begin, description};
+use windlass_stacks::driver::native::{NoNative, Seen, Shadow};
+use windlass_stacks::payload::Source;
+use windlass_stacks::{Log, RunError};
 
-use crate::choice::{Choice, NATIVES, OwnLog};
-use crate::config::config;
+use crate::config::{Tls, client_context, config, server_context};
+use crate::controller::{Choice, ClientConfig, Kind, NATIVES, OwnLog};
 use crate::flow::Flow;
-use crate::measure::Meter;
-use crate::net::Stream;
-use crate::proto::ClientConfig;
-use crate::scenario::{Control, FlowSpec};
-use crate::stacks::driver::journal::{Journal, Listen, Output};
-use crate::stacks::driver::log::{Run, SMALLEST, begin, description};
-use crate::stacks::driver::native::{NoNative, Seen, Shadow};
-use crate::stacks::payload::Source;
-use crate::stacks::{Log, RunError};
-use crate::tls::{self, Tls};
-use crate::watch::Watch;
 
-/// What all flows of a run share.
+/// Parts that all flows of a run share.
 pub struct Shared<'a> {
     /// The scenario's name.
     pub scenario: &'a str,
-    /// Seed of everything random.
+    /// The scenario's seed.
     pub seed: u64,
     /// The origin of virtual time.
     pub origin: Instant,
@@ -54,17 +51,17 @@ pub struct Parts {
 /// The largest UDP payload quiche's buffers are made for here.
 const LARGEST: u32 = 65_527;
 
-/// quiche discovers no path MTU from other sizes than that.
+/// The size quiche's path MTU discovery begins with, bytes.
 const DISCOVERS_FROM: u32 = 1200;
 
-/// What both ways to run a flow begin with.
-pub struct Beginning {
+/// The sender's side of a flow, as both virtual time and sockets need it.
+pub struct SenderParts {
     /// The largest datagrams it may send, bytes.
     pub largest: usize,
-    /// What its controller hears and decides.
+    /// The sender log.
     pub journal: Arc<Mutex<Journal>>,
-    /// Who tells the journal.
-    pub watch: Watch,
+    /// How its controller is observed.
+    pub kind: Kind,
     /// The sender's configuration and controller.
     pub config: ClientConfig,
     /// The log it writes.
@@ -72,7 +69,7 @@ pub struct Beginning {
 }
 
 fn sender(spec: &FlowSpec, largest: usize) -> Result<quiche::Config, String> {
-    let context = tls::client().map_err(|error| error.to_string())?;
+    let context = client_context().map_err(|error| error.to_string())?;
     config(spec, context, largest).map_err(|error| error.to_string())
 }
 
@@ -81,23 +78,23 @@ fn sender(spec: &FlowSpec, largest: usize) -> Result<quiche::Config, String> {
 /// # Errors
 /// There is no such configuration.
 pub fn receiver(spec: &FlowSpec, tls: &Tls, largest: usize) -> Result<quiche::Config, String> {
-    let context = tls::server(tls).map_err(|error| error.to_string())?;
+    let context = server_context(tls).map_err(|error| error.to_string())?;
     config(spec, context, largest).map_err(|error| error.to_string())
 }
 
 impl Shared<'_> {
     /// Makes the parts of a flow.
     pub fn parts(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Parts, RunError> {
-        let Beginning { largest, journal, watch, config, trace } = self.beginning(spec, log)?;
+        let SenderParts { largest, journal, kind, config, trace } = self.sender_parts(spec, log)?;
         let receiver = receiver(spec, self.tls, largest).map_err(RunError::Tls)?;
         let source = Source::new(self.seed, &spec.name);
         let bytes = spec.transfer_bytes.unwrap_or(u64::MAX);
-        let flow = Flow::new(receiver, largest, watch, spec.ack, journal, source, bytes);
+        let flow = Flow::new(receiver, largest, kind, spec.ack, journal, source, bytes);
         Ok(Parts { flow, config, trace })
     }
 
-    /// Begins a flow.
-    pub fn beginning(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Beginning, RunError> {
+    /// Makes the sender's side of a flow.
+    pub fn sender_parts(&self, spec: &FlowSpec, log: Option<Log>) -> Result<SenderParts, RunError> {
         let failed = |reason: String| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason };
         if !(SMALLEST..=LARGEST).contains(&spec.packet_bytes) {
             return Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes });
@@ -112,7 +109,7 @@ impl Shared<'_> {
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = self.first_decision(spec);
         let run = Run { stack: STACK, scenario: self.scenario, seed: self.seed };
-        // Of its own controllers quiche tells more than could be seen from here: its packets.
+        // quiche's own log of its own controllers has packets, too.
         let own = spec.control.algorithm().is_none();
         let (own_log, log) = log.map_or((None, None), |log| match log.settings.detail {
             Detail::Packets if own && log.settings.profile == Profile::Ietf => (Some(log), None),
@@ -124,19 +121,19 @@ impl Shared<'_> {
             description: description(&run, spec),
         });
         let trace = log.map(|log| begin(log, &run, spec, &first));
-        // Without packets, which of them were lost is not for the journal to say.
+        // Without packets the sender log does not name the lost ones.
         let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
         let choice = self.choice(spec, &journal, trace.clone(), level)?.logged(own_log);
-        let watch = match (&choice, &spec.group) {
-            (Choice::Native(..), _) => Watch::Native,
-            (Choice::Ours(_), Some(_)) => Watch::Grouped,
-            (Choice::Ours(_), None) => Watch::Ours,
+        let kind = match (&choice, &spec.group) {
+            (Choice::Native(..), _) => Kind::Native,
+            (Choice::Ours(_), Some(_)) => Kind::Grouped,
+            (Choice::Ours(_), None) => Kind::Ours,
         };
         let sender = sender(spec, largest).map_err(RunError::Tls)?;
-        Ok(Beginning { largest, journal, watch, config: ClientConfig { config: sender, choice }, trace })
+        Ok(SenderParts { largest, journal, kind, config: ClientConfig { config: sender, choice }, trace })
     }
 
-    /// What controls the flow.
+    /// The controller of the flow.
     fn choice(
         &self,
         spec: &FlowSpec,
@@ -166,8 +163,8 @@ impl Shared<'_> {
         })))
     }
 
-    /// What the flow's controller decides before it has heard of anything; one of quiche's own
-    /// is looked at once it is there.
+    /// The decision of the flow's controller before any event; of quiche's own, ten packets until
+    /// the connection is observed.
     fn first_decision(&self, spec: &FlowSpec) -> Decision {
         let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
         match spec.control.algorithm() {

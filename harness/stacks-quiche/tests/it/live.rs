@@ -1,11 +1,10 @@
-//! quiche on real sockets: what must come of it whatever the machine does. Nothing is said
-//! about how long anything takes, and bounds are wide: the clocks are real.
+//! quiche over UDP sockets. The clocks are real, so bounds are wide and no duration is tested.
 
 use std::sync::{Mutex, PoisonError};
 
-use windlass::outcome::Outcome;
-use windlass::scenario::Scenario;
-use windlass_quiche_harness::run_live;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks_quiche::run_live;
 
 /// 10 Mbit/s, 20 ms, room for two BDPs.
 const LINK: &str = "duration_s = 2\nsample_ms = 100\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n";
@@ -47,7 +46,7 @@ fn ours_and_its_own_share_a_link() {
 }
 
 /// Marks are set by the link on packets the program marked as capable, cross two real sockets,
-/// are told quiche, counted, echoed, and reach the controller.
+/// are passed to quiche, counted, echoed, and reach the controller.
 #[test]
 fn marks_reach_the_controller() {
     let queue = "queue = { kind = \"step\", threshold_packets = 10 }\n";

@@ -1,22 +1,14 @@
-//! quiche beside the other stacks: what every stack is held to.
+//! Tests every stack has to pass, and ECN, dropped packets and native controllers on quiche.
 
-#[path = "../../../../harness/tests/stacks/fixed_window.rs"]
-mod fixed_window;
-#[path = "../../../../harness/tests/stacks/matrix.rs"]
-mod matrix;
-
-use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
-use windlass::outcome::{FlowOutcome, Outcome};
-use windlass::scenario::Scenario;
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::EventKind;
 use windlass_qlog::Profile;
-use windlass_quiche_harness::QUICHE;
+use windlass_simulator::outcome::{FlowOutcome, Outcome};
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::stack::{LogDetail, LogSettings, Logs};
+use windlass_stacks::testkit::{fixed_windows, matrix};
 
-fn quiche() -> Stack {
-    QUICHE.welcome();
-    Stack::named("quiche").unwrap()
-}
+use crate::quiche;
 
 fn run(text: &str) -> Outcome {
     let scenario = Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"));
@@ -28,16 +20,16 @@ const LINK: &str = "duration_s = 10\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbu
 
 #[test]
 fn goodput_is_a_window_per_round_trip() {
-    fixed_window::fixed_windows(quiche());
+    fixed_windows(quiche());
 }
 
 #[test]
 fn every_controller_moves_everything_whole_through_all_that_a_path_can_do() {
-    matrix::matrix(quiche());
+    matrix(quiche());
 }
 
-/// Set by the network on packets whose sender has the program mark them, counted by quiche at
-/// the other end, echoed in ACK frames, and told the controller, each once.
+/// The network marks packets that the program sent with a codepoint; quiche counts them at the other
+/// end and echoes the counts in ACK frames; the controller gets each mark once.
 #[test]
 fn marks_reach_the_controller_one_by_one() {
     let text = format!("{LINK}queue = {{ kind = \"step\", threshold_packets = 10 }}\n[[flow]]\ncontroller = \"dctcp\"");
@@ -48,7 +40,7 @@ fn marks_reach_the_controller_one_by_one() {
     let outcome = quiche().run(&scenario, Some(&mut logs), &|_| false).unwrap();
     let flow = &outcome.flows[0];
     let log = std::fs::read(directory.path().join("marks/own@quiche/flow1.sqlog")).unwrap();
-    let told: u64 = Steps::new(&log[..])
+    let reported: u64 = Steps::new(&log[..])
         .filter_map(|entry| match entry.unwrap() {
             Entry::Step(step, _) => match step.event.kind {
                 EventKind::EcnCe(marked) => Some(u64::from(marked.packets)),
@@ -59,13 +51,17 @@ fn marks_reach_the_controller_one_by_one() {
         .sum();
     assert!(flow.packets_marked > 100, "{}", flow.packets_marked);
     // The ACKs of the last round trip may be under way.
-    assert!((flow.packets_marked - 40..=flow.packets_marked).contains(&told), "{told} of {}", flow.packets_marked);
+    assert!(
+        (flow.packets_marked - 40..=flow.packets_marked).contains(&reported),
+        "{reported} of {}",
+        flow.packets_marked
+    );
     assert!(flow.goodput_mbps > 8.5, "{} Mbit/s", flow.goodput_mbps);
 }
 
-/// Marks would be lost on it: its packets are dropped where others' are marked.
+/// quiche's own controllers ignore marks: their packets are dropped where others' are marked.
 #[test]
-fn what_does_not_react_to_marks_gets_none() {
+fn controllers_that_ignore_marks_get_none() {
     for controller in ["native:reno", "native:cubic"] {
         let outcome = run(&format!(
             "{LINK}queue = {{ kind = \"step\", threshold_packets = 10 }}\n[[flow]]\ncontroller = \"{controller}\""

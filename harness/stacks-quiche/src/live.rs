@@ -1,5 +1,4 @@
-//! The programs of a flow on real sockets: quiche as a program drives it, on a thread for each
-//! end.
+//! Runs over UDP sockets: quiche as a program drives it, on a thread for each end.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,33 +12,32 @@ use quiche::Connection;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use tokio::sync::mpsc;
 use tokio::sync::mpsc::error::TryRecvError;
-use windlass::wire::{self, Clock, Counts, Ends, Inbox, Open, Program, Report};
 use windlass_adapter::Groups;
 use windlass_controllers::{Algorithm, Time};
+use windlass_network::Codepoint;
+use windlass_quiche::STACK;
+use windlass_simulator::scenario::{FlowSpec, Scenario};
+use windlass_stacks::driver::journal::{Journal, lock};
+use windlass_stacks::driver::wire::Role;
+use windlass_stacks::wire::{self, Clock, Counts, Ends, Inbox, Open, Program, Report};
+use windlass_stacks::{Log, LogOf, RunError};
 
-use crate::dialect::STACK;
+use crate::config::{Tls, tls};
+use crate::controller::{ClientConfig, Kind, Observed};
 use crate::end::End;
 use crate::flow::STREAM;
-use crate::net::Codepoint;
-use crate::proto::ClientConfig;
-use crate::scenario::{FlowSpec, Scenario};
-use crate::setup::{Beginning, Shared, receiver};
-use crate::stacks::driver::journal::{Journal, lock};
-use crate::stacks::driver::wire::Role;
-use crate::stacks::{Log, LogOf, RunError};
-use crate::tls::{Tls, tls};
-use crate::watch::{Watch, Watched};
+use crate::setup::{SenderParts, Shared, receiver};
 
 /// The longest sleep of an end, so that it notices that its program is gone.
-const LOOK: Duration = Duration::from_millis(50);
+const MAX_SLEEP: Duration = Duration::from_millis(50);
 /// Chunks handed over and not taken by quiche yet.
 const AHEAD: usize = 4;
 
-/// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
-/// `stop` is told now and then how far the run is, and says whether to give up.
+/// Runs a scenario over UDP sockets. `log` opens the log of each flow, if it is to have one.
+/// `stop` is called now and then with the time, and returns whether to give up.
 ///
 /// # Errors
-/// quiche cannot run a flow, a flow failed, or it was told to stop.
+/// quiche cannot run a flow, a flow failed, or `stop` said so.
 pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     windlass_quiche::sets_ect();
     let tls = tls().map_err(RunError::Tls)?;
@@ -63,13 +61,13 @@ impl Program for Live<'_> {
     type Receiver = Receiver;
 
     fn ends(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Ends<Sender, Receiver>, RunError> {
-        let Beginning { largest, journal, watch, config, trace } = self.shared.beginning(spec, log)?;
+        let SenderParts { largest, journal, kind, config, trace } = self.shared.sender_parts(spec, log)?;
         let failed = |error: io::Error| RunError::Flow {
             flow: spec.name.clone(),
             at_s: 0.0,
             reason: format!("no socket for it: {error}"),
         };
-        let sender = Sender::new(Arc::clone(&journal), watch, config, largest, self.clock).map_err(failed)?;
+        let sender = Sender::new(Arc::clone(&journal), kind, config, largest, self.clock).map_err(failed)?;
         let (spec, tls) = (spec.clone(), self.tls);
         let make = move || receiver(&spec, tls, largest);
         let receiver = Receiver::new(make, largest).map_err(failed)?;
@@ -81,18 +79,18 @@ impl Program for Live<'_> {
     }
 }
 
-/// A socket with a thread's doorbell beside it.
-struct Post {
+/// A socket, and an event that wakes the thread waiting on it.
+struct WakeableSocket {
     socket: Open,
     address: SocketAddr,
-    bell: Arc<OwnedFd>,
+    waker: Arc<OwnedFd>,
 }
 
-impl Post {
-    fn new() -> io::Result<Post> {
+impl WakeableSocket {
+    fn new() -> io::Result<WakeableSocket> {
         let socket = Open::new(wire::bind()?)?;
         let address = socket.address()?;
-        Ok(Post { socket, address, bell: Arc::new(eventfd(0, EventfdFlags::NONBLOCK)?) })
+        Ok(WakeableSocket { socket, address, waker: Arc::new(eventfd(0, EventfdFlags::NONBLOCK)?) })
     }
 
     /// Drives `end` until its application says that it is over.
@@ -108,7 +106,7 @@ impl Post {
             let over = application(&mut end)?;
             let to = end.peer();
             while end.transmit(Instant::now(), &mut |payload| {
-                // What the system does not take is lost on the way.
+                // A datagram the system does not take counts as lost.
                 let _ = self.socket.send(to, ecn(), payload);
             })? {
                 application(&mut end)?;
@@ -118,169 +116,169 @@ impl Post {
             }
             self.wait(end.timeout());
             self.socket.receive(&mut inbox, |from, codepoint, payload| {
-                end.heard_from(from);
-                // What is wrong with it ends the connection, and is noticed there.
+                end.on_datagram_from(from);
+                // A bad datagram closes the connection, which is noticed there.
                 let _ = end.receive(codepoint, &mut payload.to_vec());
             });
         }
     }
 
-    /// Sleeps until something arrives, somebody rings, or `until`.
+    /// Sleeps until something arrives, something wakes it, or `until`.
     fn wait(&self, until: Option<Instant>) {
-        let sleep = until.map_or(LOOK, |at| at.saturating_duration_since(Instant::now())).min(LOOK);
-        let mut interests = [self.socket.interest(), PollFd::new(&self.bell, PollFlags::IN)];
+        let sleep = until.map_or(MAX_SLEEP, |at| at.saturating_duration_since(Instant::now())).min(MAX_SLEEP);
+        let mut interests = [self.socket.interest(), PollFd::new(&self.waker, PollFlags::IN)];
         // Interrupted, it looks around and sleeps again.
         let _ = poll(&mut interests, Timespec::try_from(sleep).ok().as_ref());
-        let _ = rustix::io::read(&*self.bell, &mut [0; 8]);
+        let _ = rustix::io::read(&*self.waker, &mut [0; 8]);
     }
 }
 
-fn ring(bell: &OwnedFd) {
-    // A bell that rings already needs no ringing.
-    let _ = rustix::io::write(bell, &1_u64.to_ne_bytes());
+fn wake(waker: &OwnedFd) {
+    // A waker that rings already needs no ringing.
+    let _ = rustix::io::write(waker, &1_u64.to_ne_bytes());
 }
 
-/// What the sender's program tells its thread.
-enum Order {
+/// A command of the sender's program to its thread.
+enum Command {
     Write(Bytes),
     Finish,
     Close,
 }
 
-/// What both have in common.
+/// What the sender's thread reports to its program.
 #[derive(Debug, Default)]
-struct Told {
+struct Status {
     counts: Counts,
     failed: Option<String>,
 }
 
 /// The end that connects and sends.
 pub struct Sender {
-    post: Option<Post>,
+    socket: Option<WakeableSocket>,
     address: SocketAddr,
-    bell: Arc<OwnedFd>,
+    waker: Arc<OwnedFd>,
     /// The end to connect with, and what with.
     config: Option<ClientConfig>,
     largest: usize,
-    watch: Watch,
+    kind: Kind,
     journal: Arc<Mutex<Journal>>,
     clock: Clock,
-    orders: Option<mpsc::Sender<Order>>,
-    told: Arc<Mutex<Told>>,
+    commands: Option<mpsc::Sender<Command>>,
+    status: Arc<Mutex<Status>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Sender {
     fn new(
         journal: Arc<Mutex<Journal>>,
-        watch: Watch,
+        kind: Kind,
         config: ClientConfig,
         largest: usize,
         clock: Clock,
     ) -> io::Result<Sender> {
-        let post = Post::new()?;
+        let socket = WakeableSocket::new()?;
         Ok(Sender {
-            address: post.address,
-            bell: Arc::clone(&post.bell),
-            post: Some(post),
+            address: socket.address,
+            waker: Arc::clone(&socket.waker),
+            socket: Some(socket),
             config: Some(config),
             largest,
-            watch,
+            kind,
             journal,
             clock,
-            orders: None,
-            told: Arc::default(),
+            commands: None,
+            status: Arc::default(),
             thread: None,
         })
     }
 
-    /// Starts the thread, which tells `ready` when it is connected.
+    /// Starts the thread, which sends to `ready` when it is connected.
     fn start(&mut self, peer: SocketAddr, ready: mpsc::Sender<()>) -> Result<(), String> {
-        let (Some(post), Some(ClientConfig { mut config, choice })) = (self.post.take(), self.config.take()) else {
+        let (Some(socket), Some(ClientConfig { mut config, choice })) = (self.socket.take(), self.config.take()) else {
             return Err("connected before".to_owned());
         };
         let mut end = End::new(Role::Sender, None, [self.address, peer], self.largest);
         end.connect(&mut config, choice)?;
-        let (orders, taken) = mpsc::channel(AHEAD);
-        self.orders = Some(orders);
+        let (commands, received) = mpsc::channel(AHEAD);
+        self.commands = Some(commands);
         let mut work = Sending {
-            taken,
+            received,
             ready: Some(ready),
             chunk: Bytes::new(),
             finishes: false,
             finished: false,
-            watched: Watched::new(self.watch),
+            controller: Observed::new(self.kind),
             journal: Arc::clone(&self.journal),
-            told: Arc::clone(&self.told),
+            status: Arc::clone(&self.status),
             clock: self.clock,
         };
-        let (journal, told, watch) = (Arc::clone(&self.journal), Arc::clone(&self.told), self.watch);
+        let (journal, status, kind) = (Arc::clone(&self.journal), Arc::clone(&self.status), self.kind);
         self.thread = Some(thread::spawn(move || {
-            let ecn = || watch.codepoint(&lock(&journal).decision);
-            if let Err(reason) = post.drive(end, ecn, |end| work.step(end)) {
-                lock(&told).failed = Some(reason);
+            let ecn = || kind.codepoint(&lock(&journal).decision);
+            if let Err(reason) = socket.drive(end, ecn, |end| work.step(end)) {
+                lock(&status).failed = Some(reason);
             }
         }));
         Ok(())
     }
 
-    async fn order(&mut self, order: Order) -> Result<(), String> {
-        let orders = self.orders.as_ref().ok_or("not connected")?;
-        let sent = orders.send(order).await;
-        ring(&self.bell);
-        sent.map_err(|_| lock(&self.told).failed.clone().unwrap_or_else(|| "its connection is over".to_owned()))
+    async fn send(&mut self, command: Command) -> Result<(), String> {
+        let commands = self.commands.as_ref().ok_or("not connected")?;
+        let sent = commands.send(command).await;
+        wake(&self.waker);
+        sent.map_err(|_| lock(&self.status).failed.clone().unwrap_or_else(|| "its connection is over".to_owned()))
     }
 }
 
-/// What the sender's thread does for its program.
+/// The work of the sender's thread.
 struct Sending {
-    taken: mpsc::Receiver<Order>,
+    received: mpsc::Receiver<Command>,
     ready: Option<mpsc::Sender<()>>,
     chunk: Bytes,
     finishes: bool,
     finished: bool,
-    watched: Watched,
+    controller: Observed,
     journal: Arc<Mutex<Journal>>,
-    told: Arc<Mutex<Told>>,
+    status: Arc<Mutex<Status>>,
     clock: Clock,
 }
 
 impl Sending {
-    /// quiche takes no more now. Whether the program has gone meanwhile.
-    fn waits(&self, connection: &mut Connection) -> Result<bool, String> {
-        if self.taken.is_closed() { close(connection) } else { Ok(false) }
+    /// quiche takes no more for the moment. Returns whether the program is gone.
+    fn closed_by_program(&self, connection: &mut Connection) -> Result<bool, String> {
+        if self.received.is_closed() { close(connection) } else { Ok(false) }
     }
 
     /// Whether the program closed the connection.
     fn step(&mut self, end: &mut End) -> Result<bool, String> {
-        if let Some(reason) = end.gone() {
+        if let Some(reason) = end.closed() {
             return Err(reason);
         }
-        if let Some(connection) = end.look() {
-            self.watched.look(self.clock.now(), connection, &mut lock(&self.journal))?;
+        if let Some(connection) = end.connection_ref() {
+            self.controller.observe(self.clock.now(), connection, &mut lock(&self.journal))?;
         }
         let Some(connection) = end.connection() else { return Ok(false) };
         let stats = connection.stats();
-        lock(&self.told).counts = Counts { sent: stats.sent as u64, lost: stats.lost as u64 };
+        lock(&self.status).counts = Counts { sent: stats.sent as u64, lost: stats.lost as u64 };
         if !connection.is_established() {
             return Ok(false);
         }
         if let Some(ready) = self.ready.take() {
-            // Whoever waits may be gone.
+            // The program that waits may be gone.
             let _ = ready.try_send(());
         }
         loop {
             if self.chunk.is_empty() && !self.finishes {
-                match self.taken.try_recv() {
-                    Ok(Order::Write(chunk)) => self.chunk = chunk,
-                    Ok(Order::Finish) => self.finishes = true,
-                    Ok(Order::Close) | Err(TryRecvError::Disconnected) => return close(connection),
+                match self.received.try_recv() {
+                    Ok(Command::Write(chunk)) => self.chunk = chunk,
+                    Ok(Command::Finish) => self.finishes = true,
+                    Ok(Command::Close) | Err(TryRecvError::Disconnected) => return close(connection),
                     Err(TryRecvError::Empty) => return Ok(false),
                 }
             }
             if self.finished {
-                return match self.taken.try_recv() {
-                    Ok(Order::Close) | Err(TryRecvError::Disconnected) => close(connection),
+                return match self.received.try_recv() {
+                    Ok(Command::Close) | Err(TryRecvError::Disconnected) => close(connection),
                     _ => Ok(false),
                 };
             }
@@ -290,10 +288,10 @@ impl Sending {
                     let _ = self.chunk.split_to(taken);
                     self.finished = all && self.finishes;
                     if !all {
-                        return self.waits(connection);
+                        return self.closed_by_program(connection);
                     }
                 }
-                Err(quiche::Error::Done) => return self.waits(connection),
+                Err(quiche::Error::Done) => return self.closed_by_program(connection),
                 Err(error) => return Err(error.to_string()),
             }
         }
@@ -317,38 +315,38 @@ impl wire::Sender for Sender {
         self.start(peer, ready)?;
         match connected.recv().await {
             Some(()) => Ok(()),
-            None => Err(lock(&self.told).failed.clone().unwrap_or_else(|| "its thread broke down".to_owned())),
+            None => Err(lock(&self.status).failed.clone().unwrap_or_else(|| "its thread broke down".to_owned())),
         }
     }
 
     async fn write(&mut self, bytes: Bytes) -> Result<(), String> {
-        self.order(Order::Write(bytes)).await
+        self.send(Command::Write(bytes)).await
     }
 
     async fn finish(&mut self) -> Result<(), String> {
-        self.order(Order::Finish).await
+        self.send(Command::Finish).await
     }
 
     fn close(&mut self) {
         // Without a channel to it, the thread closes the connection.
-        if let Some(orders) = self.orders.take() {
-            let _ = orders.try_send(Order::Close);
+        if let Some(commands) = self.commands.take() {
+            let _ = commands.try_send(Command::Close);
         }
-        ring(&self.bell);
+        wake(&self.waker);
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
     }
 
     fn counts(&self) -> Counts {
-        lock(&self.told).counts
+        lock(&self.status).counts
     }
 }
 
 /// The end that accepts and receives.
 pub struct Receiver {
     address: SocketAddr,
-    bell: Arc<OwnedFd>,
+    waker: Arc<OwnedFd>,
     pieces: mpsc::UnboundedReceiver<Result<Option<Bytes>, String>>,
     first: Option<Result<Option<Bytes>, String>>,
 }
@@ -358,45 +356,45 @@ impl Receiver {
         make: impl FnOnce() -> Result<quiche::Config, String> + Send + 'static,
         largest: usize,
     ) -> io::Result<Receiver> {
-        let post = Post::new()?;
-        let (address, bell) = (post.address, Arc::clone(&post.bell));
-        let (tell, pieces) = mpsc::unbounded_channel();
+        let socket = WakeableSocket::new()?;
+        let (address, waker) = (socket.address, Arc::clone(&socket.waker));
+        let (sender, pieces) = mpsc::unbounded_channel();
         thread::spawn(move || {
             let receive = || {
                 let end = End::new(Role::Receiver, Some(make()?), [address, address], largest);
                 let mut buffer = vec![0; 1 << 16];
-                post.drive(
+                socket.drive(
                     end,
                     || Codepoint::NotEct,
                     |end| {
-                        if let Some(reason) = end.gone() {
+                        if let Some(reason) = end.closed() {
                             return Err(reason);
                         }
-                        let Some(connection) = end.connection() else { return Ok(tell.is_closed()) };
+                        let Some(connection) = end.connection() else { return Ok(sender.is_closed()) };
                         while let Ok((bytes, last)) = connection.stream_recv(STREAM, &mut buffer) {
                             if bytes > 0 {
-                                let _ = tell.send(Ok(Some(Bytes::copy_from_slice(&buffer[..bytes]))));
+                                let _ = sender.send(Ok(Some(Bytes::copy_from_slice(&buffer[..bytes]))));
                             }
                             if last {
-                                let _ = tell.send(Ok(None));
+                                let _ = sender.send(Ok(None));
                             }
                         }
-                        Ok(tell.is_closed())
+                        Ok(sender.is_closed())
                     },
                 )
             };
             if let Err(reason) = receive() {
-                let _ = tell.send(Err(reason));
+                let _ = sender.send(Err(reason));
             }
         });
-        Ok(Receiver { address, bell, pieces, first: None })
+        Ok(Receiver { address, waker, pieces, first: None })
     }
 }
 
 impl Drop for Receiver {
     fn drop(&mut self) {
         self.pieces.close();
-        ring(&self.bell);
+        wake(&self.waker);
     }
 }
 

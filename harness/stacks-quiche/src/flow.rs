@@ -5,36 +5,35 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quiche::Connection;
-use quiche::external::clock;
+use quiche::harness::clock;
+use windlass_network::Codepoint;
+use windlass_simulator::scenario::AckPolicy;
+use windlass_stacks::driver::journal::{Journal, lock};
+use windlass_stacks::driver::wire::{Datagram, Role};
+use windlass_stacks::payload::{Hash, Sink, Source, check};
 
+use crate::controller::{ClientConfig, Kind, Observed};
 use crate::end::{ADDRESSES, End};
-use crate::net::Codepoint;
-use crate::proto::ClientConfig;
-use crate::scenario::AckPolicy;
-use crate::stacks::driver::journal::{Journal, lock};
-use crate::stacks::driver::wire::{Datagram, Role};
-use crate::stacks::payload::{Hash, Sink, Source, check};
-use crate::watch::{Watch, Watched};
 
 /// The stream of the transfer: the client's first that goes one way.
 pub const STREAM: u64 = 2;
 /// How far the receiver gets before the sender's copy is hashed and forgotten.
 const CONFIRM: u64 = 1 << 20;
 /// The largest datagram of the sender that is taken for one without data, bytes: an ACK alone
-/// is smaller, and there is data for more whenever there is any.
-const BARE: usize = 100;
+/// is smaller, and data fills whole datagrams.
+const MAX_WITHOUT_DATA: usize = 100;
 /// The error code connections are closed with.
 const DONE: u64 = 0;
 
-/// A flow at work.
+/// A flow of a run.
 pub struct Flow {
     ends: [End; 2],
-    watched: Watched,
+    controller: Observed,
     journal: Arc<Mutex<Journal>>,
     source: Source,
     sink: Sink,
     confirmed: u64,
-    /// Made and not yet taken by the stream.
+    /// Made, and not yet taken by the stream.
     unwritten: Bytes,
     /// Bytes still to make.
     left: u64,
@@ -43,7 +42,7 @@ pub struct Flow {
     acks: Acks,
 }
 
-/// When the receiver sends: quiche itself acknowledges whenever it is asked for a datagram.
+/// When the receiver acknowledges. quiche itself does so whenever it is asked for a datagram.
 struct Acks {
     policy: AckPolicy,
     /// Datagrams since it was asked last.
@@ -53,12 +52,12 @@ struct Acks {
 }
 
 impl Flow {
-    /// A flow of `bytes` from `source`, not connected yet. `sizes` are the largest datagrams
-    /// the ends send, `receiver` what the receiving end accepts with.
+    /// A flow of `bytes` from `source`, not connected yet. `receiver` is what the receiving end
+    /// accepts with, `largest` the size of the largest datagrams.
     pub fn new(
         receiver: quiche::Config,
         largest: usize,
-        watch: Watch,
+        kind: Kind,
         policy: AckPolicy,
         journal: Arc<Mutex<Journal>>,
         source: Source,
@@ -70,7 +69,7 @@ impl Flow {
                 End::new(Role::Sender, None, [here, there], largest),
                 End::new(Role::Receiver, Some(receiver), [there, here], largest),
             ],
-            watched: Watched::new(watch),
+            controller: Observed::new(kind),
             journal,
             source,
             sink: Sink::default(),
@@ -90,18 +89,18 @@ impl Flow {
     /// Starts to connect.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// quiche refuses the connection.
     pub fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
-        clock::tell(Some(now));
+        clock::set(Some(now));
         self.end(Role::Sender).connect(&mut config.config, config.choice)
     }
 
     /// Ends the transfer where it is.
     pub fn stop(&mut self, now: Instant) {
-        clock::tell(Some(now));
+        clock::set(Some(now));
         self.ended = true;
         if let Some(connection) = self.end(Role::Sender).connection() {
-            // Closed already, it needs no closing.
+            // It may be closed already.
             let _ = connection.close(true, DONE, b"");
         }
     }
@@ -114,7 +113,7 @@ impl Flow {
     /// A datagram reaches an end.
     ///
     /// # Errors
-    /// Why the receiver did not accept the connection.
+    /// The receiver does not accept the connection, or quiche's window is not the decided one.
     pub fn receive(
         &mut self,
         role: Role,
@@ -123,22 +122,22 @@ impl Flow {
         mut payload: BytesMut,
         _answer: impl FnOnce(Datagram<'_>),
     ) -> Result<(), String> {
-        clock::tell(Some(now));
+        clock::set(Some(now));
         self.end(role).receive(ecn, &mut payload)?;
         match role {
-            Role::Sender => self.look()?,
-            Role::Receiver => self.hold(now, ecn)?,
+            Role::Sender => self.observe()?,
+            Role::Receiver => self.schedule_ack(now, ecn)?,
         }
         Ok(())
     }
 
     /// Decides whether the receiver waits before it acknowledges (`RFC 9000 §13.2`): not if
     /// there is a gap, a mark, or a handshake.
-    fn hold(&mut self, now: Instant, ecn: Codepoint) -> Result<(), String> {
+    fn schedule_ack(&mut self, now: Instant, ecn: Codepoint) -> Result<(), String> {
         let before = self.sink.in_order();
         self.read();
         self.acks.arrived += 1;
-        let established = self.end(Role::Receiver).look().is_some_and(Connection::is_established);
+        let established = self.end(Role::Receiver).connection_ref().is_some_and(Connection::is_established);
         let waits = established
             && self.sink.in_order() > before
             && ecn != Codepoint::Ce
@@ -154,7 +153,7 @@ impl Flow {
     /// idle timeout, which ends the flow.
     ///
     /// # Errors
-    /// Why the connection was lost.
+    /// The connection was lost.
     pub fn drive(
         &mut self,
         role: Role,
@@ -162,9 +161,9 @@ impl Flow {
         gone: bool,
         mut send: impl FnMut(Datagram<'_>),
     ) -> Result<usize, String> {
-        clock::tell(Some(now));
+        clock::set(Some(now));
         self.end(role).expire();
-        if let Some(reason) = self.end(role).gone().filter(|_| !self.ended) {
+        if let Some(reason) = self.end(role).closed().filter(|_| !self.ended) {
             if !gone {
                 return Err(format!("the {} lost the connection: {reason}", role.name()));
             }
@@ -181,28 +180,27 @@ impl Flow {
             let ecn = match role {
                 Role::Sender => {
                     self.write()?;
-                    self.watched.watch.codepoint(&lock(&self.journal).decision)
+                    self.controller.kind.codepoint(&lock(&self.journal).decision)
                 }
                 Role::Receiver => Codepoint::NotEct,
             };
-            let sends = role == Role::Sender && self.end(role).look().is_some_and(Connection::is_established);
+            let sends = role == Role::Sender && self.end(role).connection_ref().is_some_and(Connection::is_established);
             let journal = Arc::clone(&self.journal);
             if !self.end(role).transmit(now, &mut |payload| {
                 sent += 1;
-                lock(&journal).data_packets += u64::from(sends && payload.len() > BARE);
+                lock(&journal).data_packets += u64::from(sends && payload.len() > MAX_WITHOUT_DATA);
                 send(Datagram { ecn, payload });
             })? {
                 break;
             }
         }
         if role == Role::Sender {
-            self.look()?;
+            self.observe()?;
         }
         Ok(sent)
     }
 
-    /// Hands over as much as quiche takes, which is what may soon be sent: the application is
-    /// never what limits a flow.
+    /// Hands over as much as quiche takes, so that the application never limits the flow.
     fn write(&mut self) -> Result<(), String> {
         if self.ended || self.finished {
             return Ok(());
@@ -215,7 +213,7 @@ impl Flow {
             if self.unwritten.is_empty() && self.left > 0 {
                 match connection.stream_capacity(STREAM) {
                     Ok(0) => return Ok(()),
-                    // It comes to be when it is written to.
+                    // Writing to it creates it.
                     Ok(_) | Err(quiche::Error::InvalidStreamState(_)) => {}
                     Err(error) => return Err(error.to_string()),
                 }
@@ -254,15 +252,15 @@ impl Flow {
         }
     }
 
-    /// Sees what quiche tells of the controller.
-    fn look(&mut self) -> Result<(), String> {
-        let Some(connection) = self.ends[Role::Sender as usize].look() else { return Ok(()) };
+    /// Reads what quiche's statistics say of the controller.
+    fn observe(&mut self) -> Result<(), String> {
+        let Some(connection) = self.ends[Role::Sender as usize].connection_ref() else { return Ok(()) };
         let mut journal = lock(&self.journal);
         let now = journal.now;
-        self.watched.look(now, connection, &mut journal)
+        self.controller.observe(now, connection, &mut journal)
     }
 
-    /// When an end has to be driven next.
+    /// When an end has work next.
     pub fn timeout(&mut self, role: Role) -> Option<Instant> {
         let due = self.acks.due.filter(|_| role == Role::Receiver);
         [self.end(role).timeout(), due].into_iter().flatten().min()
@@ -280,14 +278,14 @@ impl Flow {
 
     /// The window of its controller, bytes; `None` before it connected.
     pub fn window(&mut self) -> Option<u64> {
-        let connection = self.end(Role::Sender).look()?;
+        let connection = self.end(Role::Sender).connection_ref()?;
         connection.path_stats().next().map(|path| path.cwnd as u64)
     }
 
     /// Packets quiche counts as sent and as lost at the sending end; `None` before it
     /// connected.
     pub fn packets(&mut self) -> Option<(u64, u64)> {
-        let stats = self.end(Role::Sender).look()?.stats();
+        let stats = self.end(Role::Sender).connection_ref()?.stats();
         Some((stats.sent as u64, stats.lost as u64))
     }
 

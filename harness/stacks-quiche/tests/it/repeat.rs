@@ -1,17 +1,15 @@
 //! Two processes, each with its own keys and random TLS messages, come to the same results to
 //! the bit: several connections that share a bottleneck with losses, marks, cross traffic and
-//! receivers that hold their ACKs, ours and quiche's own.
-
-#[path = "../../../../harness/tests/stacks/twice.rs"]
-mod twice;
+//! receivers that delay their ACKs, ours and quiche's own.
 
 use std::path::Path;
 
-use twice::twice;
-use windlass::evaluation::{LogDetail, LogSettings, Logs, Stack};
-use windlass::scenario::Scenario;
 use windlass_qlog::Profile;
-use windlass_quiche_harness::QUICHE;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::stack::{LogDetail, LogSettings, Logs};
+use windlass_stacks::testkit::twice;
+
+use crate::quiche;
 
 const SCENARIO: &str = "
 duration_s = 5
@@ -47,12 +45,11 @@ mean_rate_mbps = 1
 fn two_processes_come_to_the_same() {
     let logs = ["repeats/own@quiche/flow1.sqlog", "repeats/own@quiche/flow2.sqlog"].map(|file| (file, 100_000));
     let files = logs.into_iter().chain([("outcome.json", 10_000)]);
-    twice("two_processes_come_to_the_same", run, files);
+    twice("repeat::two_processes_come_to_the_same", run, files);
 }
 
 fn run(directory: &Path) {
-    QUICHE.welcome();
-    let stack = Stack::named("quiche").unwrap();
+    let stack = quiche();
     let scenario = Scenario::read("repeats", SCENARIO, None).unwrap();
     let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
     let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();

@@ -4,15 +4,15 @@ use std::collections::VecDeque;
 use std::net::{Ipv6Addr, SocketAddr};
 use std::time::Instant;
 
-use quiche::external::ecn;
+use quiche::external::EcnCodepoint;
 use quiche::{Config, Connection, ConnectionId, RecvInfo};
+use windlass_network::Codepoint;
+use windlass_stacks::driver::wire::Role;
+use windlass_stacks::identity::SERVER_NAME;
 
-use crate::choice::Choice;
-use crate::net::Codepoint;
-use crate::stacks::driver::wire::Role;
-use crate::stacks::identity::SERVER_NAME;
+use crate::controller::Choice;
 
-/// Addresses of the two ends under virtual time, by their roles. Nothing but quiche reads them.
+/// Addresses of the two ends under virtual time, by their roles. Only quiche reads them.
 pub const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
 
 const fn address(port: u16) -> SocketAddr {
@@ -21,7 +21,7 @@ const fn address(port: u16) -> SocketAddr {
 
 /// One end of a connection.
 pub struct End {
-    /// To accept with.
+    /// The configuration to accept with; `None` for the end that connects.
     config: Option<Config>,
     connection: Option<Connection>,
     id: [u8; 8],
@@ -29,8 +29,8 @@ pub struct End {
     there: SocketAddr,
     /// When the next datagram may be asked for, if not at once.
     release: Option<Instant>,
-    /// Datagrams quiche made before their time: its own controllers pace so.
-    held: VecDeque<(Instant, Vec<u8>)>,
+    /// Datagrams quiche made before their send time, as it does with its own controllers.
+    paced: VecDeque<(Instant, Vec<u8>)>,
     buffer: Vec<u8>,
 }
 
@@ -41,12 +41,12 @@ impl End {
         End {
             config,
             connection: None,
-            // The same in every run.
+            // Connection IDs are the same in every run.
             id: [role as u8 + 1; 8],
             here,
             there,
             release: None,
-            held: VecDeque::new(),
+            paced: VecDeque::new(),
             buffer: vec![0; largest],
         }
     }
@@ -54,7 +54,7 @@ impl End {
     /// Starts to connect.
     ///
     /// # Errors
-    /// Why it cannot.
+    /// quiche refuses the connection.
     pub fn connect(&mut self, config: &mut Config, choice: Choice) -> Result<(), String> {
         let id = ConnectionId::from_ref(&self.id);
         self.connection = Some(choice.connect(config, SERVER_NAME, &id, [self.here, self.there])?);
@@ -66,8 +66,8 @@ impl End {
         self.there
     }
 
-    /// A datagram comes from `peer`: whoever is first is whom it accepts.
-    pub fn heard_from(&mut self, peer: SocketAddr) {
+    /// A datagram came from `peer`; the first one is from the peer to accept.
+    pub fn on_datagram_from(&mut self, peer: SocketAddr) {
         if self.connection.is_none() {
             self.there = peer;
         }
@@ -78,15 +78,15 @@ impl End {
         self.connection.as_mut()
     }
 
-    /// The connection, once there is one, for a look.
-    pub fn look(&self) -> Option<&Connection> {
+    /// The connection, once there is one, to read.
+    pub fn connection_ref(&self) -> Option<&Connection> {
         self.connection.as_ref()
     }
 
     /// A datagram arrives.
     ///
     /// # Errors
-    /// Why a connection was not accepted.
+    /// quiche does not accept the connection.
     pub fn receive(&mut self, codepoint: Codepoint, payload: &mut [u8]) -> Result<(), String> {
         if let (None, Some(config)) = (&self.connection, &mut self.config) {
             let id = ConnectionId::from_ref(&self.id);
@@ -94,8 +94,13 @@ impl End {
             self.connection = Some(accepted.map_err(|error| error.to_string())?);
         }
         let Some(connection) = &mut self.connection else { return Ok(()) };
-        ecn::tell(told(codepoint));
-        // What it cannot read is as good as lost; what breaks the protocol closes it.
+        connection.set_received_ecn(match codepoint {
+            Codepoint::NotEct => EcnCodepoint::NotEct,
+            Codepoint::Ect0 => EcnCodepoint::Ect0,
+            Codepoint::Ect1 => EcnCodepoint::Ect1,
+            Codepoint::Ce => EcnCodepoint::Ce,
+        });
+        // A datagram it cannot read counts as lost; one that breaks the protocol closes it.
         let _ = connection.recv(payload, RecvInfo { from: self.there, to: self.here });
         Ok(())
     }
@@ -109,32 +114,31 @@ impl End {
         }
     }
 
-    /// Sends the next datagram, if one may leave now; `false` if none may.
+    /// Sends the next datagram if one may leave at `now`; returns whether one may.
     ///
     /// # Errors
-    /// Why quiche makes none.
+    /// quiche fails to make one.
     pub fn transmit(&mut self, now: Instant, send: &mut dyn FnMut(&[u8])) -> Result<bool, String> {
         self.release = None;
-        if let Some((at, datagram)) = self.held.pop_front() {
+        if let Some((at, datagram)) = self.paced.pop_front() {
             if at > now {
-                self.held.push_front((at, datagram));
+                self.paced.push_front((at, datagram));
                 return Ok(false);
             }
             send(&datagram);
             return Ok(true);
         }
         let Some(connection) = &mut self.connection else { return Ok(false) };
-        // Asked for, a datagram counts as in flight: before its time it is not asked for.
+        // A datagram counts as in flight when quiche makes it, so none is made before its time.
         let release = connection.get_next_release_time().and_then(|release| release.time(now));
         self.release = release.filter(|at| *at > now);
         if self.release.is_some() {
             return Ok(false);
         }
         match connection.send(&mut self.buffer) {
-            // Where release times are told beforehand, the time told with a datagram is that of
-            // the next.
+            // With `get_next_release_time`, the time given with a datagram is the next one's.
             Ok((bytes, info)) if info.at > now && connection.gcongestion_enabled() != Some(true) => {
-                self.held.push_back((info.at, self.buffer[..bytes].to_vec()));
+                self.paced.push_back((info.at, self.buffer[..bytes].to_vec()));
             }
             Ok((bytes, _)) => send(&self.buffer[..bytes]),
             Err(quiche::Error::Done) => return Ok(false),
@@ -143,15 +147,15 @@ impl End {
         Ok(true)
     }
 
-    /// When it has to be driven next.
+    /// When it has work next; `None` if only a datagram can bring some.
     pub fn timeout(&self) -> Option<Instant> {
         let timer = self.connection.as_ref().and_then(Connection::timeout_instant);
-        let held = self.held.front().map(|(at, _)| *at);
-        [timer, held, self.release].into_iter().flatten().min()
+        let paced = self.paced.front().map(|(at, _)| *at);
+        [timer, paced, self.release].into_iter().flatten().min()
     }
 
-    /// Why the connection is no more, if so.
-    pub fn gone(&self) -> Option<String> {
+    /// Why the connection is closed; `None` if it is not.
+    pub fn closed(&self) -> Option<String> {
         let connection = self.connection.as_ref().filter(|connection| connection.is_closed())?;
         Some(match (connection.local_error(), connection.peer_error()) {
             _ if connection.is_timed_out() => "timed out".to_owned(),
@@ -159,14 +163,5 @@ impl End {
             (None, Some(error)) => format!("closed by the peer: {error:?}"),
             (None, None) => "closed".to_owned(),
         })
-    }
-}
-
-fn told(codepoint: Codepoint) -> ecn::Codepoint {
-    match codepoint {
-        Codepoint::NotEct => ecn::Codepoint::NotEct,
-        Codepoint::Ect0 => ecn::Codepoint::Ect0,
-        Codepoint::Ect1 => ecn::Codepoint::Ect1,
-        Codepoint::Ce => ecn::Codepoint::Ce,
     }
 }

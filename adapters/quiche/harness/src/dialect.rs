@@ -1,3 +1,0 @@
-//! What the stack is called.
-
-pub use windlass_quiche::STACK;
