@@ -13,16 +13,21 @@ mod delivery_rate;
 mod flow;
 mod flow_builder;
 mod flow_factory;
+#[cfg(feature = "qlog")]
 mod frames;
 mod group;
 mod in_flight;
+#[cfg(feature = "qlog")]
 mod log_writer;
 mod pacing;
 mod peer;
+#[cfg(feature = "qlog")]
 pub mod qlog;
 mod recorder;
+#[cfg(feature = "qlog")]
 pub mod replay;
 pub mod std_time;
+#[cfg(feature = "qlog")]
 pub mod step;
 
 pub use ack_batch::AckBatch;
@@ -31,12 +36,15 @@ pub use delivery_rate::{DeliveryRateState, SendSnapshot};
 pub use flow::Flow;
 pub use flow_builder::{Choice, FlowBuilder, NewFlow};
 pub use flow_factory::FlowFactory;
+#[cfg(feature = "qlog")]
 pub use frames::Frames;
 pub use group::{Group, Groups};
 pub use in_flight::InFlight;
+#[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use pacing::{default_pacing, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
+#[cfg(feature = "qlog")]
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};
 

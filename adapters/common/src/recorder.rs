@@ -1,6 +1,5 @@
 //! Listening to a flow's decisions.
 
-use serde::{Deserialize, Serialize};
 use windlass_controllers::{Decision, Event};
 
 /// Gives every private fact of a controller's state to a visitor; see
@@ -9,7 +8,8 @@ pub type StateVariables<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
 
 /// When in the life of its group a flow took a step: the result of a grouped flow
 /// depends on the order of the whole group's steps.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[cfg_attr(feature = "qlog", derive(serde::Serialize, serde::Deserialize))]
 pub struct GroupStep {
     /// Tells groups of one [`Groups`](crate::Groups) apart, in the order they were created.
     pub group: u64,

@@ -1,8 +1,6 @@
 //! Serves the files of one directory:
 //! `noq-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 
 use std::{convert::Infallible, error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc};
 
@@ -12,11 +10,11 @@ const USAGE: &str = "noq-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECT
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    files::tell(run().await)
+    files::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc", "--connections"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;

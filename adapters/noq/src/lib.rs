@@ -41,13 +41,15 @@
 //! * **A window below two datagrams is taken for two** (`RFC 9002 §7.2`).
 
 mod controller;
-mod factory;
 
 pub use controller::Controller;
-pub use factory::Factory;
+#[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError, Peer};
 pub use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, StateVariables};
-pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
+#[cfg(feature = "qlog")]
+pub use windlass_adapter::{LogWriter, QlogRecorder};
+pub use windlass_controllers;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Static};
 
 use windlass_controllers::Signals;
 
@@ -66,3 +68,8 @@ pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::DELIVERY_RATE)
     .and(Signals::PACING)
     .and(Signals::GROUPS);
+
+windlass_adapter::factory!(STACK, PROVIDES, noq_proto::congestion, Controller);
+
+#[cfg(test)]
+mod tests;

@@ -4,12 +4,6 @@
 //!
 //! `cargo bench -p windlass-quiche --bench per_ack [-- [ROUNDS] [NAME]…]`.
 
-#[path = "../../common/bench/losses.rs"]
-mod losses;
-#[path = "../../common/bench/ours.rs"]
-mod ours;
-#[path = "../../common/bench/rounds.rs"]
-mod rounds;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -22,9 +16,9 @@ use windlass_controllers::ConfiguredController;
 use windlass_controllers::fixed_window::FixedWindow;
 use windlass_quiche::{Definition, PROVIDES, register_as};
 
-use losses::Losses;
-use ours::Runs;
-use rounds::{BLOCK, Block, Candidate, FLOWS, compare};
+use windlass_adapter_testkit::losses::Losses;
+use windlass_adapter_testkit::ours::{self, Runs};
+use windlass_adapter_testkit::rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 
 /// Bytes of a datagram.
 const MTU: usize = 1350;

@@ -1,8 +1,6 @@
 //! Fetches a file from `quiche-serve` and writes it to standard output:
 //! `quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 mod udp;
 
 use std::error::Error;
@@ -19,11 +17,11 @@ const USAGE: &str = "quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH"
 const STREAM: u64 = 0;
 
 fn main() -> ExitCode {
-    files::tell(run())
+    files::exit_code(run())
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc"], 3, USAGE)?;
     let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
     let trusted = std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?;
     let there: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;

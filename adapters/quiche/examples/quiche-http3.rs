@@ -1,9 +1,7 @@
 //! Serves the files of one directory over HTTP/3, and takes uploads, of which it tells length
 //! and hash: `quiche-http3 [--cc NAME] [--config FILE] [--connections N] [--ecn ect0|ect1]
 //! [--qlog DIRECTORY] ADDRESS:PORT DIRECTORY KEYS`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 mod udp;
 mod web;
 
@@ -34,11 +32,11 @@ const REQUESTS: u64 = 32;
 const UPLOAD: u64 = 1 << 20;
 
 fn main() -> ExitCode {
-    files::tell(run())
+    files::exit_code(run())
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc", "--config", "--connections", "--ecn", "--qlog"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--config", "--connections", "--ecn", "--qlog"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;

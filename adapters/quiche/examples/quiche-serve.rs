@@ -1,8 +1,6 @@
 //! Serves the files of one directory:
 //! `quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 mod udp;
 
 use std::collections::HashMap;
@@ -17,7 +15,7 @@ use udp::Paced;
 const USAGE: &str = "quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
 
 fn main() -> ExitCode {
-    files::tell(run())
+    files::exit_code(run())
 }
 
 /// What is to be sent on a stream.
@@ -36,7 +34,7 @@ struct Client {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc", "--connections"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;

@@ -1,8 +1,6 @@
 //! Fetches a file from `quinn-serve` and writes it to standard output:
 //! `quinn-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 
 use std::{error::Error, process::ExitCode, sync::Arc};
 
@@ -10,11 +8,11 @@ const USAGE: &str = "quinn-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH";
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    files::tell(run().await)
+    files::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc"], 3, USAGE)?;
     let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
     let mut transport = quinn::TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(windlass_quinn::Factory::named(typed.option("--cc", "cubic"))?));

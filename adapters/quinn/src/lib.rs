@@ -39,13 +39,15 @@
 //! * **A resumption after idle is seen when its first burst has left.**
 
 mod controller;
-mod factory;
 
 pub use controller::Controller;
-pub use factory::Factory;
+#[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError, Peer};
 pub use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, StateVariables};
-pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
+#[cfg(feature = "qlog")]
+pub use windlass_adapter::{LogWriter, QlogRecorder};
+pub use windlass_controllers;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Static};
 
 use windlass_controllers::Signals;
 
@@ -61,3 +63,8 @@ pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::WINDOW_AT_SEND)
     .and(Signals::DELIVERY_RATE)
     .and(Signals::GROUPS);
+
+windlass_adapter::factory!(STACK, PROVIDES, quinn_proto::congestion, Controller);
+
+#[cfg(test)]
+mod tests;

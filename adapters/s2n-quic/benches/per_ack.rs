@@ -4,14 +4,8 @@
 //!
 //! `cargo bench -p windlass-s2n-quic --bench per_ack [-- [ROUNDS] [NAME]…]`.
 
-#[path = "../tests/driver/mod.rs"]
+#[path = "../tests/it/driver.rs"]
 mod driver;
-#[path = "../../common/bench/losses.rs"]
-mod losses;
-#[path = "../../common/bench/ours.rs"]
-mod ours;
-#[path = "../../common/bench/rounds.rs"]
-mod rounds;
 
 use std::collections::VecDeque;
 use std::hint::black_box;
@@ -27,8 +21,9 @@ use s2n_quic_core::path::mtu;
 use windlass_controllers::ConfiguredController;
 use windlass_s2n_quic::PROVIDES;
 
-use losses::{Losses, MOST};
-use rounds::{BLOCK, Block, Candidate, FLOWS, compare};
+use windlass_adapter_testkit::losses::{Losses, MOST};
+use windlass_adapter_testkit::ours;
+use windlass_adapter_testkit::rounds::{BLOCK, Block, Candidate, FLOWS, compare};
 
 const BETWEEN_ACKS_US: u64 = 50;
 

@@ -1,8 +1,6 @@
 //! Fetches a file from `s2n-quic-serve` and writes it to standard output:
 //! `s2n-quic-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
-#[allow(dead_code)]
-#[path = "../../common/files/mod.rs"]
-mod files;
+use windlass_adapter_testkit::files;
 
 use std::{error::Error, net::SocketAddr, process::ExitCode};
 
@@ -13,11 +11,11 @@ const USAGE: &str = "s2n-quic-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PAT
 
 #[tokio::main]
 async fn main() -> ExitCode {
-    files::tell(run().await)
+    files::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc"], 3, USAGE)?;
     let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
     let trusted = std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?;
     let mut client = Client::builder()

@@ -6,13 +6,15 @@ use std::net::{IpAddr, SocketAddr};
 
 use s2n_quic::provider::congestion_controller::{self, PathInfo};
 use s2n_quic::provider::event::events::SocketAddress;
+#[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::pending_flow::PendingFlow;
-use crate::qlog::Recorders;
-use crate::{Controller, PROVIDES, Qlog, STACK};
+#[cfg(feature = "qlog")]
+use crate::qlog::{Qlog, Recorders};
+use crate::{Controller, PROVIDES, STACK};
 
 const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
 
@@ -21,6 +23,7 @@ const THIS: Stack = Stack { name: STACK, provides: PROVIDES };
 #[derive(Clone)]
 pub struct Endpoint<C: ConfiguredController = Algorithm> {
     builder: FlowBuilder<C>,
+    #[cfg(feature = "qlog")]
     logs: Option<Recorders>,
 }
 
@@ -41,6 +44,7 @@ impl Endpoint {
     /// # Errors
     /// A controller of the file needs a signal s2n-quic does not report, or a rule goes by
     /// host names, which s2n-quic does not tell a congestion controller.
+    #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
         Ok(Self::of(FlowBuilder::from_config(config, &THIS)?))
@@ -58,7 +62,11 @@ impl<C: ConfiguredController> Endpoint<C> {
     }
 
     fn of(builder: FlowBuilder<C>) -> Self {
-        Endpoint { builder, logs: None }
+        Endpoint {
+            builder,
+            #[cfg(feature = "qlog")]
+            logs: None,
+        }
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer. Strength
@@ -84,6 +92,7 @@ impl<C: ConfiguredController> Endpoint<C> {
     /// Records every flow in the log of its connection, beside its packets. `qlog` has to be
     /// the event subscriber of the endpoint that takes this as its congestion controller,
     /// and of no other; paths that connections move to later are not recorded.
+    #[cfg(feature = "qlog")]
     #[must_use]
     pub fn record_in(mut self, qlog: &Qlog) -> Self {
         self.logs = Some(qlog.recorders());
@@ -105,6 +114,7 @@ impl<C: ConfiguredController> Endpoint<C> {
             peer,
             seed: self.builder.next_seed(),
             builder: self.builder.clone(),
+            #[cfg(feature = "qlog")]
             log: self.logs.as_ref().and_then(Recorders::take),
         };
         Controller::new(pending, mtu)
@@ -131,10 +141,7 @@ pub(crate) fn address(address: &SocketAddress<'_>) -> SocketAddr {
 
 impl<C: ConfiguredController> fmt::Debug for Endpoint<C> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Endpoint")
-            .field("builder", &self.builder)
-            .field("logged", &self.logs.is_some())
-            .finish_non_exhaustive()
+        f.debug_struct("Endpoint").field("builder", &self.builder).finish_non_exhaustive()
     }
 }
 

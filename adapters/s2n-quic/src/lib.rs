@@ -37,15 +37,21 @@ mod pacer;
 mod packet;
 mod path;
 mod pending_flow;
+#[cfg(feature = "qlog")]
 mod qlog;
 
 pub use controller::Controller;
 pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
+#[cfg(feature = "qlog")]
 pub use qlog::{Connection, NewConnection, Output, Qlog};
+#[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, Groups, LogWriter, NewFlow, Recorder, Report, StateVariables};
-pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
+pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
+#[cfg(feature = "qlog")]
+pub use windlass_adapter::{LogWriter, Report};
+pub use windlass_controllers;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Static};
 
 use windlass_controllers::Signals;
 

@@ -3,9 +3,12 @@
 use std::fmt;
 use std::net::SocketAddr;
 
-use windlass_adapter::{Choice, Flow, FlowBuilder, NewFlow, Recorder};
+#[cfg(feature = "qlog")]
+use windlass_adapter::Recorder;
+use windlass_adapter::{Choice, Flow, FlowBuilder, NewFlow};
 use windlass_controllers::{ConfiguredController, Path, Time, View};
 
+#[cfg(feature = "qlog")]
 use crate::qlog::Place;
 
 /// Everything decided of a flow before its first packet leaves.
@@ -16,6 +19,7 @@ pub(crate) struct PendingFlow<C: ConfiguredController> {
     pub(crate) peer: SocketAddr,
     pub(crate) seed: u64,
     /// The log of the flow's connection.
+    #[cfg(feature = "qlog")]
     pub(crate) log: Option<Place>,
 }
 
@@ -36,12 +40,20 @@ impl<C: ConfiguredController> PendingFlow<C> {
         let path = Path { now, mtu, seed: self.seed };
         let new =
             NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
-        let logged = self.log.as_ref().map(|log| log.recorder(&new, self.initial_window(mtu)));
-        let recorder: Option<Box<dyn Recorder>> = match (self.builder.recorder(&new), logged) {
-            (Some(own), Some(logged)) => Some(Box::new([own, logged])),
-            (own, logged) => own.or(logged),
-        };
+        let recorder = self.builder.recorder(&new);
+        #[cfg(feature = "qlog")]
+        let recorder = self.with_log(&new, recorder);
         self.builder.join(&new, recorder)
+    }
+
+    /// `recorder`, and the log of the flow's connection if it has one.
+    #[cfg(feature = "qlog")]
+    fn with_log(&self, new: &NewFlow<'_, C>, recorder: Option<Box<dyn Recorder>>) -> Option<Box<dyn Recorder>> {
+        let log = self.log.as_ref().map(|log| log.recorder(new, self.initial_window(new.path.mtu)));
+        match (recorder, log) {
+            (Some(recorder), Some(log)) => Some(Box::new([recorder, log])),
+            (recorder, log) => recorder.or(log),
+        }
     }
 }
 
@@ -52,7 +64,6 @@ impl<C: ConfiguredController> fmt::Debug for PendingFlow<C> {
             .field("peer", &self.peer)
             .field("seed", &self.seed)
             .field("builder", &self.builder)
-            .field("logged", &self.log.is_some())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

@@ -9,6 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use s2n_quic::provider::event::events::{self, EndpointType};
 use s2n_quic::provider::event::{ConnectionInfo, ConnectionMeta, Subscriber};
+#[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::qlog::Level;
 use windlass_adapter::{LogWriter, QlogRecorder, Recorder, SharedTrace};
@@ -69,6 +70,7 @@ impl Qlog {
     ///
     /// # Errors
     /// The directory cannot be made.
+    #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Option<Qlog>, ConfigError> {
         let Some(recording) = config.recording() else { return Ok(None) };
         let qlog = Self::to_log_writer(recording.open()?);

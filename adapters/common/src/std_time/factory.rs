@@ -29,7 +29,8 @@ impl Origin {
 
 /// Defines `Factory` for the stack with this name that provides these signals. Its `make` returns the crate's `Controller`, made of a
 /// [`PathFlow`](crate::std_time::PathFlow) by `Controller::new`, and which implements the
-/// `ControllerFactory` of the stack's module `congestion`. Needs the feature `config`.
+/// `ControllerFactory` of the stack's module `congestion`. `Factory::from_config` exists where the invoking crate has the feature `config`, which has to turn on that of
+/// `windlass-adapter`.
 #[macro_export]
 macro_rules! factory {
     ($name:expr, $provides:expr, $congestion:path, $controller:ident) => {
@@ -60,6 +61,7 @@ macro_rules! factory {
             }
         }
 
+        #[cfg(feature = "config")]
         impl Factory {
             /// A factory of what `config` says for `peer`, with its groups and recordings.
             /// Make one for each peer; all share the groups of the file.

@@ -3,9 +3,7 @@
 //!
 //! The two lines that make it one are in [`settings`]: `register_all`, and the name.
 
-#[allow(dead_code, reason = "other examples use more of it")]
-#[path = "../../../common/files/mod.rs"]
-pub mod files;
+pub use windlass_adapter_testkit::files;
 #[allow(dead_code, reason = "quiche-http3 answers without tokio")]
 #[path = "../../examples/web/mod.rs"]
 mod web;

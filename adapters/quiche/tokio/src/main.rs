@@ -12,11 +12,11 @@ const USAGE: &str = "tokio-quiche-http3 [--cc NAME] [--connections N] [--qlog DI
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
-    files::tell(run().await)
+    files::exit_code(run().await)
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Typed::read(&["--cc", "--connections", "--qlog"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--connections", "--qlog"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;

@@ -1,11 +1,9 @@
 //! s2n-quic's callbacks as events, and decisions as what s2n-quic asks for.
 
-mod driver;
-
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use driver::{Deaf, Driver, MTU, timestamp};
+use crate::driver::{Deaf, Driver, MTU, timestamp};
 use s2n_quic::provider::congestion_controller::CongestionController as _;
 use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost};
 use windlass_controllers::fixed_window::{FixedWindow, Params};

@@ -17,7 +17,7 @@ pub const REFUSED: u8 = b'-';
 pub const NAME: &str = "localhost";
 
 /// Ends a program: says what went wrong, if anything did.
-pub fn tell(result: Result<(), Box<dyn Error>>) -> ExitCode {
+pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
     result.map_or_else(
         |error| {
             eprintln!("error: {error}");
@@ -70,17 +70,17 @@ pub struct Identity {
 /// It can neither be read nor made, or others can read the key.
 pub fn identity(directory: &Path) -> Result<Identity, Box<dyn Error>> {
     let [certificate, key] = ["certificate.der", "key.der"].map(|name| directory.join(name));
-    let told = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
-    if !key.try_exists().map_err(|error| told(&key, error))? {
+    let error_at = |path: &Path, error: io::Error| format!("{}: {error}", path.display());
+    if !key.try_exists().map_err(|error| error_at(&key, error))? {
         let made = rcgen::generate_simple_self_signed([NAME.to_owned()])?;
-        fs::create_dir_all(directory).map_err(|error| told(directory, error))?;
-        fs::write(&certificate, made.cert.der()).map_err(|error| told(&certificate, error))?;
+        fs::create_dir_all(directory).map_err(|error| error_at(directory, error))?;
+        fs::write(&certificate, made.cert.der()).map_err(|error| error_at(&certificate, error))?;
         private(&key)
             .and_then(|mut file| file.write_all(&made.signing_key.serialize_der()))
-            .map_err(|error| told(&key, error))?;
+            .map_err(|error| error_at(&key, error))?;
     }
     is_private(&key)?;
-    let read = |path: &PathBuf| fs::read(path).map_err(|error| told(path, error));
+    let read = |path: &PathBuf| fs::read(path).map_err(|error| error_at(path, error));
     Ok(Identity { certificate: read(&certificate)?, key: read(&key)? })
 }
 
@@ -105,20 +105,20 @@ fn is_private(path: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// What was typed: options with a value each, and the rest.
-pub struct Typed {
+pub struct Arguments {
     options: Vec<(String, String)>,
     /// Everything else, in order.
     pub rest: Vec<String>,
 }
 
-impl Typed {
+impl Arguments {
     /// Reads a command line of the options `known` and `rest` arguments.
     ///
     /// # Errors
     /// It is not of that form; the text is `usage`.
-    pub fn read(known: &[&str], rest: usize, usage: &str) -> Result<Typed, String> {
+    pub fn read(known: &[&str], rest: usize, usage: &str) -> Result<Arguments, String> {
         let mut args = std::env::args().skip(1);
-        let mut typed = Typed { options: Vec::new(), rest: Vec::new() };
+        let mut typed = Arguments { options: Vec::new(), rest: Vec::new() };
         while let Some(arg) = args.next() {
             match known.iter().find(|name| arg == **name) {
                 Some(_) => typed.options.push((arg, args.next().ok_or_else(|| format!("usage: {usage}"))?)),
@@ -132,5 +132,81 @@ impl Typed {
     /// The value of an option, or `default`.
     pub fn option<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.options.iter().rev().find(|(given, _)| given == name).map_or(default, |(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn a_request_names_a_file_inside_the_directory() {
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("served");
+        fs::create_dir_all(root.join("below")).unwrap();
+        fs::write(root.join("below/file"), "inside").unwrap();
+        fs::write(place.path().join("secret"), "outside").unwrap();
+        let mut text = String::new();
+        open(&root, b"below/file").unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "inside");
+        let absolute = place.path().join("secret");
+        let absolute = absolute.to_str().unwrap().as_bytes();
+        let cases: [&[u8]; 10] = [
+            b"../secret",
+            b"below/../../secret",
+            b"below/../below/file",
+            b"./below/file",
+            absolute,
+            b"/",
+            b"",
+            b"below",
+            b"below/file\0",
+            b"\xff",
+        ];
+        for request in cases {
+            assert!(open(&root, request).is_err(), "{}", String::from_utf8_lossy(request));
+        }
+        assert_eq!(open(&root, b"nothing").unwrap_err(), "there is no file \"nothing\"");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn symlinks_lead_nowhere_outside() {
+        use std::os::unix::fs::symlink;
+        let place = tempfile::tempdir().unwrap();
+        let root = place.path().join("served");
+        fs::create_dir_all(&root).unwrap();
+        fs::write(place.path().join("secret"), "outside").unwrap();
+        fs::write(root.join("file"), "inside").unwrap();
+        symlink("../secret", root.join("out")).unwrap();
+        symlink("..", root.join("up")).unwrap();
+        symlink("file", root.join("in")).unwrap();
+        for request in ["out", "up/secret"] {
+            assert!(open(&root, request.as_bytes()).is_err(), "{request}");
+        }
+        assert!(open(&root, b"in").is_ok());
+        // The directory may itself be reached by one.
+        symlink("served", place.path().join("alias")).unwrap();
+        assert!(open(&place.path().join("alias"), b"file").is_ok());
+    }
+
+    #[test]
+    fn keys_are_made_once_and_for_their_owner_only() {
+        let place = tempfile::tempdir().unwrap();
+        let keys = place.path().join("keys");
+        let first = identity(&keys).unwrap();
+        let again = identity(&keys).unwrap();
+        assert_eq!((first.certificate, first.key), (again.certificate, again.key));
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let path = keys.join("key.der");
+            assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o644)).unwrap();
+            let error = identity(&keys).err().unwrap().to_string();
+            assert!(error.ends_with("key.der has mode 644; others can read it, expected 600"), "{error}");
+        }
     }
 }

@@ -1,0 +1,5 @@
+//! The adapter through s2n-quic's public API: one program of tests.
+
+mod callbacks;
+mod driver;
+mod loopback;
