@@ -58,7 +58,7 @@ pub enum Error {
         source: io::Error,
     },
     /// The source was patched before.
-    #[error("{} carries the hook already; start from the source as it was released", .0.display())]
+    #[error("{} has the hook already; start from the source as it was released", .0.display())]
     HookedAlready(PathBuf),
     /// A list of edits cannot be read.
     #[error("{file}: {reason}")]

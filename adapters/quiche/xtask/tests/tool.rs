@@ -115,7 +115,7 @@ fn the_harness_s_patch_goes_on_top_of_the_hook() {
     let text = |path: &str| fs::read_to_string(harness.join(path)).unwrap();
     assert!(!text("src/lib.rs").contains("Instant::now()") && !text(MODULE).contains("Instant::now()"));
     let error = error_of(&[&"--harness", &"--src", &hooked]);
-    assert!(error.contains("carries the hook already"), "{error}");
+    assert!(error.contains("has the hook already"), "{error}");
 }
 
 #[test]
@@ -220,7 +220,7 @@ fn a_checkout_is_changed_in_place_or_copied() {
     };
     assert_eq!(relative(&source), relative(&out));
     let error = error_of(&[&"--src", &source]);
-    assert!(error.contains("carries the hook already"), "{error}");
+    assert!(error.contains("has the hook already"), "{error}");
 }
 
 #[test]
