@@ -34,9 +34,9 @@
 //! then the propagation delay follows, then the packet enters the next link of its
 //! route. Random loss strikes after transmission: a lost packet has used queue and link.
 
-mod agenda;
 mod codel;
 mod discipline;
+mod event_queue;
 mod link;
 mod network;
 mod packet;
@@ -48,9 +48,9 @@ mod stats;
 mod topology;
 mod traffic;
 
-pub use agenda::Agenda;
 pub use codel::CoDelSpec;
 pub use discipline::Marks;
+pub use event_queue::EventQueue;
 pub use network::Network;
 pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
 pub use pcn::{BucketSpec, PcnSpec};

@@ -40,7 +40,7 @@ pub(super) struct Entry {
 
 /// What became of a packet that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
+pub(super) enum Queued {
     /// It is on the link.
     Accepted,
     /// It was dropped.
@@ -170,7 +170,7 @@ impl Link {
 
     /// A packet arrives. A dropped one keeps whatever marks it had.
     #[inline(always)]
-    pub fn arrive(&mut self, now: Time, packet: &Packet, hop: u32) -> Verdict {
+    pub fn arrive(&mut self, now: Time, packet: &Packet, hop: u32) -> Queued {
         let now = now.0;
         let arrival = self.totals.arrived;
         self.totals.arrived += 1;
@@ -179,7 +179,7 @@ impl Link {
         if !self.drop_arrivals.is_empty() && self.drop_arrivals[0] == arrival {
             self.drop_arrivals.pop_front();
             self.totals.dropped_forced += 1;
-            return Verdict::Dropped;
+            return Queued::Dropped;
         }
         let start_fine = self.busy_until.max(now.saturating_mul(FINE));
         let start = start_fine.div_ceil(FINE);
@@ -191,7 +191,7 @@ impl Link {
                 Some(codepoint) => ecn = codepoint,
                 None => {
                     self.totals.dropped_early += 1;
-                    return Verdict::Dropped;
+                    return Queued::Dropped;
                 }
             }
         }
@@ -201,13 +201,13 @@ impl Link {
             if self.ci_marking {
                 self.mark_waiting();
             }
-            return Verdict::Dropped;
+            return Queued::Dropped;
         }
         if let Some(codel) = self.codel.as_mut().filter(|_| start > now || held) {
             self.waiting_bytes += u64::from(packet.bytes);
             self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
             codel.push(Held { packet: *packet, hop, arrived: now });
-            return Verdict::Accepted;
+            return Queued::Accepted;
         }
         let wait = start - now;
         if wait > 0 {
@@ -216,7 +216,7 @@ impl Link {
         // One that starts at once is taken out again when the queue is next looked at.
         self.waiting_bytes += u64::from(packet.bytes);
         self.transmit(start_fine, wait, packet, hop).packet.ecn = ecn;
-        Verdict::Accepted
+        Queued::Accepted
     }
 
     /// Puts a packet on the ring whose transmission starts at `start_fine`, after it has

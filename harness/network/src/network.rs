@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use windlass_controllers::Time;
 
-use super::agenda::Agenda;
-use super::link::{Link, Verdict};
+use super::event_queue::EventQueue;
+use super::link::{Link, Queued};
 use super::packet::{Delivery, Fate, Packet};
 use super::stats::LinkStats;
 use super::topology::{Change, LinkId, RouteId, Topology, TopologyError};
@@ -18,7 +18,7 @@ const END: u32 = 1 << 31;
 /// bits are the number of its source.
 const SINK: u32 = 1 << 30;
 
-/// Source of the agenda for changes of links; link `i` is source `1 + i`, and traffic
+/// Source of the event_queue for changes of links; link `i` is source `1 + i`, and traffic
 /// sources follow.
 const CHANGES: usize = 0;
 
@@ -34,7 +34,7 @@ pub struct Network {
     hops: Vec<u32>,
     /// Where each route starts in `hops`.
     routes: Vec<u32>,
-    agenda: Agenda,
+    event_queue: EventQueue,
     traffic: Vec<Traffic>,
     /// Where the route of each traffic source starts in `hops`.
     traffic_routes: Vec<u32>,
@@ -43,7 +43,7 @@ pub struct Network {
     /// Deliveries to report before anything else: of empty routes, and fates other than
     /// delivery where asked for.
     pending: VecDeque<Delivery>,
-    tell_losses: bool,
+    report_losses: bool,
     sent: u64,
     delivered: u64,
 }
@@ -75,23 +75,23 @@ impl Network {
             .flat_map(|(id, link)| link.changes.iter().map(move |change| (LinkId(id), *change)))
             .collect();
         changes.sort_by_key(|(id, change)| (change.at, *id));
-        let mut agenda = Agenda::new(1 + topology.links.len() + traffic.len());
+        let mut event_queue = EventQueue::new(1 + topology.links.len() + traffic.len());
         for (i, traffic) in traffic.iter().enumerate() {
-            agenda.set(1 + topology.links.len() + i, traffic.next());
+            event_queue.set(1 + topology.links.len() + i, traffic.next());
         }
-        agenda.set(CHANGES, changes.first().map_or(u64::MAX, |(_, change)| change.at.0));
+        event_queue.set(CHANGES, changes.first().map_or(u64::MAX, |(_, change)| change.at.0));
         Ok(Network {
             names: topology.links.iter().map(|link| link.name.clone()).collect(),
             links: topology.links.iter().map(|link| Link::new(link, seed)).collect(),
             hops,
             routes,
-            agenda,
+            event_queue,
             traffic,
             traffic_routes,
             changes: changes.into(),
             now: Time::ZERO,
             pending: VecDeque::new(),
-            tell_losses: false,
+            report_losses: false,
             sent: 0,
             delivered: 0,
         })
@@ -99,8 +99,8 @@ impl Network {
 
     /// Whether [`poll`](Self::poll) also returns packets that were dropped or lost, with
     /// their [`Fate`], at the instant it happens; cross traffic is never told of. Off at first.
-    pub fn tell_losses(&mut self, tell: bool) {
-        self.tell_losses = tell;
+    pub fn report_losses(&mut self, tell: bool) {
+        self.report_losses = tell;
     }
 
     /// Puts a packet on a route at `now`. A route the topology does not have swallows it.
@@ -126,7 +126,7 @@ impl Network {
         if !self.pending.is_empty() {
             return Some(self.now);
         }
-        let (at, _) = self.agenda.first();
+        let (at, _) = self.event_queue.first();
         (at < u64::MAX).then_some(Time(at))
     }
 
@@ -148,7 +148,7 @@ impl Network {
                 *delivery = first;
                 return true;
             }
-            let (at, source) = self.agenda.first();
+            let (at, source) = self.event_queue.first();
             if at > now.0 || at == u64::MAX {
                 self.now = self.now.max(now);
                 return false;
@@ -169,13 +169,13 @@ impl Network {
                 delivery.packet = entry.packet;
                 (hop, lost, taken) = (entry.hop, entry.lost, true);
             }
-            self.agenda.set(source, link.next());
+            self.event_queue.set(source, link.next());
             if !taken {
-                self.tell_dropped(LinkId(id as u32));
+                self.report_dropped(LinkId(id as u32));
                 continue;
             }
             if lost {
-                self.tell(hop, &delivery.packet, Fate::Lost(LinkId(id as u32)));
+                self.report(hop, &delivery.packet, Fate::Lost(LinkId(id as u32)));
                 continue;
             }
             if let Some(route) = self.forward(hop + 1, &delivery.packet) {
@@ -198,12 +198,12 @@ impl Network {
             return Some(RouteId(target & !END));
         }
         let link = &mut self.links[target as usize];
-        let verdict = link.arrive(self.now, packet, hop);
-        if verdict == Verdict::Dropped {
+        let arrival = link.arrive(self.now, packet, hop);
+        if arrival == Queued::Dropped {
             let packet = *packet;
-            self.tell(hop, &packet, Fate::Dropped(LinkId(target)));
+            self.report(hop, &packet, Fate::Dropped(LinkId(target)));
         } else {
-            self.agenda.set(1 + target as usize, link.next());
+            self.event_queue.set(1 + target as usize, link.next());
         }
         None
     }
@@ -213,22 +213,22 @@ impl Network {
         let traffic = &mut self.traffic[number];
         let packet = Packet { sent_at: self.now, ..Packet::new(u32::MAX, traffic.sent, traffic.spec.bytes) };
         traffic.sent();
-        self.agenda.set(1 + self.links.len() + number, traffic.next());
+        self.event_queue.set(1 + self.links.len() + number, traffic.next());
         self.sent += 1;
         self.forward(self.traffic_routes[number], &packet);
     }
 
     /// Tells of what a queue dropped when a packet should have left it.
     #[cold]
-    fn tell_dropped(&mut self, link: LinkId) {
+    fn report_dropped(&mut self, link: LinkId) {
         while let Some((hop, packet)) = self.links[link.0 as usize].dropped() {
-            self.tell(hop, &packet, Fate::Dropped(link));
+            self.report(hop, &packet, Fate::Dropped(link));
         }
     }
 
     #[cold]
-    fn tell(&mut self, hop: u32, packet: &Packet, fate: Fate) {
-        if self.tell_losses {
+    fn report(&mut self, hop: u32, packet: &Packet, fate: Fate) {
+        if self.report_losses {
             let end = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
             if let Some(end) = end.filter(|end| **end & SINK == 0) {
                 self.pending.push_back(Delivery { at: self.now, route: RouteId(end & !END), packet: *packet, fate });
@@ -241,9 +241,9 @@ impl Network {
         if let Some((id, change)) = self.changes.pop_front() {
             let link = &mut self.links[id.0 as usize];
             link.change(self.now, &change.set);
-            self.agenda.set(1 + id.0 as usize, link.next());
+            self.event_queue.set(1 + id.0 as usize, link.next());
         }
-        self.agenda.set(CHANGES, self.changes.front().map_or(u64::MAX, |(_, change)| change.at.0));
+        self.event_queue.set(CHANGES, self.changes.front().map_or(u64::MAX, |(_, change)| change.at.0));
     }
 
     /// The link called `name`.

@@ -120,8 +120,8 @@ pub enum Fate {
     /// It reached the end of its route.
     Delivered,
     /// A queue dropped it, for lack of room or by active queue management; told only
-    /// if [asked for](super::Network::tell_losses).
+    /// if [asked for](super::Network::report_losses).
     Dropped(super::LinkId),
-    /// It was lost at random on a link; told only if [asked for](super::Network::tell_losses).
+    /// It was lost at random on a link; told only if [asked for](super::Network::report_losses).
     Lost(super::LinkId),
 }

@@ -55,7 +55,7 @@ pub struct FlowOutcome {
     /// Whether it transferred all it had to.
     #[serde(default)]
     pub completed: bool,
-    /// Of a crowd, whose numbers are those of all its flows together: how its transfers
+    /// Of a set of dynamic flows, whose numbers are those of all its flows together: how its transfers
     /// went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
@@ -63,7 +63,7 @@ pub struct FlowOutcome {
     pub series: FlowSeries,
 }
 
-/// The transfers of a crowd.
+/// The transfers of a set of dynamic flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfers {
     /// How many began.

@@ -10,7 +10,7 @@ fn slow(limit: Limit) -> LinkSpec {
     LinkSpec::new("slow", 8e6, Span::from_micros(500)).with_limit(limit)
 }
 
-fn offer(link: &mut Link, at: Time, id: u64) -> Verdict {
+fn offer(link: &mut Link, at: Time, id: u64) -> Queued {
     link.arrive(at, &Packet::new(0, id, 1000), 0)
 }
 
@@ -49,9 +49,9 @@ fn odd_transmission_times_do_not_drift() {
 #[test]
 fn the_limit_counts_waiting_packets_only() {
     let mut link = Link::new(&slow(Limit::Packets(2)), 1);
-    let verdicts: Vec<_> = (0..4).map(|id| offer(&mut link, us(0), id)).collect();
-    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Accepted, Verdict::Dropped]);
-    assert_eq!(offer(&mut link, us(1000), 4), Verdict::Accepted, "one started at that instant");
+    let outcomes: Vec<_> = (0..4).map(|id| offer(&mut link, us(0), id)).collect();
+    assert_eq!(outcomes, [Queued::Accepted, Queued::Accepted, Queued::Accepted, Queued::Dropped]);
+    assert_eq!(offer(&mut link, us(1000), 4), Queued::Accepted, "one started at that instant");
     let stats = link.stats(us(1000));
     assert_eq!((stats.arrived, stats.dropped_full, stats.forwarded, stats.max_waiting), (5, 1, 1, 2));
 }
@@ -60,16 +60,16 @@ fn the_limit_counts_waiting_packets_only() {
 fn a_limit_in_bytes_counts_what_the_packet_needs() {
     let mut link = Link::new(&slow(Limit::Bytes(1500)), 1);
     let sizes = [1000, 1000, 600, 500];
-    let verdicts = sizes.map(|bytes| link.arrive(us(0), &Packet::new(0, 0, bytes), 0));
-    assert_eq!(verdicts, [Verdict::Accepted, Verdict::Accepted, Verdict::Dropped, Verdict::Accepted]);
+    let outcomes = sizes.map(|bytes| link.arrive(us(0), &Packet::new(0, 0, bytes), 0));
+    assert_eq!(outcomes, [Queued::Accepted, Queued::Accepted, Queued::Dropped, Queued::Accepted]);
 }
 
 #[test]
 fn nothing_waits_on_an_idle_link_without_buffer() {
     let mut link = Link::new(&slow(Limit::Packets(0)), 1);
-    assert_eq!(offer(&mut link, us(0), 0), Verdict::Accepted);
-    assert_eq!(offer(&mut link, us(999), 1), Verdict::Dropped);
-    assert_eq!(offer(&mut link, us(1000), 2), Verdict::Accepted);
+    assert_eq!(offer(&mut link, us(0), 0), Queued::Accepted);
+    assert_eq!(offer(&mut link, us(999), 1), Queued::Dropped);
+    assert_eq!(offer(&mut link, us(1000), 2), Queued::Accepted);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn jitter_keeps_order_unless_asked_otherwise() {
 fn a_pure_delay_never_queues() {
     let mut link = Link::new(&LinkSpec::pipe("pipe", Span::from_micros(70)).with_limit(Limit::Packets(0)), 1);
     for id in 0..3 {
-        assert_eq!(offer(&mut link, us(5), id), Verdict::Accepted);
+        assert_eq!(offer(&mut link, us(5), id), Queued::Accepted);
     }
     assert_eq!(drain(&mut link), [(0, us(75)), (1, us(75)), (2, us(75))]);
 }
@@ -179,15 +179,15 @@ fn a_pure_delay_never_queues() {
 fn a_hit_marks_what_is_capable_and_drops_what_is_not() {
     for queue in [Queue::Red(RedSpec { weight: 1.0, ..RedSpec::new(1.0, 2.0, 1.0, 1000.0) })] {
         let mut link = Link::new(&LinkSpec { queue, ..slow(Limit::Packets(4)) }, 1);
-        let mut verdicts = Vec::new();
+        let mut outcomes = Vec::new();
         for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::NotEct), (3, Codepoint::NotEct)] {
-            verdicts.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+            outcomes.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
         }
         for (id, ecn) in [(4, Codepoint::NotEct), (5, Codepoint::Ect1), (6, Codepoint::Ce), (7, Codepoint::Ect0)] {
-            verdicts.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
+            outcomes.push(link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0));
         }
-        use Verdict::{Accepted, Dropped};
-        assert_eq!(verdicts, [Accepted, Accepted, Accepted, Dropped, Dropped, Accepted, Accepted, Dropped]);
+        use Queued::{Accepted, Dropped};
+        assert_eq!(outcomes, [Accepted, Accepted, Accepted, Dropped, Dropped, Accepted, Accepted, Dropped]);
         let seen: Vec<_> =
             std::iter::from_fn(|| link.take(us(9000)).copied()).map(|e| (e.packet.id, e.packet.ecn)).collect();
         let ce = Codepoint::Ce;
@@ -209,7 +209,7 @@ fn a_step_marks_above_its_threshold_and_drops_nothing() {
     for (id, ecn) in [(0, Codepoint::Ect0), (1, Codepoint::Ect0), (2, Codepoint::Ect0), (3, Codepoint::Ect0)] {
         link.arrive(us(0), &Packet { ecn, ..Packet::new(0, id, 1000) }, 0);
     }
-    assert_eq!(link.arrive(us(0), &Packet::new(0, 4, 1000), 0), Verdict::Accepted);
+    assert_eq!(link.arrive(us(0), &Packet::new(0, 4, 1000), 0), Queued::Accepted);
     let marked: Vec<_> =
         std::iter::from_fn(|| link.take(us(9000)).copied()).map(|e| e.packet.ecn == Codepoint::Ce).collect();
     assert_eq!(marked, [false, false, false, true, false]);

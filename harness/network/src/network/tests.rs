@@ -57,7 +57,7 @@ fn topology() -> impl Strategy<Value = Topology> {
 
 fn run(topology: &Topology, sends: &[(u64, u32, u32)], seed: u64) -> Vec<Delivery> {
     let mut network = Network::new(topology, seed).unwrap();
-    network.tell_losses(true);
+    network.report_losses(true);
     let mut out = Vec::new();
     let mut last = Time::ZERO;
     let mut step = |network: &mut Network, until: Time| {
@@ -120,7 +120,7 @@ fn the_fate_names_the_place() {
     let lossy = topology.route(vec![clean, broken]);
     let narrow = topology.route(vec![clean, tight]);
     let mut network = Network::new(&topology, 1).unwrap();
-    network.tell_losses(true);
+    network.report_losses(true);
     for (id, route) in [(0, lossy), (1, narrow), (2, narrow)] {
         network.send(Time::ZERO, route, Packet::new(0, id, 1000));
     }

@@ -161,7 +161,7 @@ impl Meter {
     }
 
     /// A controller heard of `event` and decided `decision`, after `before`.
-    pub fn heard(&mut self, event: &Event, decision: &Decision, before: &Decision) {
+    pub fn on_event(&mut self, event: &Event, decision: &Decision, before: &Decision) {
         if let Some(rtt) = event.rtt() {
             self.rtt.add(rtt.latest.0);
         }

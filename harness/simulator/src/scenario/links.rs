@@ -90,7 +90,7 @@ impl LinkDraft {
             Limit::Bytes(bytes) => Some(bytes / u64::from(wire_bytes)),
             Limit::Unlimited => None,
         };
-        self.spec.queue = self.queue.settle(buffer, wire_bytes, section);
+        self.spec.queue = self.queue.with_buffer(buffer, wire_bytes, section);
         self.spec
     }
 }

@@ -7,15 +7,15 @@ use std::path::Path;
 use toml::de::DeTable;
 use windlass_controllers::Span;
 
-use super::crowd::Crowd;
-use super::crowds;
+use super::dynamic_flow_sections;
+use super::dynamic_flows::DynamicFlows;
 use super::fields::{Found, Section, above_zero, within};
 use super::flows::{self, Access, Defaults, UnderTest};
 use super::links::{LinkDraft, MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
 use super::model::{Control, FlowSpec, Scenario};
 use super::problem::{Problems, ScenarioError, nearest};
-use super::strength::{Strength, strengthen};
 use super::traffic;
+use super::weight::{WeightChange, set_weight};
 use windlass_network::{LinkId, LinkSpec, RouteId, Topology};
 
 impl Scenario {
@@ -117,7 +117,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     }
     top.finish();
     let sections: Vec<&Section<'_>> = dumbbell.iter().chain(&back).chain(&links).collect();
-    plan.settle_buffers(&sections);
+    plan.default_buffers(&sections);
 
     let duration = Span(duration?.0);
     let sample = sample.map_or(Span((duration.0 / 500).max(1)), |found| ms(found.value));
@@ -141,8 +141,8 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
         queues: queues.collect(),
         topology: plan.topology,
         flows: plan.flows,
-        crowds: plan.crowds,
-        strengths: plan.strengths,
+        dynamic_flows: plan.dynamic_flows,
+        weight_changes: plan.weight_changes,
     })
 }
 
@@ -153,8 +153,8 @@ struct Plan {
     topology: Topology,
     drafts: Vec<Option<LinkDraft>>,
     flows: Vec<FlowSpec>,
-    crowds: Vec<Crowd>,
-    strengths: Vec<Strength>,
+    dynamic_flows: Vec<DynamicFlows>,
+    weight_changes: Vec<WeightChange>,
     names: BTreeSet<String>,
     groups: BTreeMap<String, (String, Control)>,
     /// The base RTT of a dumbbell.
@@ -356,15 +356,15 @@ impl Plan {
         let ways = self.ways(&section);
         let access = flows::access(&section);
         let is_crowd = section.has("arrivals");
-        let arrivals = crowds::arrivals(&section, count, stagger);
+        let arrivals = dynamic_flow_sections::arrivals(&section, count, stagger);
         section.finish();
         let Some(flow) = flow else { return };
         self.one_controller(&section, &flow);
         if let Some(pattern) = arrivals {
-            crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+            dynamic_flow_sections::not_too_many(&section, &pattern, flow.start, flow.stop);
             let (forward, backward) = self.routes(&ways, &access, &name);
             let flow = FlowSpec { forward, backward, ..flow };
-            self.crowds.push(Crowd { flow, pattern, routes: vec![vec![(forward, backward)]] });
+            self.dynamic_flows.push(DynamicFlows { flow, pattern, routes: vec![vec![(forward, backward)]] });
             return;
         }
         if is_crowd {
@@ -426,7 +426,7 @@ impl Plan {
                 let help = help.map(|near| format!("did you mean {near:?}?"));
                 section.problem(&name.span, "whose?", format!("no flow is in the group {:?}", name.value), help);
             }
-            Some((controller, control)) if !control.algorithm().is_some_and(|own| strengthen(&mut own.group(), 1)) => {
+            Some((controller, control)) if !control.algorithm().is_some_and(|own| set_weight(&mut own.group(), 1)) => {
                 let message = format!("{}: {controller} knows no strength of a group", section.name);
                 section.problem(&name.span, "cannot change", message, Some("tcp-p does".to_owned()));
             }
@@ -440,10 +440,14 @@ impl Plan {
             }
             change.finish();
             if let (Some(at), Some(k)) = (at, k) {
-                self.strengths.push(Strength { at: at_s(at.value), group: name.value.clone(), k: k.value as u32 });
+                self.weight_changes.push(WeightChange {
+                    at: at_s(at.value),
+                    group: name.value.clone(),
+                    k: k.value as u32,
+                });
             }
         }
-        self.strengths.sort_by_key(|change| change.at);
+        self.weight_changes.sort_by_key(|change| change.at);
     }
 
     fn web(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults, under_test: &UnderTest<'_>) {
@@ -452,7 +456,7 @@ impl Plan {
         let flow = flows::read(&section, &name, defaults, under_test);
         let [forward, backward] = self.ways(&section);
         let access = flows::access(&section);
-        let pattern = crowds::web(&section);
+        let pattern = dynamic_flow_sections::web(&section);
         let ends = |key| match self.rtt {
             Some(_) => vec![None],
             None => match self.links(&section, key) {
@@ -464,7 +468,7 @@ impl Plan {
         section.finish();
         let Some(flow) = flow else { return };
         self.one_controller(&section, &flow);
-        crowds::not_too_many(&section, &pattern, flow.start, flow.stop);
+        dynamic_flow_sections::not_too_many(&section, &pattern, flow.start, flow.stop);
         let mut routes: Vec<Vec<(RouteId, RouteId)>> = Vec::new();
         for server in servers {
             let mut of_server = Vec::new();
@@ -478,7 +482,7 @@ impl Plan {
             routes.push(of_server);
         }
         let (forward, backward) = routes[0][0];
-        self.crowds.push(Crowd { flow: FlowSpec { forward, backward, ..flow }, pattern, routes });
+        self.dynamic_flows.push(DynamicFlows { flow: FlowSpec { forward, backward, ..flow }, pattern, routes });
     }
 
     fn traffic(&mut self, section: &Section<'_>, number: usize, defaults: &Defaults) {
@@ -508,7 +512,7 @@ impl Plan {
     }
 
     /// Turns buffers told in bandwidth-delay products into packets.
-    fn settle_buffers(&mut self, sections: &[&Section<'_>]) {
+    fn default_buffers(&mut self, sections: &[&Section<'_>]) {
         let drafts = std::mem::take(&mut self.drafts);
         for (i, draft) in drafts.into_iter().enumerate() {
             let Some(draft) = draft else { continue };
@@ -528,10 +532,10 @@ impl Plan {
             return self.rtt;
         }
         let uses = |route: RouteId| self.topology.routes[route.0 as usize].contains(&link);
-        let crowds = self.crowds.iter().map(|crowd| &crowd.flow);
+        let dynamic_flows = self.dynamic_flows.iter().map(|dynamic| &dynamic.flow);
         self.flows
             .iter()
-            .chain(crowds)
+            .chain(dynamic_flows)
             .filter(|flow| uses(flow.forward) || uses(flow.backward))
             .map(|flow| self.topology.delay(flow.forward) + self.topology.delay(flow.backward))
             .max()

@@ -20,22 +20,22 @@
 //! ```
 
 mod builtin;
-mod cast;
-mod crowd;
-mod crowds;
+mod dynamic_flow_sections;
+mod dynamic_flows;
 mod fields;
+mod flow_set;
 mod flows;
 mod links;
 mod load;
 mod model;
 mod problem;
 mod queues;
-mod strength;
 mod traffic;
+mod weight;
 
 pub use builtin::{BUILTIN, Builtin};
-pub use cast::{Cast, Stage};
-pub use crowd::{Arrivals, Crowd, CrowdPattern, Size, Web};
+pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
+pub use flow_set::{FlowSet, StartSchedule};
 pub use model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery, Scenario};
 pub use problem::{Problem, ScenarioError};
-pub use strength::{Strength, Strengths, strengthen};
+pub use weight::{WeightChange, WeightChanges, set_weight};

@@ -2,8 +2,8 @@
 
 use windlass_controllers::{Algorithm, Span, Time};
 
-use super::crowd::Crowd;
-use super::strength::Strength;
+use super::dynamic_flows::DynamicFlows;
+use super::weight::WeightChange;
 use windlass_network::{LinkId, RouteId, Stream, Topology};
 
 /// What to run. Made by [`Scenario::load`] or [`Scenario::read`]; everything in it is
@@ -28,10 +28,10 @@ pub struct Scenario {
     pub queues: Vec<LinkId>,
     /// The flows; `count` is resolved.
     pub flows: Vec<FlowSpec>,
-    /// Flows that come and go by themselves; see [`cast`](Scenario::cast).
-    pub crowds: Vec<Crowd>,
+    /// Flows that come and go by themselves; see [`flow_set`](Scenario::flow_set).
+    pub dynamic_flows: Vec<DynamicFlows>,
     /// What changes of the groups' shared facts, ascending in time.
-    pub strengths: Vec<Strength>,
+    pub weight_changes: Vec<WeightChange>,
 }
 
 impl Scenario {

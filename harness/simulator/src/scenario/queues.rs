@@ -67,7 +67,7 @@ impl QueueDraft {
     }
 
     /// The queue in front of a buffer of `buffer` packets of `wire_bytes`.
-    pub fn settle(self, buffer: Option<u64>, wire_bytes: u32, section: &Section<'_>) -> Queue {
+    pub fn with_buffer(self, buffer: Option<u64>, wire_bytes: u32, section: &Section<'_>) -> Queue {
         let mean = |red: RedSpec| match red.mean_bytes {
             0.0 => RedSpec { mean_bytes: f64::from(wire_bytes), ..red },
             _ => red,

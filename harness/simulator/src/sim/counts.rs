@@ -63,7 +63,7 @@ impl Arrivals {
 /// Losses by what their controller took them for (`spec: chan §14.3`); only of flows that
 /// repair losses as TCP does and tell causes apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Verdicts {
+pub struct LossClassification {
     /// Taken for random.
     pub random: u64,
     /// Of these, those that were.
@@ -76,7 +76,7 @@ pub struct Verdicts {
     pub spurious: u64,
 }
 
-impl Verdicts {
+impl LossClassification {
     /// One more, of which it is known whether it was random; `None` if it was no loss.
     pub(super) fn add(&mut self, taken_for_random: bool, random: Option<bool>) {
         let Some(random) = random else {
@@ -109,7 +109,7 @@ pub struct FlowCounts {
     /// What arrived at the receiver.
     pub arrivals: Arrivals,
     /// What its losses were taken for.
-    pub verdicts: Verdicts,
+    pub loss_classification: LossClassification,
 }
 
 #[cfg(test)]
@@ -118,11 +118,11 @@ mod tests {
 
     #[test]
     fn verdicts_are_held_against_causes() {
-        let mut all = Verdicts::default();
+        let mut all = LossClassification::default();
         for (taken, random) in [(true, Some(true)), (true, Some(false)), (false, Some(false)), (false, None)] {
             all.add(taken, random);
         }
-        let right = Verdicts { random: 2, truly_random: 1, congestion: 1, truly_congestion: 1, spurious: 1 };
+        let right = LossClassification { random: 2, truly_random: 1, congestion: 1, truly_congestion: 1, spurious: 1 };
         assert_eq!(all, right);
     }
 

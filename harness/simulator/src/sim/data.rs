@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use windlass_controllers::event::LossTrigger;
 
-use super::sent::Sent;
+use super::recovery::Sent;
 
 /// A piece of data as large as a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

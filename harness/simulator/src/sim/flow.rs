@@ -3,10 +3,10 @@
 use windlass_adapter::{Flow, Groups, Recorder};
 use windlass_controllers::{ConfiguredController, Path, Span, Time};
 
-use super::counts::{Arrivals, FlowCounts, Verdicts};
+use super::counts::{Arrivals, FlowCounts, LossClassification};
 use super::observer::FlowObserver;
 use super::receiver::{Receiver, Reply};
-use super::sender::{Around, SendSnapshot, Sender};
+use super::sender::{Context, OutgoingPacket, Sender};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
@@ -28,13 +28,13 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     sender: Option<Sender<E>>,
     receiver: Receiver,
     pub timers: Timers,
-    /// The time on the simulation's agenda.
+    /// The time on the simulation's event_queue.
     pub armed: u64,
     meter: Meter,
     arrived_bytes: u64,
     arrivals: Arrivals,
     /// Of a flow that is over.
-    verdicts: Verdicts,
+    loss_classification: LossClassification,
     jitter: SendJitter,
     started: Option<u64>,
     stopped: Option<u64>,
@@ -69,7 +69,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             meter: Meter::new(spec.packet_bytes),
             arrived_bytes: 0,
             arrivals: Arrivals::default(),
-            verdicts: Verdicts::default(),
+            loss_classification: LossClassification::default(),
             jitter: SendJitter::new(spec, seed),
             started: None,
             stopped: None,
@@ -133,11 +133,11 @@ impl<E: ConfiguredController> FlowRun<E> {
     #[inline]
     fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
         if self.spec.vanishes.is_some() {
-            self.heard(now);
+            self.restart_idle_timeout(now);
         }
         let Some(sender) = &mut self.sender else { return };
-        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
-        sender.acknowledged(now, packet.id & !ACK, packet, &mut self.receiver, &mut around);
+        let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.acknowledged(now, packet.id & !ACK, packet, &mut self.receiver, &mut context);
         if sender.data.is_complete() {
             self.completed = true;
             self.stop(now);
@@ -154,7 +154,7 @@ impl<E: ConfiguredController> FlowRun<E> {
 
     /// A sign of life: the idle timeout starts anew (`RFC 9000 §10.1`).
     #[cold]
-    fn heard(&mut self, now: u64) {
+    fn restart_idle_timeout(&mut self, now: u64) {
         self.timers.set(Timer::Stop, self.spec.stop.0.min(now.saturating_add(self.spec.idle_timeout.0)));
     }
 
@@ -162,10 +162,10 @@ impl<E: ConfiguredController> FlowRun<E> {
     #[inline(never)]
     fn send(&mut self, now: u64, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
-        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
         let mut left = self.spec.ack_burst_packets.unwrap_or(u32::MAX);
         while left > 0
-            && let Some(departure) = sender.next_departure(now, &mut around)
+            && let Some(departure) = sender.next_packet(now, &mut context)
         {
             left -= 1;
             put(&departure, now, &mut self.drop_packets, &self.spec, network);
@@ -186,20 +186,21 @@ impl<E: ConfiguredController> FlowRun<E> {
                 self.acknowledge(now, network);
             }
             let Some(sender) = &mut self.sender else { continue };
-            let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+            let mut context =
+                Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
             match timer {
                 Timer::Recovery => {
-                    if let Some(departure) = sender.recovery_due(now, &mut around) {
+                    if let Some(departure) = sender.recovery_due(now, &mut context) {
                         put(&departure, now, &mut self.drop_packets, &self.spec, network);
                     }
                 }
-                Timer::Wake => sender.wake(now, &mut around),
+                Timer::Wake => sender.wake(now, &mut context),
                 Timer::Train => {
                     while let Some((plan, index)) = sender.trains.pop(now) {
-                        let probe = sender.probe(&plan, index, &mut around);
+                        let probe = sender.probe(&plan, index, &mut context);
                         network.send(Time(now), self.spec.forward, probe);
                     }
-                    around.timers.set(Timer::Train, sender.trains.next());
+                    context.timers.set(Timer::Train, sender.trains.next());
                 }
                 Timer::Start | Timer::Stop | Timer::Ack | Timer::Pace | Timer::Send => {}
             }
@@ -224,19 +225,19 @@ impl<E: ConfiguredController> FlowRun<E> {
             }
         };
         let mut sender = Sender::new(&self.spec, self.number, host, self.ci_path);
-        let mut around = Around { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
-        sender.begin(now, &mut around);
+        let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
+        sender.begin(now, &mut context);
         self.sender = Some(sender);
         self.started = Some(now);
         if self.spec.vanishes.is_some() {
-            self.heard(now);
+            self.restart_idle_timeout(now);
         }
     }
 
     /// The flow is over: its controller leaves, and what is still under way means nothing.
     fn stop(&mut self, now: u64) {
         if let Some(sender) = self.sender.take() {
-            self.verdicts = sender.verdicts;
+            self.loss_classification = sender.loss_classification;
             self.stopped = Some(now);
             self.news = true;
             // The last stretch of the series belongs to the flow.
@@ -273,7 +274,10 @@ impl<E: ConfiguredController> FlowRun<E> {
             lost: self.meter.packets_lost,
             goodput_bytes: self.arrived_bytes,
             arrivals: self.arrivals,
-            verdicts: self.sender.as_ref().map_or(self.verdicts, |sender| sender.verdicts),
+            loss_classification: self
+                .sender
+                .as_ref()
+                .map_or(self.loss_classification, |sender| sender.loss_classification),
         }
     }
 
@@ -330,7 +334,7 @@ impl<E: ConfiguredController> FlowRun<E> {
 /// Puts a data packet on the network, unless the scenario has it lost before.
 #[inline(always)]
 fn put(
-    departure: &SendSnapshot,
+    departure: &OutgoingPacket,
     now: u64,
     drop_packets: &mut std::iter::Peekable<std::vec::IntoIter<u64>>,
     spec: &FlowSpec,

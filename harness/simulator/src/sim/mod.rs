@@ -27,7 +27,7 @@
 //! # Where speed comes from
 //!
 //! A data packet costs two events, its arrival and that of its ACK, and none of them is
-//! an entry in a heap: FIFO links put only their heads on the [agenda](windlass_network::Agenda),
+//! an entry in a heap: FIFO links put only their heads on the [event_queue](windlass_network::EventQueue),
 //! a flow only its earliest timer, and a timer that moves later is not touched until its
 //! old time comes. Packets sent and packets received are rings that grow to a window and
 //! stay; nothing is allocated per packet.
@@ -42,7 +42,6 @@ mod receiver;
 mod recovery;
 mod rtt;
 mod sender;
-mod sent;
 mod simulation;
 mod tcp;
 mod timers;
@@ -51,7 +50,7 @@ mod train;
 pub use recovery::{LossRun, PACKET_THRESHOLD};
 pub use rtt::RttEstimator;
 
-pub use counts::{Arrivals, FlowCounts, Verdicts};
+pub use counts::{Arrivals, FlowCounts, LossClassification};
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 pub use qlog::QlogSettings;
 pub use simulation::{SimError, Simulation, run};

@@ -8,14 +8,14 @@ use windlass_controllers::event::{
 };
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
-use super::counts::Verdicts;
+use super::counts::LossClassification;
 use super::data::{Chunk, Data};
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 use super::pacer::Pacer;
 use super::receiver::{Received, Receiver};
 use super::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, Recovery};
+use super::recovery::{Sent, State};
 use super::rtt::RttEstimator;
-use super::sent::{Sent, State};
 use super::tcp::Tcp;
 use super::timers::{NEVER, Timer, Timers};
 use super::train::{PROBE, Trains, handle, of_handle};
@@ -29,7 +29,7 @@ mod tcp;
 /// are kept as one number each: the processor would wait for the two halves of what was just
 /// decided to copy them together.
 #[derive(Clone, Copy, Debug)]
-struct Orders {
+struct ActiveDecision {
     cwnd: u64,
     /// Bit/s; 0 without one.
     pacing_rate: u64,
@@ -39,16 +39,16 @@ struct Orders {
     recovery_start: u64,
 }
 
-impl Orders {
+impl ActiveDecision {
     /// Of `decision`, where the flow's own word on ECN is `ecn`.
     #[inline]
-    fn of(decision: &Decision, ecn: Option<bool>) -> Orders {
+    fn of(decision: &Decision, ecn: Option<bool>) -> ActiveDecision {
         let ecn = match (ecn, decision.ecn) {
             (Some(false), _) | (_, Ecn::NotEct) | (None, Ecn::Unspecified) => Codepoint::NotEct,
             (_, Ecn::Ect0) | (Some(true), Ecn::Unspecified) => Codepoint::Ect0,
             (_, Ecn::Ect1) => Codepoint::Ect1,
         };
-        Orders {
+        ActiveDecision {
             cwnd: decision.cwnd,
             pacing_rate: decision.pacing_rate.map_or(0, |rate| rate.max(1)),
             ecn,
@@ -80,7 +80,7 @@ struct Period {
 }
 
 /// What an ACK brought besides its sample.
-struct News {
+struct AckOutcome {
     /// CE marks.
     marks: u32,
     /// The newest packet newly acknowledged, and when it was sent.
@@ -93,7 +93,7 @@ struct News {
 }
 
 /// A packet ready for the network.
-pub(super) struct SendSnapshot {
+pub(super) struct OutgoingPacket {
     pub number: u64,
     pub packet: Packet,
 }
@@ -104,7 +104,7 @@ pub(super) struct Sender<E: ConfiguredController> {
     wants_packet_sent: bool,
     /// Siblings can change the decision in force.
     grouped: bool,
-    orders: Orders,
+    active: ActiveDecision,
     ecn: Option<bool>,
     pacing: bool,
     flow: u32,
@@ -134,11 +134,11 @@ pub(super) struct Sender<E: ConfiguredController> {
     told_acks: u64,
     /// Only of a flow that repairs losses as TCP does.
     tcp: Option<Box<Tcp>>,
-    pub verdicts: Verdicts,
+    pub loss_classification: LossClassification,
 }
 
 /// What the sender needs of the rest of its flow.
-pub(super) struct Around<'a> {
+pub(super) struct Context<'a> {
     pub timers: &'a mut Timers,
     pub meter: &'a mut Meter,
     pub observer: &'a mut Option<Box<dyn FlowObserver>>,
@@ -148,7 +148,7 @@ impl<E: ConfiguredController> Sender<E> {
     pub fn new(spec: &FlowSpec, flow: u32, host: Flow<E>, ci_path: bool) -> Sender<E> {
         Sender {
             wants_packet_sent: host.wants_packet_sent(),
-            orders: Orders::of(&host.decision(), spec.ecn),
+            active: ActiveDecision::of(&host.decision(), spec.ecn),
             departures: host.controller().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
             host,
             grouped: spec.group.is_some(),
@@ -173,46 +173,46 @@ impl<E: ConfiguredController> Sender<E> {
             told_ecn: [0; 3],
             told_acks: 0,
             tcp: Tcp::new(spec.recovery),
-            verdicts: Verdicts::default(),
+            loss_classification: LossClassification::default(),
         }
     }
 
     /// Starts carrying out the decision in force at `now`.
-    pub fn begin(&mut self, now: u64, around: &mut Around<'_>) {
+    pub fn begin(&mut self, now: u64, context: &mut Context<'_>) {
         let decision = self.host.decision();
-        around.meter.start(now, decision.cwnd);
-        self.obey(now, Orders::of(&decision, self.ecn), decision.wake_at, decision.train, around);
+        context.meter.start(now, decision.cwnd);
+        self.apply(now, ActiveDecision::of(&decision, self.ecn), decision.wake_at, decision.train, context);
     }
 
     /// Gives the controller an event and starts carrying out what it decides.
     #[inline]
-    fn tell(&mut self, now: u64, kind: EventKind, around: &mut Around<'_>) {
+    fn emit(&mut self, now: u64, kind: EventKind, context: &mut Context<'_>) {
         let decision = self.host.on_event(&Event { now: Time(now), kind });
         let train = if decision.train.is_some() { decision.train } else { None };
-        let (orders, wake_at) = (Orders::of(decision, self.ecn), decision.wake_at);
-        self.obey(now, orders, wake_at, train, around);
+        let (active, wake_at) = (ActiveDecision::of(decision, self.ecn), decision.wake_at);
+        self.apply(now, active, wake_at, train, context);
     }
 
     #[inline]
-    fn obey(
+    fn apply(
         &mut self,
         now: u64,
-        orders: Orders,
+        active: ActiveDecision,
         wake_at: Option<Time>,
         train: Option<TrainPlan>,
-        around: &mut Around<'_>,
+        context: &mut Context<'_>,
     ) {
-        let before = self.orders.recovery_start;
-        self.orders = orders;
-        around.meter.window(now, orders.cwnd);
-        if orders.recovery_start != before && orders.recovery_start != NEVER {
-            around.meter.congestion_events += 1;
+        let before = self.active.recovery_start;
+        self.active = active;
+        context.meter.window(now, active.cwnd);
+        if active.recovery_start != before && active.recovery_start != NEVER {
+            context.meter.congestion_events += 1;
         }
         let wake_at = wake_at.filter(|at| Some(*at) != self.woken_for);
-        around.timers.set(Timer::Wake, wake_at.map_or(NEVER, |at| at.0.max(now + 1)));
+        context.timers.set(Timer::Wake, wake_at.map_or(NEVER, |at| at.0.max(now + 1)));
         if let Some(plan) = train {
             self.trains.begin(now, plan);
-            around.timers.set(Timer::Train, self.trains.next());
+            context.timers.set(Timer::Train, self.trains.next());
         }
     }
 
@@ -222,42 +222,42 @@ impl<E: ConfiguredController> Sender<E> {
     }
 
     /// The controller asked to be called now.
-    pub fn wake(&mut self, now: u64, around: &mut Around<'_>) {
+    pub fn wake(&mut self, now: u64, context: &mut Context<'_>) {
         self.woken_for = self.host.decision().wake_at.filter(|at| at.0 <= now);
-        self.tell(now, EventKind::TimerExpired, around);
+        self.emit(now, EventKind::TimerExpired, context);
     }
 
     /// The next packet, if there is something to send, the window has room and pacing
     /// lets it leave at `now`.
     #[inline(always)]
-    pub fn next_departure(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
+    pub fn next_packet(&mut self, now: u64, context: &mut Context<'_>) -> Option<OutgoingPacket> {
         if self.grouped {
             let ecn = self.ecn;
-            self.orders = self.host.with_decision(|decision| Orders::of(decision, ecn));
-            around.meter.window(now, self.orders.cwnd);
+            self.active = self.host.with_decision(|decision| ActiveDecision::of(decision, ecn));
+            context.meter.window(now, self.active.cwnd);
         }
         let chunk = self.data.peek();
         let bytes = chunk.map_or(1, |chunk| u64::from(chunk.bytes));
         // With nothing in flight one packet may leave whatever the window: nobody would
         // ever call again.
-        let room = self.recovery.in_flight + bytes <= self.orders.cwnd
+        let room = self.recovery.in_flight + bytes <= self.active.cwnd
             || self.recovery.in_flight == 0
-            || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.orders.cwnd));
+            || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.active.cwnd));
         self.app_limited = room && chunk.is_none();
         let chunk = chunk.filter(|_| room)?;
         let due = self.trains.carries_at().unwrap_or(self.pacer.next);
         if now < due {
-            around.timers.set(Timer::Pace, due);
+            context.timers.set(Timer::Pace, due);
             return None;
         }
         self.data.take(chunk);
         let reason = chunk.lost_by.map_or(SendReason::Data, SendReason::Retransmission);
-        Some(self.depart(now, chunk, reason, around))
+        Some(self.depart(now, chunk, reason, context))
     }
 
     // Packets are put together where they go on the network, and not moved there.
     #[inline(always)]
-    fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, around: &mut Around<'_>) -> SendSnapshot {
+    fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, context: &mut Context<'_>) -> OutgoingPacket {
         let first = self.recovery.in_flight == 0;
         if let Some(tcp) = &mut self.tcp {
             tcp.sent(now, chunk.number, chunk.transmissions, self.recovery.in_flight);
@@ -277,10 +277,10 @@ impl<E: ConfiguredController> Sender<E> {
         }
         // A probe timeout's packet waits for no train and leaves in none.
         let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
-        let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.orders.cwnd, self.rtt.smoothed));
-        self.pacer.sent(now, chunk.bytes, self.orders.pacing_rate(), spread);
-        around.meter.packets_sent += 1;
-        if let Some(observer) = around.observer {
+        let spread = (self.pacing && self.rtt.first_sample.is_some()).then_some((self.active.cwnd, self.rtt.smoothed));
+        self.pacer.sent(now, chunk.bytes, self.active.pacing_rate(), spread);
+        context.meter.packets_sent += 1;
+        if let Some(observer) = context.observer {
             let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
             observer.sent(
                 Time(now),
@@ -296,22 +296,22 @@ impl<E: ConfiguredController> Sender<E> {
                 app_limited,
                 place,
             };
-            self.tell(now, EventKind::PacketSent(sent), around);
+            self.emit(now, EventKind::PacketSent(sent), context);
         }
         let packet = Packet {
-            ecn: self.orders.ecn,
-            class: self.orders.class,
+            ecn: self.active.ecn,
+            class: self.active.class,
             ci_capable: self.ci_path,
             ..Packet::new(self.flow, number, chunk.bytes + self.overhead)
         };
-        SendSnapshot { number, packet }
+        OutgoingPacket { number, packet }
     }
 
     /// Probe `index` of a train.
-    pub fn probe(&mut self, plan: &TrainPlan, index: u32, around: &mut Around<'_>) -> Packet {
-        around.meter.packets_sent += 1;
+    pub fn probe(&mut self, plan: &TrainPlan, index: u32, context: &mut Context<'_>) -> Packet {
+        context.meter.packets_sent += 1;
         Packet {
-            ecn: self.orders.ecn,
+            ecn: self.active.ecn,
             class: Class::of_dscp(plan.dscp),
             ..Packet::new(self.flow, handle(plan.id, index), plan.bytes)
         }
@@ -333,10 +333,10 @@ impl<E: ConfiguredController> Sender<E> {
         upto: u64,
         ack: &Packet,
         receiver: &mut Receiver,
-        around: &mut Around<'_>,
+        context: &mut Context<'_>,
     ) {
         if let Some(tcp) = self.tcp.take() {
-            self.tcp = Some(self.acknowledged_tcp(tcp, now, upto, ack, receiver, around));
+            self.tcp = Some(self.acknowledged_tcp(tcp, now, upto, ack, receiver, context));
             return;
         }
         let Some(&last) = receiver.log.get(upto) else { return };
@@ -346,17 +346,17 @@ impl<E: ConfiguredController> Sender<E> {
         let mut newest_in_flight = 0;
         let mut late = 0;
         let mut bytes = 0;
-        let recovery_start = self.orders.recovery_start();
+        let recovery_start = self.active.recovery_start();
         // Where nothing has to be read back from memory just after it was written.
         let mut batch = self.batch;
         for position in receiver.log.first()..=upto {
             let Some(&seen) = receiver.log.get(position) else { continue };
             if seen.id & PROBE != 0 {
                 let (train, index) = of_handle(seen.id);
-                self.probed(now, Place { train, index }, seen.at.saturating_sub(seen.took), &seen, around);
+                self.probed(now, Place { train, index }, seen.at.saturating_sub(seen.took), &seen, context);
                 continue;
             }
-            if around.observer.is_some() {
+            if context.observer.is_some() {
                 self.note(&seen);
             }
             marks += u32::from(seen.ecn == Codepoint::Ce);
@@ -365,7 +365,7 @@ impl<E: ConfiguredController> Sender<E> {
             }
             ci |= seen.ci;
             if let Some(carried) = self.trains.carried(seen.id) {
-                self.probed(now, carried.place, carried.sent_at, &seen, around);
+                self.probed(now, carried.place, carried.sent_at, &seen, context);
             }
             match self.recovery.acked(seen.id) {
                 Acknowledged::New(packet) => {
@@ -385,8 +385,8 @@ impl<E: ConfiguredController> Sender<E> {
             }
         }
         receiver.log.forget_before(upto + 1);
-        if around.observer.is_some() {
-            self.show_ack(now, Time(last.at), ack, around);
+        if context.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, context);
         }
         let ack_sent_at = ack.sent_at.0;
         let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
@@ -396,13 +396,14 @@ impl<E: ConfiguredController> Sender<E> {
             && self.recovery.frame(number)
         {
             let latest = now - newest_sent_at.0;
-            around.meter.rtt.add(latest);
+            context.meter.rtt.add(latest);
             rtt = Some(self.rtt.sample(now, latest, ack_delay));
         }
-        let lost = self.detect(now, around);
+        let lost = self.detect(now, context);
         if marks > 0 || lost.is_some() || late > 0 {
-            let news = News { marks, newest: newest.map(|(number, _)| (number, newest_sent_at)), bytes, lost, late };
-            self.congestion(now, rtt.take(), &news, around);
+            let news =
+                AckOutcome { marks, newest: newest.map(|(number, _)| (number, newest_sent_at)), bytes, lost, late };
+            self.congestion(now, rtt.take(), &news, context);
         }
         if let Some((number, seen)) = newest {
             let in_flight = self.recovery.in_flight;
@@ -417,9 +418,9 @@ impl<E: ConfiguredController> Sender<E> {
             if let Some(departure) = departure {
                 departure.apply_to(&mut acked);
             }
-            if self.orders.recovery_start() != recovery_start {
+            if self.active.recovery_start() != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
-                acked.fresh_bytes = if self.orders.recovery_start().is_some() { 0 } else { acked.bytes };
+                acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
             }
             let offset = self.clock_offset;
             acked.one_way = Some(OneWay {
@@ -428,7 +429,7 @@ impl<E: ConfiguredController> Sender<E> {
             });
             acked.queueing = Some(Queueing { forward: Span(seen.took), backward: ack.waited });
             acked.congestion_indication = self.ci_path.then_some(ci);
-            self.tell(now, EventKind::PacketsAcked(acked), around);
+            self.emit(now, EventKind::PacketsAcked(acked), context);
             self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
             self.trains.forget_before(self.recovery.sent.first());
         }
@@ -437,27 +438,27 @@ impl<E: ConfiguredController> Sender<E> {
     /// What comes between the samples of an ACK and its growth, in the order
     /// [`windlass_controllers::event`] gives.
     #[cold]
-    fn congestion(&mut self, now: u64, rtt: Option<RttSample>, news: &News, around: &mut Around<'_>) {
+    fn congestion(&mut self, now: u64, rtt: Option<RttSample>, news: &AckOutcome, context: &mut Context<'_>) {
         if let Some(rtt) = rtt {
-            self.tell(now, EventKind::RttSampled(rtt), around);
+            self.emit(now, EventKind::RttSampled(rtt), context);
         }
         if news.marks > 0 {
-            self.marked(now, news, around);
+            self.marked(now, news, context);
         }
         if let Some(lost) = &news.lost {
-            self.lost(now, lost, news.bytes, around);
+            self.lost(now, lost, news.bytes, context);
         }
         if let Some(outstanding) = self.period.outstanding.filter(|_| news.late > 0) {
             let left = outstanding.saturating_sub(news.late);
             self.period.outstanding = (left > 0).then_some(left);
             if left == 0 {
                 let newest_sent_at = Time(self.period.newest_sent_at);
-                self.tell(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }), around);
+                self.emit(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }), context);
             }
         }
     }
 
-    fn marked(&mut self, now: u64, news: &News, around: &mut Around<'_>) {
+    fn marked(&mut self, now: u64, news: &AckOutcome, context: &mut Context<'_>) {
         // Marks on packets taken for lost come with nothing newly acknowledged: they are
         // answered as news of this moment.
         let (newest_pn, newest_sent_at) = news.newest.map_or((None, Time(now)), |(number, at)| (Some(number), at));
@@ -465,13 +466,13 @@ impl<E: ConfiguredController> Sender<E> {
             self.period = Period { start: Some(now), outstanding: None, newest_sent_at: newest_sent_at.0 };
         }
         let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
-        self.tell(now, EventKind::EcnCe(EcnCe { packets: news.marks, newest_sent_at, newest_pn, in_flight }), around);
+        self.emit(now, EventKind::EcnCe(EcnCe { packets: news.marks, newest_sent_at, newest_pn, in_flight }), context);
     }
 
     /// The controller hears of lost packets, which are out of flight already, as are
     /// `acked` bytes of which it hears next.
-    fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, around: &mut Around<'_>) {
-        around.meter.packets_lost += u64::from(lost.packets);
+    fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, context: &mut Context<'_>) {
+        context.meter.packets_lost += u64::from(lost.packets);
         if let Some(departures) = &mut self.departures {
             departures.lost(lost.bytes);
         }
@@ -489,8 +490,8 @@ impl<E: ConfiguredController> Sender<E> {
         if lost.persistent {
             self.period = Period::default();
             self.rtt.restart_min();
-            around.meter.congestion_events += 1;
-            self.tell(now, EventKind::PersistentCongestion(body), around);
+            context.meter.congestion_events += 1;
+            self.emit(now, EventKind::PersistentCongestion(body), context);
             return;
         }
         if self.period.start.is_none_or(|start| lost.newest_sent_at > start) {
@@ -500,7 +501,7 @@ impl<E: ConfiguredController> Sender<E> {
             *outstanding += lost.packets;
             self.period.newest_sent_at = self.period.newest_sent_at.max(lost.newest_sent_at);
         }
-        self.tell(now, EventKind::PacketsLost(body), around);
+        self.emit(now, EventKind::PacketsLost(body), context);
     }
 
     /// Keeps what the observer wants to know of a packet an ACK tells of.
@@ -517,8 +518,8 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// Shows an ACK to the observer.
     #[cold]
-    fn show_ack(&mut self, now: u64, last_arrival: Time, ack: &Packet, around: &mut Around<'_>) {
-        let Some(observer) = around.observer else { return };
+    fn show_ack(&mut self, now: u64, last_arrival: Time, ack: &Packet, context: &mut Context<'_>) {
+        let Some(observer) = context.observer else { return };
         self.told.sort_unstable();
         let mut ranges: Vec<(u64, u64)> = Vec::new();
         for number in self.told.drain(..) {
@@ -541,12 +542,12 @@ impl<E: ConfiguredController> Sender<E> {
     }
 
     #[inline]
-    fn detect(&mut self, now: u64, around: &mut Around<'_>) -> Option<LostBatch> {
+    fn detect(&mut self, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
         let data = &mut self.data;
         let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
-        let watched = around.observer.is_some();
+        let watched = context.observer.is_some();
         if let Some(bytes) = self.bytes_per_duplicate {
-            self.recovery.packet_threshold = (self.orders.cwnd / bytes).max(PACKET_THRESHOLD);
+            self.recovery.packet_threshold = (self.active.cwnd / bytes).max(PACKET_THRESHOLD);
         }
         let lost = self.recovery.detect(now, &self.rtt, self.max_ack_delay, |packet, number, trigger| {
             data.lost(packet, trigger);
@@ -554,7 +555,7 @@ impl<E: ConfiguredController> Sender<E> {
                 gone.push((number, trigger));
             }
         });
-        if let Some(observer) = around.observer {
+        if let Some(observer) = context.observer {
             let together = gone.len() as u32;
             for (number, trigger) in gone {
                 observer.lost(Time(now), &LossSeen { number, trigger, together });
@@ -564,14 +565,14 @@ impl<E: ConfiguredController> Sender<E> {
     }
 
     /// The recovery timer expired: a packet is lost by time, or a probe goes out.
-    pub fn recovery_due(&mut self, now: u64, around: &mut Around<'_>) -> Option<SendSnapshot> {
+    pub fn recovery_due(&mut self, now: u64, context: &mut Context<'_>) -> Option<OutgoingPacket> {
         if let Some(tcp) = self.tcp.take() {
-            self.tcp = Some(self.timed_out(tcp, now, around));
+            self.tcp = Some(self.timed_out(tcp, now, context));
             return None;
         }
         if self.recovery.waits_for_loss() {
-            if let Some(lost) = self.detect(now, around) {
-                self.lost(now, &lost, 0, around);
+            if let Some(lost) = self.detect(now, context) {
+                self.lost(now, &lost, 0, context);
             }
             return None;
         }
@@ -586,7 +587,7 @@ impl<E: ConfiguredController> Sender<E> {
             }
             None => self.data.duplicate(self.recovery.oldest_in_flight()?),
         };
-        Some(self.depart(now, chunk, SendReason::ProbeTimeout, around))
+        Some(self.depart(now, chunk, SendReason::ProbeTimeout, context))
     }
 
     /// Sets the recovery timer to what it waits for now.
@@ -600,14 +601,14 @@ impl<E: ConfiguredController> Sender<E> {
     }
 
     /// A packet of a train that left at `sent_at` was received.
-    fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, around: &mut Around<'_>) {
+    fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, context: &mut Context<'_>) {
         let Place { train, index } = place;
         let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
         let ce = seen.ecn == Codepoint::Ce;
-        self.tell(
+        self.emit(
             now,
             EventKind::ProbeReceived(ProbeReceived { train, index, ce, one_way, sent_at: Time(sent_at) }),
-            around,
+            context,
         );
     }
 }

@@ -8,8 +8,8 @@ use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::Outcome;
-use crate::scenario::{Cast, FlowSpec, Recovery, Scenario, Stage, Strengths, strengthen};
-use windlass_network::{Agenda, Delivery, Fate, LinkId, Network, TopologyError};
+use crate::scenario::{FlowSet, FlowSpec, Recovery, Scenario, StartSchedule, WeightChanges, set_weight};
+use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
@@ -41,10 +41,10 @@ pub struct Simulation<E: ConfiguredController = Algorithm> {
     network: Network,
     flows: Vec<FlowRun<E>>,
     /// The earliest timer of each flow.
-    agenda: Agenda,
+    event_queue: EventQueue,
     groups: Groups<E, String>,
-    strengths: Strengths<E>,
-    stage: Stage,
+    weight_changes: WeightChanges<E>,
+    start_schedule: StartSchedule,
     /// No flow waits for another.
     is_set: bool,
     now: Time,
@@ -58,16 +58,16 @@ impl Simulation<Algorithm> {
     /// # Errors
     /// Its topology is inconsistent, or it names a controller of a real stack.
     pub fn new(scenario: &Scenario) -> Result<Self, SimError> {
-        let mut natives = scenario.cast().flows.into_iter().filter(|flow| flow.control.algorithm().is_none());
+        let mut natives = scenario.flow_set().flows.into_iter().filter(|flow| flow.control.algorithm().is_none());
         if let Some(flow) = natives.next() {
             return Err(SimError::Native { flow: flow.name, controller: flow.controller });
         }
         // There are no others.
         let other = Algorithm::Reno(Default::default());
         let mut simulation = Simulation::with(scenario, |flow| *flow.control.algorithm().unwrap_or(&other))?;
-        simulation.strengths = Strengths::new(&scenario.strengths, strengthen);
+        simulation.weight_changes = WeightChanges::new(&scenario.weight_changes, set_weight);
         let changes = simulation.flows.len();
-        simulation.agenda.set(changes, simulation.strengths.next(Time::ZERO));
+        simulation.event_queue.set(changes, simulation.weight_changes.next(Time::ZERO));
         Ok(simulation)
     }
 }
@@ -80,9 +80,9 @@ impl<E: ConfiguredController> Simulation<E> {
     /// Its topology is inconsistent.
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
         let mut network = Network::new(&scenario.topology, scenario.seed)?;
-        network.tell_losses(scenario.flows.iter().any(|flow| flow.recovery != Recovery::Quic));
+        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery != Recovery::Quic));
         let topology = &scenario.topology;
-        let Cast { flows, stage } = scenario.cast();
+        let FlowSet { flows, start_schedule } = scenario.flow_set();
         let flows: Vec<FlowRun<E>> = (0u32..)
             .zip(&flows)
             .map(|(number, spec)| {
@@ -93,14 +93,14 @@ impl<E: ConfiguredController> Simulation<E> {
             .collect();
         let mut simulation = Simulation {
             // After the flows' timers, the changes of groups.
-            agenda: Agenda::new(flows.len() + 1),
+            event_queue: EventQueue::new(flows.len() + 1),
             meter: NetworkMeter::new(scenario),
             network,
             flows,
             groups: Groups::default(),
-            strengths: Strengths::new(&[], |_, _| false),
-            is_set: stage.is_set(),
-            stage,
+            weight_changes: WeightChanges::new(&[], |_, _| false),
+            is_set: start_schedule.is_set(),
+            start_schedule,
             now: Time::ZERO,
             samples: 0,
             scenario: scenario.clone(),
@@ -174,7 +174,7 @@ impl<E: ConfiguredController> Simulation<E> {
         let soonest = flow.timers.soonest();
         if soonest < flow.armed {
             flow.armed = soonest;
-            self.agenda.set(number, soonest);
+            self.event_queue.set(number, soonest);
         }
     }
 
@@ -204,7 +204,7 @@ impl<E: ConfiguredController> Simulation<E> {
         let mut delivery = Delivery::default();
         loop {
             let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
-            let (in_flows, number) = self.agenda.first();
+            let (in_flows, number) = self.event_queue.first();
             let now = in_network.min(in_flows);
             if now > end.0 || now == u64::MAX {
                 return;
@@ -221,14 +221,14 @@ impl<E: ConfiguredController> Simulation<E> {
                     self.call(number, now);
                 }
             } else {
-                if !self.strengths.is_empty() && self.change(number, now) {
+                if !self.weight_changes.is_empty() && self.change(number, now) {
                     continue;
                 }
                 let flow = &mut self.flows[number];
                 flow.armed = u64::MAX;
                 flow.due(now, &mut self.network, &self.groups);
-                // Whatever comes next has not been on the agenda.
-                self.agenda.set(number, u64::MAX);
+                // Whatever comes next has not been on the event_queue.
+                self.event_queue.set(number, u64::MAX);
                 self.arm(number);
                 self.call(number, now);
             }
@@ -241,15 +241,15 @@ impl<E: ConfiguredController> Simulation<E> {
     fn change(&mut self, number: usize, now: u64) -> bool {
         let now = Time(now);
         let Some(flow) = self.flows.get_mut(number) else {
-            self.strengths.apply(now, &self.groups);
-            self.agenda.set(number, self.strengths.next(now));
+            self.weight_changes.apply(now, &self.groups);
+            self.event_queue.set(number, self.weight_changes.next(now));
             return true;
         };
         if flow.spec.group.is_some() && !flow.has_started() {
             flow.armed = u64::MAX;
             flow.due(now.0, &mut self.network, &self.groups);
-            self.strengths.apply(now, &self.groups);
-            self.agenda.set(number, u64::MAX);
+            self.weight_changes.apply(now, &self.groups);
+            self.event_queue.set(number, u64::MAX);
             self.arm(number);
             return true;
         }
@@ -260,7 +260,7 @@ impl<E: ConfiguredController> Simulation<E> {
     #[inline]
     fn call(&mut self, number: usize, now: u64) {
         if !self.is_set && self.flows[number].is_newly_over() {
-            for (waiting, at) in self.stage.over(number, Time(now)) {
+            for (waiting, at) in self.start_schedule.over(number, Time(now)) {
                 self.flows[waiting].start_at(at);
                 self.arm(waiting);
             }
@@ -284,7 +284,7 @@ impl<E: ConfiguredController> Simulation<E> {
         let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
         let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
         Outcome {
-            flows: gather(flows, &self.scenario, &self.stage).into_iter().chain(traffic).collect(),
+            flows: gather(flows, &self.scenario, &self.start_schedule).into_iter().chain(traffic).collect(),
             scenario: self.scenario.name,
             stack: "sim".to_owned(),
             seed: self.scenario.seed,

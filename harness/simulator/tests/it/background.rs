@@ -13,7 +13,7 @@ fn run(text: &str, controller: &str) -> Outcome {
     sim::run(&scenario(text, controller)).unwrap()
 }
 
-fn alone(controller: &str, duration_s: u32) -> Outcome {
+fn single_flow(controller: &str, duration_s: u32) -> Outcome {
     run(&format!("duration_s = {duration_s}\n{LINK}{FLOW}"), controller)
 }
 
@@ -47,7 +47,7 @@ fn ledbat_holds_its_target() {
         ("ledbat:target=50", 50.0),
         ("ledbat:fallback=on", 100.0),
     ] {
-        let outcome = alone(controller, 90);
+        let outcome = single_flow(controller, 90);
         let waited = wait(&outcome, 60.0, 90.0);
         assert!((waited / target - 1.0).abs() < 0.1, "{controller}: {waited} ms of {target}");
         assert!(goodput(&outcome.flows[0], 60.0, 90.0) > 9.4, "{controller}");
@@ -58,7 +58,7 @@ fn ledbat_holds_its_target() {
 /// LEDBAT++ too, between slowdowns that take a tenth of the time.
 #[test]
 fn ledbat_plus_plus_holds_its_target_between_slowdowns() {
-    let outcome = alone("ledbat++", 90);
+    let outcome = single_flow("ledbat++", 90);
     let packets = &outcome.queues[0].series.packets[300..];
     let mut sorted = packets.to_vec();
     sorted.sort_by(f64::total_cmp);

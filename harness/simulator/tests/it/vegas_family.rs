@@ -39,7 +39,7 @@ fn p10_p11_a_slow_way_back() {
 }
 
 /// `count` flows over one bottleneck, the next one `apart` seconds after the one before.
-fn crowd(controller: &str, count: u32, apart: u32) -> Outcome {
+fn staggered_flows(controller: &str, count: u32, apart: u32) -> Outcome {
     let flows: String =
         (0..count).map(|i| format!("[[flow]]\ncontroller = \"under-test\"\nstart_s = {}\n", i * apart)).collect();
     let text = format!(
@@ -62,10 +62,10 @@ fn standing(outcome: &Outcome) -> f64 {
 #[test]
 fn p12_no_persistent_congestion() {
     for (count, apart) in [(4, 20), (8, 20), (8, 0)] {
-        let queue = standing(&crowd("rovegas:profile=paper", count, apart));
+        let queue = standing(&staggered_flows("rovegas:profile=paper", count, apart));
         let most = f64::from(count) * (3.0 + 1.0);
         assert!(queue <= most, "{count} RoVegas flows {apart} s apart: {queue} packets of {most}");
-        let vegas = standing(&crowd("vegas:profile=paper", count, apart));
+        let vegas = standing(&staggered_flows("vegas:profile=paper", count, apart));
         assert!(apart == 0 || vegas > most, "{count} Vegas flows {apart} s apart: {vegas} packets");
     }
 }
@@ -75,7 +75,7 @@ fn p12_no_persistent_congestion() {
 #[test]
 fn p20_the_estimated_backlog_is_the_queue() {
     for controller in ["vegas", "vegas:profile=paper", "quick-vegas", "rovegas", "red-vegas", "enhanced-vegas"] {
-        let outcome = crowd(controller, 1, 20);
+        let outcome = staggered_flows(controller, 1, 20);
         let (flow, queue) = (&outcome.flows[0], &outcome.queues[0].series.packets);
         let least = flow.rtt_min_ms.unwrap();
         let late = queue.len() / 2;

@@ -68,7 +68,7 @@ impl Journal {
 
     fn heard(&mut self, event: &Event, decision: &Decision) {
         if !self.over {
-            self.meter.heard(event, decision, &self.decision);
+            self.meter.on_event(event, decision, &self.decision);
         }
         self.decision = *decision;
         if let (EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost), Some(log)) =

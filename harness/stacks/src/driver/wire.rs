@@ -93,7 +93,7 @@ pub struct Arrival {
 impl Wire {
     /// An empty wire.
     pub fn new(mut network: Network) -> Wire {
-        network.tell_losses(true);
+        network.report_losses(true);
         Wire { network, datagrams: Vec::new(), free: Vec::new() }
     }
 

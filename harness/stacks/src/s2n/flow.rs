@@ -114,7 +114,7 @@ impl Flow {
     /// One of our controllers heard something and decided.
     pub fn heard(&mut self, event: &Event, decision: &Decision) {
         if self.over.is_none() {
-            self.meter.heard(event, decision, &self.decision);
+            self.meter.on_event(event, decision, &self.decision);
         }
         self.decision = *decision;
     }

@@ -25,7 +25,7 @@ use crate::{Log, LogOf, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, gather, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
-use windlass_simulator::scenario::{Cast, FlowSpec, Scenario};
+use windlass_simulator::scenario::{FlowSet, FlowSpec, Scenario};
 
 /// How far a run is advanced before it is looked at whether to stop.
 const STRIDE: Span = Span::from_millis(50);
@@ -39,16 +39,16 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
     let end = scenario.end();
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
-    let Cast { flows: specs, stage } = scenario.cast();
+    let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut plans = Vec::new();
     for (number, spec) in specs.iter().enumerate() {
         // Of crowds there are no logs.
-        let own = stage.crowd(number).is_none();
+        let own = start_schedule.dynamic_set(number).is_none();
         plans.push(Plan::new(spec, if own { log(spec) } else { Ok(None) })?);
     }
     let (board, groups) = (Board::default(), Groups::default());
     let errors: Vec<Errors> = plans.iter().map(|plan| Arc::clone(&plan.errors)).collect();
-    let world = Rc::new(RefCell::new(World::new(scenario, network, stage, &board, &groups, stop)));
+    let world = Rc::new(RefCell::new(World::new(scenario, network, start_schedule, &board, &groups, stop)));
     let stopped = Arc::clone(&world.borrow().stopped);
     {
         let mut executor = Executor::new(Wire(Rc::clone(&world)), scenario.seed);
@@ -98,7 +98,7 @@ fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -
         flows.push(outcome(&lane, end)?);
     }
     let (traffic, queues) = world.meter.finish(end, scenario, &world.network);
-    let mut flows = gather(flows, scenario, &world.stage);
+    let mut flows = gather(flows, scenario, &world.start_schedule);
     flows.extend(traffic);
     Ok(Outcome {
         scenario: scenario.name.clone(),

@@ -20,7 +20,7 @@ use super::news::{Board, Item};
 use crate::driver::wire::{Role, marking};
 use windlass_network::{Class, Codepoint, Fate, Network, Packet};
 use windlass_simulator::measure::NetworkMeter;
-use windlass_simulator::scenario::{FlowSpec, Scenario, Stage, Strengths, strengthen};
+use windlass_simulator::scenario::{FlowSpec, Scenario, StartSchedule, WeightChanges, set_weight};
 
 /// Virtual time between two looks at whether to stop.
 const LOOK: Span = Span::from_millis(50);
@@ -68,7 +68,7 @@ pub struct World<'a> {
     pub meter: NetworkMeter,
     pub lanes: Vec<Lane<'a>>,
     /// What starts when others are over.
-    pub stage: Stage,
+    pub start_schedule: StartSchedule,
     scenario: &'a Scenario,
     clock: Option<Clock>,
     stop: &'a dyn Fn(Time) -> bool,
@@ -79,7 +79,7 @@ pub struct World<'a> {
     /// The ends there are, by their addresses; only looked up, never gone through.
     ends: HashMap<SocketAddr, End>,
     groups: Groups<Algorithm, String>,
-    strengths: Strengths<Algorithm>,
+    weight_changes: WeightChanges<Algorithm>,
     /// Datagrams under way; the network knows them by their place here.
     travelling: Vec<Option<Datagram>>,
     free: Vec<usize>,
@@ -96,17 +96,17 @@ impl<'a> World<'a> {
     pub fn new(
         scenario: &'a Scenario,
         mut network: Network,
-        stage: Stage,
+        start_schedule: StartSchedule,
         board: &Board,
         groups: &Groups<Algorithm, String>,
         stop: &'a dyn Fn(Time) -> bool,
     ) -> World<'a> {
-        network.tell_losses(true);
+        network.report_losses(true);
         World {
             network,
             meter: NetworkMeter::new(scenario),
             lanes: Vec::new(),
-            stage,
+            start_schedule,
             scenario,
             clock: None,
             stop,
@@ -115,7 +115,7 @@ impl<'a> World<'a> {
             news: Vec::new(),
             ends: HashMap::new(),
             groups: groups.clone(),
-            strengths: Strengths::new(&scenario.strengths, strengthen),
+            weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
             travelling: Vec::new(),
             free: Vec::new(),
             point: Time(scenario.sample.0),
@@ -169,15 +169,15 @@ impl<'a> World<'a> {
                     self.ends.extend(addresses.into_iter().zip(Role::ALL.map(|role| (number, role))));
                 }
                 Item::Over => {
-                    for (waiting, at) in self.stage.over(number, now) {
+                    for (waiting, at) in self.start_schedule.over(number, now) {
                         self.lanes[waiting].flow.lock().start_at(at);
                     }
                 }
             }
         }
-        if !self.strengths.is_empty() {
+        if !self.weight_changes.is_empty() {
             // Whoever sent his first packet just now may have founded his group.
-            self.strengths.apply(now, &self.groups);
+            self.weight_changes.apply(now, &self.groups);
         }
     }
 
@@ -271,7 +271,7 @@ impl<'a> World<'a> {
 
     /// Has the run woken when the network or a group has something to do.
     fn wake(&mut self, clock: Clock, now: Time) {
-        let next = self.network.next().unwrap_or(Time(u64::MAX)).min(Time(self.strengths.next(now)));
+        let next = self.network.next().unwrap_or(Time(u64::MAX)).min(Time(self.weight_changes.next(now)));
         if next == Time(u64::MAX) {
             return;
         }

@@ -11,10 +11,10 @@ use super::setup::Shared;
 use super::tls::tls;
 use crate::driver::wire::{Role, Wire};
 use crate::{LogOf, RunError};
-use windlass_network::{Agenda, Network};
+use windlass_network::{EventQueue, Network};
 use windlass_simulator::measure::{NetworkMeter, gather};
 use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::{Cast, Scenario, Stage, Strengths, strengthen};
+use windlass_simulator::scenario::{FlowSet, Scenario, StartSchedule, WeightChanges, set_weight};
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
 /// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
@@ -32,34 +32,34 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
         tls,
         sees_packets: true,
     };
-    let Cast { flows: specs, stage } = scenario.cast();
+    let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut flows = Vec::new();
     for (number, spec) in (0..).zip(&specs) {
         // Of crowds there are no logs.
-        let own = stage.crowd(number as usize).is_none();
+        let own = start_schedule.dynamic_set(number as usize).is_none();
         let log = if own { log(spec) } else { Ok(None) };
         let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
         flows.push(Running::new(spec, number, &shared, shared.parts(spec, log)?));
     }
     // After the flows' sources, the changes of groups.
-    let mut agenda = Agenda::new(SOURCES * flows.len() + 1);
+    let mut event_queue = EventQueue::new(SOURCES * flows.len() + 1);
     for (i, spec) in specs.iter().enumerate() {
         let start = spec.starts(scenario.seed);
         if start < spec.stop {
-            agenda.set(SOURCES * i + CONTROL, start.0);
+            event_queue.set(SOURCES * i + CONTROL, start.0);
         }
     }
     let mut world = World {
         wire: Wire::new(network),
         flows,
-        agenda,
-        stage,
+        event_queue,
+        start_schedule,
         groups: shared.groups.clone(),
-        strengths: Strengths::new(&scenario.strengths, strengthen),
+        weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
         now: Time::ZERO,
     };
     let changes = world.flows.len() * SOURCES;
-    world.agenda.set(changes, world.strengths.next(Time::ZERO));
+    world.event_queue.set(changes, world.weight_changes.next(Time::ZERO));
     let mut meter = NetworkMeter::new(scenario);
     let end = scenario.end();
     let mut point = Time(scenario.sample.0);
@@ -75,7 +75,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
     for flow in std::mem::take(&mut world.flows) {
         flows.push(flow.outcome(end)?);
     }
-    let mut flows = gather(flows, scenario, &world.stage);
+    let mut flows = gather(flows, scenario, &world.start_schedule);
     flows.extend(traffic);
     Ok(Outcome {
         scenario: scenario.name.clone(),
@@ -87,7 +87,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
     })
 }
 
-/// Sources of the agenda per flow: its two ends by their roles, and its start and stop.
+/// Sources of the event_queue per flow: its two ends by their roles, and its start and stop.
 const SOURCES: usize = 3;
 const CONTROL: usize = 2;
 
@@ -95,10 +95,10 @@ const CONTROL: usize = 2;
 struct World<'a> {
     wire: Wire,
     flows: Vec<Running<'a>>,
-    agenda: Agenda,
-    stage: Stage,
+    event_queue: EventQueue,
+    start_schedule: StartSchedule,
     groups: Groups<Algorithm, String>,
-    strengths: Strengths<Algorithm>,
+    weight_changes: WeightChanges<Algorithm>,
     /// How far it is.
     now: Time,
 }
@@ -126,7 +126,7 @@ impl World<'_> {
     fn advance(&mut self, end: Time) -> Result<(), RunError> {
         loop {
             let in_network = self.wire.network.next().map_or(u64::MAX, |at| at.0);
-            let (in_flows, source) = self.agenda.first();
+            let (in_flows, source) = self.event_queue.first();
             let now = Time(in_network.min(in_flows));
             if now > end || now.0 == u64::MAX {
                 return Ok(());
@@ -135,30 +135,30 @@ impl World<'_> {
                 while let Some(arrival) = self.wire.poll(now) {
                     let (i, role) = (arrival.flow as usize, arrival.role);
                     self.flows[i].arrived(now, arrival, &mut self.wire)?;
-                    self.agenda.set(SOURCES * i + role as usize, now.0);
+                    self.event_queue.set(SOURCES * i + role as usize, now.0);
                 }
             } else {
                 let Some(flow) = self.flows.get_mut(source / SOURCES) else {
-                    self.strengths.apply(now, &self.groups);
-                    self.agenda.set(source, self.strengths.next(now));
+                    self.weight_changes.apply(now, &self.groups);
+                    self.event_queue.set(source, self.weight_changes.next(now));
                     continue;
                 };
                 let was_over = flow.is_over();
                 let next = match source % SOURCES {
                     CONTROL => {
-                        self.agenda.set(source - CONTROL + Role::Sender as usize, now.0);
+                        self.event_queue.set(source - CONTROL + Role::Sender as usize, now.0);
                         let next = flow.control(now)?;
                         // It may just have founded its group.
-                        self.strengths.apply(now, &self.groups);
+                        self.weight_changes.apply(now, &self.groups);
                         next
                     }
                     role => flow.drive(Role::ALL[role], now, &mut self.wire)?,
                 };
                 let is_over = flow.is_over();
-                self.agenda.set(source, next.map_or(u64::MAX, |at| at.0));
+                self.event_queue.set(source, next.map_or(u64::MAX, |at| at.0));
                 if !was_over && is_over {
-                    for (waiting, at) in self.stage.over(source / SOURCES, now) {
-                        self.agenda.set(SOURCES * waiting + CONTROL, at.0);
+                    for (waiting, at) in self.start_schedule.over(source / SOURCES, now) {
+                        self.event_queue.set(SOURCES * waiting + CONTROL, at.0);
                     }
                 }
             }

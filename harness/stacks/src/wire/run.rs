@@ -19,7 +19,7 @@ use crate::{LogOf, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
-use windlass_simulator::scenario::{FlowSpec, Scenario, Strengths, strengthen};
+use windlass_simulator::scenario::{FlowSpec, Scenario, WeightChanges, set_weight};
 
 /// Time between two looks at whether to stop.
 const LOOK: Duration = Duration::from_millis(20);
@@ -60,7 +60,7 @@ pub fn run<P: Program>(
         }
     }
     let (ports, flows): (Vec<Port>, Vec<Flow<P::Sender>>) = plans.into_iter().map(|plan| plan.start(&runtime)).unzip();
-    let strengths = Strengths::new(&scenario.strengths, strengthen);
+    let weight_changes = WeightChanges::new(&scenario.weight_changes, set_weight);
     let give_up = AtomicBool::new(false);
     let relayed = thread::scope(|scope| {
         let relay = Relay::new(scenario, network, &ports, clock);
@@ -68,7 +68,7 @@ pub fn run<P: Program>(
         while !relay.is_finished() {
             thread::sleep(LOOK);
             let now = clock.now();
-            strengths.apply(now, program.groups());
+            weight_changes.apply(now, program.groups());
             let failed = ports.iter().any(|port| port.transfer.failed().is_some());
             if failed || stop(now) {
                 give_up.store(true, Ordering::Relaxed);
@@ -85,8 +85,8 @@ pub fn run<P: Program>(
 
 /// What cannot be done in real time, or not without knowing what is in a datagram.
 fn refuse(scenario: &Scenario) -> Result<(), RunError> {
-    if let Some(crowd) = scenario.crowds.first() {
-        return Err(refused(&crowd.flow.name, "crowds do not run on real sockets; name its flows".to_owned()));
+    if let Some(dynamic) = scenario.dynamic_flows.first() {
+        return Err(refused(&dynamic.flow.name, "crowds do not run on real sockets; name its flows".to_owned()));
     }
     match scenario.flows.iter().find(|flow| !flow.drop_packets.is_empty()) {
         Some(flow) => Err(refused(

@@ -341,7 +341,7 @@ fn fits(cell: &Cell, stack: Runner) -> Result<(), String> {
         return Ok(());
     }
     let scenario = read(cell, stack).map_err(|error| error.to_string())?;
-    if scenario.cast().flows.iter().any(|flow| flow.recovery != Recovery::Quic) {
+    if scenario.flow_set().flows.iter().any(|flow| flow.recovery != Recovery::Quic) {
         return Err("it repairs losses as TCP does".to_owned());
     }
     scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))

@@ -1,5 +1,5 @@
 use super::*;
-use crate::sim::sent::State;
+use crate::sim::recovery::State;
 
 /// Sends what is next; the packet that carries it.
 fn send(data: &mut Data) -> Option<Sent> {

@@ -4,11 +4,11 @@
 use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsLost, Queueing};
 use windlass_controllers::{ConfiguredController, EventKind, Signals, Span, Time};
 
-use super::{Around, Sender, difference};
+use super::{Context, Sender, difference};
 use crate::sim::observer::LossSeen;
 use crate::sim::receiver::Receiver;
 use crate::sim::recovery::Acknowledged;
-use crate::sim::sent::{Sent, State};
+use crate::sim::recovery::{Sent, State};
 use crate::sim::tcp::{Cause, DUPLICATES, Tcp};
 use windlass_network::{Fate, Packet};
 
@@ -24,8 +24,8 @@ fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
 }
 
 #[inline]
-fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, around: &mut Around<'_>) {
-    if let Some(observer) = around.observer {
+fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, context: &mut Context<'_>) {
+    if let Some(observer) = context.observer {
         observer.lost(Time(now), &LossSeen { number, trigger, together });
     }
 }
@@ -48,12 +48,12 @@ impl<E: ConfiguredController> Sender<E> {
         upto: u64,
         ack: &Packet,
         receiver: &mut Receiver,
-        around: &mut Around<'_>,
+        context: &mut Context<'_>,
     ) -> Box<Tcp> {
         let Some(&last) = receiver.log.get(upto) else { return tcp };
         for position in receiver.log.first()..=upto {
             let Some(&seen) = receiver.log.get(position) else { continue };
-            if around.observer.is_some() {
+            if context.observer.is_some() {
                 self.note(&seen);
             }
             if let Some(sent) = self.recovery.sent.get(seen.id) {
@@ -61,8 +61,8 @@ impl<E: ConfiguredController> Sender<E> {
             }
         }
         receiver.log.forget_before(upto + 1);
-        if around.observer.is_some() {
-            self.show_ack(now, Time(last.at), ack, around);
+        if context.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, context);
         }
         let marked = self.ci_path && last.ci;
         if tcp.advance() {
@@ -93,7 +93,7 @@ impl<E: ConfiguredController> Sender<E> {
             let sample = trigger.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.sent_at);
             let ack_sent_at = ack.sent_at.0;
             let rtt = sample.map(|sample| {
-                around.meter.rtt.add(sample);
+                context.meter.rtt.add(sample);
                 if let Some(fine) = &mut tcp.fine {
                     fine.sample(sample);
                 }
@@ -109,25 +109,25 @@ impl<E: ConfiguredController> Sender<E> {
                 });
                 acked.queueing = Some(Queueing { forward: Span(last.took), backward: ack.waited });
                 acked.congestion_indication = self.ci_path.then_some(marked);
-                self.tell(now, EventKind::PacketsAcked(acked), around);
+                self.emit(now, EventKind::PacketsAcked(acked), context);
             }
-            self.look_again(&mut tcp, now, around);
+            self.look_again(&mut tcp, now, context);
         } else if self.recovery.in_flight > 0 {
-            self.duplicate(&mut tcp, now, last.id, marked, around);
+            self.duplicate(&mut tcp, now, last.id, marked, context);
         }
         tcp
     }
 
     /// `spec: chan §3.7 L2`: on the first two new ACKs after a fast retransmission.
-    fn look_again(&mut self, tcp: &mut Tcp, now: u64, around: &mut Around<'_>) {
+    fn look_again(&mut self, tcp: &mut Tcp, now: u64, context: &mut Context<'_>) {
         if tcp.worried == 0 {
             return;
         }
         tcp.worried -= 1;
         match self.oldest(tcp) {
             Some((number, packet)) if tcp.fine.is_some_and(|fine| fine.is_over(now, packet.sent_at)) => {
-                around.meter.packets_lost += 1;
-                show_loss(now, number, LossTrigger::TimeThreshold, 1, around);
+                context.meter.packets_lost += 1;
+                show_loss(now, number, LossTrigger::TimeThreshold, 1, context);
                 self.repeat(tcp, now, number, &packet);
             }
             _ => tcp.worried = 0,
@@ -135,7 +135,7 @@ impl<E: ConfiguredController> Sender<E> {
     }
 
     /// A duplicate ACK (`spec: chan §2.1 R3, R4; §3.7 L1, L3; §7.4`).
-    fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, around: &mut Around<'_>) {
+    fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, context: &mut Context<'_>) {
         if marked && self.host.controller().needs().contains(Signals::CONGESTION_INDICATION) {
             let marked = EcnCe {
                 packets: 1,
@@ -143,7 +143,7 @@ impl<E: ConfiguredController> Sender<E> {
                 newest_pn: Some(trigger),
                 in_flight: self.recovery.in_flight,
             };
-            self.tell(now, EventKind::EcnCe(marked), around);
+            self.emit(now, EventKind::EcnCe(marked), context);
         }
         tcp.duplicates = tcp.duplicates.saturating_add(1);
         let Some((number, packet)) = self.oldest(tcp) else { return };
@@ -155,7 +155,7 @@ impl<E: ConfiguredController> Sender<E> {
             tcp.recover = None;
             tcp.duplicates = DUPLICATES;
             self.repeat(tcp, now, number, &packet);
-            self.judge(tcp, now, number, &packet, late, around);
+            self.judge(tcp, now, number, &packet, late, context);
         } else if tcp.duplicates > DUPLICATES && tcp.inflation > 0 {
             tcp.inflation += 1;
         }
@@ -163,10 +163,10 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// The controller hears of a loss, and the window is held open for what duplicate ACKs
     /// say has left the network.
-    fn judge(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent, late: bool, around: &mut Around<'_>) {
-        around.meter.packets_lost += 1;
+    fn judge(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent, late: bool, context: &mut Context<'_>) {
+        context.meter.packets_lost += 1;
         let trigger = if late { LossTrigger::TimeThreshold } else { LossTrigger::PacketThreshold };
-        show_loss(now, number, trigger, 1, around);
+        show_loss(now, number, trigger, 1, context);
         let cause = tcp.causes.remove(&number);
         tcp.causes = tcp.causes.split_off(&self.recovery.sent.first());
         let first = tcp.last_cut.is_none_or(|cut| cut < packet.sent_at);
@@ -182,13 +182,13 @@ impl<E: ConfiguredController> Sender<E> {
             trigger,
             transmissions: u32::from(packet.transmissions),
         };
-        let before = self.orders.cwnd;
+        let before = self.active.cwnd;
         let random = random_losses(self);
-        self.tell(now, EventKind::PacketsLost(lost), around);
+        self.emit(now, EventKind::PacketsLost(lost), context);
         if let (Some(before), Some(after)) = (random, random_losses(self)) {
-            self.verdicts.add(after > before, cause.map(|cause| cause == Cause::Random));
+            self.loss_classification.add(after > before, cause.map(|cause| cause == Cause::Random));
         }
-        if self.orders.cwnd < before {
+        if self.active.cwnd < before {
             tcp.last_cut = Some(now);
         }
         if first || tcp.fine.is_none() {
@@ -213,7 +213,7 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// The coarse timer expired, if it did: everything after what is acknowledged goes out
     /// again.
-    pub(super) fn timed_out(&mut self, mut tcp: Box<Tcp>, now: u64, around: &mut Around<'_>) -> Box<Tcp> {
+    pub(super) fn timed_out(&mut self, mut tcp: Box<Tcp>, now: u64, context: &mut Context<'_>) -> Box<Tcp> {
         if tcp.deadline(self.recovery.in_flight) > now {
             return tcp;
         }
@@ -226,7 +226,7 @@ impl<E: ConfiguredController> Sender<E> {
             {
                 self.recovery.lose(number, now);
                 self.data.lost_first(&packet);
-                show_loss(now, number, LossTrigger::TimeThreshold, 1, around);
+                show_loss(now, number, LossTrigger::TimeThreshold, 1, context);
                 lost = Some((number, packet));
                 packets += 1;
             }
@@ -236,8 +236,8 @@ impl<E: ConfiguredController> Sender<E> {
         self.data.go_back(tcp.edge, all);
         tcp.timed_out(now, self.data.fresh());
         if let Some((number, packet)) = lost {
-            around.meter.packets_lost += packets;
-            around.meter.congestion_events += 1;
+            context.meter.packets_lost += packets;
+            context.meter.congestion_events += 1;
             let lost = PacketsLost {
                 bytes: before,
                 packets: u32::try_from(packets).unwrap_or(u32::MAX),
@@ -248,7 +248,7 @@ impl<E: ConfiguredController> Sender<E> {
                 trigger: LossTrigger::TimeThreshold,
                 transmissions: u32::from(packet.transmissions),
             };
-            self.tell(now, EventKind::PersistentCongestion(lost), around);
+            self.emit(now, EventKind::PersistentCongestion(lost), context);
         }
         tcp
     }

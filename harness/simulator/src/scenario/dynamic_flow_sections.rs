@@ -2,15 +2,15 @@
 
 use windlass_controllers::{Span, Time};
 
-use super::crowd::{Arrivals, CrowdPattern, Size, Web};
+use super::dynamic_flows::{ArrivalPattern, Arrivals, Size, Web};
 use super::fields::{Section, above_zero, within};
 use super::links::{MAX_TIME, at_s};
 
-/// How many flows a crowd may have.
+/// How many flows a set of dynamic flows may have.
 const MOST: f64 = 1e5;
 
 /// Reads `arrivals` of a flow of which `count` come at a time, `stagger` s apart.
-pub(super) fn arrivals(section: &Section<'_>, count: u64, stagger: f64) -> Option<CrowdPattern> {
+pub(super) fn arrivals(section: &Section<'_>, count: u64, stagger: f64) -> Option<ArrivalPattern> {
     let table = section.table("arrivals", &format!("arrivals of {}", section.name))?;
     let every = table.number("every_s", above_zero(MAX_TIME, "s"));
     let poisson = table.number("poisson_s", above_zero(MAX_TIME, "s"));
@@ -44,7 +44,7 @@ pub(super) fn arrivals(section: &Section<'_>, count: u64, stagger: f64) -> Optio
         section.lacks(format!("{} has both transfer_bytes and size_bytes", section.name), Some(help.to_owned()));
     }
     let size = mean.map(|mean| Size { mean: mean.value, shape: shape.map_or(1.2, |shape| shape.value) });
-    Some(CrowdPattern::Arrivals(Arrivals {
+    Some(ArrivalPattern::Arrivals(Arrivals {
         gap: Span(at_s(gap.value).0),
         random,
         times,
@@ -56,14 +56,14 @@ pub(super) fn arrivals(section: &Section<'_>, count: u64, stagger: f64) -> Optio
 }
 
 /// Reads what `[[web]]` has besides what a flow has.
-pub(super) fn web(section: &Section<'_>) -> CrowdPattern {
+pub(super) fn web(section: &Section<'_>) -> ArrivalPattern {
     let whole = |key, default| section.whole(key, 1, 100_000, "").map_or(default, |found| found.value);
     let seconds = |key, default| section.number_or(key, above_zero(MAX_TIME, "s"), default);
     if section.has("transfer_bytes") {
         let help = "give object_packets, their mean";
         section.lacks(format!("{}: objects have sizes of their own", section.name), Some(help.to_owned()));
     }
-    CrowdPattern::Web(Web {
+    ArrivalPattern::Web(Web {
         sessions: whole("sessions", 100),
         session_gap: seconds("session_gap_s", 5.0),
         pages: whole("pages", 10),
@@ -75,8 +75,8 @@ pub(super) fn web(section: &Section<'_>) -> CrowdPattern {
     })
 }
 
-/// Notes a problem if a crowd is too large.
-pub(super) fn not_too_many(section: &Section<'_>, pattern: &CrowdPattern, start: Time, stop: Time) {
+/// Notes a problem if a set of dynamic flows is too large.
+pub(super) fn not_too_many(section: &Section<'_>, pattern: &ArrivalPattern, start: Time, stop: Time) {
     let flows = pattern.flows(start, stop);
     if flows > MOST {
         section.lacks(

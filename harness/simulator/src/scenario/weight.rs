@@ -5,7 +5,7 @@ use windlass_controllers::{AnyGroup, ConfiguredController, Time};
 
 /// From `at` on the group counts as `k` flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Strength {
+pub struct WeightChange {
     /// When.
     pub at: Time,
     /// The group.
@@ -15,7 +15,7 @@ pub struct Strength {
 }
 
 /// Sets the strength of a group; `false` if its controller knows none.
-pub fn strengthen(group: &mut AnyGroup, k: u32) -> bool {
+pub fn set_weight(group: &mut AnyGroup, k: u32) -> bool {
     match group {
         AnyGroup::TcpP(shared) => {
             shared.k = k;
@@ -27,17 +27,17 @@ pub fn strengthen(group: &mut AnyGroup, k: u32) -> bool {
 
 /// The changes of a run.
 #[derive(Clone, Debug)]
-pub struct Strengths<E: ConfiguredController> {
+pub struct WeightChanges<E: ConfiguredController> {
     /// In order of time.
-    changes: Vec<Strength>,
+    changes: Vec<WeightChange>,
     set: fn(&mut E::Group, u32) -> bool,
 }
 
-impl<E: ConfiguredController> Strengths<E> {
+impl<E: ConfiguredController> WeightChanges<E> {
     /// `changes`, ascending in time, carried out by `set`.
     #[must_use]
-    pub fn new(changes: &[Strength], set: fn(&mut E::Group, u32) -> bool) -> Self {
-        Strengths { changes: changes.to_vec(), set }
+    pub fn new(changes: &[WeightChange], set: fn(&mut E::Group, u32) -> bool) -> Self {
+        WeightChanges { changes: changes.to_vec(), set }
     }
 
     /// Whether there are none.

@@ -28,19 +28,26 @@ fn bursts_come_and_go() {
         1,
     );
     assert_eq!(scenario.flows.len(), 1);
-    let cast = scenario.cast();
-    let lives: Vec<_> = cast.flows[1..].iter().map(|flow| (secs(flow.start), secs(flow.stop))).collect();
+    let flow_set = scenario.flow_set();
+    let lives: Vec<_> = flow_set.flows[1..].iter().map(|flow| (secs(flow.start), secs(flow.stop))).collect();
     let burst = |at: f64| (0..3).map(move |i| (at + f64::from(i), (at + f64::from(i) + 60.0).min(300.0)));
     assert_eq!(lives, [10.0, 100.0, 190.0, 280.0].into_iter().flat_map(burst).collect::<Vec<_>>());
-    assert_eq!((cast.flows[1].name.as_str(), cast.stage.crowd(0), cast.stage.crowd(12)), ("b-1", None, Some(0)));
-    assert!(cast.stage.is_set());
+    assert_eq!(
+        (
+            flow_set.flows[1].name.as_str(),
+            flow_set.start_schedule.dynamic_set(0),
+            flow_set.start_schedule.dynamic_set(12)
+        ),
+        ("b-1", None, Some(0))
+    );
+    assert!(flow_set.start_schedule.is_set());
 }
 
 #[test]
 fn random_arrivals_and_sizes_have_their_means() {
     let text = "[[flow]]\nname = \"p\"\ncontroller = \"reno\"\n\
                 arrivals = { poisson_s = 0.1, size_bytes = 3e4, size_shape = 3 }\n";
-    let flows = scenario(text, 1).cast().flows.split_off(1);
+    let flows = scenario(text, 1).flow_set().flows.split_off(1);
     // 10 000 arrivals, give or take √10 000.
     assert!((flows.len() as f64 - 1e4).abs() < 300.0, "{}", flows.len());
     let gaps: Vec<f64> = flows.windows(2).map(|pair| secs(pair[1].start) - secs(pair[0].start)).collect();
@@ -48,8 +55,8 @@ fn random_arrivals_and_sizes_have_their_means() {
     assert!((beyond - (-1f64).exp()).abs() < 0.02, "{beyond}");
     let mean = flows.iter().map(|flow| flow.transfer_bytes.unwrap() as f64).sum::<f64>() / flows.len() as f64;
     assert!((mean / 3e4 - 1.0).abs() < 0.03, "{mean}");
-    assert_ne!(scenario(text, 2).cast().flows[1].start, flows[0].start);
-    assert_eq!(scenario(text, 1).cast().flows[1..], flows[..]);
+    assert_ne!(scenario(text, 2).flow_set().flows[1].start, flows[0].start);
+    assert_eq!(scenario(text, 1).flow_set().flows[1..], flows[..]);
 }
 
 const WEB: &str = "[[web]]\nname = \"w\"\ncontroller = \"reno\"\nheader_bytes = 200\n";
@@ -57,7 +64,7 @@ const WEB: &str = "[[web]]\nname = \"w\"\ncontroller = \"reno\"\nheader_bytes = 
 #[test]
 fn web_sessions_are_as_published() {
     let scenario = scenario(WEB, 1);
-    let Cast { flows, mut stage } = scenario.cast();
+    let FlowSet { flows, mut start_schedule } = scenario.flow_set();
     assert_eq!(flows.len(), 1 + 100 * 10 * 10);
     let begins: Vec<f64> = flows[1..].chunks(100).map(|session| secs(session[0].start) - 0.03).collect();
     assert!((begins[99] / 500.0 - 1.0).abs() < 0.25, "{}", begins[99]);
@@ -78,13 +85,13 @@ fn web_sessions_are_as_published() {
     }
     // A page is over with its last object.
     for number in 1..10 {
-        assert_eq!(stage.over(number, Time::ZERO), []);
+        assert_eq!(start_schedule.over(number, Time::ZERO), []);
     }
-    let next = stage.over(10, Time::from_micros(7_000_000));
+    let next = start_schedule.over(10, Time::from_micros(7_000_000));
     assert_eq!(next.iter().map(|(number, _)| *number).collect::<Vec<_>>(), (11..21).collect::<Vec<_>>());
     assert!(next[0].1 >= Time::from_micros(7_030_000), "a page is looked at, then asked for");
     assert!(next.windows(2).all(|pair| pair[0].1 <= pair[1].1));
-    assert_eq!(stage.over(0, Time::ZERO), [], "the scenario's own flows start nothing");
+    assert_eq!(start_schedule.over(0, Time::ZERO), [], "the scenario's own flows start nothing");
 }
 
 #[test]
@@ -119,7 +126,7 @@ clients = [\"c1\", \"c2\"]
 sessions = 20
 ";
     let scenario = Scenario::read("s", text, None).unwrap_or_else(|error| panic!("{error}"));
-    let flows = scenario.cast().flows.split_off(1);
+    let flows = scenario.flow_set().flows.split_off(1);
     let names = |flow: &FlowSpec| -> Vec<&str> {
         let route = &scenario.topology.routes[flow.forward.0 as usize];
         route.iter().map(|link| scenario.topology.links[link.0 as usize].name.as_str()).collect()

@@ -7,19 +7,19 @@ use windlass_network::RouteId;
 
 /// Flows that come and go by themselves, measured together.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Crowd {
+pub struct DynamicFlows {
     /// What each of its flows is like. They are called after it, none starts before its
     /// start, and all stop with it.
     pub flow: FlowSpec,
     /// When they come and how much each transfers.
-    pub pattern: CrowdPattern,
+    pub pattern: ArrivalPattern,
     /// The routes there and back, by server and by client; at least one of each.
     pub routes: Vec<Vec<(RouteId, RouteId)>>,
 }
 
-/// When the flows of a crowd come, and how much each transfers.
+/// When the flows of a set of dynamic flows come, and how much each transfers.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum CrowdPattern {
+pub enum ArrivalPattern {
     /// Some at a time, again and again.
     Arrivals(Arrivals),
     /// Objects of web pages.
@@ -42,7 +42,7 @@ pub struct Arrivals {
     pub stagger: Span,
     /// How long each flow lives at most.
     pub lives: Option<Span>,
-    /// Sizes drawn for each flow; otherwise all transfer what the crowd's flow does.
+    /// Sizes drawn for each flow; otherwise all transfer what the set's flow does.
     pub size: Option<Size>,
 }
 
@@ -80,13 +80,13 @@ pub struct Web {
     pub shape: f64,
 }
 
-impl CrowdPattern {
+impl ArrivalPattern {
     /// How many flows there can be about until `end`.
     #[must_use]
     pub fn flows(&self, start: Time, end: Time) -> f64 {
         match self {
-            CrowdPattern::Web(web) => web.sessions as f64 * web.pages as f64 * web.objects as f64,
-            CrowdPattern::Arrivals(arrivals) => {
+            ArrivalPattern::Web(web) => web.sessions as f64 * web.pages as f64 * web.objects as f64,
+            ArrivalPattern::Arrivals(arrivals) => {
                 let fit = end.since(start).0 as f64 / arrivals.gap.0.max(1) as f64 + 1.0;
                 fit.min(arrivals.times.map_or(f64::INFINITY, |times| times as f64)) * arrivals.count as f64
             }

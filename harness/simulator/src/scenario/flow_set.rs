@@ -1,30 +1,30 @@
-//! All flows of one run: those a scenario names, and those of its crowds as the seed has
+//! All flows of one run: those a scenario names, and those of its dynamic_flows as the seed has
 //! them.
 
 use windlass_controllers::{Span, Time};
 
-use super::crowd::{Arrivals, Crowd, CrowdPattern, Web};
+use super::dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Web};
 use super::model::{FlowSpec, Scenario};
 use windlass_network::{Stream, Topology};
 
 /// All flows of one run.
 #[derive(Clone, Debug)]
-pub struct Cast {
-    /// The scenario's own flows, then those of each crowd. What waits for others has a
+pub struct FlowSet {
+    /// The scenario's own flows, then those of each set of dynamic flows. What waits for others has a
     /// start at the end of time.
     pub flows: Vec<FlowSpec>,
     /// What starts when.
-    pub stage: Stage,
+    pub start_schedule: StartSchedule,
 }
 
 /// When flows start: at times known from the beginning, or when others are over.
 #[derive(Clone, Debug, Default)]
-pub struct Stage {
+pub struct StartSchedule {
     /// How many flows are the scenario's own.
     own: usize,
-    /// How many flows each crowd has.
+    /// How many flows each set of dynamic flows has.
     sizes: Vec<usize>,
-    /// The page each flow of a crowd belongs to.
+    /// The page each flow of a set of dynamic flows belongs to.
     pages_of: Vec<Option<usize>>,
     pages: Vec<Page>,
 }
@@ -41,10 +41,10 @@ struct Page {
 /// What waits for others.
 const WAITS: Time = Time(u64::MAX);
 
-impl Stage {
-    /// The number of the crowd flow `number` belongs to.
+impl StartSchedule {
+    /// The number of the set of dynamic flows that flow `number` belongs to.
     #[must_use]
-    pub fn crowd(&self, number: usize) -> Option<usize> {
+    pub fn dynamic_set(&self, number: usize) -> Option<usize> {
         let mut rest = number.checked_sub(self.own)?;
         self.sizes.iter().position(|size| {
             let here = rest < *size;
@@ -75,29 +75,29 @@ impl Stage {
 impl Scenario {
     /// All flows of the run with the scenario's seed.
     #[must_use]
-    pub fn cast(&self) -> Cast {
-        let stage = Stage { own: self.flows.len(), ..Stage::default() };
-        let mut cast = Cast { flows: self.flows.clone(), stage };
-        for crowd in &self.crowds {
-            let before = cast.flows.len();
-            match &crowd.pattern {
-                CrowdPattern::Arrivals(arrivals) => cast.arrive(crowd, arrivals, self.seed),
-                CrowdPattern::Web(web) => cast.browse(crowd, web, self.seed, &self.topology),
+    pub fn flow_set(&self) -> FlowSet {
+        let start_schedule = StartSchedule { own: self.flows.len(), ..StartSchedule::default() };
+        let mut flow_set = FlowSet { flows: self.flows.clone(), start_schedule };
+        for dynamic in &self.dynamic_flows {
+            let before = flow_set.flows.len();
+            match &dynamic.pattern {
+                ArrivalPattern::Arrivals(arrivals) => flow_set.arrive(dynamic, arrivals, self.seed),
+                ArrivalPattern::Web(web) => flow_set.browse(dynamic, web, self.seed, &self.topology),
             }
-            cast.stage.sizes.push(cast.flows.len() - before);
+            flow_set.start_schedule.sizes.push(flow_set.flows.len() - before);
         }
-        cast
+        flow_set
     }
 }
 
-impl Cast {
+impl FlowSet {
     fn add(&mut self, flow: FlowSpec, page: Option<usize>) {
         self.flows.push(flow);
-        self.stage.pages_of.push(page);
+        self.start_schedule.pages_of.push(page);
     }
 
-    fn arrive(&mut self, crowd: &Crowd, arrivals: &Arrivals, seed: u64) {
-        let flow = &crowd.flow;
+    fn arrive(&mut self, dynamic: &DynamicFlows, arrivals: &Arrivals, seed: u64) {
+        let flow = &dynamic.flow;
         let mut random = Stream::new(seed, &format!("crowd {}", flow.name));
         let gap = |random: &mut Stream| match arrivals.random {
             true => Span::from_secs_f64(random.exponential(arrivals.gap.secs())),
@@ -107,7 +107,7 @@ impl Cast {
         if arrivals.random {
             at += gap(&mut random);
         }
-        let (forward, backward) = crowd.routes[0][0];
+        let (forward, backward) = dynamic.routes[0][0];
         let mut number = 0;
         let mut times = 0;
         while at < flow.stop && arrivals.times.is_none_or(|most| times < most) {
@@ -131,8 +131,8 @@ impl Cast {
     }
 
     /// `spec: cho §14.3`.
-    fn browse(&mut self, crowd: &Crowd, web: &Web, seed: u64, topology: &Topology) {
-        let flow = &crowd.flow;
+    fn browse(&mut self, dynamic: &DynamicFlows, web: &Web, seed: u64, topology: &Topology) {
+        let flow = &dynamic.flow;
         let chunk = u64::from(flow.packet_bytes - flow.header_bytes);
         let mut sessions = Stream::new(seed, &format!("crowd {}", flow.name));
         let mut begin = flow.start;
@@ -143,7 +143,7 @@ impl Cast {
             let client = random.integer();
             let mut previous: Option<usize> = None;
             for page in 0..web.pages {
-                let routes = &crowd.routes[(random.integer() % crowd.routes.len() as u64) as usize];
+                let routes = &dynamic.routes[(random.integer() % dynamic.routes.len() as u64) as usize];
                 let (forward, backward) = routes[(client % routes.len() as u64) as usize];
                 let mut later = match previous {
                     Some(_) => Span::from_secs_f64(random.exponential(web.page_gap)),
@@ -151,7 +151,7 @@ impl Cast {
                 };
                 // A request takes the way of the ACKs before the object can start.
                 later = later + topology.delay(backward);
-                let number = self.stage.pages.len();
+                let number = self.start_schedule.pages.len();
                 let mut starts = Vec::new();
                 for object in 0..web.objects {
                     if object > 0 {
@@ -172,10 +172,10 @@ impl Cast {
                         Some(number),
                     );
                 }
-                if let Some(previous) = previous.and_then(|page| self.stage.pages.get_mut(page)) {
+                if let Some(previous) = previous.and_then(|page| self.start_schedule.pages.get_mut(page)) {
                     previous.then = starts;
                 }
-                self.stage.pages.push(Page { left: web.objects as usize, then: Vec::new() });
+                self.start_schedule.pages.push(Page { left: web.objects as usize, then: Vec::new() });
                 previous = Some(number);
             }
         }

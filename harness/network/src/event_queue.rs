@@ -6,7 +6,7 @@
 /// A few sources have no tournament: one look at all of them costs less.
 /// Among equal times the lowest source wins.
 #[derive(Clone, Debug)]
-pub struct Agenda {
+pub struct EventQueue {
     /// A complete binary tree: node `i` has children `2i` and `2i+1`, leaves start at
     /// `leaves`. Each node holds the earlier of its children. Of a few sources there are
     /// but the leaves, which start at 0.
@@ -20,12 +20,12 @@ const FEW: usize = 8;
 /// No time at all.
 const NEVER: u64 = u64::MAX;
 
-impl Agenda {
+impl EventQueue {
     /// For sources `0..sources`, none of which has a time yet.
     #[must_use]
-    pub fn new(sources: usize) -> Agenda {
+    pub fn new(sources: usize) -> EventQueue {
         if sources <= FEW {
-            return Agenda { nodes: (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect(), leaves: 0 };
+            return EventQueue { nodes: (0..sources.max(1) as u32).map(|source| (NEVER, source)).collect(), leaves: 0 };
         }
         let leaves = sources.next_power_of_two();
         let mut nodes = vec![(NEVER, 0); 2 * leaves];
@@ -35,7 +35,7 @@ impl Agenda {
         for i in (1..leaves).rev() {
             nodes[i] = nodes[2 * i];
         }
-        Agenda { nodes, leaves }
+        EventQueue { nodes, leaves }
     }
 
     /// Sets the next time of `source`; `u64::MAX` for none.
@@ -95,19 +95,19 @@ mod tests {
             sources in 1usize..20,
             changes in proptest::collection::vec((0usize..20, 0u64..8), 0..200),
         ) {
-            let mut agenda = Agenda::new(sources);
+            let mut event_queue = EventQueue::new(sources);
             let mut plain = vec![NEVER; sources];
             for (source, at) in changes {
                 let source = source % sources;
                 let at = if at == 7 { NEVER } else { at };
-                agenda.set(source, at);
+                event_queue.set(source, at);
                 plain[source] = at;
                 let best = (0..sources).min_by_key(|&i| (plain[i], i)).unwrap();
-                prop_assert_eq!(agenda.first().0, plain[best]);
+                prop_assert_eq!(event_queue.first().0, plain[best]);
                 if plain[best] < NEVER {
-                    prop_assert_eq!(agenda.first().1, best);
+                    prop_assert_eq!(event_queue.first().1, best);
                 }
-                prop_assert_eq!(agenda.of(source), plain[source]);
+                prop_assert_eq!(event_queue.of(source), plain[source]);
             }
         }
     }

@@ -3,22 +3,22 @@
 use windlass_controllers::Span;
 
 use crate::outcome::{FlowOutcome, FlowSeries, Transfers};
-use crate::scenario::{Scenario, Stage};
+use crate::scenario::{Scenario, StartSchedule};
 
-/// Puts the outcomes of the flows of each crowd into one, in their order; the scenario's
+/// Puts the outcomes of the flows of each set of dynamic flows into one, in their order; the scenario's
 /// own flows stay as they are.
 #[must_use]
-pub fn gather(flows: Vec<FlowOutcome>, scenario: &Scenario, stage: &Stage) -> Vec<FlowOutcome> {
-    let mut out: Vec<FlowOutcome> = Vec::with_capacity(scenario.flows.len() + scenario.crowds.len());
-    let mut members: Vec<Vec<FlowOutcome>> = vec![Vec::new(); scenario.crowds.len()];
+pub fn gather(flows: Vec<FlowOutcome>, scenario: &Scenario, start_schedule: &StartSchedule) -> Vec<FlowOutcome> {
+    let mut out: Vec<FlowOutcome> = Vec::with_capacity(scenario.flows.len() + scenario.dynamic_flows.len());
+    let mut members: Vec<Vec<FlowOutcome>> = vec![Vec::new(); scenario.dynamic_flows.len()];
     for (number, flow) in flows.into_iter().enumerate() {
-        match stage.crowd(number) {
-            Some(crowd) => members[crowd].push(flow),
+        match start_schedule.dynamic_set(number) {
+            Some(dynamic) => members[dynamic].push(flow),
             None => out.push(flow),
         }
     }
     let end = scenario.duration.secs();
-    for (crowd, members) in scenario.crowds.iter().zip(members) {
+    for (dynamic, members) in scenario.dynamic_flows.iter().zip(members) {
         let began = members.iter().filter(|flow| flow.start_s < end && flow.packets_sent > 0).collect::<Vec<_>>();
         let start_s = began.iter().map(|flow| flow.start_s).reduce(f64::min).unwrap_or(end);
         let stop_s = began.iter().map(|flow| flow.stop_s).reduce(f64::max).unwrap_or(end);
@@ -33,8 +33,8 @@ pub fn gather(flows: Vec<FlowOutcome>, scenario: &Scenario, stage: &Stage) -> Ve
             began.iter().filter_map(|flow| Some((flow.rtt_mean_ms?, flow.packets_sent as f64))).collect();
         let weight: f64 = rtts.iter().map(|(_, weight)| weight).sum();
         out.push(FlowOutcome {
-            name: crowd.flow.name.clone(),
-            controller: crowd.flow.controller.clone(),
+            name: dynamic.flow.name.clone(),
+            controller: dynamic.flow.controller.clone(),
             start_s,
             stop_s,
             goodput_mbps: spread(&|flow| flow.goodput_mbps),
