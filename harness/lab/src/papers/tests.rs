@@ -121,7 +121,7 @@ fn repetitions_become_means_with_intervals() {
 #[test]
 fn losses_are_held_against_their_causes() {
     let (_, trail) = quick_run("E6.5");
-    let all = trail.flows[0].verdicts;
+    let all = trail.flows[0].loss_classification;
     assert!(all.truly_random > 20 && all.congestion == 0, "{all:?}");
 }
 

@@ -3,7 +3,7 @@
 use super::quantity::Curve;
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
-use windlass_simulator::sim::{Arrivals, Verdicts};
+use windlass_simulator::sim::{Arrivals, LossClassification};
 
 /// What was seen of a run. Every column has a value for each of `time`; counts are totals
 /// since the beginning. Points start at 0.
@@ -49,7 +49,7 @@ pub struct FlowTrail {
     /// Facts of its controller that were asked for; not a number where it told none.
     pub inside: Vec<(&'static str, Vec<f64>)>,
     /// What its losses were taken for, all in all.
-    pub verdicts: Verdicts,
+    pub loss_classification: LossClassification,
 }
 
 impl FlowTrail {

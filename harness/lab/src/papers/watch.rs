@@ -85,7 +85,7 @@ pub fn watch(
             trail.goodput.push(counts.goodput_bytes);
             trail.sent.push(counts.sent);
             trail.lost.push(counts.lost);
-            trail.verdicts = counts.verdicts;
+            trail.loss_classification = counts.loss_classification;
             if !inside.is_empty() {
                 trail.inside.iter_mut().for_each(|(_, values)| values.push(f64::NAN));
                 simulation.inspect(number, &mut |name, value| {

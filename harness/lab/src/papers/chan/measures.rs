@@ -37,7 +37,7 @@ pub(super) fn goodput() -> Measure {
 /// Losses by what they were taken for and what they were (Table 6.1).
 pub(super) fn verdicts() -> Measure {
     Measure::new("chan verdicts".to_owned(), |trail| {
-        let all = trail.flows[0].verdicts;
+        let all = trail.flows[0].loss_classification;
         let count = |name: &str, count: u64| Quantity::new(name, "losses", count as f64);
         let mut quantities = vec![
             count("taken for random", all.random),
