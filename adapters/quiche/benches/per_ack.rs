@@ -4,7 +4,6 @@
 //!
 //! `cargo bench -p windlass-quiche --bench per_ack [-- [ROUNDS] [NAME]…]`.
 
-
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,7 +1,5 @@
 //! Fetches a file from `quiche-serve` and writes it to standard output:
 //! `quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH`
-use windlass_adapter_testkit::files;
-mod udp;
 
 use std::error::Error;
 use std::io::{ErrorKind, Write};
@@ -10,7 +8,8 @@ use std::process::ExitCode;
 
 use boring::ssl::{SslContextBuilder, SslMethod, SslVerifyMode};
 use boring::x509::X509;
-use udp::Paced;
+use windlass_adapter_testkit::files;
+use windlass_quiche_testkit::udp::{self, Paced};
 
 const USAGE: &str = "quiche-fetch [--cc NAME] ADDRESS:PORT CERTIFICATE.der PATH";
 /// The stream of the request.
@@ -21,8 +20,8 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc"], 3, USAGE)?;
-    let [address, certificate, path] = &typed.rest[..] else { return Err(USAGE.into()) };
+    let arguments = files::Arguments::read(&["--cc"], 3, USAGE)?;
+    let [address, certificate, path] = &arguments.rest[..] else { return Err(USAGE.into()) };
     let trusted = std::fs::read(certificate).map_err(|error| format!("{certificate}: {error}"))?;
     let there: SocketAddr = address.parse().map_err(|error| format!("{address}: {error}"))?;
 
@@ -30,7 +29,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     tls.cert_store_mut().add_cert(X509::from_der(&trusted)?)?;
     tls.set_verify(SslVerifyMode::PEER);
     let mut config = quiche::Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?;
-    udp::prepare(&mut config, typed.option("--cc", "cubic"))?;
+    udp::prepare(&mut config, arguments.option("--cc", "cubic"))?;
     config.set_application_protos(&[udp::PROTOCOL])?;
     config.verify_peer(true);
 
@@ -50,7 +49,7 @@ fn run() -> Result<(), Box<dyn Error>> {
             asked = paced.connection.stream_send(STREAM, path.as_bytes(), true)? == path.len();
         }
         while let Ok((read, end)) = paced.connection.stream_recv(STREAM, &mut buffer) {
-            answer.take(&buffer[..read])?;
+            answer.add(&buffer[..read])?;
             if end {
                 answer.whole = true;
                 paced.connection.close(true, 0, b"")?;
@@ -60,7 +59,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         if answer.whole {
             break;
         }
-        udp::wait(&socket, paced.rest())?;
+        udp::wait(&socket, paced.timeout())?;
         paced.expire();
         loop {
             match socket.recv_from(&mut buffer) {
@@ -71,7 +70,7 @@ fn run() -> Result<(), Box<dyn Error>> {
         }
     }
     if !answer.whole {
-        return Err(ended(&paced.connection).into());
+        return Err(end_reason(&paced.connection).into());
     }
     let bytes = answer.end()?;
     eprintln!(
@@ -81,7 +80,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn ended(connection: &quiche::Connection) -> String {
+fn end_reason(connection: &quiche::Connection) -> String {
     match (connection.local_error(), connection.peer_error()) {
         (Some(error), _) => format!("the connection failed: {error:?}"),
         (None, Some(error)) => format!("the server ended the connection: {error:?}"),
@@ -89,7 +88,7 @@ fn ended(connection: &quiche::Connection) -> String {
     }
 }
 
-/// The answer, whose first byte tells what it is.
+/// The answer; its first byte says whether a file or a reason follows.
 #[derive(Default)]
 struct Answer {
     found: Option<bool>,
@@ -99,7 +98,7 @@ struct Answer {
 }
 
 impl Answer {
-    fn take(&mut self, mut piece: &[u8]) -> Result<(), Box<dyn Error>> {
+    fn add(&mut self, mut piece: &[u8]) -> Result<(), Box<dyn Error>> {
         if let (None, [first, rest @ ..]) = (self.found, piece) {
             self.found = Some(*first == files::FOUND);
             piece = rest;

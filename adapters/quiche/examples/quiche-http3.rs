@@ -1,9 +1,6 @@
-//! Serves the files of one directory over HTTP/3, and takes uploads, of which it tells length
-//! and hash: `quiche-http3 [--cc NAME] [--config FILE] [--connections N] [--ecn ect0|ect1]
+//! Serves the files of one directory over HTTP/3, and accepts uploads, which it answers with their
+//! length and SHA-256: `quiche-http3 [--cc NAME] [--config FILE] [--connections N] [--ecn ect0|ect1]
 //! [--qlog DIRECTORY] ADDRESS:PORT DIRECTORY KEYS`
-use windlass_adapter_testkit::files;
-mod udp;
-mod web;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -16,9 +13,10 @@ use std::rc::Rc;
 
 use boring::sha::Sha256;
 use quiche::h3::{self, Event};
-use udp::Paced;
-use web::{Answer, Request};
+use windlass_adapter_testkit::files;
 use windlass_quiche::{Config, Definition};
+use windlass_quiche_testkit::udp::{self, Paced};
+use windlass_quiche_testkit::web::{Answer, Request};
 
 const USAGE: &str = "quiche-http3 [--cc NAME] [--config FILE] [--connections N] [--ecn ect0|ect1] [--qlog DIRECTORY] \
     ADDRESS:PORT DIRECTORY KEYS";
@@ -36,20 +34,21 @@ fn main() -> ExitCode {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc", "--config", "--connections", "--ecn", "--qlog"], 3, USAGE)?;
-    let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
-    let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
+    let arguments = files::Arguments::read(&["--cc", "--config", "--connections", "--ecn", "--qlog"], 3, USAGE)?;
+    let [address, directory, keys] = &arguments.rest[..] else { return Err(USAGE.into()) };
+    let max_connections: usize =
+        arguments.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
     let socket = udp::bind(address)?;
-    match typed.option("--ecn", "") {
+    match arguments.option("--ecn", "") {
         "" => {}
         "ect0" => set_ect(&socket, 0b10)?,
         "ect1" => set_ect(&socket, 0b01)?,
         other => return Err(format!("--ecn is {other:?}; expected ect0 or ect1").into()),
     }
-    let controller = match typed.option("--config", "") {
-        "" => typed.option("--cc", "cubic"),
+    let controller = match arguments.option("--config", "") {
+        "" => arguments.option("--cc", "cubic"),
         file => {
             windlass_quiche::register_as(CONFIGURED, Definition::from_config(&Config::read(file)?)?)?;
             CONFIGURED
@@ -59,7 +58,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     udp::prepare(&mut config, controller)?;
     config.set_application_protos(h3::APPLICATION_PROTOCOL)?;
     config.set_initial_max_stream_data_bidi_remote(UPLOAD);
-    // Control and QPACK streams, and room for those an HTTP/3 client makes to keep ours lenient.
+    // Control and QPACK streams, and some of unknown types that clients open (RFC 9114 §6.2.3).
     config.set_initial_max_stream_data_uni(1 << 16);
     config.set_initial_max_streams_uni(8);
     config.set_initial_max_streams_bidi(REQUESTS);
@@ -67,9 +66,9 @@ fn run() -> Result<(), Box<dyn Error>> {
     http.set_max_field_section_size(FIELDS);
     let http = Rc::new(http);
 
-    let logs = Some(typed.option("--qlog", "")).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let logs = Some(arguments.option("--qlog", "")).filter(|name| !name.is_empty()).map(PathBuf::from);
     println!("serving {} on {}", root.display(), socket.local_addr()?);
-    udp::server::serve(&socket, &mut config, room, |mut connection| {
+    udp::server::serve(&socket, &mut config, max_connections, |mut connection| {
         if let Some(logs) = &logs {
             log(&mut connection, logs)?;
         }
@@ -78,7 +77,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Sets an ECT codepoint on everything a socket sends, and lets controllers know.
+/// Sets an ECT codepoint on everything a socket sends, and allows controllers that need ECN.
 fn set_ect(socket: &UdpSocket, codepoint: u8) -> Result<(), Box<dyn Error>> {
     if socket.local_addr()?.is_ipv4() {
         rustix::net::sockopt::set_ip_tos(socket, codepoint)?;
@@ -101,7 +100,7 @@ fn log(connection: &mut quiche::Connection, directory: &Path) -> Result<(), Box<
 /// A connection with its requests.
 struct Client {
     paced: Paced,
-    /// What it may have files of.
+    /// The directory of its files.
     root: PathBuf,
     config: Rc<h3::Config>,
     /// HTTP/3, once the handshake is done.
@@ -109,11 +108,11 @@ struct Client {
     exchanges: HashMap<u64, Exchange>,
 }
 
-/// How far a request is.
+/// A request under way.
 enum Exchange {
-    /// A body comes.
+    /// Its body is being received.
     Upload { hash: Sha256, bytes: u64 },
-    /// The answer goes.
+    /// Its answer is being sent.
     Answer(Answer),
 }
 
@@ -125,12 +124,12 @@ impl udp::server::Client for Client {
     fn work(&mut self) {
         let connection = &mut self.paced.connection;
         if self.http.is_none() && connection.is_established() {
-            // It closes the connection if it fails.
+            // quiche closes the connection if that fails.
             self.http = h3::Connection::with_transport(connection, &self.config).ok();
         }
         let Some(http) = &mut self.http else { return };
         let mut piece = [0; 65_536];
-        // What breaks the protocol closes the connection in there.
+        // An error of the protocol closes the connection.
         while let Ok((stream, event)) = http.poll(connection) {
             match event {
                 Event::Headers { list, more_frames } => {
@@ -140,7 +139,7 @@ impl udp::server::Client for Client {
                         Ok(Request::File { path, head }) => Exchange::Answer(Answer::file(&self.root, &path, head)),
                         Err(status) => Exchange::Answer(Answer::refusal(status, "this server takes GET, POST and PUT")),
                     };
-                    // Trailers come when there is an exchange.
+                    // Trailers are headers of a stream with an exchange: ignored.
                     self.exchanges.entry(stream).or_insert(exchange);
                 }
                 Event::Data => {

@@ -1,7 +1,5 @@
 //! Serves the files of one directory:
 //! `quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
-use windlass_adapter_testkit::files;
-mod udp;
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -10,7 +8,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use udp::Paced;
+use windlass_adapter_testkit::files;
+use windlass_quiche_testkit::udp::{self, Paced};
 
 const USAGE: &str = "quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
 
@@ -18,9 +17,9 @@ fn main() -> ExitCode {
     files::exit_code(run())
 }
 
-/// What is to be sent on a stream.
+/// The state of a stream.
 enum Answer {
-    /// The request, as far as it came.
+    /// The request, as far as it arrived.
     Awaited(Vec<u8>),
     /// Bytes that quiche had no room for yet, and the file they are from.
     Sending(Vec<u8>, Option<File>),
@@ -28,25 +27,26 @@ enum Answer {
 
 struct Client {
     paced: Paced,
-    /// What it may have files of.
+    /// The directory of its files.
     root: PathBuf,
     answers: HashMap<u64, Answer>,
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
-    let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
-    let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
+    let arguments = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
+    let [address, directory, keys] = &arguments.rest[..] else { return Err(USAGE.into()) };
+    let max_connections: usize =
+        arguments.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
 
     let mut config = udp::server::config(&identity.certificate, &identity.key)?;
-    udp::prepare(&mut config, typed.option("--cc", "cubic"))?;
+    udp::prepare(&mut config, arguments.option("--cc", "cubic"))?;
     config.set_application_protos(&[udp::PROTOCOL])?;
 
     let socket = udp::bind(address)?;
     println!("serving {} on {}", root.display(), socket.local_addr()?);
-    udp::server::serve(&socket, &mut config, room, |connection| {
+    udp::server::serve(&socket, &mut config, max_connections, |connection| {
         Ok(Client { paced: Paced::new(connection), root: root.clone(), answers: HashMap::new() })
     })
 }
@@ -85,7 +85,7 @@ impl udp::server::Client for Client {
                         Ok(0) => *file = None,
                         Ok(read) => waiting.extend_from_slice(&piece[..read]),
                         Err(_) => {
-                            // The client must not take a part for the whole.
+                            // A reset, so that the client does not take a part for the whole.
                             let _ = connection.stream_shutdown(*stream, quiche::Shutdown::Write, 1);
                             return false;
                         }

@@ -7,6 +7,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use quiche::external::{Controller, NewPath};
+#[cfg(feature = "config")]
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::std_time::Clock;
 use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
@@ -43,6 +44,7 @@ impl Definition {
     /// A controller of the file needs a signal quiche does not report, a rule goes by host
     /// names, which quiche does not tell a congestion controller, or recordings cannot be
     /// written.
+    #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
         let flows = FlowBuilder::from_config(config, &stack())?.recorded_by(config, &stack())?;

@@ -1,12 +1,5 @@
-//! Files of one directory over HTTP/3, on tokio-quiche: what a program does that has windlass'
-//! controllers in it.
-//!
-//! The two lines that make it one are in [`settings`]: `register_all`, and the name.
-
-pub use windlass_adapter_testkit::files;
-#[allow(dead_code, reason = "quiche-http3 answers without tokio")]
-#[path = "../../examples/web/mod.rs"]
-mod web;
+//! Files of one directory over HTTP/3, on tokio-quiche, with windlass' controllers: [`settings`]
+//! has the two lines that makes it take, `register_all` and the name.
 
 use std::error::Error;
 use std::io::Read;
@@ -26,9 +19,10 @@ use tokio_quiche::metrics::DefaultMetrics;
 use tokio_quiche::quic::ConnectionHook;
 use tokio_quiche::settings::{CertificateKind, Hooks, QuicSettings, TlsCertificatePaths};
 use tokio_quiche::{ConnectionParams, ServerH3Controller, ServerH3Driver, listen};
-use web::{Answer, Request};
+use windlass_adapter_testkit::files::Identity;
+use windlass_quiche_testkit::web::{Answer, Request};
 
-use files::Identity;
+pub use windlass_adapter_testkit::files;
 
 /// The largest piece of a body handed to tokio-quiche at a time, bytes.
 const PIECE: usize = 65_536;
@@ -57,8 +51,8 @@ impl ConnectionHook for Keys {
 /// There is no such controller, or it needs a signal quiche does not report.
 pub fn settings(controller: &str) -> Result<QuicSettings, Box<dyn Error>> {
     windlass_quiche::register_all();
-    // tokio-quiche's error is quiche's, which has no room for a reason. quiche's own and names
-    // registered otherwise are no names of the catalogue.
+    // tokio-quiche's error is quiche's, which carries no reason. quiche's own controllers and names
+    // registered otherwise are not in the catalogue.
     if let Err(error) = quiche::Config::new(quiche::PROTOCOL_VERSION)?.set_cc_algorithm_name(controller) {
         return Err(windlass_quiche::check(controller).map_or_else(|reason| reason.into(), |()| error.into()));
     }
@@ -68,8 +62,8 @@ pub fn settings(controller: &str) -> Result<QuicSettings, Box<dyn Error>> {
     Ok(settings)
 }
 
-/// Serves the files of `root` on `socket`, at most `room` connections at once. `ended` is told
-/// how each connection was when it ended: its peer, and what quiche counted on its path.
+/// Serves the files of `root` on `socket`, at most `max_connections` at once. `ended` is called with
+/// the statistics of each connection's path when it ends.
 ///
 /// # Errors
 /// The identity is of no use, or the socket fails.
@@ -78,22 +72,22 @@ pub async fn serve(
     settings: QuicSettings,
     identity: Identity,
     root: &Path,
-    room: usize,
+    max_connections: usize,
     ended: impl Fn(&quiche::PathStats) + Clone + Send + 'static,
 ) -> Result<(), Box<dyn Error>> {
     let root: Arc<Path> = root.into();
     let keys = Keys(identity);
-    // Told here, where it can be told.
+    // An error in them is returned here; tokio-quiche would not report it.
     keys.context()?;
     let hooks = Hooks { connection_hook: Some(Arc::new(keys)) };
-    // The hook is asked only if there are paths; they are not read then.
+    // tokio-quiche calls the hook only if there are paths, and then does not read them.
     let unread = TlsCertificatePaths { cert: "", private_key: "", kind: CertificateKind::X509 };
     let mut listeners = listen([socket], ConnectionParams::new_server(settings, unread, hooks), DefaultMetrics)?;
     let connections = listeners.first_mut().ok_or("no socket to listen on")?;
-    let seats = Arc::new(Semaphore::new(room));
+    let permits = Arc::new(Semaphore::new(max_connections));
     while let Some(connection) = connections.next().await {
-        // What goes wrong with one is nothing to the others. Those there is no seat for are dropped.
-        let (Ok(connection), Ok(seat)) = (connection, Arc::clone(&seats).try_acquire_owned()) else { continue };
+        // An error of one connection does not concern the others. Beyond the limit they are dropped.
+        let (Ok(connection), Ok(permit)) = (connection, Arc::clone(&permits).try_acquire_owned()) else { continue };
         let (driver, controller) = ServerH3Driver::new(Http3Settings::default());
         let stats = Arc::clone(connection.stats());
         connection.start(driver);
@@ -105,7 +99,7 @@ pub async fn serve(
             {
                 ended(path);
             }
-            drop(seat);
+            drop(permit);
         });
     }
     Ok(())
@@ -135,7 +129,7 @@ async fn respond(request: IncomingH3Headers, root: PathBuf) {
                         end = last;
                     }
                     Some(InboundFrame::Datagram(_)) => {}
-                    // The client gave up.
+                    // The client closed the stream.
                     None => return,
                 }
             }
@@ -152,14 +146,14 @@ async fn respond(request: IncomingH3Headers, root: PathBuf) {
         return;
     };
     loop {
-        // A piece of a file on a disk is there at once, or all would wait for it.
+        // Reading blocks all connections, which is short for a file on a disk.
         let mut piece = vec![0; PIECE];
         let frame = match file.read(&mut piece) {
             Ok(read) => {
                 piece.truncate(read);
                 OutboundFrame::Body(piece.into(), read == 0)
             }
-            // The client must not take a part for the whole.
+            // A reset, so that the client does not take a part for the whole.
             Err(_) => OutboundFrame::PeerStreamError,
         };
         let last = !matches!(&frame, OutboundFrame::Body(_, false));

@@ -16,16 +16,17 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc", "--connections", "--qlog"], 3, USAGE)?;
-    let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
-    let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
+    let arguments = files::Arguments::read(&["--cc", "--connections", "--qlog"], 3, USAGE)?;
+    let [address, directory, keys] = &arguments.rest[..] else { return Err(USAGE.into()) };
+    let max_connections: usize =
+        arguments.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
-    let mut settings = settings(typed.option("--cc", "cubic"))?;
-    settings.qlog_dir = Some(typed.option("--qlog", "").to_owned()).filter(|name| !name.is_empty());
+    let mut settings = settings(arguments.option("--cc", "cubic"))?;
+    settings.qlog_dir = Some(arguments.option("--qlog", "").to_owned()).filter(|name| !name.is_empty());
     let socket = UdpSocket::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
     println!("serving {} on {}", root.display(), socket.local_addr()?);
-    serve(socket, settings, identity, &root, room, |path| {
+    serve(socket, settings, identity, &root, max_connections, |path| {
         println!(
             "{}: {} bytes sent, {} packets lost, round trip {:?}, window {} bytes",
             path.peer_addr, path.sent_bytes, path.lost, path.rtt, path.cwnd

@@ -17,7 +17,7 @@ const BYTES: usize = 8_000_000;
 /// Twenty of tokio-quiche's datagrams.
 const INITIAL: u64 = 20 * 1350;
 
-/// The windows decided, in their order.
+/// Records the windows decided, in their order.
 #[derive(Clone, Default)]
 struct Windows(Arc<Mutex<Vec<u64>>>);
 
@@ -27,7 +27,7 @@ impl Recorder for Windows {
     }
 }
 
-/// Asks for `path`; the status and the body.
+/// Requests `path`; returns the status and the body.
 async fn get(controller: &mut ClientH3Controller, path: &str) -> (String, Vec<u8>) {
     let headers = [(":method", "GET"), (":scheme", "https"), (":authority", files::NAME), (":path", path)];
     let headers = headers.map(|(name, value)| Header::new(name.as_bytes(), value.as_bytes())).to_vec();
@@ -48,13 +48,13 @@ async fn get(controller: &mut ClientH3Controller, path: &str) -> (String, Vec<u8
     }
 }
 
-/// The windows quiche's logs in `directory` tell.
+/// The congestion windows in quiche's logs in `directory`.
 fn logged(directory: &Path) -> Vec<u64> {
     let logs =
         std::fs::read_dir(directory).unwrap().map(|entry| std::fs::read_to_string(entry.unwrap().path()).unwrap());
     let windows = |log: String| -> Vec<u64> {
-        let told = log.split("\"congestion_window\":").skip(1);
-        told.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()).collect()
+        let values = log.split("\"congestion_window\":").skip(1);
+        values.map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()).collect()
     };
     logs.flat_map(windows).collect()
 }
@@ -101,7 +101,7 @@ async fn a_controller_of_ours_governs_a_download() {
     let decided = windows.0.lock().unwrap();
     assert_eq!(Some(window as u64), decided.last().copied(), "what quiche has at last is what was decided");
     assert!(decided.len() > 100, "{} decisions, {lost} packets lost", decided.len());
-    // And the one it starts with, which no event led to.
+    // And the one it starts with, which is before any event.
     let known: BTreeSet<u64> = decided.iter().copied().chain([INITIAL]).collect();
     let logged = logged(&logs);
     assert!(logged.len() > 20 && logged.iter().all(|window| known.contains(window)), "{logged:?}");

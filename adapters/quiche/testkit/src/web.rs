@@ -1,4 +1,4 @@
-//! What an HTTP server answers, as far as files and uploads go.
+//! HTTP requests for files, uploads, and their answers.
 
 use std::fs::File;
 use std::io::Read;
@@ -8,21 +8,21 @@ use boring::sha::Sha256;
 use quiche::Connection;
 use quiche::h3::{self, Header, NameValue};
 
-use crate::files;
+use windlass_adapter_testkit::files;
 
 /// Bytes read from a file at a time.
 const CHUNK: usize = 65_536;
 
-/// What is asked for.
+/// A request.
 pub enum Request {
-    /// A file.
+    /// GET or HEAD of a file.
     File {
-        /// Its path, without a slash before it.
+        /// Its path, without the slash at the beginning.
         path: Vec<u8>,
-        /// Whether only its headers are.
+        /// Whether only its headers are wanted.
         head: bool,
     },
-    /// To take what follows.
+    /// POST or PUT of a body.
     Upload,
 }
 
@@ -30,7 +30,7 @@ impl Request {
     /// Reads the headers of a request.
     ///
     /// # Errors
-    /// The status that says what is wrong with them.
+    /// The status to refuse the request with.
     pub fn read(headers: &[Header]) -> Result<Request, u16> {
         let field = |name: &[u8]| headers.iter().find(|header| header.name() == name).map(NameValue::value);
         let path = field(b":path").and_then(|path| path.strip_prefix(b"/")).ok_or(400_u16)?;
@@ -61,9 +61,9 @@ fn decoded(path: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// An answer on its way.
+/// An answer being sent.
 pub struct Answer {
-    /// Not sent yet.
+    /// The headers, until they are sent.
     headers: Option<Vec<Header>>,
     /// Bytes that quiche had no room for yet.
     waiting: Vec<u8>,
@@ -77,13 +77,14 @@ impl Answer {
             Header::new(b"server", b"windlass-quiche"),
             Header::new(b"content-type", kind.as_bytes()),
             Header::new(b"content-length", length.to_string().as_bytes()),
-            // What it was sent by is to be seen each time.
+            // Each request is a measurement: none may come from the browser's cache.
             Header::new(b"cache-control", b"no-store"),
         ];
         Answer { headers: Some(headers), waiting, file }
     }
 
     /// The file `path` names inside `root`, or only its headers.
+    #[must_use]
     pub fn file(root: &Path, path: &[u8], head: bool) -> Answer {
         let found = files::open(root, path);
         let sized = found.and_then(|file| Ok((file.metadata().map_err(|error| error.to_string())?.len(), file)));
@@ -93,26 +94,29 @@ impl Answer {
         }
     }
 
-    /// What came.
+    /// The answer to an upload: its length and SHA-256 as JSON.
+    #[must_use]
     pub fn received(bytes: u64, hash: Sha256) -> Answer {
         let hash: String = hash.finish().iter().map(|byte| format!("{byte:02x}")).collect();
         let text = format!("{{\"bytes\":{bytes},\"sha256\":\"{hash}\"}}\n");
         Answer::new(200, "application/json", text.len() as u64, text.into_bytes(), None)
     }
 
-    /// Why nothing else is answered.
+    /// An error status with its reason as text.
+    #[must_use]
     pub fn refusal(status: u16, reason: &str) -> Answer {
         let text = format!("{reason}\n").into_bytes();
         Answer::new(status, "text/plain; charset=utf-8", text.len() as u64, text, None)
     }
 
-    /// Its headers, and its body: a text, or a file.
-    #[allow(dead_code, reason = "for programs that write otherwise")]
+    /// Its headers and its body, a text or a file, for programs that write them otherwise than
+    /// [`write`](Self::write).
+    #[must_use]
     pub fn into_parts(self) -> (Vec<Header>, Vec<u8>, Option<File>) {
         (self.headers.unwrap_or_default(), self.waiting, self.file)
     }
 
-    /// Writes as much as there is room for; whether there is more.
+    /// Writes as much as quiche has room for; returns whether there is more.
     pub fn write(&mut self, http: &mut h3::Connection, connection: &mut Connection, stream: u64) -> bool {
         if let Some(headers) = &self.headers {
             match http.send_response(connection, stream, headers, false) {
@@ -134,7 +138,7 @@ impl Answer {
                         }
                     }
                     Err(_) => {
-                        // The client must not take a part for the whole.
+                        // A reset, so that the client does not take a part for the whole.
                         let _ = connection.stream_shutdown(stream, quiche::Shutdown::Write, 0x102);
                         return false;
                     }

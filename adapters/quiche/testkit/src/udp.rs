@@ -1,5 +1,5 @@
-//! What a quiche program does around quiche, server or client: a socket, waiting, and
-//! letting datagrams leave when quiche says they may.
+//! The part of a quiche program around quiche, server or client: a socket, waiting, and sending
+//! datagrams when quiche says they may leave.
 
 use std::io::{self, ErrorKind};
 use std::net::{SocketAddr, UdpSocket};
@@ -9,33 +9,38 @@ use quiche::{Connection, ConnectionId, RecvInfo};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt::{set_socket_recv_buffer_size, set_socket_send_buffer_size};
 
-#[allow(dead_code, reason = "a client serves nobody")]
 pub mod server;
 
 /// The largest datagram sent, bytes.
 pub const DATAGRAM: usize = 1350;
 /// The name of the protocol of `quiche-serve` and `quiche-fetch` in TLS.
-#[allow(dead_code, reason = "HTTP/3 has another")]
 pub const PROTOCOL: &[u8] = b"windlass-files";
-/// What a socket may hold for a reader that is busy, bytes: what does not fit is lost, and
-/// answered as congestion. The system may grant less.
+/// Size of a socket's buffers, bytes: datagrams that do not fit while the program is busy are lost,
+/// which looks like congestion. The system may grant less.
 const BUFFER: usize = 4 << 20;
-/// What is due so soon leaves at once: waiting takes as long.
+/// A datagram due within this time is sent at once, since waiting takes as long.
 const SLACK: Duration = Duration::from_millis(1);
 
-/// A connection, and what keeps it from sending.
+/// A connection whose datagrams leave when quiche's pacer releases them.
 pub struct Paced {
+    /// The connection.
     pub connection: Connection,
+    /// When the next datagram may leave, if not at once.
     release: Option<Instant>,
 }
 
 impl Paced {
+    /// Paces `connection`.
+    #[must_use]
     pub fn new(connection: Connection) -> Paced {
         Paced { connection, release: None }
     }
 
-    /// Sends all that may leave by now. quiche is asked for a datagram only when it may: what
-    /// was asked for counts as in flight, and holding it would lengthen the round trip.
+    /// Sends all datagrams that may leave. quiche is asked for one only at its release time, since
+    /// it counts as in flight from then on.
+    ///
+    /// # Errors
+    /// The socket fails.
     pub fn send(&mut self, socket: &UdpSocket) -> io::Result<()> {
         let mut datagram = [0; DATAGRAM];
         loop {
@@ -48,25 +53,26 @@ impl Paced {
             let Ok((bytes, info)) = self.connection.send(&mut datagram) else { return Ok(()) };
             match socket.send_to(&datagram[..bytes], info.to) {
                 Ok(_) => {}
-                // As good as lost on the way: no room, or nobody who listens any more.
+                // The datagram counts as lost: no room, or the peer listens no more.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// Takes a datagram. What quiche cannot read is dropped, as the network could have.
+    /// Passes a datagram to quiche, which drops what it cannot read.
     pub fn receive(&mut self, datagram: &mut [u8], from: SocketAddr, to: SocketAddr) {
         let _ = self.connection.recv(datagram, RecvInfo { from, to });
     }
 
-    /// How long nothing has to be done.
-    pub fn rest(&self) -> Option<Duration> {
-        let held = self.release.map(|release| release.saturating_duration_since(Instant::now() + SLACK));
-        [held, self.connection.timeout()].into_iter().flatten().min()
+    /// How long there is nothing to do; `None` until something arrives.
+    #[must_use]
+    pub fn timeout(&self) -> Option<Duration> {
+        let paced = self.release.map(|release| release.saturating_duration_since(Instant::now() + SLACK));
+        [paced, self.connection.timeout()].into_iter().flatten().min()
     }
 
-    /// Does what has become due.
+    /// Runs the timers that are due.
     pub fn expire(&mut self) {
         if self.connection.timeout().is_some_and(|left| left.is_zero()) {
             self.connection.on_timeout();
@@ -74,33 +80,45 @@ impl Paced {
     }
 }
 
-/// Waits until something can be received, but not longer than `rest`.
-pub fn wait(socket: &UdpSocket, rest: Option<Duration>) -> io::Result<()> {
-    let rest = rest.and_then(|rest| Timespec::try_from(rest).ok());
-    match poll(&mut [PollFd::new(socket, PollFlags::IN)], rest.as_ref()) {
+/// Waits until something can be received, but not longer than `timeout`.
+///
+/// # Errors
+/// The system cannot wait.
+pub fn wait(socket: &UdpSocket, timeout: Option<Duration>) -> io::Result<()> {
+    let timeout = timeout.and_then(|timeout| Timespec::try_from(timeout).ok());
+    match poll(&mut [PollFd::new(socket, PollFlags::IN)], timeout.as_ref()) {
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// A socket that never waits.
+/// A non-blocking socket.
+///
+/// # Errors
+/// The address cannot be bound.
 pub fn bind(address: &str) -> Result<UdpSocket, Box<dyn std::error::Error>> {
     let socket = UdpSocket::bind(address).map_err(|error| format!("{address}: {error}"))?;
     socket.set_nonblocking(true)?;
-    // A smaller buffer works too.
+    // A smaller buffer works, too.
     let _ = set_socket_recv_buffer_size(&socket, BUFFER);
     let _ = set_socket_send_buffer_size(&socket, BUFFER);
     Ok(socket)
 }
 
-/// A connection id nobody can guess.
+/// A random connection ID.
+///
+/// # Errors
+/// BoringSSL has no randomness.
 pub fn connection_id() -> Result<ConnectionId<'static>, boring::error::ErrorStack> {
     let mut id = vec![0; 16];
     boring::rand::rand_bytes(&mut id)?;
     Ok(ConnectionId::from_vec(id))
 }
 
-/// What server and client have in common.
+/// Sets what server and client have in common.
+///
+/// # Errors
+/// quiche cannot run the controller.
 pub fn prepare(config: &mut quiche::Config, controller: &str) -> Result<(), Box<dyn std::error::Error>> {
     windlass_quiche::register_all();
     // quiche's error has no room for a reason.

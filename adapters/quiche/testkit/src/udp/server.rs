@@ -1,4 +1,4 @@
-//! Which connection a datagram is of, and everything else a server of many does.
+//! A server of many connections on one socket.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -12,15 +12,18 @@ use quiche::{Config, Connection};
 
 use super::{Paced, connection_id, wait};
 
-/// What is served over one connection.
+/// A client of the server: one connection and its application.
 pub trait Client {
     /// The connection.
     fn paced(&mut self) -> &mut Paced;
-    /// Reads what came and writes as much as there is room for.
+    /// Reads what arrived and writes as much as there is room for.
     fn work(&mut self);
 }
 
 /// The configuration of a server with this certificate and its key, DER.
+///
+/// # Errors
+/// BoringSSL refuses the certificate or the key.
 pub fn config(certificate: &[u8], key: &[u8]) -> Result<Config, Box<dyn Error>> {
     let mut tls = SslContextBuilder::new(SslMethod::tls())?;
     tls.set_certificate(X509::from_der(certificate)?.as_ref())?;
@@ -28,11 +31,14 @@ pub fn config(certificate: &[u8], key: &[u8]) -> Result<Config, Box<dyn Error>> 
     Ok(Config::with_boring_ssl_ctx_builder(quiche::PROTOCOL_VERSION, tls)?)
 }
 
-/// Serves at most `room` connections at once on `socket`, each with what `make` makes of it.
+/// Serves at most `max_connections` at once on `socket`, each with what `make` makes of it.
+///
+/// # Errors
+/// The socket or `make` fails.
 pub fn serve<C: Client>(
     socket: &UdpSocket,
     config: &mut Config,
-    room: usize,
+    max_connections: usize,
     mut make: impl FnMut(Connection) -> Result<C, Box<dyn Error>>,
 ) -> Result<(), Box<dyn Error>> {
     let here = socket.local_addr()?;
@@ -41,7 +47,7 @@ pub fn serve<C: Client>(
     let mut clients: HashMap<Vec<u8>, C> = HashMap::new();
     let mut buffer = vec![0; 65_535];
     loop {
-        wait(socket, clients.values_mut().filter_map(|client| client.paced().rest()).min())?;
+        wait(socket, clients.values_mut().filter_map(|client| client.paced().timeout()).min())?;
         loop {
             let (bytes, from) = match socket.recv_from(&mut buffer) {
                 Ok(received) => received,
@@ -54,7 +60,7 @@ pub fn serve<C: Client>(
             let known = ids.get(&header.dcid[..]).cloned();
             let id = match known {
                 Some(id) => id,
-                None if header.ty == quiche::Type::Initial && clients.len() < room => {
+                None if header.ty == quiche::Type::Initial && clients.len() < max_connections => {
                     if !quiche::version_is_supported(header.version) {
                         refuse_version(socket, &header, from);
                         continue;
@@ -80,7 +86,7 @@ pub fn serve<C: Client>(
         clients.retain(|id, client| {
             let open = !client.paced().connection.is_closed();
             if !open {
-                println!("{}", epitaph(&client.paced().connection));
+                println!("{}", summary(&client.paced().connection));
                 ids.retain(|_, of| of != id);
             }
             open
@@ -91,18 +97,18 @@ pub fn serve<C: Client>(
 fn refuse_version(socket: &UdpSocket, header: &quiche::Header<'_>, to: SocketAddr) {
     let mut answer = [0; 256];
     if let Ok(bytes) = quiche::negotiate_version(&header.scid, &header.dcid, &mut answer) {
-        // A client that cannot be reached asks again.
+        // If the answer is lost, the client sends again.
         let _ = socket.send_to(&answer[..bytes], to);
     }
 }
 
-/// What there is to say of a connection that ended.
-fn epitaph(connection: &Connection) -> String {
+/// A line about a connection that ended.
+fn summary(connection: &Connection) -> String {
     let stats = connection.stats();
     let path = connection.path_stats().next();
     format!(
         "{}: {} bytes sent, {} packets lost, round trip {:?}",
-        path.as_ref().map_or_else(|| "somebody".to_owned(), |path| path.peer_addr.to_string()),
+        path.as_ref().map_or_else(|| "unknown peer".to_owned(), |path| path.peer_addr.to_string()),
         stats.sent_bytes,
         stats.lost,
         path.map(|path| path.rtt).unwrap_or_default(),
