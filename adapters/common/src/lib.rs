@@ -26,6 +26,7 @@ pub mod qlog;
 mod recorder;
 #[cfg(feature = "qlog")]
 pub mod replay;
+pub mod rfc9002;
 pub mod std_time;
 #[cfg(feature = "qlog")]
 pub mod step;

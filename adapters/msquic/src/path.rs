@@ -1,15 +1,9 @@
 //! One path of a connection as a windlass flow.
 
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing};
+use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002};
 use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, OneWay, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
-
-/// Granularity of timers (`RFC 9002 §6.1.2`).
-const GRANULARITY: Span = Span::from_millis(1);
-
-/// The peer's `max_ack_delay` unless it says otherwise (`RFC 9000 §18.2`).
-const MAX_ACK_DELAY: Span = Span::from_millis(25);
 
 /// MsQuic's clock as a time.
 pub(crate) fn time(us: u64) -> Time {
@@ -113,7 +107,7 @@ impl<E: ConfiguredController> Path<E> {
         let rtt = &acked.rtt;
         let (smoothed, variation) = (span(rtt.smoothed_us), span(rtt.variation_us));
         self.smoothed = Some(smoothed);
-        self.pto = smoothed + Span(variation.0.saturating_mul(4)).max(GRANULARITY) + MAX_ACK_DELAY;
+        self.pto = rfc9002::probe_timeout(smoothed, variation, rfc9002::DEFAULT_MAX_ACK_DELAY);
         let (latest, min, ack_delay) = (span(rtt.latest_us), span(rtt.min_us), span(rtt.ack_delay_us));
         Some(event::RttSample { latest, smoothed, variation, min, ack_delay })
     }

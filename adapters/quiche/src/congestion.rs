@@ -2,6 +2,7 @@
 //! persistent congestion.
 
 use quiche::external::{EcnCounts, Space};
+use windlass_adapter::rfc9002::LossRun;
 use windlass_controllers::{Span, Time};
 
 /// The CE counts the peer reported last, by packet number space.
@@ -99,12 +100,12 @@ pub(crate) fn is_persistent(
     duration: Span,
     first_rtt_sample: Time,
 ) -> bool {
-    let mut start: Option<Time> = None;
+    let mut run = LossRun::default();
     lost.into_iter().any(|LostPacket { sent_at, in_flight, new_loss_burst }| {
         if new_loss_burst {
-            start = None;
+            run.interrupt();
         }
-        in_flight && sent_at > first_rtt_sample && sent_at.since(*start.get_or_insert(sent_at)) > duration
+        in_flight && run.add(sent_at, Some(first_rtt_sample), || duration)
     })
 }
 

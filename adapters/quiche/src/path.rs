@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
+use windlass_adapter::rfc9002::GRANULARITY;
 use windlass_adapter::std_time::{Clock, span};
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, to_f64, to_u64};
+use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
 use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
@@ -14,13 +15,6 @@ use crate::congestion::{CeCounts, Episode, LostPacket, is_persistent};
 /// Room for this many datagrams does not make a flow limited by its application: it may be
 /// about to write more, or wait for the pacer.
 const SLACK_DATAGRAMS: u64 = 3;
-
-/// Timer granularity, `kGranularity` (`RFC 9002 §6.1.2`).
-const GRANULARITY: Span = Span::from_millis(1);
-
-/// Persistent congestion spans more than this many probe timeouts, `kPersistentCongestionThreshold`
-/// (`RFC 9002 §7.6.1`).
-const PERSISTENT_CONGESTION_THRESHOLD: u64 = 3;
 
 /// Probe timeouts after which a packet declared lost is taken for really lost, and not for
 /// reordered.
@@ -197,8 +191,8 @@ impl<E: ConfiguredController> Path<E> {
 
     /// The probe timeout (`RFC 9002 §6.2.1`); zero before there was a sample.
     fn pto(&self) -> Span {
-        let after = Span(self.variation.0.saturating_mul(4)).max(GRANULARITY) + span(self.max_ack_delay);
-        self.smoothed.map_or(Span::ZERO, |smoothed| smoothed + after)
+        let timeout = |smoothed| rfc9002::probe_timeout(smoothed, self.variation, span(self.max_ack_delay));
+        self.smoothed.map_or(Span::ZERO, timeout)
     }
 
     /// The span of `count` probe timeouts.
@@ -322,7 +316,7 @@ impl<E: ConfiguredController> Path<E> {
             in_flight: lost.bytes() > 0,
             new_loss_burst: lost.is_new_loss_burst(),
         };
-        let duration = self.probe_timeouts(PERSISTENT_CONGESTION_THRESHOLD);
+        let duration = rfc9002::persistent_congestion_duration(self.pto());
         self.first_rtt_sample.is_some_and(|sample| is_persistent(lost.iter().map(packet), duration, sample))
     }
 

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
-use windlass_adapter::{Flow, InFlight};
+use windlass_adapter::{Flow, InFlight, rfc9002};
 use windlass_controllers::event::{EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsLost, RttSample};
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
@@ -18,9 +18,6 @@ use crate::pending_flow::PendingFlow;
 /// Room for this many datagrams does not make a flow limited by its application: it may be
 /// about to write more, or wait for the pacer.
 const SLACK_DATAGRAMS: u64 = 3;
-
-/// Granularity of timers (`RFC 9002 §6.1.2`).
-const GRANULARITY: Span = Span::from_millis(1);
 
 /// What s2n-quic asks, several times for each packet, until something happens. Each answer
 /// is read as it was written: a processor waits for several that are copied as one.
@@ -455,8 +452,7 @@ impl<C: ConfiguredController> Path<C> {
 
 /// The probe timeout (`RFC 9002 §6.2.1`).
 fn pto(rtt: &RttEstimator) -> Span {
-    let spread = span(rtt.rttvar().saturating_mul(4)).max(GRANULARITY);
-    span(rtt.smoothed_rtt()) + spread + span(rtt.max_ack_delay())
+    rfc9002::probe_timeout(span(rtt.smoothed_rtt()), span(rtt.rttvar()), span(rtt.max_ack_delay()))
 }
 
 #[inline]

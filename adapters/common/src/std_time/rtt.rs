@@ -8,12 +8,7 @@ use windlass_controllers::{Span, Time};
 
 use super::clock::span;
 use super::number::Number;
-
-/// Granularity of timers (`RFC 9002 §6.1.2`).
-const GRANULARITY: Span = Span::from_millis(1);
-
-/// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`).
-const MAX_ACK_DELAY: Span = Span::from_millis(25);
+use crate::rfc9002;
 
 /// A path's RTT as far as the adapter knows it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -37,7 +32,7 @@ impl Default for Sampler {
             sampled: false,
             largest: Number::default(),
             newest_sent_at: Time::ZERO,
-            max_ack_delay: MAX_ACK_DELAY,
+            max_ack_delay: rfc9002::DEFAULT_MAX_ACK_DELAY,
         }
     }
 }
@@ -64,9 +59,8 @@ impl Sampler {
         let latest = now.since(sent_at);
         let (smoothed, min) = (span(self.before.0), span(self.before.1));
         let min = if self.sampled {
-            let deviation = Span(smoothed.0.abs_diff(latest.0));
-            self.variation = ewma(self.variation, 3, deviation);
-            self.smoothed = ewma(smoothed, 7, latest);
+            self.variation = rfc9002::rtt_variation(self.variation, smoothed, latest);
+            self.smoothed = rfc9002::smoothed_rtt(smoothed, latest);
             min.min(latest)
         } else {
             // Until its first sample the stack's estimates are its configured guess.
@@ -81,18 +75,13 @@ impl Sampler {
     /// The probe timeout (`RFC 9002 §6.2.1`).
     pub(super) fn pto(&self) -> Span {
         let smoothed = if self.sampled { self.smoothed } else { span(self.before.0) };
-        smoothed + Span(self.variation.0.saturating_mul(4)).max(GRANULARITY) + self.max_ack_delay
+        rfc9002::probe_timeout(smoothed, self.variation, self.max_ack_delay)
     }
 
     /// The longest the peer holds an ACK.
     pub(super) fn max_ack_delay(&mut self, delay: Duration) {
         self.max_ack_delay = span(delay);
     }
-}
-
-/// `(weight·old + new) / (weight + 1)` (`RFC 9002 §5.3`).
-fn ewma(old: Span, weight: u64, new: Span) -> Span {
-    Span(old.0.saturating_mul(weight).saturating_add(new.0) / (weight + 1))
 }
 
 #[cfg(test)]

@@ -26,7 +26,11 @@ fn an_unknown_stack_or_scenario_gets_the_nearest_name() {
     );
     let output = windlass(&["run", "clean-link", "-c", "reno", "--stack", "quiche"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("cargo run --release -p windlass-stacks-quiche-cli -- run"), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("cargo run --release -p windlass-stacks-quiche-cli -- run"),
+        "{}",
+        stderr(&output)
+    );
     let real = expected.trim_start_matches("sim or ");
     fails(
         &["run", "clean-link", "-c", "reno", "--wire"],

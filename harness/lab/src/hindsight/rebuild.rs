@@ -21,7 +21,7 @@ use windlass_simulator::sim::{PACKET_THRESHOLD, RttEstimator};
 const SPACES: usize = 16;
 
 /// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`), ns.
-const MAX_ACK_DELAY: u64 = 25_000_000;
+const MAX_ACK_DELAY: u64 = windlass_adapter::rfc9002::DEFAULT_MAX_ACK_DELAY.0;
 
 /// No RTT is longer than an hour, ns: what is comes of a broken clock.
 const LONGEST_RTT: u64 = 3_600_000_000_000;

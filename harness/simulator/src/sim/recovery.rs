@@ -1,10 +1,14 @@
 //! Loss detection (`RFC 9002 §6`, `§7.6`) over the packets a sender remembers.
 
+use windlass_adapter::rfc9002;
 use windlass_controllers::event::LossTrigger;
+use windlass_controllers::{Span, Time};
 
 use super::rtt::RttEstimator;
 use super::timers::NEVER;
 use windlass_network::ring::Ring;
+
+pub use windlass_adapter::rfc9002::PACKET_THRESHOLD;
 
 /// What became of a packet, as far as its sender knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,8 +42,6 @@ pub(super) struct Sent {
     pub arrived: bool,
 }
 
-/// `kPacketThreshold` (`RFC 9002 §6.1.1`).
-pub const PACKET_THRESHOLD: u64 = 3;
 /// Backoff stops doubling here: a probe timeout is then days long.
 const MAX_BACKOFF: u32 = 20;
 
@@ -67,36 +69,25 @@ pub(super) enum Acknowledged<'a> {
     Known,
 }
 
-/// A run of lost packets between which none was acknowledged.
-#[derive(Clone, Copy, Debug)]
-struct Run {
-    first_sent_at: u64,
-    last: u64,
-}
-
-/// The present run of losses, which may become persistent congestion.
+/// The present run of losses, which may become persistent congestion, by packet numbers.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct LossRun(Option<Run>);
+pub struct LossRun {
+    run: rfc9002::LossRun,
+    /// The number of the packet lost last.
+    last: Option<u64>,
+}
 
 impl LossRun {
     /// Packet `number`, sent at `sent_at`, is lost: does the run of losses it belongs to
     /// span persistent congestion (`§7.6`)? Numbers of a run follow each other, so nothing
     /// between was acknowledged, and it must begin after the first RTT sample.
     pub fn extend(&mut self, sent_at: u64, number: u64, rtt: &RttEstimator, max_ack_delay: u64) -> bool {
-        if rtt.first_sample.is_none_or(|first| sent_at <= first) {
-            self.0 = None;
-            return false;
+        if self.last.and_then(|last| last.checked_add(1)) != Some(number) {
+            self.run.interrupt();
         }
-        let first_sent_at = match self.0 {
-            Some(run) if run.last.checked_add(1) == Some(number) => run.first_sent_at,
-            _ => sent_at,
-        };
-        self.0 = Some(Run { first_sent_at, last: number });
-        let persistent = sent_at.saturating_sub(first_sent_at) > rtt.persistent_duration(max_ack_delay);
-        if persistent {
-            self.0 = None;
-        }
-        persistent
+        self.last = Some(number);
+        let duration = || Span(rtt.persistent_duration(max_ack_delay));
+        self.run.add(Time(sent_at), rtt.first_sample.map(Time), duration)
     }
 }
 

@@ -1,12 +1,11 @@
 //! RTT estimation (`RFC 9002 §5`).
 
+use windlass_adapter::rfc9002;
 use windlass_controllers::Span;
 use windlass_controllers::event::RttSample;
 
-/// `kGranularity` (`RFC 9002 §6.1.2`), ns.
-pub(super) const GRANULARITY: u64 = 1_000_000;
 /// `kInitialRtt` (`RFC 9002 §6.2.2`), ns.
-const INITIAL: u64 = 333_000_000;
+const INITIAL: u64 = rfc9002::INITIAL_RTT.0;
 
 /// The sender's view of the RTT, ns.
 #[derive(Clone, Copy, Debug)]
@@ -45,9 +44,10 @@ impl RttEstimator {
             (self.min, self.smoothed, self.variation) = (latest, latest, latest / 2);
         } else {
             self.min = self.min.min(latest);
-            let adjusted = if latest >= self.min + ack_delay { latest - ack_delay } else { latest };
-            self.variation = (3 * self.variation + self.smoothed.abs_diff(adjusted)) / 4;
-            self.smoothed = (7 * self.smoothed + adjusted) / 8;
+            let adjusted = rfc9002::adjusted_rtt(Span(latest), Span(self.min), Span(ack_delay));
+            let smoothed = Span(self.smoothed);
+            self.variation = rfc9002::rtt_variation(Span(self.variation), smoothed, adjusted).0;
+            self.smoothed = rfc9002::smoothed_rtt(smoothed, adjusted).0;
         }
         RttSample {
             latest: Span(latest),
@@ -66,20 +66,19 @@ impl RttEstimator {
     /// The probe timeout before backoff (`§6.2.1`).
     #[inline]
     pub fn pto(&self, max_ack_delay: u64) -> u64 {
-        self.smoothed + (4 * self.variation).max(GRANULARITY) + max_ack_delay
+        rfc9002::probe_timeout(Span(self.smoothed), Span(self.variation), Span(max_ack_delay)).0
     }
 
     /// How long after its departure a packet is lost once a later one is acknowledged
     /// (`§6.1.2`).
     #[inline]
     pub fn loss_delay(&self) -> u64 {
-        let rtt = self.latest.max(self.smoothed);
-        (rtt + rtt / 8).max(GRANULARITY)
+        rfc9002::loss_delay(Span(self.latest), Span(self.smoothed)).0
     }
 
     /// How long losses must span to be persistent congestion (`§7.6.1`).
     pub fn persistent_duration(&self, max_ack_delay: u64) -> u64 {
-        3 * self.pto(max_ack_delay)
+        rfc9002::persistent_congestion_duration(Span(self.pto(max_ack_delay))).0
     }
 }
 

@@ -4,11 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use windlass_adapter::rfc9002::PACKET_THRESHOLD;
 use windlass_controllers::Time;
 use windlass_qlog::{LossTrigger, PacketType};
-
-/// Packets numbered so much below an acknowledged one are lost (`RFC 9002 §6.1.1`).
-const PACKET_THRESHOLD: u64 = 3;
 
 /// Packets sent and neither acknowledged nor lost, by packet number space.
 #[derive(Debug, Default)]

@@ -22,9 +22,9 @@ fn later_samples_are_folded_into_the_stacks_estimate() {
     let sample = rtt.sample(Time(150), Time(70), number(1)).unwrap();
     assert_eq!((sample.latest, sample.smoothed, sample.min), (Span(80), Span((7 * 36 + 80) / 8), Span(30)));
     assert_eq!(sample.variation, Span((3 * 20 + 44) / 4));
-    assert_eq!(rtt.pto(), Span(41) + GRANULARITY + MAX_ACK_DELAY);
+    assert_eq!(rtt.pto(), Span(41) + rfc9002::GRANULARITY + rfc9002::DEFAULT_MAX_ACK_DELAY);
     rtt.max_ack_delay(Duration::from_millis(5));
-    assert_eq!(rtt.pto(), Span(41) + GRANULARITY + Span::from_millis(5));
+    assert_eq!(rtt.pto(), Span(41) + rfc9002::GRANULARITY + Span::from_millis(5));
 }
 
 #[test]
