@@ -104,34 +104,51 @@ fn logged(algorithm: u16, link: Link) -> (QUIC_STATISTICS_V2, Log, Log) {
 /// What holds of every transfer, whatever controls it.
 fn agree(statistics: &QUIC_STATISTICS_V2, client: &Log, server: &Log) {
     let sent = client.count("quic:packet_sent");
-    // The last of them say good-bye after the statistics were asked for.
-    let late = sent - statistics.SendTotalPackets;
-    assert!(late <= 8, "{sent} packets sent, {} by MsQuic's count", statistics.SendTotalPackets);
+    assert_eq!(sent, statistics.SendTotalPackets, "packets sent, and MsQuic's count of them");
     let lost = client.count("quic:packet_lost");
-    // MsQuic counts, but does not tell, packets of the handshake nobody acknowledges.
-    let untold = statistics.SendSuspectedLostPackets - lost;
-    assert!(untold <= 2, "{lost} packets lost, {} by MsQuic's count", statistics.SendSuspectedLostPackets);
+    // MsQuic counts, but does not trace, packets of the handshake that are never acknowledged.
+    let counted = statistics.SendSuspectedLostPackets;
+    assert!((lost..=lost + 2).contains(&counted), "{lost} packets lost, {counted} by MsQuic's count");
     let received = client.count("quic:packet_received");
     let counted = statistics.RecvTotalPackets - statistics.RecvDroppedPackets - statistics.RecvDuplicatePackets;
-    assert!(received >= counted && received - counted <= 8, "{received} packets received of {counted}");
-    // What one end received and the other sent is the same, but for what the link dropped.
-    assert_eq!(server.count("quic:packet_sent") - received, 0, "nothing is lost on the way back");
-    let numbers = |log: &Log, name| -> Vec<u64> {
-        let mut numbers: Vec<_> =
-            log.events(name).iter().map(|packet| packet["header"]["packet_number"].as_u64().unwrap()).collect();
-        numbers.sort_unstable();
-        numbers
-    };
-    let (left, arrived) = (numbers(client, "quic:packet_sent"), numbers(server, "quic:packet_received"));
-    assert!(arrived.iter().all(|number| left.binary_search(number).is_ok()));
-    assert!(left.windows(2).all(|pair| pair[0] < pair[1]), "a number twice");
+    assert!(received.abs_diff(counted) <= 8, "{received} packets received, {counted} by MsQuic's count");
+
+    let there = delivered("from the client", client, server);
+    let back = delivered("from the server", server, client);
+    // The link drops nothing on the way back, but a machine with other work may overflow the
+    // buffer of a socket.
+    assert!(back.missing * 20 <= back.delivered, "{back:?}");
     let acknowledged = client.acknowledged();
-    assert!(acknowledged.iter().all(|number| arrived.binary_search(number).is_ok()), "acknowledged, but not received");
-    assert!(acknowledged.len() as u64 + lost + late + 8 >= sent, "{} of {sent} acknowledged", acknowledged.len());
-    let bytes = |log: &Log, name| -> u64 {
-        log.events(name).iter().map(|packet| packet["raw"]["length"].as_u64().unwrap()).sum()
+    let unsent = acknowledged.iter().find(|number| !there.numbers.contains_key(number));
+    assert_eq!(unsent, None, "acknowledged, but not received");
+    // The last packets close the connection, which nobody acknowledges.
+    assert!(acknowledged.len() as u64 + lost + 16 >= sent, "{} of {sent} acknowledged", acknowledged.len());
+}
+
+/// Packets that one end sent and the other received.
+#[derive(Debug)]
+struct Delivered {
+    /// Bytes by packet number. MsQuic counts packets of all spaces together.
+    numbers: BTreeMap<u64, u64>,
+    delivered: u64,
+    missing: u64,
+}
+
+/// Checks that every packet received was sent, with as many bytes, and that none was sent twice.
+fn delivered(direction: &str, sender: &Log, receiver: &Log) -> Delivered {
+    let packets = |log: &Log, name| -> BTreeMap<u64, u64> {
+        let number = |packet: &Value| packet["header"]["packet_number"].as_u64().unwrap();
+        let bytes = |packet: &Value| packet["raw"]["length"].as_u64().unwrap();
+        let packets: BTreeMap<_, _> = log.events(name).iter().map(|packet| (number(packet), bytes(packet))).collect();
+        assert_eq!(packets.len() as u64, log.count(name), "{direction}: a number twice in {name}");
+        packets
     };
-    assert_eq!(bytes(server, "quic:packet_sent"), bytes(client, "quic:packet_received"));
+    let (sent, received) = (packets(sender, "quic:packet_sent"), packets(receiver, "quic:packet_received"));
+    for (number, bytes) in &received {
+        assert_eq!(sent.get(number), Some(bytes), "{direction}: bytes of packet {number} as sent and as received");
+    }
+    let delivered = received.len() as u64;
+    Delivered { missing: sent.len() as u64 - delivered, delivered, numbers: received }
 }
 
 #[test]

@@ -94,7 +94,8 @@ fn close(stream: &StreamRef) {
 }
 
 /// Sends so many chunks over a link with an algorithm of `QUIC_SETTINGS`; MsQuic's statistics
-/// of the sender.
+/// of the sender, read once its connection has ended: until then it may still send packets and
+/// declare others lost.
 pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_STATISTICS_V2 {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
@@ -198,10 +199,10 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
     .unwrap();
     connection.start(&client, "127.0.0.1", address.port()).unwrap();
     end.recv_timeout(PATIENCE).expect("the transfer ends");
-    let statistics = connection.get_stats_v2().unwrap();
     connection.shutdown(ConnectionShutdownFlags::NONE, 0);
     // Closed before, the server would not hear of it and wait for its idle timeout.
     close_heard.recv_timeout(PATIENCE).expect("the connection ends");
+    let statistics = connection.get_stats_v2().unwrap();
     drop(connection);
     listener.stop();
     drop(listener);
