@@ -1,4 +1,4 @@
-//! Tells crates that depend on this one where the header is.
+//! Passes the directory of the header to the build scripts of dependents: `DEP_WINDLASS_MSQUIC_ABI_INCLUDE`.
 
 fn main() {
     println!("cargo::rerun-if-changed=include");

@@ -1,4 +1,4 @@
-//! What a name stands for.
+//! Definitions: what the name of a controller stands for.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,12 +12,12 @@ use windlass_adapter::{
 };
 use windlass_controllers::{Algorithm, ConfiguredController, Signals, Time};
 
-use crate::flow::Guarded;
-use crate::packets::{self, NewTrace, Place};
+use crate::flow::GuardedPath;
+use crate::packets::{self, ConnectionInfo, Destination};
 use crate::{AT_MOST, PROVIDES, STACK, WITH_ECN, WITH_ONE_WAY_DELAY};
 
-/// MsQuic with everything turned on.
-const THIS: Stack = Stack { name: STACK, provides: AT_MOST };
+/// MsQuic with all its settings turned on.
+const MSQUIC: Stack = Stack { name: STACK, provides: AT_MOST };
 
 /// A connection that needs a flow.
 #[derive(Clone, Copy, Debug)]
@@ -29,7 +29,7 @@ pub(crate) struct NewConnection<'a> {
     pub(crate) app: Option<&'a str>,
     pub(crate) ecn: bool,
     pub(crate) one_way_delay: bool,
-    /// Its number, where MsQuic tells of its packets.
+    /// `QUIC_STATISTICS_V2.CorrelationId` if MsQuic reports the packets of connections.
     pub(crate) packets: Option<u64>,
     pub(crate) client: bool,
 }
@@ -41,13 +41,13 @@ impl NewConnection<'_> {
         PROVIDES.and(ecn).and(one_way)
     }
 
-    /// The connection as one whose packets are told.
-    fn traced(&self) -> Option<NewTrace<'_>> {
+    /// The connection as its packet log describes it; `None` if MsQuic reports no packets.
+    fn info(&self) -> Option<ConnectionInfo<'_>> {
         let NewConnection { now, peer, mtu, app, client, .. } = *self;
-        self.packets.map(|connection| NewTrace { connection, peer, client, app, now, mtu })
+        self.packets.map(|connection| ConnectionInfo { connection, peer, client, app, now, mtu })
     }
 
-    /// Checks that the connection reports what `engine` needs.
+    /// Checks that the connection reports the signals that `engine` needs.
     fn check<E: ConfiguredController>(&self, engine: &E, controller: &str) -> Result<(), String> {
         let provides = self.provides();
         require(engine, controller, STACK, provides).map_err(|error| {
@@ -64,24 +64,23 @@ impl NewConnection<'_> {
     }
 }
 
-/// What starts flows.
-pub(crate) trait Start: Send + Sync {
-    /// A flow for a connection.
-    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String>;
+/// A definition with any controller.
+pub(crate) trait StartFlow: Send + Sync {
+    /// Starts the flow of a connection.
+    fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String>;
 }
 
-/// What a name stands for: a controller, with its groups and recorders. Goes to
-/// `register_as`.
+/// A controller with its groups and recorders, for `register_as`.
 pub struct Definition<E: ConfiguredController = Algorithm> {
-    policy: FlowBuilder<E>,
-    /// A file that says where flows are recorded.
+    builder: FlowBuilder<E>,
+    /// The configuration whose `[recording]` applies to the flows.
     recording: Option<Config>,
     origin: Box<dyn Fn(&Peer<'_>) -> Time + Send + Sync>,
 }
 
 impl<E: ConfiguredController> From<FlowBuilder<E>> for Definition<E> {
-    fn from(policy: FlowBuilder<E>) -> Self {
-        Definition { policy, recording: None, origin: Box::new(|_| Time::ZERO) }
+    fn from(builder: FlowBuilder<E>) -> Self {
+        Definition { builder, recording: None, origin: Box::new(|_| Time::ZERO) }
     }
 }
 
@@ -91,32 +90,32 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal MsQuic never reports.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        FlowBuilder::named(text, &THIS).map(Definition::from)
+        FlowBuilder::named(text, &MSQUIC).map(Definition::from)
     }
 
-    /// What `config` says for each peer, with its groups and recordings.
+    /// The controller that `config` selects for each peer, with its groups and recordings.
     ///
     /// # Errors
     /// A controller of the file needs a signal MsQuic never reports, or recordings cannot be
     /// written.
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        let policy = FlowBuilder::from_config(config, &THIS)?.recorded_by(config, &THIS)?;
+        let builder = FlowBuilder::from_config(config, &MSQUIC)?.recorded_by(config, &MSQUIC)?;
         let recording = config.recording().map(|_| config.clone());
-        Ok(Definition { recording, ..Definition::from(policy) })
+        Ok(Definition { recording, ..Definition::from(builder) })
     }
 }
 
 impl<E: ConfiguredController> Definition<E> {
-    /// `engine`: [`Static`](crate::Static) makes one of any controller.
+    /// `engine` with its parameters; [`Static`](crate::Static) is one for any controller type.
     ///
     /// # Errors
     /// The controller needs a signal MsQuic never reports.
     pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        FlowBuilder::new(engine, &THIS).map(Definition::from)
+        FlowBuilder::new(engine, &MSQUIC).map(Definition::from)
     }
 
-    /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
-    /// Strength and other shared facts can be changed at any time with [`Groups::with`].
+    /// Puts every flow into the group of the key that `key_of` returns for its peer's address.
+    /// The weight k and other shared state can be changed at any time with [`Groups::with`].
     ///
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.
@@ -125,15 +124,15 @@ impl<E: ConfiguredController> Definition<E> {
     where
         K: Hash + Eq + Send + Sync + 'static,
     {
-        self.policy = self.policy.group(groups, key_of);
+        self.builder = self.builder.group(groups, key_of);
         self
     }
 
-    /// Gives every flow the recorder `make` returns for it. Together with the path the flow
-    /// starts on, what it records is all a replay needs.
+    /// Gives every flow the recorder that `make` returns for it. A recording together with the path
+    /// the flow starts on is enough for a replay.
     #[must_use]
     pub fn record_with(mut self, make: impl Fn(&NewFlow<'_, E>) -> Box<dyn Recorder> + Send + Sync + 'static) -> Self {
-        self.policy = self.policy.record_with(make);
+        self.builder = self.builder.record_with(make);
         self
     }
 
@@ -141,99 +140,99 @@ impl<E: ConfiguredController> Definition<E> {
     /// differs from definition to definition.
     #[must_use]
     pub fn seed(mut self, seed: u64) -> Self {
-        self.policy = self.policy.seed(seed);
+        self.builder = self.builder.seed(seed);
         self
     }
 
-    /// What `choose` returns for each peer: an engine, and its name as a user types it. A
-    /// connection that lacks a signal the engine needs is refused as with any other.
+    /// The controller that `choose` returns for each peer, with its name as a user types it. A
+    /// connection that lacks a signal the controller needs is refused, as with any definition.
     #[must_use]
     pub fn choosing(choose: impl Fn(&Peer<'_>) -> (E, Arc<str>) + Send + Sync + 'static) -> Self {
         let choice = move |peer: &Peer<'_>| {
             let (engine, text) = choose(peer);
-            Choice { controller: engine, text }
+            Choice { engine, text }
         };
         FlowBuilder::choosing(choice).into()
     }
 
-    /// Counts time from where `origin` says for a peer, in what controllers and recorders are
-    /// told; MsQuic's clock is the monotonic one on Linux.
+    /// Sets time zero of the events of a peer's flow, on MsQuic's clock, which is the monotonic
+    /// clock on Linux.
     #[must_use]
-    pub fn since(mut self, origin: impl Fn(&Peer<'_>) -> Time + Send + Sync + 'static) -> Self {
+    pub fn time_origin(mut self, origin: impl Fn(&Peer<'_>) -> Time + Send + Sync + 'static) -> Self {
         self.origin = Box::new(origin);
         self
     }
 
-    /// Has `join` make every flow, alone or in a group, of what is chosen and recorded.
+    /// Has `join` start every flow, in a group or not, with the controller chosen and its recorder.
     #[must_use]
     pub fn join_with(
         mut self,
         join: impl Fn(&NewFlow<'_, E>, Option<Box<dyn Recorder>>) -> Flow<E> + Send + Sync + 'static,
     ) -> Self {
-        self.policy = self.policy.join_with(join);
+        self.builder = self.builder.join_with(join);
         self
     }
 }
 
 impl<E: ConfiguredController> Definition<E> {
-    /// Where a file says that flows are recorded.
-    pub(crate) fn spool(&self) -> Option<LogWriter> {
+    /// The log writer of the configuration's `[recording]`.
+    pub(crate) fn log_writer(&self) -> Option<LogWriter> {
         self.recording.as_ref()?.recording()?.open().ok()
     }
 
-    /// What records a flow: beside the packets of its connection if those are logged where the
-    /// flow would be, or would not.
-    fn recorder(&self, new: &NewFlow<'_, E>, packets: Option<Place>) -> Option<Box<dyn Recorder>> {
+    /// The recorder of a flow. If the packets of its connection are logged, a `[recording]` goes
+    /// to the same file.
+    fn recorder(&self, new: &NewFlow<'_, E>, packets: Option<Destination>) -> Option<Box<dyn Recorder>> {
         let level = self.recording.as_ref().and_then(Config::recording).map(Recording::level);
         match (packets, level) {
-            (Some(place), Some(level)) => {
-                let recorder = QlogRecorder::new(place.trace, level, new.controller, new.text, new.path);
+            (Some(destination), Some(level)) => {
+                let recorder = QlogRecorder::new(destination.trace, level, new.controller, new.text, new.path);
                 Some(Box::new(recorder.without_packet_lost().without_mtu_updated()))
             }
-            _ => self.policy.recorder(new),
+            _ => self.builder.recorder(new),
         }
     }
 }
 
-impl<E: ConfiguredController> Start for Definition<E> {
-    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
-        let choice = self.policy.choose(&new.peer);
+impl<E: ConfiguredController> StartFlow for Definition<E> {
+    fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {
+        let choice = self.builder.choose(&new.peer);
         new.check(&choice.controller, &choice.text)?;
         let origin = (self.origin)(&new.peer);
         let now = Time(new.now.since(origin).0);
-        let start = windlass_controllers::Path { now, mtu: new.mtu, seed: self.policy.next_seed() };
+        let start = windlass_controllers::Path { now, mtu: new.mtu, seed: self.builder.next_seed() };
         let flow = NewFlow { peer: new.peer, controller: &choice.controller, text: &choice.text, path: &start };
-        let traced = new.traced();
-        let place = traced.and_then(|traced| packets::place_of(&traced));
-        let recorded = place.is_some() && self.recording.is_some();
-        let flow = self.policy.join(&flow, self.recorder(&flow, place));
-        if let Some(traced) = traced {
-            packets::name(&traced, &choice.text, flow.with_decision(|decision| decision.cwnd), recorded);
+        let info = new.info();
+        let destination = info.and_then(|info| packets::destination_of(&info));
+        let has_recorder = destination.is_some() && self.recording.is_some();
+        let flow = self.builder.join(&flow, self.recorder(&flow, destination));
+        if let Some(info) = info {
+            packets::record_controller(&info, &choice.text, flow.with_decision(|decision| decision.cwnd), has_recorder);
         }
         let path = crate::path::Path::new(flow, now, new.mtu, new.in_flight).since(origin);
-        Ok(Guarded::new(Box::new(path), choice.text))
+        Ok(GuardedPath::new(Box::new(path), choice.text))
     }
 }
 
 impl<E: ConfiguredController> fmt::Debug for Definition<E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Definition").field(&self.policy).finish()
+        f.debug_tuple("Definition").field(&self.builder).finish()
     }
 }
 
 /// Definitions of this program, by name.
-static NAMED: RwLock<BTreeMap<String, Arc<dyn Start>>> = RwLock::new(BTreeMap::new());
+static DEFINITIONS: RwLock<BTreeMap<String, Arc<dyn StartFlow>>> = RwLock::new(BTreeMap::new());
 
-/// Has this plugin take `name` for `definition`, before the catalogue; for names not asked
-/// for yet.
+/// Defines `name`, which takes precedence over the catalogue. A name that was registered before
+/// keeps its definition.
 pub fn define_as<E: ConfiguredController>(name: &str, definition: Definition<E>) {
-    NAMED.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(definition));
+    DEFINITIONS.write().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), Arc::new(definition));
 }
 
-/// What `text` stands for.
-pub(crate) fn find(text: &str) -> Result<Arc<dyn Start>, String> {
-    if let Some(named) = NAMED.read().unwrap_or_else(PoisonError::into_inner).get(text) {
-        return Ok(Arc::clone(named));
+/// The definition of `text`: one of this program, or a controller of the catalogue.
+pub(crate) fn find(text: &str) -> Result<Arc<dyn StartFlow>, String> {
+    if let Some(definition) = DEFINITIONS.read().unwrap_or_else(PoisonError::into_inner).get(text) {
+        return Ok(Arc::clone(definition));
     }
     match Definition::named(text) {
         Ok(definition) => Ok(Arc::new(definition)),

@@ -1,92 +1,91 @@
-//! A path whose panics end here: MsQuic is C, and a panic must not unwind into it.
+//! Catches panics of a path: MsQuic is C, and a panic must not unwind into it.
 
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use windlass_msquic_abi::Control;
+use windlass_msquic_abi::{self as abi, Control};
 
-use crate::path::Driven;
+use crate::path::PathEvents;
 
-/// A path, until its controller panics. From then on its last decision holds.
-pub(crate) struct Guarded {
-    path: Option<Box<dyn Driven>>,
+/// A path until its controller panics. After that its last decision holds.
+pub(crate) struct GuardedPath {
+    path: Option<Box<dyn PathEvents>>,
     controller: Arc<str>,
 }
 
-impl Guarded {
-    /// Guards `path`, whose controller the user calls `controller`.
-    pub(crate) fn new(path: Box<dyn Driven>, controller: Arc<str>) -> Self {
-        Guarded { path: Some(path), controller }
+impl GuardedPath {
+    /// Guards `path`. `controller` is its name as the user types it.
+    pub(crate) fn new(path: Box<dyn PathEvents>, controller: Arc<str>) -> Self {
+        GuardedPath { path: Some(path), controller }
     }
 
-    /// Tells the path something; `control` is then what holds.
-    pub(crate) fn tell(&mut self, control: &mut Control, what: impl FnOnce(&mut dyn Driven)) {
+    /// Passes an event to the path and updates `control`.
+    pub(crate) fn update(&mut self, control: &mut Control, event: impl FnOnce(&mut dyn PathEvents)) {
         let Some(path) = &mut self.path else { return };
-        let told = catch_unwind(AssertUnwindSafe(|| {
-            what(path.as_mut());
+        let updated = catch_unwind(AssertUnwindSafe(|| {
+            event(path.as_mut());
             path.control()
         }));
-        match told {
+        match updated {
             Ok(decided) => *control = decided,
-            Err(_) => self.give_up(control),
+            Err(_) => self.abandon(control),
         }
     }
 
-    /// Tells the path that a packet left, which is often nothing to its controller.
-    pub(crate) fn sent(&mut self, control: &mut Control, sent: &windlass_msquic_abi::Sent) {
+    /// Passes a sent packet to the path. `control` is updated only if the flow got an event.
+    pub(crate) fn on_sent(&mut self, control: &mut Control, sent: &abi::Sent) {
         let Some(path) = &mut self.path else { return };
-        let told = catch_unwind(AssertUnwindSafe(|| path.sent(sent).then(|| path.control())));
-        match told {
+        let updated = catch_unwind(AssertUnwindSafe(|| path.on_sent(sent).then(|| path.control())));
+        match updated {
             Ok(Some(decided)) => *control = decided,
             Ok(None) => {}
-            Err(_) => self.give_up(control),
+            Err(_) => self.abandon(control),
         }
     }
 
     #[cold]
-    fn give_up(&mut self, control: &mut Control) {
+    fn abandon(&mut self, control: &mut Control) {
         let path = self.path.take();
-        // Leaving its group is a step too.
+        // Leaving its group steps the controller, too.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
-        control.flags &= !windlass_msquic_abi::control::SHARED;
-        say(&format!(
+        control.flags &= !abi::control::SHARED;
+        warn(&format!(
             "{} panicked; its connection goes on with the last window, {} bytes",
             self.controller, control.cwnd
         ));
     }
 }
 
-impl Drop for Guarded {
+impl Drop for GuardedPath {
     fn drop(&mut self) {
         let path = self.path.take();
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
     }
 }
 
-/// A line on standard error, if there is one.
-pub(crate) fn say(line: &str) {
+/// Writes a line to standard error; errors are ignored.
+pub(crate) fn warn(line: &str) {
     let _ = writeln!(std::io::stderr(), "windlass: {line}");
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_msquic_abi as abi;
 
     struct Fragile;
 
-    impl Driven for Fragile {
-        fn sent(&mut self, _: &abi::Sent) -> bool {
+    impl PathEvents for Fragile {
+        fn on_sent(&mut self, _: &abi::Sent) -> bool {
             true
         }
-        fn acked(&mut self, _: &abi::Acked, _: &[abi::Packet]) {
+        fn on_acked(&mut self, _: &abi::Acked, _: &[abi::Packet]) {
             panic!("on purpose");
         }
-        fn marked(&mut self, _: &abi::Marked) {}
-        fn lost(&mut self, _: &abi::Lost, _: &[abi::Packet]) {}
-        fn spurious(&mut self, _: &abi::Spurious) {}
-        fn forgotten(&mut self, _: u64, _: u32) {}
+        fn on_ecn_ce(&mut self, _: &abi::EcnCe) {}
+        fn on_lost(&mut self, _: &abi::Lost, _: &[abi::Packet]) {}
+        fn on_spurious_loss(&mut self, _: &abi::SpuriousLoss) {}
+        fn on_discarded(&mut self, _: u64, _: u32) {}
         fn control(&self) -> Control {
             Control { cwnd: 7000, ..Control::default() }
         }
@@ -100,15 +99,15 @@ mod tests {
 
     #[test]
     fn after_a_panic_the_last_window_holds() {
-        let mut guarded = Guarded::new(Box::new(Fragile), "fragile".into());
+        let mut guarded = GuardedPath::new(Box::new(Fragile), "fragile".into());
         let mut control = Control::default();
-        guarded.sent(&mut control, &abi::Sent::default());
+        guarded.on_sent(&mut control, &abi::Sent::default());
         assert_eq!(control.cwnd, 7000);
-        guarded.tell(&mut control, |_| panic!("on purpose"));
+        guarded.update(&mut control, |_| panic!("on purpose"));
         assert!(guarded.path.is_none());
         assert_eq!(control.cwnd, 7000);
         control.cwnd = 1;
-        guarded.sent(&mut control, &abi::Sent::default());
+        guarded.on_sent(&mut control, &abi::Sent::default());
         assert_eq!(control.cwnd, 1, "nobody decides any more");
     }
 }

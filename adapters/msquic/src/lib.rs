@@ -1,20 +1,20 @@
 //! windlass congestion controllers for [MsQuic](https://github.com/microsoft/msquic) 2.5.
 //!
-//! MsQuic has no interface for congestion controllers. `windlass-msquic-sys` builds the
-//! released source, unchanged, with a congestion control inside that asks plugins; this crate
-//! is such a plugin, with the whole catalogue. As a shared library it needs no change of a
-//! program (`MSQUIC_CC_PLUGIN`, `MSQUIC_CC`, `MSQUIC_CONFIG`). In a program of one's own:
+//! MsQuic has no interface for congestion controllers. `windlass-msquic-sys` builds the released
+//! source, unchanged, together with a congestion control that calls plugins. This crate is such a
+//! plugin and contains the whole catalogue. As a shared library it works in unmodified programs
+//! (`MSQUIC_CC_PLUGIN`, `MSQUIC_CC`, `MSQUIC_CONFIG`). In a program of one's own:
 //!
 #![cfg_attr(feature = "native", doc = "```")]
 #![cfg_attr(not(feature = "native"), doc = "```ignore")]
 //! // For QUIC_SETTINGS.CongestionControlAlgorithm of a configuration:
 //! let id = windlass_msquic::register("tcp-k:k=4")?;
 //! assert!(id >= 0x4000);
-//! // For all connections that ask for nothing:
+//! // For all connections that select no controller:
 //! windlass_msquic::set_default(Some("a-tcp"))?;
 //! let error = windlass_msquic::register("tcp-k:k=yes").unwrap_err();
 //! assert!(error.to_string().contains("yes"), "{error}");
-//! # Ok::<(), windlass_msquic::Refused>(())
+//! # Ok::<(), windlass_msquic::RegisterError>(())
 //! ```
 //!
 //! # What MsQuic 2.5 cannot do
@@ -23,12 +23,11 @@
 //!   controller that needs one of them is refused.
 //! * **ECN and one-way delays only where the program turns them on**
 //!   (`QUIC_SETTINGS.EcnEnabled`, `OneWayDelayEnabled`); one-way delays also want the peer.
-//! * **The RTT sample of a frame comes with its acknowledgements**, after the marks and losses
-//!   it brings.
-//! * **The pacer's timer is of a millisecond.**
+//! * **The RTT sample of a frame comes with its acknowledgements**, after the CE marks and losses
+//!   of the frame.
+//! * **The pacing timer has a resolution of 1 ms.**
 
 mod definition;
-mod exit;
 mod flow;
 #[cfg(feature = "native")]
 mod native;
@@ -39,7 +38,7 @@ mod settings;
 
 pub use definition::{Definition, define_as};
 #[cfg(feature = "native")]
-pub use native::{Refused, configure, load, plug, register, register_as, set_default};
+pub use native::{RegisterError, add_catalogue, configure, load, register, register_as, set_default};
 pub use plugin::plugin;
 pub use windlass_adapter::config::{Config, ConfigError, Peer};
 pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
@@ -50,8 +49,7 @@ use windlass_controllers::Signals;
 /// The stack's name in errors and logs.
 pub const STACK: &str = "msquic";
 
-/// What every connection of MsQuic 2.5 reports to a controller, with the bookkeeping of this
-/// adapter.
+/// Signals of every connection of MsQuic 2.5 with this adapter.
 pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::LOSS)
     .and(Signals::PERSISTENT_CONGESTION)
@@ -63,11 +61,12 @@ pub const PROVIDES: Signals = Signals::ACKS
     .and(Signals::PACING)
     .and(Signals::GROUPS);
 
-/// What a connection reports besides with `QUIC_SETTINGS.EcnEnabled`.
+/// Additional signals with `QUIC_SETTINGS.EcnEnabled`.
 pub const WITH_ECN: Signals = Signals::ECN.and(Signals::CE_COUNT);
 
-/// What a connection reports besides with `QUIC_SETTINGS.OneWayDelayEnabled`.
+/// Additional signals with `QUIC_SETTINGS.OneWayDelayEnabled`.
 pub const WITH_ONE_WAY_DELAY: Signals = Signals::ONE_WAY_DELAY;
 
-/// All of it: what a name is checked against before there is a connection.
+/// All signals a connection can have. A controller that needs others is refused before there is a
+/// connection.
 pub const AT_MOST: Signals = PROVIDES.and(WITH_ECN).and(WITH_ONE_WAY_DELAY);

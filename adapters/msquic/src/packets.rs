@@ -1,6 +1,6 @@
-//! Files of every packet of MsQuic's connections, whatever controls them, from MsQuic's own trace
-//! points. Only an MsQuic built with the feature `packet-qlog` tells of packets; with any other
-//! there are no files.
+//! qlog of every packet of MsQuic's connections, for any congestion control, from MsQuic's own
+//! trace points. Only an MsQuic built with the feature `packet-qlog` has them; without it nothing
+//! is logged.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,104 +17,107 @@ use windlass_msquic_abi as abi;
 use windlass_qlog::{Detail, Header, Profile, Trace, Vantage};
 
 use crate::STACK;
-use crate::flow::say;
+use crate::flow::warn;
 use crate::path::time;
+use crate::plugin::call_at_exit;
 
-mod file;
+mod connection_log;
 
-use file::File;
+use connection_log::ConnectionLog;
 
-/// Where the qlog of one connection goes.
+/// The writer of one connection's qlog.
 pub type Output = Box<dyn Write + Send>;
 
-/// Not 0 while packets are wanted; what the plugin's table points to.
+/// Not 0 while packets are logged. The plugin's table points to it.
 pub(crate) static TRACING: AtomicU32 = AtomicU32::new(0);
 
-/// A connection whose first packet is about to be told.
+/// A connection whose log begins.
 #[derive(Clone, Copy, Debug)]
-pub struct NewTrace<'a> {
+pub struct ConnectionInfo<'a> {
     /// `QUIC_STATISTICS_V2.CorrelationId`, unique in this process.
     pub connection: u64,
-    /// Who is at the other end.
+    /// Address and, for clients, host name of the peer.
     pub peer: Peer<'a>,
-    /// Whether this end opened it.
+    /// Whether this end is the client.
     pub client: bool,
     /// `QUIC_REGISTRATION_CONFIG.AppName`.
     pub app: Option<&'a str>,
-    /// MsQuic's clock.
+    /// Now, on MsQuic's clock.
     pub now: Time,
     /// A full datagram, bytes of UDP payload.
     pub mtu: u32,
 }
 
-/// Where the packets of a connection are written.
+/// The trace that the packets of a connection are written to.
 #[derive(Clone)]
-pub struct Place {
-    /// What is written to, by others as well.
+pub struct Destination {
+    /// The trace; others may write to it as well.
     pub trace: SharedTrace<Output>,
-    /// What MsQuic's clock showed when the trace's time began.
+    /// Time zero of the trace, on MsQuic's clock.
     pub origin: Time,
-    /// Records of the file dropped so far.
-    pub lost: Arc<AtomicU64>,
-    /// Whether the trace says already who controls the connection.
-    pub named: bool,
-    /// Whether a recorder of the flow writes to the trace what its controller knows and decides.
-    pub recorded: bool,
+    /// Records dropped so far because the disk was too slow.
+    pub dropped: Arc<AtomicU64>,
+    /// Whether the trace already names the controller.
+    pub has_controller: bool,
+    /// Whether a recorder of the flow writes the controller's state and decisions to the trace.
+    pub has_recorder: bool,
 }
 
-type Places = dyn Fn(&NewTrace<'_>) -> Option<Place> + Send + Sync;
-/// Places of everybody who asked for files; the first that has one for a connection is it.
-static PLACES: RwLock<Vec<Arc<Places>>> = RwLock::new(Vec::new());
-/// Files by connection; none of those nobody wants.
-static FILES: RwLock<BTreeMap<u64, Option<Arc<Mutex<File>>>>> = RwLock::new(BTreeMap::new());
+type Destinations = dyn Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync;
+/// Sources of destinations. A connection gets the first destination that one of them returns.
+static SOURCES: RwLock<Vec<Arc<Destinations>>> = RwLock::new(Vec::new());
+/// Logs by connection; `None` if no source has a destination for it.
+static LOGS: RwLock<BTreeMap<u64, Option<Arc<Mutex<ConnectionLog>>>>> = RwLock::new(BTreeMap::new());
 
-/// Asks `place` where the packets of each connection go that begins from now on, unless somebody
-/// asked before knows. What it writes to is written to at once, on MsQuic's threads: files belong
-/// into [`to_directory`].
+/// Logs the packets of every new connection to the destination that `source` returns for it,
+/// unless an earlier source has one. MsQuic's own threads write to it, so that it should not block;
+/// [`log_to_directory`] is for files.
 ///
 /// # Errors
 /// There are too many plugins.
 #[cfg(feature = "native")]
-pub fn to(place: impl Fn(&NewTrace<'_>) -> Option<Place> + Send + Sync + 'static) -> Result<(), crate::Refused> {
-    ask(place);
-    crate::plug()
+pub fn log_with(
+    source: impl Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync + 'static,
+) -> Result<(), crate::RegisterError> {
+    add_source(source);
+    crate::add_catalogue()
 }
 
-/// [`to`], for what MsQuic's side itself asks for.
-pub(crate) fn ask(place: impl Fn(&NewTrace<'_>) -> Option<Place> + Send + Sync + 'static) {
-    PLACES.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(place));
+/// [`log_with`] without adding the plugin, which calls this itself.
+pub(crate) fn add_source(source: impl Fn(&ConnectionInfo<'_>) -> Option<Destination> + Send + Sync + 'static) {
+    SOURCES.write().unwrap_or_else(PoisonError::into_inner).push(Arc::new(source));
     TRACING.store(1, Ordering::Relaxed);
 }
 
-/// Writes a file in `directory`, which is made if it is not there, for every connection that
-/// begins from now on. A thread writes them; what the disk cannot keep up with is dropped by
-/// record, counted, and told in the file and by [`LogWriter::report`].
+/// Logs every new connection to a file of its own in `directory`, which is created if it does not
+/// exist. A thread writes the files. Records that the disk is too slow for are dropped and counted,
+/// in the file and by [`LogWriter::report`].
 ///
 /// # Errors
-/// The directory cannot be made, no thread, or there are too many plugins.
+/// The directory or the thread cannot be created, or there are too many plugins.
 #[cfg(feature = "native")]
-pub fn to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
-    let spool = ask_directory(directory.into())?;
-    crate::plug().map_err(io::Error::other)?;
-    Ok(spool)
+pub fn log_to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
+    let writer = open_directory(directory.into())?;
+    crate::add_catalogue().map_err(io::Error::other)?;
+    Ok(writer)
 }
 
-fn ask_directory(directory: PathBuf) -> io::Result<LogWriter> {
-    let spool = LogWriter::open(directory)?;
-    wait_for(&spool);
-    let files = spool.clone();
-    ask(move |new| Some(place(&files, new)));
-    Ok(spool)
+fn open_directory(directory: PathBuf) -> io::Result<LogWriter> {
+    let writer = LogWriter::open(directory)?;
+    wait_for(&writer);
+    let files = writer.clone();
+    add_source(move |new| Some(new_file(&files, new)));
+    Ok(writer)
 }
 
-/// A file of `spool` for a connection.
-pub(crate) fn place(spool: &LogWriter, new: &NewTrace<'_>) -> Place {
+/// A new file of `writer` for a connection.
+pub(crate) fn new_file(writer: &LogWriter, new: &ConnectionInfo<'_>) -> Destination {
     static STARTED: LazyLock<u128> =
         LazyLock::new(|| SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_millis());
     let end = if new.client { "client" } else { "server" };
     let name = format!("{STACK}-{}-{}-{end}-{}.sqlog", *STARTED, std::process::id(), new.connection);
-    let file = spool.file(&name);
-    let lost = file.lost();
+    let file = writer.file(&name);
+    let dropped = file.lost();
     let (title, group) = (format!("{STACK} to {}", new.peer.address), format!("{:016x}", new.connection));
     let header = Header {
         title: &title,
@@ -125,101 +128,102 @@ pub(crate) fn place(spool: &LogWriter, new: &NewTrace<'_>) -> Place {
         ..Header::default()
     };
     let mut trace = Trace::new(Box::new(file) as Output, Profile::Ietf, Detail::Packets, &header);
-    // A file's beginning is always taken; if it was dropped the rest would be lost.
+    // The writer never drops the first record of a file, without which the rest cannot be read.
     let _ = trace.flush();
-    Place { trace: trace.into(), origin: Time::ZERO, lost, named: false, recorded: false }
+    Destination { trace: trace.into(), origin: Time::ZERO, dropped, has_controller: false, has_recorder: false }
 }
 
-/// Spools that packets go to, to be waited for when the process ends.
-static SPOOLS: Mutex<Vec<LogWriter>> = Mutex::new(Vec::new());
+/// Log writers to wait for when the process ends.
+static LOG_WRITERS: Mutex<Vec<LogWriter>> = Mutex::new(Vec::new());
 
-/// Has the process wait at its end until `spool` is written.
-pub(crate) fn wait_for(spool: &LogWriter) {
-    SPOOLS.lock().unwrap_or_else(PoisonError::into_inner).push(spool.clone());
-    write_all_at_exit();
+/// Has the process wait at its end until `writer` has written everything.
+pub(crate) fn wait_for(writer: &LogWriter) {
+    LOG_WRITERS.lock().unwrap_or_else(PoisonError::into_inner).push(writer.clone());
+    flush_at_exit();
 }
 
-/// A program that returns from `main` does not wait for a thread of ours.
-fn write_all_at_exit() {
+/// Writes everything when the process ends, which does not wait for the writers' threads.
+fn flush_at_exit() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        crate::exit::call_at_exit(|| {
+        call_at_exit(|| {
             TRACING.store(0, Ordering::Relaxed);
-            for file in FILES.read().unwrap_or_else(PoisonError::into_inner).values().flatten() {
-                file.lock().unwrap_or_else(PoisonError::into_inner).flush();
+            for log in LOGS.read().unwrap_or_else(PoisonError::into_inner).values().flatten() {
+                log.lock().unwrap_or_else(PoisonError::into_inner).flush();
             }
-            for spool in SPOOLS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                spool.wait();
+            for writer in LOG_WRITERS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+                writer.wait();
             }
         });
     });
 }
 
-/// Has the environment's `MSQUIC_QLOG` decide, if it is set.
-pub(crate) fn from_environment() {
+/// Logs to the directory of the environment variable `MSQUIC_QLOG`, if it is set.
+pub(crate) fn read_environment() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let Some(directory) = std::env::var_os("MSQUIC_QLOG").filter(|directory| !directory.is_empty()) else { return };
-        if let Err(error) = ask_directory(PathBuf::from(&directory)) {
-            say(&format!("MSQUIC_QLOG is {}: {error}; no packets are logged", directory.display()));
+        if let Err(error) = open_directory(PathBuf::from(&directory)) {
+            warn(&format!("MSQUIC_QLOG is {}: {error}; no packets are logged", directory.display()));
         }
     });
 }
 
-/// The file of a connection, if there is one.
-fn file_of(connection: u64) -> Option<Arc<Mutex<File>>> {
-    FILES.read().unwrap_or_else(PoisonError::into_inner).get(&connection).cloned().flatten()
+/// The log of a connection, if it has one.
+fn log_of(connection: u64) -> Option<Arc<Mutex<ConnectionLog>>> {
+    LOGS.read().unwrap_or_else(PoisonError::into_inner).get(&connection).cloned().flatten()
 }
 
-/// Where the packets of a connection are written, if anywhere, begun if it is new.
-pub(crate) fn place_of(new: &NewTrace<'_>) -> Option<Place> {
-    begin(new);
-    Some(file_of(new.connection)?.lock().unwrap_or_else(PoisonError::into_inner).place())
+/// The destination of a connection's packets, if it has one. Opens the log of a new connection.
+pub(crate) fn destination_of(new: &ConnectionInfo<'_>) -> Option<Destination> {
+    open_log(new);
+    Some(log_of(new.connection)?.lock().unwrap_or_else(PoisonError::into_inner).destination())
 }
 
-/// Says in the file of a connection, if there is one that does not say it, who controls it;
-/// `recorded` is as in [`Place`].
-pub(crate) fn name(new: &NewTrace<'_>, controller: &str, window: u64, recorded: bool) {
-    if let Some(file) = file_of(new.connection) {
-        file.lock().unwrap_or_else(PoisonError::into_inner).name(new.now, controller, new.mtu, window, recorded);
+/// Writes the controller of a connection to its log, if it has one that does not name it yet.
+/// `window` is the initial congestion window, bytes; `has_recorder` is as in [`Destination`].
+pub(crate) fn record_controller(new: &ConnectionInfo<'_>, controller: &str, window: u64, has_recorder: bool) {
+    if let Some(log) = log_of(new.connection) {
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.record_controller(new.now, controller, new.mtu, window, has_recorder);
     }
 }
 
-/// The file of a connection, begun if it is new and somebody wants it.
-fn begin(new: &NewTrace<'_>) {
+/// Opens the log of a new connection, if a source has a destination for it.
+fn open_log(new: &ConnectionInfo<'_>) {
     if TRACING.load(Ordering::Relaxed) == 0 || new.peer.address.port() == 0 {
         return;
     }
-    if FILES.read().unwrap_or_else(PoisonError::into_inner).contains_key(&new.connection) {
+    if LOGS.read().unwrap_or_else(PoisonError::into_inner).contains_key(&new.connection) {
         return;
     }
-    let places = PLACES.read().unwrap_or_else(PoisonError::into_inner).clone();
-    let place = places.iter().find_map(|place| place(new));
-    let file = place.map(|place| Arc::new(Mutex::new(File::new(place, new.mtu))));
-    FILES.write().unwrap_or_else(PoisonError::into_inner).insert(new.connection, file);
+    let sources = SOURCES.read().unwrap_or_else(PoisonError::into_inner).clone();
+    let destination = sources.iter().find_map(|source| source(new));
+    let log = destination.map(|destination| Arc::new(Mutex::new(ConnectionLog::new(destination, new.mtu))));
+    LOGS.write().unwrap_or_else(PoisonError::into_inner).insert(new.connection, log);
 }
 
-/// Something happened; `new` is its connection, `None` if that is gone.
-pub(crate) fn tell(traced: &abi::Traced, new: Option<&NewTrace<'_>>, frames: &[u8], controller: Option<&str>) {
-    if traced.what == abi::traced::CLOSED {
-        drop(FILES.write().unwrap_or_else(PoisonError::into_inner).remove(&traced.connection));
+/// Writes a trace event to the log of its connection. `new` is `None` after the connection's end.
+pub(crate) fn record(event: &abi::Trace, new: Option<&ConnectionInfo<'_>>, frames: &[u8], controller: Option<&str>) {
+    if event.kind == abi::trace::CLOSED {
+        drop(LOGS.write().unwrap_or_else(PoisonError::into_inner).remove(&event.connection));
         return;
     }
     let Some(new) = new else { return };
-    // Before its first packet MsQuic may not know a connection's peer.
-    if matches!(traced.what, abi::traced::FRAMES | abi::traced::SENT | abi::traced::RECEIVED) {
-        begin(new);
+    // Before the first packet MsQuic may not know the peer of a connection.
+    if matches!(event.kind, abi::trace::FRAMES | abi::trace::SENT | abi::trace::RECEIVED) {
+        open_log(new);
     }
-    let Some(file) = file_of(traced.connection) else { return };
-    let told = catch_unwind(AssertUnwindSafe(|| {
-        let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.tell(time(traced.now_us), new.mtu, traced, frames, controller);
+    let Some(log) = log_of(event.connection) else { return };
+    let written = catch_unwind(AssertUnwindSafe(|| {
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.record(time(event.now_us), new.mtu, event, frames, controller);
     }));
-    if told.is_err() {
-        say(&format!("the log of connection {} ends here", traced.connection));
-        let before = FILES.write().unwrap_or_else(PoisonError::into_inner).insert(traced.connection, None);
-        // The writer that panicked is asked to write what is left.
-        let _ = catch_unwind(AssertUnwindSafe(move || drop((file, before))));
+    if written.is_err() {
+        warn(&format!("the log of connection {} ends here", event.connection));
+        let before = LOGS.write().unwrap_or_else(PoisonError::into_inner).insert(event.connection, None);
+        // Dropping it flushes the writer that panicked.
+        let _ = catch_unwind(AssertUnwindSafe(move || drop((log, before))));
     }
 }
 

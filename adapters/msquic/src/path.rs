@@ -14,11 +14,11 @@ fn span(us: u64) -> Span {
     Span(us.saturating_mul(1000))
 }
 
-/// Turns what MsQuic tells of a path into events of a flow.
+/// Turns MsQuic's events of a path into events of a flow.
 #[derive(Debug)]
 pub(crate) struct Path<E: ConfiguredController> {
     flow: Flow<E>,
-    /// What MsQuic's clock showed when time began.
+    /// Time zero of the flow, on MsQuic's clock.
     origin: Time,
     now: Time,
     mtu: u32,
@@ -29,26 +29,26 @@ pub(crate) struct Path<E: ConfiguredController> {
     wants_packet_sent: bool,
 }
 
-/// What a path is told and asked, whatever its engine.
-pub(crate) trait Driven: Send {
-    /// A packet left; whether the controller heard of it.
-    fn sent(&mut self, sent: &abi::Sent) -> bool;
-    /// `packets` were acknowledged.
-    fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]);
-    /// The peer reported marks.
-    fn marked(&mut self, marked: &abi::Marked);
-    /// `packets` were lost.
-    fn lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]);
-    /// The latest losses were none.
-    fn spurious(&mut self, spurious: &abi::Spurious);
-    /// `in_flight` bytes remain, the others left unheard of.
-    fn forgotten(&mut self, now_us: u64, in_flight: u32);
+/// A path with any controller.
+pub(crate) trait PathEvents: Send {
+    /// A packet was sent. True if the flow got an event, so that the control may have changed.
+    fn on_sent(&mut self, sent: &abi::Sent) -> bool;
+    /// An ACK frame acknowledged `packets`.
+    fn on_acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]);
+    /// The peer reported CE marks.
+    fn on_ecn_ce(&mut self, ecn_ce: &abi::EcnCe);
+    /// `packets` were declared lost.
+    fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]);
+    /// The last losses were spurious.
+    fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss);
+    /// Packets were discarded (`RFC 9002 §6.4`); `in_flight` bytes remain.
+    fn on_discarded(&mut self, now_us: u64, in_flight: u32);
     /// What the sender may do.
     fn control(&self) -> abi::Control;
 }
 
 impl<E: ConfiguredController> Path<E> {
-    /// `flow` on a path of datagrams of `mtu` bytes that starts with `in_flight` bytes.
+    /// `flow` on a path with datagrams of `mtu` bytes, of which `in_flight` bytes are in flight.
     pub(crate) fn new(flow: Flow<E>, now: Time, mtu: u32, in_flight: u32) -> Self {
         let mut counted = InFlight::new(flow.controller());
         if in_flight > 0 {
@@ -67,7 +67,7 @@ impl<E: ConfiguredController> Path<E> {
         }
     }
 
-    /// Counts time from `origin` of MsQuic's clock.
+    /// Sets time zero of the flow, on MsQuic's clock.
     pub(crate) fn since(mut self, origin: Time) -> Self {
         self.origin = origin;
         self
@@ -77,29 +77,29 @@ impl<E: ConfiguredController> Path<E> {
         Time(time(us).since(self.origin).0)
     }
 
-    fn tell(&mut self, kind: EventKind) {
+    fn emit(&mut self, kind: EventKind) {
         self.flow.on_event(&Event { now: self.now, kind });
     }
 
-    /// It is `now_us`, and datagrams have `mtu` bytes. Time does not go back: packets are
-    /// stamped a little before MsQuic tells of them.
+    /// Sets the time and the size of datagrams. Time never goes back: MsQuic's send times are a
+    /// little older than its other readings of the clock.
     fn at(&mut self, now_us: u64, mtu: u32) {
         self.now = self.now.max(self.time(now_us));
         if mtu != self.mtu {
             self.mtu = mtu;
-            self.tell(EventKind::MtuUpdated(mtu));
+            self.emit(EventKind::MtuUpdated(mtu));
         }
     }
 
-    /// Whether a flight of so many bytes left most of the window unused, and no rate decided
-    /// by the controller can have held it back (`RFC 9002 §7.8`). MsQuic's own controllers
-    /// bound their windows by what was in flight for the same reason: a sender that is slower
-    /// than its path may have enough to send all the time.
+    /// Whether `flight` bytes left more than half of the window unused although no rate of the
+    /// controller limits the sender (`RFC 9002 §7.8`). A sender slower than its path may do so
+    /// without being application-limited; MsQuic's own controllers bound their windows by the bytes
+    /// in flight for the same reason.
     fn unused(&self, flight: u32) -> bool {
         self.flow.with_decision(|decision| decision.pacing_rate.is_none() && u64::from(flight) < decision.cwnd / 2)
     }
 
-    /// The sample of a frame, if it brings one.
+    /// The RTT sample of a frame; `None` if it has none.
     fn sample(&mut self, acked: &abi::Acked) -> Option<event::RttSample> {
         if acked.flags & abi::acked::RTT == 0 {
             return None;
@@ -113,17 +113,17 @@ impl<E: ConfiguredController> Path<E> {
     }
 }
 
-/// The delays of a sample: `one_way_us` lies between the two clocks' readings when the packet
-/// left and when the acknowledgement did.
+/// The one-way delays of a sample. `one_way_us` is the peer's clock when it sent the
+/// acknowledgement less ours when the packet was sent.
 fn one_way(rtt: &event::RttSample, one_way_us: i64) -> OneWay {
     let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
     let forward = one_way_us.saturating_mul(1000).saturating_sub(signed(rtt.ack_delay));
     OneWay { forward, backward: signed(rtt.adjusted()).saturating_sub(forward) }
 }
 
-impl<E: ConfiguredController> Driven for Path<E> {
-    fn sent(&mut self, sent: &abi::Sent) -> bool {
-        let raised = sent.mtu != self.mtu;
+impl<E: ConfiguredController> PathEvents for Path<E> {
+    fn on_sent(&mut self, sent: &abi::Sent) -> bool {
+        let mtu_changed = sent.mtu != self.mtu;
         self.at(sent.now_us, sent.mtu);
         let (bytes, in_flight) = (u64::from(sent.bytes), u64::from(sent.in_flight));
         let before = in_flight.saturating_sub(bytes);
@@ -131,17 +131,17 @@ impl<E: ConfiguredController> Driven for Path<E> {
             if before > 0 {
                 self.in_flight.acknowledged(self.now, before);
             } else {
-                // Not every packet is told (`EVERY_SENT`), and these are known to be lost.
+                // Without `EVERY_SENT` not every packet is reported; these are known to be lost.
                 self.in_flight.lost(self.in_flight.bytes());
             }
         }
         let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
         if let Some(idle) = idle {
-            self.tell(EventKind::IdleRestart(IdleRestart { idle, pto: self.pto }));
+            self.emit(EventKind::IdleRestart(IdleRestart { idle, pto: self.pto }));
         }
         if self.wants_packet_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
-            self.tell(EventKind::PacketSent(event::PacketSent {
+            self.emit(EventKind::PacketSent(event::PacketSent {
                 bytes,
                 pn: Some(sent.number),
                 in_flight,
@@ -149,17 +149,17 @@ impl<E: ConfiguredController> Driven for Path<E> {
                 place: None,
             }));
         }
-        raised || idle.is_some() || self.wants_packet_sent
+        mtu_changed || idle.is_some() || self.wants_packet_sent
     }
 
-    fn acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {
+    fn on_acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {
         self.at(acked.now_us, acked.mtu);
         let in_flight = u64::from(acked.in_flight);
         let rtt = self.sample(acked);
         self.in_flight.acknowledged(self.now, in_flight);
         let Some(newest) = packets.last() else {
             if let Some(rtt) = rtt {
-                self.tell(EventKind::RttSampled(rtt));
+                self.emit(EventKind::RttSampled(rtt));
             }
             return;
         };
@@ -170,31 +170,31 @@ impl<E: ConfiguredController> Driven for Path<E> {
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
         let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
-        let told = event::PacketsAcked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
+        let acks = event::PacketsAcked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
         // Where it is, and not moved there.
-        let mut event = Event { now: self.now, kind: EventKind::PacketsAcked(told) };
-        if let EventKind::PacketsAcked(told) = &mut event.kind {
-            told.in_flight_before = told.in_flight_before.max(acked.in_flight_before.into());
-            self.in_flight.fill_delivery_rate(self.now, told, app_limited);
+        let mut event = Event { now: self.now, kind: EventKind::PacketsAcked(acks) };
+        if let EventKind::PacketsAcked(acks) = &mut event.kind {
+            acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before.into());
+            self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
         }
         self.flow.on_event(&event);
     }
 
-    fn marked(&mut self, marked: &abi::Marked) {
-        self.at(marked.now_us, marked.mtu);
-        self.tell(EventKind::EcnCe(EcnCe {
-            packets: marked.packets,
-            newest_sent_at: self.time(marked.newest_sent_us),
-            newest_pn: Some(marked.newest_number),
-            in_flight: marked.in_flight.into(),
+    fn on_ecn_ce(&mut self, ecn_ce: &abi::EcnCe) {
+        self.at(ecn_ce.now_us, ecn_ce.mtu);
+        self.emit(EventKind::EcnCe(EcnCe {
+            packets: ecn_ce.packets,
+            newest_sent_at: self.time(ecn_ce.newest_sent_us),
+            newest_pn: Some(ecn_ce.newest_number),
+            in_flight: ecn_ce.in_flight.into(),
         }));
     }
 
-    fn lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
+    fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
         self.at(lost.now_us, lost.mtu);
         self.in_flight.lost(lost.bytes.into());
         let newest = packets.last();
-        let told = event::PacketsLost {
+        let losses = event::PacketsLost {
             bytes: lost.bytes.into(),
             packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
             newest_sent_at: newest.map_or(self.now, |newest| self.time(newest.sent_us)),
@@ -205,22 +205,22 @@ impl<E: ConfiguredController> Driven for Path<E> {
             transmissions: 1,
         };
         let persistent = lost.flags & abi::lost::PERSISTENT != 0;
-        self.tell(if persistent { EventKind::PersistentCongestion(told) } else { EventKind::PacketsLost(told) });
+        self.emit(if persistent { EventKind::PersistentCongestion(losses) } else { EventKind::PacketsLost(losses) });
     }
 
-    fn spurious(&mut self, spurious: &abi::Spurious) {
-        self.at(spurious.now_us, spurious.mtu);
-        self.tell(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious.newest_sent_us) }));
+    fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss) {
+        self.at(spurious_loss.now_us, spurious_loss.mtu);
+        self.emit(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious_loss.newest_sent_us) }));
     }
 
-    fn forgotten(&mut self, now_us: u64, in_flight: u32) {
+    fn on_discarded(&mut self, now_us: u64, in_flight: u32) {
         self.at(now_us, self.mtu);
         self.in_flight.acknowledged(self.now, in_flight.into());
     }
 
     fn control(&self) -> abi::Control {
         let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
-        let every = if self.wants_packet_sent || self.in_flight.keeps_snapshots() { abi::control::EVERY_SENT } else { 0 };
+        let every = if self.wants_packet_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.flow.with_decision(|decision| {
             let derived = || default_pacing(decision, self.smoothed?);

@@ -1,16 +1,16 @@
-//! The functions MsQuic calls.
+//! The plugin: the functions MsQuic calls.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use windlass_adapter::config::Peer;
 use windlass_msquic_abi as abi;
 
-use crate::definition::{NewConnection, Start, find};
-use crate::flow::{Guarded, say};
-use crate::packets::{self, NewTrace, TRACING};
+use crate::definition::{NewConnection, StartFlow, find};
+use crate::flow::{GuardedPath, warn};
+use crate::packets::{self, ConnectionInfo, TRACING};
 use crate::path::time;
 use crate::settings;
 
@@ -24,30 +24,31 @@ static PLUGIN: abi::Plugin = abi::Plugin {
     stop,
     sent,
     acked,
-    marked,
+    ecn_ce,
     lost,
-    spurious,
-    forgotten,
+    spurious_loss,
+    discarded,
     refresh,
-    traced: Some(traced),
+    trace: Some(trace),
     tracing: &raw const TRACING,
 };
 
-/// The catalogue and the definitions of this program, as `windlass_msquic.h` wants it.
+/// The table of functions of `windlass_msquic.h` for the catalogue and the definitions of this
+/// program. It is valid until the process ends.
 #[must_use]
 pub fn plugin() -> &'static abi::Plugin {
-    packets::from_environment();
+    packets::read_environment();
     &PLUGIN
 }
 
-/// A definition as it crosses the border.
-type Handle = Arc<dyn Start>;
+/// A definition on the heap, to which MsQuic keeps a pointer.
+type DefinitionHandle = Arc<dyn StartFlow>;
 
-/// Writes `text` to the `size` bytes at `error`, as much as there is room for.
+/// Writes `text` and NUL to the `size` bytes at `error`, cut off between characters if it is longer.
 ///
 /// # Safety
-/// `error` is null, or has room for `size` bytes.
-unsafe fn tell_error(text: &str, error: *mut c_char, size: usize) {
+/// `error` is null or points to `size` writable bytes.
+unsafe fn write_error(text: &str, error: *mut c_char, size: usize) {
     if error.is_null() || size == 0 {
         return;
     }
@@ -55,18 +56,18 @@ unsafe fn tell_error(text: &str, error: *mut c_char, size: usize) {
     while !text.is_char_boundary(length) {
         length -= 1;
     }
-    // SAFETY: at most `size` bytes are written, and `text` cannot lie in the caller's buffer.
+    // SAFETY: at most `size` bytes are written, and `text` does not overlap the caller's buffer.
     unsafe {
         std::ptr::copy_nonoverlapping(text.as_ptr(), error.cast(), length);
         *error.add(length) = 0;
     }
 }
 
-/// The text at `text`.
+/// The text at `text`; `None` if it is null or no UTF-8.
 ///
 /// # Safety
 /// `text` is null, or ends with NUL and outlives the result.
-unsafe fn read<'a>(text: *const c_char) -> Option<&'a str> {
+unsafe fn str_at<'a>(text: *const c_char) -> Option<&'a str> {
     if text.is_null() {
         return None;
     }
@@ -74,35 +75,35 @@ unsafe fn read<'a>(text: *const c_char) -> Option<&'a str> {
     unsafe { CStr::from_ptr(text) }.to_str().ok()
 }
 
-/// What `make` returns, on the heap for the caller; null after an error or a panic.
+/// Moves the result of `make` to the heap and returns its address; null after an error or a panic.
 ///
 /// # Safety
-/// As of [`tell_error`].
-unsafe fn hand_out<T>(make: impl FnOnce() -> Result<T, String>, error: *mut c_char, size: usize) -> *mut c_void {
+/// As for [`write_error`].
+unsafe fn into_raw<T>(make: impl FnOnce() -> Result<T, String>, error: *mut c_char, size: usize) -> *mut c_void {
     let made = catch_unwind(AssertUnwindSafe(make));
     match made.unwrap_or_else(|_| Err("the controller panicked at its start".to_owned())) {
         Ok(made) => Box::into_raw(Box::new(made)).cast(),
         Err(text) => {
             // SAFETY: the caller promises it.
-            unsafe { tell_error(&text, error, size) };
+            unsafe { write_error(&text, error, size) };
             std::ptr::null_mut()
         }
     }
 }
 
 unsafe extern "C" fn define(controller: *const c_char, error: *mut c_char, size: usize) -> *mut c_void {
-    // SAFETY: the interface gives a text, and room for `size` bytes of error.
+    // SAFETY: the interface passes a text, and `size` writable bytes for the error.
     unsafe {
-        let text = read(controller);
-        hand_out::<Handle>(|| find(text.ok_or("the name is no UTF-8 text")?), error, size)
+        let text = str_at(controller);
+        into_raw::<DefinitionHandle>(|| find(text.ok_or("the name is no UTF-8 text")?), error, size)
     }
 }
 
 unsafe extern "C" fn configure(path: *const c_char, error: *mut c_char, size: usize) -> *mut c_void {
     // SAFETY: as in `define`.
     unsafe {
-        let path = read(path);
-        hand_out::<Handle>(|| settings::read(path.ok_or("the file's name is no UTF-8 text")?), error, size)
+        let path = str_at(path);
+        into_raw::<DefinitionHandle>(|| settings::read(path.ok_or("the file's name is no UTF-8 text")?), error, size)
     }
 }
 
@@ -120,8 +121,8 @@ unsafe extern "C" fn start(
     // SAFETY: `definition` came from `define` or `configure` and is never freed; the others
     // are valid for this call.
     unsafe {
-        let (definition, path, control) = (&*definition.cast::<Handle>(), &*path, &mut *control);
-        let (app, name) = (read(path.app_name), read(path.server_name));
+        let (definition, path, control) = (&*definition.cast::<DefinitionHandle>(), &*path, &mut *control);
+        let (app, name) = (str_at(path.app_name), str_at(path.server_name));
         let make = || {
             let new = NewConnection {
                 now: time(path.now_us),
@@ -135,33 +136,36 @@ unsafe extern "C" fn start(
                 client: path.is_server == 0,
             };
             let mut flow = definition.start(&new)?;
-            flow.tell(control, |_| {});
+            flow.update(control, |_| {});
             Ok(flow)
         };
-        hand_out::<Guarded>(make, error, size)
+        into_raw::<GuardedPath>(make, error, size)
     }
 }
 
 unsafe extern "C" fn stop(flow: *mut c_void) {
     // SAFETY: `flow` came from `start`, and nobody uses it after this.
-    drop(unsafe { Box::from_raw(flow.cast::<Guarded>()) });
+    drop(unsafe { Box::from_raw(flow.cast::<GuardedPath>()) });
 }
 
-/// The flow and its control, for one call.
+/// The flow and its control during one call.
 ///
 /// # Safety
-/// `flow` came from [`start`] and was not stopped, `control` is valid, and nobody else uses
-/// either during the call: the interface promises it.
-unsafe fn both<'a>(flow: *mut c_void, control: *mut abi::Control) -> (&'a mut Guarded, &'a mut abi::Control) {
+/// `flow` came from [`start`] and was not stopped, `control` is valid, and calls for one flow never
+/// overlap: the interface guarantees it.
+unsafe fn flow_and_control<'a>(
+    flow: *mut c_void,
+    control: *mut abi::Control,
+) -> (&'a mut GuardedPath, &'a mut abi::Control) {
     // SAFETY: the caller promises it.
     unsafe { (&mut *flow.cast(), &mut *control) }
 }
 
-/// `count` packets.
+/// The `count` packets at `packets`.
 ///
 /// # Safety
-/// There are as many at `packets`, and they outlive the result.
-unsafe fn list<'a>(packets: *const abi::Packet, count: u32) -> &'a [abi::Packet] {
+/// There are as many, and they outlive the result.
+unsafe fn packet_slice<'a>(packets: *const abi::Packet, count: u32) -> &'a [abi::Packet] {
     if count == 0 || packets.is_null() {
         return &[];
     }
@@ -170,73 +174,96 @@ unsafe fn list<'a>(packets: *const abi::Packet, count: u32) -> &'a [abi::Packet]
 }
 
 unsafe extern "C" fn sent(flow: *mut c_void, sent: *const abi::Sent, control: *mut abi::Control) {
-    // SAFETY: all are valid for this call (see `both`).
-    let ((flow, control), sent) = unsafe { (both(flow, control), &*sent) };
-    flow.sent(control, sent);
+    // SAFETY: all are valid for this call (see `flow_and_control`).
+    let ((flow, control), sent) = unsafe { (flow_and_control(flow, control), &*sent) };
+    flow.on_sent(control, sent);
 }
 
 unsafe extern "C" fn acked(flow: *mut c_void, acked: *const abi::Acked, control: *mut abi::Control) {
     // SAFETY: all are valid for this call, and so is the list the structure points to.
-    let (both, acked) = unsafe { (both(flow, control), &*acked) };
+    let ((flow, control), acked) = unsafe { (flow_and_control(flow, control), &*acked) };
     // SAFETY: as above.
-    let packets = unsafe { list(acked.packets, acked.packet_count) };
-    both.0.tell(both.1, |path| path.acked(acked, packets));
+    let packets = unsafe { packet_slice(acked.packets, acked.packet_count) };
+    flow.update(control, |path| path.on_acked(acked, packets));
 }
 
-unsafe extern "C" fn marked(flow: *mut c_void, marked: *const abi::Marked, control: *mut abi::Control) {
-    // SAFETY: all are valid for this call (see `both`).
-    let ((flow, control), marked) = unsafe { (both(flow, control), &*marked) };
-    flow.tell(control, |path| path.marked(marked));
+unsafe extern "C" fn ecn_ce(flow: *mut c_void, ecn_ce: *const abi::EcnCe, control: *mut abi::Control) {
+    // SAFETY: all are valid for this call (see `flow_and_control`).
+    let ((flow, control), ecn_ce) = unsafe { (flow_and_control(flow, control), &*ecn_ce) };
+    flow.update(control, |path| path.on_ecn_ce(ecn_ce));
 }
 
 unsafe extern "C" fn lost(flow: *mut c_void, lost: *const abi::Lost, control: *mut abi::Control) {
     // SAFETY: all are valid for this call, and so is the list the structure points to.
-    let (both, lost) = unsafe { (both(flow, control), &*lost) };
+    let ((flow, control), lost) = unsafe { (flow_and_control(flow, control), &*lost) };
     // SAFETY: as above.
-    let packets = unsafe { list(lost.packets, lost.packet_count) };
-    both.0.tell(both.1, |path| path.lost(lost, packets));
+    let packets = unsafe { packet_slice(lost.packets, lost.packet_count) };
+    flow.update(control, |path| path.on_lost(lost, packets));
 }
 
-unsafe extern "C" fn spurious(flow: *mut c_void, spurious: *const abi::Spurious, control: *mut abi::Control) {
-    // SAFETY: all are valid for this call (see `both`).
-    let ((flow, control), spurious) = unsafe { (both(flow, control), &*spurious) };
-    flow.tell(control, |path| path.spurious(spurious));
+unsafe extern "C" fn spurious_loss(
+    flow: *mut c_void,
+    spurious_loss: *const abi::SpuriousLoss,
+    control: *mut abi::Control,
+) {
+    // SAFETY: all are valid for this call (see `flow_and_control`).
+    let ((flow, control), spurious_loss) = unsafe { (flow_and_control(flow, control), &*spurious_loss) };
+    flow.update(control, |path| path.on_spurious_loss(spurious_loss));
 }
 
-unsafe extern "C" fn forgotten(flow: *mut c_void, now_us: u64, in_flight: u32, control: *mut abi::Control) {
-    // SAFETY: both are valid for this call (see `both`).
-    let (flow, control) = unsafe { both(flow, control) };
-    flow.tell(control, |path| path.forgotten(now_us, in_flight));
+unsafe extern "C" fn discarded(flow: *mut c_void, now_us: u64, in_flight: u32, control: *mut abi::Control) {
+    // SAFETY: both are valid for this call (see `flow_and_control`).
+    let (flow, control) = unsafe { flow_and_control(flow, control) };
+    flow.update(control, |path| path.on_discarded(now_us, in_flight));
 }
 
 unsafe extern "C" fn refresh(flow: *mut c_void, control: *mut abi::Control) {
-    // SAFETY: both are valid for this call (see `both`).
-    let (flow, control) = unsafe { both(flow, control) };
-    flow.tell(control, |_| {});
+    // SAFETY: both are valid for this call (see `flow_and_control`).
+    let (flow, control) = unsafe { flow_and_control(flow, control) };
+    flow.update(control, |_| {});
 }
 
-unsafe extern "C" fn traced(traced: *const abi::Traced) {
-    // SAFETY: it is valid for this call, and so is what it points to.
-    let told = catch_unwind(AssertUnwindSafe(|| unsafe {
-        let traced = &*traced;
-        let frames = match traced.what {
-            abi::traced::FRAMES if !traced.frames.is_null() => {
-                std::slice::from_raw_parts(traced.frames, traced.bytes as usize)
+unsafe extern "C" fn trace(event: *const abi::Trace) {
+    // SAFETY: the event and everything it points to are valid for this call.
+    let logged = catch_unwind(AssertUnwindSafe(|| unsafe {
+        let event = &*event;
+        let frames = match event.kind {
+            abi::trace::FRAMES if !event.frames.is_null() => {
+                std::slice::from_raw_parts(event.frames, event.bytes as usize)
             }
             _ => &[],
         };
-        let new = traced.path.as_ref().map(|path| NewTrace {
-            connection: traced.connection,
-            peer: Peer { address: address(path), name: read(path.server_name) },
+        let new = event.path.as_ref().map(|path| ConnectionInfo {
+            connection: event.connection,
+            peer: Peer { address: address(path), name: str_at(path.server_name) },
             client: path.is_server == 0,
-            app: read(path.app_name),
-            now: time(traced.now_us),
+            app: str_at(path.app_name),
+            now: time(event.now_us),
             mtu: path.mtu,
         });
-        packets::tell(traced, new.as_ref(), frames, read(traced.controller));
+        packets::record(event, new.as_ref(), frames, str_at(event.controller));
     }));
-    if told.is_err() {
-        say("logging packets panicked");
+    if logged.is_err() {
+        warn("logging packets panicked");
+    }
+}
+
+static EXIT_HANDLER: OnceLock<fn()> = OnceLock::new();
+
+// SAFETY: the function of the C library, with the type it has there.
+unsafe extern "C" {
+    fn atexit(function: extern "C" fn()) -> c_int;
+}
+
+/// Calls `handler` when the process ends. Only the first handler given is called.
+pub(crate) fn call_at_exit(handler: fn()) {
+    extern "C" fn call() {
+        // A panic must not unwind into C, and nobody is left to report it to.
+        let _ = catch_unwind(|| EXIT_HANDLER.get().map(|handler| handler()));
+    }
+    if EXIT_HANDLER.set(handler).is_ok() {
+        // SAFETY: the function is valid as long as this library, which is never unloaded.
+        unsafe { atexit(call) };
     }
 }
 

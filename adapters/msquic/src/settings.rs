@@ -1,6 +1,6 @@
-//! The settings file: the one configuration file of all adapters, which may also hold a line
-//! `plugin = "…"`, a section `[app.NAME]` for each application, a file of its own within, and
-//! a section `[msquic]`, which is for MsQuic and not for us.
+//! The settings file: the configuration file of all adapters, with three additions. A line
+//! `plugin = "…"` names the plugin, a section `[app.NAME]` is the configuration of one application,
+//! and a section `[msquic]` holds MsQuic's own settings, which `sys/c/storage.c` reads.
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
@@ -11,74 +11,75 @@ use std::time::SystemTime;
 use windlass_adapter::config::{Config, ConfigError};
 
 use crate::Definition;
-use crate::definition::{NewConnection, Start};
-use crate::flow::{Guarded, say};
+use crate::definition::{NewConnection, StartFlow};
+use crate::flow::{GuardedPath, warn};
 use crate::packets;
 
-/// What a file says: for every application, and for some.
+/// A parsed settings file.
 struct Settings {
-    otherwise: Definition,
+    /// For applications without a section.
+    default: Definition,
     apps: BTreeMap<String, Definition>,
 }
 
 impl Settings {
-    fn of(&self, app: Option<&str>) -> &Definition {
-        app.and_then(|app| self.apps.get(app)).unwrap_or(&self.otherwise)
+    fn definition(&self, app: Option<&str>) -> &Definition {
+        app.and_then(|app| self.apps.get(app)).unwrap_or(&self.default)
     }
 }
 
-impl Start for Settings {
-    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
-        self.of(new.app).start(new)
+impl StartFlow for Settings {
+    fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {
+        self.definition(new.app).start(new)
     }
 }
 
-/// What tells one state of a file from another; none of a file that is not there.
-type Mark = Option<(SystemTime, u64)>;
+/// Modification time and size, which change with a file; `None` if there is no file.
+type Version = Option<(SystemTime, u64)>;
 
-fn mark(file: &File) -> Mark {
+fn version(file: &File) -> Version {
     let of = |metadata: Metadata| Some((metadata.modified().ok()?, metadata.len()));
     std::fs::metadata(file).ok().and_then(of)
 }
 
-/// A file that is read again when it changed, for the connections that start then. What is
-/// wrong with it then is said once, and what it said before holds.
-struct Watched {
+/// A settings file that is read again when it changed, for the connections that start after that. A
+/// file with a mistake is reported once, and its last valid settings stay in effect.
+struct WatchedFile {
     file: PathBuf,
-    current: Mutex<(Mark, Arc<Settings>)>,
+    current: Mutex<(Version, Arc<Settings>)>,
 }
 
-impl Watched {
+impl WatchedFile {
     fn settings(&self) -> Arc<Settings> {
-        let now = mark(&self.file);
+        let now = version(&self.file);
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         if now != current.0 {
             current.0 = now;
             match parse(&self.file) {
                 Ok(settings) => current.1 = Arc::new(settings),
-                Err(error) => say(&format!("{error}; what the file said before holds")),
+                Err(error) => warn(&format!("{error}; the settings before the change stay in effect")),
             }
         }
         Arc::clone(&current.1)
     }
 }
 
-impl Start for Watched {
-    fn start(&self, new: &NewConnection<'_>) -> Result<Guarded, String> {
+impl StartFlow for WatchedFile {
+    fn start(&self, new: &NewConnection<'_>) -> Result<GuardedPath, String> {
         self.settings().start(new)
     }
 }
 
-/// Reads the file at `path`, and again whenever it changed.
-pub(crate) fn read(path: &str) -> Result<Arc<dyn Start>, String> {
+/// Reads the file at `path`, and again for new connections when it changed.
+pub(crate) fn read(path: &str) -> Result<Arc<dyn StartFlow>, String> {
     let file = PathBuf::from(path);
-    // Before it is read: a change in between is seen with the next connection.
-    let mark = mark(&file);
-    let current = Mutex::new((mark, Arc::new(parse(&file)?)));
-    let watched = Arc::new(Watched { file, current });
-    // Packets are logged where flows are recorded, of whatever connection.
-    let said = Arc::clone(&watched);
-    packets::ask(move |new| Some(packets::place(&said.settings().of(new.app).spool()?, new)));
+    // Before the file is read, so that the next connection sees a change in between.
+    let version = version(&file);
+    let current = Mutex::new((version, Arc::new(parse(&file)?)));
+    let watched = Arc::new(WatchedFile { file, current });
+    // The packets of every connection are logged where flows are recorded.
+    let source = Arc::clone(&watched);
+    packets::add_source(move |new| Some(packets::new_file(&source.settings().definition(new.app).log_writer()?, new)));
     Ok(watched)
 }
 
@@ -91,18 +92,18 @@ fn parse(file: &File) -> Result<Settings, String> {
         let definition = Config::parse_at(file, text).and_then(|config| Definition::from_config(&config));
         definition.map_err(|error| problems.push(error.to_string())).ok()
     };
-    let otherwise = define(&parts.otherwise);
+    let default = define(&parts.common);
     let mut apps = BTreeMap::new();
     for (app, text) in &parts.apps {
         if let Some(definition) = define(text) {
             apps.insert(app.clone(), definition);
         }
     }
-    match otherwise {
-        Some(otherwise) if problems.is_empty() => {
-            let settings = Settings { otherwise, apps };
-            for spool in settings.apps.values().chain([&settings.otherwise]).filter_map(Definition::spool) {
-                packets::wait_for(&spool);
+    match default {
+        Some(default) if problems.is_empty() => {
+            let settings = Settings { default, apps };
+            for writer in settings.apps.values().chain([&settings.default]).filter_map(Definition::log_writer) {
+                packets::wait_for(&writer);
             }
             Ok(settings)
         }
@@ -110,18 +111,19 @@ fn parse(file: &File) -> Result<Settings, String> {
     }
 }
 
-/// A file taken apart. Every part has all lines of the file, those of the others blank, so
-/// that a mistake is told where it stands.
+/// A settings file, split by whom its lines are for. Every part has all lines of the file, with blanks
+/// in place of the others', so that mistakes are reported with line and column of the file.
 #[derive(PartialEq, Debug, Default)]
 struct Parts {
-    otherwise: String,
+    /// For applications without a section.
+    common: String,
     apps: BTreeMap<String, String>,
 }
 
 impl Parts {
     fn of(text: &str) -> Parts {
         let mut parts = Parts::default();
-        let mut section = Section::Otherwise;
+        let mut section = Section::Common;
         let mut in_section = false;
         let mut before = String::new();
         for line in text.split_inclusive('\n') {
@@ -139,47 +141,47 @@ impl Parts {
             for (app, text) in &mut parts.apps {
                 text.push_str(if matches!(&section, Section::App(of) if of == app) { &line } else { &empty });
             }
-            parts.otherwise.push_str(if section == Section::Otherwise { &line } else { &empty });
+            parts.common.push_str(if section == Section::Common { &line } else { &empty });
             before.push_str(&empty);
         }
         parts
     }
 }
 
-/// Whose a section is.
+/// Whom a section is for.
 #[derive(PartialEq, Debug)]
 enum Section {
-    Otherwise,
+    Common,
     App(String),
-    /// MsQuic's own settings.
+    /// MsQuic itself: `[msquic]`.
     Native,
 }
 
 impl Section {
-    /// Of a header, and the header it is for its owner.
+    /// The section that a header begins, and the header as its part has it.
     fn of(header: String) -> (Section, String) {
         match app_section(&header) {
             _ if header.trim_matches(['[', ']', ' ', '\t', '\r', '\n']) == "msquic" => {
                 (Section::Native, blank(&header))
             }
             Some((app, rest)) => (Section::App(app), rest),
-            None => (Section::Otherwise, header),
+            None => (Section::Common, header),
         }
     }
 }
 
-/// A line of the same length that says nothing.
+/// A blank line of the same length.
 fn blank(line: &str) -> String {
     line.chars().map(|c| if c == '\n' || c == '\r' { c } else { ' ' }).collect()
 }
 
-/// A line `plugin = …`.
+/// Whether the line is `plugin = …`.
 fn is_plugin(line: &str) -> bool {
     line.trim_start().strip_prefix("plugin").is_some_and(|rest| rest.trim_start().starts_with('='))
 }
 
-/// Of a header `[app.NAME]`, `[app.NAME.rest]` or `[[app.NAME.rest]]`: the name, and the
-/// header it is for the application.
+/// The NAME of a header `[app.NAME]`, `[app.NAME.rest]` or `[[app.NAME.rest]]`, and the header in the
+/// part of that application.
 fn app_section(line: &str) -> Option<(String, String)> {
     let open = line.find(|c| c != '[' && c != ' ' && c != '\t')?;
     let path = line[open..].strip_prefix("app.")?;
@@ -191,7 +193,7 @@ fn app_section(line: &str) -> Option<(String, String)> {
         blank(line)
     } else {
         let rest = rest.strip_prefix('.')?;
-        // As long as before, so that columns stay.
+        // Of the same length, so that columns stay.
         format!("{}{}{rest}", blank(&line[..line.len() - rest.len() - open]), &line[..open])
     };
     Some((name.to_owned(), header))

@@ -3,18 +3,18 @@
  *
  * A plugin is a shared library that exports windlass_msquic_plugin_v1. MsQuic with the
  * adapter loads it (MSQUIC_CC_PLUGIN, or windlass_msquic_load) and calls the functions of
- * its table. Nothing here depends on a header or a version of MsQuic.
+ * its table. The interface depends on no header and no version of MsQuic.
  *
- * Version. WINDLASS_MSQUIC_ABI grows whenever a structure, a meaning or a function changes;
- * a plugin of another version is refused with a message. Sizes and offsets below are
- * checked when the adapter is compiled, and by the tests of the Rust side.
+ * Version. WINDLASS_MSQUIC_ABI grows whenever a structure, a meaning or a function changes.
+ * A plugin of another version is refused with a message. The adapter's compiler and the tests
+ * of the Rust side check the sizes and offsets below.
  *
  * Units. Times are microseconds of one monotonic clock, sizes are bytes of UDP payload,
- * rates are bit/s. Texts end with NUL and are UTF-8; NULL where nothing is known.
+ * rates are bit/s. Texts are UTF-8 and end with NUL; NULL means unknown.
  *
- * Threads. The functions of one flow are never called at the same time; those of different
- * flows are. No pointer that is passed may be kept after the call, but for definitions and
- * flows. No function may unwind (a panic or an exception) into the caller.
+ * Threads. Calls for one flow never overlap; calls for different flows do. Except for
+ * definitions and flows, pointers are valid during the call only. No function may unwind (a
+ * panic or an exception) into the caller.
  */
 #ifndef WINDLASS_MSQUIC_H
 #define WINDLASS_MSQUIC_H
@@ -26,15 +26,16 @@
 extern "C" {
 #endif
 
-#define WINDLASS_MSQUIC_ABI 2u
+#define WINDLASS_MSQUIC_ABI 3u
 
-/* Values of QUIC_SETTINGS.CongestionControlAlgorithm from here up to 0x7fff are ours. */
+/* Registered controllers have values of QUIC_SETTINGS.CongestionControlAlgorithm from here to
+ * 0x7fff. */
 #define WINDLASS_MSQUIC_FIRST_ID 0x4000u
 
-/* windlass_msquic_path.reports: what this connection reports besides what all report. */
+/* windlass_msquic_path.reports: signals of this connection besides those of every connection. */
 #define WINDLASS_MSQUIC_ECN 1u     /* ECT(0) is set and CE marks are counted */
 #define WINDLASS_MSQUIC_ONE_WAY 2u /* one-way delays, if the peer agrees */
-#define WINDLASS_MSQUIC_PACKETS 4u /* every packet, to `traced` */
+#define WINDLASS_MSQUIC_PACKETS 4u /* every packet, by `trace` */
 
 /* The path a flow starts on. */
 typedef struct windlass_msquic_path {
@@ -48,29 +49,29 @@ typedef struct windlass_msquic_path {
     uint32_t in_flight;      /* not 0 after a migration */
     const char *app_name;    /* QUIC_REGISTRATION_CONFIG.AppName */
     const char *server_name; /* the name a client connects to */
-    uint64_t connection;     /* QUIC_STATISTICS_V2.CorrelationId: no other of this process has it */
+    uint64_t connection;     /* QUIC_STATISTICS_V2.CorrelationId, unique in the process */
 } windlass_msquic_path;
 
 /* windlass_msquic_packet.flags */
 #define WINDLASS_MSQUIC_PACKET_APP_LIMITED 1u
 #define WINDLASS_MSQUIC_PACKET_ECT 2u
-#define WINDLASS_MSQUIC_PACKET_DELIVERY 4u /* the delivered_ fields and ..._sent_us are known */
+#define WINDLASS_MSQUIC_PACKET_DELIVERY 4u /* the three delivered fields are known */
 
 /* A packet that was in flight. */
 typedef struct windlass_msquic_packet {
     uint64_t number;
     uint64_t sent_us;
     uint64_t total_sent;        /* bytes sent on the connection, this packet included */
-    uint64_t delivered;         /* bytes acknowledged by then */
-    uint64_t delivered_us;      /* when the latest of them were acknowledged */
-    uint64_t delivered_sent_us; /* when the latest of them were sent */
+    uint64_t delivered;         /* bytes acknowledged when the packet was sent */
+    uint64_t delivered_us;      /* when the last of those bytes were acknowledged */
+    uint64_t delivered_sent_us; /* when the last of those bytes were sent */
     uint32_t bytes;
     uint32_t flags;
 } windlass_msquic_packet;
 
 /* An RTT sample with MsQuic's estimates, the sample included. */
 typedef struct windlass_msquic_rtt {
-    uint64_t latest_us; /* the acknowledgement delay not taken out */
+    uint64_t latest_us; /* includes the acknowledgement delay */
     uint64_t smoothed_us;
     uint64_t variation_us;
     uint64_t min_us;
@@ -80,7 +81,7 @@ typedef struct windlass_msquic_rtt {
 /* windlass_msquic_sent.flags */
 #define WINDLASS_MSQUIC_SENT_APP_LIMITED 1u
 
-/* A packet left. */
+/* A packet was sent. */
 typedef struct windlass_msquic_sent {
     uint64_t now_us;
     uint64_t number;
@@ -94,15 +95,15 @@ typedef struct windlass_msquic_sent {
 #define WINDLASS_MSQUIC_ACKED_RTT 1u     /* rtt is a new sample, not only the estimates */
 #define WINDLASS_MSQUIC_ACKED_ONE_WAY 2u /* one_way_us is known */
 #define WINDLASS_MSQUIC_ACKED_APP_LIMITED 4u
-#define WINDLASS_MSQUIC_ACKED_IMPLICIT 8u /* keys were dropped; there is no packet list */
+#define WINDLASS_MSQUIC_ACKED_IMPLICIT 8u /* keys were discarded (RFC 9002 section 6.4); no packet list */
 
-/* Packets were acknowledged: one ACK frame. */
+/* One ACK frame acknowledged packets. */
 typedef struct windlass_msquic_acked {
     uint64_t now_us;
     uint64_t largest_sent;
     windlass_msquic_rtt rtt;
-    int64_t one_way_us; /* peer's clock when the ACK left less ours when the packet left */
-    uint64_t posted;    /* bytes the application posted that are not acknowledged yet */
+    int64_t one_way_us; /* peer's clock when the ACK was sent less ours when the packet was sent */
+    uint64_t posted;    /* bytes of the application not acknowledged yet */
     uint32_t bytes;     /* newly acknowledged */
     uint32_t in_flight_before; /* of the first frame, if several came before MsQuic could send */
     uint32_t in_flight;
@@ -112,8 +113,8 @@ typedef struct windlass_msquic_acked {
     const windlass_msquic_packet *packets; /* ascending; none that was lost before */
 } windlass_msquic_acked;
 
-/* The peer reported CE marks. Comes before the losses and acknowledgements of the frame. */
-typedef struct windlass_msquic_marked {
+/* The peer reported CE marks. Precedes the losses and acknowledgements of the same frame. */
+typedef struct windlass_msquic_ecn_ce {
     uint64_t now_us;
     uint64_t newest_number; /* largest acknowledged by the frame */
     uint64_t newest_sent_us;
@@ -121,7 +122,7 @@ typedef struct windlass_msquic_marked {
     uint32_t in_flight;
     uint32_t mtu;
     uint32_t reserved;
-} windlass_msquic_marked;
+} windlass_msquic_ecn_ce;
 
 /* windlass_msquic_lost.flags */
 #define WINDLASS_MSQUIC_LOST_PERSISTENT 1u /* persistent congestion */
@@ -138,20 +139,20 @@ typedef struct windlass_msquic_lost {
     const windlass_msquic_packet *packets; /* in the order they were sent */
 } windlass_msquic_lost;
 
-/* All packets declared lost lately arrived after all. */
-typedef struct windlass_msquic_spurious {
+/* The peer acknowledged all packets of the last losses: the losses were spurious. */
+typedef struct windlass_msquic_spurious_loss {
     uint64_t now_us;
     uint64_t newest_sent_us; /* of those packets */
     uint32_t in_flight;
     uint32_t mtu;
-} windlass_msquic_spurious;
+} windlass_msquic_spurious_loss;
 
 /* windlass_msquic_control.flags */
-#define WINDLASS_MSQUIC_SHARED 1u  /* other flows may change it: refresh before sending */
-#define WINDLASS_MSQUIC_DECIDED 2u /* pacing_rate was decided, not derived from the window */
+#define WINDLASS_MSQUIC_SHARED 1u  /* flows share state that may change the control: `refresh` before sending */
+#define WINDLASS_MSQUIC_DECIDED 2u /* the controller decided pacing_rate; it is not derived from the window */
 #define WINDLASS_MSQUIC_EVERY_SENT 4u /* call `sent` for every packet, not only while nothing is in flight */
 
-/* What the sender may do. Kept by MsQuic per flow; a function writes what changed. */
+/* What the sender may do. MsQuic keeps one per flow; functions of the plugin update it. */
 typedef struct windlass_msquic_control {
     uint64_t pacing_rate; /* bit/s; 0: none */
     uint32_t cwnd;        /* bytes */
@@ -160,106 +161,109 @@ typedef struct windlass_msquic_control {
     uint32_t phase; /* 0 slow start, 1 congestion avoidance, 2 recovery; for logs */
 } windlass_msquic_control;
 
-/* windlass_msquic_traced.what */
-#define WINDLASS_MSQUIC_TRACED_FRAMES 0u   /* what packet `number` holds; the packet comes next */
-#define WINDLASS_MSQUIC_TRACED_SENT 1u     /* packet `number` left */
-#define WINDLASS_MSQUIC_TRACED_RECEIVED 2u /* packet `number` arrived and is authentic */
-#define WINDLASS_MSQUIC_TRACED_LOST 3u     /* packet `number` was declared lost */
-#define WINDLASS_MSQUIC_TRACED_STATE 4u    /* what congestion control and loss detection know */
-#define WINDLASS_MSQUIC_TRACED_ECN 5u      /* the controller was told of CE marks */
-#define WINDLASS_MSQUIC_TRACED_CLOSED 6u   /* nothing more of this connection; path is NULL */
+/* windlass_msquic_trace.kind */
+#define WINDLASS_MSQUIC_TRACE_FRAMES 0u   /* the frames of packet `number`, whose own event follows */
+#define WINDLASS_MSQUIC_TRACE_SENT 1u     /* packet `number` was sent */
+#define WINDLASS_MSQUIC_TRACE_RECEIVED 2u /* packet `number` was received and authenticated */
+#define WINDLASS_MSQUIC_TRACE_LOST 3u     /* packet `number` was declared lost */
+#define WINDLASS_MSQUIC_TRACE_STATE 4u    /* the state of congestion control and loss detection */
+#define WINDLASS_MSQUIC_TRACE_ECN 5u      /* congestion control processed CE marks */
+#define WINDLASS_MSQUIC_TRACE_CLOSED 6u   /* the last event of the connection; path is NULL */
 
-/* windlass_msquic_traced.packet_type */
+/* windlass_msquic_trace.packet_type */
 #define WINDLASS_MSQUIC_INITIAL 0u
 #define WINDLASS_MSQUIC_ZERO_RTT 1u
 #define WINDLASS_MSQUIC_HANDSHAKE 2u
 #define WINDLASS_MSQUIC_ONE_RTT 3u
 
-/* windlass_msquic_traced.phase, after those of windlass_msquic_control.phase */
+/* windlass_msquic_trace.phase, after those of windlass_msquic_control.phase */
 #define WINDLASS_MSQUIC_STARTUP 3u
 #define WINDLASS_MSQUIC_DRAIN 4u
 #define WINDLASS_MSQUIC_PROBE_BW 5u
 #define WINDLASS_MSQUIC_PROBE_RTT 6u
 
-/* Something that happened on a connection, whatever controls it. */
-typedef struct windlass_msquic_traced {
+/* An event of a connection's log, for any congestion control. */
+typedef struct windlass_msquic_trace {
     uint64_t connection;
     uint64_t now_us;
     const windlass_msquic_path *path;
     uint64_t number;
     const uint8_t *frames; /* `bytes` of them, unencrypted */
-    const char *controller; /* as MsQuic calls it */
-    windlass_msquic_rtt rtt; /* zeros before the first sample; no ack_delay_us */
-    uint32_t bytes;         /* of the packet: header and authentication tag included */
+    const char *controller; /* MsQuic's name of the congestion control */
+    windlass_msquic_rtt rtt; /* zero before the first sample; ack_delay_us is always zero */
+    uint32_t bytes;         /* of the packet, with header and authentication tag */
     uint32_t cwnd;
     uint32_t in_flight;
-    uint32_t ssthresh; /* UINT32_MAX: infinite, or the controller has none */
-    uint8_t what;
+    uint32_t ssthresh; /* UINT32_MAX: infinite or none */
+    uint8_t kind;
     uint8_t packet_type;
     uint8_t phase;
-    uint8_t by_threshold;       /* lost by the packet threshold, not by time */
-    uint8_t ack_delay_exponent; /* of ACK frames in `frames` */
+    uint8_t by_threshold;       /* 1: lost by the packet threshold; 0: by the time threshold */
+    uint8_t ack_delay_exponent; /* of the ACK frames in `frames` */
     uint8_t reserved[3];
-} windlass_msquic_traced;
+} windlass_msquic_trace;
 
-/* The functions of a plugin. A definition is a controller with its parameters, or a file of
- * rules; a flow is one connection's. Errors are written to `error`, at most `size` bytes
- * with the NUL. */
+/* The functions of a plugin. A definition is a controller with its parameters, or a settings
+ * file; a flow is the controller of one connection's path. Errors are written to `error`, at
+ * most `size` bytes with the NUL. */
 typedef struct windlass_msquic_plugin {
     uint32_t abi;     /* WINDLASS_MSQUIC_ABI */
     uint32_t size;    /* sizeof(windlass_msquic_plugin) */
     const char *name; /* for messages */
-    /* A controller as a user types it; NULL after an error. Definitions are never freed. */
+    /* Returns the definition of a controller as a user types it; NULL after an error.
+     * Definitions are never freed. */
     void *(*define)(const char *controller, char *error, size_t size);
-    /* What the settings file `path` says; NULL after an error. May be NULL itself. */
+    /* Returns the definition of the settings file `path`; NULL after an error. The member may be
+     * NULL. */
     void *(*configure)(const char *path, char *error, size_t size);
-    /* A flow, and its first window; NULL after an error. */
+    /* Returns a flow and writes its first window; NULL after an error. */
     void *(*start)(void *definition, const windlass_msquic_path *path,
                    windlass_msquic_control *control, char *error, size_t size);
     void (*stop)(void *flow);
     void (*sent)(void *flow, const windlass_msquic_sent *sent, windlass_msquic_control *control);
     void (*acked)(void *flow, const windlass_msquic_acked *acked,
                   windlass_msquic_control *control);
-    void (*marked)(void *flow, const windlass_msquic_marked *marked,
+    void (*ecn_ce)(void *flow, const windlass_msquic_ecn_ce *ecn_ce,
                    windlass_msquic_control *control);
     void (*lost)(void *flow, const windlass_msquic_lost *lost, windlass_msquic_control *control);
-    void (*spurious)(void *flow, const windlass_msquic_spurious *spurious,
+    void (*spurious_loss)(void *flow, const windlass_msquic_spurious_loss *spurious_loss,
                      windlass_msquic_control *control);
-    /* Packets left the network unheard of; `in_flight` bytes remain. */
-    void (*forgotten)(void *flow, uint64_t now_us, uint32_t in_flight,
+    /* Packets in flight were discarded without acknowledgement or loss (RFC 9002 section 6.4);
+     * `in_flight` bytes remain. */
+    void (*discarded)(void *flow, uint64_t now_us, uint32_t in_flight,
                       windlass_msquic_control *control);
     /* Called before sending while WINDLASS_MSQUIC_SHARED is set. */
     void (*refresh)(void *flow, windlass_msquic_control *control);
-    /* Called where MsQuic was built with packets, while `*tracing` is not 0. Calls for one
-     * connection are never made at the same time. Both may be NULL. */
-    void (*traced)(const windlass_msquic_traced *traced);
+    /* Called while `*tracing` is not 0 if MsQuic was built with packets. Calls for one connection
+     * never overlap. Both members may be NULL. */
+    void (*trace)(const windlass_msquic_trace *trace);
     const uint32_t *tracing; /* atomic */
 } windlass_msquic_plugin;
 
-/* What a plugin exports as "windlass_msquic_plugin_v1". The table lives for ever. */
+/* The type of the export "windlass_msquic_plugin_v1". The table is valid until the process ends. */
 typedef const windlass_msquic_plugin *(*windlass_msquic_plugin_entry)(void);
 
 /*
- * What MsQuic with the adapter exports. All return 0, or -1 after an error, which
- * windlass_msquic_error tells for the thread. The environment is read before the first of
- * them takes effect, so that what code says holds.
+ * Exports of MsQuic with the adapter. Unless stated, they return 0, or -1 after an error, whose
+ * text is windlass_msquic_error. The environment is read before the first of them takes effect,
+ * so that code takes precedence over it.
  */
 #ifndef WINDLASS_MSQUIC_API
 #define WINDLASS_MSQUIC_API __attribute__((visibility("default")))
 #endif
 
-/* Adds a plugin that is in the program already. */
-WINDLASS_MSQUIC_API int windlass_msquic_plug(const windlass_msquic_plugin *plugin);
+/* Adds a plugin that is part of the program. */
+WINDLASS_MSQUIC_API int windlass_msquic_add_plugin(const windlass_msquic_plugin *plugin);
 /* Loads a plugin from a shared library. */
 WINDLASS_MSQUIC_API int windlass_msquic_load(const char *path);
-/* Makes a controller available as *id for QUIC_SETTINGS.CongestionControlAlgorithm. The id
- * depends on the text alone. */
+/* Registers a controller and writes its id for QUIC_SETTINGS.CongestionControlAlgorithm to
+ * `id`. The id depends on the text alone. */
 WINDLASS_MSQUIC_API int windlass_msquic_register(const char *controller, uint16_t *id);
-/* The controller of connections that ask for none; NULL: MsQuic's own default. */
+/* Sets the controller of connections that select none; NULL: MsQuic's own default. */
 WINDLASS_MSQUIC_API int windlass_msquic_set_default(const char *controller);
-/* The same, with what a settings file says. */
+/* Has a settings file select the controller of connections that select none. */
 WINDLASS_MSQUIC_API int windlass_msquic_configure(const char *path);
-/* What was wrong with this thread's latest call. */
+/* Returns the error of this thread's last failed call. */
 WINDLASS_MSQUIC_API const char *windlass_msquic_error(void);
 
 /* Sizes and offsets on 64-bit machines. */
@@ -294,27 +298,27 @@ WINDLASS_AT(acked, bytes, 72);
 WINDLASS_AT(acked, flags, 88);
 WINDLASS_AT(acked, packet_count, 92);
 WINDLASS_AT(acked, packets, 96);
-WINDLASS_SIZE(marked, 40);
-WINDLASS_AT(marked, newest_sent_us, 16);
-WINDLASS_AT(marked, packets, 24);
+WINDLASS_SIZE(ecn_ce, 40);
+WINDLASS_AT(ecn_ce, newest_sent_us, 16);
+WINDLASS_AT(ecn_ce, packets, 24);
 WINDLASS_SIZE(lost, 40);
 WINDLASS_AT(lost, bytes, 8);
 WINDLASS_AT(lost, flags, 24);
 WINDLASS_AT(lost, packets, 32);
-WINDLASS_SIZE(spurious, 24);
-WINDLASS_AT(spurious, in_flight, 16);
+WINDLASS_SIZE(spurious_loss, 24);
+WINDLASS_AT(spurious_loss, in_flight, 16);
 WINDLASS_SIZE(control, 24);
 WINDLASS_AT(control, cwnd, 8);
 WINDLASS_AT(control, flags, 16);
 WINDLASS_AT(control, phase, 20);
-WINDLASS_SIZE(traced, 112);
-WINDLASS_AT(traced, path, 16);
-WINDLASS_AT(traced, controller, 40);
-WINDLASS_AT(traced, rtt, 48);
-WINDLASS_AT(traced, bytes, 88);
-WINDLASS_AT(traced, ssthresh, 100);
-WINDLASS_AT(traced, what, 104);
-WINDLASS_AT(traced, ack_delay_exponent, 108);
+WINDLASS_SIZE(trace, 112);
+WINDLASS_AT(trace, path, 16);
+WINDLASS_AT(trace, controller, 40);
+WINDLASS_AT(trace, rtt, 48);
+WINDLASS_AT(trace, bytes, 88);
+WINDLASS_AT(trace, ssthresh, 100);
+WINDLASS_AT(trace, kind, 104);
+WINDLASS_AT(trace, ack_delay_exponent, 108);
 WINDLASS_SIZE(plugin, 120);
 WINDLASS_AT(plugin, name, 8);
 WINDLASS_AT(plugin, define, 16);

@@ -1,23 +1,23 @@
-//! `windlass_msquic.h` as Rust sees it: the structures that pass between MsQuic and a plugin.
+//! `windlass_msquic.h` in Rust: the structures that pass between MsQuic and a plugin.
 //!
-//! The header is the interface and explains every field; the tests compare sizes and offsets
+//! The header defines the interface and explains every field. The tests compare sizes and offsets
 //! with the ones it states, which the C compiler checks on its side.
 
 use std::ffi::{c_char, c_void};
 use std::sync::atomic::AtomicU32;
 
 /// `WINDLASS_MSQUIC_ABI`: the version of the interface.
-pub const ABI: u32 = 2;
-/// `WINDLASS_MSQUIC_FIRST_ID`: the least id of a registered controller.
+pub const ABI: u32 = 3;
+/// `WINDLASS_MSQUIC_FIRST_ID`: the lowest id of a registered controller.
 pub const FIRST_ID: u16 = 0x4000;
 
 /// Bits of [`Path::reports`].
 pub mod reports {
-    /// CE marks are counted.
+    /// ECT(0) is set and CE marks are counted.
     pub const ECN: u8 = 1;
-    /// One-way delays, if the peer agrees.
+    /// One-way delays are measured if the peer agrees.
     pub const ONE_WAY: u8 = 2;
-    /// Every packet is told.
+    /// Every packet is a trace event.
     pub const PACKETS: u8 = 4;
 }
 
@@ -25,9 +25,9 @@ pub mod reports {
 pub mod packet {
     /// The application left the window unused.
     pub const APP_LIMITED: u32 = 1;
-    /// It carried ECT(0).
+    /// The packet carried ECT(0).
     pub const ECT: u32 = 2;
-    /// What was delivered when it left is known.
+    /// `delivered`, `delivered_us` and `delivered_sent_us` are known.
     pub const DELIVERY: u32 = 4;
 }
 
@@ -43,73 +43,73 @@ pub mod acked {
     pub const RTT: u32 = 1;
     /// `one_way_us` is known.
     pub const ONE_WAY: u32 = 2;
-    /// The newest packet left while the application left the window unused.
+    /// The newest packet was sent while the application left the window unused.
     pub const APP_LIMITED: u32 = 4;
-    /// Keys were dropped; there is no packet list.
+    /// Keys were discarded (`RFC 9002 §6.4`); there is no packet list.
     pub const IMPLICIT: u32 = 8;
 }
 
 /// Bits of [`Lost::flags`].
 pub mod lost {
-    /// Persistent congestion.
+    /// The losses establish persistent congestion (`RFC 9002 §7.6`).
     pub const PERSISTENT: u32 = 1;
 }
 
 /// Bits of [`Control::flags`].
 pub mod control {
-    /// Other flows may change it.
+    /// Other flows of its group may change it.
     pub const SHARED: u32 = 1;
-    /// The pacing rate was decided, not derived.
+    /// The controller decided the pacing rate; it is not derived from the window.
     pub const DECIDED: u32 = 2;
-    /// Every packet sent has to be told.
+    /// `sent` is called for every packet, not only while nothing is in flight.
     pub const EVERY_SENT: u32 = 4;
 }
 
-/// Values of [`Traced::what`].
-pub mod traced {
-    /// What the next packet holds.
+/// Values of [`Trace::kind`].
+pub mod trace {
+    /// The frames of the packet whose event comes next.
     pub const FRAMES: u8 = 0;
-    /// A packet left.
+    /// A packet was sent.
     pub const SENT: u8 = 1;
-    /// A packet arrived.
+    /// A packet was received and authenticated.
     pub const RECEIVED: u8 = 2;
     /// A packet was declared lost.
     pub const LOST: u8 = 3;
-    /// What congestion control and loss detection know.
+    /// The state of congestion control and loss detection.
     pub const STATE: u8 = 4;
-    /// The controller was told of CE marks.
+    /// Congestion control processed CE marks.
     pub const ECN: u8 = 5;
-    /// The connection is gone.
+    /// The last event of a connection.
     pub const CLOSED: u8 = 6;
 }
 
-/// Values of [`Traced::packet_type`].
+/// Values of [`Trace::packet_type`].
 pub mod packet_type {
-    /// Initial.
+    /// An Initial packet (`RFC 9000 §17.2.2`).
     pub const INITIAL: u8 = 0;
-    /// 0-RTT.
+    /// A 0-RTT packet (`RFC 9000 §17.2.3`).
     pub const ZERO_RTT: u8 = 1;
-    /// Handshake.
+    /// A Handshake packet (`RFC 9000 §17.2.4`).
     pub const HANDSHAKE: u8 = 2;
-    /// 1-RTT.
+    /// A 1-RTT packet (`RFC 9000 §17.3.1`).
     pub const ONE_RTT: u8 = 3;
 }
 
-/// Values of [`Traced::phase`], and the first three of [`Control::phase`].
+/// Values of [`Trace::phase`], and the first three of [`Control::phase`].
 pub mod phase {
-    /// Slow start.
+    /// Slow start (`RFC 9002 §7.3.1`).
     pub const SLOW_START: u8 = 0;
-    /// Congestion avoidance.
+    /// Congestion avoidance (`RFC 9002 §7.3.3`).
     pub const CONGESTION_AVOIDANCE: u8 = 1;
-    /// Recovery.
+    /// A recovery period (`RFC 9002 §7.3.2`).
     pub const RECOVERY: u8 = 2;
-    /// BBR's startup.
+    /// BBR's `Startup`.
     pub const STARTUP: u8 = 3;
-    /// BBR drains its queue.
+    /// BBR's `Drain`.
     pub const DRAIN: u8 = 4;
-    /// BBR probes for bandwidth.
+    /// BBR's `ProbeBW`.
     pub const PROBE_BW: u8 = 5;
-    /// BBR probes for the RTT.
+    /// BBR's `ProbeRTT`.
     pub const PROBE_RTT: u8 = 6;
 }
 
@@ -158,7 +158,7 @@ pub struct Rtt {
     pub ack_delay_us: u64,
 }
 
-/// A packet left.
+/// A packet was sent.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
@@ -194,7 +194,7 @@ pub struct Acked {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
-pub struct Marked {
+pub struct EcnCe {
     pub now_us: u64,
     pub newest_number: u64,
     pub newest_sent_us: u64,
@@ -219,11 +219,11 @@ pub struct Lost {
     pub packets: *const Packet,
 }
 
-/// All packets declared lost lately arrived after all.
+/// The last losses were spurious: the peer acknowledged all of their packets.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 #[allow(missing_docs)]
-pub struct Spurious {
+pub struct SpuriousLoss {
     pub now_us: u64,
     pub newest_sent_us: u64,
     pub in_flight: u32,
@@ -242,11 +242,11 @@ pub struct Control {
     pub phase: u32,
 }
 
-/// Something that happened on a connection, whatever controls it.
+/// An event of a connection's log, for any congestion control.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
-pub struct Traced {
+pub struct Trace {
     pub connection: u64,
     pub now_us: u64,
     pub path: *const Path,
@@ -258,7 +258,7 @@ pub struct Traced {
     pub cwnd: u32,
     pub in_flight: u32,
     pub ssthresh: u32,
-    pub what: u8,
+    pub kind: u8,
     pub packet_type: u8,
     pub phase: u8,
     pub by_threshold: u8,
@@ -266,7 +266,7 @@ pub struct Traced {
     pub reserved: [u8; 3],
 }
 
-/// Makes a definition of a text; the others are room for an error.
+/// Returns the definition of a text; null after an error, which it writes to the buffer of the given size.
 pub type Define = unsafe extern "C" fn(*const c_char, *mut c_char, usize) -> *mut c_void;
 
 /// The functions of a plugin; see the header for what each has to do.
@@ -283,17 +283,17 @@ pub struct Plugin {
     pub stop: unsafe extern "C" fn(*mut c_void),
     pub sent: unsafe extern "C" fn(*mut c_void, *const Sent, *mut Control),
     pub acked: unsafe extern "C" fn(*mut c_void, *const Acked, *mut Control),
-    pub marked: unsafe extern "C" fn(*mut c_void, *const Marked, *mut Control),
+    pub ecn_ce: unsafe extern "C" fn(*mut c_void, *const EcnCe, *mut Control),
     pub lost: unsafe extern "C" fn(*mut c_void, *const Lost, *mut Control),
-    pub spurious: unsafe extern "C" fn(*mut c_void, *const Spurious, *mut Control),
-    pub forgotten: unsafe extern "C" fn(*mut c_void, u64, u32, *mut Control),
+    pub spurious_loss: unsafe extern "C" fn(*mut c_void, *const SpuriousLoss, *mut Control),
+    pub discarded: unsafe extern "C" fn(*mut c_void, u64, u32, *mut Control),
     pub refresh: unsafe extern "C" fn(*mut c_void, *mut Control),
-    pub traced: Option<unsafe extern "C" fn(*const Traced)>,
+    pub trace: Option<unsafe extern "C" fn(*const Trace)>,
     pub tracing: *const AtomicU32,
 }
 
-// SAFETY: a table is read only, and its name is a text that lives for ever (the header asks
-// for both).
+// SAFETY: a table is only read, and its name is valid until the process ends; the header requires
+// both.
 unsafe impl Sync for Plugin {}
 // SAFETY: as above.
 unsafe impl Send for Plugin {}

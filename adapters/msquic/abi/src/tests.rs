@@ -8,8 +8,8 @@ fn stated(name: &str) -> Vec<(String, usize)> {
     let lines = HEADER.lines().filter_map(|line| line.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(");"));
     lines
         .map(|line| {
-            let (what, bytes) = line.rsplit_once(", ").expect("arguments");
-            (what.to_owned(), bytes.parse().expect("a number"))
+            let (arguments, bytes) = line.rsplit_once(", ").expect("arguments");
+            (arguments.to_owned(), bytes.parse().expect("a number"))
         })
         .collect()
 }
@@ -27,8 +27,8 @@ macro_rules! offsets {
 #[test]
 fn sizes_are_those_of_the_header() {
     let sizes = sizes! {
-        "path" Path, "packet" Packet, "rtt" Rtt, "sent" Sent, "acked" Acked, "marked" Marked, "lost" Lost,
-        "spurious" Spurious, "control" Control, "traced" Traced, "plugin" Plugin,
+        "path" Path, "packet" Packet, "rtt" Rtt, "sent" Sent, "acked" Acked, "ecn_ce" EcnCe, "lost" Lost,
+        "spurious_loss" SpuriousLoss, "control" Control, "trace" Trace, "plugin" Plugin,
     };
     assert_eq!(stated("WINDLASS_SIZE"), sizes);
 }
@@ -41,11 +41,11 @@ fn offsets_are_those_of_the_header() {
         "rtt" Rtt: ack_delay_us;
         "sent" Sent: bytes, flags;
         "acked" Acked: rtt, one_way_us, bytes, flags, packet_count, packets;
-        "marked" Marked: newest_sent_us, packets;
+        "ecn_ce" EcnCe: newest_sent_us, packets;
         "lost" Lost: bytes, flags, packets;
-        "spurious" Spurious: in_flight;
+        "spurious_loss" SpuriousLoss: in_flight;
         "control" Control: cwnd, flags, phase;
-        "traced" Traced: path, controller, rtt, bytes, ssthresh, what, ack_delay_exponent;
+        "trace" Trace: path, controller, rtt, bytes, ssthresh, kind, ack_delay_exponent;
         "plugin" Plugin: name, define, start, sent, refresh, tracing;
     };
     assert_eq!(stated("WINDLASS_AT"), offsets);
@@ -76,13 +76,13 @@ fn numbers_are_those_of_the_header() {
         ("SHARED", control::SHARED),
         ("EVERY_SENT", control::EVERY_SENT),
         ("PACKETS", reports::PACKETS.into()),
-        ("TRACED_FRAMES", traced::FRAMES.into()),
-        ("TRACED_SENT", traced::SENT.into()),
-        ("TRACED_RECEIVED", traced::RECEIVED.into()),
-        ("TRACED_LOST", traced::LOST.into()),
-        ("TRACED_STATE", traced::STATE.into()),
-        ("TRACED_ECN", traced::ECN.into()),
-        ("TRACED_CLOSED", traced::CLOSED.into()),
+        ("TRACE_FRAMES", trace::FRAMES.into()),
+        ("TRACE_SENT", trace::SENT.into()),
+        ("TRACE_RECEIVED", trace::RECEIVED.into()),
+        ("TRACE_LOST", trace::LOST.into()),
+        ("TRACE_STATE", trace::STATE.into()),
+        ("TRACE_ECN", trace::ECN.into()),
+        ("TRACE_CLOSED", trace::CLOSED.into()),
         ("INITIAL", packet_type::INITIAL.into()),
         ("ZERO_RTT", packet_type::ZERO_RTT.into()),
         ("HANDSHAKE", packet_type::HANDSHAKE.into()),

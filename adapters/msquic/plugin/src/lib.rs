@@ -2,8 +2,8 @@
 
 use windlass_msquic_abi::Plugin;
 
-/// What MsQuic looks up in a plugin.
-// SAFETY: no other symbol of the name is in this library.
+/// The export that MsQuic looks up in a plugin.
+// SAFETY: this library has no other symbol of that name.
 #[unsafe(no_mangle)]
 pub extern "C" fn windlass_msquic_plugin_v1() -> *const Plugin {
     windlass_msquic::plugin()

@@ -2,11 +2,11 @@ use std::net::SocketAddr;
 
 use super::*;
 
-/// Bytes written, to be read while others write.
+/// A shared buffer as output.
 #[derive(Clone, Default)]
-struct Page(Arc<Mutex<Vec<u8>>>);
+struct Buffer(Arc<Mutex<Vec<u8>>>);
 
-impl Write for Page {
+impl Write for Buffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.0.lock().unwrap().extend_from_slice(bytes);
         Ok(bytes.len())
@@ -16,14 +16,14 @@ impl Write for Page {
     }
 }
 
-impl Page {
+impl Buffer {
     fn text(&self) -> String {
         String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
     }
 }
 
-fn traced(connection: u64, ms: u64, what: u8, number: u64) -> abi::Traced {
-    abi::Traced {
+fn event(connection: u64, ms: u64, kind: u8, number: u64) -> abi::Trace {
+    abi::Trace {
         connection,
         now_us: ms * 1000,
         path: std::ptr::null(),
@@ -35,7 +35,7 @@ fn traced(connection: u64, ms: u64, what: u8, number: u64) -> abi::Traced {
         cwnd: 12_000,
         in_flight: 1200,
         ssthresh: u32::MAX,
-        what,
+        kind,
         packet_type: abi::packet_type::ONE_RTT,
         phase: abi::phase::SLOW_START,
         by_threshold: 0,
@@ -44,58 +44,58 @@ fn traced(connection: u64, ms: u64, what: u8, number: u64) -> abi::Traced {
     }
 }
 
-/// A page for every connection with this peer, from 1 s of MsQuic's clock.
-fn page(peer: SocketAddr) -> Page {
-    let page = Page::default();
-    let output = page.clone();
-    ask(move |new| {
+/// Logs the connections with this peer to a buffer, with time zero at 1 s of MsQuic's clock.
+fn log_to_buffer(peer: SocketAddr) -> Buffer {
+    let buffer = Buffer::default();
+    let output = buffer.clone();
+    add_source(move |new| {
         let header = Header { title: "test", ..Header::default() };
         let output = Box::new(output.clone()) as Output;
-        (new.peer.address == peer).then(|| Place {
+        (new.peer.address == peer).then(|| Destination {
             trace: Trace::new(output, Profile::Ietf, Detail::Packets, &header).into(),
             origin: Time::from_micros(1_000_000),
-            lost: Arc::default(),
-            named: false,
-            recorded: false,
+            dropped: Arc::default(),
+            has_controller: false,
+            has_recorder: false,
         })
     });
-    page
+    buffer
 }
 
-fn new(connection: u64, peer: SocketAddr) -> NewTrace<'static> {
+fn new(connection: u64, peer: SocketAddr) -> ConnectionInfo<'static> {
     let now = Time::from_micros(1_000_000);
-    NewTrace { connection, peer: Peer { address: peer, name: None }, client: true, app: None, now, mtu: 1200 }
+    ConnectionInfo { connection, peer: Peer { address: peer, name: None }, client: true, app: None, now, mtu: 1200 }
 }
 
 #[test]
 fn packets_losses_and_metrics_are_written() {
-    use abi::traced::{CLOSED, ECN, FRAMES, LOST, RECEIVED, SENT, STATE};
+    use abi::trace::{CLOSED, ECN, FRAMES, LOST, RECEIVED, SENT, STATE};
     let peer = "192.0.2.1:443".parse().unwrap();
-    let (page, new) = (page(peer), new(1, peer));
-    let tell = |told: &abi::Traced, frames: &[u8]| tell(told, Some(&new), frames, Some("Cubic"));
-    let at = |ms: u64, what, number| traced(1, 1000 + ms, what, number);
-    // Nothing is known of a peer before the first packet.
-    tell(&at(0, STATE, 0), &[]);
-    tell(&at(1, FRAMES, 5), &[0x01]);
-    tell(&at(1, SENT, 5), &[]);
-    tell(&at(2, STATE, 0), &[]);
-    // Frames of a packet that never left are not another's.
-    tell(&at(3, FRAMES, 6), &[0x01]);
-    tell(&at(3, SENT, 7), &[]);
-    // 5 to 5, delayed by 2·256 µs.
-    tell(&at(41, FRAMES, 3), &[0x02, 5, 2, 0, 0]);
-    tell(&at(41, RECEIVED, 3), &[]);
-    tell(&abi::Traced { by_threshold: 1, ..at(42, LOST, 7) }, &[]);
+    let (buffer, new) = (log_to_buffer(peer), new(1, peer));
+    let log = |event: &abi::Trace, frames: &[u8]| record(event, Some(&new), frames, Some("Cubic"));
+    let at = |ms: u64, what, number| event(1, 1000 + ms, what, number);
+    // The peer is unknown before the first packet.
+    log(&at(0, STATE, 0), &[]);
+    log(&at(1, FRAMES, 5), &[0x01]);
+    log(&at(1, SENT, 5), &[]);
+    log(&at(2, STATE, 0), &[]);
+    // Frames of a packet that was not sent are dropped.
+    log(&at(3, FRAMES, 6), &[0x01]);
+    log(&at(3, SENT, 7), &[]);
+    // Acknowledges 5 to 5, delayed by 2·256 µs.
+    log(&at(41, FRAMES, 3), &[0x02, 5, 2, 0, 0]);
+    log(&at(41, RECEIVED, 3), &[]);
+    log(&abi::Trace { by_threshold: 1, ..at(42, LOST, 7) }, &[]);
     let rtt =
         abi::Rtt { latest_us: 40_000, smoothed_us: 40_500, variation_us: 20_000, min_us: 39_000, ack_delay_us: 0 };
-    tell(&abi::Traced { phase: abi::phase::RECOVERY, cwnd: 8400, ssthresh: 8400, rtt, ..at(43, STATE, 0) }, &[]);
-    tell(&abi::Traced { phase: abi::phase::CONGESTION_AVOIDANCE, ..at(60, STATE, 0) }, &[]);
-    tell(&at(70, ECN, 0), &[]);
-    tell(&abi::Traced { phase: abi::phase::RECOVERY, ..at(70, STATE, 0) }, &[]);
-    assert!(file_of(1).is_some());
-    super::tell(&at(80, CLOSED, 0), None, &[], None);
-    assert!(file_of(1).is_none());
-    let text = page.text();
+    log(&abi::Trace { phase: abi::phase::RECOVERY, cwnd: 8400, ssthresh: 8400, rtt, ..at(43, STATE, 0) }, &[]);
+    log(&abi::Trace { phase: abi::phase::CONGESTION_AVOIDANCE, ..at(60, STATE, 0) }, &[]);
+    log(&at(70, ECN, 0), &[]);
+    log(&abi::Trace { phase: abi::phase::RECOVERY, ..at(70, STATE, 0) }, &[]);
+    assert!(log_of(1).is_some());
+    record(&at(80, CLOSED, 0), None, &[], None);
+    assert!(log_of(1).is_none());
+    let text = buffer.text();
     let records: Vec<_> = text.split('\u{1e}').skip(2).collect();
     let expected = [
         r#"{"time":1,"name":"quic:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":5},"raw":{"length":1200},"frames":[{"frame_type":"ping"}]}}"#,
@@ -117,16 +117,16 @@ fn packets_losses_and_metrics_are_written() {
     }
 }
 
-/// What a flow's recorder writes itself is not written again.
+/// The windows that a flow's recorder writes are not written again.
 #[test]
-fn a_recorded_flow_has_one_who_tells_its_windows() {
+fn a_recorder_writes_the_windows_of_its_flow() {
     let peer = "192.0.2.5:443".parse().unwrap();
-    let (page, new) = (page(peer), new(5, peer));
-    assert!(place_of(&new).is_some());
-    name(&new, "a-tcp", 14_400, true);
-    tell(&traced(5, 1001, abi::traced::STATE, 0), Some(&new), &[], Some("Windlass"));
-    tell(&traced(5, 1002, abi::traced::CLOSED, 0), None, &[], None);
-    let text = page.text();
+    let (buffer, new) = (log_to_buffer(peer), new(5, peer));
+    assert!(destination_of(&new).is_some());
+    record_controller(&new, "a-tcp", 14_400, true);
+    record(&event(5, 1001, abi::trace::STATE, 0), Some(&new), &[], Some("Windlass"));
+    record(&event(5, 1002, abi::trace::CLOSED, 0), None, &[], None);
+    let text = buffer.text();
     let records: Vec<_> = text.split('\u{1e}').skip(2).collect();
     assert!(records[0].contains(r#""initial_congestion_window":14400"#), "{text}");
     assert!(records[0].contains(r#""congestion_controller":"a-tcp""#), "{text}");
@@ -137,17 +137,17 @@ fn a_recorded_flow_has_one_who_tells_its_windows() {
 }
 
 #[test]
-fn connections_nobody_wants_have_no_file() {
+fn connections_without_a_destination_have_no_log() {
     let peer: SocketAddr = "192.0.2.2:443".parse().unwrap();
-    let other = page(peer);
+    let other = log_to_buffer(peer);
     let new = new(2, "192.0.2.3:443".parse().unwrap());
-    tell(&traced(2, 1000, abi::traced::SENT, 0), Some(&new), &[], None);
-    assert!(place_of(&new).is_none());
+    record(&event(2, 1000, abi::trace::SENT, 0), Some(&new), &[], None);
+    assert!(destination_of(&new).is_none());
     assert_eq!(other.text(), "");
 }
 
 #[test]
-fn a_writer_that_panics_ends_its_file_and_no_more() {
+fn a_panic_of_the_writer_ends_its_log_only() {
     struct Broken;
     impl Write for Broken {
         fn write(&mut self, _: &[u8]) -> io::Result<usize> {
@@ -158,18 +158,18 @@ fn a_writer_that_panics_ends_its_file_and_no_more() {
         }
     }
     let peer: SocketAddr = "192.0.2.4:443".parse().unwrap();
-    ask(move |new| {
-        (new.peer.address == peer).then(|| Place {
+    add_source(move |new| {
+        (new.peer.address == peer).then(|| Destination {
             trace: Trace::new(Box::new(Broken) as Output, Profile::Ietf, Detail::Packets, &Header::default()).into(),
             origin: Time::ZERO,
-            lost: Arc::default(),
-            named: true,
-            recorded: false,
+            dropped: Arc::default(),
+            has_controller: true,
+            has_recorder: false,
         })
     });
     let new = new(4, peer);
     for number in 0..2000 {
-        tell(&traced(4, 1000, abi::traced::SENT, number), Some(&new), &[], None);
+        record(&event(4, 1000, abi::trace::SENT, number), Some(&new), &[], None);
     }
-    assert!(file_of(4).is_none(), "it was given up");
+    assert!(log_of(4).is_none(), "the log was closed");
 }

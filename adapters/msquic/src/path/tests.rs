@@ -5,32 +5,32 @@ use windlass_controllers::{Algorithm, Decision, Path as Start};
 
 const MTU: u32 = 1200;
 
-/// Keeps every event.
+/// Records every event.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<Event>>>);
+struct EventLog(Arc<Mutex<Vec<Event>>>);
 
-impl Recorder for Heard {
+impl Recorder for EventLog {
     fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
 
-impl Heard {
-    fn take(&self) -> Vec<EventKind> {
+impl EventLog {
+    fn drain(&self) -> Vec<EventKind> {
         self.0.lock().unwrap().drain(..).map(|event| event.kind).collect()
     }
 }
 
-fn path(controller: &str) -> (Path<Algorithm>, Heard) {
+fn path(controller: &str) -> (Path<Algorithm>, EventLog) {
     let start = Start { now: time(1000), mtu: MTU, seed: 1 };
     let mut flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &start);
-    let heard = Heard::default();
-    flow.record(Box::new(heard.clone()));
-    (Path::new(flow, time(1000), MTU, 0), heard)
+    let events = EventLog::default();
+    flow.record(Box::new(events.clone()));
+    (Path::new(flow, time(1000), MTU, 0), events)
 }
 
 fn send(path: &mut Path<Algorithm>, number: u64, now_us: u64, in_flight: u32) {
-    path.sent(&abi::Sent { now_us, number, bytes: MTU, in_flight, mtu: MTU, flags: 0 });
+    path.on_sent(&abi::Sent { now_us, number, bytes: MTU, in_flight, mtu: MTU, flags: 0 });
 }
 
 fn packet(number: u64, sent_us: u64) -> abi::Packet {
@@ -62,21 +62,21 @@ fn acked(now_us: u64, flags: u32, packets: u32, in_flight: u32) -> abi::Acked {
 
 #[test]
 fn an_ack_is_one_event_with_its_sample() {
-    let (mut path, heard) = path("reno");
+    let (mut path, events) = path("reno");
     for number in 1..=3 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
     let flags = abi::acked::RTT | abi::acked::ONE_WAY | abi::acked::APP_LIMITED;
-    path.acked(&acked(51_002, flags, 2, MTU), &[packet(1, 1001), packet(2, 1002)]);
-    let heard = heard.take();
-    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
-    assert_eq!((told.bytes, told.packets, told.newest_pn), (2 * u64::from(MTU), 2, Some(2)));
-    assert_eq!((told.in_flight_before, told.in_flight), (3 * u64::from(MTU), MTU.into()));
-    assert_eq!(told.newest_sent_at, time(1002));
-    assert!(told.app_limited);
-    let rtt = told.rtt.unwrap();
+    path.on_acked(&acked(51_002, flags, 2, MTU), &[packet(1, 1001), packet(2, 1002)]);
+    let events = events.drain();
+    let [EventKind::PacketsAcked(acked)] = events[..] else { panic!("{events:?}") };
+    assert_eq!((acked.bytes, acked.packets, acked.newest_pn), (2 * u64::from(MTU), 2, Some(2)));
+    assert_eq!((acked.in_flight_before, acked.in_flight), (3 * u64::from(MTU), MTU.into()));
+    assert_eq!(acked.newest_sent_at, time(1002));
+    assert!(acked.app_limited);
+    let rtt = acked.rtt.unwrap();
     assert_eq!((rtt.latest, rtt.min, rtt.ack_delay), (Span(50_000_000), Span(40_000_000), Span(2_000_000)));
-    let one_way = told.one_way.unwrap();
+    let one_way = acked.one_way.unwrap();
     assert_eq!((one_way.forward, one_way.backward), (-9_000_000, 57_000_000));
     assert_eq!(one_way.forward + one_way.backward, 48_000_000, "the RTT without the delay of the acknowledgement");
 }
@@ -84,28 +84,29 @@ fn an_ack_is_one_event_with_its_sample() {
 /// Of two frames read before MsQuic could send, the second counts what the first freed.
 #[test]
 fn frames_read_together_have_one_flight_before_them() {
-    let (mut path, heard) = path("reno");
+    let (mut path, events) = path("reno");
     for number in 1..=4 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
-    path.acked(&acked(51_002, 0, 2, 2 * MTU), &[packet(1, 1001), packet(2, 1002)]);
+    path.on_acked(&acked(51_002, 0, 2, 2 * MTU), &[packet(1, 1001), packet(2, 1002)]);
     let second = abi::Acked { in_flight_before: 4 * MTU, ..acked(51_003, 0, 1, MTU) };
-    path.acked(&second, &[packet(3, 1003)]);
-    let told = heard.take().into_iter().map(|kind| match kind {
-        EventKind::PacketsAcked(told) => (told.in_flight_before, told.in_flight),
+    path.on_acked(&second, &[packet(3, 1003)]);
+    let acked = events.drain().into_iter().map(|kind| match kind {
+        EventKind::PacketsAcked(acked) => (acked.in_flight_before, acked.in_flight),
         other => panic!("{other:?}"),
     });
     let mtu = u64::from(MTU);
-    assert_eq!(told.collect::<Vec<_>>(), [(4 * mtu, 2 * mtu), (4 * mtu, mtu)]);
+    assert_eq!(acked.collect::<Vec<_>>(), [(4 * mtu, 2 * mtu), (4 * mtu, mtu)]);
 }
 
-/// MsQuic leaves out most packets sent where nobody heeds them; that all were lost is no silence.
+/// MsQuic does not report every packet sent to a controller that does not want them. After the loss
+/// of all packets, sending is no restart from idle.
 #[test]
-fn sending_after_losing_everything_is_no_idleness() {
-    let (mut path, heard) = path("reno");
+fn sending_after_losing_everything_is_no_idle_restart() {
+    let (mut path, events) = path("reno");
     assert_eq!(path.control().flags & abi::control::EVERY_SENT, 0);
     send(&mut path, 1, 1001, MTU);
-    path.acked(&acked(51_002, 0, 1, 4 * MTU), &[packet(1, 1001)]);
+    path.on_acked(&acked(51_002, 0, 1, 4 * MTU), &[packet(1, 1001)]);
     let lost = abi::Lost {
         now_us: 90_000,
         bytes: 2 * MTU,
@@ -116,48 +117,48 @@ fn sending_after_losing_everything_is_no_idleness() {
         packet_count: 2,
         packets: std::ptr::null(),
     };
-    path.lost(&lost, &[packet(8, 1003), packet(9, 1004)]);
+    path.on_lost(&lost, &[packet(8, 1003), packet(9, 1004)]);
     send(&mut path, 10, 91_000, MTU);
-    assert!(!heard.take().iter().any(|kind| matches!(kind, EventKind::IdleRestart(_))));
+    assert!(!events.drain().iter().any(|kind| matches!(kind, EventKind::IdleRestart(_))));
 }
 
 #[test]
-fn nothing_optional_is_told_without_its_flag() {
-    let (mut path, heard) = path("reno:iw=10");
+fn optional_fields_are_none_without_their_flags() {
+    let (mut path, events) = path("reno:iw=10");
     for number in 1..=6 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
-    path.acked(&acked(51_002, 0, 1, 5 * MTU), &[packet(1, 1001)]);
-    let heard = heard.take();
-    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
-    assert_eq!((told.rtt, told.one_way, told.app_limited), (None, None, false));
+    path.on_acked(&acked(51_002, 0, 1, 5 * MTU), &[packet(1, 1001)]);
+    let events = events.drain();
+    let [EventKind::PacketsAcked(acked)] = events[..] else { panic!("{events:?}") };
+    assert_eq!((acked.rtt, acked.one_way, acked.app_limited), (None, None, false));
 }
 
 #[test]
 fn a_window_of_which_less_than_half_is_used_does_not_grow() {
-    let (mut path, heard) = path("reno:iw=10");
+    let (mut path, events) = path("reno:iw=10");
     for number in 1..=4 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
-    path.acked(&acked(51_002, 0, 1, 3 * MTU), &[packet(1, 1001)]);
-    assert!(matches!(heard.take()[..], [EventKind::PacketsAcked(told)] if told.app_limited));
+    path.on_acked(&acked(51_002, 0, 1, 3 * MTU), &[packet(1, 1001)]);
+    assert!(matches!(events.drain()[..], [EventKind::PacketsAcked(acked)] if acked.app_limited));
     assert_eq!(path.control().cwnd, 10 * MTU);
 }
 
 #[test]
 fn a_frame_without_packets_brings_its_sample_and_the_window_forgets_the_flight() {
-    let (mut path, heard) = path("reno");
+    let (mut path, events) = path("reno");
     send(&mut path, 1, 1001, MTU);
-    path.acked(&acked(51_002, abi::acked::RTT, 0, 0), &[]);
-    assert!(matches!(heard.take()[..], [EventKind::RttSampled(_)]));
-    path.acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
-    assert!(heard.take().is_empty());
+    path.on_acked(&acked(51_002, abi::acked::RTT, 0, 0), &[]);
+    assert!(matches!(events.drain()[..], [EventKind::RttSampled(_)]));
+    path.on_acked(&acked(51_003, abi::acked::IMPLICIT, 0, 0), &[]);
+    assert!(events.drain().is_empty());
     assert_eq!(path.in_flight.bytes(), 0);
 }
 
 #[test]
-fn losses_marks_and_what_was_none_are_told() {
-    let (mut path, heard) = path("reno");
+fn losses_marks_and_spurious_losses_are_events() {
+    let (mut path, events) = path("reno");
     for number in 1..=4 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
@@ -171,7 +172,7 @@ fn losses_marks_and_what_was_none_are_told() {
         packet_count: 2,
         packets: std::ptr::null(),
     };
-    path.marked(&abi::Marked {
+    path.on_ecn_ce(&abi::EcnCe {
         now_us: 59_000,
         newest_number: 3,
         newest_sent_us: 1003,
@@ -180,42 +181,42 @@ fn losses_marks_and_what_was_none_are_told() {
         mtu: MTU,
         reserved: 0,
     });
-    path.lost(&lost, &[packet(1, 1001), packet(2, 1002)]);
+    path.on_lost(&lost, &[packet(1, 1001), packet(2, 1002)]);
     lost.flags = abi::lost::PERSISTENT;
-    path.lost(&lost, &[packet(3, 1003)]);
-    path.spurious(&abi::Spurious { now_us: 61_000, newest_sent_us: 1003, in_flight: 0, mtu: MTU });
-    let heard = heard.take();
+    path.on_lost(&lost, &[packet(3, 1003)]);
+    path.on_spurious_loss(&abi::SpuriousLoss { now_us: 61_000, newest_sent_us: 1003, in_flight: 0, mtu: MTU });
+    let events = events.drain();
     let [
         EventKind::EcnCe(marked),
         EventKind::PacketsLost(first),
         EventKind::PersistentCongestion(second),
-        EventKind::SpuriousLoss(none),
-    ] = heard[..]
+        EventKind::SpuriousLoss(spurious),
+    ] = events[..]
     else {
-        panic!("{heard:?}")
+        panic!("{events:?}")
     };
     assert_eq!((marked.packets, marked.newest_sent_at, marked.newest_pn), (2, time(1003), Some(3)));
     assert_eq!((first.packets, first.bytes, first.newest_pn), (2, 2 * u64::from(MTU), Some(2)));
     assert_eq!(first.newest_sent_at, time(1002));
     assert_eq!(second.newest_pn, Some(3));
-    assert_eq!(none.newest_sent_at, time(1003));
+    assert_eq!(spurious.newest_sent_at, time(1003));
 }
 
 #[test]
-fn a_new_datagram_size_comes_before_what_tells_it() {
-    let (mut path, heard) = path("reno");
-    path.sent(&abi::Sent { now_us: 1001, number: 1, bytes: 1400, in_flight: 1400, mtu: 1400, flags: 0 });
-    assert_eq!(heard.take(), [EventKind::MtuUpdated(1400)]);
+fn a_new_datagram_size_precedes_the_event_that_carries_it() {
+    let (mut path, events) = path("reno");
+    path.on_sent(&abi::Sent { now_us: 1001, number: 1, bytes: 1400, in_flight: 1400, mtu: 1400, flags: 0 });
+    assert_eq!(events.drain(), [EventKind::MtuUpdated(1400)]);
 }
 
 #[test]
-fn sending_after_silence_is_told() {
-    let (mut path, heard) = path("reno");
+fn sending_after_an_idle_period_is_an_event() {
+    let (mut path, events) = path("reno");
     send(&mut path, 1, 1001, MTU);
-    path.acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
-    heard.take();
+    path.on_acked(&acked(51_000, abi::acked::RTT, 1, 0), &[packet(1, 1001)]);
+    events.drain();
     send(&mut path, 2, 951_000, MTU);
-    let [EventKind::IdleRestart(idle)] = heard.take()[..] else { panic!("no idle period") };
+    let [EventKind::IdleRestart(idle)] = events.drain()[..] else { panic!("no idle period") };
     assert_eq!(idle.idle, Span::from_millis(900));
     assert_eq!(idle.pto, Span(48_000_000 + 16_000_000) + MAX_ACK_DELAY);
 }
@@ -229,7 +230,7 @@ fn the_control_is_the_decision() {
     for number in 1..=10 {
         send(&mut path, number, 1000 + number, number as u32 * MTU);
     }
-    path.acked(&acked(51_000, abi::acked::RTT, 1, 9 * MTU), &[packet(1, 1001)]);
+    path.on_acked(&acked(51_000, abi::acked::RTT, 1, 9 * MTU), &[packet(1, 1001)]);
     let control = path.control();
     assert_eq!(control.cwnd, 11 * MTU, "slow start");
     let window = f64::from(control.cwnd);
@@ -237,14 +238,14 @@ fn the_control_is_the_decision() {
 }
 
 #[test]
-fn deliveries_are_those_of_the_packets_departure() {
-    let (mut path, heard) = path("bbr");
+fn delivery_states_are_those_when_the_packet_was_sent() {
+    let (mut path, events) = path("bbr");
     send(&mut path, 1, 1001, MTU);
     send(&mut path, 2, 1005, 2 * MTU);
-    heard.take();
-    path.acked(&acked(51_000, abi::acked::RTT, 1, MTU), &[packet(1, 1001)]);
-    let heard = heard.take();
-    let [EventKind::PacketsAcked(told)] = heard[..] else { panic!("{heard:?}") };
-    assert_eq!(told.newest_in_flight, Some(MTU.into()));
-    assert_eq!(told.delivery.unwrap().first_sent_at, time(1001));
+    events.drain();
+    path.on_acked(&acked(51_000, abi::acked::RTT, 1, MTU), &[packet(1, 1001)]);
+    let events = events.drain();
+    let [EventKind::PacketsAcked(acked)] = events[..] else { panic!("{events:?}") };
+    assert_eq!(acked.newest_in_flight, Some(MTU.into()));
+    assert_eq!(acked.delivery.unwrap().first_sent_at, time(1001));
 }

@@ -1,12 +1,12 @@
 use super::*;
 
-const ROOM: usize = 400;
+const ERROR_SIZE: usize = 400;
 
 fn make(function: abi::Define, text: &str) -> Result<*mut c_void, String> {
     let text = std::ffi::CString::new(text).unwrap();
-    let mut error = [1; ROOM];
-    // SAFETY: the text ends with NUL, and there is as much room as is said.
-    let made = unsafe { function(text.as_ptr(), error.as_mut_ptr(), ROOM) };
+    let mut error = [1; ERROR_SIZE];
+    // SAFETY: the text ends with NUL, and the buffer has that size.
+    let made = unsafe { function(text.as_ptr(), error.as_mut_ptr(), ERROR_SIZE) };
     if made.is_null() {
         // SAFETY: the error ends with NUL.
         return Err(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str().unwrap().to_owned());
@@ -32,11 +32,11 @@ fn connection(reports: u8) -> abi::Path {
     }
 }
 
-fn begin(definition: *mut c_void, path: &abi::Path) -> Result<(*mut c_void, abi::Control), String> {
+fn start_flow(definition: *mut c_void, path: &abi::Path) -> Result<(*mut c_void, abi::Control), String> {
     let mut control = abi::Control::default();
-    let mut error = [1; ROOM];
-    // SAFETY: the definition is one, and all pointers are to what they should.
-    let flow = unsafe { (PLUGIN.start)(definition, path, &raw mut control, error.as_mut_ptr(), ROOM) };
+    let mut error = [1; ERROR_SIZE];
+    // SAFETY: `definition` came from the plugin, and all pointers are valid.
+    let flow = unsafe { (PLUGIN.start)(definition, path, &raw mut control, error.as_mut_ptr(), ERROR_SIZE) };
     if flow.is_null() {
         // SAFETY: the error ends with NUL.
         return Err(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str().unwrap().to_owned());
@@ -44,9 +44,9 @@ fn begin(definition: *mut c_void, path: &abi::Path) -> Result<(*mut c_void, abi:
     Ok((flow, control))
 }
 
-/// The first window of a definition on a connection.
+/// The initial congestion window of a definition on a connection, bytes.
 fn first_window(definition: *mut c_void, path: &abi::Path) -> u32 {
-    let (flow, control) = begin(definition, path).unwrap();
+    let (flow, control) = start_flow(definition, path).unwrap();
     // SAFETY: the flow was just started.
     unsafe { (PLUGIN.stop)(flow) };
     control.cwnd
@@ -64,7 +64,7 @@ fn names_and_parameters_reach_the_controller() {
 #[test]
 fn a_connection_has_to_report_what_a_controller_needs() {
     let definition = make(PLUGIN.define, "dctcp").unwrap();
-    let error = begin(definition, &connection(0)).unwrap_err();
+    let error = start_flow(definition, &connection(0)).unwrap_err();
     assert!(error.contains("dctcp needs") && error.ends_with("QUIC_SETTINGS EcnEnabled"), "{error}");
     assert!(first_window(definition, &connection(abi::reports::ECN)) > 0);
     let never = make(PLUGIN.define, "rovegas").unwrap_err();
@@ -93,7 +93,7 @@ fn a_file_decides_by_peer_name_and_application() {
 #[test]
 fn a_grouped_flow_asks_to_be_refreshed() {
     let definition = make(PLUGIN.define, "tcp-p").unwrap();
-    let (flow, mut control) = begin(definition, &connection(0)).unwrap();
+    let (flow, mut control) = start_flow(definition, &connection(0)).unwrap();
     assert_eq!(control.flags & abi::control::SHARED, abi::control::SHARED);
     // SAFETY: the flow runs until it is stopped here.
     unsafe {
@@ -104,12 +104,12 @@ fn a_grouped_flow_asks_to_be_refreshed() {
 }
 
 #[test]
-fn an_error_without_room_is_cut_between_characters() {
+fn a_long_error_is_cut_between_characters() {
     let mut error = [b'x' as c_char; 4];
-    // SAFETY: there are four bytes.
-    unsafe { tell_error("aéé", error.as_mut_ptr(), 4) };
+    // SAFETY: the buffer has four bytes.
+    unsafe { write_error("aéé", error.as_mut_ptr(), 4) };
     // SAFETY: it ends with NUL.
     assert_eq!(unsafe { CStr::from_ptr(error.as_ptr()) }.to_str(), Ok("aé"));
     // SAFETY: nothing is written.
-    unsafe { tell_error("a", std::ptr::null_mut(), 4) };
+    unsafe { write_error("a", std::ptr::null_mut(), 4) };
 }

@@ -11,7 +11,7 @@ fn lines(text: &str) -> Vec<&str> {
 fn every_part_has_its_lines_where_they_stood() {
     let parts = Parts::of(FILE);
     assert_eq!(
-        lines(&parts.otherwise),
+        lines(&parts.common),
         ["", "controller = \"reno\"", "", "", "", "", "", "", "", "[recording]", "directory = \"d\""]
     );
     let demo = &parts.apps["demo"];
@@ -20,7 +20,7 @@ fn every_part_has_its_lines_where_they_stood() {
         ["", "", "", "controller = \"a-tcp\"", "[[rule]]", "to = \"*\"", "controller = \"cubic\"", "", "", "", ""]
     );
     assert_eq!(lines(&parts.apps["b c"])[8], "controller = \"reno\"");
-    for part in [&parts.otherwise, demo, &parts.apps["b c"]] {
+    for part in [&parts.common, demo, &parts.apps["b c"]] {
         assert_eq!(part.lines().map(str::len).collect::<Vec<_>>(), FILE.lines().map(str::len).collect::<Vec<_>>());
     }
 }
@@ -28,21 +28,21 @@ fn every_part_has_its_lines_where_they_stood() {
 #[test]
 fn a_key_called_like_the_plugin_stays_inside_sections() {
     let parts = Parts::of("controller = \"reno\"\n[parameters]\nplugin = 1\n");
-    assert_eq!(lines(&parts.otherwise)[2], "plugin = 1");
-    assert!(Parts::of("plugins = 1\n").otherwise.starts_with("plugins"));
+    assert_eq!(lines(&parts.common)[2], "plugin = 1");
+    assert!(Parts::of("plugins = 1\n").common.starts_with("plugins"));
 }
 
 #[test]
-fn what_is_for_msquic_is_nothing_to_us() {
+fn msquics_own_settings_are_in_no_part() {
     let file = "controller = \"reno\"\n[msquic]\nMaxAckDelayMs = 5\n[app.demo]\ncontroller = \"cubic\"\n\
         [recording]\ndirectory = \"d\"\n";
     let parts = Parts::of(file);
-    assert_eq!(lines(&parts.otherwise), ["controller = \"reno\"", "", "", "", "", "[recording]", "directory = \"d\""]);
+    assert_eq!(lines(&parts.common), ["controller = \"reno\"", "", "", "", "", "[recording]", "directory = \"d\""]);
     assert_eq!(lines(&parts.apps["demo"]), ["", "", "", "", "controller = \"cubic\"", "", ""]);
 }
 
 #[test]
-fn a_changed_file_holds_for_connections_that_start_then() {
+fn a_changed_file_applies_to_new_connections() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("cc.toml");
     let file = |text: &str| std::fs::write(&path, text).unwrap();
@@ -50,13 +50,13 @@ fn a_changed_file_holds_for_connections_that_start_then() {
     let settings = read(path.to_str().unwrap()).ok().unwrap();
     let window = || {
         let mut control = windlass_msquic_abi::Control::default();
-        settings.start(&connection()).ok().unwrap().tell(&mut control, |_| {});
+        settings.start(&connection()).ok().unwrap().update(&mut control, |_| {});
         control.cwnd
     };
     assert_eq!(window(), 7 * 1400);
     file("controller = \"reno:iw=12\"\n");
     assert_eq!(window(), 12 * 1400);
-    // A mistake, and no file at all: what held before holds.
+    // After a mistake, or without the file, the last valid settings stay in effect.
     file("controller = \"reno:iw=0\"\n # longer");
     assert_eq!(window(), 12 * 1400);
     std::fs::remove_file(&path).unwrap();
@@ -88,7 +88,7 @@ fn error(text: &str) -> String {
 }
 
 #[test]
-fn mistakes_are_told_with_file_and_line() {
+fn mistakes_are_reported_with_file_and_line() {
     assert!(error("controller = \"rneo\"\n").starts_with("cc.toml:1:14: "));
     let wrong = error("controller = \"reno\"\n\n[app.demo]\ncontroller = \"reno\"\n[app.demo.parameters]\niw = 0\n");
     assert!(wrong.starts_with("cc.toml:6:6: reno: iw is \"0\""), "{wrong}");

@@ -1,16 +1,13 @@
 /*
- * A congestion control of MsQuic that asks a plugin.
+ * A congestion control of MsQuic that calls a plugin.
  *
- * Compiled as part of MsQuic's `core`, with its headers. The two functions at the end stand
- * in for MsQuic's own of the same name, which it compiles under names with `Native`.
+ * Compiled as part of MsQuic's `core`, with its headers. The two functions at the end replace
+ * MsQuic's own of the same name, which are compiled with the prefix `Native`.
  *
  * MsQuic initialises congestion control twice per connection, before it knows the path. The
- * plugin's flow therefore starts with the first use that leads to sending.
+ * plugin's flow therefore starts with the first call that leads to sending.
  */
 #include "precomp.h"
-
-#include <stdlib.h>
-#include <string.h>
 
 #include "describe.h"
 #include "host.h"
@@ -20,23 +17,22 @@ void NativeQuicCongestionControlInitialize(QUIC_CONGESTION_CONTROL *Cc,
 void NativeQuicLossDetectionUninitialize(QUIC_LOSS_DETECTION *LossDetection);
 
 enum {
-    WM_PACKETS = 128,        /* packets listed without an allocation */
     WM_BURST_DATAGRAMS = 10, /* RFC 9002 section 7.7 */
-    WM_SLACK_DATAGRAMS = 3,  /* room that does not make a sender limited by its application */
+    WM_SLACK_DATAGRAMS = 3,  /* unused room below which a sender is not application-limited */
     WM_ACKS_PER_WINDOW = 8,
 };
 
-/* How long the pacer may save up what it did not use: a late timer is no loss of rate. */
+/* Sending time the pacer may make up for after a late timer. */
 #define WM_PACER_MEMORY_US 4000u
 
-/* Lies where MsQuic's own controllers have their state. */
+/* Takes the place of the state of MsQuic's own controllers. */
 typedef struct WmState {
     WmEntry *Entry;
-    void *Flow; /* NULL until the first use */
+    void *Flow; /* NULL until WmEnsureFlow */
     windlass_msquic_control Control;
     uint64_t NewestLostSent;
     uint64_t CeCounts[QUIC_ENCRYPT_LEVEL_COUNT];
-    double Saved; /* bytes the pacer granted that are not sent yet */
+    double PacingCredit; /* bytes the pacer granted that are not sent yet */
     uint32_t BytesInFlight;
     uint32_t BytesInFlightMax;
     uint32_t Mtu; /* WmMtu of a path with the MTU `PathMtu` */
@@ -44,28 +40,28 @@ typedef struct WmState {
     uint16_t PathMtu;
     uint8_t Exemptions;
     BOOLEAN AppLimited;
-    BOOLEAN CouldSend; /* since the last ACK frame */
+    BOOLEAN FirstAck; /* the next ACK frame is the first since MsQuic last could send */
 } WmState;
 
 CXPLAT_STATIC_ASSERT(sizeof(WmState) <= sizeof(QUIC_CONGESTION_CONTROL_BBR) ||
                          sizeof(WmState) <= sizeof(QUIC_CONGESTION_CONTROL_CUBIC),
-                     "our state fits where MsQuic's is");
+                     "WmState fits where MsQuic's controllers have their state");
 
 static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc);
 static BOOLEAN WmIsAppLimited(const QUIC_CONGESTION_CONTROL *Cc);
 
-static WmState *WmOf(QUIC_CONGESTION_CONTROL *Cc)
+static WmState *WmStateOf(QUIC_CONGESTION_CONTROL *Cc)
 {
     return (WmState *)(void *)&Cc->Cubic;
 }
 
-static const WmState *WmOfConst(const QUIC_CONGESTION_CONTROL *Cc)
+static const WmState *WmConstStateOf(const QUIC_CONGESTION_CONTROL *Cc)
 {
     return (const WmState *)(const void *)&Cc->Cubic;
 }
 
-/* WmMtu, remembered: it is asked for several times a packet. */
-static inline uint32_t WmDatagram(WmState *State, const QUIC_CONNECTION *Connection)
+/* WmMtu, cached: it is needed several times a packet. */
+static inline uint32_t WmCachedMtu(WmState *State, const QUIC_CONNECTION *Connection)
 {
     if (State->PathMtu != Connection->Paths[0].Mtu) {
         State->PathMtu = Connection->Paths[0].Mtu;
@@ -81,14 +77,14 @@ static BOOLEAN WmIsOurs(const QUIC_CONGESTION_CONTROL *Cc)
 
 static void WmStop(QUIC_CONGESTION_CONTROL *Cc)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     if (State->Flow != NULL) {
         State->Entry->Plugin->stop(State->Flow);
         State->Flow = NULL;
     }
 }
 
-/* The window until the flow has one. */
+/* The window until the flow starts. */
 static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
 {
     State->PathMtu = Connection->Paths[0].Mtu;
@@ -98,13 +94,13 @@ static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
         .ssthresh = UINT32_MAX,
     };
     State->BytesInFlightMax = CXPLAT_MAX(State->BytesInFlight, State->Control.cwnd / 2);
-    State->Saved = 0;
+    State->PacingCredit = 0;
 }
 
-/* Starts the flow unless it runs. FALSE: it could not, and MsQuic's CUBIC took over. */
-static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
+/* Starts the flow unless it runs. FALSE: the plugin refused, and MsQuic's CUBIC took over. */
+static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     if (State->Flow != NULL) {
         return TRUE;
     }
@@ -114,7 +110,7 @@ static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
     char Error[WM_ERROR_SIZE] = "it was refused";
     WmDescribe(Connection, &Path, AppName);
     Path.in_flight = State->BytesInFlight;
-    /* Before, it was not known of which family the peer's address is. */
+    /* Until now the family of the peer's address was unknown. */
     State->PathMtu = Connection->Paths[0].Mtu;
     State->Mtu = Path.mtu;
     WmEntry *Entry = State->Entry;
@@ -124,7 +120,7 @@ static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
         return TRUE;
     }
     if (__atomic_fetch_add(&Entry->Refused, 1, __ATOMIC_RELAXED) == 0) {
-        WmSay("%s; MsQuic's CUBIC takes over, for all such connections", Error);
+        WmWarn("%s; MsQuic's CUBIC takes over, for all such connections", Error);
     }
     const uint32_t BytesInFlight = State->BytesInFlight;
     const uint8_t Exemptions = State->Exemptions;
@@ -136,40 +132,41 @@ static BOOLEAN WmReady(QUIC_CONGESTION_CONTROL *Cc)
 
 static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc)
 {
-    const WmState *State = WmOf(Cc);
+    const WmState *State = WmStateOf(Cc);
     return State->BytesInFlight < State->Control.cwnd || State->Exemptions > 0;
 }
 
 /* TRUE if sending is possible again. */
-static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Could)
+static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN CouldSend)
 {
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
 #if WINDLASS_PACKETS
     WmTraceState(Connection);
 #endif
-    const BOOLEAN Can = WmCanSend(Cc);
-    if (Can == Could) {
+    const BOOLEAN CanSend = WmCanSend(Cc);
+    if (CanSend == CouldSend) {
         return FALSE;
     }
-    if (!Can) {
+    if (!CanSend) {
         QuicConnAddOutFlowBlockedReason(Connection, QUIC_FLOW_BLOCKED_CONGESTION_CONTROL);
         return FALSE;
     }
-    /* MsQuic's own controllers forget the time they were blocked; ours may use what little
-     * the pacer saves up, which spares its timer for every acknowledgement. */
+    /* MsQuic's own controllers drop the pacing time that passed while they were blocked. Here the
+     * pacing credit counts it, so that not every acknowledgement has to wait for the timer. */
     QuicConnRemoveOutFlowBlockedReason(Connection, QUIC_FLOW_BLOCKED_CONGESTION_CONTROL);
     return TRUE;
 }
 
 static void WmSetExemption(QUIC_CONGESTION_CONTROL *Cc, uint8_t Packets)
 {
-    WmOf(Cc)->Exemptions = Packets;
+    WmStateOf(Cc)->Exemptions = Packets;
 }
 
-/* The connection starts again (Full), or moved to another path: another flow. */
+/* The connection starts over (Full) or moved to another path. Either way the flow ends; the next use
+ * starts another. */
 static void WmReset(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Full)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     WmStop(Cc);
     if (Full) {
         State->BytesInFlight = 0;
@@ -182,17 +179,17 @@ static void WmReset(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN Full)
 
 static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, BOOLEAN SinceValid)
 {
-    if (!WmReady(Cc)) {
+    if (!WmEnsureFlow(Cc)) {
         return Cc->QuicCongestionControlGetSendAllowance(Cc, Since, SinceValid);
     }
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
-    State->CouldSend = TRUE;
+    State->FirstAck = TRUE;
     if (State->Control.flags & WINDLASS_MSQUIC_SHARED) {
-        const BOOLEAN Could = WmCanSend(Cc);
+        const BOOLEAN CouldSend = WmCanSend(Cc);
         State->Entry->Plugin->refresh(State->Flow, &State->Control);
-        WmUpdateBlocked(Cc, Could);
+        WmUpdateBlocked(Cc, CouldSend);
     }
     if (State->BytesInFlight >= State->Control.cwnd) {
         return 0;
@@ -204,41 +201,41 @@ static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, 
         (!Decided && (!Path->GotFirstRttSample || Path->SmoothedRtt < QUIC_MIN_PACING_RTT))) {
         return Room;
     }
-    /* What may leave is saved up until it is a datagram: MsQuic rounds up to whole ones. */
-    const uint32_t Mtu = WmDatagram(State, Connection);
+    /* Credit grows until it covers a datagram, because MsQuic rounds up to whole ones. */
+    const uint32_t Mtu = WmCachedMtu(State, Connection);
     const double BytesPerUs = (double)Rate / 8e6;
     const double Most = CXPLAT_MAX((double)WM_BURST_DATAGRAMS * Mtu, BytesPerUs * WM_PACER_MEMORY_US);
-    State->Saved = CXPLAT_MIN(State->Saved + BytesPerUs * (double)CXPLAT_MIN(Since, 1000000u), Most);
-    if (State->Saved < (double)CXPLAT_MIN(Mtu, Room)) {
+    State->PacingCredit = CXPLAT_MIN(State->PacingCredit + BytesPerUs * (double)CXPLAT_MIN(Since, 1000000u), Most);
+    if (State->PacingCredit < (double)CXPLAT_MIN(Mtu, Room)) {
         return 0;
     }
-    return State->Saved < (double)Room ? (uint32_t)State->Saved : Room;
+    return State->PacingCredit < (double)Room ? (uint32_t)State->PacingCredit : Room;
 }
 
 static void WmOnDataSent(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
 {
-    if (!WmReady(Cc)) {
+    if (!WmEnsureFlow(Cc)) {
         Cc->QuicCongestionControlOnDataSent(Cc, Bytes);
         return;
     }
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    const BOOLEAN Could = WmCanSend(Cc);
-    const uint32_t Mtu = WmDatagram(State, Connection);
-    const BOOLEAN Quiet = State->BytesInFlight == 0;
-    State->AppLimited = FALSE; /* said anew after each packet */
+    const BOOLEAN CouldSend = WmCanSend(Cc);
+    const uint32_t Mtu = WmCachedMtu(State, Connection);
+    const BOOLEAN WasIdle = State->BytesInFlight == 0;
+    State->AppLimited = FALSE; /* MsQuic sets it again after each packet */
     State->BytesInFlight += Bytes;
     if (State->BytesInFlightMax < State->BytesInFlight) {
         State->BytesInFlightMax = State->BytesInFlight;
         QuicSendBufferConnectionAdjust(Connection);
     }
-    /* May go below nothing: a packet is larger than what is left of the allowance. */
-    State->Saved = CXPLAT_MAX(State->Saved - Bytes, -(double)Mtu);
+    /* May become negative: a packet may be larger than the rest of the allowance. */
+    State->PacingCredit = CXPLAT_MAX(State->PacingCredit - Bytes, -(double)Mtu);
     if (State->Exemptions > 0) {
         --State->Exemptions;
     }
-    if (Quiet || (State->Control.flags & WINDLASS_MSQUIC_EVERY_SENT)) {
-        /* Stamped just before: the packet's own time, which its acknowledgement will tell. */
+    if (WasIdle || (State->Control.flags & WINDLASS_MSQUIC_EVERY_SENT)) {
+        /* Set just before: the packet's send time, which its acknowledgement refers to. */
         const windlass_msquic_sent Sent = {
             .now_us = Connection->LossDetection.TimeOfLastPacketSent,
             .number = Connection->LossDetection.LargestSentPacketNumber,
@@ -249,11 +246,11 @@ static void WmOnDataSent(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
         };
         State->Entry->Plugin->sent(State->Flow, &Sent, &State->Control);
     }
-    WmUpdateBlocked(Cc, Could);
+    WmUpdateBlocked(Cc, CouldSend);
 }
 
-/* Takes `Bytes` out of what is in flight; returns what was before. */
-static uint32_t WmLeave(WmState *State, uint32_t Bytes)
+/* Subtracts `Bytes` from the bytes in flight; returns the bytes in flight before. */
+static uint32_t WmRemoveInFlight(WmState *State, uint32_t Bytes)
 {
     const uint32_t Before = State->BytesInFlight;
     State->BytesInFlight -= CXPLAT_MIN(Bytes, Before);
@@ -262,131 +259,19 @@ static uint32_t WmLeave(WmState *State, uint32_t Bytes)
 
 static BOOLEAN WmOnDataInvalidated(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
 {
-    WmState *State = WmOf(Cc);
-    const BOOLEAN Could = WmCanSend(Cc);
-    WmLeave(State, Bytes);
+    WmState *State = WmStateOf(Cc);
+    const BOOLEAN CouldSend = WmCanSend(Cc);
+    WmRemoveInFlight(State, Bytes);
     if (State->Flow != NULL) {
-        State->Entry->Plugin->forgotten(State->Flow, CxPlatTimeUs64(), State->BytesInFlight,
+        State->Entry->Plugin->discarded(State->Flow, CxPlatTimeUs64(), State->BytesInFlight,
                                         &State->Control);
     }
-    return WmUpdateBlocked(Cc, Could);
-}
-
-static windlass_msquic_packet WmPacket(const QUIC_SENT_PACKET_METADATA *Packet)
-{
-    const LAST_ACKED_PACKET_INFO *Last = &Packet->LastAckedPacketInfo;
-    const BOOLEAN Known = Packet->Flags.HasLastAckedPacketInfo;
-    return (windlass_msquic_packet){
-        .number = Packet->PacketNumber,
-        .sent_us = Packet->SentTime,
-        .total_sent = Packet->TotalBytesSent,
-        .delivered = Known ? Last->TotalBytesAcked : 0,
-        .delivered_us = Known ? Last->AckTime : 0,
-        .delivered_sent_us = Known ? Last->SentTime : 0,
-        .bytes = Packet->PacketLength,
-        .flags = (Packet->Flags.IsAppLimited ? WINDLASS_MSQUIC_PACKET_APP_LIMITED : 0) |
-                 (Packet->Flags.EcnEctSet ? WINDLASS_MSQUIC_PACKET_ECT : 0) |
-                 (Known ? WINDLASS_MSQUIC_PACKET_DELIVERY : 0),
-    };
-}
-
-/* Packets of one frame or timer; usually few enough for the stack. */
-typedef struct WmList {
-    uint32_t Count;
-    windlass_msquic_packet *Packets;
-    windlass_msquic_packet Few[WM_PACKETS];
-} WmList;
-
-/* Adds a packet that is one of at most `Most`; without memory only the first are listed. */
-static inline void WmListAdd(WmList *List, const QUIC_SENT_PACKET_METADATA *Packet, uint32_t Most)
-{
-    if (List->Count == WM_PACKETS && List->Packets == List->Few) {
-        windlass_msquic_packet *Many = malloc((size_t)Most * sizeof(*Many));
-        if (Many == NULL) {
-            return;
-        }
-        memcpy(Many, List->Few, sizeof(List->Few));
-        List->Packets = Many;
-    }
-    List->Packets[List->Count++] = WmPacket(Packet);
-}
-
-static void WmListFree(WmList *List)
-{
-    if (List->Packets != List->Few) {
-        free(List->Packets);
-    }
-}
-
-/* Whether an acknowledged packet was in flight until now. */
-static BOOLEAN WmCounts(const QUIC_SENT_PACKET_METADATA *Packet)
-{
-    return Packet->Flags.IsAckEliciting && !Packet->Flags.SuspectedLost;
-}
-
-static void WmListAcked(WmList *List, const QUIC_SENT_PACKET_METADATA *First)
-{
-    List->Count = 0;
-    List->Packets = List->Few;
-    const QUIC_SENT_PACKET_METADATA *Packet = First;
-    for (; Packet != NULL && List->Count < WM_PACKETS; Packet = Packet->Next) {
-        if (WmCounts(Packet)) {
-            WmListAdd(List, Packet, WM_PACKETS);
-        }
-    }
-    uint32_t Most = WM_PACKETS;
-    for (const QUIC_SENT_PACKET_METADATA *More = Packet; More != NULL; More = More->Next) {
-        Most += WmCounts(More);
-    }
-    for (; Packet != NULL; Packet = Packet->Next) {
-        if (WmCounts(Packet)) {
-            WmListAdd(List, Packet, Most);
-        }
-    }
-}
-
-/* The packets just declared lost: the last of the list that make up `Bytes`. */
-static void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, uint32_t Bytes)
-{
-    uint64_t Total = 0;
-    uint32_t Count = 0;
-    for (const QUIC_SENT_PACKET_METADATA *Packet = LossDetection->LostPackets; Packet != NULL;
-         Packet = Packet->Next) {
-        Total += Packet->Flags.IsAckEliciting ? Packet->PacketLength : 0;
-        Count += Packet->Flags.IsAckEliciting;
-    }
-    const QUIC_SENT_PACKET_METADATA *Packet = LossDetection->LostPackets;
-    for (; Packet != NULL && Total > Bytes; Packet = Packet->Next) {
-        Total -= Packet->Flags.IsAckEliciting ? Packet->PacketLength : 0;
-        Count -= Packet->Flags.IsAckEliciting;
-    }
-    List->Count = 0;
-    List->Packets = List->Few;
-    for (; Packet != NULL && List->Count < Count; Packet = Packet->Next) {
-        if (Packet->Flags.IsAckEliciting) {
-            WmListAdd(List, Packet, Count);
-        }
-    }
-}
-
-/* The packet whose acknowledgement brought an RTT sample, as MsQuic decides it; NULL: none. */
-static const QUIC_SENT_PACKET_METADATA *WmSampled(const QUIC_CONNECTION *Connection, const QUIC_ACK_EVENT *Event)
-{
-    const QUIC_PATH *Path = &Connection->Paths[0];
-    for (const QUIC_SENT_PACKET_METADATA *Packet = Event->AckedPackets; Packet != NULL;
-         Packet = Packet->Next) {
-        if (Packet->PacketNumber == Event->LargestAck) {
-            const BOOLEAN Counts =
-                Path->GotFirstRttSample && Packet->Flags.IsAckEliciting && Packet->PathId == Path->ID;
-            return Counts ? Packet : NULL;
-        }
-    }
-    return NULL;
+    return WmUpdateBlocked(Cc, CouldSend);
 }
 
 /* MsQuic asks its peer to acknowledge as rarely as its batches of datagrams are large, which
  * for a small window is once per window or on the timer. This asks for eight a window. */
-static void WmKeepAcks(QUIC_CONNECTION *Connection, const WmState *State)
+static void WmLimitPeerTolerance(QUIC_CONNECTION *Connection, const WmState *State)
 {
     const uint32_t Share = State->Control.cwnd / State->Mtu / WM_ACKS_PER_WINDOW;
     const uint32_t Most = CXPLAT_MAX(Share, QUIC_MIN_ACK_SEND_NUMBER);
@@ -395,16 +280,16 @@ static void WmKeepAcks(QUIC_CONNECTION *Connection, const WmState *State)
     }
 }
 
-/* Takes acknowledged bytes out of what is in flight; returns what was before. MsQuic reads all
- * ACK frames that wait before it sends again. What the first of them freed is no room a sender
- * left unused, so the others count it as in flight, unless there is nothing to send anyway. */
-static uint32_t WmLeaveAcknowledged(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
+/* Subtracts acknowledged bytes from the bytes in flight; returns the bytes in flight before. MsQuic
+ * reads all waiting ACK frames before it sends again. Room that the first of them frees is not room
+ * the sender left unused, so the others count it as in flight, unless there is nothing to send. */
+static uint32_t WmRemoveAcked(QUIC_CONGESTION_CONTROL *Cc, uint32_t Bytes)
 {
-    WmState *State = WmOf(Cc);
-    const BOOLEAN First = State->CouldSend || WmIsAppLimited(Cc);
-    const uint32_t Before = WmLeave(State, Bytes);
+    WmState *State = WmStateOf(Cc);
+    const BOOLEAN First = State->FirstAck || WmIsAppLimited(Cc);
+    const uint32_t Before = WmRemoveInFlight(State, Bytes);
     State->FlightBefore = First ? Before : CXPLAT_MAX(State->FlightBefore, Before);
-    State->CouldSend = FALSE;
+    State->FirstAck = FALSE;
     return State->FlightBefore;
 }
 
@@ -425,17 +310,17 @@ static void WmIndicateStatistics(QUIC_CONNECTION *Connection, const WmState *Sta
 
 static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_EVENT *Event)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
-    const BOOLEAN Could = WmCanSend(Cc);
+    const BOOLEAN CouldSend = WmCanSend(Cc);
     windlass_msquic_acked Acked = {
         .now_us = Event->TimeNow,
         .largest_sent = Event->LargestSentPacketNumber,
         .posted = Connection->SendBuffer.PostedBytes + Connection->SendBuffer.BufferedBytes,
         .bytes = Event->NumRetransmittableBytes,
-        .in_flight_before = WmLeaveAcknowledged(Cc, Event->NumRetransmittableBytes),
-        .mtu = WmDatagram(State, Connection),
+        .in_flight_before = WmRemoveAcked(Cc, Event->NumRetransmittableBytes),
+        .mtu = WmCachedMtu(State, Connection),
         .flags = (Event->IsImplicit ? WINDLASS_MSQUIC_ACKED_IMPLICIT : 0) |
                  (Event->IsLargestAckedPacketAppLimited ? WINDLASS_MSQUIC_ACKED_APP_LIMITED : 0),
     };
@@ -450,8 +335,8 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
         Acked.rtt.ack_delay_us = CxPlatTimeDiff64(Event->AdjustedAckTime, Event->TimeNow);
         /* Packets of the handshake have no time stamps, whatever was negotiated. */
         if (Connection->State.TimestampRecvNegotiated && Sampled->Flags.KeyType == QUIC_PACKET_KEY_1_RTT) {
-            /* What MsQuic took its own phase shift from, which it takes anew with each
-             * minimum: together they are the difference of the two clocks. */
+            /* OneWayDelayLatest excludes the phase shift, which MsQuic sets anew with each minimum.
+             * Their sum is the difference of the two clocks. */
             Acked.flags |= WINDLASS_MSQUIC_ACKED_ONE_WAY;
             Acked.one_way_us =
                 Connection->Stats.Timing.PhaseShift + (int64_t)Path->OneWayDelayLatest;
@@ -464,29 +349,29 @@ static BOOLEAN WmOnDataAcknowledged(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ACK_
         Acked.packets = List.Packets;
         State->Entry->Plugin->acked(State->Flow, &Acked, &State->Control);
         WmListFree(&List);
-        WmKeepAcks(Connection, State);
+        WmLimitPeerTolerance(Connection, State);
     }
     if (Connection->Settings.NetStatsEventEnabled) {
         WmIndicateStatistics(Connection, State);
     }
-    return WmUpdateBlocked(Cc, Could);
+    return WmUpdateBlocked(Cc, CouldSend);
 }
 
 static void WmOnDataLost(QUIC_CONGESTION_CONTROL *Cc, const QUIC_LOSS_EVENT *Event)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    const BOOLEAN Could = WmCanSend(Cc);
+    const BOOLEAN CouldSend = WmCanSend(Cc);
     const uint32_t Window = State->Control.cwnd;
     windlass_msquic_lost Lost = {
         .now_us = CxPlatTimeUs64(),
         .bytes = Event->NumRetransmittableBytes,
-        .in_flight_before = WmLeave(State, Event->NumRetransmittableBytes),
-        .mtu = WmDatagram(State, Connection),
+        .in_flight_before = WmRemoveInFlight(State, Event->NumRetransmittableBytes),
+        .mtu = WmCachedMtu(State, Connection),
         .flags = Event->PersistentCongestion ? WINDLASS_MSQUIC_LOST_PERSISTENT : 0,
     };
     Lost.in_flight = State->BytesInFlight;
-    State->CouldSend = TRUE; /* what was lost is no longer in flight for anybody */
+    State->FirstAck = TRUE; /* lost packets are not in flight for the next ACK frame either */
     if (State->Flow != NULL) {
         WmList List;
         WmListLost(&List, &Connection->LossDetection, Lost.bytes);
@@ -505,14 +390,14 @@ static void WmOnDataLost(QUIC_CONGESTION_CONTROL *Cc, const QUIC_LOSS_EVENT *Eve
         ++Connection->Stats.Send.PersistentCongestionCount;
         Connection->Paths[0].Route.State = RouteSuspected;
     }
-    WmUpdateBlocked(Cc, Could);
+    WmUpdateBlocked(Cc, CouldSend);
 }
 
 static void WmOnEcn(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ECN_EVENT *Event)
 {
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    const BOOLEAN Could = WmCanSend(Cc);
+    const BOOLEAN CouldSend = WmCanSend(Cc);
     const uint32_t Window = State->Control.cwnd;
     uint64_t Marks = 0;
     for (uint32_t i = 0; i < QUIC_ENCRYPT_LEVEL_COUNT; ++i) {
@@ -522,46 +407,46 @@ static void WmOnEcn(QUIC_CONGESTION_CONTROL *Cc, const QUIC_ECN_EVENT *Event)
             State->CeCounts[i] = Space->EcnCeCounter;
         }
     }
-    const windlass_msquic_marked Marked = {
+    const windlass_msquic_ecn_ce EcnCe = {
         .now_us = CxPlatTimeUs64(),
         .newest_number = Event->LargestPacketNumberAcked,
-        /* The packets of the frame were gone through just before, the newest last. */
+        /* MsQuic has just processed the packets of the frame, the newest last. */
         .newest_sent_us = Connection->LossDetection.TimeOfLastAckedPacketSent,
         .packets = (uint32_t)CXPLAT_MIN(CXPLAT_MAX(Marks, 1u), UINT32_MAX),
         .in_flight = State->BytesInFlight,
-        .mtu = WmDatagram(State, Connection),
+        .mtu = WmCachedMtu(State, Connection),
     };
     if (State->Flow != NULL) {
-        State->Entry->Plugin->marked(State->Flow, &Marked, &State->Control);
+        State->Entry->Plugin->ecn_ce(State->Flow, &EcnCe, &State->Control);
     }
     if (State->Control.cwnd < Window) {
         ++Connection->Stats.Send.CongestionCount;
     }
     ++Connection->Stats.Send.EcnCongestionCount;
-    WmUpdateBlocked(Cc, Could);
+    WmUpdateBlocked(Cc, CouldSend);
 }
 
 static BOOLEAN WmOnSpuriousCongestionEvent(QUIC_CONGESTION_CONTROL *Cc)
 {
-    WmState *State = WmOf(Cc);
-    const BOOLEAN Could = WmCanSend(Cc);
-    const windlass_msquic_spurious Spurious = {
+    WmState *State = WmStateOf(Cc);
+    const BOOLEAN CouldSend = WmCanSend(Cc);
+    const windlass_msquic_spurious_loss SpuriousLoss = {
         .now_us = CxPlatTimeUs64(),
         .newest_sent_us = State->NewestLostSent,
         .in_flight = State->BytesInFlight,
         .mtu = WmMtu(QuicCongestionControlGetConnection(Cc)),
     };
     if (State->Flow != NULL && State->NewestLostSent != 0) {
-        State->Entry->Plugin->spurious(State->Flow, &Spurious, &State->Control);
+        State->Entry->Plugin->spurious_loss(State->Flow, &SpuriousLoss, &State->Control);
     }
-    return WmUpdateBlocked(Cc, Could);
+    return WmUpdateBlocked(Cc, CouldSend);
 }
 
 static void WmLogOutFlowStatus(const QUIC_CONGESTION_CONTROL *Cc)
 {
     const QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const QUIC_PATH *Path = &Connection->Paths[0];
-    const WmState *State = WmOfConst(Cc);
+    const WmState *State = WmConstStateOf(Cc);
     UNREFERENCED_PARAMETER(Path);
     UNREFERENCED_PARAMETER(State);
     QuicTraceEvent(
@@ -583,30 +468,30 @@ const windlass_msquic_control *WmControl(const QUIC_CONGESTION_CONTROL *Cc, uint
     if (!WmIsOurs(Cc)) {
         return NULL;
     }
-    *InFlight = WmOfConst(Cc)->BytesInFlight;
-    return &WmOfConst(Cc)->Control;
+    *InFlight = WmConstStateOf(Cc)->BytesInFlight;
+    return &WmConstStateOf(Cc)->Control;
 }
 
 static uint8_t WmGetExemptions(const QUIC_CONGESTION_CONTROL *Cc)
 {
-    return WmOfConst(Cc)->Exemptions;
+    return WmConstStateOf(Cc)->Exemptions;
 }
 
 static uint32_t WmGetBytesInFlightMax(const QUIC_CONGESTION_CONTROL *Cc)
 {
-    return WmOfConst(Cc)->BytesInFlightMax;
+    return WmConstStateOf(Cc)->BytesInFlightMax;
 }
 
 static uint32_t WmGetCongestionWindow(const QUIC_CONGESTION_CONTROL *Cc)
 {
-    return WmOfConst(Cc)->Control.cwnd;
+    return WmConstStateOf(Cc)->Control.cwnd;
 }
 
-/* Asked once per packet that left. MsQuic's own rule (SetAppLimited) sees only a stream
- * that is blocked; everything posted being in flight is the common case. */
+/* Called once per packet sent. MsQuic's own rule (SetAppLimited) covers only a blocked stream; more
+ * often everything the application posted is in flight. */
 static BOOLEAN WmIsAppLimited(const QUIC_CONGESTION_CONTROL *Cc)
 {
-    const WmState *State = WmOfConst(Cc);
+    const WmState *State = WmConstStateOf(Cc);
     const QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
     const uint64_t Slack = (uint64_t)WM_SLACK_DATAGRAMS * State->Mtu;
     if ((uint64_t)State->BytesInFlight + Slack > State->Control.cwnd) {
@@ -618,7 +503,7 @@ static BOOLEAN WmIsAppLimited(const QUIC_CONGESTION_CONTROL *Cc)
 
 static void WmSetAppLimited(QUIC_CONGESTION_CONTROL *Cc)
 {
-    WmOf(Cc)->AppLimited = TRUE;
+    WmStateOf(Cc)->AppLimited = TRUE;
 }
 
 static const QUIC_CONGESTION_CONTROL WmTemplate = {
@@ -641,26 +526,26 @@ static const QUIC_CONGESTION_CONTROL WmTemplate = {
     .QuicCongestionControlSetAppLimited = WmSetAppLimited,
 };
 
-/* What the settings ask for; NULL: MsQuic's own. */
+/* The entry the settings select; NULL: one of MsQuic's own controllers. */
 static WmEntry *WmChoose(const QUIC_SETTINGS_INTERNAL *Settings)
 {
     const uint16_t Wanted = (uint16_t)Settings->CongestionControlAlgorithm;
     WmEntry *Default = WmDefault();
     if (Wanted < WINDLASS_MSQUIC_FIRST_ID) {
-        const BOOLEAN Asked = Settings->IsSet.CongestionControlAlgorithm ||
+        const BOOLEAN Explicit = Settings->IsSet.CongestionControlAlgorithm ||
                               Wanted != QUIC_CONGESTION_CONTROL_ALGORITHM_DEFAULT;
-        return Asked ? NULL : Default;
+        return Explicit ? NULL : Default;
     }
     WmEntry *Entry = WmById(Wanted);
     static uint32_t Unknown;
     if (Entry == NULL && __atomic_fetch_add(&Unknown, 1, __ATOMIC_RELAXED) == 0) {
-        WmSay("CongestionControlAlgorithm is 0x%04x, which no controller was registered as; MsQuic's CUBIC takes over",
+        WmWarn("CongestionControlAlgorithm is 0x%04x, which no controller was registered as; MsQuic's CUBIC takes over",
               Wanted);
     }
     return Entry;
 }
 
-/* In place of MsQuic's, which is NativeQuicCongestionControlInitialize. */
+/* Replaces MsQuic's, which is NativeQuicCongestionControlInitialize. */
 void QuicCongestionControlInitialize(QUIC_CONGESTION_CONTROL *Cc, const QUIC_SETTINGS_INTERNAL *Settings)
 {
     if (WmIsOurs(Cc)) {
@@ -678,12 +563,12 @@ void QuicCongestionControlInitialize(QUIC_CONGESTION_CONTROL *Cc, const QUIC_SET
     }
     CxPlatZeroMemory(Cc, sizeof(*Cc));
     *Cc = WmTemplate;
-    WmState *State = WmOf(Cc);
+    WmState *State = WmStateOf(Cc);
     State->Entry = Entry;
     WmInitialWindow(State, QuicCongestionControlGetConnection(Cc));
 }
 
-/* In place of MsQuic's: the last thing done with a connection's congestion control. */
+/* Replaces MsQuic's: the last call that concerns a connection's congestion control. */
 void QuicLossDetectionUninitialize(QUIC_LOSS_DETECTION *LossDetection)
 {
     NativeQuicLossDetectionUninitialize(LossDetection);

@@ -1,10 +1,15 @@
-/* What a connection is, for plugins. To be included after MsQuic's precomp.h. */
+/* MsQuic's connections and packets as structures of the plugin interface. Include it after MsQuic's
+ * precomp.h. */
 #ifndef WINDLASS_MSQUIC_DESCRIBE_H
 #define WINDLASS_MSQUIC_DESCRIBE_H
 
 #include "windlass_msquic.h"
 
-enum { WM_LEAST_MTU = 1200, WM_APP_NAME_SIZE = UINT8_MAX + 1 };
+enum {
+    WM_LEAST_MTU = 1200,
+    WM_APP_NAME_SIZE = UINT8_MAX + 1,
+    WM_PACKETS = 128, /* packets listed without an allocation */
+};
 
 /* UDP payload of a full datagram. The path has no MTU until settings are applied. */
 static inline uint32_t WmMtu(const QUIC_CONNECTION *Connection)
@@ -16,8 +21,26 @@ static inline uint32_t WmMtu(const QUIC_CONNECTION *Connection)
 /* The path of a connection with nothing in flight. `AppName` has WM_APP_NAME_SIZE bytes. */
 void WmDescribe(const QUIC_CONNECTION *Connection, windlass_msquic_path *Path, char *AppName);
 
-/* What the congestion control of this adapter allows, and what it has in flight; NULL if the
- * connection has one of MsQuic's own. */
+/* Packets of one frame or timer; usually few enough for the stack. */
+typedef struct WmList {
+    uint32_t Count;
+    windlass_msquic_packet *Packets;
+    windlass_msquic_packet Inline[WM_PACKETS];
+} WmList;
+
+/* Lists the packets of an ACK frame that were in flight until now. */
+void WmListAcked(WmList *List, const QUIC_SENT_PACKET_METADATA *First);
+
+/* Lists the packets just declared lost: the last of MsQuic's list that make up `Bytes`. */
+void WmListLost(WmList *List, const QUIC_LOSS_DETECTION *LossDetection, uint32_t Bytes);
+
+void WmListFree(WmList *List);
+
+/* The packet whose acknowledgement brings an RTT sample, by MsQuic's rule; NULL: none. */
+const QUIC_SENT_PACKET_METADATA *WmSampled(const QUIC_CONNECTION *Connection, const QUIC_ACK_EVENT *Event);
+
+/* The control that holds, and in `*InFlight` the bytes in flight; NULL if one of MsQuic's own congestion
+ * controls runs the connection. */
 const windlass_msquic_control *WmControl(const QUIC_CONGESTION_CONTROL *Cc, uint32_t *InFlight);
 
 #endif

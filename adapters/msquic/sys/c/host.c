@@ -1,4 +1,4 @@
-/* Plugins, names, ids and the default; the environment. Needs nothing of MsQuic. */
+/* Plugins, the controllers they define, the default, and the environment. Independent of MsQuic. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,12 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
 #include "host.h"
 
 enum { WM_MAX_PLUGINS = 16, WM_MAX_ENTRIES = 1024, WM_MAX_PATH = 4096 };
 
-/* Guards what is written below; entries are published with their count. */
+/* Held while the variables below are written. Readers without it read WmEntryCount first. */
 static pthread_mutex_t WmLock = PTHREAD_MUTEX_INITIALIZER;
 static const windlass_msquic_plugin *WmPlugins[WM_MAX_PLUGINS];
 static uint32_t WmPluginCount;
@@ -28,7 +27,7 @@ static _Thread_local char WmError[WM_ERROR_SIZE];
 
 static const char WmPluginFile[] = "libwindlass_msquic.so";
 
-void WmSay(const char *Format, ...)
+void WmWarn(const char *Format, ...)
 {
     char Line[WM_ERROR_SIZE + 256];
     va_list Arguments;
@@ -47,7 +46,7 @@ __attribute__((format(printf, 1, 2))) static int WmFail(const char *Format, ...)
     return -1;
 }
 
-/* The id of a text: FNV-1a folded to 14 bits, so that it depends on nothing else. */
+/* FNV-1a folded to 14 bits, so that the id depends on the text alone. */
 static uint16_t WmIdOf(const char *Text)
 {
     uint32_t Hash = 2166136261u;
@@ -68,7 +67,7 @@ WmEntry *WmById(uint16_t Id)
     return NULL;
 }
 
-/* With the lock: the entry of `Text`, made by the first plugin that can; NULL is an error. */
+/* The entry of `Text`, defined by the first plugin that can; NULL after an error. WmLock is held. */
 static WmEntry *WmDefine(const char *Text, bool IsFile)
 {
     const uint16_t Id = WmIdOf(Text);
@@ -109,7 +108,7 @@ static WmEntry *WmDefine(const char *Text, bool IsFile)
             return NULL;
         }
         WmEntry *Entry = &WmEntries[WmEntryCount];
-        /* Files are chosen by no id. */
+        /* Settings files have no id. */
         *Entry = (WmEntry){Plugin, Definition, Copy, IsFile ? 0 : Id, 0};
         __atomic_store_n(&WmEntryCount, WmEntryCount + 1, __ATOMIC_RELEASE);
         return Entry;
@@ -117,7 +116,7 @@ static WmEntry *WmDefine(const char *Text, bool IsFile)
     return NULL;
 }
 
-static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
+static int WmAddPlugin(const windlass_msquic_plugin *Plugin, const char *Where)
 {
     if (Plugin == NULL) {
         return WmFail("%s: it offers no plugin", Where);
@@ -128,8 +127,8 @@ static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
                       Where, Plugin->abi, Plugin->size, WINDLASS_MSQUIC_ABI, sizeof(*Plugin));
     }
     if (Plugin->define == NULL || Plugin->start == NULL || Plugin->stop == NULL || Plugin->sent == NULL ||
-        Plugin->acked == NULL || Plugin->marked == NULL || Plugin->lost == NULL ||
-        Plugin->spurious == NULL || Plugin->forgotten == NULL || Plugin->refresh == NULL) {
+        Plugin->acked == NULL || Plugin->ecn_ce == NULL || Plugin->lost == NULL ||
+        Plugin->spurious_loss == NULL || Plugin->discarded == NULL || Plugin->refresh == NULL) {
         return WmFail("%s: a function of its table is NULL; only configure and traced may be", Where);
     }
     for (uint32_t i = 0; i < WmPluginCount; ++i) {
@@ -142,7 +141,7 @@ static int WmPlug(const windlass_msquic_plugin *Plugin, const char *Where)
                       WM_MAX_PLUGINS);
     }
     WmPlugins[WmPluginCount++] = Plugin;
-    if (WmFirstTracer == NULL && Plugin->traced != NULL && Plugin->tracing != NULL) {
+    if (WmFirstTracer == NULL && Plugin->trace != NULL && Plugin->tracing != NULL) {
         __atomic_store_n(&WmFirstTracer, Plugin, __ATOMIC_RELEASE);
     }
     return 0;
@@ -168,11 +167,11 @@ static int WmLoad(const char *Path)
                       "interface",
                       Path, WINDLASS_MSQUIC_ABI);
     }
-    /* Never closed: its code may run until the process ends. */
-    return WmPlug(Entry(), Path);
+    /* Never closed: the plugin's code may run until the process ends. */
+    return WmAddPlugin(Entry(), Path);
 }
 
-/* The plugin beside this library, or wherever the loader finds it. */
+/* Loads the plugin beside this library, or where the loader finds it. */
 static int WmLoadBeside(void)
 {
     Dl_info Info;
@@ -190,9 +189,45 @@ static int WmLoadBeside(void)
     return WmLoad(WmPluginFile);
 }
 
-/* What a settings file says to this side: the value of a line `plugin = "…"` before the
- * first section, empty without one, and whether there is anything for the plugin in it. */
-static int WmLookInto(const char *Path, char *Plugin, size_t Size, bool *HasRules)
+bool WmFileOpen(WmFile *File, const char *Path)
+{
+    memset(File, 0, sizeof(*File));
+    File->Stream = fopen(Path, "re");
+    return File->Stream != NULL;
+}
+
+void WmFileClose(WmFile *File)
+{
+    fclose(File->Stream);
+}
+
+static bool WmIsSettingsHeader(const char *Text)
+{
+    static const char Name[] = "msquic";
+    Text += 1 + strspn(Text + 1, " \t");
+    const size_t Length = sizeof(Name) - 1;
+    return strncmp(Text, Name, Length) == 0 && Text[Length + strspn(Text + Length, " \t")] == ']';
+}
+
+bool WmFileNext(WmFile *File)
+{
+    while (fgets(File->Line, sizeof(File->Line), File->Stream) != NULL) {
+        ++File->Number;
+        File->Line[strcspn(File->Line, "\r\n")] = 0;
+        File->Text = File->Line + strspn(File->Line, " \t");
+        if (*File->Text == '[') {
+            File->InSection = true;
+            File->InSettings = WmIsSettingsHeader(File->Text);
+        } else if (*File->Text != 0 && *File->Text != '#') {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Scans a settings file for this library: writes the value of a line `plugin = "…"` before the first
+ * section to `Plugin`, empty without one, and whether other lines are for the plugin to `HasRules`. */
+static int WmScanFile(const char *Path, char *Plugin, size_t Size, bool *HasRules)
 {
     WmFile File;
     Plugin[0] = 0;
@@ -204,7 +239,7 @@ static int WmLookInto(const char *Path, char *Plugin, size_t Size, bool *HasRule
     while (Result == 0 && WmFileNext(&File)) {
         const bool IsPlugin = !File.InSection && strncmp(File.Text, "plugin", 6) == 0 &&
                               strchr(" \t=", File.Text[6]) != NULL;
-        *HasRules = *HasRules || !(IsPlugin || File.IsKeys);
+        *HasRules = *HasRules || !(IsPlugin || File.InSettings);
         if (!IsPlugin) {
             continue;
         }
@@ -234,7 +269,7 @@ static int WmFromEnvironment(const char *Path, const char *Name, const char *Fil
     char Value[WM_MAX_PATH] = "";
     if (WmIsSet(File)) {
         bool HasRules;
-        if (WmLookInto(File, Value, sizeof(Value), &HasRules) != 0) {
+        if (WmScanFile(File, Value, sizeof(Value), &HasRules) != 0) {
             return -1;
         }
         Path = WmIsSet(Path) ? Path : Value;
@@ -251,7 +286,7 @@ static int WmFromEnvironment(const char *Path, const char *Name, const char *Fil
     if (WmIsSet(File) && (Entry = WmDefine(File, true)) == NULL) {
         return -1;
     }
-    /* A name is the more particular wish. */
+    /* A name takes precedence over a file. */
     if (WmIsSet(Name) && (Entry = WmDefine(Name, false)) == NULL) {
         return -1;
     }
@@ -264,17 +299,17 @@ static void WmReadEnvironment(void)
     const char *Path = getenv("MSQUIC_CC_PLUGIN");
     const char *Name = getenv("MSQUIC_CC");
     const char *File = getenv("MSQUIC_CONFIG");
-    /* The plugin itself reads where to; here it only has to be loaded. */
+    /* The plugin itself reads the directory; it only has to be loaded. */
     const char *Packets = getenv("MSQUIC_QLOG");
 #if !WINDLASS_PACKETS
     if (WmIsSet(Packets)) {
-        WmSay("MSQUIC_QLOG is %s, but this MsQuic was built without packet-qlog; no packets are logged", Packets);
+        WmWarn("MSQUIC_QLOG is %s, but this MsQuic was built without packet-qlog; no packets are logged", Packets);
         Packets = NULL;
     }
 #endif
     pthread_mutex_lock(&WmLock);
     if (WmFromEnvironment(Path, Name, File, Packets) != 0) {
-        WmSay("%s; connections keep MsQuic's own congestion control", WmError);
+        WmWarn("%s; connections keep MsQuic's own congestion control", WmError);
     }
     pthread_mutex_unlock(&WmLock);
 }
@@ -285,11 +320,11 @@ WmEntry *WmDefault(void)
     return __atomic_load_n(&WmDefaultEntry, __ATOMIC_ACQUIRE);
 }
 
-int windlass_msquic_plug(const windlass_msquic_plugin *Plugin)
+int windlass_msquic_add_plugin(const windlass_msquic_plugin *Plugin)
 {
-    /* Before the environment is read: its names may be those of this plugin. */
+    /* Before the environment is read, which may name a controller of this plugin. */
     pthread_mutex_lock(&WmLock);
-    const int Result = WmPlug(Plugin, Plugin != NULL && Plugin->name != NULL ? Plugin->name : "plugin");
+    const int Result = WmAddPlugin(Plugin, Plugin != NULL && Plugin->name != NULL ? Plugin->name : "plugin");
     pthread_mutex_unlock(&WmLock);
     return Result;
 }
@@ -320,7 +355,7 @@ int windlass_msquic_register(const char *Controller, uint16_t *Id)
     return Entry != NULL ? 0 : -1;
 }
 
-static int WmMakeDefault(const char *Text, bool IsFile)
+static int WmSetDefault(const char *Text, bool IsFile)
 {
     WmDefault();
     pthread_mutex_lock(&WmLock);
@@ -335,12 +370,12 @@ static int WmMakeDefault(const char *Text, bool IsFile)
 
 int windlass_msquic_set_default(const char *Controller)
 {
-    return WmMakeDefault(Controller, false);
+    return WmSetDefault(Controller, false);
 }
 
 int windlass_msquic_configure(const char *Path)
 {
-    return WmIsSet(Path) ? WmMakeDefault(Path, true) : WmFail("no settings file was given");
+    return WmIsSet(Path) ? WmSetDefault(Path, true) : WmFail("no settings file was given");
 }
 
 const char *windlass_msquic_error(void)

@@ -1,10 +1,10 @@
 /*
- * MsQuic's settings storage on POSIX, which MsQuic 2.5 leaves out there: the section [msquic]
- * of the settings file in MSQUIC_CONFIG, whose keys are those of MsQuic's registry on Windows.
- * Read once, when the library is opened first. There is no such storage of an application:
- * MsQuic reads one into its configurations, whose connections take over only what code set.
+ * MsQuic's settings storage on POSIX, where MsQuic 2.5 has none: the section [msquic] of the settings
+ * file in MSQUIC_CONFIG, whose keys are those of MsQuic's registry on Windows. It is read once, when
+ * the library is first opened. Applications have no storage of their own: MsQuic reads such settings
+ * into configurations, but connections take over only the settings that code made.
  *
- * The functions of MsQuic's own file are compiled under names with `Native`.
+ * The functions of MsQuic's own file are compiled with the prefix `Native`.
  */
 #include "precomp.h"
 
@@ -13,12 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "file.h"
 #include "host.h"
 
-/* All that MsQuic reads as numbers, but for MinimumMtu and MaximumMtu, which it overwrites
+/* All settings that MsQuic reads as numbers, except MinimumMtu and MaximumMtu, which it overwrites
  * with its limits as soon as a connection has a configuration. */
-static const char *const WmNames[] = {
+static const char *const WmSettingNames[] = {
     QUIC_SETTING_MAX_PARTITION_COUNT,
     QUIC_SETTING_RETRY_MEMORY_FRACTION,
     QUIC_SETTING_LOAD_BALANCING_MODE,
@@ -68,47 +67,46 @@ static const char *const WmNames[] = {
     QUIC_SETTING_CONGESTION_CONTROL_ALGORITHM,
 };
 
-enum { WM_MAX_KEYS = 256 };
+enum { WM_MAX_SETTINGS = 256 };
 
-typedef struct WmKey {
+typedef struct WmSetting {
     const char *Name;
     uint64_t Value;
     unsigned Line;
-} WmKey;
+} WmSetting;
 
-/* Written once. */
-static WmKey WmKeys[WM_MAX_KEYS];
-static uint32_t WmKeyCount;
-static const char *WmKeyFile;
-static pthread_once_t WmKeysOnce = PTHREAD_ONCE_INIT;
+/* Written once, by WmReadSettings. */
+static WmSetting WmSettings[WM_MAX_SETTINGS];
+static uint32_t WmSettingCount;
+static const char *WmSettingsFile;
+static pthread_once_t WmSettingsOnce = PTHREAD_ONCE_INIT;
 
-/* There is but one. */
 struct CXPLAT_STORAGE {
     uint8_t Unused;
 };
 
-static CXPLAT_STORAGE WmStorage;
+static CXPLAT_STORAGE WmStorage; /* the only handle */
 
-static void WmWrong(const WmFile *File, const char *What, const char *Expected)
+static void WmReportMistake(const WmFile *File, const char *Mistake, const char *Expected)
 {
-    WmSay("%s:%u:%u: %s; expected %s", WmKeyFile, File->Number, (unsigned)(File->Text - File->Line) + 1, What,
+    WmWarn("%s:%u:%u: %s; expected %s", WmSettingsFile, File->Number, (unsigned)(File->Text - File->Line) + 1, Mistake,
           Expected);
 }
 
-/* `Name = number`, `true` or `false`; false after a mistake, which is told. */
-static bool WmReadKey(const WmFile *File, WmKey *Key)
+/* Parses `Name = number`, `true` or `false`. Reports a mistake and returns false. */
+static bool WmReadSetting(const WmFile *File, WmSetting *Setting)
 {
-    char What[WM_MAX_LINE + 64];
+    char Mistake[WM_MAX_LINE + 64];
     const size_t Length = strcspn(File->Text, " \t=");
     const char *Value = File->Text + Length + strspn(File->Text + Length, " \t");
-    snprintf(What, sizeof(What), "%.*s is no setting of MsQuic", (int)Length, File->Text);
-    for (size_t i = 0; i < sizeof(WmNames) / sizeof(WmNames[0]); ++i) {
-        if (strlen(WmNames[i]) == Length && strncmp(WmNames[i], File->Text, Length) == 0) {
-            Key->Name = WmNames[i];
+    snprintf(Mistake, sizeof(Mistake), "%.*s is no setting of MsQuic", (int)Length, File->Text);
+    for (size_t i = 0; i < sizeof(WmSettingNames) / sizeof(WmSettingNames[0]); ++i) {
+        if (strlen(WmSettingNames[i]) == Length && strncmp(WmSettingNames[i], File->Text, Length) == 0) {
+            Setting->Name = WmSettingNames[i];
         }
     }
-    if (Key->Name == NULL) {
-        WmWrong(File, What, "a value name of its registry key, as MaxAckDelayMs");
+    if (Setting->Name == NULL) {
+        WmReportMistake(File, Mistake, "a value name of its registry key, as MaxAckDelayMs");
         return false;
     }
     char *End = NULL;
@@ -116,57 +114,57 @@ static bool WmReadKey(const WmFile *File, WmKey *Key)
         Value += 1 + strspn(Value + 1, " \t");
         errno = 0;
         if (strncmp(Value, "true", 4) == 0 || strncmp(Value, "false", 5) == 0) {
-            Key->Value = *Value == 't';
+            Setting->Value = *Value == 't';
             End = (char *)Value + (*Value == 't' ? 4 : 5);
         } else if (*Value >= '0' && *Value <= '9') {
-            Key->Value = strtoull(Value, &End, 0);
+            Setting->Value = strtoull(Value, &End, 0);
         }
     }
     if (End == NULL || errno != 0 || (End[strspn(End, " \t")] != 0 && End[strspn(End, " \t")] != '#')) {
-        snprintf(What, sizeof(What), "%s is \"%s\"", Key->Name, Value);
-        WmWrong(File, What, "a number, true or false");
+        snprintf(Mistake, sizeof(Mistake), "%s is \"%s\"", Setting->Name, Value);
+        WmReportMistake(File, Mistake, "a number, true or false");
         return false;
     }
-    Key->Line = File->Number;
+    Setting->Line = File->Number;
     return true;
 }
 
-static void WmReadKeys(void)
+static void WmReadSettings(void)
 {
     WmFile File;
     const char *Path = getenv("MSQUIC_CONFIG");
-    /* A file that cannot be read is told of when the controller is looked for. */
+    /* Whoever looks for the controller reports a file that cannot be read. */
     if (Path == NULL || *Path == 0 || !WmFileOpen(&File, Path)) {
         return;
     }
-    WmKeyFile = strdup(Path);
-    if (WmKeyFile == NULL) {
+    WmSettingsFile = strdup(Path);
+    if (WmSettingsFile == NULL) {
         WmFileClose(&File);
         return;
     }
     bool Right = true;
     uint32_t Count = 0;
     while (WmFileNext(&File)) {
-        if (!File.IsKeys) {
+        if (!File.InSettings) {
             continue;
         }
-        if (Count == WM_MAX_KEYS) {
-            WmWrong(&File, "there are too many settings", "at most 256");
+        if (Count == WM_MAX_SETTINGS) {
+            WmReportMistake(&File, "there are too many settings", "at most 256");
             Right = false;
             break;
         }
-        if (WmReadKey(&File, &WmKeys[Count])) {
+        if (WmReadSetting(&File, &WmSettings[Count])) {
             ++Count;
         } else {
-            WmKeys[Count].Name = NULL;
+            WmSettings[Count].Name = NULL;
             Right = false;
         }
     }
     WmFileClose(&File);
     if (Right) {
-        WmKeyCount = Count;
+        WmSettingCount = Count;
     } else {
-        WmSay("%s: MsQuic keeps its own settings, all of them", WmKeyFile);
+        WmWarn("%s: MsQuic keeps its own settings, all of them", WmSettingsFile);
     }
 }
 
@@ -177,8 +175,8 @@ QUIC_STATUS CxPlatStorageOpen(const char *Path, CXPLAT_STORAGE_CHANGE_CALLBACK_H
     UNREFERENCED_PARAMETER(Callback);
     UNREFERENCED_PARAMETER(CallbackContext);
     UNREFERENCED_PARAMETER(Flags);
-    pthread_once(&WmKeysOnce, WmReadKeys);
-    if (Path != NULL || WmKeyCount == 0) {
+    pthread_once(&WmSettingsOnce, WmReadSettings);
+    if (Path != NULL || WmSettingCount == 0) {
         return QUIC_STATUS_NOT_SUPPORTED;
     }
     *NewStorage = &WmStorage;
@@ -194,27 +192,27 @@ QUIC_STATUS CxPlatStorageReadValue(CXPLAT_STORAGE *Storage, const char *Name, ui
                                    uint32_t *BufferLength)
 {
     UNREFERENCED_PARAMETER(Storage);
-    const WmKey *Key = NULL;
-    for (uint32_t i = 0; i < WmKeyCount; ++i) {
-        if (strcmp(WmKeys[i].Name, Name) == 0) {
-            Key = &WmKeys[i];
+    const WmSetting *Setting = NULL;
+    for (uint32_t i = 0; i < WmSettingCount; ++i) {
+        if (strcmp(WmSettings[i].Name, Name) == 0) {
+            Setting = &WmSettings[i];
         }
     }
-    if (Key == NULL) {
+    if (Setting == NULL) {
         return QUIC_STATUS_NOT_FOUND;
     }
-    const uint32_t Length = CXPLAT_MIN(*BufferLength, sizeof(Key->Value));
+    const uint32_t Length = CXPLAT_MIN(*BufferLength, sizeof(Setting->Value));
     if (Buffer == NULL || Length == 0) {
         return QUIC_STATUS_BUFFER_TOO_SMALL;
     }
-    if (Length < sizeof(Key->Value) && Key->Value >> (8 * Length) != 0) {
-        WmSay("%s:%u:1: %s is %llu; expected at most %llu; MsQuic keeps its own", WmKeyFile, Key->Line, Name,
-              (unsigned long long)Key->Value, (1ull << (8 * Length)) - 1);
+    if (Length < sizeof(Setting->Value) && Setting->Value >> (8 * Length) != 0) {
+        WmWarn("%s:%u:1: %s is %llu; expected at most %llu; MsQuic keeps its own", WmSettingsFile, Setting->Line, Name,
+              (unsigned long long)Setting->Value, (1ull << (8 * Length)) - 1);
         return QUIC_STATUS_INVALID_PARAMETER;
     }
     /* MsQuic reads little-endian numbers. */
     for (uint32_t i = 0; i < Length; ++i) {
-        Buffer[i] = (uint8_t)(Key->Value >> (8 * i));
+        Buffer[i] = (uint8_t)(Setting->Value >> (8 * i));
     }
     *BufferLength = Length;
     return QUIC_STATUS_SUCCESS;

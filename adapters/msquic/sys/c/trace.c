@@ -1,8 +1,8 @@
 /*
- * What MsQuic's trace points tell, for the plugin that wants it. Compiled in builds with packets.
+ * MsQuic's trace points as trace events of the plugin interface. Compiled in builds with packets.
  *
- * QuicFrameLogAll stands in for MsQuic's, which formats the frames of every packet for its log;
- * it is called just before the trace point of the packet itself.
+ * QuicFrameLogAll replaces MsQuic's, which formats the frames of every packet for its log. MsQuic
+ * calls it just before the trace point of the packet itself.
  */
 #include "trace.h"
 
@@ -16,7 +16,7 @@
 void NativeQuicFrameLogAll(QUIC_CONNECTION *Connection, BOOLEAN Rx, uint64_t PacketNumber, uint16_t PacketLength,
                            const uint8_t *const Packet, uint16_t Offset);
 
-static void WmTell(const QUIC_CONNECTION *Connection, windlass_msquic_traced *Traced)
+static void WmEmit(const QUIC_CONNECTION *Connection, windlass_msquic_trace *Trace)
 {
     const windlass_msquic_plugin *Tracer = WmTracer();
     if (Tracer == NULL) {
@@ -24,25 +24,25 @@ static void WmTell(const QUIC_CONNECTION *Connection, windlass_msquic_traced *Tr
     }
     windlass_msquic_path Path;
     char AppName[WM_APP_NAME_SIZE];
-    Traced->connection = Connection->Stats.CorrelationId;
-    if (Traced->what != WINDLASS_MSQUIC_TRACED_CLOSED) {
+    Trace->connection = Connection->Stats.CorrelationId;
+    if (Trace->kind != WINDLASS_MSQUIC_TRACE_CLOSED) {
         WmDescribe(Connection, &Path, AppName);
-        Traced->path = &Path;
-        Traced->now_us = Path.now_us;
+        Trace->path = &Path;
+        Trace->now_us = Path.now_us;
     } else {
-        Traced->now_us = CxPlatTimeUs64();
+        Trace->now_us = CxPlatTimeUs64();
     }
-    Tracer->traced(Traced);
+    Tracer->trace(Trace);
 }
 
-/* A packet's type from MsQuic's trace type, that of its version 2 apart. */
+/* The packet type of MsQuic's trace type, which for headers of QUIC version 2 is the type in the header. */
 static uint8_t WmPacketType(const QUIC_CONNECTION *Connection, uint8_t Type, BOOLEAN FromHeader)
 {
     if (Type == QUIC_TRACE_PACKET_ONE_RTT) {
         return WINDLASS_MSQUIC_ONE_RTT;
     }
     if (FromHeader && Connection->Stats.QuicVersion == QUIC_VERSION_2) {
-        /* RFC 9369 section 3.2: counted from one further on. */
+        /* RFC 9369 section 3.2: Initial is 1, not 0. */
         Type = (uint8_t)(((Type - 1) + 3) % 4 + 1);
     }
     switch (Type) {
@@ -60,63 +60,63 @@ void QuicFrameLogAll(QUIC_CONNECTION *Connection, BOOLEAN Rx, uint64_t PacketNum
 {
     NativeQuicFrameLogAll(Connection, Rx, PacketNumber, PacketLength, Packet, Offset);
     if (Connection != NULL && Offset <= PacketLength) {
-        windlass_msquic_traced Traced = {
-            .what = WINDLASS_MSQUIC_TRACED_FRAMES,
+        windlass_msquic_trace Trace = {
+            .kind = WINDLASS_MSQUIC_TRACE_FRAMES,
             .number = PacketNumber,
             .frames = Packet + Offset,
             .bytes = (uint32_t)(PacketLength - Offset),
             .ack_delay_exponent =
                 (uint8_t)(Rx ? Connection->PeerTransportParams.AckDelayExponent : Connection->AckDelayExponent),
         };
-        WmTell(Connection, &Traced);
+        WmEmit(Connection, &Trace);
     }
 }
 
 void WmTraceSent(const QUIC_CONNECTION *Connection, uint64_t Number, uint8_t Type, uint16_t Bytes)
 {
-    windlass_msquic_traced Traced = {
-        .what = WINDLASS_MSQUIC_TRACED_SENT,
+    windlass_msquic_trace Trace = {
+        .kind = WINDLASS_MSQUIC_TRACE_SENT,
         .number = Number,
         .packet_type = WmPacketType(Connection, Type, FALSE),
         .bytes = Bytes,
     };
-    WmTell(Connection, &Traced);
+    WmEmit(Connection, &Trace);
 }
 
 void WmTraceReceived(const QUIC_CONNECTION *Connection, uint64_t Number, uint8_t Type, uint16_t Bytes)
 {
     const uint8_t PacketType = WmPacketType(Connection, Type, TRUE);
     const BOOLEAN Plain = PacketType == WINDLASS_MSQUIC_ONE_RTT && Connection->State.Disable1RttEncrytion;
-    windlass_msquic_traced Traced = {
-        .what = WINDLASS_MSQUIC_TRACED_RECEIVED,
+    windlass_msquic_trace Trace = {
+        .kind = WINDLASS_MSQUIC_TRACE_RECEIVED,
         .number = Number,
         .packet_type = PacketType,
-        /* MsQuic tells the length without the authentication tag, which it took off. */
+        /* MsQuic traces the length without the authentication tag. */
         .bytes = (uint32_t)Bytes + (Plain ? 0 : CXPLAT_ENCRYPTION_OVERHEAD),
     };
-    WmTell(Connection, &Traced);
+    WmEmit(Connection, &Trace);
 }
 
 void WmTraceLost(const QUIC_CONNECTION *Connection, uint64_t Number, uint8_t Type, uint8_t Reason)
 {
     if (Reason == QUIC_TRACE_PACKET_LOSS_PROBE) {
-        /* A probe repeats what it held; it stays in flight (RFC 9002 section 6.2.4). */
+        /* A probe repeats the packet's frames; the packet stays in flight (RFC 9002 section 6.2.4). */
         return;
     }
-    windlass_msquic_traced Traced = {
-        .what = WINDLASS_MSQUIC_TRACED_LOST,
+    windlass_msquic_trace Trace = {
+        .kind = WINDLASS_MSQUIC_TRACE_LOST,
         .number = Number,
         .packet_type = WmPacketType(Connection, Type, FALSE),
         .by_threshold = Reason == QUIC_TRACE_PACKET_LOSS_FACK,
     };
-    WmTell(Connection, &Traced);
+    WmEmit(Connection, &Trace);
 }
 
 void WmTraceCongestion(const QUIC_CONNECTION *Connection, BOOLEAN Ecn)
 {
     if (Ecn) {
-        windlass_msquic_traced Traced = {.what = WINDLASS_MSQUIC_TRACED_ECN};
-        WmTell(Connection, &Traced);
+        windlass_msquic_trace Trace = {.kind = WINDLASS_MSQUIC_TRACE_ECN};
+        WmEmit(Connection, &Trace);
     }
 }
 
@@ -135,38 +135,38 @@ void WmTraceState(const QUIC_CONNECTION *Connection)
     }
     const QUIC_CONGESTION_CONTROL *Cc = &Connection->CongestionControl;
     const QUIC_PATH *Path = &Connection->Paths[0];
-    windlass_msquic_traced Traced = {
-        .what = WINDLASS_MSQUIC_TRACED_STATE,
+    windlass_msquic_trace Trace = {
+        .kind = WINDLASS_MSQUIC_TRACE_STATE,
         .controller = Cc->Name,
         .cwnd = QuicCongestionControlGetCongestionWindow(Cc),
         .ssthresh = UINT32_MAX,
     };
-    const windlass_msquic_control *Control = WmControl(Cc, &Traced.in_flight);
+    const windlass_msquic_control *Control = WmControl(Cc, &Trace.in_flight);
     if (Control != NULL) {
-        Traced.ssthresh = Control->ssthresh;
-        Traced.phase = (uint8_t)Control->phase;
+        Trace.ssthresh = Control->ssthresh;
+        Trace.phase = (uint8_t)Control->phase;
     } else if (strcmp(Cc->Name, "BBR") == 0) {
-        Traced.in_flight = Cc->Bbr.BytesInFlight;
-        /* The states are named in bbr.c alone, in this order. */
-        Traced.phase = (uint8_t)(WINDLASS_MSQUIC_STARTUP + Cc->Bbr.BbrState);
+        Trace.in_flight = Cc->Bbr.BytesInFlight;
+        /* bbr.c alone names the states, in this order. */
+        Trace.phase = (uint8_t)(WINDLASS_MSQUIC_STARTUP + Cc->Bbr.BbrState);
     } else {
-        Traced.in_flight = Cc->Cubic.BytesInFlight;
-        Traced.ssthresh = Cc->Cubic.SlowStartThreshold;
-        Traced.phase = WmCubicPhase(&Cc->Cubic);
+        Trace.in_flight = Cc->Cubic.BytesInFlight;
+        Trace.ssthresh = Cc->Cubic.SlowStartThreshold;
+        Trace.phase = WmCubicPhase(&Cc->Cubic);
     }
     if (Path->GotFirstRttSample) {
-        Traced.rtt = (windlass_msquic_rtt){
+        Trace.rtt = (windlass_msquic_rtt){
             .latest_us = Path->LatestRttSample,
             .smoothed_us = Path->SmoothedRtt,
             .variation_us = Path->RttVariance,
             .min_us = Path->MinRtt,
         };
     }
-    WmTell(Connection, &Traced);
+    WmEmit(Connection, &Trace);
 }
 
 void WmTraceClosed(const QUIC_CONNECTION *Connection)
 {
-    windlass_msquic_traced Traced = {.what = WINDLASS_MSQUIC_TRACED_CLOSED};
-    WmTell(Connection, &Traced);
+    windlass_msquic_trace Trace = {.kind = WINDLASS_MSQUIC_TRACE_CLOSED};
+    WmEmit(Connection, &Trace);
 }

@@ -1,15 +1,15 @@
 /*
- * MsQuic's trace points that make up a log of packets, as calls of ours. Included before
- * everything else by the files of its core that have them (`-include`), in builds with packets.
- * All others stay what MsQuic's build makes of them.
+ * Turns MsQuic's trace points of packets into calls of trace.c. In builds with packets the files of
+ * MsQuic's core that have them include this before everything else (`-include`). All other trace
+ * points stay as MsQuic's build defines them.
  *
  * A trace point is written QuicTraceEvent(Name, Format, arguments…). For a name listed below,
- * WM_TRACED_name has a comma in it, and so moves our macro to where WM_SECOND takes it from.
+ * WM_TRACED_name contains a comma, which makes the macro after it the second argument of WM_SECOND.
  */
 #ifndef WINDLASS_MSQUIC_TRACE_H
 #define WINDLASS_MSQUIC_TRACE_H
 
-/* As in precomp.h, which cannot be included twice. */
+/* Copied from precomp.h, which cannot be included twice. */
 #define QUIC_API_ENABLE_INSECURE_FEATURES 1
 #define QUIC_API_ENABLE_PREVIEW_FEATURES 1
 #include "quic_platform.h"
@@ -34,7 +34,7 @@ void WmTraceClosed(const struct QUIC_CONNECTION *Connection);
 #define WM_ON_RECEIVED(Name, Format, ...) WmTraceReceived(__VA_ARGS__)
 #define WM_ON_LOST(Name, Format, ...) WmTraceLost(__VA_ARGS__)
 #define WM_ON_CONGESTION(Name, Format, ...) WmTraceCongestion(__VA_ARGS__)
-/* The connection has the rest. */
+/* The other arguments are fields of the connection. */
 #define WM_ON_STATE(Name, Format, Connection, ...) WmTraceState(Connection)
 #define WM_ON_CLOSED(Name, Format, Connection) WmTraceClosed(Connection)
 

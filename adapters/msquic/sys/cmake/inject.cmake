@@ -1,11 +1,11 @@
-# Run by CMake right after MsQuic's project() (CMAKE_PROJECT_msquic_INCLUDE). No file of
-# MsQuic is changed: some functions get another name where they are defined, and our sources,
-# which define them under their own names, are compiled as part of the target `core`, with
-# MsQuic's headers and flags.
+# CMake includes this right after MsQuic's project() (CMAKE_PROJECT_msquic_INCLUDE). No file of
+# MsQuic is changed. Some of its functions are compiled under another name, and the adapter's
+# sources, which define the original names, are compiled into the target `core` with MsQuic's
+# headers and flags.
 #
-# WINDLASS_C        directory of our sources
+# WINDLASS_C        directory of the adapter's sources
 # WINDLASS_ABI      directory of windlass_msquic.h
-# WINDLASS_PACKETS  whether trace points of packets are told to plugins
+# WINDLASS_PACKETS  whether plugins get trace events of packets
 
 function(windlass_rename target source symbol)
     set_property(SOURCE ${CMAKE_SOURCE_DIR}/src/${source} TARGET_DIRECTORY ${target}
@@ -18,7 +18,7 @@ function(windlass_inject)
     foreach(symbol CxPlatStorageOpen CxPlatStorageClose CxPlatStorageReadValue)
         windlass_rename(msquic_platform platform/storage_posix.c ${symbol})
     endforeach()
-    set(sources adapter.c describe.c file.c host.c storage.c)
+    set(sources adapter.c describe.c host.c storage.c)
     if(WINDLASS_PACKETS)
         list(APPEND sources trace.c)
     endif()
@@ -37,7 +37,7 @@ function(windlass_inject)
             APPEND PROPERTY COMPILE_OPTIONS -include ${WINDLASS_C}/trace.h)
     endif()
     if(QUIC_BUILD_SHARED)
-        # In place of MsQuic's list of exports, which hides everything else.
+        # Replaces MsQuic's list of exports, which hides the adapter's functions.
         set_target_properties(msquic PROPERTIES
             LINK_FLAGS "-Wl,--version-script=\"${WINDLASS_C}/exports.txt\"")
     endif()

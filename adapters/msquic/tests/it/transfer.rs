@@ -1,31 +1,31 @@
-//! Some bytes from one connection of MsQuic to another over 127.0.0.1.
+//! Transfers between two connections of MsQuic over 127.0.0.1.
 
 use std::ffi::c_void;
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use windlass_msquic_sys::msquic::*;
 
-/// What a stream is given at a time.
+/// Bytes handed to a stream at a time.
 const CHUNK: usize = 1 << 16;
-/// Chunks a stream is given ahead.
+/// Chunks handed to a stream before the first is acknowledged.
 const AHEAD: usize = 32;
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// What lies between the two.
+/// The link between the two.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Link {
-    /// Every so many of the sender's full datagrams is dropped; 0: none.
+    /// One of so many full datagrams of the sender is dropped; 0: none.
     pub drop_every: u64,
-    /// How long what is not dropped stays on its way to the receiver.
+    /// One-way delay to the receiver. The way back has none.
     pub delay: Duration,
 }
 
-/// A link to `to`; where it begins.
-fn join(link: Link, to: SocketAddr) -> SocketAddr {
+/// Starts a link to `to` and returns the address of its other end.
+fn start_link(link: Link, to: SocketAddr) -> SocketAddr {
     let front = UdpSocket::bind("127.0.0.1:0").unwrap();
     let back = UdpSocket::bind("127.0.0.1:0").unwrap();
     back.connect(to).unwrap();
@@ -52,7 +52,7 @@ fn join(link: Link, to: SocketAddr) -> SocketAddr {
                     }
                 });
             }
-            // The handshake passes: it has long headers.
+            // The handshake, which has long headers, is not dropped.
             let counts = buffer[0] & 0x80 == 0 && length > 1000;
             count += u64::from(counts);
             if !counts || link.drop_every == 0 || count % link.drop_every != 0 {
@@ -65,11 +65,11 @@ fn join(link: Link, to: SocketAddr) -> SocketAddr {
 
 fn configuration(registration: &Registration, algorithm: Option<u16>) -> Configuration {
     let configuration = Configuration::open(registration, &[BufferRef::from("transfer")], None).unwrap();
-    // SAFETY: the structure is one of numbers, for which nothing but zeros means nothing is set.
+    // SAFETY: all fields are numbers; zeros mean that no setting is set.
     let mut settings: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
     settings.IdleTimeoutMs = 20_000;
     settings.PeerBidiStreamCount = 1;
-    // SAFETY: the union's other member is the same bits as one number.
+    // SAFETY: the other member of the union is one number with the same bits.
     unsafe {
         settings.__bindgen_anon_1.IsSet.set_IdleTimeoutMs(1);
         settings.__bindgen_anon_1.IsSet.set_PeerBidiStreamCount(1);
@@ -78,7 +78,7 @@ fn configuration(registration: &Registration, algorithm: Option<u16>) -> Configu
             settings.__bindgen_anon_1.IsSet.set_CongestionControlAlgorithm(1);
         }
     }
-    // SAFETY: the parameter takes such a structure of that size.
+    // SAFETY: the parameter is a structure of that type and size.
     unsafe {
         let size = size_of_val(&settings) as u32;
         let settings = (&raw const settings).cast::<c_void>();
@@ -87,16 +87,32 @@ fn configuration(registration: &Registration, algorithm: Option<u16>) -> Configu
     configuration
 }
 
-/// Ends a stream at its last event.
+/// Closes a stream after its last event.
 fn close(stream: &StreamRef) {
-    // SAFETY: its last event has come, and whoever opened it gave it up.
+    // SAFETY: there are no more events, and nobody else owns the stream.
     drop(unsafe { Stream::from_raw(stream.as_raw()) });
 }
 
-/// Sends so many chunks over a link with an algorithm of `QUIC_SETTINGS`; MsQuic's statistics
-/// of the sender, read once its connection has ended: until then it may still send packets and
-/// declare others lost.
+/// Waits until no other transfer runs. While the guard is held, none begins.
+pub fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Sends `chunks` chunks over a link with a `CongestionControlAlgorithm` of `QUIC_SETTINGS`. Returns
+/// MsQuic's statistics of the sender, read once its connection has ended: until then it may still send
+/// packets and declare others lost.
 pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_STATISTICS_V2 {
+    transfer_alone(chunks, algorithm, link, &alone())
+}
+
+/// [`transfer`], for the holder of the guard.
+pub fn transfer_alone(
+    chunks: usize,
+    algorithm: Option<u16>,
+    link: Link,
+    _alone: &MutexGuard<'_, ()>,
+) -> ffi::QUIC_STATISTICS_V2 {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
     let made = Command::new("openssl")
@@ -142,7 +158,7 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
                     });
                 }
                 ConnectionEvent::ShutdownComplete { .. } => {
-                    // SAFETY: its last event has come, and nobody else holds it.
+                    // SAFETY: there are no more events, and nobody else owns the connection.
                     drop(unsafe { Connection::from_raw(connection.as_raw()) });
                 }
                 _ => {}
@@ -154,9 +170,9 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
     .unwrap();
     listener.start(&alpn, Some(&Addr::from(SocketAddr::from(([127, 0, 0, 1], 0))))).unwrap();
     let address = listener.get_local_addr().unwrap().as_socket().unwrap();
-    let address = join(link, address);
+    let address = start_link(link, address);
 
-    let (closed, close_heard) = mpsc::channel();
+    let (closed, shutdown) = mpsc::channel();
     let data: &'static [u8] = Box::leak(vec![7; CHUNK].into_boxed_slice());
     let connection = Connection::open(&registration, move |connection: ConnectionRef, event: ConnectionEvent<'_>| {
         match event {
@@ -173,7 +189,7 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
                 left -= 1;
                 let flags = if left == 0 { SendFlags::FIN } else { SendFlags::NONE };
                 let buffer: &'static [BufferRef] = Box::leak(Box::new([BufferRef::from(data)]));
-                // SAFETY: both the buffer and the data live for ever.
+                // SAFETY: the buffer and the data are leaked and so stay valid.
                 unsafe { stream.send(buffer, flags, std::ptr::null()) }.unwrap();
             }
         };
@@ -181,7 +197,7 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
             match event {
                 StreamEvent::StartComplete { .. } => (0..AHEAD).for_each(|_| send(&stream)),
                 StreamEvent::SendComplete { .. } => send(&stream),
-                // All of it was acknowledged.
+                // Everything was acknowledged.
                 StreamEvent::ShutdownComplete { .. } => {
                     let _ = ended.send(());
                     // Last: it drops this closure.
@@ -192,16 +208,16 @@ pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_
             Ok(())
         })?;
         stream.start(StreamStartFlags::NONE)?;
-        // SAFETY: `close` takes it up again.
+        // SAFETY: the function `close` takes ownership again.
         let _ = unsafe { stream.into_raw() };
         Ok(())
     })
     .unwrap();
     connection.start(&client, "127.0.0.1", address.port()).unwrap();
-    end.recv_timeout(PATIENCE).expect("the transfer ends");
+    end.recv_timeout(TIMEOUT).expect("the transfer ends");
     connection.shutdown(ConnectionShutdownFlags::NONE, 0);
-    // Closed before, the server would not hear of it and wait for its idle timeout.
-    close_heard.recv_timeout(PATIENCE).expect("the connection ends");
+    // If its handle were closed earlier, the server would wait for its idle timeout.
+    shutdown.recv_timeout(TIMEOUT).expect("the connection ends");
     let statistics = connection.get_stats_v2().unwrap();
     drop(connection);
     listener.stop();

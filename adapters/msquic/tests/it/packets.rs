@@ -1,10 +1,9 @@
-//! Every packet of MsQuic's connections is in the file, and nothing else: held against MsQuic's
-//! own counts, and the windows against what MsQuic's controllers and ours decide.
-#![cfg(feature = "packet-qlog")]
+//! The packet logs hold every packet of MsQuic's connections and nothing else, by MsQuic's own
+//! counts, and the windows that MsQuic's controllers and ours decide.
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex};
 
 use serde_json::Value;
 use tempfile::TempDir;
@@ -14,22 +13,15 @@ use windlass_msquic::{Definition, Recorder, StateVariables, packets, register_as
 use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
 use windlass_qlog::Records;
 
-mod transfer;
-use transfer::{Link, transfer};
+use crate::transfer::{Link, alone, transfer_alone};
 
-static FILES: LazyLock<(TempDir, LogWriter)> = LazyLock::new(|| {
+static DIRECTORY: LazyLock<(TempDir, LogWriter)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
-    let spool = packets::to_directory(directory.path()).unwrap();
-    (directory, spool)
+    let writer = packets::log_to_directory(directory.path()).unwrap();
+    (directory, writer)
 });
 
-/// One transfer at a time: files are told apart by when they come.
-fn turn() -> MutexGuard<'static, ()> {
-    static TURN: Mutex<()> = Mutex::new(());
-    TURN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The events of a file by name.
+/// The events of a log by name.
 #[derive(Default)]
 struct Log(BTreeMap<String, Vec<Value>>);
 
@@ -55,7 +47,7 @@ impl Log {
         self.events(name).len() as u64
     }
 
-    /// Windows one after the other.
+    /// Congestion windows in the order of the log, bytes.
     fn windows(&self) -> Vec<u64> {
         let events = self.events("quic:recovery_metrics_updated").iter();
         events.filter_map(|event| event["congestion_window"].as_u64()).collect()
@@ -66,7 +58,7 @@ impl Log {
         events.filter_map(|event| event["new"].as_str()).collect()
     }
 
-    /// Numbers of the 1-RTT packets named in acknowledgements.
+    /// Numbers of acknowledged packets, ascending.
     fn acknowledged(&self) -> Vec<u64> {
         let mut numbers = Vec::new();
         for packet in self.events("quic:packet_received") {
@@ -82,15 +74,16 @@ impl Log {
     }
 }
 
-/// The logs of the client and the server of a transfer.
+/// The statistics of a transfer's client, and the logs of its client and its server.
 fn logged(algorithm: u16, link: Link) -> (QUIC_STATISTICS_V2, Log, Log) {
-    let (directory, spool) = &*FILES;
+    let (directory, writer) = &*DIRECTORY;
     let files = || -> Vec<_> {
-        spool.wait();
+        writer.wait();
         std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
     };
+    let alone = alone();
     let before = files();
-    let statistics = transfer(64, Some(algorithm), link);
+    let statistics = transfer_alone(64, Some(algorithm), link, &alone);
     // Once the registration is closed, so is everything.
     let new: Vec<_> = files().into_iter().filter(|file| !before.contains(file)).collect();
     let of = |end: &str| {
@@ -101,8 +94,8 @@ fn logged(algorithm: u16, link: Link) -> (QUIC_STATISTICS_V2, Log, Log) {
     (statistics, of("-client-"), of("-server-"))
 }
 
-/// What holds of every transfer, whatever controls it.
-fn agree(statistics: &QUIC_STATISTICS_V2, client: &Log, server: &Log) {
+/// Compares the logs of a transfer with each other and with MsQuic's statistics of the client.
+fn compare(statistics: &QUIC_STATISTICS_V2, client: &Log, server: &Log) {
     let sent = client.count("quic:packet_sent");
     assert_eq!(sent, statistics.SendTotalPackets, "packets sent, and MsQuic's count of them");
     let lost = client.count("quic:packet_lost");
@@ -152,14 +145,13 @@ fn delivered(direction: &str, sender: &Log, receiver: &Log) -> Delivered {
 }
 
 #[test]
-fn msquics_own_controllers_are_logged_whole() {
-    let _turn = turn();
+fn logs_of_msquics_own_controllers_are_complete() {
     for (algorithm, name, states) in [
         (0, "Cubic", &["slow_start", "recovery", "congestion_avoidance"][..]),
         (1, "BBR", &["startup", "drain", "probe_bw"]),
     ] {
         let (statistics, client, server) = logged(algorithm, Link { drop_every: 150, ..Link::default() });
-        agree(&statistics, &client, &server);
+        compare(&statistics, &client, &server);
         assert!(client.count("quic:packet_lost") > 0, "{name}");
         let parameters = client.events("quic:recovery_parameters_set");
         assert_eq!(parameters.len(), 1);
@@ -174,7 +166,7 @@ fn msquics_own_controllers_are_logged_whole() {
     }
 }
 
-/// Keeps every window decided.
+/// Records every window decided.
 #[derive(Clone, Default)]
 struct Windows(Arc<Mutex<Vec<u64>>>);
 
@@ -185,16 +177,15 @@ impl Recorder for Windows {
 }
 
 #[test]
-fn our_windows_are_those_decided() {
-    let _turn = turn();
+fn windows_of_our_controllers_are_those_decided() {
     for controller in ["cubic", "a-tcp", "bbr"] {
-        let heard = Windows::default();
-        let recorder = heard.clone();
+        let recorded = Windows::default();
+        let recorder = recorded.clone();
         let definition = Definition::named(controller).unwrap().record_with(move |_| Box::new(recorder.clone()));
-        let id = register_as(&format!("{controller}, watched"), definition).unwrap();
+        let id = register_as(&format!("{controller}, recorded"), definition).unwrap();
         let (statistics, client, server) = logged(id, Link { drop_every: 150, ..Link::default() });
-        agree(&statistics, &client, &server);
-        let mut decided = heard.0.lock().unwrap().clone();
+        compare(&statistics, &client, &server);
+        let mut decided = recorded.0.lock().unwrap().clone();
         decided.dedup();
         // A frame may bring losses and acknowledgements, and two decisions before MsQuic uses one.
         let mut decided = decided.into_iter();

@@ -1,15 +1,16 @@
-//! The guards of the build.
+//! The checks of MsQuic's source in the build script.
 
 use std::path::Path;
 
 use serde_json::json;
 
-#[path = "../build/guard.rs"]
-mod guard;
+#[path = "../build/source.rs"]
+#[allow(dead_code, reason = "the build script alone looks for the source")]
+mod source;
 
-/// Every file the guard reads, with other contents.
+/// Creates all files that are checked, with other contents.
 fn tree(at: &Path) {
-    for file in guard::files() {
+    for file in source::files() {
         let path = at.join(file);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, "int x;\n").unwrap();
@@ -20,13 +21,13 @@ fn tree(at: &Path) {
 fn a_changed_file_is_named_with_both_hashes() {
     let directory = tempfile::tempdir().unwrap();
     tree(directory.path());
-    let error = guard::check(directory.path()).unwrap_err();
+    let error = source::check(directory.path()).unwrap_err();
     let found = "7c725f30854a46033dd94f728ac6b08caf10845993cd3ed48e40079cdb0a76a6";
     assert!(error.contains(&format!("src/core/cubic.c: found {found}, expected ")), "{error}");
-    assert_eq!(error.matches(": found ").count(), guard::files().count());
-    assert_eq!(error.matches(", expected ").count(), guard::files().count());
+    assert_eq!(error.matches(": found ").count(), source::files().count());
+    assert_eq!(error.matches(", expected ").count(), source::files().count());
     std::fs::remove_file(directory.path().join("src/core/path.h")).unwrap();
-    let error = guard::check(directory.path()).unwrap_err();
+    let error = source::check(directory.path()).unwrap_err();
     assert!(error.contains("src/core/path.h: found No such file"), "{error}");
 }
 
@@ -39,10 +40,10 @@ fn a_second_native_msquic_is_refused() {
         ]}})
     };
     let id = json!("msquic 2");
-    assert_eq!(guard::one_native(&metadata(&[]), &id), Ok(()));
-    assert_eq!(guard::one_native(&metadata(&["preview-api"]), &id), Ok(()));
+    assert_eq!(source::one_native(&metadata(&[]), &id), Ok(()));
+    assert_eq!(source::one_native(&metadata(&["preview-api"]), &id), Ok(()));
     for feature in ["src", "static", "find"] {
-        let error = guard::one_native(&metadata(&["default", feature]), &id).unwrap_err();
+        let error = source::one_native(&metadata(&["default", feature]), &id).unwrap_err();
         assert!(error.contains(&format!("the feature {feature:?} of the package msquic")), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! windlass controllers govern connections of the real MsQuic, linked statically.
+//! A controller decides the window of a connection, and the flow gets the events of the connection.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -7,15 +7,14 @@ use std::time::Duration;
 use windlass_controllers::{Decision, Event, EventKind, Span, Time};
 use windlass_msquic::{Definition, Recorder, StateVariables, register, register_as};
 
-mod transfer;
-use transfer::{Link, transfer};
+use crate::transfer::{Link, transfer};
 
-/// A full datagram without the headers of IPv4 and UDP.
+/// UDP payload of a full datagram in IPv4, bytes.
 fn payload(mtu: u16) -> u32 {
     u32::from(mtu) - 28
 }
 
-/// A controller of the catalogue whose window stays at so many packets.
+/// A controller of the catalogue whose window is always `packets`.
 fn fixed(packets: u32) -> String {
     windlass_controllers::fixed_window::catalogue(packets).unwrap().to_string()
 }
@@ -31,11 +30,11 @@ fn an_id_chooses_the_controller() {
     }
 }
 
-/// Keeps every event and the window it led to.
+/// Records every event and the window after it.
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<(Event, u64)>>>);
+struct EventLog(Arc<Mutex<Vec<(Event, u64)>>>);
 
-impl Recorder for Heard {
+impl Recorder for EventLog {
     fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, decision.cwnd));
     }
@@ -44,15 +43,15 @@ impl Recorder for Heard {
 #[test]
 fn a_window_is_used_and_kept() {
     for packets in [20_u32, 40, 80, 160] {
-        let heard = Heard::default();
-        let recorder = heard.clone();
+        let events = EventLog::default();
+        let recorder = events.clone();
         let definition = Definition::named(&fixed(packets)).unwrap().record_with(move |_| Box::new(recorder.clone()));
         let id = register_as(&format!("{packets} packets"), definition).unwrap();
         let link = Link { delay: Duration::from_millis(20), ..Link::default() };
         let statistics = transfer(48, Some(id), link);
         let window = u64::from(packets * payload(statistics.SendPathMtu));
-        let heard = heard.0.lock().unwrap();
-        let most = heard.iter().filter_map(|(event, _)| event.flight()).max().unwrap();
+        let events = events.0.lock().unwrap();
+        let most = events.iter().filter_map(|(event, _)| event.flight()).max().unwrap();
         let datagram = u64::from(payload(statistics.SendPathMtu));
         assert!(most > window - datagram, "{most} bytes in flight at most, of a window of {window}");
         assert!(most < window + datagram, "{most} bytes in flight with a window of {window}");
@@ -60,17 +59,17 @@ fn a_window_is_used_and_kept() {
 }
 
 #[test]
-fn what_a_connection_tells_adds_up() {
+fn the_events_of_a_connection_add_up() {
     const CHUNKS: usize = 64;
-    let heard = Heard::default();
-    let recorder = heard.clone();
+    let events = EventLog::default();
+    let recorder = events.clone();
     let definition = Definition::named("bbr").unwrap().record_with(move |_| Box::new(recorder.clone()));
-    let id = register_as("overheard", definition).unwrap();
+    let id = register_as("recorded", definition).unwrap();
     let statistics = transfer(CHUNKS, Some(id), Link { drop_every: 40, ..Link::default() });
-    let heard = heard.0.lock().unwrap();
+    let events = events.0.lock().unwrap();
     let (mut now, mut newest_sent, mut lost) = (Time::ZERO, Time::ZERO, 0);
     let (mut delivered, mut samples, mut deliveries) = (0, 0, 0);
-    for (event, cwnd) in heard.iter() {
+    for (event, cwnd) in events.iter() {
         assert!(event.now >= now, "time goes back at {event:?}");
         now = event.now;
         assert!(*cwnd > 0);
@@ -83,22 +82,22 @@ fn what_a_connection_tells_adds_up() {
                 deliveries += usize::from(acked.delivery.is_some());
                 if let Some(rtt) = acked.rtt {
                     samples += 1;
-                    // Losses of the frame are told with a later reading of the clock.
+                    // The losses of the frame have a later reading of the clock.
                     assert!(rtt.latest <= event.now.since(acked.newest_sent_at), "{acked:?}");
                     assert!(rtt.min > Span::ZERO && rtt.min <= rtt.smoothed.max(rtt.latest));
                 }
             }
-            EventKind::PacketsLost(told) | EventKind::PersistentCongestion(told) => {
-                lost += u64::from(told.packets);
-                assert_eq!(told.in_flight_before - told.in_flight, told.bytes);
-                assert!(told.bytes <= u64::from(told.packets) * 1500, "{told:?}");
-                assert!(told.newest_pn.is_some() && told.newest_sent_at < event.now, "{told:?}");
+            EventKind::PacketsLost(losses) | EventKind::PersistentCongestion(losses) => {
+                lost += u64::from(losses.packets);
+                assert_eq!(losses.in_flight_before - losses.in_flight, losses.bytes);
+                assert!(losses.bytes <= u64::from(losses.packets) * 1500, "{losses:?}");
+                assert!(losses.newest_pn.is_some() && losses.newest_sent_at < event.now, "{losses:?}");
             }
             _ => {}
         }
     }
     assert!(newest_sent > Time::ZERO);
-    // What was declared lost and arrived after all is not among it; headers are.
+    // Without spurious losses, with headers.
     assert!(delivered >= (CHUNKS << 16) as u64 * 9 / 10, "{delivered} bytes");
     assert!(samples > 10 && deliveries > 10, "{samples} samples, {deliveries} deliveries");
     assert!(
@@ -107,28 +106,28 @@ fn what_a_connection_tells_adds_up() {
         statistics.SendSuspectedLostPackets
     );
     let window = u64::from(statistics.SendCongestionWindow);
-    assert!(heard.iter().any(|(_, cwnd)| *cwnd == window), "nothing led to a window of {window}");
+    assert!(events.iter().any(|(_, cwnd)| *cwnd == window), "nothing led to a window of {window}");
 }
 
-/// Panics after so many events.
+/// Panics after 20 events.
 #[derive(Clone)]
-struct Fuse(Arc<AtomicUsize>, Heard);
+struct Fuse(Arc<AtomicUsize>, EventLog);
 
 impl Recorder for Fuse {
-    fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
+    fn record(&mut self, event: &Event, decision: &Decision, state: &StateVariables<'_>) {
         assert!(self.0.fetch_add(1, Ordering::Relaxed) < 20, "on purpose");
-        self.1.record(event, decision, facts);
+        self.1.record(event, decision, state);
     }
 }
 
 #[test]
 fn a_panic_leaves_the_connection_its_last_window() {
-    let fuse = Fuse(Arc::default(), Heard::default());
+    let fuse = Fuse(Arc::default(), EventLog::default());
     let recorder = fuse.clone();
     let definition = Definition::named("reno").unwrap().record_with(move |_| Box::new(recorder.clone()));
     let id = register_as("fragile", definition).unwrap();
     let statistics = transfer(64, Some(id), Link { drop_every: 100, ..Link::default() });
-    assert_eq!(fuse.0.load(Ordering::Relaxed), 21, "nothing is told after a panic");
+    assert_eq!(fuse.0.load(Ordering::Relaxed), 21, "no events after a panic");
     let last = fuse.1.0.lock().unwrap().last().unwrap().1;
     assert_eq!(u64::from(statistics.SendCongestionWindow), last);
 }

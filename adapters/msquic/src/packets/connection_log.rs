@@ -1,0 +1,161 @@
+//! The packet log of one connection.
+
+use std::sync::atomic::Ordering;
+
+use serde::Serialize;
+use windlass_adapter::Frames;
+use windlass_controllers::{Span, Time};
+use windlass_msquic_abi as abi;
+use windlass_qlog::{LossTrigger, Metrics, Packet, PacketType, RecoveryParameters, Trace};
+
+use super::{Destination, Output};
+
+/// Name of the event that counts the records dropped before it.
+const DROPPED: &str = "windlass:dropped";
+
+#[derive(Serialize)]
+struct Dropped {
+    records: u64,
+}
+
+pub(super) struct ConnectionLog {
+    destination: Destination,
+    /// Dropped records that the log already counts.
+    dropped: u64,
+    /// Frames of the packet `frames_of`, whose own event comes next.
+    frames: Frames,
+    frames_of: Option<u64>,
+    mtu: u32,
+    /// Trigger of the next change of the congestion state.
+    trigger: Option<&'static str>,
+}
+
+/// A packet type of the interface; an unknown one counts as 1-RTT.
+fn packet_type(value: u8) -> PacketType {
+    match value {
+        abi::packet_type::INITIAL => PacketType::Initial,
+        abi::packet_type::ZERO_RTT => PacketType::ZeroRtt,
+        abi::packet_type::HANDSHAKE => PacketType::Handshake,
+        _ => PacketType::OneRtt,
+    }
+}
+
+fn phase_name(phase: u8) -> Option<&'static str> {
+    Some(match phase {
+        abi::phase::SLOW_START => "slow_start",
+        abi::phase::CONGESTION_AVOIDANCE => "congestion_avoidance",
+        abi::phase::RECOVERY => "recovery",
+        abi::phase::STARTUP => "startup",
+        abi::phase::DRAIN => "drain",
+        abi::phase::PROBE_BW => "probe_bw",
+        abi::phase::PROBE_RTT => "probe_rtt",
+        _ => return None,
+    })
+}
+
+impl ConnectionLog {
+    pub(super) fn new(destination: Destination, mtu: u32) -> ConnectionLog {
+        ConnectionLog { destination, dropped: 0, frames: Frames::default(), frames_of: None, mtu, trigger: None }
+    }
+
+    pub(super) fn destination(&self) -> Destination {
+        self.destination.clone()
+    }
+
+    /// Flushes the trace.
+    pub(super) fn flush(&mut self) {
+        // The log writer reports its errors.
+        let _ = self.destination.trace.lock().flush();
+    }
+
+    /// Writes the controller and its initial window, bytes, unless the log has them.
+    pub(super) fn record_controller(&mut self, now: Time, controller: &str, mtu: u32, window: u64, has_recorder: bool) {
+        self.destination.has_recorder |= has_recorder;
+        if std::mem::replace(&mut self.destination.has_controller, true) {
+            return;
+        }
+        let parameters = RecoveryParameters {
+            initial_congestion_window: Some(window),
+            ..RecoveryParameters::rfc9002(controller, mtu)
+        };
+        self.destination.trace.lock().recovery_parameters_set(now.since(self.destination.origin).0, &parameters);
+    }
+
+    /// Writes a trace event.
+    pub(super) fn record(&mut self, now: Time, mtu: u32, event: &abi::Trace, frames: &[u8], controller: Option<&str>) {
+        if event.kind == abi::trace::STATE {
+            self.record_controller(now, controller.unwrap_or("unknown"), mtu, event.cwnd.into(), false);
+        }
+        let now = now.since(self.destination.origin).0;
+        let number = event.number;
+        let packet = Packet { kind: packet_type(event.packet_type), number, bytes: event.bytes.into(), trigger: None };
+        match event.kind {
+            abi::trace::FRAMES => {
+                self.frames.ack_delay_exponent(event.ack_delay_exponent.into());
+                self.frames.read(frames);
+                self.frames_of = Some(number);
+            }
+            abi::trace::SENT | abi::trace::RECEIVED => {
+                if self.frames_of.take() != Some(number) {
+                    self.frames.clear();
+                }
+                let shared = self.destination.trace.clone();
+                let mut trace = shared.lock();
+                self.record_dropped(&mut trace, now);
+                let frames: Vec<_> = self.frames.logged().collect();
+                if event.kind == abi::trace::SENT {
+                    trace.packet_sent(now, &packet, &frames);
+                } else {
+                    trace.packet_received(now, &packet, &frames);
+                }
+            }
+            abi::trace::LOST => {
+                let by =
+                    if event.by_threshold != 0 { LossTrigger::ReorderingThreshold } else { LossTrigger::TimeThreshold };
+                self.destination.trace.lock().packet_lost(now, packet.kind, number, Some(by));
+                self.trigger = Some("loss");
+            }
+            abi::trace::ECN => self.trigger = Some("ecn"),
+            abi::trace::STATE => self.record_state(now, mtu, event),
+            _ => {}
+        }
+    }
+
+    fn record_dropped(&mut self, trace: &mut Trace<Output>, now: u64) {
+        let dropped = self.destination.dropped.load(Ordering::Relaxed);
+        if dropped > self.dropped {
+            trace.private(now, DROPPED, &Dropped { records: dropped - self.dropped });
+            self.dropped = dropped;
+        }
+    }
+
+    fn record_state(&mut self, now: u64, mtu: u32, event: &abi::Trace) {
+        let shared = self.destination.trace.clone();
+        let mut trace = shared.lock();
+        if mtu != self.mtu {
+            trace.mtu_updated(now, Some(self.mtu), mtu);
+            self.mtu = mtu;
+        }
+        let bytes_in_flight = Some(event.in_flight.into());
+        if self.destination.has_recorder {
+            trace.recovery_metrics(now, &Metrics { bytes_in_flight, ..Metrics::default() });
+            return;
+        }
+        if let Some(phase) = phase_name(event.phase) {
+            trace.congestion_state(now, phase, self.trigger.take().filter(|_| phase == "recovery"));
+        }
+        let rtt = Some(&event.rtt).filter(|rtt| rtt.smoothed_us > 0);
+        let nanos = |us: fn(&abi::Rtt) -> u64| rtt.map(|rtt| Span::from_micros(us(rtt)).0);
+        let metrics = Metrics {
+            cwnd: Some(event.cwnd.into()),
+            bytes_in_flight,
+            ssthresh: Some(event.ssthresh).filter(|bytes| *bytes != u32::MAX).map(u64::from),
+            latest_rtt: nanos(|rtt| rtt.latest_us),
+            smoothed_rtt: nanos(|rtt| rtt.smoothed_us),
+            min_rtt: nanos(|rtt| rtt.min_us),
+            rtt_variance: nanos(|rtt| rtt.variation_us),
+            ..Metrics::default()
+        };
+        trace.recovery_metrics(now, &metrics);
+    }
+}
