@@ -47,11 +47,11 @@ impl NewConnection<'_> {
         self.packets.map(|connection| ConnectionInfo { connection, peer, client, app, now, mtu })
     }
 
-    /// Checks that the connection reports the signals that `engine` needs.
-    fn check<E: ConfiguredController>(&self, engine: &E, controller: &str) -> Result<(), String> {
+    /// Checks that the connection reports the signals that `controller` needs.
+    fn check<E: ConfiguredController>(&self, controller: &E, text: &str) -> Result<(), String> {
         let provides = self.provides();
-        require(engine, controller, STACK, provides).map_err(|error| {
-            let missing = engine.needs().without(provides);
+        require(controller, text, STACK, provides).map_err(|error| {
+            let missing = controller.needs().without(provides);
             let mut text = format!("{error}, or turn on in QUIC_SETTINGS");
             let settings = [(WITH_ECN, " EcnEnabled"), (WITH_ONE_WAY_DELAY, " OneWayDelayEnabled")];
             for (signals, setting) in settings {
@@ -106,12 +106,12 @@ impl Definition {
 }
 
 impl<E: ConfiguredController> Definition<E> {
-    /// `engine` with its parameters; [`Static`](crate::Static) is one for any controller type.
+    /// `controller` with its parameters; [`Static`](crate::Static) is one for any controller type.
     ///
     /// # Errors
     /// The controller needs a signal MsQuic never reports.
-    pub fn new(engine: E) -> Result<Self, ChoiceError> {
-        FlowBuilder::new(engine, &MSQUIC).map(Definition::from)
+    pub fn new(controller: E) -> Result<Self, ChoiceError> {
+        FlowBuilder::new(controller, &MSQUIC).map(Definition::from)
     }
 
     /// Puts every flow into the group of the key that `key_of` returns for its peer's address.
@@ -149,8 +149,8 @@ impl<E: ConfiguredController> Definition<E> {
     #[must_use]
     pub fn choosing(choose: impl Fn(&Peer<'_>) -> (E, Arc<str>) + Send + Sync + 'static) -> Self {
         let choice = move |peer: &Peer<'_>| {
-            let (engine, text) = choose(peer);
-            Choice { engine, text }
+            let (controller, text) = choose(peer);
+            Choice { controller, text }
         };
         FlowBuilder::choosing(choice).into()
     }

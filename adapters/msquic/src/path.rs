@@ -220,7 +220,8 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
 
     fn control(&self) -> abi::Control {
         let shared = if self.flow.is_grouped() { abi::control::SHARED } else { 0 };
-        let every = if self.wants_packet_sent || self.in_flight.remembers() { abi::control::EVERY_SENT } else { 0 };
+        let every =
+            if self.wants_packet_sent || self.in_flight.keeps_snapshots() { abi::control::EVERY_SENT } else { 0 };
         let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
         self.flow.with_decision(|decision| {
             let derived = || default_pacing(decision, self.smoothed?);

@@ -1,4 +1,4 @@
-//! Connections.
+//! Connections and their events.
 
 use std::ffi::{CString, c_void};
 use std::net::SocketAddr;
@@ -6,101 +6,108 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use windlass_msquic_sys::msquic::{Addr, Api, Configuration, CredentialConfig, CredentialFlags, ffi};
 
-use crate::stream::{Hears as StreamHears, Stream};
-use crate::{Failed, Handle, Library, Settings, StreamEvent, api, check};
+use crate::stream::{Callback as StreamCallback, Stream};
+use crate::{Error, Handle, Library, Settings, StreamEvent, api, check};
 
-/// What MsQuic tells of a connection with an acknowledgement.
+/// The network statistics MsQuic reports with acknowledgements.
 pub type Statistics = ffi::QUIC_CONNECTION_EVENT__bindgen_ty_1__bindgen_ty_19;
 
-/// What happens on a connection.
+/// An event of a connection.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
-    /// The handshake is done.
+    /// The handshake is complete.
     Connected,
     /// The peer opened a stream.
-    Opened(Opened),
-    /// The sender's numbers.
+    StreamOpened(IncomingStream),
+    /// Network statistics, with [`Settings::statistics`].
     Statistics(&'a Statistics),
-    /// MsQuic gave up the connection: a status and the peer's error.
-    Lost(u32, u64),
-    /// Nothing more will happen.
+    /// The transport or the peer closed the connection.
+    Failed {
+        /// MsQuic's status; 0 if the peer closed it.
+        status: u32,
+        /// The QUIC error code; 0: none.
+        error: u64,
+    },
+    /// The last event.
     Closed,
 }
 
-/// A stream a peer opened, to be taken in the closure that hears of it; otherwise it is
-/// given up.
+/// A stream that the peer opened. Unless the callback accepts it, it is closed.
 #[derive(Debug)]
-pub struct Opened(ffi::HQUIC);
+pub struct IncomingStream(ffi::HQUIC);
 
-impl Opened {
-    /// Takes the stream.
+impl IncomingStream {
+    /// Accepts the stream; its events go to `callback`.
     #[must_use]
-    pub fn take(self, hears: impl Fn(StreamEvent<'_>) + Send + Sync + 'static) -> Stream {
+    pub fn accept(self, callback: impl Fn(StreamEvent<'_>) + Send + Sync + 'static) -> Stream {
         let handle = self.0;
         std::mem::forget(self);
-        // SAFETY: MsQuic handed the stream to this connection's closure, from which this is
-        // called, and tells nothing of it until that returns.
-        unsafe { Stream::take(handle, Box::new(hears)) }
+        // SAFETY: this is called from the connection's callback, which MsQuic passed the stream to;
+        // the stream has no events before that returns.
+        unsafe { Stream::from_handle(handle, Box::new(callback)) }
     }
 }
 
-impl Drop for Opened {
+impl Drop for IncomingStream {
     fn drop(&mut self) {
-        // SAFETY: nobody took it.
+        // SAFETY: nobody accepted it.
         unsafe { api!(StreamClose)(self.0) };
     }
 }
 
-type Hears = Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync>;
+type Callback = Box<dyn Fn(ConnectionEvent<'_>) + Send + Sync>;
 
-/// A connection. Its streams are to be dropped before it.
+/// A connection. Drop its streams before it.
 pub struct Connection {
     handle: Handle,
-    hears: *mut Hears,
-    /// Of a client, to be closed after it.
+    callback: *mut Callback,
+    /// The configuration of a client, which is closed after the connection.
     _configuration: Option<Configuration>,
 }
 
-// SAFETY: the closure is Send and Sync, and the handle may be used from any thread.
+// SAFETY: the callback is Send and Sync, and the handle may be used from any thread.
 unsafe impl Send for Connection {}
 // SAFETY: as above.
 unsafe impl Sync for Connection {}
 
 impl Library {
-    /// Connects from `local`, if given, to `peer`, whose certificate is not looked at.
+    /// Connects to `peer`, from `local` if given. The peer's certificate is not validated.
     ///
     /// # Errors
-    /// The settings are not allowed, or `local` is taken.
+    /// MsQuic refuses the settings, or `local` is in use.
     pub fn connect(
         &self,
         alpn: &str,
         settings: &Settings,
         local: Option<SocketAddr>,
         peer: SocketAddr,
-        hears: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
-    ) -> Result<Connection, Failed> {
+        callback: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
+    ) -> Result<Connection, Error> {
         let configuration = self.configuration(alpn, settings)?;
         let client = CredentialConfig::new_client().set_credential_flags(CredentialFlags::NO_CERTIFICATE_VALIDATION);
-        configuration.load_credential(&client).map_err(|status| Failed { what: "credential", status: status.0 })?;
-        let hears: *mut Hears = Box::into_raw(Box::new(Box::new(hears)));
+        configuration.load_credential(&client).map_err(|status| Error { operation: "credential", status: status.0 })?;
+        let callback: *mut Callback = Box::into_raw(Box::new(Box::new(callback)));
         let raw_configuration = Handle(
-            // SAFETY: it is closed after the connection only.
+            // SAFETY: the configuration outlives the connection.
             unsafe { configuration.as_raw() },
         );
         let mut connection =
-            Connection { handle: Handle(std::ptr::null_mut()), hears, _configuration: Some(configuration) };
+            Connection { handle: Handle(std::ptr::null_mut()), callback, _configuration: Some(configuration) };
         let name = CString::new(peer.ip().to_string()).expect("an address has no NUL");
         let family = if peer.is_ipv4() { ffi::QUIC_ADDRESS_FAMILY_INET } else { ffi::QUIC_ADDRESS_FAMILY_INET6 };
-        // SAFETY: the closure lives until the handle is closed; everything else outlives its
+        // SAFETY: the callback lives until the handle is closed; everything else outlives its
         // call.
         unsafe {
             let registration = self.registration.as_raw();
-            check("open", api!(ConnectionOpen)(registration, Some(hear), hears.cast(), &mut connection.handle.0))?;
+            check(
+                "open",
+                api!(ConnectionOpen)(registration, Some(on_event), callback.cast(), &mut connection.handle.0),
+            )?;
             if let Some(local) = local {
                 let local = Addr::from(local);
                 let (size, local) = (size_of_val(&local) as u32, (&raw const local).cast());
                 Api::set_param(connection.handle.0, ffi::QUIC_PARAM_CONN_LOCAL_ADDRESS, size, local)
-                    .map_err(|status| Failed { what: "local address", status: status.0 })?;
+                    .map_err(|status| Error { operation: "local address", status: status.0 })?;
             }
             let start = api!(ConnectionStart);
             let family = family as ffi::QUIC_ADDRESS_FAMILY;
@@ -111,51 +118,54 @@ impl Library {
 }
 
 impl Connection {
-    /// Takes over the connection a listener was offered.
+    /// Takes over a connection of a listener.
     ///
     /// # Safety
-    /// The handle is one, nobody else closes it, and nothing of it was told yet.
-    pub(crate) unsafe fn take(
+    /// The handle is a connection's, nobody else closes it, and it had no event yet.
+    pub(crate) unsafe fn from_handle(
         handle: ffi::HQUIC,
-        hears: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
+        callback: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
     ) -> Connection {
-        let hears: *mut Hears = Box::into_raw(Box::new(Box::new(hears)));
-        // SAFETY: the closure lives until the handle is closed, and `hear` is what a
-        // connection's events go to.
-        unsafe { api!(SetCallbackHandler)(handle, hear as *mut c_void, hears.cast()) };
-        Connection { handle: Handle(handle), hears, _configuration: None }
+        let callback: *mut Callback = Box::into_raw(Box::new(Box::new(callback)));
+        // SAFETY: the callback lives until the handle is closed, and `on_event` has the type of a
+        // connection's callback.
+        unsafe { api!(SetCallbackHandler)(handle, on_event as *mut c_void, callback.cast()) };
+        Connection { handle: Handle(handle), callback, _configuration: None }
     }
 
-    /// Opens a stream that both sides send on.
+    /// Opens a bidirectional stream.
     ///
     /// # Errors
     /// The connection ended.
-    pub fn open(&self, hears: impl Fn(StreamEvent<'_>) + Send + Sync + 'static) -> Result<Stream, Failed> {
-        let hears: StreamHears = Box::new(hears);
-        Stream::open(self.handle, true, hears)
+    pub fn open(&self, callback: impl Fn(StreamEvent<'_>) + Send + Sync + 'static) -> Result<Stream, Error> {
+        let callback: StreamCallback = Box::new(callback);
+        Stream::open(self.handle, true, callback)
     }
 
-    /// Opens a stream that only this side sends on.
+    /// Opens a unidirectional stream.
     ///
     /// # Errors
     /// The connection ended.
-    pub fn open_one_way(&self, hears: impl Fn(StreamEvent<'_>) + Send + Sync + 'static) -> Result<Stream, Failed> {
-        let hears: StreamHears = Box::new(hears);
-        Stream::open(self.handle, false, hears)
+    pub fn open_unidirectional(
+        &self,
+        callback: impl Fn(StreamEvent<'_>) + Send + Sync + 'static,
+    ) -> Result<Stream, Error> {
+        let callback: StreamCallback = Box::new(callback);
+        Stream::open(self.handle, false, callback)
     }
 
-    /// MsQuic's numbers.
+    /// MsQuic's statistics.
     ///
     /// # Errors
-    /// MsQuic has none.
-    pub fn statistics(&self) -> Result<ffi::QUIC_STATISTICS_V2, Failed> {
-        // SAFETY: the parameter is such a structure, and the handle is open.
+    /// MsQuic has none of this connection.
+    pub fn statistics(&self) -> Result<ffi::QUIC_STATISTICS_V2, Error> {
+        // SAFETY: the parameter is a structure of that type, and the handle is open.
         unsafe { Api::get_param_auto(self.handle.0, ffi::QUIC_PARAM_CONN_STATISTICS_V2) }
-            .map_err(|status| Failed { what: "statistics", status: status.0 })
+            .map_err(|status| Error { operation: "statistics", status: status.0 })
     }
 
-    /// Says good-bye; [`ConnectionEvent::Closed`] comes when the peer knows.
-    pub fn shut_down(&self) {
+    /// Closes the connection; [`ConnectionEvent::Closed`] follows once the peer acknowledged it.
+    pub fn shutdown(&self) {
         let flags = ffi::QUIC_CONNECTION_SHUTDOWN_FLAGS_QUIC_CONNECTION_SHUTDOWN_FLAG_NONE;
         // SAFETY: the handle is open.
         unsafe { api!(ConnectionShutdown)(self.handle.0, flags, 0) };
@@ -164,39 +174,41 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // SAFETY: the handle is open or was never opened; once it is closed, nothing is told to
-        // the closure any more.
+        // SAFETY: the handle is open or was never opened; once it is closed, the callback is not
+        // called any more.
         unsafe {
             if !self.handle.0.is_null() {
                 api!(ConnectionClose)(self.handle.0);
             }
-            drop(Box::from_raw(self.hears));
+            drop(Box::from_raw(self.callback));
         }
     }
 }
 
-unsafe extern "C" fn hear(_: ffi::HQUIC, context: *mut c_void, event: *mut ffi::QUIC_CONNECTION_EVENT) -> u32 {
-    // SAFETY: the context is the closure, and the event is valid for this call, with that
-    // member of the union which its type names.
+unsafe extern "C" fn on_event(_: ffi::HQUIC, context: *mut c_void, event: *mut ffi::QUIC_CONNECTION_EVENT) -> u32 {
+    // SAFETY: the context is the callback, and the event is valid for this call, with the member of
+    // the union that its type names.
     let _ = catch_unwind(AssertUnwindSafe(|| unsafe {
-        let (hears, event) = (&*context.cast::<Hears>(), &*event);
+        let (callback, event) = (&*context.cast::<Callback>(), &*event);
         let data = &event.__bindgen_anon_1;
         match event.Type {
-            ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_CONNECTED => hears(ConnectionEvent::Connected),
+            ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_CONNECTED => callback(ConnectionEvent::Connected),
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_PEER_STREAM_STARTED => {
-                hears(ConnectionEvent::Opened(Opened(data.PEER_STREAM_STARTED.Stream)));
+                callback(ConnectionEvent::StreamOpened(IncomingStream(data.PEER_STREAM_STARTED.Stream)));
             }
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_NETWORK_STATISTICS => {
-                hears(ConnectionEvent::Statistics(&data.NETWORK_STATISTICS));
+                callback(ConnectionEvent::Statistics(&data.NETWORK_STATISTICS));
             }
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_SHUTDOWN_INITIATED_BY_TRANSPORT => {
-                let lost = &data.SHUTDOWN_INITIATED_BY_TRANSPORT;
-                hears(ConnectionEvent::Lost(lost.Status, lost.ErrorCode));
+                let shutdown = &data.SHUTDOWN_INITIATED_BY_TRANSPORT;
+                callback(ConnectionEvent::Failed { status: shutdown.Status, error: shutdown.ErrorCode });
             }
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_SHUTDOWN_INITIATED_BY_PEER => {
-                hears(ConnectionEvent::Lost(0, data.SHUTDOWN_INITIATED_BY_PEER.ErrorCode));
+                callback(ConnectionEvent::Failed { status: 0, error: data.SHUTDOWN_INITIATED_BY_PEER.ErrorCode });
             }
-            ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_SHUTDOWN_COMPLETE => hears(ConnectionEvent::Closed),
+            ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_SHUTDOWN_COMPLETE => {
+                callback(ConnectionEvent::Closed)
+            }
             _ => {}
         }
     }));

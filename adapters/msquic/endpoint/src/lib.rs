@@ -1,9 +1,8 @@
-//! Connections and streams of MsQuic whose events go to closures, for what measures it.
+//! Connections and streams of MsQuic with callbacks, for tests and measurements.
 //!
-//! The crate `msquic` has such things too, but its connections end the process at an event it
-//! does not know, and statistics and negotiated one-way delays are such events. Whoever holds
-//! a [`Connection`] or a [`Stream`] closes it by dropping it, which waits for its closure to
-//! return: never drop one in a closure of its own.
+//! The crate `msquic` has them too, but its connections abort the process at events it does not know,
+//! such as statistics and negotiated one-way delays. Dropping a [`Connection`] or a [`Stream`] closes
+//! it and waits for its callback to return: never drop one in its own callback.
 
 mod connection;
 mod server;
@@ -17,33 +16,33 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
-pub use connection::{Connection, ConnectionEvent, Opened, Statistics};
-pub use server::{Incoming, Listener, Server};
+pub use connection::{Connection, ConnectionEvent, IncomingStream, Statistics};
+pub use server::{IncomingConnection, Listener, Server};
 pub use settings::Settings;
 pub use stream::{Stream, StreamEvent};
 pub use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
 
-/// What MsQuic did not do.
+/// A status with which a function of MsQuic failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Failed {
-    what: &'static str,
+pub struct Error {
+    operation: &'static str,
     status: u32,
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "MsQuic: {}: status {:#x}", self.what, self.status)
+        write!(f, "MsQuic: {}: status {:#x}", self.operation, self.status)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for Error {}
 
-/// A status as a result; pending is none to fail of.
-fn check(what: &'static str, status: u32) -> Result<(), Failed> {
-    if status as i32 > 0 { Err(Failed { what, status }) } else { Ok(()) }
+/// A status as a result. Negative statuses, such as pending, are no errors.
+fn check(operation: &'static str, status: u32) -> Result<(), Error> {
+    if status as i32 > 0 { Err(Error { operation, status }) } else { Ok(()) }
 }
 
-/// A handle of MsQuic's, whose functions may be called from any thread.
+/// A handle of MsQuic, usable from any thread.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Handle(ffi::HQUIC);
 
@@ -52,7 +51,7 @@ unsafe impl Send for Handle {}
 // SAFETY: as above.
 unsafe impl Sync for Handle {}
 
-/// One function of MsQuic's table, which has all of them.
+/// A function of MsQuic's table.
 macro_rules! api {
     ($name:ident) => {
         windlass_msquic_sys::msquic::Api::get_ffi().$name.expect(concat!("MsQuic has ", stringify!($name)))
@@ -60,60 +59,61 @@ macro_rules! api {
 }
 use api;
 
-/// MsQuic for one application: its connections share threads.
+/// MsQuic for one application, whose connections share threads.
 pub struct Library {
     registration: Registration,
 }
 
-/// Has servers accept connections however late their threads are: MsQuic refuses them when what
-/// it has to do waits for a quarter of a second, as it does on a busy machine.
-fn patient() -> Result<(), Failed> {
-    // SAFETY: the structure is one of numbers, of which zeros say that nothing is set.
+/// Raises the queue delay above which servers refuse connections from MsQuic's quarter of a second,
+/// which a busy machine exceeds, to a minute.
+fn raise_max_queue_delay() -> Result<(), Error> {
+    // SAFETY: all fields are numbers; zeros mean that no setting is set.
     let mut settings: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
     settings.MaxWorkerQueueDelayUs = 60_000_000;
-    // SAFETY: the union's other member is the same bits as one number; the parameter takes
-    // such a structure of that size, and no handle.
+    // SAFETY: the other member of the union is one number with the same bits; the parameter is a
+    // structure of that type and size, and needs no handle.
     unsafe {
         settings.__bindgen_anon_1.IsSet.set_MaxWorkerQueueDelayUs(1);
         let size = size_of_val(&settings) as u32;
         let settings = (&raw const settings).cast();
-        // Before it, the library has to be open.
+        // Opens the library.
         Api::get_ffi();
         Api::set_param(std::ptr::null_mut(), ffi::QUIC_PARAM_GLOBAL_SETTINGS, size, settings)
     }
-    .map_err(|status| Failed { what: "global settings", status: status.0 })
+    .map_err(|status| Error { operation: "global settings", status: status.0 })
 }
 
 impl Library {
-    /// Opens it as the application `name`, with threads made for few connections that are to
-    /// be answered at once.
+    /// Opens MsQuic as the application `name`, with the execution profile for low latency.
     ///
     /// # Errors
     /// MsQuic cannot start.
-    pub fn open(name: &str) -> Result<Library, Failed> {
+    pub fn open(name: &str) -> Result<Library, Error> {
         static ONCE_MORE: Once = Once::new();
-        /// Where leak checkers find what is never closed.
+        /// Keeps the open library reachable for leak checkers.
         #[used]
         static TABLE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
         ONCE_MORE.call_once(|| {
             let mut table = std::ptr::null();
-            // Never closed: connections may last as long as the process.
+            // Never closed: connections may stay open until the process ends.
             // SAFETY: the pointer is written during the call.
             let _ = unsafe { windlass_msquic_sys::MsQuicOpenVersion(2, &raw mut table) };
             TABLE.store(table.cast_mut(), Ordering::Relaxed);
         });
-        patient()?;
+        raise_max_queue_delay()?;
         let config = RegistrationConfig::new().set_app_name(name.to_owned());
-        let registration = Registration::new(&config).map_err(|status| Failed { what: "open", status: status.0 })?;
+        let registration =
+            Registration::new(&config).map_err(|status| Error { operation: "open", status: status.0 })?;
         Ok(Library { registration })
     }
 
-    fn configuration(&self, alpn: &str, settings: &Settings) -> Result<Configuration, Failed> {
-        let failed = |what| move |status: windlass_msquic_sys::msquic::Status| Failed { what, status: status.0 };
+    fn configuration(&self, alpn: &str, settings: &Settings) -> Result<Configuration, Error> {
+        let failed =
+            |operation| move |status: windlass_msquic_sys::msquic::Status| Error { operation, status: status.0 };
         let configuration =
             Configuration::open(&self.registration, &[BufferRef::from(alpn)], None).map_err(failed("configuration"))?;
         let settings = settings.raw();
-        // SAFETY: the parameter takes such a structure of that size.
+        // SAFETY: the parameter is a structure of that type and size.
         unsafe {
             let size = size_of_val(&settings) as u32;
             let settings = (&raw const settings).cast();

@@ -1,4 +1,4 @@
-//! Servers.
+//! Servers and listeners.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -10,9 +10,9 @@ use windlass_msquic_sys::msquic::{
     StatusCode,
 };
 
-use crate::{Connection, ConnectionEvent, Failed, Library, Settings, ffi};
+use crate::{Connection, ConnectionEvent, Error, Library, Settings, ffi};
 
-/// What connections are served with: a certificate and settings.
+/// The configuration of a server: a certificate and settings.
 #[derive(Clone)]
 pub struct Server {
     configuration: Arc<Configuration>,
@@ -20,11 +20,11 @@ pub struct Server {
 }
 
 impl Library {
-    /// Connections with `settings`, a certificate and its key, files in PEM.
+    /// A server's configuration with `settings` and the PEM files of a certificate and its key.
     ///
     /// # Errors
-    /// The settings are not allowed, or the files cannot be used.
-    pub fn server(&self, alpn: &str, settings: &Settings, certificate: &Path, key: &Path) -> Result<Server, Failed> {
+    /// MsQuic refuses the settings or the files.
+    pub fn server(&self, alpn: &str, settings: &Settings, certificate: &Path, key: &Path) -> Result<Server, Error> {
         let configuration = self.configuration(alpn, settings)?;
         let text = |path: &Path| path.display().to_string();
         let file = Credential::CertificateFile(CertificateFile::new(text(key), text(certificate)));
@@ -33,25 +33,25 @@ impl Library {
             .set_credential(file);
         configuration
             .load_credential(&credential)
-            .map_err(|status| Failed { what: "certificate", status: status.0 })?;
+            .map_err(|status| Error { operation: "certificate", status: status.0 })?;
         Ok(Server { configuration: Arc::new(configuration), alpn: alpn.to_owned() })
     }
 }
 
-/// A connection offered to a listener; it is refused unless it is taken.
-pub struct Incoming<'a> {
+/// A new connection of a listener. It is refused unless it is accepted.
+pub struct IncomingConnection<'a> {
     handle: ffi::HQUIC,
-    taken: &'a Cell<bool>,
+    accepted: &'a Cell<bool>,
 }
 
-impl Incoming<'_> {
-    /// Accepts it. It ends when what this returns is dropped.
+impl IncomingConnection<'_> {
+    /// Accepts the connection; its events go to `callback`.
     #[must_use]
-    pub fn take(self, hears: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static) -> Connection {
-        self.taken.set(true);
-        // SAFETY: MsQuic gives the connection to whoever accepts it, which the flag makes the
-        // listener's closure say, and tells nothing of it before that returns.
-        unsafe { Connection::take(self.handle, hears) }
+    pub fn accept(self, callback: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static) -> Connection {
+        self.accepted.set(true);
+        // SAFETY: the flag makes the listener's callback accept the connection, which passes its
+        // ownership to us; the connection has no events before that returns.
+        unsafe { Connection::from_handle(self.handle, callback) }
     }
 }
 
@@ -61,39 +61,41 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `address` and offers each connection to `meet`, from several threads at once.
+    /// Listens at `address` and passes each new connection to `on_connection`, which several threads may
+    /// call at once.
     ///
     /// # Errors
-    /// The address cannot be had.
+    /// MsQuic cannot listen at the address.
     pub fn start(
         library: &Library,
         server: &Server,
         address: SocketAddr,
-        meet: impl Fn(Incoming<'_>) + Send + Sync + 'static,
-    ) -> Result<Listener, Failed> {
-        let failed = |what| move |status: windlass_msquic_sys::msquic::Status| Failed { what, status: status.0 };
+        on_connection: impl Fn(IncomingConnection<'_>) + Send + Sync + 'static,
+    ) -> Result<Listener, Error> {
+        let failed =
+            |operation| move |status: windlass_msquic_sys::msquic::Status| Error { operation, status: status.0 };
         let serving = server.clone();
         let inner = windlass_msquic_sys::msquic::Listener::open(&library.registration, move |_, event| {
             let ListenerEvent::NewConnection { connection, .. } = event else { return Ok(()) };
             connection.set_configuration(&serving.configuration)?;
-            let taken = Cell::new(false);
-            // SAFETY: the handle is only read.
+            let accepted = Cell::new(false);
+            // SAFETY: the handle is only copied.
             let handle = unsafe { connection.as_raw() };
-            meet(Incoming { handle, taken: &taken });
-            if taken.get() { Ok(()) } else { Err(StatusCode::QUIC_STATUS_CONNECTION_REFUSED.into()) }
+            on_connection(IncomingConnection { handle, accepted: &accepted });
+            if accepted.get() { Ok(()) } else { Err(StatusCode::QUIC_STATUS_CONNECTION_REFUSED.into()) }
         })
         .map_err(failed("listener"))?;
         inner.start(&[BufferRef::from(server.alpn.as_str())], Some(&Addr::from(address))).map_err(failed("listen"))?;
         Ok(Listener { inner })
     }
 
-    /// Where it listens.
+    /// The address it listens at.
     ///
     /// # Errors
-    /// MsQuic does not tell.
-    pub fn address(&self) -> Result<SocketAddr, Failed> {
-        let address = self.inner.get_local_addr().map_err(|status| Failed { what: "address", status: status.0 })?;
-        let unknown = Failed { what: "address", status: StatusCode::QUIC_STATUS_INVALID_PARAMETER as u32 };
+    /// MsQuic does not report it.
+    pub fn address(&self) -> Result<SocketAddr, Error> {
+        let address = self.inner.get_local_addr().map_err(|status| Error { operation: "address", status: status.0 })?;
+        let unknown = Error { operation: "address", status: StatusCode::QUIC_STATUS_INVALID_PARAMETER as u32 };
         address.as_socket().ok_or(unknown)
     }
 }

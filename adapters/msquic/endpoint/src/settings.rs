@@ -1,30 +1,30 @@
-//! What an endpoint sets of `QUIC_SETTINGS`.
+//! Settings of an endpoint.
 
 use windlass_msquic_sys::msquic::ffi;
 
-/// What an endpoint sets of `QUIC_SETTINGS`; the rest is MsQuic's own.
+/// The `QUIC_SETTINGS` an endpoint sets; all others keep MsQuic's defaults.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `CongestionControlAlgorithm`: MsQuic's own, or an id of
-    /// [`register`](https://docs.rs/windlass-msquic); `None` to leave it to the environment.
+    /// `CongestionControlAlgorithm`: one of MsQuic's own, or an id of `windlass_msquic::register`; `None`
+    /// leaves it to the environment.
     pub congestion_control: Option<u16>,
-    /// Whether ECT(0) is set and marks are counted.
+    /// Whether ECT(0) is set and CE marks are counted.
     pub ecn: bool,
-    /// Whether time stamps are asked for and given.
+    /// Whether packets carry time stamps, if the peer agrees.
     pub one_way_delay: bool,
-    /// Whether [`Statistics`](crate::Statistics) are told with acknowledgements.
+    /// Whether [`Statistics`](crate::Statistics) are reported with acknowledgements.
     pub statistics: bool,
-    /// `false`: packets leave as soon as the window allows.
+    /// `false`: packets are sent as soon as the window allows.
     pub pacing: bool,
-    /// IP datagrams from the smallest tried to the largest, bytes.
+    /// The smallest and the largest IP datagram, bytes.
     pub mtu: Option<(u16, u16)>,
-    /// How long an acknowledgement may wait, ms.
+    /// `max_ack_delay`, ms.
     pub max_ack_delay_ms: Option<u32>,
-    /// After how long without a sign of life a connection is given up, ms.
+    /// Idle timeout, ms.
     pub idle_timeout_ms: u64,
-    /// Streams a peer may have open.
+    /// Streams of either type that the peer may have open.
     pub streams: u16,
-    /// Bytes a peer may send ahead on a stream, a power of two, and on a connection.
+    /// Flow control window of a connection and of each stream, bytes; a power of two.
     pub receive_window: u32,
 }
 
@@ -47,7 +47,7 @@ impl Default for Settings {
 
 impl Settings {
     pub(crate) fn raw(&self) -> ffi::QUIC_SETTINGS {
-        // SAFETY: the structure is one of numbers, of which zeros say that nothing is set.
+        // SAFETY: all fields are numbers; zeros mean that no setting is set.
         let mut raw: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
         raw.IdleTimeoutMs = self.idle_timeout_ms;
         raw.PeerBidiStreamCount = self.streams;
@@ -59,7 +59,7 @@ impl Settings {
         raw.CongestionControlAlgorithm = self.congestion_control.unwrap_or(0);
         raw.MaxAckDelayMs = self.max_ack_delay_ms.unwrap_or(0);
         (raw.MinimumMtu, raw.MaximumMtu) = self.mtu.unwrap_or((0, 0));
-        // SAFETY: the unions' other members are the same bits as numbers.
+        // SAFETY: the other members of the unions are numbers with the same bits.
         unsafe {
             let preview = &mut raw.__bindgen_anon_2.__bindgen_anon_1;
             preview.set_OneWayDelayEnabled(self.one_way_delay.into());

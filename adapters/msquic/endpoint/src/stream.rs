@@ -1,69 +1,69 @@
-//! Streams.
+//! Streams and their events.
 
 use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use windlass_msquic_sys::msquic::ffi;
 
-use crate::{Failed, Handle, api, check};
+use crate::{Error, Handle, api, check};
 
-/// What happens on a stream.
+/// An event of a stream.
 #[derive(Debug)]
 pub enum StreamEvent<'a> {
     /// Data arrived, in order.
     Received {
-        /// Where it lies in MsQuic's memory, until the closure returns.
+        /// The data in MsQuic's buffers, valid until the callback returns.
         data: &'a [&'a [u8]],
-        /// Nothing comes after it.
+        /// Whether this is the end of the stream.
         fin: bool,
     },
-    /// MsQuic needs the bytes of a [`Stream::send`] no more.
+    /// MsQuic no longer needs the buffer of a [`Stream::send`], of that many bytes.
     Sent(usize),
-    /// The peer will send no more.
+    /// The peer finished sending.
     PeerFinished,
-    /// The peer gave up sending or receiving.
+    /// The peer aborted sending or receiving.
     PeerAborted,
-    /// All that was sent was acknowledged, or the stream was given up.
+    /// All data sent was acknowledged, or the stream was aborted.
     Finished,
-    /// Nothing more will happen.
+    /// The last event.
     Closed,
 }
 
-pub(crate) type Hears = Box<dyn Fn(StreamEvent<'_>) + Send + Sync>;
+pub(crate) type Callback = Box<dyn Fn(StreamEvent<'_>) + Send + Sync>;
 
-/// A stream. Dropping it gives up what is not done yet.
+/// A stream. Dropping it aborts what is not complete.
 pub struct Stream {
     handle: Handle,
-    hears: *mut Hears,
+    callback: *mut Callback,
 }
 
-// SAFETY: the closure is Send and Sync, and the handle may be used from any thread.
+// SAFETY: the callback is Send and Sync, and the handle may be used from any thread.
 unsafe impl Send for Stream {}
 // SAFETY: as above.
 unsafe impl Sync for Stream {}
 
-/// Bytes on their way, with the structure MsQuic reads them by.
-struct Sending {
+/// Bytes being sent, with MsQuic's structure that points to them.
+struct SendBuffer {
     buffer: ffi::QUIC_BUFFER,
     bytes: Box<dyn AsRef<[u8]> + Send>,
 }
 
 impl Stream {
-    /// Opens one on `connection`; both sides send if `both`.
-    pub(crate) fn open(connection: Handle, both: bool, hears: Hears) -> Result<Stream, Failed> {
-        let hears = Box::into_raw(Box::new(hears));
-        let mut stream = Stream { handle: Handle(std::ptr::null_mut()), hears };
-        let flags = if both {
+    /// Opens a stream on `connection`.
+    pub(crate) fn open(connection: Handle, bidirectional: bool, callback: Callback) -> Result<Stream, Error> {
+        let callback = Box::into_raw(Box::new(callback));
+        let mut stream = Stream { handle: Handle(std::ptr::null_mut()), callback };
+        let flags = if bidirectional {
             ffi::QUIC_STREAM_OPEN_FLAGS_QUIC_STREAM_OPEN_FLAG_NONE
         } else {
             ffi::QUIC_STREAM_OPEN_FLAGS_QUIC_STREAM_OPEN_FLAG_UNIDIRECTIONAL
         };
-        // SAFETY: the closure lives until the handle is closed; the handle is written before
-        // the call returns.
+        // SAFETY: the callback lives until the handle is closed; the handle is written before the
+        // call returns.
         unsafe {
             check(
                 "open a stream",
-                api!(StreamOpen)(connection.0, flags, Some(hear), hears.cast(), &mut stream.handle.0),
+                api!(StreamOpen)(connection.0, flags, Some(on_event), callback.cast(), &mut stream.handle.0),
             )?;
             let flags = ffi::QUIC_STREAM_START_FLAGS_QUIC_STREAM_START_FLAG_IMMEDIATE;
             check("start a stream", api!(StreamStart)(stream.handle.0, flags))?;
@@ -71,24 +71,24 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Takes over the stream a peer opened.
+    /// Takes over a stream that the peer opened.
     ///
     /// # Safety
-    /// The handle is one, nobody else closes it, and no event of it is being told.
-    pub(crate) unsafe fn take(handle: ffi::HQUIC, hears: Hears) -> Stream {
-        let hears = Box::into_raw(Box::new(hears));
-        // SAFETY: the closure lives until the handle is closed, and `hear` is what a stream's
-        // events go to.
-        unsafe { api!(SetCallbackHandler)(handle, hear as *mut c_void, hears.cast()) };
-        Stream { handle: Handle(handle), hears }
+    /// The handle is a stream's, nobody else closes it, and no event of it is being handled.
+    pub(crate) unsafe fn from_handle(handle: ffi::HQUIC, callback: Callback) -> Stream {
+        let callback = Box::into_raw(Box::new(callback));
+        // SAFETY: the callback lives until the handle is closed, and `on_event` has the type of a
+        // stream's callback.
+        unsafe { api!(SetCallbackHandler)(handle, on_event as *mut c_void, callback.cast()) };
+        Stream { handle: Handle(handle), callback }
     }
 
-    /// Hands over bytes, and says so if they are the last.
+    /// Sends bytes; `fin` if they are the last.
     ///
     /// # Errors
-    /// The stream or its connection ended.
-    pub fn send(&self, bytes: impl AsRef<[u8]> + Send + 'static, fin: bool) -> Result<(), Failed> {
-        let mut sending = Box::new(Sending {
+    /// The stream or its connection has ended.
+    pub fn send(&self, bytes: impl AsRef<[u8]> + Send + 'static, fin: bool) -> Result<(), Error> {
+        let mut sending = Box::new(SendBuffer {
             buffer: ffi::QUIC_BUFFER { Length: 0, Buffer: std::ptr::null_mut() },
             bytes: Box::new(bytes),
         });
@@ -97,19 +97,19 @@ impl Stream {
         sending.buffer = ffi::QUIC_BUFFER { Length: length, Buffer: pointer };
         let fin = if fin { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_FIN } else { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_NONE };
         let sending = Box::into_raw(sending);
-        // SAFETY: structure and bytes stay where they are until MsQuic tells that it needs
-        // them no more; it only reads them.
+        // SAFETY: structure and bytes stay in place until MsQuic reports that it no longer needs
+        // them; it only reads them.
         let sent = check("send", unsafe {
             api!(StreamSend)(self.handle.0, &raw const (*sending).buffer, 1, fin, sending.cast())
         });
         if sent.is_err() {
-            // SAFETY: MsQuic did not take it.
+            // SAFETY: MsQuic did not take the buffer.
             drop(unsafe { Box::from_raw(sending) });
         }
         sent
     }
 
-    /// Gives up both directions.
+    /// Aborts both directions.
     pub fn abort(&self) {
         let flags = ffi::QUIC_STREAM_SHUTDOWN_FLAGS_QUIC_STREAM_SHUTDOWN_FLAG_ABORT;
         // SAFETY: the handle is open.
@@ -119,22 +119,22 @@ impl Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        // SAFETY: the handle is open or was never opened; once it is closed, nothing is told to
-        // the closure any more.
+        // SAFETY: the handle is open or was never opened; once it is closed, the callback is not
+        // called any more.
         unsafe {
             if !self.handle.0.is_null() {
                 api!(StreamClose)(self.handle.0);
             }
-            drop(Box::from_raw(self.hears));
+            drop(Box::from_raw(self.callback));
         }
     }
 }
 
-unsafe extern "C" fn hear(_: ffi::HQUIC, context: *mut c_void, event: *mut ffi::QUIC_STREAM_EVENT) -> u32 {
-    // SAFETY: the context is the closure, and the event is valid for this call, with that
-    // member of the union which its type names.
+unsafe extern "C" fn on_event(_: ffi::HQUIC, context: *mut c_void, event: *mut ffi::QUIC_STREAM_EVENT) -> u32 {
+    // SAFETY: the context is the callback, and the event is valid for this call, with the member of
+    // the union that its type names.
     let _ = catch_unwind(AssertUnwindSafe(|| unsafe {
-        let (hears, event) = (&*context.cast::<Hears>(), &*event);
+        let (callback, event) = (&*context.cast::<Callback>(), &*event);
         let data = &event.__bindgen_anon_1;
         match event.Type {
             ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_RECEIVE => {
@@ -149,17 +149,17 @@ unsafe extern "C" fn hear(_: ffi::HQUIC, context: *mut c_void, event: *mut ffi::
                 };
                 let fin = data.Flags & ffi::QUIC_RECEIVE_FLAGS_QUIC_RECEIVE_FLAG_FIN != 0;
                 let slices: Vec<&[u8]> = buffers.iter().map(slice).collect();
-                hears(StreamEvent::Received { data: &slices, fin });
+                callback(StreamEvent::Received { data: &slices, fin });
             }
             ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SEND_COMPLETE => {
-                let sending = Box::from_raw(data.SEND_COMPLETE.ClientContext.cast::<Sending>());
-                hears(StreamEvent::Sent(sending.buffer.Length as usize));
+                let sending = Box::from_raw(data.SEND_COMPLETE.ClientContext.cast::<SendBuffer>());
+                callback(StreamEvent::Sent(sending.buffer.Length as usize));
             }
-            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_PEER_SEND_SHUTDOWN => hears(StreamEvent::PeerFinished),
+            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_PEER_SEND_SHUTDOWN => callback(StreamEvent::PeerFinished),
             ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_PEER_SEND_ABORTED
-            | ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_PEER_RECEIVE_ABORTED => hears(StreamEvent::PeerAborted),
-            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SEND_SHUTDOWN_COMPLETE => hears(StreamEvent::Finished),
-            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SHUTDOWN_COMPLETE => hears(StreamEvent::Closed),
+            | ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_PEER_RECEIVE_ABORTED => callback(StreamEvent::PeerAborted),
+            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SEND_SHUTDOWN_COMPLETE => callback(StreamEvent::Finished),
+            ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SHUTDOWN_COMPLETE => callback(StreamEvent::Closed),
             _ => {}
         }
     }));

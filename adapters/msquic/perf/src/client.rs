@@ -1,4 +1,4 @@
-//! The client.
+//! The client of a measurement.
 
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -7,36 +7,35 @@ use std::time::{Duration, Instant};
 
 use windlass_msquic_endpoint::{Connection, ConnectionEvent, Library, QUIC_STATISTICS_V2, Settings, StreamEvent};
 
-use crate::outgoing::Outgoing;
-use crate::{ALPN, Failed, PATIENCE, lock};
+use crate::{ALPN, Error, SendStream, TIMEOUT, lock};
 
-/// What to measure on one connection.
+/// The requests of a measurement on one connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Plan {
-    /// Bytes each request sends besides its head.
+    /// Bytes each request sends after its first eight.
     pub upload: u64,
-    /// Bytes each request asks for.
+    /// Bytes each request receives.
     pub download: u64,
-    /// Requests under way at a time.
+    /// Requests at a time.
     pub parallel: usize,
-    /// New requests begin until then; `None` for one each.
+    /// New requests begin within this time; `None`: `parallel` requests in all.
     pub duration: Option<Duration>,
 }
 
-/// What came of it.
-pub struct Measured {
-    /// From the first request's beginning to the last one's end.
+/// The result of a measurement.
+pub struct Measurement {
+    /// From the first request's start to the last one's end.
     pub elapsed: Duration,
-    /// How long each request took, ascending.
+    /// Durations of the requests, ascending.
     pub latencies: Vec<Duration>,
-    /// Bytes that arrived, those of answers.
+    /// Bytes received.
     pub received: u64,
-    /// MsQuic's numbers of the client's end.
+    /// MsQuic's statistics of the client's connection.
     pub statistics: QUIC_STATISTICS_V2,
 }
 
-impl Measured {
-    /// The latency that so much of all requests, 0 to 1, did not exceed.
+impl Measurement {
+    /// The quantile `share`, 0 to 1, of the latencies; `None` without requests.
     #[must_use]
     pub fn latency(&self, share: f64) -> Option<Duration> {
         let last = self.latencies.len().checked_sub(1)?;
@@ -44,26 +43,31 @@ impl Measured {
     }
 }
 
-/// What the client's closures tell.
-enum Told {
+/// Events of the client's callbacks.
+enum ClientEvent {
     Connected,
-    Lost(String),
+    Failed(String),
     Closed,
-    /// The request of that place is over, with so many bytes.
-    Over(usize, u64),
+    /// The request with that index ended after that many bytes.
+    RequestEnded(usize, u64),
 }
 
-/// A request under way.
+/// A request that has not ended.
 struct Request {
-    /// Its stream goes with it.
-    _outgoing: Arc<Outgoing>,
+    /// Keeps the stream open.
+    _outgoing: Arc<SendStream>,
     began: Instant,
 }
 
 impl Request {
-    fn begin(connection: &Connection, plan: &Plan, place: usize, tell: &Sender<Told>) -> Result<Request, Failed> {
-        let outgoing = Arc::<Outgoing>::default();
-        let (weak, tell) = (Arc::downgrade(&outgoing), tell.clone());
+    fn begin(
+        connection: &Connection,
+        plan: &Plan,
+        index: usize,
+        events: &Sender<ClientEvent>,
+    ) -> Result<Request, Error> {
+        let outgoing = Arc::<SendStream>::default();
+        let (weak, events) = (Arc::downgrade(&outgoing), events.clone());
         let received = std::sync::Mutex::new(0);
         let began = Instant::now();
         let stream = connection.open(move |event| match event {
@@ -72,65 +76,66 @@ impl Request {
             }
             StreamEvent::Sent(_) => {
                 if let Some(outgoing) = Weak::upgrade(&weak) {
-                    outgoing.more();
+                    outgoing.send_next();
                 }
             }
             StreamEvent::PeerFinished => {
-                let _ = tell.send(Told::Over(place, *lock(&received)));
+                let _ = events.send(ClientEvent::RequestEnded(index, *lock(&received)));
             }
             StreamEvent::PeerAborted => {
-                let _ = tell.send(Told::Lost("the server gave a request up".to_owned()));
+                let _ = events.send(ClientEvent::Failed("the server aborted a request".to_owned()));
             }
             _ => {}
         })?;
-        outgoing.take(stream);
-        outgoing.head(plan.download.to_be_bytes());
+        outgoing.set_stream(stream);
+        outgoing.send_request(plan.download.to_be_bytes());
         outgoing.begin(plan.upload);
         Ok(Request { _outgoing: outgoing, began })
     }
 }
 
-fn next(heard: &Receiver<Told>) -> Result<Told, Failed> {
-    match heard.recv_timeout(PATIENCE) {
-        Ok(Told::Lost(reason)) => Err(Failed(reason)),
-        Ok(told) => Ok(told),
-        Err(_) => Err(Failed(format!("nothing happened for {} s", PATIENCE.as_secs()))),
+/// The next event; an error if the connection failed or nothing happens.
+fn next(events: &Receiver<ClientEvent>) -> Result<ClientEvent, Error> {
+    match events.recv_timeout(TIMEOUT) {
+        Ok(ClientEvent::Failed(reason)) => Err(Error(reason)),
+        Ok(event) => Ok(event),
+        Err(_) => Err(Error(format!("nothing happened for {} s", TIMEOUT.as_secs()))),
     }
 }
 
 /// Carries out `plan` on a connection to `peer`.
 ///
 /// # Errors
-/// There is no connection, it ended, or a request did not.
-pub fn run(library: &Library, settings: &Settings, peer: SocketAddr, plan: &Plan) -> Result<Measured, Failed> {
-    let (tell, heard) = channel();
-    let told = tell.clone();
+/// The connection cannot be opened or fails, or a request fails.
+pub fn run(library: &Library, settings: &Settings, peer: SocketAddr, plan: &Plan) -> Result<Measurement, Error> {
+    let (sender, events) = channel();
+    let on_connection = sender.clone();
     let connection = library.connect(ALPN, settings, None, peer, move |event| {
-        let _ = told.send(match event {
-            ConnectionEvent::Connected => Told::Connected,
-            ConnectionEvent::Lost(status, error) => {
-                Told::Lost(format!("the connection ended: status {status:#x}, error {error}"))
+        let _ = on_connection.send(match event {
+            ConnectionEvent::Connected => ClientEvent::Connected,
+            ConnectionEvent::Failed { status, error } => {
+                ClientEvent::Failed(format!("the connection ended: status {status:#x}, error {error}"))
             }
-            ConnectionEvent::Closed => Told::Closed,
-            ConnectionEvent::Statistics(_) | ConnectionEvent::Opened(_) => return,
+            ConnectionEvent::Closed => ClientEvent::Closed,
+            ConnectionEvent::Statistics(_) | ConnectionEvent::StreamOpened(_) => return,
         });
     })?;
-    while !matches!(next(&heard)?, Told::Connected) {}
+    while !matches!(next(&events)?, ClientEvent::Connected) {}
     let start = Instant::now();
     let mut requests = Vec::new();
-    for place in 0..plan.parallel {
-        requests.push(Some(Request::begin(&connection, plan, place, &tell)?));
+    for index in 0..plan.parallel {
+        requests.push(Some(Request::begin(&connection, plan, index, &sender)?));
     }
     let (mut latencies, mut received, mut open) = (Vec::new(), 0, plan.parallel);
     while open > 0 {
-        let Told::Over(place, bytes) = next(&heard)? else { continue };
+        let ClientEvent::RequestEnded(index, bytes) = next(&events)? else { continue };
         if bytes != plan.download {
-            return Err(Failed(format!("an answer has {bytes} bytes; expected {}", plan.download)));
+            return Err(Error(format!("an answer has {bytes} bytes; expected {}", plan.download)));
         }
         received += bytes;
-        latencies.extend(requests[place].take().map(|request| request.began.elapsed()));
+        latencies.extend(requests[index].take().map(|request| request.began.elapsed()));
         if plan.duration.is_some_and(|duration| start.elapsed() < duration) {
-            requests[place] = Some(Request::begin(&connection, plan, place, &tell)?);
+            requests[index] = Some(Request::begin(&connection, plan, index, &sender)?);
         } else {
             open -= 1;
         }
@@ -138,7 +143,7 @@ pub fn run(library: &Library, settings: &Settings, peer: SocketAddr, plan: &Plan
     let elapsed = start.elapsed();
     latencies.sort_unstable();
     let statistics = connection.statistics()?;
-    connection.shut_down();
-    while !matches!(heard.recv_timeout(PATIENCE), Ok(Told::Closed) | Err(_)) {}
-    Ok(Measured { elapsed, latencies, received, statistics })
+    connection.shutdown();
+    while !matches!(events.recv_timeout(TIMEOUT), Ok(ClientEvent::Closed) | Err(_)) {}
+    Ok(Measurement { elapsed, latencies, received, statistics })
 }

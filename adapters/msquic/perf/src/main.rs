@@ -1,4 +1,4 @@
-//! `msquic-perf`: a server, or a client that measures.
+//! `msquic-perf`: a server, and a client that measures uploads, downloads and requests.
 
 #![forbid(unsafe_code)]
 
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use windlass_msquic_endpoint::{Library, Settings};
-use windlass_msquic_perf::{Failed, Plan, run, serve};
+use windlass_msquic_perf::{Error, Plan, run, serve};
 
 const USAGE: &str = "usage:
   msquic-perf server ADDRESS CERTIFICATE KEY [cc=NAME]
@@ -16,8 +16,8 @@ const USAGE: &str = "usage:
   msquic-perf download ADDRESS BYTES [cc=NAME]
   msquic-perf requests ADDRESS UPLOAD DOWNLOAD PARALLEL SECONDS [cc=NAME]
 
-cc=NAME is a controller of the catalogue, or native:cubic or native:bbr; the sender's counts: a
-server's for downloads. Without it MSQUIC_CC and MSQUIC_CONFIG decide.";
+cc=NAME is a controller of the catalogue, or native:cubic or native:bbr; that of the sender takes effect:
+for downloads the server's. Without it MSQUIC_CC and MSQUIC_CONFIG decide.";
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
         arguments.pop();
     }
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match carry_out(&words, controller.as_deref()) {
+    match execute(&words, controller.as_deref()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("msquic-perf: {error}");
@@ -35,12 +35,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn carry_out(words: &[&str], controller: Option<&str>) -> Result<(), Failed> {
+fn execute(words: &[&str], controller: Option<&str>) -> Result<(), Error> {
     let library = Library::open("perf")?;
-    // For the environment's names, too: this program has the catalogue in it.
-    windlass_msquic::plug().map_err(|error| Failed(error.to_string()))?;
+    // The program contains the catalogue, which the environment may name controllers of.
+    windlass_msquic::add_catalogue().map_err(|error| Error(error.to_string()))?;
     let settings = Settings {
-        congestion_control: controller.map(number).transpose()?,
+        congestion_control: controller.map(algorithm_id).transpose()?,
         ecn: true,
         one_way_delay: true,
         receive_window: 1 << 26,
@@ -48,8 +48,8 @@ fn carry_out(words: &[&str], controller: Option<&str>) -> Result<(), Failed> {
     };
     match words {
         ["server", address, certificate, key] => {
-            let serving = serve(&library, &settings, resolve(address)?, Path::new(certificate), Path::new(key))?;
-            println!("listening at {}", serving.address()?);
+            let server = serve(&library, &settings, resolve(address)?, Path::new(certificate), Path::new(key))?;
+            println!("listening at {}", server.address()?);
             loop {
                 std::thread::park();
             }
@@ -58,14 +58,14 @@ fn carry_out(words: &[&str], controller: Option<&str>) -> Result<(), Failed> {
             let bytes = integer(bytes)?;
             let upload = if *kind == "upload" { bytes } else { 0 };
             let plan = Plan { upload, download: bytes - upload, parallel: 1, duration: None };
-            let measured = run(&library, &settings, resolve(address)?, &plan)?;
-            let seconds = measured.elapsed.as_secs_f64();
+            let measurement = run(&library, &settings, resolve(address)?, &plan)?;
+            let seconds = measurement.elapsed.as_secs_f64();
             println!(
-                "{kind} {bytes} bytes in {seconds:.3} s: {:.1} Mbit/s, {} packets sent, {} taken for lost, window {}",
+                "{kind} {bytes} bytes in {seconds:.3} s: {:.1} Mbit/s, {} packets sent, {} declared lost, window {}",
                 bytes as f64 * 8e-6 / seconds,
-                measured.statistics.SendTotalPackets,
-                measured.statistics.SendSuspectedLostPackets,
-                measured.statistics.SendCongestionWindow,
+                measurement.statistics.SendTotalPackets,
+                measurement.statistics.SendSuspectedLostPackets,
+                measurement.statistics.SendCongestionWindow,
             );
             Ok(())
         }
@@ -76,36 +76,36 @@ fn carry_out(words: &[&str], controller: Option<&str>) -> Result<(), Failed> {
                 parallel: integer(parallel)?.clamp(1, 10_000) as usize,
                 duration: Some(Duration::from_secs(integer(seconds)?)),
             };
-            let measured = run(&library, &settings, resolve(address)?, &plan)?;
-            let seconds = measured.elapsed.as_secs_f64();
-            let latency = |share| measured.latency(share).unwrap_or_default().as_secs_f64() * 1e3;
+            let measurement = run(&library, &settings, resolve(address)?, &plan)?;
+            let seconds = measurement.elapsed.as_secs_f64();
+            let latency = |share| measurement.latency(share).unwrap_or_default().as_secs_f64() * 1e3;
             println!(
                 "{} requests in {seconds:.3} s: {:.0} per second; ms: median {:.3}, 99 % {:.3}, worst {:.3}",
-                measured.latencies.len(),
-                measured.latencies.len() as f64 / seconds,
+                measurement.latencies.len(),
+                measurement.latencies.len() as f64 / seconds,
                 latency(0.5),
                 latency(0.99),
                 latency(1.0),
             );
             Ok(())
         }
-        _ => Err(Failed(USAGE.to_owned())),
+        _ => Err(Error(USAGE.to_owned())),
     }
 }
 
-fn number(controller: &str) -> Result<u16, Failed> {
+fn algorithm_id(controller: &str) -> Result<u16, Error> {
     match controller {
         "native:cubic" => Ok(0),
         "native:bbr" => Ok(1),
-        ours => windlass_msquic::register(ours).map_err(|error| Failed(error.to_string())),
+        controller => windlass_msquic::register(controller).map_err(|error| Error(error.to_string())),
     }
 }
 
-fn integer(text: &str) -> Result<u64, Failed> {
-    text.parse().map_err(|_| Failed(format!("{text:?} is no number\n{USAGE}")))
+fn integer(text: &str) -> Result<u64, Error> {
+    text.parse().map_err(|_| Error(format!("{text:?} is no number\n{USAGE}")))
 }
 
-fn resolve(text: &str) -> Result<SocketAddr, Failed> {
-    let mut found = text.to_socket_addrs().map_err(|error| Failed(format!("{text}: {error}; expected HOST:PORT")))?;
-    found.next().ok_or_else(|| Failed(format!("{text}: no address")))
+fn resolve(text: &str) -> Result<SocketAddr, Error> {
+    let mut found = text.to_socket_addrs().map_err(|error| Error(format!("{text}: {error}; expected HOST:PORT")))?;
+    found.next().ok_or_else(|| Error(format!("{text}: no address")))
 }

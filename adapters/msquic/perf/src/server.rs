@@ -1,4 +1,4 @@
-//! The server.
+//! The server of a measurement.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -6,120 +6,118 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, Weak};
 
 use windlass_msquic_endpoint::{
-    Connection, ConnectionEvent, Incoming, Library, Listener, Opened, Settings, StreamEvent,
+    Connection, ConnectionEvent, IncomingConnection, IncomingStream, Library, Listener, Settings, StreamEvent,
 };
 
-use crate::outgoing::Outgoing;
-use crate::{ALPN, Failed, lock};
+use crate::{ALPN, Error, SendStream, lock};
 
-/// A server, until it is dropped.
-pub struct Serving {
+/// A server; it runs until it is dropped.
+pub struct Server {
     listener: Listener,
-    /// Closes what ended; it ends when the listener and its connections do.
-    _janitor: std::thread::JoinHandle<()>,
+    /// Closes ended streams and connections. It ends with the listener and its connections.
+    _closer: std::thread::JoinHandle<()>,
 }
 
-impl Serving {
-    /// Where it listens.
+impl Server {
+    /// The address it listens at.
     ///
     /// # Errors
-    /// MsQuic does not tell.
-    pub fn address(&self) -> Result<SocketAddr, Failed> {
+    /// MsQuic does not report it.
+    pub fn address(&self) -> Result<SocketAddr, Error> {
         Ok(self.listener.address()?)
     }
 }
 
-/// Serves at `address` with files of a certificate and its key, PEM.
+/// Starts a server at `address` with the PEM files of a certificate and its key.
 ///
 /// # Errors
-/// The address or the files cannot be used.
+/// MsQuic refuses the address or the files.
 pub fn serve(
     library: &Library,
     settings: &Settings,
     address: SocketAddr,
     certificate: &Path,
     key: &Path,
-) -> Result<Serving, Failed> {
-    let server = library.server(ALPN, settings, certificate, key)?;
-    let (over, ended) = channel();
-    let meet = move |incoming: Incoming<'_>| {
+) -> Result<Server, Error> {
+    let configuration = library.server(ALPN, settings, certificate, key)?;
+    let (sender, ended) = channel();
+    let on_connection = move |incoming: IncomingConnection<'_>| {
         let peer = Arc::new(Peer::default());
-        let (over, held) = (over.clone(), Arc::clone(&peer));
-        let connection = incoming.take(move |event| match event {
-            ConnectionEvent::Opened(opened) => answer(opened, &over),
+        let (sender, ended) = (sender.clone(), Arc::clone(&peer));
+        let connection = incoming.accept(move |event| match event {
+            ConnectionEvent::StreamOpened(stream) => answer(stream, &sender),
             ConnectionEvent::Closed => {
-                let _ = over.send(Over::Connection(Arc::clone(&held)));
+                let _ = sender.send(Ended::Connection(Arc::clone(&ended)));
             }
             _ => {}
         });
         *lock(&peer.connection) = Some(connection);
     };
-    let listener = Listener::start(library, &server, address, meet)?;
-    let janitor = std::thread::spawn(move || clean(&ended));
-    Ok(Serving { listener, _janitor: janitor })
+    let listener = Listener::start(library, &configuration, address, on_connection)?;
+    let closer = std::thread::spawn(move || close_ended(&ended));
+    Ok(Server { listener, _closer: closer })
 }
 
-/// A connection.
 #[derive(Default)]
 struct Peer {
     connection: Mutex<Option<Connection>>,
 }
 
-/// A stream's answer.
+/// The response on a stream.
 #[derive(Default)]
-struct Answer {
-    /// The first bytes of what was asked.
-    asked: Mutex<Vec<u8>>,
-    outgoing: Outgoing,
+struct Response {
+    /// The first eight bytes of the request.
+    request: Mutex<Vec<u8>>,
+    outgoing: SendStream,
 }
 
-/// What is to be closed by a thread that is none of MsQuic's.
-enum Over {
-    Stream(Arc<Answer>),
+/// A handle to close. MsQuic's own threads, in callbacks, must not.
+enum Ended {
+    Stream(Arc<Response>),
     Connection(Arc<Peer>),
 }
 
-fn clean(ended: &Receiver<Over>) {
-    for over in ended {
-        match over {
-            Over::Stream(answer) => drop(answer),
-            Over::Connection(peer) => drop(lock(&peer.connection).take()),
+fn close_ended(ended: &Receiver<Ended>) {
+    for handle in ended {
+        match handle {
+            Ended::Stream(response) => drop(response),
+            Ended::Connection(peer) => drop(lock(&peer.connection).take()),
         }
     }
 }
 
-fn answer(opened: Opened, over: &Sender<Over>) {
-    let answer = Arc::<Answer>::default();
-    let (weak, over) = (Arc::downgrade(&answer), over.clone());
-    // Its own closure must not drop a stream; this passes it on when it is over.
-    let held = Mutex::new(Some(Arc::clone(&answer)));
-    let stream = opened.take(move |event| {
+fn answer(stream: IncomingStream, ended: &Sender<Ended>) {
+    let response = Arc::<Response>::default();
+    let (weak, ended) = (Arc::downgrade(&response), ended.clone());
+    // The callback must not drop its own stream; it passes it on at the last event.
+    let last = Mutex::new(Some(Arc::clone(&response)));
+    let stream = stream.accept(move |event| {
         if matches!(event, StreamEvent::Closed) {
-            if let Some(answer) = lock(&held).take() {
-                let _ = over.send(Over::Stream(answer));
+            if let Some(response) = lock(&last).take() {
+                let _ = ended.send(Ended::Stream(response));
             }
-        } else if let Some(answer) = Weak::upgrade(&weak) {
-            answer.hear(&event);
+        } else if let Some(response) = Weak::upgrade(&weak) {
+            response.on_event(&event);
         }
     });
-    answer.outgoing.take(stream);
+    response.outgoing.set_stream(stream);
 }
 
-impl Answer {
-    fn hear(&self, event: &StreamEvent<'_>) {
+impl Response {
+    fn on_event(&self, event: &StreamEvent<'_>) {
         match event {
             StreamEvent::Received { data, .. } => {
-                let mut asked = lock(&self.asked);
+                let mut request = lock(&self.request);
                 for part in *data {
-                    let missing = 8 - asked.len();
-                    asked.extend_from_slice(&part[..missing.min(part.len())]);
+                    let missing = 8 - request.len();
+                    request.extend_from_slice(&part[..missing.min(part.len())]);
                 }
             }
-            StreamEvent::PeerFinished => match lock(&self.asked).as_slice().try_into() {
-                Ok(asked) => self.outgoing.begin(u64::from_be_bytes(asked)),
+            StreamEvent::PeerFinished => match lock(&self.request).as_slice().try_into() {
+                Ok(request) => self.outgoing.begin(u64::from_be_bytes(request)),
                 Err(_) => self.outgoing.abort(),
             },
-            StreamEvent::Sent(_) => self.outgoing.more(),
+            StreamEvent::Sent(_) => self.outgoing.send_next(),
             StreamEvent::PeerAborted => self.outgoing.abort(),
             _ => {}
         }

@@ -1,4 +1,4 @@
-//! Uploads, downloads and requests over 127.0.0.1.
+//! Uploads, downloads and requests of MsQuic over 127.0.0.1.
 
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use windlass_controllers::{Decision, Event};
 use windlass_msquic::{Definition, Recorder, StateVariables};
 use windlass_msquic_endpoint::{Library, Settings};
-use windlass_msquic_perf::{Measured, Plan, Serving, run, serve};
+use windlass_msquic_perf::{Measurement, Plan, Server, run, serve};
 
 const NATIVE_CUBIC: u16 = 0;
 
@@ -37,19 +37,19 @@ fn settings(congestion_control: u16) -> Settings {
     Settings { congestion_control: Some(congestion_control), receive_window: 1 << 26, ..Settings::default() }
 }
 
-fn server(congestion_control: u16) -> Serving {
+fn server(congestion_control: u16) -> Server {
     let (certificate, key) = (identity().path().join("certificate"), identity().path().join("key"));
     serve(library(), &settings(congestion_control), ([127, 0, 0, 1], 0).into(), &certificate, &key).unwrap()
 }
 
-fn measure(server: &Serving, congestion_control: u16, plan: &Plan) -> Measured {
+fn measure(server: &Server, congestion_control: u16, plan: &Plan) -> Measurement {
     run(library(), &settings(congestion_control), server.address().unwrap(), plan).unwrap()
 }
 
 const ONE: Plan = Plan { upload: 0, download: 0, parallel: 1, duration: None };
 
 #[test]
-fn what_was_asked_for_arrives() {
+fn the_bytes_requested_arrive() {
     let cubic = windlass_msquic::register("cubic").unwrap();
     let server = server(cubic);
     let upload = measure(&server, cubic, &Plan { upload: 10_000_000, ..ONE });
@@ -64,15 +64,15 @@ fn what_was_asked_for_arrives() {
     assert!(requests.latency(0.5).unwrap() <= requests.latency(1.0).unwrap());
 }
 
-/// How many recorders there were, and are gone.
+/// Counts the recorders created and dropped.
 #[derive(Clone, Default)]
-struct Lives(Arc<[AtomicUsize; 2]>);
+struct Counted(Arc<[AtomicUsize; 2]>);
 
-impl Recorder for Lives {
+impl Recorder for Counted {
     fn record(&mut self, _: &Event, _: &Decision, _: &StateVariables<'_>) {}
 }
 
-impl Drop for Lives {
+impl Drop for Counted {
     fn drop(&mut self) {
         self.0[1].fetch_add(1, Ordering::Relaxed);
     }
@@ -82,8 +82,8 @@ impl Drop for Lives {
 #[test]
 fn three_hundred_handshakes_leave_nothing_behind() {
     const HANDSHAKES: usize = 300;
-    let lives = Lives::default();
-    let made = lives.clone();
+    let recorders = Counted::default();
+    let made = recorders.clone();
     let definition = Definition::named("a-tcp").unwrap().record_with(move |_| {
         made.0[0].fetch_add(1, Ordering::Relaxed);
         Box::new(made.clone())
@@ -95,24 +95,24 @@ fn three_hundred_handshakes_leave_nothing_behind() {
         for _ in 0..6 {
             scope.spawn(|| {
                 while next.fetch_add(1, Ordering::Relaxed) < HANDSHAKES {
-                    let measured = measure(&server, counted, &Plan { download: 2000, ..ONE });
-                    assert_eq!(measured.received, 2000);
+                    let measurement = measure(&server, counted, &Plan { download: 2000, ..ONE });
+                    assert_eq!(measurement.received, 2000);
                 }
             });
         }
     });
     drop(server);
-    let count = |which: usize| lives.0[which].load(Ordering::Relaxed);
-    // The clients' and the servers'; the servers' connections are closed by another thread.
-    let patience = Instant::now();
-    while count(1) < 2 * HANDSHAKES && patience.elapsed() < Duration::from_secs(30) {
+    let count = |which: usize| recorders.0[which].load(Ordering::Relaxed);
+    // One of each client and server; another thread closes the server's connections.
+    let start = Instant::now();
+    while count(1) < 2 * HANDSHAKES && start.elapsed() < Duration::from_secs(30) {
         std::thread::sleep(Duration::from_millis(20));
     }
     assert_eq!((count(0), count(1)), (2 * HANDSHAKES, 2 * HANDSHAKES));
 }
 
-/// Our CUBIC beside MsQuic's own, by turns; the best of each counts, since whatever else the
-/// machine does only takes away.
+/// Our CUBIC beside MsQuic's own, in turns. The best of each counts, since other work of the machine
+/// only reduces throughput.
 #[test]
 #[ignore = "a measurement; ci/nightly"]
 fn a_plugin_costs_no_throughput() {
@@ -122,8 +122,8 @@ fn a_plugin_costs_no_throughput() {
     let mut best = [0.0_f64; 2];
     for _ in 0..8 {
         for (best, congestion_control) in best.iter_mut().zip([ours, NATIVE_CUBIC]) {
-            let measured = measure(&server, congestion_control, &Plan { upload: BYTES, ..ONE });
-            *best = best.max(BYTES as f64 * 8e-6 / measured.elapsed.as_secs_f64());
+            let measurement = measure(&server, congestion_control, &Plan { upload: BYTES, ..ONE });
+            *best = best.max(BYTES as f64 * 8e-6 / measurement.elapsed.as_secs_f64());
         }
     }
     let [ours, native] = best;

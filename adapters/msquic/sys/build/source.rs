@@ -13,9 +13,17 @@ const UPSTREAM: &str = include_str!("../upstream.sha256");
 /// Features of the package `msquic` that bring another native MsQuic.
 const SECOND_NATIVE: [&str; 3] = ["src", "static", "find"];
 
+/// The package `msquic` in a directory of downloaded packages.
+const PACKAGE: &str = "msquic-2.5.1-beta";
+
 /// The directory of the package `msquic`. Cargo passes it to build scripts only through its metadata.
 pub fn find(here: &Path) -> Result<PathBuf, String> {
-    // Not every download of another platform or of a test is there; then Cargo gets them.
+    // A downloaded package has its dependencies beside it. Cargo's metadata is that of a checkout.
+    let beside = here.with_file_name(PACKAGE);
+    if beside.is_dir() {
+        return Ok(beside);
+    }
+    // Offline, Cargo may lack packages that are not part of this build; it downloads them.
     let metadata = metadata(here, true).or_else(|_| metadata(here, false))?;
     let packages = metadata["packages"].as_array().ok_or("cargo metadata lists no packages")?;
     let package = packages.iter().find(|package| package["name"] == "msquic").ok_or("msquic is no dependency")?;

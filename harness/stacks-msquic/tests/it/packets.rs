@@ -1,21 +1,18 @@
-//! Logs with every packet, whatever controls the flow: they pass the lint in both forms, and tell
-//! what the run counted.
-#![cfg(feature = "packet-qlog")]
-
-#[path = "../../../../harness/tests/stacks/logs.rs"]
-mod logs;
+//! Logs with every packet, for any controller: they pass the lint in both framings and agree with the
+//! counts of the run.
 
 use std::io::{self, Read};
 
-use logs::Logs;
-use windlass::scenario::Scenario;
 use windlass_adapter::replay::{Outcome, replay};
-use windlass_msquic_harness::run;
 use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{Source, Target, convert};
 use windlass_qlog_analysis::lint::lint;
 use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::Options;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::stack::Stack;
+use windlass_stacks::testkit::Logs;
+use windlass_stacks_msquic::MsQuic;
 
 struct Bytes<'a>(&'a [u8]);
 
@@ -35,7 +32,8 @@ fn every_packet_is_in_the_log() {
         let scenario = Scenario::read("test", &text, None).unwrap_or_else(|error| panic!("{error}"));
         let logs = Logs::default();
         let mut open = |flow: &_| logs.open(flow);
-        let report = run(&scenario, &mut open, &|_| false).unwrap_or_else(|error| panic!("{controller}: {error}"));
+        let outcome =
+            MsQuic.run_live(&scenario, &mut open, &|_| false).unwrap_or_else(|error| panic!("{controller}: {error}"));
         let log = logs.of("flow1").unwrap();
 
         let report_of = |bytes: &[u8], profile| {
@@ -47,22 +45,19 @@ fn every_packet_is_in_the_log() {
         convert(&[&Bytes(&log)], Target { profile: Profile::Qvis, ..Target::default() }, &mut old).unwrap();
         report_of(&old, Profile::Qvis);
 
-        let flow = &report.outcome.flows[0];
+        let flow = &outcome.flows[0];
         let (_, measured) = measure(&log[..], &Options::default()).unwrap();
         let measures = &measured[0].measures;
-        let told =
+        let logged =
             |name: &str| String::from_utf8_lossy(&log).matches(&format!("\"name\":\"quic:{name}\"")).count() as u64;
-        assert!((flow.packets_sent..flow.packets_sent + 10).contains(&told("packet_sent")), "{controller}: {flow:?}");
+        assert!((flow.packets_sent..flow.packets_sent + 10).contains(&logged("packet_sent")), "{controller}: {flow:?}");
         assert!(
-            (flow.packets_lost.saturating_sub(2)..flow.packets_lost + 10).contains(&told("packet_lost")),
+            (flow.packets_lost.saturating_sub(2)..flow.packets_lost + 10).contains(&logged("packet_lost")),
             "{controller}: {flow:?}"
         );
-        // One is told by MsQuic's statistics, or by our recorder, from the connection on.
-        let (counted, logged) = (flow.cwnd_mean_packets * 1200.0, measures.cwnd.unwrap().mean);
-        assert!(
-            (logged / counted - 1.0).abs() < 0.1,
-            "{controller}: windows of {logged} bytes logged, {counted} counted"
-        );
+        // The window counted is from MsQuic's statistics or our recorder, from the connection on.
+        let (counted, mean) = (flow.cwnd_mean_packets * 1200.0, measures.cwnd.unwrap().mean);
+        assert!((mean / counted - 1.0).abs() < 0.1, "{controller}: windows of {mean} bytes logged, {counted} counted");
         if controller == "a-tcp" {
             let outcomes = replay(vec![&log[..]]);
             assert!(matches!(&outcomes[..], [Outcome::Equal { steps: 100.., .. }]), "{outcomes:?}");

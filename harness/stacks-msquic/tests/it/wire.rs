@@ -1,20 +1,18 @@
-//! MsQuic on real sockets, through the harness' link: what must come of it whatever the
-//! machine does. Nothing is said about how long anything takes, and bounds are wide.
-
-#[path = "../../../../harness/tests/stacks/logs.rs"]
-mod logs;
+//! Runs of MsQuic that must succeed on a machine with other work: no test depends on how long anything
+//! takes, and bounds are wide.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use logs::Logs;
-use windlass::outcome;
-use windlass::scenario::Scenario;
-use windlass::stacks::RunError;
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::{Algorithm, Event, EventKind};
-use windlass_msquic_harness::{MSQUIC, run as run_on_msquic};
+use windlass_simulator::outcome::Outcome as RunOutcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::RunError;
+use windlass_stacks::stack::Stack;
+use windlass_stacks::testkit::Logs;
+use windlass_stacks_msquic::MsQuic;
 
 /// 10 Mbit/s, 40 ms, room for two BDPs.
 const LINK: &str = "duration_s = 3\nsample_ms = 100\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 2\n";
@@ -23,7 +21,7 @@ fn scenario(text: &str) -> Scenario {
     Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the flow's controller heard.
+/// The events of the flow's controller.
 fn events(logs: &Logs, flow: &str) -> Vec<Event> {
     let log = logs.of(flow).unwrap();
     let step = |entry| match entry {
@@ -33,20 +31,20 @@ fn events(logs: &Logs, flow: &str) -> Vec<Event> {
     Steps::new(&log[..]).filter_map(step).collect()
 }
 
-fn run_any(scenario: &Scenario) -> Result<(outcome::Outcome, Logs), RunError> {
+fn run_any(scenario: &Scenario) -> Result<(RunOutcome, Logs), RunError> {
     let logs = Logs::default();
-    let report = run_on_msquic(scenario, &mut |flow| logs.open(flow), &|_| false)?;
-    Ok((report.outcome, logs))
+    let outcome = MsQuic.run_live(scenario, &mut |flow| logs.open(flow), &|_| false)?;
+    Ok((outcome, logs))
 }
 
 /// Runs one scenario at a time: they share the machine.
-fn run(text: &str) -> (outcome::Outcome, Logs) {
+fn run(text: &str) -> (RunOutcome, Logs) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     run_any(&scenario(text)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A window that never changes is what is in flight each round trip, and no more.
+/// A fixed window is the number of bytes in flight in each round trip.
 #[test]
 fn a_fixed_window_makes_its_goodput() {
     for packets in [20, 40, 80, 160] {
@@ -57,7 +55,7 @@ fn a_fixed_window_makes_its_goodput() {
         ));
         let flow = &outcome.flows[0];
         let window_bits = f64::from(packets) * 1400.0 * 8.0;
-        // By the round trips there were: a busy machine makes them longer.
+        // Per measured round trip, which other work of the machine makes longer.
         let share = flow.goodput_mbps * 1e3 * flow.rtt_mean_ms.unwrap() / window_bits;
         println!(
             "{packets} packets: {:.3} Mbit/s, RTT {:.2} ms, {:.3} of the window each, at most {:.3} Mbit/s",
@@ -67,7 +65,7 @@ fn a_fixed_window_makes_its_goodput() {
             window_bits / 40e3
         );
         assert!((flow.cwnd_mean_packets - f64::from(packets)).abs() < 1e-6, "{flow:?}");
-        // Whatever the machine does, a sender with enough to send fills its window.
+        // A sender with enough to send fills its window.
         let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.kind {
             EventKind::PacketsAcked(acked) => Some(acked.in_flight_before),
             _ => None,
@@ -77,7 +75,7 @@ fn a_fixed_window_makes_its_goodput() {
         let median = in_flight[in_flight.len() / 2];
         assert!(median.abs_diff(u64::from(packets) * 1400) <= 1400, "{median} bytes in flight: {flow:?}");
         assert!(flow.goodput_mbps <= window_bits / 40e3, "{flow:?}");
-        // A machine that stops for a while stops acknowledgements of which RTTs say nothing.
+        // Pauses of the machine delay acknowledgements without showing in the RTT.
         assert!((0.5..=1.01).contains(&share), "{packets}: {share:.3} of the window: {flow:?}");
     }
 }
@@ -86,20 +84,20 @@ fn a_fixed_window_makes_its_goodput() {
 fn marks_are_counted_one_by_one() {
     let queue = "queue = { kind = \"step\", threshold_packets = 10 }\n";
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"dctcp\"\necn = true"));
-    let told: u64 = events(&logs, "flow1")
+    let reported: u64 = events(&logs, "flow1")
         .iter()
         .map(|event| if let EventKind::EcnCe(marked) = event.kind { u64::from(marked.packets) } else { 0 })
         .sum();
     let marked = outcome.queues[0].packets_marked;
-    // The last marks of a run are on their way.
-    assert!(told <= marked && told * 10 >= marked * 8, "{told} of {marked} marks told");
-    assert!(told > 20, "{told}");
+    // The last marks are still in flight when the run ends.
+    assert!(reported <= marked && reported * 10 >= marked * 8, "{reported} of {marked} marks reported");
+    assert!(reported > 20, "{reported}");
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"reno\"\necn = false"));
     assert_eq!(outcome.queues[0].packets_marked, 0);
     assert!(!events(&logs, "flow1").iter().any(|event| matches!(event.kind, EventKind::EcnCe(_))));
 }
 
-/// Where a queue stands on the way there and none on the way back, the first delay grows.
+/// With a queue on the forward path only, the forward delay grows.
 #[test]
 fn one_way_delays_are_the_paths() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\""));
@@ -117,26 +115,26 @@ fn one_way_delays_are_the_paths() {
     };
     let ((forward, forward_median), (backward, backward_median)) = (span(|delay| delay.0), span(|delay| delay.1));
     println!("forward {forward:.3} to {forward_median:.3} ms, backward {backward:.3} to {backward_median:.3} ms");
-    // Each connection counts from its own start: of a delay only its growth means anything.
+    // The clocks of the two ends differ, so only changes of a delay have a meaning.
     let (forth, back) = (forward_median - forward, backward_median - backward);
-    assert!(forth > 5.0, "no queue on the way there: {forth:.3} ms");
-    assert!(back < forth, "the queue is on the way there, {forth:.3} ms, and not back, {back:.3} ms");
+    assert!(forth > 5.0, "no queue on the forward path: {forth:.3} ms");
+    assert!(back < forth, "the queue is on the forward path, {forth:.3} ms, not on the way back, {back:.3} ms");
 }
 
 #[test]
 fn controllers_of_one_way_delay_run_on_their_signal() {
     for controller in ["enhanced-vegas", "tcp-lp", "ledbat"] {
-        // They yield to what a busy machine does to their delays; the run ends with the transfer.
+        // They yield to delays that other work of the machine causes; the run ends with the transfer.
         let link = LINK.replace("duration_s = 3", "duration_s = 60");
         let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = {controller:?}\ntransfer_bytes = 300_000"));
         assert!(outcome.flows[0].completed, "{controller}: {:?}", outcome.flows[0]);
-        let heard = |event: &Event| matches!(event.kind, EventKind::PacketsAcked(acked) if acked.one_way.is_some());
-        assert!(events(&logs, "flow1").iter().any(heard), "{controller}");
+        let has_delay = |event: &Event| matches!(event.kind, EventKind::PacketsAcked(acked) if acked.one_way.is_some());
+        assert!(events(&logs, "flow1").iter().any(has_delay), "{controller}");
     }
 }
 
 #[test]
-fn losses_that_were_none_are_told() {
+fn spurious_losses_are_reported() {
     let gap_ms = 1248.0 * 8.0 / 10e3;
     let link = format!("{LINK}jitter_ms = {}\nreorder = true\n", 6.0 * gap_ms);
     let (outcome, logs) = run(&format!("{link}[[flow]]\ncontroller = \"cubic\""));
@@ -147,8 +145,8 @@ fn losses_that_were_none_are_told() {
 
 #[test]
 fn a_blackout_is_persistent_congestion() {
-    // A busy machine may need a second for the handshake, and what it does to RTTs makes
-    // probes rare. Two seconds carry no more than 2.5 MB, and the run ends with the transfer.
+    // A busy machine may need a second for the handshake, and its larger RTTs make probes rare. Two
+    // seconds carry no more than 2.5 MB, and the run ends with the transfer.
     let link = LINK.replace("duration_s = 3", "duration_s = 60");
     let changes = "[[dumbbell.change]]\nat_s = 2\nloss_percent = 100\n\
         [[dumbbell.change]]\nat_s = 7\nloss_percent = 0\n";
@@ -169,7 +167,7 @@ fn a_blackout_is_persistent_congestion() {
 }
 
 #[test]
-fn larger_datagrams_are_told() {
+fn larger_datagrams_are_events() {
     let (_, logs) = run(&format!("{LINK}[[flow]]\ncontroller = \"reno\"\ndiscover_packet_bytes = 1472"));
     let sizes: Vec<u32> = events(&logs, "flow1")
         .iter()
@@ -199,9 +197,9 @@ fn msquics_own_controllers_run_too() {
     assert!(error.to_string().contains("expected native:cubic, native:bbr"), "{error}");
 }
 
-/// Every controller MsQuic has the signals for carries a transfer whole over every kind of
-/// path; the run compares the hashes of what was sent and what arrived. With
-/// `WINDLASS_MSQUIC_PATHS=1` each has but one of the paths, by turns.
+/// Every controller that MsQuic has the signals for completes a transfer over every kind of path; the
+/// run compares the hashes of the data sent and received. With `WINDLASS_MSQUIC_PATHS=1` each
+/// controller has one of the paths, in turns.
 #[test]
 fn every_controller_carries_everything_whole() {
     const PATHS: [(&str, &str, &str, &str); 5] = [
@@ -217,14 +215,14 @@ fn every_controller_carries_everything_whole() {
         ("capacity", "", "[[dumbbell.change]]\nat_s = 0.3\nrate_mbps = 3\n", ""),
     ];
     let names = Algorithm::ALL.iter().map(|entry| (entry.name, (entry.default)().needs()));
-    let able: Vec<&str> = names.filter(|(_, needs)| MSQUIC.provides.contains(*needs)).map(|(name, _)| name).collect();
+    let able: Vec<&str> = names.filter(|(_, needs)| MsQuic.provides().contains(*needs)).map(|(name, _)| name).collect();
     let paths = std::env::var("WINDLASS_MSQUIC_PATHS").map_or(PATHS.len(), |paths| paths.parse().unwrap());
     let of = |(place, name)| (0..paths).map(move |path| (name, &PATHS[(place + path) % PATHS.len()]));
     let cells: Vec<(&str, _)> = able.iter().copied().enumerate().flat_map(of).collect();
     let (next, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let examine = || {
         while let Some((name, (path, link, changes, keys))) = cells.get(next.fetch_add(1, Ordering::Relaxed)) {
-            // Nice yields where packets are lost, and to a busy machine.
+            // NICE yields to losses and to a busy machine.
             let bytes = if *name == "nice" { 30_000 } else { 200_000 };
             let text = format!(
                 "duration_s = 60\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 20\nbuffer_bdp = 2\n{link}\

@@ -1,0 +1,336 @@
+//! The two ends of a flow: a client that sends and a server that receives.
+
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use rcgen::{CertificateParams, KeyPair, PKCS_ECDSA_P256_SHA256};
+use tempfile::TempDir;
+use tokio::sync::{Notify, mpsc};
+use windlass_adapter::SharedTrace;
+use windlass_controllers::Time;
+use windlass_msquic_endpoint::{
+    Connection, ConnectionEvent, IncomingConnection, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream,
+    StreamEvent,
+};
+use windlass_stacks::driver::journal::{Journal, Output};
+use windlass_stacks::identity::SERVER_NAME;
+use windlass_stacks::wire::{self, Clock, Counts};
+
+use crate::control::{PlannedFlow, log_packets, native_observer, plan};
+
+/// ALPN identifier of client and server.
+const ALPN: &str = "windlass";
+/// Bytes in MsQuic's send buffers above which a write waits.
+const MAX_BUFFERED: usize = 8 << 20;
+
+/// The text of a connection's end.
+fn ended(status: u32, error: u64) -> String {
+    format!("the connection ended: status {status:#x}, error {error}")
+}
+
+/// Reserves a port for a client: MsQuic binds its own socket, but the link needs its address before. The
+/// socket is kept until MsQuic binds the port, which is outside the range that systems choose from.
+fn reserve_port() -> io::Result<UdpSocket> {
+    /// Below the ports that systems choose from.
+    const PORTS: std::ops::Range<u16> = 12_000..32_000;
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // Processes that run at the same time begin at different ports.
+    let begin = std::process::id() as usize * 997;
+    let count = PORTS.len();
+    let mut last = io::ErrorKind::AddrInUse.into();
+    for _ in 0..count {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + ((begin + step) % count) as u16;
+        match UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}
+
+/// What the callbacks of a sender share with its task.
+#[derive(Default)]
+struct SenderState {
+    /// Bytes in MsQuic's send buffers.
+    buffered: AtomicUsize,
+    connected: OnceLock<()>,
+    failed: OnceLock<String>,
+    changed: Notify,
+}
+
+/// The end that connects and sends.
+pub(crate) struct Sender {
+    library: &'static Library,
+    settings: Settings,
+    /// `None` for one of MsQuic's own controllers.
+    planned: Option<PlannedFlow>,
+    journal: Arc<Mutex<Journal>>,
+    clock: Clock,
+    /// The trace for packets, with its time zero on MsQuic's clock.
+    packets: Option<(SharedTrace<Output>, Time)>,
+    reserved: Option<UdpSocket>,
+    address: SocketAddr,
+    state: Arc<SenderState>,
+    /// The stream is dropped before its connection.
+    open: Option<(Stream, Connection)>,
+    last: Option<QUIC_STATISTICS_V2>,
+}
+
+impl Sender {
+    pub(crate) fn new(
+        library: &'static Library,
+        settings: Settings,
+        planned: Option<PlannedFlow>,
+        journal: &Arc<Mutex<Journal>>,
+        clock: Clock,
+        packets: Option<(SharedTrace<Output>, Time)>,
+    ) -> Result<Sender, String> {
+        let reserved = reserve_port().map_err(|error| format!("no socket for it: {error}"))?;
+        let address = reserved.local_addr().map_err(|error| error.to_string())?;
+        Ok(Sender {
+            library,
+            settings,
+            planned,
+            journal: Arc::clone(journal),
+            clock,
+            packets,
+            reserved: Some(reserved),
+            address,
+            state: Arc::default(),
+            open: None,
+            last: None,
+        })
+    }
+
+    fn stream(&self) -> Result<&Stream, String> {
+        self.open.as_ref().map(|(stream, _)| stream).ok_or_else(|| "not connected".to_owned())
+    }
+
+    /// An error once the connection has failed.
+    fn check(&self) -> Result<(), String> {
+        self.state.failed.get().map_or(Ok(()), |reason| Err(reason.clone()))
+    }
+}
+
+impl wire::Sender for Sender {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    async fn connect(&mut self, peer: SocketAddr) -> Result<(), String> {
+        let observer = self.planned.is_none().then(|| native_observer(&self.journal, self.clock));
+        if let Some((trace, origin)) = self.packets.take() {
+            log_packets(peer, trace, origin, self.planned.is_some())?;
+        }
+        if let Some(planned) = self.planned.take() {
+            plan(peer, planned);
+        }
+        let state = Arc::clone(&self.state);
+        let on_event = move |event: ConnectionEvent<'_>| match event {
+            ConnectionEvent::Connected => {
+                let _ = state.connected.set(());
+                state.changed.notify_one();
+            }
+            ConnectionEvent::Statistics(statistics) => {
+                if let Some(observer) = &observer {
+                    observer(statistics);
+                }
+            }
+            ConnectionEvent::Failed { status, error } => {
+                let _ = state.failed.set(ended(status, error));
+                state.changed.notify_one();
+            }
+            ConnectionEvent::StreamOpened(_) | ConnectionEvent::Closed => {}
+        };
+        // Frees the port for MsQuic.
+        self.reserved = None;
+        let connection = self
+            .library
+            .connect(ALPN, &self.settings, Some(self.address), peer, on_event)
+            .map_err(|error| error.to_string())?;
+        while self.state.connected.get().is_none() {
+            self.check()?;
+            self.state.changed.notified().await;
+        }
+        let state = Arc::clone(&self.state);
+        let stream = connection
+            .open_unidirectional(move |event| match event {
+                StreamEvent::Sent(bytes) => {
+                    state.buffered.fetch_sub(bytes, Ordering::Relaxed);
+                    state.changed.notify_one();
+                }
+                StreamEvent::Closed => state.changed.notify_one(),
+                _ => {}
+            })
+            .map_err(|error| error.to_string())?;
+        self.open = Some((stream, connection));
+        Ok(())
+    }
+
+    async fn write(&mut self, bytes: Bytes) -> Result<(), String> {
+        while self.state.buffered.load(Ordering::Relaxed) > MAX_BUFFERED {
+            self.check()?;
+            self.state.changed.notified().await;
+        }
+        self.state.buffered.fetch_add(bytes.len(), Ordering::Relaxed);
+        self.stream()?.send(bytes, false).map_err(|error| error.to_string())
+    }
+
+    async fn finish(&mut self) -> Result<(), String> {
+        self.stream()?.send(Bytes::new(), true).map_err(|error| error.to_string())
+    }
+
+    fn close(&mut self) {
+        if let Some((_, connection)) = &self.open {
+            self.last = connection.statistics().ok();
+            connection.shutdown();
+        }
+    }
+
+    fn counts(&self) -> Counts {
+        let now = || self.open.as_ref().and_then(|(_, connection)| connection.statistics().ok());
+        self.last.or_else(now).map_or(Counts::default(), |statistics| Counts {
+            sent: statistics.SendTotalPackets,
+            lost: statistics.SendSuspectedLostPackets,
+        })
+    }
+}
+
+/// An event of a receiver's callbacks.
+enum ReceiverEvent {
+    Data(Bytes),
+    End,
+    Failed(String),
+}
+
+/// The open handles of a receiver. Streams are dropped before their connections.
+#[derive(Default)]
+struct Handles {
+    streams: Mutex<Vec<Stream>>,
+    connections: Mutex<Vec<Connection>>,
+}
+
+/// The end that accepts and receives.
+pub(crate) struct Receiver {
+    events: mpsc::UnboundedReceiver<ReceiverEvent>,
+    pending: VecDeque<ReceiverEvent>,
+    address: SocketAddr,
+    /// Dropped before the listener, which waits for its connections.
+    _handles: Arc<Handles>,
+    _listener: Listener,
+}
+
+impl Receiver {
+    pub(crate) fn new(library: &Library, settings: &Settings) -> Result<Receiver, String> {
+        let identity = identity()?;
+        let server = library.server(ALPN, settings, &identity.certificate, &identity.key);
+        let server = server.map_err(|error| error.to_string())?;
+        let (sender, events) = mpsc::unbounded_channel();
+        let handles = Arc::new(Handles::default());
+        let kept = Arc::clone(&handles);
+        let on_connection = move |incoming: IncomingConnection<'_>| {
+            let (sender, streams) = (sender.clone(), Arc::clone(&kept));
+            let connection = incoming.accept(move |event| match event {
+                ConnectionEvent::StreamOpened(stream) => {
+                    let sender = sender.clone();
+                    let stream = stream.accept(move |event| {
+                        if let StreamEvent::Received { data, fin } = event {
+                            let _ = sender.send(ReceiverEvent::Data(Bytes::from(data.concat())));
+                            if fin {
+                                let _ = sender.send(ReceiverEvent::End);
+                            }
+                        }
+                    });
+                    streams.streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+                }
+                ConnectionEvent::Failed { status: 0, error: 0 } => {
+                    let _ = sender.send(ReceiverEvent::Failed("its peer closed the connection".to_owned()));
+                }
+                ConnectionEvent::Failed { status, error } => {
+                    let _ = sender.send(ReceiverEvent::Failed(ended(status, error)));
+                }
+                _ => {}
+            });
+            kept.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        };
+        let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
+        let listener = Listener::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
+        let address = listener.address().map_err(|error| error.to_string())?;
+        Ok(Receiver { events, pending: VecDeque::new(), address, _handles: handles, _listener: listener })
+    }
+
+    async fn next(&mut self) -> Result<Option<Bytes>, String> {
+        let event = match self.pending.pop_front() {
+            Some(event) => event,
+            None => self.events.recv().await.ok_or("its listener is closed")?,
+        };
+        match event {
+            ReceiverEvent::Data(bytes) => Ok(Some(bytes)),
+            ReceiverEvent::End => Ok(None),
+            ReceiverEvent::Failed(reason) => Err(reason),
+        }
+    }
+}
+
+impl wire::Receiver for Receiver {
+    fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    async fn accept(&mut self) -> Result<(), String> {
+        // The first data opens the stream.
+        let first = self.events.recv().await.ok_or("its listener is closed")?;
+        self.pending.push_back(first);
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<Option<Bytes>, String> {
+        self.next().await
+    }
+}
+
+/// PEM files of the servers' certificate and its key; MsQuic reads them from files.
+#[derive(Debug)]
+struct Identity {
+    certificate: PathBuf,
+    key: PathBuf,
+    _directory: TempDir,
+}
+
+/// The identity of all servers of this process. Only its user can read the files.
+fn identity() -> Result<&'static Identity, String> {
+    static IDENTITY: OnceLock<Result<Identity, String>> = OnceLock::new();
+    IDENTITY
+        .get_or_init(|| new_identity().map_err(|error| format!("certificate: {error}")))
+        .as_ref()
+        .map_err(Clone::clone)
+}
+
+fn new_identity() -> Result<Identity, Box<dyn std::error::Error>> {
+    // MsQuic's TLS takes no Ed25519, which the harness' other stacks use.
+    let key = KeyPair::generate_for(&PKCS_ECDSA_P256_SHA256)?;
+    let certificate = CertificateParams::new(vec![SERVER_NAME.to_owned()])?.self_signed(&key)?;
+    let directory = tempfile::tempdir()?;
+    let write = |name: &str, label: &str, der: &[u8]| {
+        let path = directory.path().join(name);
+        std::fs::write(&path, pem(label, der)).map(|()| path)
+    };
+    let certificate = write("certificate.pem", "CERTIFICATE", certificate.der())?;
+    let key = write("key.pem", "PRIVATE KEY", &key.serialize_der())?;
+    Ok(Identity { certificate, key, _directory: directory })
+}
+
+/// `der` in PEM (RFC 7468).
+fn pem(label: &str, der: &[u8]) -> String {
+    let text = STANDARD.encode(der);
+    let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
+    format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
+}

@@ -1,0 +1,5 @@
+//! MsQuic over UDP sockets, through the harness' link.
+
+#[cfg(feature = "packet-qlog")]
+mod packets;
+mod wire;
