@@ -105,7 +105,7 @@ test("a million events: soon there, few points drawn, and every event on zooming
   const whole = await range(plot);
   const drawn = await linesOf(plot);
   const all = await page.evaluate(() => JSON.parse(document.getElementById("traces").textContent).traces[0].lines);
-  assert.ok(all.every(({ points, told: values }) => points === values), "nothing left out");
+  assert.ok(all.every(({ points, values }) => points === values), "nothing left out");
   assert.ok(Math.max(...all.map(({ points }) => points)) > 300_000);
   assert.ok(drawn.every(({ points }) => points < 4000), "few points of each line");
   assert.ok(drawn.some(({ raw }) => !raw), "thinned at first");
@@ -268,10 +268,10 @@ test("lines of which not every value is on the page are named", async () => {
   const directory = mkdtempSync(join(tmpdir(), "windlass-"));
   try {
     const file = join(directory, "thinned.html");
-    const line = /"name":"congestion_window","points":(\d+),"told":\d+/;
+    const line = /"name":"congestion_window","points":(\d+),"values":\d+/;
     const html = readFileSync(process.env.TRACES, "utf8");
     assert.match(html, line);
-    writeFileSync(file, html.replace(line, '"name":"congestion_window","points":$1,"told":1234567'));
+    writeFileSync(file, html.replace(line, '"name":"congestion_window","points":$1,"values":1234567'));
     await inBrowser({ file }, async (page) => {
       const note = page.locator("#trace-0 .note", { hasText: "Not every value is on this page" });
       assert.match(await note.textContent(), /congestion window \(1\D?234\D?567 values, [\d\D]+ points\) it holds the least and the largest/);

@@ -1,9 +1,12 @@
-//! Names the sources that decide what a simulated run yields, so that runs that are kept
-//! can be told from those of other code.
+//! Hashes the sources that decide what a run yields, so that cached runs of other code are
+//! not taken for those of this one.
+//!
+//! The hashes become the environment variables `WINDLASS_CODE` and `WINDLASS_STACK_CODE`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+/// Sources that decide what a simulated run yields.
 const SOURCES: [&str; 6] = [
     "../../controllers/src",
     "../../adapters/common/src",
@@ -13,7 +16,7 @@ const SOURCES: [&str; 6] = [
     "build.rs",
 ];
 
-/// What decides besides what a real stack's run yields.
+/// Further sources that decide what a run on a real stack yields.
 const STACKS: [&str; 5] = [
     "../../adapters/noq/src",
     "../../adapters/quinn/src",
@@ -50,8 +53,9 @@ fn files(path: &Path) -> Vec<PathBuf> {
     paths.sort();
     let wanted = |path: &PathBuf| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
-        // Of the experiments, what watches runs and reads them; scenarios are told by their text.
-        let reads = !path.starts_with("src/papers") || ["trail", "watch", "measures"].contains(&stem.as_str());
+        // Of the experiments, only what observes runs and reads them: scenarios are hashed by
+        // their text.
+        let reads = !path.starts_with("src/papers") || ["time_series", "watch", "measures"].contains(&stem.as_str());
         path.is_dir() || (stem != "tests" && reads && path.extension().is_some_and(|ending| ending == "rs"))
     };
     paths.into_iter().filter(wanted).flat_map(|path| files(&path)).collect()

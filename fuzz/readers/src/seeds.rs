@@ -158,7 +158,7 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         }
         "lint" => vec![sequence(&plain()), sequence(&old()), contained(&old()), arrays(), lines(&plain())],
         "recorded" => vec![sequence(&steps()), sequence(&grouped()), lines(&steps())],
-        "hindsight" => vec![sequence(&plain()), contained(&old()), arrays()],
+        "replay" => vec![sequence(&plain()), contained(&old()), arrays()],
         "scenario" => BUILTIN.iter().map(|scenario| scenario.text.as_bytes().to_vec()).collect(),
         "config" => config(),
         _ => Vec::new(),

@@ -1,14 +1,14 @@
 //! Experiments with controllers: [evaluation], [conformance] of stacks, the [documents'
 //! experiments](papers), [golden] traces, [response] functions, [offline replay and
-//! identification](hindsight), and the [results] they yield.
+//! identification](replay), and the [results] they yield.
 
 pub mod compare;
 pub mod conformance;
 pub mod evaluation;
 pub mod golden;
-pub mod hindsight;
 pub mod papers;
 pub mod plot;
+pub mod replay;
 pub mod response;
 pub mod results;
 #[cfg(feature = "testkit")]

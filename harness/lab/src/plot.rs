@@ -2,11 +2,12 @@
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use textplots::{Chart, LabelBuilder, LabelFormat, Plot, Shape};
 
-/// Text, axes and frames.
+/// The colour of text, axes and frames.
 pub const INK: RGBColor = RGBColor(128, 128, 128);
 
-/// Lines and points, one after the other.
+/// The colours of lines and points, in the order they are given out.
 pub const COLOURS: [RGBColor; 8] = [
     RGBColor(31, 119, 180),
     RGBColor(230, 110, 20),
@@ -18,20 +19,20 @@ pub const COLOURS: [RGBColor; 8] = [
     RGBColor(110, 140, 30),
 ];
 
-/// Where a figure is drawn on.
+/// The area a figure is drawn on.
 pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, plotters::coord::Shift>;
 
-/// Axes of numbers.
+/// Axes of numbers on a [`Canvas`].
 pub type Axes<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// What can go wrong while drawing into a string: nothing but what a drawing asks for.
-pub type Broken = DrawingAreaErrorKind<std::io::Error>;
+/// Why a figure cannot be drawn: it asks for something impossible, such as an empty range.
+pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
 
 /// An SVG of `size` pixels with what `draw` puts on it.
 ///
 /// # Errors
 /// `draw` asked for something that cannot be drawn.
-pub fn svg(size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Result<(), Broken>) -> Result<String, Broken> {
+pub fn svg(size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Result<(), DrawError>) -> Result<String, DrawError> {
     let mut text = String::new();
     {
         let canvas = SVGBackend::with_string(&mut text, size).into_drawing_area();
@@ -41,8 +42,25 @@ pub fn svg(size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Result<(), Broken
     Ok(text)
 }
 
-/// Text of `size` pixels.
+/// The style of text of `size` pixels.
 #[must_use]
 pub fn ink(size: u32) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size)).color(&INK)
+}
+
+/// `lines` as one chart of Braille characters, `columns` wide and `height` dots high, with
+/// axes from 0 to `end` and from 0 to `top`. A character is two dots wide; a chart has 32 to
+/// 240 dots to a line.
+#[must_use]
+pub fn braille(lines: &[Vec<(f32, f32)>], columns: usize, height: u32, (end, top): (f32, f32)) -> String {
+    let shapes: Vec<Shape<'_>> = lines.iter().map(|line| Shape::Lines(line)).collect();
+    let dots = (2 * columns).clamp(32, 240) as u32;
+    let mut chart = Chart::new_with_y_range(dots, height, 0.0, end, 0.0, top);
+    let mut drawn = chart.x_label_format(LabelFormat::Value).y_label_format(LabelFormat::Value);
+    for shape in &shapes {
+        drawn = drawn.lineplot(shape);
+    }
+    drawn.axis();
+    drawn.figures();
+    drawn.to_string()
 }

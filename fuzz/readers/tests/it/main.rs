@@ -25,7 +25,7 @@ pub const READERS: [Reader; 10] = [
     Reader { name: "compressed", read: readers::compressed },
     Reader { name: "lint", read: readers::both_profiles },
     Reader { name: "recorded", read: readers::recorded },
-    Reader { name: "hindsight", read: readers::hindsight },
+    Reader { name: "replay", read: readers::replay },
     Reader { name: "scenario", read: readers::scenario },
     Reader { name: "config", read: readers::config },
 ];
@@ -188,7 +188,7 @@ fn write_the_seeds() {
 fn recorded_traces_are_read_in_a_second_each() {
     for file in files(&recorded_traces()).iter().filter(|file| file.extension().is_some_and(|end| end != "md")) {
         let data = std::fs::read(file).unwrap();
-        for name in ["contained", "lint", "hindsight"] {
+        for name in ["contained", "lint", "replay"] {
             let reader = READERS.iter().find(|reader| reader.name == name).unwrap();
             // Both profiles, and three passes of 44 controllers, are more than one reading.
             let limit = Duration::from_secs(if name == "contained" { 1 } else { 3 });

@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use windlass_controllers::{Algorithm, Entry};
 
-use super::facts::runs_on;
 use super::links::relinked;
-use super::page::explain;
+use super::page::{explain, runs_on};
 use windlass_lab::golden::Picture;
 
 /// The line of `SUMMARY.md` that the controllers' pages take the place of.
 const PLACE: &str = "<!-- controllers -->";
 const SUMMARY: &str = "SUMMARY.md";
-/// What a book has and nothing else does.
+/// The file by which a directory is known as a book.
 const SETTINGS: &str = "book.toml";
 
 /// Why the book could not be written.
@@ -24,9 +23,9 @@ pub enum BookError {
     /// A file or directory cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]
     File {
-        /// Which.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// The directory holds something else.
@@ -38,9 +37,9 @@ pub enum BookError {
     /// A controller's page could not be made.
     #[error("the page of {name}: {reason}")]
     Page {
-        /// The controller.
+        /// Name of the controller.
         name: &'static str,
-        /// Why.
+        /// The error, as text.
         reason: String,
     },
 }

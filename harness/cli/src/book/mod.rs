@@ -1,11 +1,9 @@
 //! What there is to say of each controller, for `windlass explain` and for the book, whose
 //! pages are the same text.
 
-mod facts;
 mod generate;
 mod links;
 mod page;
 
-pub use facts::{entry, params, profiles, runs_on};
 pub use generate::{BookError, generate};
-pub use page::{Explained, explain};
+pub use page::{Explained, entry, explain, params, profiles, runs_on};

@@ -1,17 +1,16 @@
-//! The page about a controller, in Markdown.
+//! What the catalogue and the stacks say of a controller, and the page about it in Markdown.
 
 use windlass_controllers::param::Param;
-use windlass_controllers::{Algorithm, Entry, Signals};
+use windlass_controllers::{Algorithm, ConfiguredController, Entry, Signals};
 
-use super::facts::{entry, params, profiles};
-use windlass_lab::golden::{Stage, Trace, record};
+use windlass_lab::golden::{GoldenScenario, Trace, record};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::Runner;
 
 /// A controller with its page and its golden trace.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The page.
+    /// The page as Markdown.
     pub markdown: String,
     /// The trace its picture shows.
     pub trace: Trace,
@@ -25,9 +24,9 @@ pub struct Explained {
 /// # Errors
 /// The scenario of its trace cannot be run.
 pub fn explain(algorithm: &Algorithm, typed: &str, picture: &str) -> Result<Explained, String> {
-    let stage = Stage::of(algorithm);
-    let scenario = stage.scenario(typed).map_err(|error| error.to_string())?;
-    let trace = record(&stage, typed, &scenario).map_err(|error| error.to_string())?;
+    let golden = GoldenScenario::of(algorithm);
+    let scenario = golden.scenario(typed).map_err(|error| error.to_string())?;
+    let trace = record(&golden, typed, &scenario).map_err(|error| error.to_string())?;
     let entry = entry(algorithm);
     let mut markdown = format!("# {typed}\n\n{}: {}.\n\n{}\n", entry.name, entry.summary, entry.page.trim());
     markdown.push_str(&parameters(algorithm));
@@ -107,4 +106,34 @@ fn signals(entry: &Entry, needs: Signals) -> String {
         text.push_str(&format!("\nWhere a signal is lacking, `{}:fallback=on` {does}.\n", entry.name));
     }
     text
+}
+
+/// What the catalogue says of `algorithm`.
+#[must_use]
+pub fn entry(algorithm: &Algorithm) -> &'static Entry {
+    let name = ConfiguredController::name(algorithm);
+    Algorithm::ALL.iter().find(|entry| entry.name == name).unwrap_or(&Algorithm::ALL[0])
+}
+
+/// Its parameters with their values.
+#[must_use]
+pub fn params(algorithm: &Algorithm) -> Vec<Param> {
+    let mut all = Vec::new();
+    algorithm.describe(&mut |param| all.push(*param));
+    all
+}
+
+/// Its parameters under the profiles `quic` and `paper`.
+#[must_use]
+pub fn profiles(algorithm: &Algorithm) -> [Vec<Param>; 2] {
+    ["quic", "paper"].map(|profile| {
+        let text = format!("{}:profile={profile}", ConfiguredController::name(algorithm));
+        Algorithm::read(&text).map(|algorithm| params(&algorithm)).unwrap_or_default()
+    })
+}
+
+/// The names of the stacks that provide `needs`.
+#[must_use]
+pub fn runs_on(needs: Signals) -> Vec<&'static str> {
+    Runner::builtin().iter().filter(|stack| stack.provides().contains(needs)).map(|stack| stack.name()).collect()
 }

@@ -6,30 +6,30 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 
 use super::CliError;
-use super::progress::{Progress, STEPS};
 use windlass_lab::evaluation::{Job, Source, execute, scene};
 use windlass_lab::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
 
-/// What to run.
+/// The runs of a command: every combination of scenarios, controllers and stacks.
 pub(super) struct Batch<'a> {
-    /// What it is, one line.
+    /// Title of the results, one line.
     pub title: String,
-    /// The scenarios.
+    /// The scenarios, as texts.
     pub sources: &'a [Source],
     /// The controllers under test; empty for the scenarios' own.
     pub controllers: &'a [String],
-    /// What runs them.
+    /// The stacks that run them.
     pub stacks: &'a [Runner],
     /// Seed; `None` for the scenarios' own.
     pub seed: Option<u64>,
     /// Runs at the same time; 0 for one per core.
     pub jobs: usize,
-    /// What is logged.
+    /// Settings of qlog files; `None` for none.
     pub logs: Option<LogSettings>,
 }
 
@@ -120,14 +120,14 @@ impl Batch<'_> {
             .map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))?;
         let stopping = || stop.load(Ordering::Relaxed);
         let carry_out = |job: &Job<'_>| {
-            let mut told = Cell::new(0);
+            let mut reported = Cell::new(0);
             let watch = |part: f64| {
-                told.set(progress.advance(STEPS, told.get(), part));
+                reported.set(progress.advance(STEPS, reported.get(), part));
                 stopping()
             };
             let run = if stopping() { None } else { execute(job, logs, &watch).ok() };
             let controller = job.controller.unwrap_or_default();
-            progress.done(STEPS, *told.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
+            progress.done(STEPS, *reported.get_mut(), format!("{} {controller} {}", job.source.name, job.stack.name()));
             run
         };
         let runs: Option<Vec<Run>> = pool.install(|| jobs.par_iter().with_max_len(1).map(carry_out).collect());
@@ -171,4 +171,39 @@ pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
     ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))
         .map_err(|error| CliError::Failed(format!("cannot handle interrupts: {error}")))?;
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
+}
+
+/// Steps a run is counted in where all are taken for equal.
+pub(super) const STEPS: u64 = 100;
+
+/// How many runs are done, and how far the others are.
+pub(super) struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar of so many steps.
+    pub(super) fn new(steps: u64) -> Progress {
+        let style = ProgressStyle::with_template("{wide_bar:.blue} {percent}% {elapsed} (left {eta})  {msg:40!}");
+        let bar = ProgressBar::new(steps);
+        Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
+    }
+
+    /// A run of `all` steps that had done `steps` has done `part` of its work; what it has done now.
+    pub(super) fn advance(&self, all: u64, steps: u64, part: f64) -> u64 {
+        let now = ((part * all as f64) as u64).clamp(steps, all);
+        if now > steps {
+            self.0.inc(now - steps);
+        }
+        now
+    }
+
+    /// A run of `all` steps that had done `steps` is over; `what` says which.
+    pub(super) fn done(&self, all: u64, steps: u64, what: String) {
+        self.0.inc(all - steps);
+        self.0.set_message(what);
+    }
+
+    /// Removes the bar from the terminal.
+    pub(super) fn finish(&self) {
+        self.0.finish_and_clear();
+    }
 }

@@ -1,4 +1,4 @@
-//! `windlass conformance`: the same controllers on every stack.
+//! `windlass conformance`: the same controllers on every stack, compared.
 
 use std::path::{Path, PathBuf};
 
@@ -14,14 +14,14 @@ use windlass_lab::conformance::{CONTROLLERS, Conformance, SCENARIOS, compare, pa
 use windlass_lab::results::{Results, StoreError, replace};
 use windlass_stacks::stack::Runner;
 
-/// Run the same controllers on every stack and tell how far apart they come out
+/// Run the same controllers on every stack and compare goodput, RTT and loss
 #[derive(Debug, clap::Args)]
 pub(super) struct Compare {
     /// Controllers, separated by commas. Where a stack lacks a signal one needs, its
-    /// documented fallback is compared besides [default: reno,cubic,vegas,nf-tcp,ledbat]
+    /// documented fallback is compared too [default: reno,cubic,vegas,nf-tcp,ledbat]
     #[arg(long, short, value_name = "NAME")]
     controller: Vec<String>,
-    /// Stacks, separated by commas; the first is what the others are held against
+    /// Stacks, separated by commas; the others are compared with the first
     /// [default: all]
     #[arg(long, value_name = "STACK")]
     stack: Vec<String>,
@@ -32,7 +32,7 @@ pub(super) struct Compare {
     /// How often each combination is run: with the seeds 1 to N
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
-    /// From how many percent on a distance is shown as one
+    /// Differences of more than this many percent are listed
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     limit: f64,
     /// Write conformance.json, conformance.csv, distances.csv and conformance.md into this
@@ -101,12 +101,13 @@ impl Compare {
     }
 }
 
-/// Makes `out`, before there is anything to lose.
+/// Makes `out` before anything is run, so that an error costs no time.
 fn prepare(out: &Path) -> Result<(), StoreError> {
     std::fs::create_dir_all(out).map_err(|source| StoreError::Unwritable { path: out.to_owned(), source })
 }
 
-/// `names`, and after each whose signals a stack lacks its fallback, if that stack can run it.
+/// `names`, each followed by its fallback if a stack lacks its signals and can run the
+/// fallback.
 fn with_fallbacks(names: Vec<String>, stacks: &[Runner]) -> Result<Vec<String>, CliError> {
     let mut all = Vec::new();
     for name in names {

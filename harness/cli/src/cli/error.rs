@@ -1,4 +1,4 @@
-//! How a command ends when it cannot do its work.
+//! Errors of commands: their messages and exit codes.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ use windlass_simulator::scenario::ScenarioError;
 /// Why a command stopped.
 #[derive(Debug, thiserror::Error)]
 pub enum CliError {
-    /// Something asked for does not exist or cannot work.
+    /// An argument names something that does not exist or cannot work.
     #[error("{0}")]
     Usage(String),
     /// A scenario cannot be used.
@@ -17,7 +17,7 @@ pub enum CliError {
     /// Output could not be written.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A run went wrong.
+    /// The work failed, as the text says.
     #[error("{0}")]
     Failed(String),
     /// The user asked to stop.
@@ -26,12 +26,12 @@ pub enum CliError {
     /// The user asked to stop; what is done is kept.
     #[error("interrupted; {done} of {runs} runs are done and kept, the same command goes on from there")]
     Paused {
-        /// Runs that are done.
+        /// Runs that are done and cached.
         done: usize,
-        /// All runs.
+        /// All runs of the command.
         runs: usize,
     },
-    /// Nobody reads the output any more.
+    /// The reader of standard output is gone.
     #[error("output closed")]
     Closed,
 }
@@ -39,7 +39,7 @@ pub enum CliError {
 impl CliError {
     /// Prints the error to standard error and gives the exit code.
     #[must_use]
-    pub fn tell(self) -> ExitCode {
+    pub fn report(self) -> ExitCode {
         let code = match &self {
             CliError::Usage(_) | CliError::Scenario(_) => 2,
             CliError::Store(_) | CliError::Failed(_) => 1,
@@ -68,8 +68,8 @@ impl CliError {
     }
 }
 
-/// Writes to standard output; a reader that went away (`| head`) is no error worth
-/// telling.
+/// Writes to standard output. A reader that is gone (`| head`) gives [`CliError::Closed`],
+/// which is reported as success.
 pub(super) fn print(text: &str) -> Result<(), CliError> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();

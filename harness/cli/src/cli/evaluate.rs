@@ -1,4 +1,5 @@
-//! `windlass evaluate`: the controllers of the catalogue through the built-in scenarios.
+//! `windlass evaluate`, the controllers of the catalogue through the built-in scenarios, and
+//! `windlass report`, the report of such results once more.
 
 use std::path::PathBuf;
 
@@ -8,9 +9,9 @@ use super::CliError;
 use super::batch::{Batch, failures};
 use super::choice;
 use super::error::print;
-use super::qlog_options::QlogOptions;
+use super::run::QlogOptions;
 use super::summary;
-use windlass_lab::results::Store;
+use windlass_lab::results::{Results, SCHEMA, Store, replace};
 use windlass_simulator::scenario::BUILTIN;
 use windlass_stacks::stack::{LogDetail, Runner};
 
@@ -21,7 +22,7 @@ pub(super) struct Evaluate {
     /// result in it is replaced
     #[arg(long, value_name = "DIR", default_value = "target/windlass/evaluate")]
     out: PathBuf,
-    /// Seed of everything random
+    /// Seed of all random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Runs at the same time [default: one per core]
@@ -76,5 +77,31 @@ impl Evaluate {
         print(&summary::of_ranking(&results))?;
         print(&format!("report: {}\n", report.display()))?;
         failures(&results)
+    }
+}
+
+/// Write the report of an existing results.json
+#[derive(Debug, clap::Args)]
+pub(super) struct Report {
+    /// A results.json that `windlass run` or `windlass evaluate` wrote
+    results: PathBuf,
+    /// File to write the report to [default: report.html beside the results]
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+impl Report {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let shown = self.results.display();
+        let text = std::fs::read_to_string(&self.results)
+            .map_err(|error| CliError::Usage(format!("cannot read {shown}: {error}")))?;
+        let results: Results = serde_json::from_str(&text)
+            .map_err(|error| CliError::Usage(format!("{shown} is not a windlass results.json: {error}")))?;
+        if results.schema != SCHEMA {
+            return Err(CliError::Usage(format!("{shown} has schema {:?}; expected {:?}", results.schema, SCHEMA)));
+        }
+        let out = self.out.clone().unwrap_or_else(|| self.results.with_file_name("report.html"));
+        replace(&out, &crate::report::evaluation::page(&results.title, &text))?;
+        print(&format!("{}\n", out.display()))
     }
 }

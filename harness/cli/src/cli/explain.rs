@@ -1,4 +1,5 @@
-//! `windlass explain`: all there is to say of one controller.
+//! `windlass explain`, the page of one controller, and `windlass book`, the source of the book
+//! with all of them.
 
 use std::path::PathBuf;
 
@@ -6,11 +7,11 @@ use super::error::print;
 use super::markdown::rendered;
 use super::text::width;
 use super::{CliError, choice};
-use crate::book::explain;
+use crate::book::{explain, generate};
 use windlass_lab::golden::Picture;
 
-/// Explain a controller: what it does, its states, parameters, signals and limits, and a
-/// picture of it at work
+/// Explain a controller: what it does, its states, parameters, signals and limits, with a
+/// picture of its congestion window
 #[derive(Debug, clap::Args)]
 pub(super) struct Explain {
     /// The controller, as NAME or NAME:parameter=value,…
@@ -41,5 +42,24 @@ impl Explain {
         } else {
             rendered(&explained.markdown, &picture.text(width), width)
         })
+    }
+}
+
+/// Write the source of the book: the pages of docs/ and a page for every controller
+#[derive(Debug, clap::Args)]
+pub(super) struct Book {
+    /// The directory to write; an earlier book in it is replaced
+    #[arg(long, value_name = "DIR", default_value = "target/book")]
+    out: PathBuf,
+    /// The pages that are not about one controller
+    #[arg(long, value_name = "DIR", default_value = "docs")]
+    docs: PathBuf,
+}
+
+impl Book {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        generate(&self.docs, &self.out).map_err(|error| CliError::Failed(format!("cannot write the book: {error}")))?;
+        let out = self.out.display();
+        print(&format!("book: {out}; `mdbook build {out}` makes it HTML\n"))
     }
 }

@@ -1,4 +1,4 @@
-//! `windlass link`: a network between programs.
+//! `windlass link`: a scenario's network between a server and its clients.
 
 use std::net::SocketAddr;
 use std::sync::atomic::Ordering;
@@ -12,22 +12,22 @@ use windlass_stacks::wire::Link;
 
 /// Carry datagrams between a server and its clients through a scenario's network, in real time
 ///
-/// Clients send to the address it listens on, and the server hears each of them from a port
-/// of its own. What the server sends takes the way of the data of the scenario's first flow,
-/// what clients send that of its ACKs; its controllers are not used. Ends with the scenario, or
-/// when interrupted, and then tells what the queues did.
+/// Clients send to the address it listens on; the server sees each client at a port of its
+/// own. Datagrams of the server take the route of the data of the scenario's first flow,
+/// those of clients the route of its ACKs. The controllers of the scenario are not used. Ends
+/// with the scenario or when interrupted, and then prints statistics of the queues.
 #[derive(Debug, clap::Args)]
-pub(super) struct CarryBetween {
+pub(super) struct CarryDatagrams {
     /// A scenario file (TOML), or the name of a built-in one; see `windlass scenarios`
     #[arg(default_value = "clean-link")]
     scenario: String,
-    /// Where clients send to; port 0 for one of the system's choice
+    /// The address clients send to; with port 0 the system chooses one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:0")]
     listen: SocketAddr,
-    /// Where the server is
+    /// The address of the server
     #[arg(long, value_name = "ADDRESS:PORT")]
     to: SocketAddr,
-    /// Seed of everything random [default: the scenario's]
+    /// Seed of all random numbers [default: the scenario's]
     #[arg(long)]
     seed: Option<u64>,
     /// Print JSON instead of a table
@@ -35,7 +35,7 @@ pub(super) struct CarryBetween {
     json: bool,
 }
 
-impl CarryBetween {
+impl CarryDatagrams {
     pub(super) fn run(&self) -> Result<(), CliError> {
         // Flows that are under test have to name something.
         let mut scenario = choice::scenario(&self.scenario)?.read(Some("reno"))?;

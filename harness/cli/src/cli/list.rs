@@ -1,4 +1,5 @@
-//! `windlass list`: the controllers and their parameters.
+//! `windlass list`, the controllers and their parameters, and `windlass scenarios`, the
+//! built-in scenarios.
 
 use serde_json::{Value, json};
 use windlass_controllers::{Algorithm, Entry};
@@ -7,13 +8,15 @@ use super::error::print;
 use super::text::{Align, aligned, width, wrapped};
 use super::{CliError, choice};
 use crate::book::{entry, params, profiles, runs_on};
+use windlass_lab::evaluation::Source;
+use windlass_simulator::scenario::BUILTIN;
 
-/// List the controllers, or everything about one of them
+/// List the controllers, or the parameters of one
 #[derive(Debug, clap::Args)]
 pub(super) struct List {
     /// A controller whose parameters to list, as NAME or NAME:parameter=value,…
     name: Option<String>,
-    /// Write JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -166,4 +169,37 @@ fn one_as_json(algorithm: &Algorithm) -> Value {
     value["runs_on"] = json!(runs_on(algorithm.needs()));
     value["parameters"] = json!(rows);
     value
+}
+
+/// List the built-in scenarios, or print one as a start for a file of your own
+#[derive(Debug, clap::Args)]
+pub(super) struct Scenarios {
+    /// The scenario to print
+    name: Option<String>,
+}
+
+impl Scenarios {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        match &self.name {
+            Some(name) => print(&choice::builtin(name)?.text),
+            None => print(&builtin_scenarios()),
+        }
+    }
+}
+
+fn builtin_scenarios() -> String {
+    let mut text = String::new();
+    for (heading, evaluated) in [("Run by `windlass evaluate`:", true), ("Examples:", false)] {
+        text.push_str(&format!("{heading}\n"));
+        for scenario in BUILTIN.iter().filter(|scenario| scenario.evaluated == evaluated) {
+            let description = Source::builtin(scenario.name)
+                .and_then(|source| source.read(Some("reno")).ok())
+                .map(|scenario| scenario.description)
+                .unwrap_or_default();
+            text.push_str(&format!("  {}\n{}", scenario.name, wrapped(&description, 6, width())));
+        }
+        text.push('\n');
+    }
+    text.push_str("`windlass scenarios NAME` prints one; docs/scenarios.md explains the keys.\n");
+    text
 }

@@ -1,7 +1,6 @@
 //! The commands of the `windlass` binary.
 
 mod batch;
-mod book;
 mod choice;
 mod conformance;
 mod error;
@@ -11,13 +10,8 @@ mod link;
 mod list;
 mod markdown;
 mod paper;
-mod progress;
 mod qlog;
-mod qlog_options;
-mod report;
 mod run;
-mod scenarios;
-mod suggest;
 mod summary;
 mod text;
 
@@ -29,7 +23,7 @@ pub use error::CliError;
 
 use windlass_stacks::stack::{Stack, register};
 
-/// Congestion controllers for QUIC: try them, compare them, see what they do.
+/// Congestion controllers for QUIC: run, compare and explain them, and analyse qlog files.
 #[derive(Debug, Parser)]
 #[command(name = "windlass", version, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
@@ -38,30 +32,30 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit codes: 0 done; 1 a run went wrong or output could not be written; \
-    2 something asked for does not exist or cannot work; 130 interrupted.";
+    2 an argument names something that does not exist or cannot work; 130 interrupted.";
 
 #[derive(Debug, Subcommand)]
 enum Command {
     List(list::List),
     Explain(explain::Explain),
     Qlog(qlog::Qlog),
-    Scenarios(scenarios::Scenarios),
+    Scenarios(list::Scenarios),
     Run(run::RunScenario),
-    Link(link::CarryBetween),
+    Link(link::CarryDatagrams),
     Evaluate(evaluate::Evaluate),
     Conformance(conformance::Compare),
     Paper(paper::Paper),
-    Report(report::Rebuild),
-    Book(book::Book),
+    Report(evaluate::Report),
+    Book(explain::Book),
 }
 
-/// Runs the command line and says how it went.
+/// Runs the command of the command line and returns its exit code.
 #[must_use]
 pub fn main() -> ExitCode {
     main_with(&[])
 }
 
-/// [`main`] with further stacks, which commands then know by their names.
+/// [`main`] with further stacks, which `--stack` then accepts by their names.
 #[must_use]
 pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
     stacks.iter().for_each(|stack| register(*stack));
@@ -80,6 +74,6 @@ pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        Err(error) => error.tell(),
+        Err(error) => error.report(),
     }
 }

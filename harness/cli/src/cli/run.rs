@@ -1,17 +1,19 @@
-//! `windlass run`: a scenario.
+//! `windlass run`: one scenario; and the options that say what is logged.
 
 use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use windlass_qlog::Profile;
 
 use super::CliError;
 use super::batch::{Batch, failures};
 use super::choice;
 use super::error::print;
-use super::qlog_options::QlogOptions;
 use super::summary;
 use windlass_lab::results::Store;
-use windlass_stacks::stack::{LogDetail, Runner};
+use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
 
-/// Run a scenario and print what came of it
+/// Run a scenario and print its results
 #[derive(Debug, clap::Args)]
 pub(super) struct RunScenario {
     /// A scenario file (TOML), or the name of a built-in one; see `windlass scenarios`
@@ -22,14 +24,14 @@ pub(super) struct RunScenario {
     /// scenario's own]
     #[arg(long, short, value_name = "NAME")]
     controller: Vec<String>,
-    /// What runs it: sim (the packet simulator), quinn or noq; may be given several times
+    /// Stack to run it on: sim (the packet simulator), quinn or noq; may be given several times
     #[arg(long, value_name = "STACK", default_value = "sim")]
     stack: Vec<String>,
-    /// Run in real time over UDP sockets of this machine, through a userspace link that is
+    /// Run in real time over UDP sockets of this machine, through a userspace link with
     /// the network model; needs a real stack. Results differ from run to run
     #[arg(long)]
     wire: bool,
-    /// Seed of everything random [default: the scenario's]
+    /// Seed of all random numbers [default: the scenario's]
     #[arg(long)]
     seed: Option<u64>,
     /// Write results.json, CSV files, qlog files and report.html into this directory;
@@ -77,16 +79,16 @@ impl RunScenario {
         };
         print(&if self.json { json } else { summary::of_runs(&results) })?;
         if let Some(report) = report {
-            tell_report(&report, self.json)?;
+            print_report_path(&report, self.json)?;
         }
         failures(&results)
     }
 }
 
-/// With JSON on standard output, the path goes to standard error.
-fn tell_report(report: &Path, aside: bool) -> Result<(), CliError> {
+/// Prints where the report is: on standard error if JSON is on standard output.
+fn print_report_path(report: &Path, to_stderr: bool) -> Result<(), CliError> {
     let line = format!("report: {}\n", report.display());
-    if aside {
+    if to_stderr {
         eprint!("{line}");
         return Ok(());
     }
@@ -100,5 +102,54 @@ fn title(scenario: &str, controllers: &[String], stacks: &[Runner]) -> String {
         [] => format!("{scenario} on {}", stacks.join(" and ")),
         some if some.len() <= 4 => format!("{scenario}: {} on {}", some.join(", "), stacks.join(" and ")),
         many => format!("{scenario}: {} controllers on {}", many.len(), stacks.join(" and ")),
+    }
+}
+
+/// The options for qlog files.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct QlogOptions {
+    /// Format of the qlog files: that of the IETF drafts, or the older one that qvis reads
+    #[arg(long, value_enum, default_value_t = LogFormat::Ietf, value_name = "FORMAT")]
+    qlog_profile: LogFormat,
+    /// How much goes into the qlog files [default: packets for `run`, recovery for `evaluate`]
+    #[arg(long, value_enum, value_name = "AMOUNT")]
+    qlog_detail: Option<Amount>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum LogFormat {
+    /// The IETF's: quic-events, as JSON text sequences
+    Ietf,
+    /// Draft 0.3, for qvis
+    Qvis,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Amount {
+    /// Every packet, with every event and decision of the controller, to replay it
+    Steps,
+    /// Every packet and every change of a metric
+    Packets,
+    /// Congestion states, losses, and metrics every 100 ms
+    Recovery,
+    /// No qlog files
+    Off,
+}
+
+impl QlogOptions {
+    /// The log settings: `default` without --qlog-detail, `None` for no logs.
+    pub(super) fn settings(&self, default: LogDetail) -> Option<LogSettings> {
+        let profile = match self.qlog_profile {
+            LogFormat::Ietf => Profile::Ietf,
+            LogFormat::Qvis => Profile::Qvis,
+        };
+        let detail = match self.qlog_detail {
+            None => default,
+            Some(Amount::Steps) => LogDetail::Steps,
+            Some(Amount::Packets) => LogDetail::Packets,
+            Some(Amount::Recovery) => LogDetail::Recovery,
+            Some(Amount::Off) => return None,
+        };
+        Some(LogSettings { detail, profile })
     }
 }

@@ -33,9 +33,9 @@ pub(super) fn wrapped(text: &str, indent: usize, width: usize) -> String {
 /// How a column of an aligned table is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
-    /// Words.
+    /// To the left, for words.
     Left,
-    /// Numbers.
+    /// To the right, for numbers.
     Right,
 }
 

@@ -8,7 +8,7 @@ use windlass_qlog_analysis::series::{Drawn, Quantity};
 
 use happened::{Span, lanes, spans};
 use panels::{Panel, panels};
-use windlass_lab::plot::{Broken, COLOURS, Canvas, INK, ink, svg as picture};
+use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink, svg as picture};
 
 const WIDTH: u32 = 780;
 const LEFT: u32 = 62;
@@ -25,8 +25,8 @@ const LETTER: f64 = 0.48 * TEXT as f64;
 /// The figure of a connection, called `name`.
 ///
 /// # Errors
-/// The trace tells nothing that could be drawn over time.
-pub fn svg(name: &str, drawn: &Drawn) -> Result<String, Broken> {
+/// The trace has nothing that could be drawn over time.
+pub fn svg(name: &str, drawn: &Drawn) -> Result<String, DrawError> {
     let panels = panels(drawn, (WIDTH - LEFT - RIGHT) as usize);
     let lanes = lanes(drawn);
     let height = 2 * HEAD + panels.len() as u32 * (HEAD + PANEL) + lanes.len() as u32 * LANE + FOOT;
@@ -72,7 +72,7 @@ fn state_colour(name: &str, index: usize) -> RGBColor {
 }
 
 /// Names and their colours in a row that ends at the right margin.
-fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>, y: i32) -> Result<(), Broken> {
+fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>, y: i32) -> Result<(), DrawError> {
     let entries: Vec<_> = entries.collect();
     let wide = |name: &str| 22.0 + name.chars().count() as f64 * LETTER;
     let mut x = f64::from(WIDTH - RIGHT) - entries.iter().map(|(name, _)| wide(name)).sum::<f64>();
@@ -85,7 +85,7 @@ fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>
     Ok(())
 }
 
-fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) -> Result<(), Broken> {
+fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) -> Result<(), DrawError> {
     area.draw_text(panel.title, &ink(TEXT), (LEFT as i32, 3))?;
     legend(area, panel.lines.iter().map(|line| (line.name.to_owned(), line.colour)), 3)?;
     let top = 1.06 * panel.lines.iter().flat_map(|line| &line.points).fold(0.0_f64, |top, point| top.max(point.1));
@@ -115,7 +115,7 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) 
     Ok(())
 }
 
-/// Whether a trace tells anything to draw over time.
+/// Whether a trace has anything to draw over time.
 #[must_use]
 pub fn drawable(drawn: &Drawn) -> bool {
     let over_time = |line: &(Quantity, Vec<_>, u64)| !matches!(line.0, Quantity::State | Quantity::AppLimited);

@@ -1,9 +1,11 @@
 //! The `windlass` binary as a user runs it.
 
 mod book;
+mod citations;
 mod cli;
 mod command;
 mod conformance;
+mod controllers_table;
 mod explain;
 mod interrupt;
 mod outputs;

@@ -13,11 +13,11 @@ use windlass_qlog_analysis::metrics::Measures;
 /// A trace that is compared.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Member {
-    /// The group it belongs to.
+    /// The group it belongs to, such as its controller.
     pub group: String,
     /// The file it is from.
     pub file: String,
-    /// What was measured of it.
+    /// Its measures.
     pub measures: Measures,
 }
 
@@ -26,16 +26,16 @@ pub struct Member {
 pub struct Row {
     /// The measure, by its column in `windlass qlog metrics`.
     pub metric: &'static str,
-    /// The group.
+    /// The group the row is of.
     pub group: String,
-    /// Repetitions that tell the measure.
+    /// Repetitions that have the measure.
     pub repetitions: usize,
-    /// Their mean.
+    /// Mean over the repetitions.
     pub mean: f64,
-    /// Their standard deviation; missing with one repetition.
+    /// Standard deviation over the repetitions; `None` with one repetition.
     pub deviation: Option<f64>,
-    /// The difference to the baseline; missing for the baseline itself and where that does
-    /// not tell the measure.
+    /// The difference to the baseline; `None` for the baseline itself and where the baseline
+    /// does not have the measure.
     pub difference: Option<Difference>,
 }
 
@@ -44,10 +44,10 @@ pub struct Row {
 pub struct Difference {
     /// Mean less the baseline's mean.
     pub absolute: f64,
-    /// The same as a share of the baseline's mean, percent; missing if that is 0.
+    /// The same as a share of the baseline's mean, percent; `None` if that is 0.
     pub percent: Option<f64>,
-    /// Welch's t interval of the difference; missing unless both have two repetitions or
-    /// more.
+    /// Welch's t interval of the difference; `None` unless both groups have two repetitions
+    /// or more.
     pub interval: Option<(f64, f64)>,
 }
 

@@ -5,9 +5,9 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 /// A sample: how many, their mean, their standard deviation (of two or more).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Sample {
-    /// How many values.
+    /// Number of values, 1 or more.
     pub count: usize,
-    /// Their mean.
+    /// Mean of the values.
     pub mean: f64,
     /// Their standard deviation, with n − 1; `None` of a single value.
     pub deviation: Option<f64>,

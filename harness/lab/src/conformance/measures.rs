@@ -1,17 +1,17 @@
-//! What is compared, and how.
+//! The measures that are compared, their means and the gaps between means.
 
 use serde::{Deserialize, Serialize};
 
 use crate::results::{Metrics, decimals};
 
-/// Something of each measure.
+/// A value for each of the measures that are compared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures<T> {
-    /// Of goodput.
+    /// Of goodput: Mbit/s, or percent.
     pub goodput: T,
-    /// Of the mean RTT.
+    /// Of the mean RTT: ms, or percent.
     pub rtt: T,
-    /// Of loss.
+    /// Of loss: percent of the packets sent, or points.
     pub loss: T,
 }
 
@@ -23,7 +23,7 @@ impl<T> Measures<T> {
 }
 
 impl Measures<Option<f64>> {
-    /// What `metrics` tells: Mbit/s, ms, percent.
+    /// The measures of `metrics` in Mbit/s, ms and percent; `None` where it has no value.
     #[must_use]
     pub fn of(metrics: &Metrics) -> Measures<Option<f64>> {
         Measures {
@@ -50,14 +50,14 @@ impl Measures<Option<Mean>> {
 /// The mean over runs that differ in their seeds only.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Mean {
-    /// The mean.
+    /// The mean, in the unit of the measure.
     pub mean: f64,
     /// Its standard error; `None` of one run.
     pub error: Option<f64>,
 }
 
 impl Mean {
-    /// Of `values`; `None` of nothing.
+    /// The mean of `values`; `None` without any.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Mean> {
         let n = values.len() as f64;
@@ -71,7 +71,7 @@ impl Mean {
 /// What one mean is more than another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gap {
-    /// How much: percent, or points.
+    /// The difference, percent or points.
     pub value: f64,
     /// Its standard error, the same; `None` of one run.
     pub error: Option<f64>,
@@ -86,7 +86,7 @@ impl Gap {
         Some(Gap::rounded(100.0 * (ratio - 1.0), error))
     }
 
-    /// As it is.
+    /// The difference itself.
     fn points(from: Mean, to: Mean) -> Option<Gap> {
         let error = to.error.zip(from.error).map(|(to, from)| to.hypot(from));
         Some(Gap::rounded(to.mean - from.mean, error))

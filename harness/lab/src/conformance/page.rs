@@ -1,8 +1,9 @@
-//! A comparison as Markdown.
+//! A comparison as Markdown and as tables.
 
 use std::fmt::Write;
 
 use super::{Conformance, Distance, Gap, Mean, Measures, Row};
+use crate::results::Table;
 
 /// The comparison: a table for each scenario, in which every stack stands beside the first
 /// that ran the controller, and one of every two stacks that are further apart than
@@ -38,11 +39,11 @@ fn scenario(conformance: &Conformance, rows: &[&Row], limit: f64) -> String {
             row.controller,
             row.stack,
             mean(goodput, 2),
-            apart(gap.goodput, " %", limit),
+            gap_cell(gap.goodput, " %", limit),
             mean(rtt, 2),
-            apart(gap.rtt, " %", limit),
+            gap_cell(gap.rtt, " %", limit),
             mean(loss, 2),
-            apart(gap.loss, "", limit),
+            gap_cell(gap.loss, "", limit),
         );
     }
     text.push('\n');
@@ -64,19 +65,19 @@ fn beyond(conformance: &Conformance, limit: f64) -> String {
         "| scenario | controller | from | to | goodput | RTT | loss, points |\n|---|---|---|---|---|---|---|\n",
     );
     for Distance { scenario, controller, from, to, gap } in far {
-        let [goodput, rtt] = [gap.goodput, gap.rtt].map(|gap| apart(gap, " %", limit));
-        let loss = apart(gap.loss, "", limit);
+        let [goodput, rtt] = [gap.goodput, gap.rtt].map(|gap| gap_cell(gap, " %", limit));
+        let loss = gap_cell(gap.loss, "", limit);
         let _ = writeln!(text, "| {scenario} | {controller} | {from} | {to} | {goodput} | {rtt} | {loss} |");
     }
     text
 }
 
-/// `±` what is worth telling at so many decimals.
+/// `±` and the error to so many decimals; empty if it is zero at those.
 fn plus_minus(error: Option<f64>, decimals: usize) -> String {
-    let told = error
+    let shown = error
         .map(|error| format!("{error:.decimals$}"))
         .filter(|text| text.bytes().any(|b| (b'1'..=b'9').contains(&b)));
-    told.map(|error| format!(" ± {error}")).unwrap_or_default()
+    shown.map(|error| format!(" ± {error}")).unwrap_or_default()
 }
 
 fn mean(mean: Option<Mean>, decimals: usize) -> String {
@@ -87,8 +88,58 @@ fn mean(mean: Option<Mean>, decimals: usize) -> String {
 }
 
 /// A gap, in bold if it is wider than `limit`.
-fn apart(gap: Option<Gap>, unit: &str, limit: f64) -> String {
+fn gap_cell(gap: Option<Gap>, unit: &str, limit: f64) -> String {
     let Some(gap) = gap else { return String::new() };
     let text = format!("{:+.1}{}{unit}", gap.value, plus_minus(gap.error, 1));
     if gap.is_beyond(limit) { format!("**{text}**") } else { text }
+}
+
+/// The tables `conformance`, a row for each stack, and `distances`, a row for each two.
+#[must_use]
+pub fn tables(conformance: &Conformance) -> [Table; 2] {
+    [stacks(&conformance.rows), distances(&conformance.distances)]
+}
+
+fn stacks(rows: &[Row]) -> Table {
+    let each = || rows.iter();
+    let text = |pick: fn(&Row) -> &String| each().map(move |row| Some(pick(row).clone()));
+    let mean = |pick: fn(&Measures<Option<Mean>>) -> Option<Mean>| {
+        each().map(move |row| pick(&row.measured).map(|mean| mean.mean))
+    };
+    let error = |pick: fn(&Measures<Option<Mean>>) -> Option<Mean>| {
+        each().map(move |row| pick(&row.measured).and_then(|mean| mean.error))
+    };
+    Table::new("conformance")
+        .text("scenario", text(|row| &row.scenario))
+        .text("controller", text(|row| &row.controller))
+        .text("stack", text(|row| &row.stack))
+        .count("runs", each().map(|row| Some(row.runs.into())))
+        .text("reason", each().map(|row| row.reason.clone()))
+        .number("goodput_mbps", mean(|m| m.goodput))
+        .number("goodput_error_mbps", error(|m| m.goodput))
+        .number("rtt_mean_ms", mean(|m| m.rtt))
+        .number("rtt_mean_error_ms", error(|m| m.rtt))
+        .number("loss_percent", mean(|m| m.loss))
+        .number("loss_error_percent", error(|m| m.loss))
+}
+
+fn distances(rows: &[Distance]) -> Table {
+    let each = || rows.iter();
+    let text = |pick: fn(&Distance) -> &String| each().map(move |row| Some(pick(row).clone()));
+    let gap =
+        |pick: fn(&Measures<Option<Gap>>) -> Option<Gap>| each().map(move |row| pick(&row.gap).map(|gap| gap.value));
+    let error = |pick: fn(&Measures<Option<Gap>>) -> Option<Gap>| {
+        each().map(move |row| pick(&row.gap).and_then(|gap| gap.error))
+    };
+    Table::new("distances")
+        .text("scenario", text(|row| &row.scenario))
+        .text("controller", text(|row| &row.controller))
+        .text("from", text(|row| &row.from))
+        .text("to", text(|row| &row.to))
+        .number("goodput_percent", gap(|m| m.goodput))
+        .number("goodput_error_percent", error(|m| m.goodput))
+        .number("rtt_percent", gap(|m| m.rtt))
+        .number("rtt_error_percent", error(|m| m.rtt))
+        .number("loss_points", gap(|m| m.loss))
+        .number("loss_error_points", error(|m| m.loss))
 }

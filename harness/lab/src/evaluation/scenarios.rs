@@ -11,7 +11,7 @@ use windlass_simulator::scenario::{Builtin, Scenario, ScenarioError};
 /// A scenario's text and what to call it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its name.
+    /// Name of the scenario, unless its text gives another one.
     pub name: String,
     /// What messages call the file.
     pub file: String,
@@ -33,7 +33,7 @@ impl Source {
     /// The scenario in the file at `path`.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// The file cannot be read.
     pub fn file(path: &Path) -> Result<Source, ScenarioError> {
         let text = std::fs::read_to_string(path)
             .map_err(|source| ScenarioError::Unreadable { path: path.to_owned(), source })?;
@@ -44,7 +44,7 @@ impl Source {
     /// The scenario, with `controller` for the flows under test.
     ///
     /// # Errors
-    /// The text has mistakes.
+    /// The text is not a valid scenario; the error names every mistake with its place.
     pub fn read(&self, controller: Option<&str>) -> Result<Scenario, ScenarioError> {
         let mut scenario = Scenario::read(&self.file, &self.text, controller)?;
         if scenario.name.is_empty() {

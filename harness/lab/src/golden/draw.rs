@@ -3,23 +3,22 @@
 use std::ops::Range;
 
 use plotters::prelude::*;
-use textplots::{Chart, LabelBuilder, LabelFormat, Plot, Shape};
 
 use super::trace::Trace;
-use crate::plot::{Axes, Broken, COLOURS, Canvas, INK, ink, svg};
+use crate::plot::{Axes, COLOURS, Canvas, DrawError, INK, braille, ink, svg};
 use windlass_simulator::scenario::Scenario;
 
 const SIZE: (u32, u32) = (760, 420);
-/// Of it, what the windows get.
+/// Height of the part with the windows, pixels; the queue gets the rest.
 const WINDOWS: u32 = 280;
 
-/// A trace with what a reader of its picture has to know of the scenario.
+/// A trace with what its picture shows of the scenario.
 #[derive(Clone, Debug)]
 pub struct Picture<'a> {
     trace: &'a Trace,
-    /// Bytes of a packet.
+    /// Size of a packet, bytes.
     packet: f64,
-    /// When others compete, s.
+    /// The time in which other traffic competes, s; `None` without any.
     competition: Option<Range<f64>>,
 }
 
@@ -51,12 +50,12 @@ impl<'a> Picture<'a> {
         self.trace.time_ms.last().map_or(1.0, |time| *time as f64 / 1e3)
     }
 
-    /// An SVG: windows and thresholds above, the queue below, the time others compete
-    /// shaded.
+    /// An SVG: windows and thresholds above, the queue below, the time with
+    /// competing traffic shaded.
     ///
     /// # Errors
     /// It cannot be drawn.
-    pub fn svg(&self) -> Result<String, Broken> {
+    pub fn svg(&self) -> Result<String, DrawError> {
         svg(SIZE, |canvas| {
             let (above, below) = canvas.split_vertically(WINDOWS);
             self.draw_windows(&above)?;
@@ -64,7 +63,7 @@ impl<'a> Picture<'a> {
         })
     }
 
-    fn draw_windows(&self, canvas: &Canvas<'_>) -> Result<(), Broken> {
+    fn draw_windows(&self, canvas: &Canvas<'_>) -> Result<(), DrawError> {
         let flows = &self.trace.flows;
         let windows: Vec<_> = flows.iter().map(|flow| self.packets(&flow.cwnd)).collect();
         let top = 1.08 * highest(windows.iter().flatten());
@@ -88,14 +87,14 @@ impl<'a> Picture<'a> {
             .draw()
     }
 
-    fn draw_queue(&self, canvas: &Canvas<'_>) -> Result<(), Broken> {
+    fn draw_queue(&self, canvas: &Canvas<'_>) -> Result<(), DrawError> {
         let queue = self.queue();
         let mut axes = self.axes(canvas, 1.08 * highest(&queue), "queue", "s")?;
         axes.draw_series(LineSeries::new(queue, INK.stroke_width(1)))?;
         Ok(())
     }
 
-    fn axes<'c, 'd>(&self, canvas: &'c Canvas<'d>, top: f64, y: &str, x: &str) -> Result<Axes<'c, 'd>, Broken> {
+    fn axes<'c, 'd>(&self, canvas: &'c Canvas<'d>, top: f64, y: &str, x: &str) -> Result<Axes<'c, 'd>, DrawError> {
         let mut axes = ChartBuilder::on(canvas)
             .margin(6)
             .margin_right(22)
@@ -132,20 +131,11 @@ impl<'a> Picture<'a> {
         text
     }
 
-    /// A chart that is `height` dots high.
+    /// A chart that is `height` dots high, in a terminal `width` columns wide.
     fn chart(&self, lines: &[Vec<(f32, f32)>], width: usize, height: u32) -> String {
         let top = lines.iter().flatten().fold(1.0f32, |top, point| top.max(point.1));
-        let shapes: Vec<Shape<'_>> = lines.iter().map(|line| Shape::Lines(line)).collect();
-        // Two dots to a column, and room for the numbers beside them.
-        let dots = (2 * width.saturating_sub(8)).clamp(32, 240) as u32;
-        let mut chart = Chart::new_with_y_range(dots, height, 0.0, self.end() as f32, 0.0, top);
-        let mut drawn = chart.x_label_format(LabelFormat::Value).y_label_format(LabelFormat::Value);
-        for shape in &shapes {
-            drawn = drawn.lineplot(shape);
-        }
-        drawn.axis();
-        drawn.figures();
-        drawn.to_string()
+        // Room for the numbers beside the chart.
+        braille(lines, width.saturating_sub(8), height, (self.end() as f32, top))
     }
 }
 

@@ -1,11 +1,11 @@
-//! Running a controller on its stage.
+//! Recording the golden trace of a controller.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event, Time};
 
-use super::stage::Stage;
+use super::scenario::GoldenScenario;
 use super::trace::{Line, Trace};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::{SimError, Simulation};
@@ -26,15 +26,15 @@ impl Recorder for Latest {
     }
 }
 
-/// Runs `scenario`, the one of `stage` with `controller` under test, and notes at every
-/// point of its series what its flows under test may do and how many packets wait in its
-/// first queue. A flow that is not active decides nothing.
+/// Runs `scenario`, which is `golden` with `controller` under test, and records at every
+/// point of its series the latest decision of each flow under test and the packets waiting in
+/// its first queue. A flow that is not active has no decision.
 ///
 /// # Errors
-/// The scenario cannot be simulated, which that of a stage always can.
-pub fn record(stage: &Stage, controller: &str, scenario: &Scenario) -> Result<Trace, SimError> {
+/// The scenario cannot be simulated, which does not happen with golden scenarios.
+pub fn record(golden: &GoldenScenario, controller: &str, scenario: &Scenario) -> Result<Trace, SimError> {
     let mut simulation = Simulation::new(scenario)?;
-    let mut trace = Trace { controller: controller.to_owned(), stage: stage.name.to_owned(), ..Trace::default() };
+    let mut trace = Trace { controller: controller.to_owned(), scenario: golden.name.to_owned(), ..Trace::default() };
     let mut latest = Vec::new();
     for (number, flow) in scenario.flows.iter().enumerate().filter(|(_, flow)| flow.under_test) {
         let recorder = Latest::default();

@@ -1,4 +1,4 @@
-//! A trace as text: what was decided and how long the queue was, at equal distances.
+//! A golden trace as text: decisions and queue length at equal distances in time.
 
 use std::fmt;
 
@@ -7,35 +7,35 @@ use windlass_controllers::Phase;
 /// A flow of a trace.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Line {
-    /// Its name.
+    /// Name of the flow, unique in the scenario.
     pub name: String,
     /// Congestion window, bytes; `None` before its first event and after its end.
     pub cwnd: Vec<Option<u64>>,
     /// Slow-start threshold, bytes; `None` while there is none.
     pub ssthresh: Vec<Option<u64>>,
-    /// What it was doing.
+    /// Its phase; `None` before its first event and after its end.
     pub phase: Vec<Option<Phase>>,
     /// Packets sent, declared lost and seen CE-marked, and congestion responses, in the
     /// whole run.
     pub totals: [u64; 4],
 }
 
-/// What a controller did on a stage.
+/// What a controller did on a golden scenario, at equal distances in time.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {
     /// The controller as a user types it.
     pub controller: String,
-    /// Name of the stage.
-    pub stage: String,
-    /// When, ms.
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Time of each point, ms.
     pub time_ms: Vec<u64>,
-    /// The flows under test.
+    /// The flows under test, in the scenario's order.
     pub flows: Vec<Line>,
-    /// Packets waiting in the queue.
+    /// Packets waiting in the first queue at each point.
     pub queue: Vec<u64>,
 }
 
-/// A line of a trace's text is not what it has to be.
+/// A line of a golden trace that does not have the form it should.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("line {line} of a golden trace is {found:?}; expected {expected}")]
 pub struct Malformed {
@@ -53,7 +53,7 @@ fn cell<T: ToString>(value: Option<T>) -> String {
 
 impl fmt::Display for Trace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "# {} on {}", self.controller, self.stage)?;
+        writeln!(f, "# {} on {}", self.controller, self.scenario)?;
         for flow in &self.flows {
             let [sent, lost, marked, responses] = flow.totals;
             writeln!(f, "# {}: {sent} sent, {lost} lost, {marked} marked, {responses} responses", flow.name)?;
@@ -84,8 +84,8 @@ impl std::str::FromStr for Trace {
             let wrong = |expected| Malformed { line: i + 1, found: line.to_owned(), expected };
             if let Some(comment) = line.strip_prefix("# ") {
                 if i == 0 {
-                    let (controller, stage) = comment.split_once(" on ").ok_or(wrong("# CONTROLLER on STAGE"))?;
-                    (trace.controller, trace.stage) = (controller.to_owned(), stage.to_owned());
+                    let (controller, scenario) = comment.split_once(" on ").ok_or(wrong("# CONTROLLER on SCENARIO"))?;
+                    (trace.controller, trace.scenario) = (controller.to_owned(), scenario.to_owned());
                 } else {
                     trace.flows.push(totals(comment).ok_or(wrong("# FLOW: … sent, … lost, … marked, … responses"))?);
                 }
@@ -126,10 +126,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_what_it_writes() {
+    fn text_reads_back_as_the_same_trace() {
         let trace = Trace {
             controller: "reno:iw=4".to_owned(),
-            stage: "shared".to_owned(),
+            scenario: "shared".to_owned(),
             time_ms: vec![100, 200],
             flows: vec![Line {
                 name: "flow".to_owned(),

@@ -3,35 +3,37 @@
 use std::fmt;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::quantity::{Curve, Quantity};
-use super::trail::Trail;
+use super::time_series::TimeSeries;
 use windlass_simulator::scenario::Scenario;
 
 /// One scenario of an experiment.
 #[derive(Clone, Debug)]
 pub struct Cell {
-    /// Unique in its experiment.
+    /// Name of the cell, unique in its experiment.
     pub name: String,
-    /// What is varied, and its value here.
+    /// The varied settings, each with its value in this cell.
     pub settings: Vec<(&'static str, String)>,
     /// The scenario as TOML; every repetition sets its own seed.
     pub scenario: String,
-    /// The link that is watched.
+    /// Name of the link that is observed.
     pub bottleneck: &'static str,
-    /// Distance between looks, ms.
+    /// Time between two observations, ms.
     pub step_ms: f64,
-    /// What is read off.
+    /// What is read off its runs.
     pub measure: Measure,
 }
 
 impl Cell {
-    /// The value of a setting.
+    /// The value of a setting; `None` if the cell does not have it.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
 
-    /// Packets the bottleneck could send in a run.
+    /// Packets the bottleneck could send in a run: an estimate of the work.
     #[must_use]
     pub fn packets(&self) -> f64 {
         let scenario = Scenario::read(&self.name, &self.scenario, None).ok();
@@ -47,30 +49,31 @@ fn most_packets(scenario: &Scenario, bottleneck: &str) -> Option<f64> {
 }
 
 /// What is read off a run.
-pub type Read = dyn Fn(&Trail) -> Measured + Send + Sync;
+pub type Read = dyn Fn(&TimeSeries) -> Measured + Send + Sync;
 
 /// How quantities and curves are read off a run.
 #[derive(Clone)]
 pub struct Measure {
-    /// Tells it from every other one, its parameters included: equal names read equally.
+    /// Its name with all its parameters: measures of equal names read the same.
     pub name: String,
-    /// Facts of controllers that are followed for it, by the names their pages give them.
-    pub inside: &'static [&'static str],
-    /// Does it.
+    /// State variables of controllers that are recorded for it, by the names `inspect` gives
+    /// them.
+    pub state_variables: &'static [&'static str],
+    /// The function that reads quantities and curves off a run.
     pub read: Arc<Read>,
 }
 
 impl Measure {
     /// The measure called `name`.
     #[must_use]
-    pub fn new(name: String, read: impl Fn(&Trail) -> Measured + Send + Sync + 'static) -> Measure {
-        Measure { name, inside: &[], read: Arc::new(read) }
+    pub fn new(name: String, read: impl Fn(&TimeSeries) -> Measured + Send + Sync + 'static) -> Measure {
+        Measure { name, state_variables: &[], read: Arc::new(read) }
     }
 
-    /// The same, following `facts` of controllers.
+    /// The same measure, which also follows the state variables called `names`.
     #[must_use]
-    pub fn seeing(self, facts: &'static [&'static str]) -> Measure {
-        Measure { name: format!("{} seeing {facts:?}", self.name), inside: facts, ..self }
+    pub fn with_state_variables(self, names: &'static [&'static str]) -> Measure {
+        Measure { name: format!("{} with {names:?}", self.name), state_variables: names, ..self }
     }
 }
 
@@ -83,9 +86,9 @@ impl fmt::Debug for Measure {
 /// What was read off a run.
 #[derive(Clone, Debug, Default)]
 pub struct Measured {
-    /// Numbers. One that a run does not tell is left out.
+    /// Numbers. Those that the run does not show are left out.
     pub quantities: Vec<Quantity>,
-    /// Curves, of which one repetition's are kept for figures.
+    /// Curves for figures; those of the first repetition are stored.
     pub curves: Vec<Curve>,
 }
 
@@ -94,9 +97,9 @@ pub struct Measured {
 pub enum Figure {
     /// Curves of one kind over time, of every cell or of those whose settings agree.
     Curves {
-        /// Its title.
+        /// Title of the figure.
         title: &'static str,
-        /// The kind of curve.
+        /// The kind of curve, as in [`Curve::kind`].
         kind: &'static str,
         /// What the vertical axis shows, with its unit.
         y: &'static str,
@@ -105,28 +108,59 @@ pub enum Figure {
     },
     /// Quantities side by side for each value of a setting; of cells that agree in it the first.
     Bars {
-        /// Its title.
+        /// Title of the figure.
         title: &'static str,
-        /// The setting.
+        /// The setting whose values get a group of bars each.
         of: &'static str,
-        /// The quantities.
+        /// Ids of the quantities, a bar each.
         quantities: &'static [&'static str],
         /// What the vertical axis shows, with its unit.
         y: &'static str,
     },
     /// A quantity over a setting that is a number.
     Across {
-        /// Its title.
+        /// Title of the figure.
         title: &'static str,
-        /// The setting.
+        /// The setting on the horizontal axis.
         x: &'static str,
         /// What the horizontal axis shows, with its unit.
         x_label: &'static str,
-        /// The quantity.
+        /// Id of the quantity on the vertical axis.
         quantity: &'static str,
         /// What the vertical axis shows, with its unit.
         y: &'static str,
         /// The setting whose values get a line each.
         by: &'static str,
     },
+}
+
+/// How much of an experiment is run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The whole of it, with the document's own times.
+    Full,
+    /// A tenth of the document's times: shows that it works, and is not to be compared with
+    /// the document.
+    Quick,
+}
+
+impl Scale {
+    /// A time of the document, s, at this scale.
+    #[must_use]
+    pub fn time(self, seconds: f64) -> f64 {
+        match self {
+            Scale::Full => seconds,
+            Scale::Quick => seconds / 10.0,
+        }
+    }
+
+    /// Its name in paths and files: `full` or `quick`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Scale::Full => "full",
+            Scale::Quick => "quick",
+        }
+    }
 }

@@ -1,25 +1,22 @@
-//! The documents and their experiments.
+//! The model of a document: its experiments, and the claims that their runs answer.
 
-use super::cell::{Cell, Figure};
-use super::claim::Claim;
-use super::extent::Extent;
-use super::result::{CellResult, Derived};
-use super::{arumaithurai, chan, cho, sharma};
+use super::cell::{Cell, Figure, Scale};
+use super::result::{Answer, CellResult, Derived, ExperimentResult};
 
-/// A document.
+/// A document with an evaluation of its schemes.
 #[derive(Clone, Copy, Debug)]
 pub struct Document {
-    /// What its specification is cited by.
+    /// The name its specification is cited by, such as `cho`.
     pub name: &'static str,
-    /// Author, title, year.
+    /// Author, title and year of the document.
     pub title: &'static str,
-    /// What a reader of its page should know first, as paragraphs.
+    /// The introduction of its page, as paragraphs.
     pub guide: &'static [&'static str],
     /// Its experiments, in the order of the specification.
     pub experiments: &'static [Experiment],
-    /// Values to hold ours against, as [`published`](super::published()) reads them.
+    /// Published values to compare with, as TOML that [`published`](super::published()) reads.
     pub published: &'static str,
-    /// What its schemes are for.
+    /// Statements on what its schemes are for.
     pub claims: &'static [Claim],
 }
 
@@ -28,51 +25,57 @@ pub struct Document {
 pub struct Experiment {
     /// Its id in the specification.
     pub id: &'static str,
-    /// What it is, one line.
+    /// One line on what it shows.
     pub title: &'static str,
-    /// Where the specification has it.
+    /// The section of the specification, and the document's figures and tables.
     pub spec: &'static str,
-    /// What is varied.
+    /// The settings that are varied, in words.
     pub varied: &'static str,
-    /// How it is run.
+    /// Its cells, repetitions and figures.
     pub plan: Plan,
 }
 
-/// What is run, and what comes of it.
+/// How an experiment is run and evaluated.
 #[derive(Clone, Copy, Debug)]
 pub struct Plan {
-    /// Its cells.
-    pub cells: fn(Extent) -> Vec<Cell>,
+    /// Makes its cells at a scale.
+    pub cells: fn(Scale) -> Vec<Cell>,
     /// Repetitions unless others are asked for.
     pub repetitions: u64,
     /// Seed of the first one; the others follow.
     pub seed: u64,
-    /// What follows from several cells together.
+    /// Computes the numbers that follow from several cells.
     pub derive: fn(&[CellResult]) -> Vec<Derived>,
-    /// Its figures.
+    /// The figures drawn of its cells.
     pub figures: &'static [Figure],
 }
 
-/// The four documents.
-pub const DOCUMENTS: &[Document] = &[sharma::DOCUMENT, cho::DOCUMENT, chan::DOCUMENT, arumaithurai::DOCUMENT];
+/// A statement that the runs of an experiment answer. Specifications hold what schemes are for,
+/// not what the documents found, so it is that.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim {
+    /// Unique over all documents, such as `cho-1`.
+    pub id: &'static str,
+    /// Id of the experiment whose runs answer it.
+    pub experiment: &'static str,
+    /// The statement, one sentence.
+    pub text: &'static str,
+    /// The answer, with the numbers it rests on; `None` if the runs do not show it.
+    pub answer: fn(&ExperimentResult) -> Option<(bool, String)>,
+}
 
-impl Document {
-    /// The document called `name`.
-    #[must_use]
-    pub fn named(name: &str) -> Option<&'static Document> {
-        DOCUMENTS.iter().find(|document| document.name == name)
-    }
-
-    /// The experiment with this id, in whatever case, and its document. No two documents
-    /// share an id.
-    #[must_use]
-    pub fn with(id: &str) -> Option<(&'static Document, &'static Experiment)> {
-        let all = DOCUMENTS.iter().flat_map(|document| document.experiments.iter().map(move |e| (document, e)));
-        all.into_iter().find(|(_, experiment)| experiment.id.eq_ignore_ascii_case(id))
+impl Claim {
+    /// The answer of `result` to it.
+    pub(super) fn answered(&self, result: &ExperimentResult) -> Answer {
+        let (holds, evidence) = match (self.answer)(result) {
+            Some((holds, evidence)) => (Some(holds), evidence),
+            None => (None, "what it needs was not run".to_owned()),
+        };
+        Answer { claim: self.id.to_owned(), text: self.text.to_owned(), holds, evidence }
     }
 }
 
 /// Nothing follows from several cells.
-pub(super) fn nothing(_: &[CellResult]) -> Vec<Derived> {
+pub fn nothing(_: &[CellResult]) -> Vec<Derived> {
     Vec::new()
 }

@@ -1,28 +1,27 @@
-//! Values to hold ours against, from a data file for each document.
+//! Published values to compare with, from a data file for each document.
 
 use serde::Deserialize;
 
 use super::result::{CellResult, Comparison, Derived};
 
-/// A value to hold ours against: of the document, or of a closed form of its
-/// specification.
+/// A value to compare with: of the document, or of a closed form of its specification.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The experiment.
+    /// Id of the experiment.
     pub experiment: String,
-    /// The cell, or whose a number is that follows from several; a setting and its value
+    /// The cell, or what a number of several cells belongs to; a setting and its value
     /// (`controller=fast`) for all cells that have it; empty for all.
     pub cell: String,
-    /// The quantity.
+    /// Id of the quantity.
     pub quantity: String,
-    /// The value.
+    /// The value, in the unit of the quantity.
     pub value: f64,
-    /// By what share ours may differ at most in a full run.
+    /// Largest relative difference of our value in a full run; `None` for no such rule.
     pub within: Option<f64>,
-    /// Or on which side of it ours has to be.
+    /// The side of it on which our value has to be; `None` for no such rule.
     pub bound: Option<Bound>,
-    /// Where it is from.
+    /// The figure, table or closed form it is from.
     pub source: String,
 }
 
@@ -30,9 +29,9 @@ pub struct Published {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// No more than that.
+    /// At most the value.
     Most,
-    /// No less.
+    /// At least the value.
     Least,
 }
 
@@ -46,13 +45,13 @@ struct File {
 /// The values in a data file.
 ///
 /// # Errors
-/// It is not one.
+/// The text is not TOML, or has other keys.
 pub fn published(text: &str) -> Result<Vec<Published>, toml::de::Error> {
     toml::from_str::<File>(text).map(|file| file.value)
 }
 
 impl Published {
-    /// What ours has to be, in words; empty if nothing.
+    /// The rule for our value, in words; empty without one.
     fn rule(&self) -> String {
         match (self.within, self.bound) {
             (Some(within), _) => format!("within {} %", 100.0 * within),
@@ -73,7 +72,7 @@ impl Published {
         }
     }
 
-    /// Ours beside it.
+    /// Comparisons with our values: one for each cell and derived number it speaks of.
     pub(super) fn beside(&self, cells: &[CellResult], derived: &[Derived]) -> Vec<Comparison> {
         let fits = |cell: &&CellResult| {
             let has = |(setting, wanted)| cell.setting(setting) == Some(wanted);

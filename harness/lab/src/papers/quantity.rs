@@ -4,22 +4,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::compare::{Sample, half_width};
 
-/// Confidence of intervals.
+/// Confidence of intervals, 0 to 1.
 const CONFIDENCE: f64 = 0.95;
 
 /// A number read off one run.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Quantity {
-    /// What it is, in short: `M6`.
+    /// The id of the quantity, such as `M6`.
     pub id: String,
     /// Its unit; empty for a pure number.
     pub unit: String,
-    /// The number.
+    /// The number, in `unit`.
     pub value: f64,
 }
 
 impl Quantity {
-    /// A quantity.
+    /// The quantity `id` in `unit`.
     #[must_use]
     pub fn new(id: &str, unit: &str, value: f64) -> Quantity {
         Quantity { id: id.to_owned(), unit: unit.to_owned(), value }
@@ -31,24 +31,24 @@ impl Quantity {
 pub struct Curve {
     /// What it shows: `cwnd`, `queue`; figures pick curves by this.
     pub kind: String,
-    /// Whose it is; empty if there is only one.
+    /// The flow it belongs to; empty if there is only one.
     pub of: String,
-    /// Where, s.
+    /// Times, s.
     pub x: Vec<f64>,
-    /// The values.
+    /// A value for each of `x`.
     pub y: Vec<f64>,
 }
 
 /// A quantity over repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Mean {
-    /// Its quantity.
+    /// The id of the quantity.
     pub id: String,
-    /// Its unit.
+    /// Unit of the quantity; empty for a pure number.
     pub unit: String,
-    /// Repetitions that tell it.
+    /// Repetitions that have it.
     pub repetitions: usize,
-    /// Their mean.
+    /// The mean over the repetitions.
     pub mean: f64,
     /// Half of the 95 % confidence interval of the mean, by Student's t; missing with one
     /// repetition.

@@ -1,15 +1,9 @@
-//! What an experiment comes to.
+//! The results of experiments.
 
 use serde::{Deserialize, Serialize};
 
-use super::cell::Cell;
-use super::chart::draw;
-use super::claim::Answer;
-use super::document::{Document, Experiment, Plan};
-use super::extent::Extent;
-use super::keep::{CODE, Record};
-use super::published::published;
-use super::quantity::{Curve, Mean, Quantity, mean_of};
+use super::cell::Scale;
+use super::quantity::{Curve, Mean};
 
 /// Name and version of the layout of an experiment's file.
 pub const SCHEMA: &str = "windlass-paper/1";
@@ -17,15 +11,15 @@ pub const SCHEMA: &str = "windlass-paper/1";
 /// A cell over its repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CellResult {
-    /// Its name.
+    /// Name of the cell.
     pub cell: String,
-    /// What is varied, and its value here.
+    /// The varied settings, each with its value in this cell.
     pub settings: Vec<(String, String)>,
     /// The scenario as TOML, without a seed.
     pub scenario: String,
     /// Seeds of the repetitions.
     pub seeds: Vec<u64>,
-    /// Its quantities.
+    /// Its quantities, each as the mean over the repetitions.
     pub means: Vec<Mean>,
     /// The curves of the first repetition.
     #[serde(skip)]
@@ -33,19 +27,19 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// The value of a setting.
+    /// The value of a setting; `None` if the cell does not have it.
     #[must_use]
     pub fn setting(&self, name: &str) -> Option<&str> {
         self.settings.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// The mean of a quantity; `None` if no repetition told it.
+    /// The mean of a quantity; `None` if no repetition has it.
     #[must_use]
     pub fn mean(&self, id: &str) -> Option<&Mean> {
         self.means.iter().find(|mean| mean.id == id)
     }
 
-    /// Its number.
+    /// The mean of a quantity as a number; `None` if no repetition has it.
     #[must_use]
     pub fn value(&self, id: &str) -> Option<f64> {
         self.mean(id).map(|mean| mean.mean)
@@ -55,18 +49,18 @@ impl CellResult {
 /// A number that follows from several cells.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Derived {
-    /// What it is, in short: `M10`.
+    /// The id of the number, such as `M10`.
     pub id: String,
-    /// Whose it is.
+    /// The cell, scheme or pair that it belongs to.
     pub of: String,
-    /// Its unit.
+    /// Unit of the number; empty for a pure one.
     pub unit: String,
-    /// The number.
+    /// The number, in `unit`.
     pub value: f64,
 }
 
 impl Derived {
-    /// A number of `of`.
+    /// The number `id` of `of`, in `unit`.
     #[must_use]
     pub fn new(id: &str, of: &str, unit: &str, value: f64) -> Derived {
         Derived { id: id.to_owned(), of: of.to_owned(), unit: unit.to_owned(), value }
@@ -76,24 +70,24 @@ impl Derived {
 /// A published value and ours.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The cell.
+    /// Name of the cell, or what a number of several cells belongs to.
     pub cell: String,
-    /// The quantity.
+    /// Id of the quantity.
     pub quantity: String,
-    /// Its unit.
+    /// Unit of the number; empty for a pure one.
     pub unit: String,
     /// The published value.
     pub published: f64,
-    /// Where that is from.
+    /// The source of the published value.
     pub source: String,
-    /// Ours.
+    /// Our value.
     pub ours: f64,
     /// Half of our confidence interval; missing with one repetition.
     pub half_width: Option<f64>,
-    /// What ours has to be, in words; empty if nothing.
+    /// The rule for our value, in words; empty without one.
     #[serde(default)]
     pub rule: String,
-    /// Whether it is.
+    /// Whether our value follows the rule; missing without one.
     #[serde(default)]
     pub holds: Option<bool>,
 }
@@ -101,99 +95,76 @@ pub struct Comparison {
 /// A figure that was drawn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Drawn {
-    /// Its title.
+    /// Title of the figure.
     pub title: String,
-    /// The picture.
+    /// The picture as SVG.
     pub svg: String,
 }
 
-/// What an experiment came to.
+/// The result of an experiment.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExperimentResult {
-    /// [`SCHEMA`].
+    /// Name and version of the layout: [`SCHEMA`].
     pub schema: String,
-    /// The document's name.
+    /// Name of the document, such as `cho`.
     pub document: String,
-    /// Its id.
+    /// The experiment's id in the specification.
     pub id: String,
-    /// What it is.
+    /// What the experiment is, one line.
     pub title: String,
-    /// Where the specification has it.
+    /// The section of the specification, and the document's figures and tables.
     pub spec: String,
-    /// What is varied.
+    /// The settings that are varied, in words.
     pub varied: String,
-    /// How much of it was run.
-    pub extent: Extent,
-    /// What ran it.
+    /// Whether it was run in full or quickly.
+    #[serde(alias = "extent")]
+    pub scale: Scale,
+    /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
-    /// [`CODE`] that ran it.
+    /// [`CODE`](super::CODE) of the program that ran it.
     pub code: String,
     /// Its cells, in order.
     pub cells: Vec<CellResult>,
-    /// What follows from them together.
+    /// Numbers that follow from several cells.
     pub derived: Vec<Derived>,
     /// Published values beside ours; none unless it was run in full.
     pub comparisons: Vec<Comparison>,
-    /// Its figures.
+    /// Its figures, drawn.
     pub figures: Vec<Drawn>,
-    /// What it says to the statements about the document's schemes.
+    /// Answers to the claims about the document's schemes.
     #[serde(default)]
     pub claims: Vec<Answer>,
-    /// Cells that what ran it cannot run, and why.
+    /// Cells that the stack cannot run, each with the reason.
     #[serde(default)]
     pub skipped: Vec<(String, String)>,
 }
 
-/// Puts the records of an experiment together. `runs` has, for each cell, its records in
-/// the order of their seeds.
-#[must_use]
-pub fn conclude(
-    document: &Document,
-    experiment: &Experiment,
-    plan: &Plan,
-    extent: Extent,
-    stack: &str,
-    runs: Vec<(Cell, Vec<Record>)>,
-) -> ExperimentResult {
-    let cells: Vec<CellResult> = runs.into_iter().map(|(cell, records)| of_cell(cell, records)).collect();
-    let derived = (plan.derive)(&cells);
-    // A test reads every data file.
-    let published = published(document.published).unwrap_or_default();
-    let published = published.iter().filter(|value| value.experiment == experiment.id);
-    let comparisons = match extent {
-        Extent::Full => published.flat_map(|value| value.beside(&cells, &derived)).collect(),
-        Extent::Quick => Vec::new(),
-    };
-    let mut result = ExperimentResult {
-        schema: SCHEMA.to_owned(),
-        document: document.name.to_owned(),
-        id: experiment.id.to_owned(),
-        title: experiment.title.to_owned(),
-        spec: experiment.spec.to_owned(),
-        varied: experiment.varied.to_owned(),
-        extent,
-        stack: stack.to_owned(),
-        code: CODE.to_owned(),
-        derived,
-        comparisons,
-        figures: plan.figures.iter().flat_map(|figure| draw(figure, &cells)).collect(),
-        cells,
-        claims: Vec::new(),
-        skipped: Vec::new(),
-    };
-    let claims = document.claims.iter().filter(|claim| claim.experiment == experiment.id);
-    result.claims = claims.map(|claim| claim.answered(&result)).collect();
-    result
+/// The answer of an experiment to a claim.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Answer {
+    /// The id of the claim.
+    pub claim: String,
+    /// The statement of the claim.
+    pub text: String,
+    /// Whether it holds; missing if the runs do not show it.
+    pub holds: Option<bool>,
+    /// The numbers it rests on.
+    pub evidence: String,
 }
 
-fn of_cell(cell: Cell, records: Vec<Record>) -> CellResult {
-    let quantities: Vec<&[Quantity]> = records.iter().map(|record| record.quantities.as_slice()).collect();
-    CellResult {
-        means: mean_of(&quantities),
-        seeds: records.iter().map(|record| record.seed).collect(),
-        curves: records.into_iter().next().map(|record| record.curves).unwrap_or_default(),
-        cell: cell.name,
-        settings: cell.settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        scenario: cell.scenario,
+impl ExperimentResult {
+    /// A quantity of the first cell with these settings; `None` without such a cell or quantity.
+    #[must_use]
+    pub fn of(&self, settings: &[(&str, &str)], quantity: &str) -> Option<f64> {
+        let fits = |cell: &&CellResult| settings.iter().all(|(name, value)| cell.setting(name) == Some(value));
+        self.cells.iter().find(fits)?.value(quantity)
+    }
+
+    /// The mean of a quantity over all cells with these settings; `None` without any.
+    #[must_use]
+    pub fn mean_over(&self, settings: &[(&str, &str)], quantity: &str) -> Option<f64> {
+        let fits = |cell: &&CellResult| settings.iter().all(|(name, value)| cell.setting(name) == Some(value));
+        let values: Vec<f64> = self.cells.iter().filter(fits).filter_map(|cell| cell.value(quantity)).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 }

@@ -1,29 +1,30 @@
-//! A run that is watched and checked while it goes on.
+//! Running a scenario in the simulator, observed at equal distances in time and checked on the
+//! way.
 
 use windlass_controllers::{Span, Time};
 
-use super::trail::{FlowTrail, Trail};
+use super::time_series::{FlowTimeSeries, TimeSeries};
 use windlass_network::{Limit, LinkId};
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::{SimError, Simulation};
 
 /// Why a run has no record.
 #[derive(Debug, thiserror::Error)]
-pub enum Broken {
-    /// It was stopped.
+pub enum WatchError {
+    /// `stop` asked for it.
     #[error("stopped")]
     Stopped,
     /// The scenario cannot be simulated.
     #[error(transparent)]
     Sim(#[from] SimError),
-    /// What every run has to obey was violated: a defect of the simulator.
+    /// An invariant of every run was violated: a defect of the simulator.
     #[error("{scenario}, seed {seed}, at {at} s: {what}")]
     Violated {
         /// Name of the scenario.
         scenario: String,
         /// Seed of the run.
         seed: u64,
-        /// When, s.
+        /// Simulated time, s.
         at: f64,
         /// What was found and what was expected.
         what: String,
@@ -34,27 +35,31 @@ pub enum Broken {
 }
 
 /// Runs `scenario` in the simulator and looks at its flows and at the link `bottleneck`
-/// every `step`, and at the facts of controllers called as in `inside`. `stop` is told how much of the run is done, 0 to 1, and says whether to
-/// give up.
+/// every `step`, and at the state variables of controllers called `names`. `stop` gets the part of the run
+/// that is done, 0 to 1, and returns whether to give up.
 ///
 /// # Errors
-/// Stopped; the scenario cannot be simulated; the run broke a law every run obeys.
+/// Stopped; the scenario cannot be simulated; the run violates an invariant.
 pub fn watch(
     scenario: &Scenario,
     bottleneck: &str,
     step: Span,
-    inside: &[&'static str],
+    names: &[&'static str],
     stop: &dyn Fn(f64) -> bool,
-) -> Result<Trail, Broken> {
+) -> Result<TimeSeries, WatchError> {
     let mut simulation = Simulation::new(scenario)?;
-    let link = simulation.network().link(bottleneck).ok_or_else(|| Broken::NoLink(bottleneck.to_owned()))?;
+    let link = simulation.network().link(bottleneck).ok_or_else(|| WatchError::NoLink(bottleneck.to_owned()))?;
     let spec = &scenario.topology.links[link.0 as usize];
     let (rate, limit) = (spec.rate, spec.limit);
     let points = (scenario.duration.0 / step.0.max(1)) as usize;
-    let facts = || inside.iter().map(|name| (*name, Vec::with_capacity(points + 1))).collect();
-    let flow = |name: &str| FlowTrail { name: name.to_owned(), inside: facts(), ..FlowTrail::default() };
+    let state_variables = || names.iter().map(|name| (*name, Vec::with_capacity(points + 1))).collect();
+    let flow = |name: &str| FlowTimeSeries {
+        name: name.to_owned(),
+        state_variables: state_variables(),
+        ..FlowTimeSeries::default()
+    };
     let mut time = Vec::with_capacity(points + 1);
-    let mut flows: Vec<FlowTrail> = scenario.flows.iter().map(|spec| flow(&spec.name)).collect();
+    let mut flows: Vec<FlowTimeSeries> = scenario.flows.iter().map(|spec| flow(&spec.name)).collect();
     let (mut queue, mut queue_integral) = (Vec::with_capacity(points + 1), Vec::with_capacity(points + 1));
     let (mut forwarded, mut overflowed) = (Vec::with_capacity(points + 1), Vec::with_capacity(points + 1));
     // Looks that come every few milliseconds need not each ask whether to go on.
@@ -66,7 +71,7 @@ pub fn watch(
         }
         if point % look == 0 {
             if stop(point as f64 / points.max(1) as f64) {
-                return Err(Broken::Stopped);
+                return Err(WatchError::Stopped);
             }
             check(&mut simulation, link, limit)?;
         }
@@ -76,20 +81,20 @@ pub fn watch(
         queue_integral.push(stats.waiting_packet_seconds);
         forwarded.push(stats.forwarded_bytes);
         overflowed.push(stats.dropped_full);
-        for (number, trail) in flows.iter_mut().enumerate() {
+        for (number, series) in flows.iter_mut().enumerate() {
             let counts = simulation.counts(number);
             // A flow that stops with the run had its window until then.
-            let before = trail.cwnd.last().copied().filter(|_| point == points && !counts.is_active);
-            trail.cwnd.push(before.unwrap_or(counts.cwnd_packets));
-            trail.arrivals.push(counts.arrivals);
-            trail.goodput.push(counts.goodput_bytes);
-            trail.sent.push(counts.sent);
-            trail.lost.push(counts.lost);
-            trail.loss_classification = counts.loss_classification;
-            if !inside.is_empty() {
-                trail.inside.iter_mut().for_each(|(_, values)| values.push(f64::NAN));
+            let before = series.cwnd.last().copied().filter(|_| point == points && !counts.is_active);
+            series.cwnd.push(before.unwrap_or(counts.cwnd_packets));
+            series.arrivals.push(counts.arrivals);
+            series.goodput.push(counts.goodput_bytes);
+            series.sent.push(counts.sent);
+            series.lost.push(counts.lost);
+            series.loss_classification = counts.loss_classification;
+            if !names.is_empty() {
+                series.state_variables.iter_mut().for_each(|(_, values)| values.push(f64::NAN));
                 simulation.inspect(number, &mut |name, value| {
-                    let followed = trail.inside.iter_mut().find(|(other, _)| *other == name);
+                    let followed = series.state_variables.iter_mut().find(|(other, _)| *other == name);
                     if let Some(last) = followed.and_then(|(_, values)| values.last_mut()) {
                         *last = value;
                     }
@@ -100,18 +105,29 @@ pub fn watch(
     check(&mut simulation, link, limit)?;
     let max_queue = simulation.network().stats(link, simulation.now()).max_waiting as f64;
     let outcome = simulation.finish();
-    Ok(Trail { max_queue, step: step.secs(), time, flows, queue, queue_integral, forwarded, overflowed, rate, outcome })
+    Ok(TimeSeries {
+        max_queue,
+        step: step.secs(),
+        time,
+        flows,
+        queue,
+        queue_integral,
+        forwarded,
+        overflowed,
+        rate,
+        outcome,
+    })
 }
 
 /// What holds at every instant of every run: packets sent are delivered, gone or under way;
 /// no receiver has more than its sender sent; no queue is longer than its limit; no link
 /// sends more than it can.
-fn check(simulation: &mut Simulation, link: LinkId, limit: Limit) -> Result<(), Broken> {
+fn check(simulation: &mut Simulation, link: LinkId, limit: Limit) -> Result<(), WatchError> {
     let at = simulation.now();
     let waiting = simulation.waiting(link);
     let violated = |what: String| {
         let scenario = simulation.scenario();
-        Err(Broken::Violated { scenario: scenario.name.clone(), seed: scenario.seed, at: at.0 as f64 / 1e9, what })
+        Err(WatchError::Violated { scenario: scenario.name.clone(), seed: scenario.seed, at: at.0 as f64 / 1e9, what })
     };
     let network = simulation.network();
     let (sent, delivered, gone, holds) = (network.sent(), network.delivered(), network.gone(), network.holds());

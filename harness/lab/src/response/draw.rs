@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::law::Law;
 use super::measure::Point;
-use crate::plot::{Broken, COLOURS, INK, ink, svg as picture};
+use crate::plot::{COLOURS, DrawError, INK, ink, svg as picture};
 
 const SIZE: (u32, u32) = (760, 520);
 
@@ -13,7 +13,7 @@ const SIZE: (u32, u32) = (760, 520);
 ///
 /// # Errors
 /// There is nothing to draw.
-pub fn svg(curves: &[(&Law, Vec<Point>)]) -> Result<String, Broken> {
+pub fn svg(curves: &[(&Law, Vec<Point>)]) -> Result<String, DrawError> {
     let points = || curves.iter().flat_map(|(_, points)| points);
     let loss = range(points().map(Point::loss));
     let window = range(points().map(|point| point.measured));

@@ -1,22 +1,22 @@
-//! The closed forms.
+//! The closed forms of response functions.
 
-/// A cycle from one loss to the next as the closed forms have it.
+/// The cycle from one loss to the next by the closed form.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Cycle {
     /// Mean packets per round trip.
     pub window: f64,
     /// Round trips from one loss to the next.
     pub epoch: f64,
-    /// Mean packets per round trip if the recovery period is counted, as the documents do
-    /// not: until the window has drained to what remains and a packet sent after that
-    /// comes back (`RFC 9002 §7.3.2`) nothing grows.
+    /// Mean packets per round trip with the recovery period counted, which the documents leave
+    /// out: the window does not grow until a packet sent after the reduction is acknowledged
+    /// (`RFC 9002 §7.3.2`).
     pub with_recovery: f64,
 }
 
 /// A controller's response function.
 #[derive(Clone, Copy, Debug)]
 pub struct Law {
-    /// The controller as a user types it.
+    /// The controller as a user types it, with parameters.
     pub controller: &'static str,
     /// How many flows of one group send; 1 for a single flow. Rates are of all together.
     pub flows: u32,
@@ -46,7 +46,7 @@ fn reno(p: f64) -> Cycle {
 }
 
 /// `spec: cho §4.7 P7, eq. 3.16`: additive increase by k, decrease by 1/(2k).
-fn strength(k: f64, p: f64) -> Cycle {
+fn weighted(k: f64, p: f64) -> Cycle {
     aimd(k, 0.5 / k, p)
 }
 
@@ -83,9 +83,9 @@ pub const LAWS: &[Law] = &[
     Law { controller: "highspeed", flows: 1, cycle: highspeed, most: 1.0 },
     // Above, the smallest window of a cycle is in Reno's mode, up to 16 packets.
     Law { controller: "scalable", flows: 1, cycle: scalable, most: (1.0 - 0.125) * 0.01 / (0.125 * 16.0) },
-    Law { controller: "tcp-k:k=2", flows: 1, cycle: |p| strength(2.0, p), most: 1.0 },
-    Law { controller: "tcp-k:k=4", flows: 1, cycle: |p| strength(4.0, p), most: 1.0 },
-    Law { controller: "tcp-p:k=3", flows: 5, cycle: |p| strength(3.0, p), most: 1.0 },
+    Law { controller: "tcp-k:k=2", flows: 1, cycle: |p| weighted(2.0, p), most: 1.0 },
+    Law { controller: "tcp-k:k=4", flows: 1, cycle: |p| weighted(4.0, p), most: 1.0 },
+    Law { controller: "tcp-p:k=3", flows: 5, cycle: |p| weighted(3.0, p), most: 1.0 },
 ];
 
 /// From here on the recovery period that the closed forms leave out matters little: round
@@ -130,7 +130,7 @@ mod tests {
         near(scalable(1e-4).window, 0.0749 / 1e-4);
         near(scalable(1e-4).epoch, 13.42);
         for (k, ratio) in [(1.0, 1.0), (2.0, 2.160), (4.0, 4.472), (10.0, 11.402)] {
-            near(strength(k, 1e-3).window / reno(1e-3).window, ratio);
+            near(weighted(k, 1e-3).window / reno(1e-3).window, ratio);
         }
     }
 

@@ -8,16 +8,16 @@ use super::law::{Cycle, Law};
 /// A point of a response function.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Point {
-    /// Of so many packets one is lost.
+    /// Packets per loss: one of so many is lost.
     pub distance: u64,
     /// Mean packets per round trip as measured.
     pub measured: f64,
-    /// What the closed form has.
+    /// The cycle by the closed form.
     pub cycle: Cycle,
 }
 
 impl Point {
-    /// The rate of loss.
+    /// The share of packets lost, 0 to 1.
     #[must_use]
     pub fn loss(&self) -> f64 {
         1.0 / self.distance as f64
@@ -26,7 +26,7 @@ impl Point {
 
 const RTT_S: f64 = 0.1;
 const PACKET_BYTES: f64 = 1200.0;
-/// Of the series, what is left out at the beginning.
+/// Share of the time series that is left out at its beginning.
 const SETTLING: f64 = 1.0 / 3.0;
 const SAMPLES: f64 = 600.0;
 

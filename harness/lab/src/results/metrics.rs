@@ -2,15 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::round::decimals;
-use windlass_simulator::outcome::{FlowOutcome, Outcome};
+use windlass_simulator::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
 /// Numbers of a run as a whole. "Flows under test" are those with the controller under
 /// test, or all controlled flows when the scenario names its own controllers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Metrics {
-    /// 100 · utilisation · (1 − loss) · fairness / rtt_ratio, 0 to 100; `None` when one
-    /// of them cannot be told. Fairness counts as 1 where it is `None`.
+    /// 100 · utilisation · (1 − loss) · fairness / rtt_ratio, 0 to 100; `None` if one
+    /// of them is not known. Fairness counts as 1 where it is `None`.
     pub score: Option<f64>,
     /// Goodput of the flows under test together, Mbit/s.
     pub goodput_mbps: f64,
@@ -108,4 +107,50 @@ fn goodput_between(flow: &FlowOutcome, from: f64, to: f64) -> Option<f64> {
     let series = &flow.series;
     let spans = series.time_s.windows(2).zip(series.goodput_mbps.iter().skip(1));
     mean(spans.filter(|(t, _)| t[0] >= from && t[1] <= to).map(|(_, x)| *x))
+}
+
+/// Rounds `x` to `decimals` digits after the point.
+pub(crate) fn decimals(x: f64, decimals: i32) -> f64 {
+    let scale = 10f64.powi(decimals);
+    let rounded = (x * scale).round() / scale;
+    if rounded == 0.0 { 0.0 } else { rounded }
+}
+
+fn each(column: &mut [f64], digits: i32) {
+    column.iter_mut().for_each(|x| *x = decimals(*x, digits));
+}
+
+fn each_some(column: &mut [Option<f64>], digits: i32) {
+    column.iter_mut().flatten().for_each(|x| *x = decimals(*x, digits));
+}
+
+/// Rounds every number of a run: times to 0.1 ms, round-trip times to 1 µs (0.01 ms in
+/// series), rates to 1 kbit/s, windows and queues to 0.001 packets (0.01 in series).
+pub(super) fn round(outcome: &mut Outcome) {
+    outcome.duration_s = decimals(outcome.duration_s, 4);
+    outcome.flows.iter_mut().for_each(round_flow);
+    outcome.queues.iter_mut().for_each(round_queue);
+}
+
+fn round_flow(flow: &mut FlowOutcome) {
+    flow.start_s = decimals(flow.start_s, 4);
+    flow.stop_s = decimals(flow.stop_s, 4);
+    flow.goodput_mbps = decimals(flow.goodput_mbps, 3);
+    flow.cwnd_mean_packets = decimals(flow.cwnd_mean_packets, 3);
+    for rtt in [&mut flow.rtt_mean_ms, &mut flow.rtt_p95_ms, &mut flow.rtt_min_ms] {
+        each_some(std::slice::from_mut(rtt), 3);
+    }
+    each(&mut flow.series.time_s, 4);
+    each(&mut flow.series.cwnd_packets, 2);
+    each_some(&mut flow.series.rtt_ms, 2);
+    each(&mut flow.series.goodput_mbps, 3);
+}
+
+fn round_queue(queue: &mut QueueOutcome) {
+    queue.limit_packets = decimals(queue.limit_packets, 3);
+    queue.utilisation = decimals(queue.utilisation, 6);
+    queue.mean_packets = decimals(queue.mean_packets, 3);
+    queue.max_packets = decimals(queue.max_packets, 3);
+    each(&mut queue.series.time_s, 4);
+    each(&mut queue.series.packets, 2);
 }

@@ -5,7 +5,6 @@
 
 mod metrics;
 mod ranking;
-mod round;
 mod store;
 mod table;
 mod tables;
@@ -18,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use windlass_simulator::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
 pub use metrics::Metrics;
+pub(crate) use metrics::decimals;
 pub use ranking::{Standing, rank};
-pub(crate) use round::decimals;
 pub use store::{Store, StoreError, replace};
 pub use table::{Column, Table, Values};
 pub use tables::tables;
@@ -30,15 +29,15 @@ pub const SCHEMA: &str = "windlass-results/1";
 /// Everything an evaluation or a run yields.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
-    /// [`SCHEMA`].
+    /// Name and version of the layout: [`SCHEMA`].
     pub schema: String,
     /// Version of windlass that wrote it.
     pub windlass: String,
     /// What was run, one line.
     pub title: String,
-    /// Seed of everything random.
+    /// Seed of all random numbers.
     pub seed: u64,
-    /// What ran it, in the order asked for: `sim` or names of real stacks.
+    /// The stacks, in the order asked for: `sim` or names of real stacks.
     pub stacks: Vec<String>,
     /// The scenarios, in the order they were run.
     pub scenarios: Vec<Scene>,
@@ -53,7 +52,7 @@ pub struct Results {
 /// What a reader must know of a scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scene {
-    /// Name.
+    /// Name of the scenario, unique in the results.
     pub name: String,
     /// What it is for, a sentence or two.
     pub summary: String,
@@ -78,13 +77,13 @@ pub struct Contender {
 /// One run: a scenario with a controller on a stack.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Name of the scenario.
+    /// Name of the scenario, one of [`Results::scenarios`].
     pub scenario: String,
     /// Controller under test; empty when the scenario names its own.
     pub controller: String,
-    /// What ran it.
+    /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
-    /// How it ended.
+    /// Whether it has results.
     pub status: Status,
     /// Why it was not done; `None` if it was.
     pub reason: Option<String>,
@@ -102,12 +101,12 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
-    /// It has results.
+    /// It was carried out and has results.
     Done,
     /// The stack cannot run it: it lacks a signal the controller needs, or a feature
     /// of the scenario.
     Unsupported,
-    /// It went wrong.
+    /// An error stopped it.
     Failed,
 }
 
@@ -116,7 +115,7 @@ impl Run {
     /// (`docs/results.md`), and metrics are those of the rounded numbers.
     #[must_use]
     pub fn done(controller: &str, base_rtt_ms: Option<f64>, mut outcome: Outcome, qlogs: Vec<String>) -> Run {
-        round::outcome(&mut outcome);
+        metrics::round(&mut outcome);
         let metrics = Metrics::of(&outcome, controller, base_rtt_ms);
         Run {
             scenario: outcome.scenario,

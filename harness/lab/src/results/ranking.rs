@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::metrics::mean;
-use super::round::decimals;
+use super::metrics::{decimals, mean};
 use super::{Metrics, Run, Status};
 
 /// One controller on one stack over all scenarios. Means are arithmetic means over the
@@ -13,9 +12,9 @@ pub struct Standing {
     /// Place among the controllers of the same stack, from 1; `None` unless every
     /// scenario has a score.
     pub rank: Option<u32>,
-    /// The controller.
+    /// The controller as a user types it.
     pub controller: String,
-    /// What ran it.
+    /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
     /// Mean score, 0 to 100.
     pub score: Option<f64>,

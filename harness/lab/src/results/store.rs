@@ -21,9 +21,9 @@ pub enum StoreError {
     /// Something on the way cannot be created, written or moved.
     #[error("cannot write to {path}: {source}", path = .path.display())]
     Unwritable {
-        /// What.
+        /// The file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operating system.
         source: io::Error,
     },
     /// It holds something that windlass did not write and will not replace.
@@ -45,7 +45,7 @@ pub enum StoreError {
     Table {
         /// File name of the table.
         table: String,
-        /// Why.
+        /// The error of the writer, as text.
         reason: String,
     },
 }
@@ -101,7 +101,7 @@ impl Store {
     /// The directory to write qlog files into, made on first use.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be made.
     pub fn qlog_dir(&self) -> Result<PathBuf, StoreError> {
         let dir = self.staged(QLOG_DIR);
         fs::create_dir_all(&dir).map_err(unwritable(&dir))?;

@@ -5,7 +5,7 @@
 pub struct Table {
     /// Name, and stem of its file.
     pub name: &'static str,
-    /// The columns.
+    /// The columns, all of one length.
     pub columns: Vec<Column>,
 }
 
@@ -14,18 +14,18 @@ pub struct Table {
 pub struct Column {
     /// Name; ends in its unit where it has one.
     pub name: &'static str,
-    /// The cells.
+    /// The cells, one for each row; `None` for a missing value.
     pub values: Values,
 }
 
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Words.
+    /// Words, UTF-8.
     Text(Vec<Option<String>>),
-    /// Counts.
+    /// Whole numbers, 0 or more.
     Count(Vec<Option<u64>>),
-    /// Numbers.
+    /// Numbers, in the unit that the name of the column ends in.
     Number(Vec<Option<f64>>),
 }
 
@@ -40,7 +40,7 @@ impl Values {
         }
     }
 
-    /// Whether there is none.
+    /// Whether the column has no cells.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -57,7 +57,7 @@ impl Values {
 }
 
 impl Table {
-    /// An empty table.
+    /// A table without columns.
     #[must_use]
     pub fn new(name: &'static str) -> Table {
         Table { name, columns: Vec::new() }
@@ -86,7 +86,7 @@ impl Table {
         self
     }
 
-    /// Number of rows.
+    /// Number of rows, which is the length of the first column.
     #[must_use]
     pub fn rows(&self) -> usize {
         self.columns.first().map_or(0, |column| column.values.len())

@@ -3,7 +3,7 @@
 use super::{Metrics, Results, Run, Standing, Status, Table};
 use windlass_simulator::outcome::{FlowOutcome, QueueOutcome};
 
-/// Names of the tables.
+/// Names of the tables, which are the stems of their files.
 pub(super) const NAMES: [&str; 6] = ["ranking", "runs", "flows", "queues", "flow_series", "queue_series"];
 
 /// The tables `ranking`, `runs`, `flows`, `queues`, `flow_series` and `queue_series`.
@@ -125,7 +125,7 @@ fn queue_series(queues: &[(&Run, &QueueOutcome)]) -> Table {
 }
 
 impl Status {
-    /// The word files use.
+    /// The word for it in files: `done`, `unsupported` or `failed`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -84,7 +84,7 @@ fn numbers_are_rounded_before_anything_is_computed_from_them() {
     assert_eq!(run.flows[0].series.rtt_ms[1], Some(50.12));
     assert_eq!(run.queues[0].mean_packets, 12.346);
     assert_eq!(run.queues[0].series.packets[1], 2.33);
-    assert_eq!(round::decimals(-0.000_01, 3).to_bits(), 0.0f64.to_bits());
+    assert_eq!(decimals(-0.000_01, 3).to_bits(), 0.0f64.to_bits());
 }
 
 #[test]

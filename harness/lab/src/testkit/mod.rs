@@ -1,11 +1,7 @@
 //! What tests of stacks and of the command share.
 
-mod identified;
-mod plain;
-mod recorded;
+mod identification;
 mod results;
 
-pub use identified::{SCENARIOS, look, natives, place};
-pub use plain::trace;
-pub use recorded::recorded_traces;
+pub use identification::{SCENARIOS, look, natives, place, recorded_traces, trace};
 pub use results::{flow, outcome, sample};

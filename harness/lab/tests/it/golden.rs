@@ -1,11 +1,11 @@
-//! The golden traces: what every controller of the catalogue does on the scenario that
-//! shows its character is what is frozen in `golden/`.
+//! The golden traces: what every controller of the catalogue does on the golden
+//! scenario chosen for it is what is frozen in `golden/`.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use windlass_controllers::Algorithm;
-use windlass_lab::golden::{Picture, Stage, Trace, record};
+use windlass_lab::golden::{GoldenScenario, Picture, Trace, record};
 
 const ACCEPT: &str = "WINDLASS_ACCEPT_GOLDEN";
 /// Largest file, bytes.
@@ -17,9 +17,9 @@ fn frozen(name: &str) -> PathBuf {
 
 /// The trace of `name`, and its picture where a changed one can be looked at.
 fn run(name: &str) -> (Trace, PathBuf) {
-    let stage = Stage::of(&Algorithm::named(name).unwrap());
-    let scenario = stage.scenario(name).unwrap();
-    let trace = record(&stage, name, &scenario).unwrap();
+    let golden = GoldenScenario::of(&Algorithm::named(name).unwrap());
+    let scenario = golden.scenario(name).unwrap();
+    let trace = record(&golden, name, &scenario).unwrap();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("golden");
     fs::create_dir_all(&dir).unwrap();
     let picture = dir.join(format!("{name}.svg"));
@@ -64,7 +64,7 @@ fn every_controller_does_what_it_did() {
         changed.is_empty(),
         "controllers that do not do what their golden traces say:\n{}\nLook at the pictures; \
          `windlass explain NAME --svg FILE` of a build without the change draws the old one. If the change \
-         is meant, accept it:\n    {ACCEPT}=1 cargo test --release -p windlass --test golden",
+         is meant, accept it:\n    {ACCEPT}=1 cargo test --release -p windlass-lab --test it golden",
         changed.join("\n")
     );
 }

@@ -3,7 +3,7 @@
 
 use rayon::prelude::*;
 use windlass_controllers::Algorithm;
-use windlass_lab::hindsight::{HindsightError, Identified, Missing, identify, what_if};
+use windlass_lab::replay::{Identified, Missing, ReplayError, identify, replay_controllers};
 use windlass_lab::testkit::{SCENARIOS, look, natives, place, recorded_traces, trace};
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::Runner;
@@ -48,12 +48,12 @@ fn what_a_trace_lacks_is_told() {
         ("congestion_window", Missing::Window),
     ] {
         let trace = without(field);
-        let found = identify(&|| Ok::<_, HindsightError>(trace.as_slice()), None);
-        assert!(matches!(&found, Err(HindsightError::Missing(what)) if *what == missing), "{field}: {found:?}");
+        let found = identify(&|| Ok::<_, ReplayError>(trace.as_slice()), None);
+        assert!(matches!(&found, Err(ReplayError::Missing(what)) if *what == missing), "{field}: {found:?}");
     }
     let mut bare = without("congestion_window");
     let engines = [("rovegas".to_owned(), Algorithm::named("rovegas").unwrap())];
-    let run = |trace: &[u8], estimates| what_if(&|| Ok::<_, HindsightError>(trace), None, &engines, estimates);
+    let run = |trace: &[u8], estimates| replay_controllers(&|| Ok::<_, ReplayError>(trace), None, &engines, estimates);
     let error = run(&bare, false).unwrap_err().to_string();
     assert!(error.starts_with("rovegas needs router queueing times; the trace does not report it"), "{error}");
     assert!(run(&bare, true).unwrap().stack.is_none());
@@ -66,7 +66,7 @@ fn the_controller_that_ran_decides_the_same_again() {
     for (scenario, name) in [("random-loss", "reno"), ("shallow-buffer", "cubic"), ("ecn-queue", "dctcp")] {
         let trace = trace(scenario, name, Runner::SIMULATOR).unwrap();
         let engines = [name, "scalable"].map(|name| (name.to_owned(), Algorithm::named(name).unwrap()));
-        let found = what_if(&|| Ok::<_, HindsightError>(trace.as_slice()), None, &engines, false).unwrap();
+        let found = replay_controllers(&|| Ok::<_, ReplayError>(trace.as_slice()), None, &engines, false).unwrap();
         let points = found.series.points();
         assert!(points.len() > 1000);
         let equal = points.iter().filter(|point| point.stack == Some(point.cwnd[0])).count();

@@ -4,12 +4,13 @@ use std::fmt::Write;
 
 use super::super::error::print;
 use super::CliError;
-use windlass_lab::papers::{Cell, DOCUMENTS, Experiment, Extent};
+use windlass_lab::papers::documents::DOCUMENTS;
+use windlass_lab::papers::{Cell, Experiment, Scale};
 
 /// List the experiments of the documents
 #[derive(Debug, clap::Args)]
 pub(super) struct List {
-    /// As JSON
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +46,7 @@ impl List {
 /// Runs of an experiment in full, and packets the bottlenecks could send in them.
 fn effort(experiment: &Experiment) -> (u64, f64) {
     let plan = &experiment.plan;
-    let cells = (plan.cells)(Extent::Full);
+    let cells = (plan.cells)(Scale::Full);
     let repetitions = plan.repetitions;
     (cells.len() as u64 * repetitions, cells.iter().map(Cell::packets).sum::<f64>() * repetitions as f64)
 }

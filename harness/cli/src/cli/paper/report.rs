@@ -6,17 +6,18 @@ use super::super::error::print;
 use super::run::results;
 use super::{CliError, OUT, place};
 use crate::report::papers;
-use windlass_lab::papers::{DOCUMENTS, Document, ExperimentResult, Extent, SCHEMA};
+use windlass_lab::papers::documents::{self, DOCUMENTS};
+use windlass_lab::papers::{ExperimentResult, SCHEMA, Scale};
 use windlass_lab::results::replace;
 use windlass_stacks::stack::Runner;
 
-/// Write a page for each document of the results that are there
+/// Write an HTML page for each document with results
 #[derive(Debug, clap::Args)]
 pub(super) struct Report {
     /// Documents, separated by commas [default: all that have results]
     #[arg(value_name = "DOCUMENT", value_delimiter = ',')]
     documents: Vec<String>,
-    /// Of quick runs
+    /// Report the results of quick runs
     #[arg(long)]
     quick: bool,
     /// The directory that `windlass paper run` wrote to
@@ -26,9 +27,9 @@ pub(super) struct Report {
 
 impl Report {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        let extent = if self.quick { Extent::Quick } else { Extent::Full };
-        let dir = self.out.join(place(extent, Runner::SIMULATOR.name()));
-        if let Some(name) = self.documents.iter().find(|name| Document::named(name).is_none()) {
+        let scale = if self.quick { Scale::Quick } else { Scale::Full };
+        let dir = self.out.join(place(scale, Runner::SIMULATOR.name()));
+        if let Some(name) = self.documents.iter().find(|name| documents::named(name).is_none()) {
             let names: Vec<&str> = DOCUMENTS.iter().map(|document| document.name).collect();
             return Err(CliError::Usage(format!("unknown document {name:?}; expected {}", names.join(", "))));
         }
@@ -44,13 +45,13 @@ impl Report {
             let results = files.iter().map(read).collect::<Result<Vec<_>, _>>()?;
             let mut others = Vec::new();
             for stack in Runner::builtin().iter().skip(1).map(|stack| stack.name()) {
-                let files = super::run::results(&self.out.join(place(extent, stack)), document);
+                let files = super::run::results(&self.out.join(place(scale, stack)), document);
                 if !files.is_empty() {
                     others.push((stack, files.iter().map(read).collect::<Result<Vec<_>, _>>()?));
                 }
             }
             let path = dir.join(format!("{}.html", document.name));
-            replace(&path, &papers::page(document, extent, &results, &others))?;
+            replace(&path, &papers::page(document, scale, &results, &others))?;
             pages.push_str(&format!("{}\n", path.display()));
         }
         if pages.is_empty() {

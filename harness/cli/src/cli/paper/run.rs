@@ -1,6 +1,6 @@
 //! `windlass paper run`.
 
-use std::cell::Cell as Told;
+use std::cell::Cell as Shared;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,29 +9,31 @@ use std::sync::{Mutex, PoisonError};
 use windlass_controllers::Span;
 use windlass_qlog::Profile;
 
-use super::super::batch::interrupt;
+use super::super::batch::{Progress, interrupt};
+use super::super::choice::did_you_mean;
 use super::super::error::print;
-use super::super::progress::Progress;
-use super::super::suggest::did_you_mean;
 use super::{CliError, OUT, place, table};
+use windlass_lab::papers::documents::{self, DOCUMENTS};
 use windlass_lab::papers::{
-    Broken, Cell, Comparison, DOCUMENTS, Document, Experiment, Extent, Keep, Plan, Record, Trail, conclude, key, watch,
+    Cell, Comparison, Document, Experiment, Plan, Record, ResultCache, Scale, TimeSeries, WatchError, conclude, key,
+    watch,
 };
 use windlass_lab::results::{StoreError, replace};
 use windlass_simulator::scenario::{Recovery, Scenario, ScenarioError};
 use windlass_stacks::RunError;
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, Runner};
 
-/// Run experiments; what is done is kept, and an interrupted command goes on where it was
+/// Run experiments; finished runs are cached, so an interrupted command goes on where it
+/// stopped
 #[derive(Debug, clap::Args)]
 pub(super) struct Run {
     /// Ids (EV-1) or documents (sharma), separated by commas
     #[arg(value_name = "ID", value_delimiter = ',', required_unless_present = "all")]
     ids: Vec<String>,
-    /// Everything that is built
+    /// All experiments of all documents
     #[arg(long, conflicts_with = "ids")]
     all: bool,
-    /// What runs them: sim, or a real stack, whose results go into a directory of their own
+    /// Stack to run them on: sim, or a real stack, whose results go into a directory of their own
     #[arg(long, value_name = "STACK", default_value = "sim")]
     stack: String,
     /// Repetitions, each with a seed of its own [default: as many as the document has]
@@ -40,10 +42,11 @@ pub(super) struct Run {
     /// Runs at the same time [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
-    /// A tenth of the document's times, two repetitions at most: to see that it works, not to compare
+    /// A tenth of the document's times and at most two repetitions: shows that it works, not
+    /// comparable with the document
     #[arg(long)]
     quick: bool,
-    /// Log the flows of every cell too: its first run once more, with metrics, states and losses
+    /// Also write qlog files: the first run of every cell once more, with metrics, states and losses
     #[arg(long)]
     qlog: bool,
     /// Directory for results; quick ones go into a directory of their own below it
@@ -51,19 +54,19 @@ pub(super) struct Run {
     out: PathBuf,
 }
 
-/// More repetitions than these take `--reps` in quick runs.
+/// Most repetitions of a quick run without `--reps`.
 const QUICK_REPETITIONS: u64 = 2;
 
-/// One run.
+/// A cell with the seed of one repetition.
 struct Job<'a> {
     cell: &'a Cell,
     seed: u64,
     key: String,
-    /// Thousands of packets, about.
+    /// Estimated work, thousands of packets.
     work: u64,
 }
 
-/// An experiment that is asked for.
+/// An experiment to run.
 struct Asked {
     document: &'static Document,
     experiment: &'static Experiment,
@@ -74,11 +77,11 @@ struct Asked {
     skipped: Vec<(String, String)>,
 }
 
-/// What was run just now.
+/// Totals of the runs of this command.
 #[derive(Clone, Copy, Default)]
 struct Tally {
     runs: usize,
-    /// s.
+    /// CPU time, s.
     cpu: f64,
     packets: u64,
 }
@@ -86,26 +89,26 @@ struct Tally {
 impl Run {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let stack = self.stack()?;
-        let extent = if self.quick { Extent::Quick } else { Extent::Full };
-        let asked = self.asked(extent, stack)?;
-        let out = self.out.join(place(extent, stack.name()));
-        let keep = Keep::open(&out)?;
+        let scale = if self.quick { Scale::Quick } else { Scale::Full };
+        let asked = self.asked(scale, stack)?;
+        let out = self.out.join(place(scale, stack.name()));
+        let cache = ResultCache::open(&out)?;
         let jobs = jobs(&asked, stack.name());
-        let done = self.carry_out(&jobs, stack, &keep);
-        // What is complete is told even if the command was interrupted.
+        let done = self.carry_out(&jobs, stack, &cache);
+        // Complete experiments are reported even if the command was interrupted.
         let mut jobs = jobs.iter();
         let mut broken: Vec<String> = Vec::new();
         for asked in &asked {
             let runs = asked.cells.iter().map(|cell| {
                 let jobs: Vec<&Job<'_>> = jobs.by_ref().take(asked.repetitions as usize).collect();
-                let mut records: Vec<Record> = jobs.iter().map_while(|job| keep.find(&job.key)).collect();
+                let mut records: Vec<Record> = jobs.iter().map_while(|job| cache.get(&job.key)).collect();
                 records.iter_mut().skip(1).for_each(|record| record.curves.clear());
                 (records.len() == jobs.len()).then(|| (cell.clone(), records))
             });
             // All of them, so that those of the next experiment come next.
             let runs: Vec<Option<(Cell, Vec<Record>)>> = runs.collect();
             let Some(runs) = runs.into_iter().collect() else { continue };
-            let mut result = conclude(asked.document, asked.experiment, asked.plan, extent, stack.name(), runs);
+            let mut result = conclude(asked.document, asked.experiment, asked.plan, scale, stack.name(), runs);
             result.skipped.clone_from(&asked.skipped);
             let json = serde_json::to_string_pretty(&result)
                 .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
@@ -139,7 +142,7 @@ impl Run {
         })
     }
 
-    fn asked(&self, extent: Extent, stack: Runner) -> Result<Vec<Asked>, CliError> {
+    fn asked(&self, scale: Scale, stack: Runner) -> Result<Vec<Asked>, CliError> {
         let mut chosen: Vec<(&'static Document, &'static Experiment)> = Vec::new();
         let of =
             |document: &'static Document| document.experiments.iter().map(move |experiment| (document, experiment));
@@ -147,11 +150,11 @@ impl Run {
             chosen.extend(DOCUMENTS.iter().flat_map(of));
         }
         for id in &self.ids {
-            if let Some(document) = Document::named(id) {
+            if let Some(document) = documents::named(id) {
                 chosen.extend(of(document));
                 continue;
             }
-            let (document, experiment) = Document::with(id).ok_or_else(|| unknown(id))?;
+            let (document, experiment) = documents::experiment(id).ok_or_else(|| unknown(id))?;
             chosen.push((document, experiment));
         }
         let mut asked: Vec<Asked> = Vec::new();
@@ -170,7 +173,7 @@ impl Run {
                     false
                 }
             };
-            let cells: Vec<Cell> = (plan.cells)(extent).into_iter().filter(runs_here).collect();
+            let cells: Vec<Cell> = (plan.cells)(scale).into_iter().filter(runs_here).collect();
             if cells.is_empty() {
                 let stack = stack.name();
                 let reason = skipped.first().map_or("no cells", |(_, reason)| reason);
@@ -186,13 +189,13 @@ impl Run {
         Ok(asked)
     }
 
-    /// Makes the records of `jobs` that are not kept; what several experiments have in common is
-    /// run once, and the longest runs come first.
-    fn carry_out(&self, jobs: &[Job<'_>], stack: Runner, keep: &Keep) -> Result<Tally, CliError> {
+    /// Runs those of `jobs` that are not cached: runs that experiments share once, the longest
+    /// first.
+    fn carry_out(&self, jobs: &[Job<'_>], stack: Runner, cache: &ResultCache) -> Result<Tally, CliError> {
         let keys: BTreeSet<&str> = jobs.iter().map(|job| job.key.as_str()).collect();
         let mut seen = BTreeSet::new();
         let mut left: Vec<&Job<'_>> =
-            jobs.iter().filter(|job| seen.insert(job.key.as_str()) && keep.find(&job.key).is_none()).collect();
+            jobs.iter().filter(|job| seen.insert(job.key.as_str()) && cache.get(&job.key).is_none()).collect();
         left.sort_by_key(|job| std::cmp::Reverse(job.work));
         let stop = interrupt()?;
         let stopping = || stop.load(Ordering::Relaxed);
@@ -201,14 +204,15 @@ impl Run {
         let outcomes = Mutex::new(Vec::new());
         let worker = || {
             while let Some(job) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut told = Told::new(0);
+                let mut reported = Shared::new(0);
                 let watched = |part: f64| {
-                    told.set(progress.advance(job.work, told.get(), part));
+                    reported.set(progress.advance(job.work, reported.get(), part));
                     stopping()
                 };
-                let done = if stopping() { Err(Broken::Stopped.into()) } else { one(job, stack, &watched) };
-                let done = done.and_then(|record| Ok(keep.put(&record).map(|()| (record.cpu_s, record.packets))?));
-                progress.done(job.work, *told.get_mut(), format!("{} seed {}", job.cell.name, job.seed));
+                let done = if stopping() { Err(WatchError::Stopped.into()) } else { one(job, stack, &watched) };
+                let done =
+                    done.and_then(|record| Ok(cache.insert(&record).map(|()| (record.cpu_s, record.packets))?));
+                progress.done(job.work, *reported.get_mut(), format!("{} seed {}", job.cell.name, job.seed));
                 let failed = done.is_err();
                 outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(done);
                 if failed {
@@ -231,7 +235,7 @@ impl Run {
                 Ok((cpu, packets)) => {
                     tally = Tally { runs: tally.runs + 1, cpu: tally.cpu + cpu, packets: tally.packets + packets };
                 }
-                Err(Failure::Run(Broken::Stopped)) => {}
+                Err(Failure::Run(WatchError::Stopped)) => {}
                 Err(Failure::Run(error)) => return Err(CliError::Failed(error.to_string())),
                 Err(Failure::Store(error)) => return Err(error.into()),
                 Err(Failure::Scenario(error)) => return Err(error),
@@ -248,14 +252,14 @@ impl Run {
 
 /// Why a run has no record.
 enum Failure {
-    Run(Broken),
+    Run(WatchError),
     Store(StoreError),
     Scenario(CliError),
     Stack(String),
 }
 
-impl From<Broken> for Failure {
-    fn from(error: Broken) -> Failure {
+impl From<WatchError> for Failure {
+    fn from(error: WatchError) -> Failure {
         Failure::Run(error)
     }
 }
@@ -272,20 +276,20 @@ fn one(job: &Job<'_>, stack: Runner, stop: &dyn Fn(f64) -> bool) -> Result<Recor
     let read = read(cell, stack).map_err(|error| Failure::Scenario(error.into()))?;
     let step = Span((cell.step_ms * 1e6).round() as u64);
     let scenario = Scenario { seed: job.seed, name: cell.name.clone(), ..read };
-    let trail = if stack == Runner::SIMULATOR {
-        watch(&scenario, cell.bottleneck, step, cell.measure.inside, stop)?
+    let series = if stack == Runner::SIMULATOR {
+        watch(&scenario, cell.bottleneck, step, cell.measure.state_variables, stop)?
     } else {
         let scenario = Scenario { sample: step, ..scenario };
         let end = scenario.duration.secs();
         let outcome =
             stack.run(&scenario, None, &|now| stop(now.0 as f64 / 1e9 / end)).map_err(|error| match error {
-                RunError::Stopped => Failure::Run(Broken::Stopped),
+                RunError::Stopped => Failure::Run(WatchError::Stopped),
                 error => Failure::Stack(format!("{}, seed {}: {error}", cell.name, job.seed)),
             })?;
-        Trail::of_outcome(outcome, &scenario, cell.bottleneck)
+        TimeSeries::of_outcome(outcome, &scenario, cell.bottleneck)
     };
-    let mut measured = (cell.measure.read)(&trail);
-    // What a stack does not tell.
+    let mut measured = (cell.measure.read)(&series);
+    // Not a number: the stack does not provide it.
     measured.quantities.retain(|quantity| quantity.value.is_finite());
     Ok(Record {
         key: job.key.clone(),
@@ -293,7 +297,7 @@ fn one(job: &Job<'_>, stack: Runner, stop: &dyn Fn(f64) -> bool) -> Result<Recor
         quantities: measured.quantities,
         curves: measured.curves,
         cpu_s: cpu_seconds() - begun,
-        packets: trail.outcome.flows.iter().map(|flow| flow.packets_sent).sum(),
+        packets: series.outcome.flows.iter().map(|flow| flow.packets_sent).sum(),
     })
 }
 
@@ -350,7 +354,7 @@ fn fits(cell: &Cell, stack: Runner) -> Result<(), String> {
 /// Smallest UDP payload of a path that carries QUIC, bytes.
 const QUIC_BYTES: u64 = 1200;
 
-/// CPU time of this thread, s; 0 where the system does not tell.
+/// CPU time of this thread, s; 0 where the system does not provide it.
 fn cpu_seconds() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(0.0, |ns| ns / 1e9)
@@ -360,7 +364,7 @@ fn jobs<'a>(asked: &'a [Asked], stack: &str) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for asked in asked {
         for cell in &asked.cells {
-            // Time left is told by packets; a run has a cost besides.
+            // Time left is reported by packets; a run has a cost besides.
             let work = 1 + (cell.packets() / 1e3) as u64;
             for repetition in 0..asked.repetitions {
                 let seed = asked.plan.seed + repetition;

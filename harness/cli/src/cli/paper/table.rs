@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::super::text::{Align, aligned};
-use windlass_lab::papers::{ExperimentResult, Extent, Mean};
+use windlass_lab::papers::{ExperimentResult, Mean, Scale};
 
 /// Tables of what an experiment came to.
 pub(super) fn text(result: &ExperimentResult) -> String {
     let mut text = format!("{} {} ({})\n", result.id, result.title, result.spec);
-    if result.extent == Extent::Quick {
+    if result.scale == Scale::Quick {
         text.push_str("QUICK: a tenth of the document's times; not to be compared with it\n");
     }
     let mut ids: Vec<(&str, &str)> = Vec::new();
@@ -47,12 +47,12 @@ pub(super) fn text(result: &ExperimentResult) -> String {
             .map(|c| {
                 let half = c.half_width.map_or_else(String::new, |half| format!(" ± {}", digits(half)));
                 let ours = digits(c.ours) + &half;
-                let verdict = match c.holds {
+                let outcome = match c.holds {
                     Some(true) => format!("{}: holds", c.rule),
                     Some(false) => format!("{}: BROKEN", c.rule),
                     None => String::new(),
                 };
-                vec![c.cell.clone(), named(&c.quantity, &c.unit), digits(c.published), ours, verdict, c.source.clone()]
+                vec![c.cell.clone(), named(&c.quantity, &c.unit), digits(c.published), ours, outcome, c.source.clone()]
             })
             .collect();
         lines(&mut text, &aligned(&heads, &rows));
@@ -61,7 +61,7 @@ pub(super) fn text(result: &ExperimentResult) -> String {
         let holds = match answer.holds {
             Some(true) => "holds",
             Some(false) => "does not hold",
-            None => "not told",
+            None => "not known",
         };
         let _ = writeln!(text, "  {holds}: {} ({})", answer.text, answer.evidence);
     }

@@ -7,13 +7,13 @@ use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{Drawn, draw};
 
-use super::csv::{Csv, cell};
 use super::files::{Files, unreadable};
 use super::name::{short, unique};
+use super::output::{Csv, cell};
 use super::report::most_points;
 use crate::cli::CliError;
+use crate::cli::choice::did_you_mean;
 use crate::cli::error::print;
-use crate::cli::suggest::did_you_mean;
 use crate::cli::text::{Align, aligned};
 use crate::report::comparison::page;
 use crate::report::traces::Section;
@@ -115,7 +115,7 @@ impl Compare {
             let failed = |error| unreadable(path, &error);
             if drawing {
                 let (summary, drawn) = draw(input, &options, most).map_err(failed)?;
-                super::tell_doubts(path, &summary);
+                super::print_doubts(path, &summary);
                 let one = |drawn: Drawn| One {
                     file: file.clone(),
                     measured: drawn.measured.clone(),
@@ -124,7 +124,7 @@ impl Compare {
                 return Ok(drawn.into_iter().map(one).collect::<Vec<_>>());
             }
             let (summary, measured) = measure(input, &options).map_err(failed)?;
-            super::tell_doubts(path, &summary);
+            super::print_doubts(path, &summary);
             Ok(measured.into_iter().map(|measured| One { file: file.clone(), measured, section: None }).collect())
         })?;
         let mut all: Vec<One> = results.into_iter().flat_map(|(_, all)| all).collect();
@@ -137,7 +137,7 @@ impl Compare {
         Ok(all)
     }
 
-    /// The group of each.
+    /// The name of the group of each connection.
     fn groups_of(&self, all: &[One]) -> Vec<String> {
         let or = |name: &str, otherwise: &str| if name.is_empty() { otherwise.to_owned() } else { name.to_owned() };
         match self.by {

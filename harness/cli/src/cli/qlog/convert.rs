@@ -157,7 +157,7 @@ impl Convert {
             ([single], _) => single.file.path().display().to_string(),
             _ => format!("{} files", sources.len()),
         };
-        tell(&shown, &done, self.to);
+        print_losses(&shown, &done, self.to);
         Ok(())
     }
 
@@ -177,7 +177,7 @@ impl Convert {
 }
 
 /// Says on standard error what was lost.
-fn tell(shown: &str, done: &Converted, to: Era) {
+fn print_losses(shown: &str, done: &Converted, to: Era) {
     for (what, count) in &done.lost {
         eprintln!("{shown}: lost {count} × {what}");
     }

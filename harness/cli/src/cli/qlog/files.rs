@@ -21,7 +21,7 @@ pub(super) struct Files {
     jobs: usize,
 }
 
-/// A stream that is counted, and that can be told to end.
+/// A stream whose bytes are counted, and that ends when `stop` is raised.
 pub(super) struct Watched<'a> {
     input: Box<dyn Read + Send>,
     bar: &'a ProgressBar,
@@ -56,7 +56,8 @@ impl Files {
     }
 
     /// Does `work` with every file, several at a time, and gives the results in order. A
-    /// single file gets all threads. `work` is told how many it may use.
+    /// single file gets all threads. The last argument of `work` is how many
+    /// it may use.
     pub(super) fn each<T: Send>(
         &self,
         work: impl Fn(&Path, Input<Watched<'_>>, usize) -> Result<T, CliError> + Sync,
@@ -82,8 +83,8 @@ impl Files {
                 let pool = self.pool()?;
                 let results = pool.install(|| files.par_iter().map(|file| one(file, 1)).collect::<Vec<_>>());
                 // The first mistake in order of the files, not in order of time.
-                let told = results.iter().position(|result| result.as_ref().is_err_and(|error| !is_stop(error)));
-                match told {
+                let failed = results.iter().position(|result| result.as_ref().is_err_and(|error| !is_stop(error)));
+                match failed {
                     Some(at) => results.into_iter().nth(at).map_or(Ok(Vec::new()), |error| error.map(|one| vec![one])),
                     None => results.into_iter().collect(),
                 }
@@ -123,12 +124,12 @@ impl Again {
         Again::of(path, open(path)?).map_err(|error| unreadable(path, &error))
     }
 
-    /// Its path.
+    /// The path as the user gave it, `-` for standard input.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// It from its start, one at a time.
+    /// Opens it from its start. Readers share one position, so only one at a time may be used.
     pub(super) fn open(&self) -> io::Result<Input<Box<dyn Read + Send>>> {
         let Some(kept) = &self.kept else { return read::open(&self.path) };
         let mut kept = kept.try_clone()?;

@@ -5,18 +5,18 @@ use std::path::Path;
 use rayon::prelude::*;
 
 use super::files::{Again, Files};
-use super::hindsight::{failed, opener};
+use super::replay::{failed, opener};
 use crate::cli::CliError;
 use crate::cli::error::print;
 use crate::cli::text::{Align, aligned};
-use windlass_lab::hindsight::{Identified, LossSource, identify};
+use windlass_lab::replay::{Identified, LossSource, identify};
 
 /// Say which controllers explain the congestion window of traces best, and how well
 ///
 /// Every controller of the catalogue, with default parameters and the stack's initial
-/// window, runs on what happened to the sender, once from beginning to end and once started
-/// anew at each loss or mark; its window is held against the one the stack told. Needs
-/// packets with ACK frames and a congestion window in the trace.
+/// window, runs on the events of the sender, once from beginning to end and once started
+/// anew at each loss or mark; its window is compared with the one the stack logged. The
+/// trace has to have packets with ACK frames and a congestion window.
 #[derive(Debug, clap::Args)]
 pub(super) struct Identify {
     #[command(flatten)]
@@ -59,7 +59,7 @@ impl Identify {
             text.push_str(&format!(", {} other connections (--connection)", found.others));
         }
         if found.losses_from == LossSource::Detected {
-            text.push_str("; the trace tells no lost packets, RFC 9002's thresholds found them");
+            text.push_str("; the trace logs no lost packets, RFC 9002's thresholds found them");
         }
         text.push('\n');
         let heads = [

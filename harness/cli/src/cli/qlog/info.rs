@@ -12,7 +12,7 @@ use super::files::{Files, unreadable};
 use crate::cli::CliError;
 use crate::cli::error::print;
 
-/// Say what qlog files are and what is in them
+/// Print the format of qlog files and count what is in them
 #[derive(Debug, clap::Args)]
 pub(super) struct Info {
     #[command(flatten)]
@@ -22,9 +22,9 @@ pub(super) struct Info {
     json: bool,
 }
 
-/// Connections of a trace, names of events of a connection and fields that are told apart.
-/// Further ones are counted together, as [`FURTHER`].
-const APART: usize = 2048;
+/// Most connections of a trace, event names of a connection and unknown fields that are
+/// counted by name. Further ones are counted together, as [`FURTHER`].
+const MOST_NAMES: usize = 2048;
 
 const FURTHER: &str = "(further ones)";
 
@@ -97,7 +97,7 @@ fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliE
         connections.resize_with(connections.len().max(index + 1), BTreeMap::new);
         count(&batch, &mut connections[index]);
         for (name, count) in &batch.unknown {
-            *apart(&mut found.unknown, batch.name(*name)) += count;
+            *entry(&mut found.unknown, batch.name(*name)) += count;
         }
         let room = 20_usize.saturating_sub(found.bad.len());
         found.bad.extend(batch.bad.iter().take(room).map(|bad| (bad.record, bad.reason.clone())));
@@ -108,7 +108,7 @@ fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliE
     found.bytes = summary.bytes;
     found.events = summary.events;
     found.bad_records = summary.bad_records;
-    super::tell_doubts(path, &Summary { bad_records: 0, ..summary.clone() });
+    super::print_doubts(path, &Summary { bad_records: 0, ..summary.clone() });
     let checked = |check: &Check| Checked {
         connection: check.connection.clone(),
         what: check.what,
@@ -147,7 +147,7 @@ fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
 fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
     for event in &batch.events {
         let group = batch.name(event.group);
-        let content = apart(connections, group);
+        let content = entry(connections, group);
         content.first_ns.get_or_insert(event.time);
         content.last_ns = content.last_ns.max(event.time);
         let name = match event.kind {
@@ -165,14 +165,14 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
             EventKind::Delivered(_) => "stream_data_moved to the application",
             EventKind::Other(name) => batch.name(name),
         };
-        *apart(&mut content.events, name) += 1;
+        *entry(&mut content.events, name) += 1;
     }
 }
 
-/// What is kept under a name, or of all that there is no room for.
-fn apart<'a, T: Default>(kept: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
+/// The value under a name, or under [`FURTHER`] if there are too many names.
+fn entry<'a, T: Default>(kept: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
     let known = kept.contains_key(name);
-    let name = if known || kept.len() < APART { name } else { FURTHER };
+    let name = if known || kept.len() < MOST_NAMES { name } else { FURTHER };
     if !kept.contains_key(name) {
         kept.insert(name.to_owned(), T::default());
     }

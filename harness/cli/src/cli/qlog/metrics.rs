@@ -7,9 +7,8 @@ use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
 use windlass_qlog_analysis::read::Options;
 
-use super::csv::{Csv, cell};
 use super::files::{Files, unreadable};
-use super::output::{Compression, Output, unwritable};
+use super::output::{Compression, Csv, Output, cell, unwritable};
 use crate::cli::CliError;
 use crate::cli::text::{Align, aligned};
 
@@ -54,7 +53,7 @@ impl Metrics {
         })?;
         let mut rows = Vec::new();
         for (path, (summary, measured)) in results {
-            super::tell_doubts(&path, &summary);
+            super::print_doubts(&path, &summary);
             let file = path.display().to_string();
             rows.extend(measured.into_iter().map(|measured| Row { file: file.clone(), measured }));
         }

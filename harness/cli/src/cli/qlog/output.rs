@@ -1,4 +1,5 @@
-//! Where a command writes to: a file that is complete or not there, or standard output.
+//! Where a command writes to: a file that is complete or not there, or standard output; and
+//! rows as CSV.
 
 use std::io::{self, BufWriter, IsTerminal, Read, Write};
 use std::path::{Path, PathBuf};
@@ -23,7 +24,7 @@ pub(super) enum Compression {
 }
 
 impl Compression {
-    /// As the end of a file's name tells.
+    /// By the end of a file name: `.gz`, `.zst`, or none.
     pub(super) fn of(path: &Path) -> Self {
         match path.extension().and_then(|ending| ending.to_str()) {
             Some("gz") => Compression::Gzip,
@@ -33,14 +34,14 @@ impl Compression {
     }
 }
 
-/// What everything goes through on its way out.
+/// The output through its compressor.
 enum Stream {
     Plain(BufWriter<Sink>),
     Gzip(GzEncoder<BufWriter<Sink>>),
     Zstd(ZstdEncoder<'static, BufWriter<Sink>>),
 }
 
-/// Where it ends up.
+/// The destination of an output.
 enum Sink {
     Standard(io::Stdout),
     File(Box<tempfile::NamedTempFile>),
@@ -148,9 +149,9 @@ pub(super) fn unwritable(path: Option<&Path>, error: &io::Error) -> CliError {
 
 /// A stream that ends when the user asks to stop.
 pub(super) struct Stoppable<R> {
-    /// The stream.
+    /// The stream that is read.
     pub(super) input: R,
-    /// Raised by an interrupt.
+    /// Set by an interrupt.
     pub(super) stop: Arc<AtomicBool>,
 }
 
@@ -166,4 +167,34 @@ impl<R: Read> Read for Stoppable<R> {
 /// What became of a command, unless the user asked to stop it meanwhile.
 pub(super) fn unless_stopped<T>(stop: &AtomicBool, result: Result<T, CliError>) -> Result<T, CliError> {
     if stop.load(Ordering::Relaxed) { Err(CliError::Interrupted) } else { result }
+}
+
+/// Rows of cells, quoted where need be.
+pub(super) struct Csv(csv::Writer<Vec<u8>>);
+
+impl Csv {
+    /// A writer without rows.
+    pub(super) fn new() -> Self {
+        Csv(csv::Writer::from_writer(Vec::new()))
+    }
+
+    /// Adds a row.
+    pub(super) fn row<C: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = C>) -> Result<(), CliError> {
+        self.0.write_record(cells).map_err(|error| failed(&error))
+    }
+
+    /// The text of all rows.
+    pub(super) fn finish(self) -> Result<String, CliError> {
+        let bytes = self.0.into_inner().map_err(|error| failed(&error))?;
+        String::from_utf8(bytes).map_err(|error| failed(&error))
+    }
+}
+
+/// A number as a cell; empty for `None`.
+pub(super) fn cell(value: Option<f64>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}
+
+fn failed(error: &dyn std::fmt::Display) -> CliError {
+    CliError::Failed(format!("cannot write CSV: {error}"))
 }

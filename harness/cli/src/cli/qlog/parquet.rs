@@ -21,7 +21,7 @@ pub(super) struct Parquet {
     labels: LabelOptions,
 }
 
-/// What the traces are told apart by.
+/// The labels of the traces.
 #[derive(Debug, clap::Args)]
 struct LabelOptions {
     /// Congestion controller of all these traces
@@ -78,7 +78,7 @@ impl Parquet {
         let results = unless_stopped(&stop, results)?;
         let (mut connections, mut rows) = (0, 0);
         for (path, added) in &results {
-            super::tell_doubts(path, &added.summary);
+            super::print_doubts(path, &added.summary);
             if added.unknown > 0 {
                 eprintln!(
                     "{}: {} fields were not understood; the table `unknown` counts them",

@@ -1,20 +1,25 @@
 //! `windlass qlog replay`: run recorded flows again, or other controllers on them.
 
-mod what_if;
-
 use std::io::{BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use windlass_adapter::replay::{Outcome, replay};
+use windlass_controllers::Algorithm;
+use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStatistics, replay_controllers};
+use windlass_qlog_analysis::read::{Input, ReadError};
 
 use super::files::{Again, Files, unreadable};
+use super::output::Csv;
 use crate::cli::CliError;
+use crate::cli::choice;
 use crate::cli::error::print;
+use crate::cli::text::{Align, aligned, width};
 
 /// Bytes at the beginning of a file in which our recorder is looked for.
 const BEGINNING: u64 = 1 << 16;
 
 /// Run recorded flows again and compare every decision, bit for bit; or run other
-/// controllers on what happened to any stack
+/// controllers on the events of any trace
 ///
 /// Traces that our recorder wrote with every step (`windlass run --qlog-detail steps`, or a
 /// recorder at that level in production) are replayed and compared with what was recorded.
@@ -29,14 +34,14 @@ pub(super) struct Replay {
     #[command(flatten)]
     files: Files,
     #[command(flatten)]
-    what_if: what_if::Options,
+    others: OtherControllers,
 }
 
 impl Replay {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let files = self.files.paths()?.iter().map(|path| Again::at(path)).collect::<Result<Vec<_>, _>>()?;
-        if self.what_if.is_asked_for() {
-            return self.what_if.run(&files);
+        if self.others.is_asked_for() {
+            return self.others.run(&files);
         }
         let mut ours = Vec::new();
         let mut foreign = Vec::new();
@@ -45,13 +50,13 @@ impl Replay {
         }
         // What is not ours first: it fails before a long replay rather than after it.
         if !foreign.is_empty() {
-            self.what_if.run(&foreign)?;
+            self.others.run(&foreign)?;
         }
         if ours.is_empty() { Ok(()) } else { again(&ours) }
     }
 }
 
-/// Replays our recorder's traces.
+/// Replays the traces of windlass's recorder and prints how each came out.
 fn again(files: &[Again]) -> Result<(), CliError> {
     let mut logs = Vec::new();
     for file in files {
@@ -80,4 +85,171 @@ fn is_ours(file: &Again) -> Result<bool, CliError> {
     read.map_err(|error| unreadable(file.path(), &error))?;
     let text = String::from_utf8_lossy(&beginning);
     Ok(text.contains("/events/windlass\"") || text.contains("\"windlass:"))
+}
+
+/// Controllers run unless others are named.
+const USUAL: [&str; 3] = ["reno", "cubic", "bbr"];
+
+/// Which controllers to run on which connection, and how to print the result.
+#[derive(Debug, clap::Args)]
+pub(super) struct OtherControllers {
+    /// What to run, as NAME or NAME:parameter=value,…; may be given several times [default
+    /// for traces that our recorder did not write: reno, cubic and bbr]
+    #[arg(long, short, value_name = "NAME")]
+    controller: Vec<String>,
+    /// The connection to run on, by its name or as #N for the Nth trace of a file from 0
+    /// [default: the one that sends most]
+    #[arg(long, value_name = "NAME")]
+    connection: Option<String>,
+    /// Also run controllers that need one-way delays or router queueing times, with guesses
+    /// of both from the RTTs
+    #[arg(long)]
+    estimate: bool,
+    /// Print the numbers and windows over time as JSON, an object a file
+    #[arg(long, conflicts_with = "csv")]
+    json: bool,
+    /// Print windows over time as CSV
+    #[arg(long)]
+    csv: bool,
+    /// Also draw the windows into this file; with several traces, the first
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+impl OtherControllers {
+    /// Whether --controller is given, so that other controllers run on any trace.
+    fn is_asked_for(&self) -> bool {
+        !self.controller.is_empty()
+    }
+
+    fn run(&self, files: &[Again]) -> Result<(), CliError> {
+        let controllers = self.algorithms()?;
+        for (index, file) in files.iter().enumerate() {
+            let found = replay_controllers(&opener(file), self.connection.as_deref(), &controllers, self.estimate)
+                .map_err(|error| failed(file.path(), &error))?;
+            let file = file.path();
+            if self.csv {
+                eprintln!("{}: {}", file.display(), caveat(found.losses_from));
+            }
+            print(&if self.json {
+                json(file, &found)
+            } else if self.csv {
+                csv(file, &found, index == 0)?
+            } else {
+                text(file, &found)
+            })?;
+            if let Some(path) = self.svg.as_deref().filter(|_| index == 0) {
+                let svg = found.svg().map_err(|error| CliError::Failed(format!("cannot draw: {error}")))?;
+                let written = std::fs::write(path, svg);
+                written.map_err(|error| CliError::Failed(format!("cannot write {}: {error}", path.display())))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn algorithms(&self) -> Result<Vec<(String, Algorithm)>, CliError> {
+        let usual = || USUAL.map(str::to_owned).to_vec();
+        let names = if self.controller.is_empty() { usual() } else { choice::controllers(&self.controller)? };
+        names.into_iter().map(|name| choice::controller(&name).map(|algorithm| (name, algorithm))).collect()
+    }
+}
+
+fn text(file: &Path, found: &ControllerReplay) -> String {
+    let mut text = format!("{}: ", file.display());
+    if !found.connection.group.is_empty() {
+        text.push_str(&format!("connection {}, ", found.connection.group));
+    }
+    let contents = &found.connection.contents;
+    text.push_str(&format!("{} packets sent, {} ACK frames", contents.sent, contents.acks));
+    if found.connection.others > 0 {
+        text.push_str(&format!(", {} other connections (--connection)", found.connection.others));
+    }
+    text.push_str(&format!("\n{}\n", caveat(found.losses_from)));
+    if found.stack.is_none() {
+        text.push_str("The trace has no congestion window; there is nothing to compare with.\n");
+    }
+    text.push('\n');
+    text.push_str(&found.text(width()));
+    text.push_str(&table(found));
+    text
+}
+
+fn table(found: &ControllerReplay) -> String {
+    let heads = [
+        ("controller", Align::Left),
+        ("mean kB", Align::Right),
+        ("least", Align::Right),
+        ("most", Align::Right),
+        ("last", Align::Right),
+        ("smaller", Align::Right),
+    ];
+    let row = |name: String, tally: &WindowStatistics| {
+        let kilobytes = |bytes: f64| format!("{:.1}", bytes / 1e3);
+        let bytes = [tally.min_bytes, tally.max_bytes, tally.last_bytes].map(|bytes| kilobytes(bytes as f64));
+        let mut cells = vec![name, kilobytes(tally.mean_bytes)];
+        cells.extend(bytes);
+        cells.push(tally.reductions.to_string());
+        cells
+    };
+    let stack = found.stack.iter().map(|tally| row(found.stack_label(), tally));
+    let rows: Vec<_> =
+        stack.chain(found.controllers.iter().map(|tally| row(tally.controller.clone(), tally))).collect();
+    aligned(&heads, &rows).iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn json(file: &Path, found: &ControllerReplay) -> String {
+    let value = serde_json::json!({
+        "file": file.display().to_string(),
+        "connection": found.connection.group,
+        "caveat": caveat(found.losses_from),
+        "stack": found.stack,
+        "controllers": found.controllers,
+        "series": found.series,
+    });
+    format!("{value}\n")
+}
+
+fn csv(file: &Path, found: &ControllerReplay, first: bool) -> Result<String, CliError> {
+    let mut csv = Csv::new();
+    if first {
+        let heads = ["file", "time_s", "in_flight_bytes", "packets_lost", "stack_cwnd_bytes"].into_iter();
+        let heads = heads.map(str::to_owned);
+        csv.row(heads.chain(found.controllers.iter().map(|tally| format!("{}_cwnd_bytes", tally.controller))))?;
+    }
+    let name = file.display().to_string();
+    for point in found.series.points() {
+        let mut cells = vec![name.clone(), point.time_s.to_string(), point.in_flight.to_string()];
+        cells.push(point.lost.to_string());
+        cells.push(point.stack.map_or_else(String::new, |cwnd| cwnd.to_string()));
+        cells.extend(point.cwnd.iter().map(u64::to_string));
+        csv.row(&cells)?;
+    }
+    csv.finish()
+}
+
+type Opened = Result<Input<Box<dyn Read + Send>>, ReplayError>;
+
+/// A function that opens a file, as often as it is called.
+pub(super) fn opener(file: &Again) -> impl Fn() -> Opened + '_ {
+    move || file.open().map_err(|error| ReplayError::Read(ReadError::Stopped(error.to_string())))
+}
+
+/// The error of a command that could not replay a file.
+pub(super) fn failed(file: &Path, error: &ReplayError) -> CliError {
+    match error {
+        ReplayError::Read(error) => CliError::Failed(format!("cannot read {}: {error}", file.display())),
+        ReplayError::NoConnection { .. } | ReplayError::Controller(_) => {
+            CliError::Usage(format!("{}: {error}", file.display()))
+        }
+        ReplayError::Missing(_) => CliError::Failed(format!("{}: {error}", file.display())),
+    }
+}
+
+/// The caveat to print with windows that were not in force.
+pub(super) fn caveat(losses: LossSource) -> String {
+    let source = match losses {
+        LossSource::Logged => "",
+        LossSource::Detected => " The trace logs no lost packets; RFC 9002's thresholds found them.",
+    };
+    format!("The network does not react: windows are what a controller would have decided on these events.{source}")
 }

@@ -53,7 +53,7 @@ impl Report {
             let file = path.display().to_string();
             let options = Options { jobs, ..Options::default() };
             let (summary, drawn) = draw(input, &options, most).map_err(|error| unreadable(path, &error))?;
-            super::tell_doubts(path, &summary);
+            super::print_doubts(path, &summary);
             let made = |drawn: Drawn| {
                 let wanted = self.svg.is_some() && drawable(&drawn);
                 let figure = wanted.then(|| svg(&caption(&file, &drawn), &drawn)).transpose();

@@ -4,7 +4,7 @@ use plotters::prelude::*;
 use windlass_qlog_analysis::series::{Drawn, Quantity};
 
 use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, seconds, state_colour};
-use windlass_lab::plot::{Broken, COLOURS, Canvas, INK, ink};
+use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
 
 /// How long a state held, s.
 pub(super) struct Span {
@@ -36,7 +36,7 @@ pub(super) fn spans(drawn: &Drawn) -> Vec<Span> {
     spans
 }
 
-/// The lanes that a trace tells anything of.
+/// The lanes that a trace has events for.
 pub(super) fn lanes(drawn: &Drawn) -> Vec<(Quantity, &'static str)> {
     let all = [
         (Quantity::State, "state"),
@@ -53,7 +53,7 @@ pub(super) fn draw(
     lanes: &[(Quantity, &'static str)],
     drawn: &Drawn,
     states: &[Span],
-) -> Result<(), Broken> {
+) -> Result<(), DrawError> {
     let bottom = lanes.len() as f64;
     let mut axes = ChartBuilder::on(area)
         .margin_top(HEAD / 2)

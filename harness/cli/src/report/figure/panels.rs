@@ -16,17 +16,17 @@ pub(super) struct Panel {
 
 /// A line as it is drawn.
 pub(super) struct Drawing {
-    /// Its name.
+    /// Name in the legend.
     pub name: &'static str,
-    /// Its colour.
+    /// Colour of the line and its legend.
     pub colour: RGBColor,
-    /// How wide, pixels.
+    /// Width of the line, pixels.
     pub width: u32,
-    /// Seconds and values.
+    /// Points: s since the trace began, and the value in the unit of the panel.
     pub points: Vec<(f64, f64)>,
 }
 
-/// Bins of a rate.
+/// Most bins that a rate is averaged over.
 const BINS: i64 = 200;
 
 /// The panels of a trace that have any line, on `columns` pixels.
@@ -62,11 +62,11 @@ pub(super) fn panels(drawn: &Drawn, columns: usize) -> Vec<Panel> {
             ],
         },
     ];
-    let told = all.into_iter().map(|mut panel| {
+    let present = all.into_iter().map(|mut panel| {
         panel.lines.retain(|line| !line.points.is_empty());
         panel
     });
-    told.filter(|panel| !panel.lines.is_empty()).collect()
+    present.filter(|panel| !panel.lines.is_empty()).collect()
 }
 
 /// A quantity whose values hold until the next, as corners, to the end of the trace.

@@ -1,9 +1,12 @@
 //! What every page has: its frame and style, scripts for elements, themes, tables and
 //! figures, and the plotting library.
 
-mod data;
+use std::io::Write;
 
-pub(super) use data::{Data, packed};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 pub(super) const PAGE: &str = include_str!("page.html");
 pub(super) const STYLE: &str = include_str!("page.css");
@@ -82,4 +85,53 @@ fn plotly() -> String {
         Some(end) => sources[..end + END.len()].to_owned(),
         None => sources,
     }
+}
+
+/// A piece of data under the `id` of its element.
+pub(super) enum Data<'a> {
+    /// JSON text, shown as such in the page.
+    Json {
+        /// Id of the script element.
+        id: &'a str,
+        /// The JSON.
+        text: &'a str,
+    },
+    /// Bytes, as [`packed`] gives them.
+    Packed {
+        /// Id of the script element.
+        id: &'a str,
+        /// The packed bytes.
+        text: &'a str,
+    },
+}
+
+impl Data<'_> {
+    fn size(&self) -> usize {
+        let (Data::Json { text, .. } | Data::Packed { text, .. }) = self;
+        text.len() + 100
+    }
+
+    fn write(&self, html: &mut String) {
+        match self {
+            // `<` can only occur within strings, where its escape means the same.
+            Data::Json { id, text } => html.extend([
+                "<script type=\"application/json\" id=\"",
+                id,
+                "\">\n",
+                &text.replace('<', "\\u003c"),
+                "</script>\n",
+            ]),
+            Data::Packed { id, text } => {
+                html.extend(["<script type=\"text/plain\" id=\"", id, "\">", text, "</script>\n"]);
+            }
+        }
+    }
+}
+
+/// Bytes compressed (zlib), as text (base64).
+pub(super) fn packed(bytes: &[u8]) -> String {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::new(6));
+    // Writing to memory does not fail.
+    let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
+    BASE64_STANDARD.encode(compressed)
 }

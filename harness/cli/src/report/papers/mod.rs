@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::frame::{Data, Page};
-use windlass_lab::papers::{Answer, Claim, Document, ExperimentResult, Extent};
+use windlass_lab::papers::{Answer, Claim, Document, ExperimentResult, Scale};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 const STYLE: &str = include_str!("page.css");
@@ -18,7 +18,7 @@ fn answer<'a>(results: &'a [ExperimentResult], id: &str) -> Option<&'a Answer> {
 #[must_use]
 pub fn page(
     document: &Document,
-    extent: Extent,
+    scale: Scale,
     results: &[ExperimentResult],
     others: &[(&str, Vec<ExperimentResult>)],
 ) -> String {
@@ -51,7 +51,7 @@ pub fn page(
         claims: document.claims.iter().map(row).collect(),
         guide: document.guide,
         document: document.title,
-        quick: extent == Extent::Quick,
+        quick: scale == Scale::Quick,
         windlass: env!("CARGO_PKG_VERSION"),
         experiments: results,
         absent: absent.map(|experiment| (experiment.id, experiment.title, "not run")).collect(),

@@ -4,14 +4,11 @@
 //! arrays and draws of each pixel column the least, the largest and the last value. On
 //! zooming in it draws the range that is visible anew, down to single events.
 
-mod encode;
-
 use serde::Serialize;
 use windlass_qlog_analysis::metrics::Measures;
-use windlass_qlog_analysis::series::Drawn;
+use windlass_qlog_analysis::series::{Drawn, Point};
 
 use super::frame::{Data, Page, packed};
-use encode::encode;
 
 const STYLE: &str = include_str!("page.css");
 pub(super) const LINES: [&str; 2] = [include_str!("js/decode.js"), include_str!("js/lines.js")];
@@ -41,18 +38,18 @@ struct About {
     vantage: &'static str,
     duration_s: f64,
     states: Vec<String>,
-    lines: Vec<Told>,
+    lines: Vec<LineInfo>,
     measures: Vec<Option<f64>>,
     time_in_states_s: Vec<(String, f64)>,
     bad_records: u64,
 }
 
-/// A line: which, how many points, and how many values those stand for.
+/// A line: its quantity, how many points it has, and how many logged values those stand for.
 #[derive(Clone, Debug, Serialize)]
-struct Told {
+struct LineInfo {
     name: &'static str,
     points: usize,
-    told: u64,
+    values: u64,
 }
 
 impl Section {
@@ -64,8 +61,11 @@ impl Section {
             encode(points, drawn.span.0, &mut bytes);
         }
         let lines = drawn.lines.iter();
-        let lines =
-            lines.map(|(quantity, points, told)| Told { name: quantity.name(), points: points.len(), told: *told });
+        let lines = lines.map(|(quantity, points, values)| LineInfo {
+            name: quantity.name(),
+            points: points.len(),
+            values: *values,
+        });
         let lines = lines.collect();
         let measured = drawn.measured;
         let measures = &measured.measures;
@@ -111,7 +111,7 @@ impl Section {
     }
 }
 
-/// The page titled `title`.
+/// The HTML page titled `title`, with a section for each connection.
 #[must_use]
 pub fn page(title: &str, sections: &[Section]) -> String {
     let scripts: Vec<&str> = LINES.into_iter().chain(SCRIPTS).collect();
@@ -150,6 +150,35 @@ pub(super) fn data<T>(sections: &[&Section], more: &[(&str, &str)], use_it: impl
     data.extend(more.iter().map(|&(id, text)| Data::Json { id, text }));
     data.extend(ids.iter().zip(sections).map(|(id, section)| Data::Packed { id, text: &section.packed }));
     use_it(&data)
+}
+
+/// Adds the times of `points` less `start`, then their values, each as the difference to the
+/// one before: variable-length integers, seven bits a byte, the lowest first.
+/// `js/decode.js` reads them.
+fn encode(points: &[Point], start: i64, bytes: &mut Vec<u8>) {
+    let mut before = start;
+    for point in points {
+        varint(zigzag(point.time.wrapping_sub(before)), bytes);
+        before = point.time;
+    }
+    let mut before = 0;
+    for point in points {
+        varint(zigzag(point.value.wrapping_sub(before)), bytes);
+        before = point.value;
+    }
+}
+
+/// Small numbers for small differences of either sign.
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+fn varint(mut value: u64, bytes: &mut Vec<u8>) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ function experimentSection(experiment) {
 
 function answerText(answer) {
   if (!answer) return "not run";
-  const holds = answer.holds === null ? "not told" : answer.holds ? "yes" : "no";
+  const holds = answer.holds === null ? "not known" : answer.holds ? "yes" : "no";
   return `${holds}: ${answer.evidence}`;
 }
 

@@ -10,8 +10,8 @@ async function unpacked(id) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The `told` lines in `bytes`, by name: times in seconds from the trace's start, values as qlog has them. */
-async function decodedLines(bytes, told) {
+/** The lines in `bytes` that `infos` describes, by name: times in seconds from the trace's start, values as qlog has them. */
+async function decodedLines(bytes, infos) {
   let at = 0;
   /** Sums of the next differences, each times `unit`. */
   function sums(count, unit) {
@@ -32,7 +32,7 @@ async function decodedLines(bytes, told) {
     return values;
   }
   const lines = new Map();
-  for (const { name, points } of told) {
+  for (const { name, points } of infos) {
     const times = sums(points, 1e-9);
     lines.set(name, new Line(times, sums(points, 1)));
     // A long trace is read in pieces, between which the page answers.

@@ -44,15 +44,15 @@ function stateColours(trace) {
 }
 
 /** What of the panels and lanes a trace tells. */
-function toldBy(trace) {
-  const told = new Set(trace.lines.map(({ name }) => name));
-  const panels = TRACE_PANELS.map((panel) => ({ ...panel, lines: panel.lines.filter(({ of }) => told.has(of)) }));
-  return { panels: panels.filter(({ lines }) => lines.length), lanes: LANES.filter(({ of }) => told.has(of)) };
+function shownOf(trace) {
+  const present = new Set(trace.lines.map(({ name }) => name));
+  const panels = TRACE_PANELS.map((panel) => ({ ...panel, lines: panel.lines.filter(({ of }) => present.has(of)) }));
+  return { panels: panels.filter(({ lines }) => lines.length), lanes: LANES.filter(({ of }) => present.has(of)) };
 }
 
 /** The panels of a trace's figure, lanes included. */
 function panelsOf(trace) {
-  const { panels, lanes } = toldBy(trace);
+  const { panels, lanes } = shownOf(trace);
   const ticks = { tickvals: lanes.map((_, i) => -i), ticktext: lanes.map(({ label }) => label), range: [-lanes.length + 0.45, 0.55],
     fixedrange: true, showgrid: false, ticks: "", rangemode: "normal", nticks: undefined };
   return [...panels, ...(lanes.length ? [{ title: "", height: lanes.length * LANE_HEIGHT, lines: [], lanes, axis: ticks }] : [])];

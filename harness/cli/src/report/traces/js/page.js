@@ -40,11 +40,11 @@ function captionOf(trace) {
   ].join("; ") + ".";
 }
 
-/** Which lines hold fewer points than values were told. */
+/** Which lines hold fewer points than the trace has values. */
 function thinned(trace) {
-  const lines = trace.lines.filter(({ points, told }) => told > points);
+  const lines = trace.lines.filter(({ points, values }) => values > points);
   if (!lines.length) return [];
-  const each = lines.map(({ name, points, told }) => `${words(name)} (${grouped.format(told)} values, ${grouped.format(points)} points)`);
+  const each = lines.map(({ name, points, values }) => `${words(name)} (${grouped.format(values)} values, ${grouped.format(points)} points)`);
   return [el("p", { class: "note" }, `Not every value is on this page: of ${each.join(", ")} it holds the least and the largest of several values in a row. `,
     "Zooming in does not reach single events there; give fewer files at once, or cut the trace.")];
 }
@@ -53,7 +53,7 @@ function thinned(trace) {
 function legendOf(trace, plot) {
   const legend = el("ul", { class: "legend", "aria-label": `Lines of ${trace.name}` });
   const fill = () => {
-    const { panels, lanes } = toldBy(trace);
+    const { panels, lanes } = shownOf(trace);
     const seen = new Set();
     const lines = panels.flatMap((panel) => panel.lines).filter(({ of, as }) => { const key = as ?? of; return !seen.has(key) && seen.add(key); });
     const entries = lines.map(({ of, as, colour, dash }) => {

@@ -1,6 +1,6 @@
 // What pages that draw lines of traces share: quantities, ranges, keys.
 
-/** How each line is called and shown. A value holds until the next is told. */
+/** How each line is called and shown. A value holds until the next one. */
 const QUANTITIES = {
   congestion_window: { label: "congestion window", unit: "kB", scale: 1e-3, digits: 1 },
   ssthresh: { label: "slow start threshold", unit: "kB", scale: 1e-3, digits: 1 },

@@ -1,0 +1,100 @@
+//! What is read off the runs (`spec: arumaithurai §12`).
+
+use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
+
+/// Points of a kept curve, about.
+const POINTS: usize = 1000;
+
+/// Throughput of the flows whose names begin with each of `roles` between two times, s; from
+/// then on too utilisation and queue, and Jain's index over the last quarter of the run.
+pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Measure {
+    Measure::new(format!("arumaithurai shares {roles:?} {from} {to}"), move |series| {
+        let end = series.end();
+        let of = |role: &&str| {
+            let flows: Vec<usize> =
+                (0..series.flows.len()).filter(|i| series.flows[*i].name.starts_with(role)).collect();
+            let rate: f64 = flows.iter().map(|flow| series.throughput(*flow, from, to) / 1e6).sum();
+            (!flows.is_empty()).then(|| Quantity::new(role, "Mbit/s", rate))
+        };
+        let mut quantities: Vec<Quantity> = roles.iter().filter_map(of).collect();
+        quantities.extend(filled(series, from).map(|after| Quantity::new("fills the link after", "s", after)));
+        quantities.extend(dynamic_flows(series, from, to));
+        quantities.push(Quantity::new("utilisation", "", series.utilisation(from, to)));
+        quantities.push(Quantity::new("queue", "packets", series.mean_queue(from, to)));
+        let rates: Vec<f64> = (0..series.flows.len()).map(|flow| series.throughput(flow, 0.75 * end, end)).collect();
+        let (sum, squares) = rates.iter().fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+        if rates.len() > 1 && squares > 0.0 {
+            quantities.push(Quantity::new("Jain", "", sum * sum / (rates.len() as f64 * squares)));
+        }
+        Measured { quantities, curves: curves(series) }
+    })
+}
+
+/// When nine tenths of the link are used within a second first, before TCP starts at `from` s.
+fn filled(series: &TimeSeries, from: f64) -> Option<f64> {
+    let before = series.utilisation_series(1.0).into_iter().take_while(|(end, _)| *end <= from);
+    before.into_iter().find(|(_, used)| *used >= 0.9).map(|(end, _)| end)
+}
+
+/// ProECN's estimate while a load takes another quarter of `rate` Mbit/s every `step` s: its mean
+/// in the second half of each step, by how much it misses what is spare, and what its probes
+/// take of the link.
+pub(super) fn estimates(rate: f64, step: f64) -> Measure {
+    Measure::new(format!("arumaithurai estimates {rate} {step}"), move |series| {
+        let flow = &series.flows[0];
+        let estimate = flow.state_variable("bw_mbps");
+        let mut quantities = Vec::new();
+        for quarter in 0..4u32 {
+            let load = 0.25 * f64::from(quarter);
+            let to = f64::from(quarter + 1) * step;
+            let (a, b) = (series.at(to - step / 2.0), series.at(to));
+            let known: Vec<f64> = estimate[a..b].iter().copied().filter(|value| value.is_finite()).collect();
+            let named = |what: &str| format!("{what} at {:.0} %", 100.0 * load);
+            if !known.is_empty() {
+                let mean = known.iter().sum::<f64>() / known.len() as f64;
+                let spare = (1.0 - load) * rate;
+                quantities.push(Quantity::new(&named("estimate"), "Mbit/s", mean));
+                quantities.push(Quantity::new(&named("error"), "%", 100.0 * (mean - spare) / spare));
+            }
+            let probes =
+                (flow.sent[b] - flow.sent[a]).saturating_sub(flow.arrivals[b].packets - flow.arrivals[a].packets);
+            let bits = probes as f64 * 8000.0 / (series.time[b] - series.time[a]).max(1e-9);
+            quantities.push(Quantity::new(&named("probes"), "% of the link", 100.0 * bits / (rate * 1e6)));
+        }
+        let mut curves = curves(series);
+        let x: Vec<f64> = (0..4).flat_map(|i| [f64::from(i) * step, f64::from(i + 1) * step]).collect();
+        let y = (0..4).flat_map(|i| [(1.0 - 0.25 * f64::from(i)) * rate; 2]).collect();
+        curves.push(Curve { kind: "bw_mbps".to_owned(), of: "spare".to_owned(), x, y });
+        Measured { quantities, curves }
+    })
+}
+
+/// Goodput of dynamic flows, which are measured together.
+fn dynamic_flows(series: &TimeSeries, from: f64, to: f64) -> Vec<Quantity> {
+    let dynamic = series.outcome.flows.iter().filter(|flow| flow.transfers.is_some());
+    let of = |flow: &windlass_simulator::outcome::FlowOutcome| {
+        let points = flow.series.time_s.iter().zip(&flow.series.goodput_mbps);
+        let inside: Vec<f64> =
+            points.filter(|(time, _)| **time > from && **time <= to).map(|(_, rate)| *rate).collect();
+        Quantity::new(&flow.name, "Mbit/s", inside.iter().sum::<f64>() / inside.len().max(1) as f64)
+    };
+    dynamic.map(of).collect()
+}
+
+/// Queue, and throughputs per second of up to ten flows and all dynamic flows and sources.
+fn curves(series: &TimeSeries) -> Vec<Curve> {
+    let stride = (series.time.len() / POINTS).max(1);
+    let x = series.time.iter().copied().step_by(stride).collect();
+    let y = series.queue.iter().copied().step_by(stride).collect();
+    let mut curves = vec![Curve { kind: "queue".to_owned(), of: String::new(), x, y }];
+    let curve = |of: &str, x, y| Curve { kind: "throughput".to_owned(), of: of.to_owned(), x, y };
+    for (i, flow) in series.flows.iter().enumerate().take(10) {
+        let (x, y) = series.throughput_series(i, 1.0).into_iter().map(|(time, rate)| (time, rate / 1e6)).unzip();
+        curves.push(curve(&flow.name, x, y));
+        curves.extend(flow.state_variables(&series.time, POINTS, &flow.name));
+    }
+    for flow in series.outcome.flows.iter().skip(series.flows.len()) {
+        curves.push(curve(&flow.name, flow.series.time_s.clone(), flow.series.goodput_mbps.clone()));
+    }
+    curves
+}

@@ -1,0 +1,124 @@
+//! Traces without anything that names their controller, and the catalogue held against them.
+
+use std::path::{Path, PathBuf};
+
+use rayon::prelude::*;
+use serde_json::Value;
+use windlass_qlog::Profile;
+use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
+
+use crate::evaluation::{Job, Source, execute};
+use crate::replay::{Identified, ReplayError, identify};
+
+/// The scenarios that controllers are identified on.
+pub const SCENARIOS: [&str; 5] = ["clean-link", "random-loss", "shallow-buffer", "deep-buffer", "ecn-queue"];
+
+/// Identifies the controller of `trace`.
+pub fn look(trace: &[u8]) -> Identified {
+    identify(&|| Ok::<_, ReplayError>(trace), None).unwrap()
+}
+
+/// Where in the list `controller` is named, from 0.
+pub fn place(found: &Identified, controller: &str) -> usize {
+    found.guesses.iter().position(|guess| guess.controllers.iter().any(|name| name == controller)).unwrap()
+}
+
+/// The name in the catalogue of what a stack calls `native`.
+fn ours(native: &str) -> &str {
+    match native {
+        "newreno" => "reno",
+        "bbr2" | "bbr3" => "bbr",
+        other => other,
+    }
+}
+
+/// Identifies the native controllers of `stacks` and prints the table of the documentation.
+
+/// Returns the cases whose best guess is wrong, and the number of cases.
+pub fn natives(stacks: &[Runner]) -> (Vec<String>, usize) {
+    let mut cases = Vec::new();
+    for stack in stacks.iter().copied() {
+        for native in stack.natives() {
+            for scenario in SCENARIOS {
+                cases.push((stack, *native, scenario));
+            }
+        }
+    }
+    let found: Vec<_> = cases
+        .par_iter()
+        .map(|(stack, native, scenario)| trace(scenario, &format!("native:{native}"), *stack).map(|t| look(&t)))
+        .collect();
+    let mut wrong = Vec::new();
+    println!("| stack | controller | {} |", SCENARIOS.join(" | "));
+    println!("|---|---|{}", "---|".repeat(SCENARIOS.len()));
+    for (row, cases) in found.chunks(SCENARIOS.len()).zip(cases.chunks(SCENARIOS.len())) {
+        let (stack, native, _) = cases[0];
+        let mut cells = Vec::new();
+        for (found, (_, _, scenario)) in row.iter().zip(cases) {
+            let Some(found) = found else { panic!("{} cannot run {native} on {scenario}", stack.name()) };
+            let at = place(found, ours(native));
+            let better = if at > 0 { format!(" after {}", found.guesses[0].controllers[0]) } else { String::new() };
+            cells.push(format!("{}: {:.0}{better}", at + 1, found.guesses[at].score));
+            if at > 0 {
+                wrong.push(format!("{} {native} on {scenario}", stack.name()));
+            }
+        }
+        println!("| {} | {native} | {} |", stack.name(), cells.join(" | "));
+    }
+    println!("\n{} of {} right", cases.len() - wrong.len(), cases.len());
+    (wrong, cases.len())
+}
+
+/// The first flow of `scenario` with `controller` on `stack`, as a plain trace; none if the
+/// stack cannot run it.
+pub fn trace(scenario: &str, controller: &str, stack: Runner) -> Option<Vec<u8>> {
+    let source = Source::builtin(scenario).unwrap();
+    let place = tempfile::tempdir().unwrap();
+    let settings = LogSettings { detail: LogDetail::Packets, profile: Profile::Ietf };
+    let job = Job { source: &source, controller: Some(controller), stack, seed: None };
+    let run = execute(&job, Some((settings, place.path())), &|_| false).unwrap();
+    let file = run.qlogs.first()?;
+    let file = place.path().join(Path::new(file).strip_prefix("qlog").unwrap());
+    Some(strip(&std::fs::read_to_string(file).unwrap()))
+}
+
+/// `text`, a JSON text sequence of ours, without anything that names its writer.
+fn strip(text: &str) -> Vec<u8> {
+    let mut plain = Vec::new();
+    for (number, record) in text.split('\u{1e}').filter(|record| !record.is_empty()).enumerate() {
+        let mut value: Value = serde_json::from_str(record).unwrap();
+        if number == 0 {
+            strip_header(&mut value);
+        }
+        let name = value.get("name").and_then(Value::as_str).unwrap_or_default();
+        if name.starts_with("windlass:") || name.ends_with("recovery_parameters_set") {
+            continue;
+        }
+        plain.push(0x1e);
+        plain.extend_from_slice(value.to_string().as_bytes());
+        plain.push(b'\n');
+    }
+    let text = String::from_utf8_lossy(&plain);
+    assert!(!text.contains("windlass") && !text.contains("controller"), "{}", &text[..1000.min(text.len())]);
+    plain
+}
+
+fn strip_header(header: &mut Value) {
+    for place in ["", "/trace"] {
+        let Some(fields) = header.pointer_mut(place).and_then(Value::as_object_mut) else { continue };
+        fields.remove("title");
+        fields.remove("description");
+        fields.remove("common_fields");
+        fields.remove("event_schemas");
+        if let Some(point) = fields.get_mut("vantage_point").and_then(Value::as_object_mut) {
+            point.remove("name");
+        }
+    }
+}
+
+/// The directory `WINDLASS_TRACES` names, or `shared/traces` beside the workspace.
+#[must_use]
+pub fn recorded_traces() -> PathBuf {
+    let beside = || PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/traces"));
+    std::env::var_os("WINDLASS_TRACES").map_or_else(beside, PathBuf::from)
+}
