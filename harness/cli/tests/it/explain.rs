@@ -43,7 +43,7 @@ fn the_page_is_the_markdown_of_the_book() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let unknown = "unknown controller \"renno\" (did you mean \"reno\"?); `windlass list` names all of them";
     fails(&["explain", "renno"], 2, unknown);
     fails(&["explain", "reno:iw=0"], 2, "reno: iw is \"0\"; expected 1 to 10000");
