@@ -218,7 +218,7 @@ fn sending_after_an_idle_period_is_an_event() {
     send(&mut path, 2, 951_000, MTU);
     let [EventKind::IdleRestart(idle)] = events.drain()[..] else { panic!("no idle period") };
     assert_eq!(idle.idle, Span::from_millis(900));
-    assert_eq!(idle.pto, Span(48_000_000 + 16_000_000) + MAX_ACK_DELAY);
+    assert_eq!(idle.pto, Span(48_000_000 + 16_000_000) + windlass_adapter::rfc9002::DEFAULT_MAX_ACK_DELAY);
 }
 
 #[test]
