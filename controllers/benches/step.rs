@@ -9,6 +9,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use windlass_controllers::event::{Delivery, LossTrigger, PacketsAcked, PacketsLost, RttSample};
+use windlass_controllers::parts::window_controller::WindowController;
 use windlass_controllers::{
     Algorithm, AnyState, ConfiguredController, Event, EventKind, Path, Span, Static, Table, Time, View, schemes,
 };
@@ -97,7 +98,7 @@ fn main() {
     }
     if wanted.is_empty() {
         println!("known when compiling, without the catalogue's match:");
-        measure("reno", &Static::<schemes::reno::Reno>(Default::default()));
+        measure("reno", &Static::<WindowController<schemes::reno::Reno>>(Default::default()));
     }
     println!("a catalogue state is {} B", size_of::<AnyState>());
 }

@@ -4,6 +4,7 @@ use core::fmt;
 use core::str::FromStr;
 
 use crate::param::{Param, ParamError, Parameters, Value};
+use crate::parts::window_controller::WindowController;
 use crate::schemes::*;
 use crate::{ConfiguredController, Controller, Decision, Event, Info, Path, Signals, Table, View};
 
@@ -115,13 +116,13 @@ fn decide<C: Controller>(params: &C::Params, state: &C::State, group: View<'_, C
 }
 
 macro_rules! catalogue {
-    ($($variant:ident => $module:ident :: $controller:ident,)+) => {
+    ($($variant:ident($page:literal) => $controller:ty,)+) => {
         /// A controller of the catalogue with its parameters.
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum Algorithm {
-            $(#[doc = concat!("[`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
-            $variant(<$module::$controller as Controller>::Params),)+
+            $(#[doc = concat!("`", stringify!($controller), "`.")]
+            $variant(<$controller as Controller>::Params),)+
         }
 
         /// The state of one flow of any controller of the catalogue.
@@ -130,27 +131,27 @@ macro_rules! catalogue {
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyState {
-            $(#[doc = concat!("Of [`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
-            $variant(<$module::$controller as Controller>::State),)+
+            $(#[doc = concat!("Of `", stringify!($controller), "`.")]
+            $variant(<$controller as Controller>::State),)+
         }
 
         /// The shared facts of a group of any controller of the catalogue.
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyGroup {
-            $(#[doc = concat!("Of [`", stringify!($module), "`](crate::schemes::", stringify!($module), ").")]
-            $variant(<$module::$controller as Controller>::Group),)+
+            $(#[doc = concat!("Of `", stringify!($controller), "`.")]
+            $variant(<$controller as Controller>::Group),)+
         }
 
         impl Algorithm {
             /// Every controller, in the order they are listed.
             pub const ALL: &'static [Entry] = &[$(Entry {
-                name: <$module::$controller as Controller>::INFO.name,
-                summary: <$module::$controller as Controller>::INFO.summary,
-                source: <$module::$controller as Controller>::INFO.source,
-                page: include_str!(concat!("schemes/", stringify!($module), ".md")),
-                fallback: <$module::$controller as Controller>::INFO.fallback,
-                state_size: size_of::<<$module::$controller as Controller>::State>(),
+                name: <$controller as Controller>::INFO.name,
+                summary: <$controller as Controller>::INFO.summary,
+                source: <$controller as Controller>::INFO.source,
+                page: include_str!(concat!("schemes/", $page, ".md")),
+                fallback: <$controller as Controller>::INFO.fallback,
+                state_size: size_of::<<$controller as Controller>::State>(),
                 default: || Algorithm::$variant(Default::default()),
             },)+];
 
@@ -185,7 +186,7 @@ macro_rules! catalogue {
             #[must_use]
             pub fn needs(&self) -> Signals {
                 match self {
-                    $(Algorithm::$variant(params) => <$module::$controller as Controller>::needs(params),)+
+                    $(Algorithm::$variant(params) => <$controller as Controller>::needs(params),)+
                 }
             }
 
@@ -193,7 +194,7 @@ macro_rules! catalogue {
             #[must_use]
             pub fn group(&self) -> AnyGroup {
                 match self {
-                    $(Algorithm::$variant(params) => AnyGroup::$variant(<$module::$controller as Controller>::group(params)),)+
+                    $(Algorithm::$variant(params) => AnyGroup::$variant(<$controller as Controller>::group(params)),)+
                 }
             }
 
@@ -201,7 +202,7 @@ macro_rules! catalogue {
             #[must_use]
             pub fn start(&self, path: &Path) -> AnyState {
                 match self {
-                    $(Algorithm::$variant(params) => AnyState::$variant(<$module::$controller as Controller>::start(params, path)),)+
+                    $(Algorithm::$variant(params) => AnyState::$variant(<$controller as Controller>::start(params, path)),)+
                 }
             }
 
@@ -212,7 +213,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        step::<$module::$controller>(params, state, table, event);
+                        step::<$controller>(params, state, table, event);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -227,7 +228,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let view = View { shared, members: group.members, me: group.me };
-                        decide::<$module::$controller>(params, state, view)
+                        decide::<$controller>(params, state, view)
                     })+
                     #[allow(unreachable_patterns)]
                     _ => {
@@ -243,7 +244,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let view = View { shared, members: group.members, me: group.me };
-                        <$module::$controller as Controller>::inspect(params, state, view, visit);
+                        <$controller as Controller>::inspect(params, state, view, visit);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -257,7 +258,7 @@ macro_rules! catalogue {
 
             fn info(&self) -> Info {
                 match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::INFO,)+
+                    $(Algorithm::$variant(_) => <$controller as Controller>::INFO,)+
                 }
             }
             fn needs(&self) -> Signals {
@@ -265,7 +266,7 @@ macro_rules! catalogue {
             }
             fn wants_packet_sent(&self) -> bool {
                 match self {
-                    $(Algorithm::$variant(_) => <$module::$controller as Controller>::WANTS_PACKET_SENT,)+
+                    $(Algorithm::$variant(_) => <$controller as Controller>::WANTS_PACKET_SENT,)+
                 }
             }
             fn group(&self) -> AnyGroup {
@@ -293,7 +294,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        step_and_decide::<$module::$controller>(params, state, table, event, decision);
+                        step_and_decide::<$controller>(params, state, table, event, decision);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -306,51 +307,52 @@ macro_rules! catalogue {
     };
 }
 
-// To add a controller: its file and its page in `schemes/`, its line here.
+// To add a controller: its file and its page in `schemes/`, its line here: the variant, the
+// page, the controller.
 catalogue! {
-    Reno => reno::Reno,
-    TcpK => tcp_k::TcpK,
-    MulTcp => multcp::MulTcp,
-    ATcp => a_tcp::ATcp,
-    TcpP => tcp_p::TcpP,
-    ATcpP => a_tcp_p::ATcpP,
-    DcaC => dca_c::DcaC,
-    DcaS => dca_s::DcaS,
-    Dual => dual::Dual,
-    Fractional => fractional::Fractional,
-    Combined => combined::Combined,
-    Cocoon => cocoon::Cocoon,
-    Cm => cm::Cm,
-    Cubic => cubic::Cubic,
-    Cubic2005 => cubic_2005::Cubic2005,
-    HighSpeed => highspeed::HighSpeed,
-    TcpAfrica => tcp_africa::TcpAfrica,
-    Scalable => scalable::Scalable,
-    Aimd => aimd::Aimd,
-    Bic => bic::Bic,
-    HTcp => h_tcp::HTcp,
-    Fast => fast::Fast,
-    Vegas => vegas::Vegas,
-    QuickVegas => quick_vegas::QuickVegas,
-    EnhancedVegas => enhanced_vegas::EnhancedVegas,
-    RoVegas => rovegas::RoVegas,
-    RedVegas => red_vegas::RedVegas,
-    Card => card::Card,
-    TriS => tri_s::TriS,
-    NfTcp => nf_tcp::NfTcp,
-    NfTcpPrime => nf_tcp_prime::NfTcpPrime,
-    Dctcp => dctcp::Dctcp,
-    Ctcp => ctcp::Ctcp,
-    Prague => prague::Prague,
-    Ledbat => ledbat::Ledbat,
-    LedbatPlusPlus => ledbat_plus_plus::LedbatPlusPlus,
-    TcpLp => tcp_lp::TcpLp,
-    Westwood => westwood::Westwood,
-    Compose => compose::Compose,
-    Bbr => bbr::Bbr,
-    Copa => copa::Copa,
-    Nice => nice::Nice,
-    Rapid => rapid::Rapid,
+    Reno("reno") => WindowController<reno::Reno>,
+    TcpK("tcp_k") => WindowController<tcp_k::TcpK>,
+    MulTcp("multcp") => WindowController<multcp::MulTcp>,
+    ATcp("a_tcp") => WindowController<a_tcp::ATcp>,
+    TcpP("tcp_p") => WindowController<tcp_p::TcpP>,
+    ATcpP("a_tcp_p") => WindowController<a_tcp_p::ATcpP>,
+    DcaC("dca_c") => WindowController<dca::DcaC>,
+    DcaS("dca_s") => WindowController<dca::DcaS>,
+    Dual("dual") => WindowController<dca::Dual>,
+    Fractional("fractional") => WindowController<fractional::Fractional>,
+    Combined("combined") => WindowController<fractional::Combined>,
+    Cocoon("cocoon") => WindowController<cocoon::Cocoon>,
+    Cm("cm") => cm::Cm,
+    Cubic("cubic") => WindowController<cubic::Cubic>,
+    Cubic2005("cubic_2005") => WindowController<cubic_2005::Cubic2005>,
+    HighSpeed("highspeed") => WindowController<highspeed::HighSpeed>,
+    TcpAfrica("tcp_africa") => WindowController<tcp_africa::TcpAfrica>,
+    Scalable("scalable") => WindowController<scalable::Scalable>,
+    Aimd("aimd") => WindowController<aimd::Aimd>,
+    Bic("bic") => WindowController<bic::Bic>,
+    HTcp("h_tcp") => WindowController<h_tcp::HTcp>,
+    Fast("fast") => WindowController<fast::Fast>,
+    Vegas("vegas") => vegas::Vegas,
+    QuickVegas("quick_vegas") => quick_vegas::QuickVegas,
+    EnhancedVegas("enhanced_vegas") => enhanced_vegas::EnhancedVegas,
+    RoVegas("rovegas") => rovegas::RoVegas,
+    RedVegas("red_vegas") => red_vegas::RedVegas,
+    Card("card") => card::Card,
+    TriS("tri_s") => tri_s::TriS,
+    NfTcp("nf_tcp") => nf_tcp::NfTcp,
+    NfTcpPrime("nf_tcp_prime") => nf_tcp::NfTcpPrime,
+    Dctcp("dctcp") => WindowController<dctcp::Dctcp>,
+    Ctcp("ctcp") => WindowController<ctcp::Ctcp>,
+    Prague("prague") => WindowController<prague::Prague>,
+    Ledbat("ledbat") => WindowController<ledbat::Ledbat>,
+    LedbatPlusPlus("ledbat_plus_plus") => WindowController<ledbat_plus_plus::LedbatPlusPlus>,
+    TcpLp("tcp_lp") => WindowController<tcp_lp::TcpLp>,
+    Westwood("westwood") => WindowController<westwood::Westwood>,
+    Compose("compose") => compose::Compose,
+    Bbr("bbr") => bbr::Bbr,
+    Copa("copa") => copa::Copa,
+    Nice("nice") => nice::Nice,
+    Rapid("rapid") => rapid::Rapid,
 }
 
 /// As [`step`], and the decision with it.

@@ -45,5 +45,7 @@ pub use decision::{Decision, Ecn, Phase, TrainPlan};
 pub use event::{Event, EventKind};
 pub use group::{Member, Table, View};
 pub use param::Parameters;
+pub use parts::window_controller::WindowController;
+pub use parts::window_scheme::{Flow, WindowScheme};
 pub use signals::Signals;
 pub use time::{Span, Time};

@@ -8,8 +8,9 @@ pub mod trace;
 
 use crate::event::{EcnCe, LossTrigger, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules, State};
 use crate::parts::window::Window;
+use crate::parts::window_controller::{State, WindowController};
+use crate::parts::window_scheme::WindowScheme;
 use crate::{Controller, Event, EventKind, Path, Span, Table, Time, View};
 
 #[path = "../tests/cases/mod.rs"]
@@ -91,16 +92,16 @@ pub fn step<C: Controller<Group = ()>>(
     state
 }
 
-/// A loss-based flow from `from` to `until` on a path whose RTT stays `rtt`: every packet
+/// A flow of a window scheme from `from` to `until` on a path whose RTT stays `rtt`: every packet
 /// is acknowledged by itself, evenly spaced over the round trip, with an RTT sample, and
 /// the window is always used.
-pub fn clocked<R: Rules>(
-    params: &R::Params,
-    mut state: State<R::Memory>,
+pub fn clocked<S: WindowScheme<Group = ()>>(
+    params: &S::Params,
+    mut state: State<S::State>,
     from: Time,
     until: Time,
     rtt: Span,
-) -> State<R::Memory> {
+) -> State<S::State> {
     let mut now = from.0 as f64;
     loop {
         now += rtt.0 as f64 / state.window.cwnd;
@@ -110,7 +111,7 @@ pub fn clocked<R: Rules>(
         }
         let sent_at = Time(at.0.saturating_sub(rtt.0));
         let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(self::rtt(rtt)), ..acked(1, sent_at) });
-        state = step::<LossBased<R>>(params, state, at, kind);
+        state = step::<WindowController<S>>(params, state, at, kind);
     }
 }
 

@@ -13,32 +13,36 @@ use sender::Sender;
 use windlass_controllers::event::{OneWay, Queueing, RttSample};
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::parts::competition::{Detector, Settings};
-use windlass_controllers::parts::grouped::State;
 use windlass_controllers::parts::vegas;
-use windlass_controllers::schemes::a_tcp::{self, ATcp};
-use windlass_controllers::schemes::a_tcp_p::ATcpP;
-use windlass_controllers::schemes::aimd::{self, Aimd};
+use windlass_controllers::parts::window_controller::{State, WindowController};
 use windlass_controllers::schemes::cm::{self, Cm};
-use windlass_controllers::schemes::cocoon::{self, Cocoon};
-use windlass_controllers::schemes::combined::Combined;
 use windlass_controllers::schemes::compose::Compose;
-use windlass_controllers::schemes::dca_c::{self, DcaC};
-use windlass_controllers::schemes::dca_s::DcaS;
-use windlass_controllers::schemes::dual::{self, Dual};
 use windlass_controllers::schemes::enhanced_vegas::{self, EnhancedVegas};
-use windlass_controllers::schemes::fractional::{self, Fractional};
-use windlass_controllers::schemes::highspeed::{self, HighSpeed};
-use windlass_controllers::schemes::multcp::{self, MulTcp};
 use windlass_controllers::schemes::red_vegas::{self, RedVegas};
-use windlass_controllers::schemes::reno::{self, Reno};
 use windlass_controllers::schemes::rovegas::{self, RoVegas};
-use windlass_controllers::schemes::tcp_africa::{self, TcpAfrica};
-use windlass_controllers::schemes::tcp_k::{self, TcpK};
-use windlass_controllers::schemes::tcp_p::{self, TcpP};
 use windlass_controllers::schemes::vegas::Vegas;
+use windlass_controllers::schemes::{
+    a_tcp, a_tcp_p, aimd, cocoon, dca, fractional, highspeed, multcp, reno, tcp_africa, tcp_k, tcp_p,
+};
 use windlass_controllers::{
     Algorithm, ConfiguredController, Controller, Decision, Ecn, Event, EventKind, Parameters, Span, Static, Time,
 };
+
+type ATcp = WindowController<a_tcp::ATcp>;
+type ATcpP = WindowController<a_tcp_p::ATcpP>;
+type Aimd = WindowController<aimd::Aimd>;
+type Cocoon = WindowController<cocoon::Cocoon>;
+type Combined = WindowController<fractional::Combined>;
+type DcaC = WindowController<dca::DcaC>;
+type DcaS = WindowController<dca::DcaS>;
+type Dual = WindowController<dca::Dual>;
+type Fractional = WindowController<fractional::Fractional>;
+type HighSpeed = WindowController<highspeed::HighSpeed>;
+type MulTcp = WindowController<multcp::MulTcp>;
+type Reno = WindowController<reno::Reno>;
+type TcpAfrica = WindowController<tcp_africa::TcpAfrica>;
+type TcpK = WindowController<tcp_k::TcpK>;
+type TcpP = WindowController<tcp_p::TcpP>;
 
 /// Sequences per pair of schemes.
 fn seeds() -> Range<u64> {
@@ -152,7 +156,7 @@ fn an_adaptive_group_of_one_is_a_tcp() {
 fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let params = dca_c::Params { base, gamma: 0.1 * (seed % 10) as f64, ..Default::default() };
+        let params = dca::Params { base, gamma: 0.1 * (seed % 10) as f64, ..Default::default() };
         same::<DcaC, DcaS, _, _>(seed, 1, sender, params, params);
     }
 }
@@ -162,7 +166,7 @@ fn a_collaborating_group_of_one_yields_like_a_flow_alone() {
 fn a_flow_that_never_yields_to_delay_is_reno() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let params = dca_c::Params { base, gamma: 1.0, ..Default::default() };
+        let params = dca::Params { base, gamma: 1.0, ..Default::default() };
         same::<DcaS, Reno, _, _>(seed, 1, sender, params, reno::Params { base });
         let (sender, base) = case(seed);
         same::<DcaC, Reno, _, _>(seed, 1 + seed % 6, sender, params, reno::Params { base });
@@ -253,7 +257,7 @@ fn tcp_africa_with_a_small_window_is_reno() {
 fn dual_that_never_yields_to_delay_is_reno() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let dual = dual::Params { base: dca_c::Params { base, gamma: 1.0, ..Default::default() } };
+        let dual = dca::DualParams { base: dca::Params { base, gamma: 1.0, ..Default::default() } };
         same::<Dual, Reno, _, _>(seed, 1, sender, dual, reno::Params { base });
     }
 }
@@ -381,7 +385,7 @@ fn enhanced_vegas_without_reverse_queueing_is_vegas() {
 
 /// A detector that never checks and whose verdict on every loss is `k`.
 fn held_at(k: u32) -> Detector {
-    Detector { k, knee_k: k * k, first: false, ..Detector::open(Time(u64::MAX)) }
+    Detector { k, knee_k: k * k, first: false, ..Detector::start(Time(u64::MAX)) }
 }
 
 #[test]

@@ -8,8 +8,11 @@ mod sender;
 use flows::Flows;
 use sender::Sender;
 use windlass_controllers::parts::base::{Base, Growth};
-use windlass_controllers::schemes::tcp_p::{Params, TcpP};
+use windlass_controllers::parts::window_controller::WindowController;
+use windlass_controllers::schemes::tcp_p::{self, Params};
 use windlass_controllers::{Event, EventKind, Path, Static, Time};
+
+type TcpP = WindowController<tcp_p::TcpP>;
 
 const EVENTS: u64 = 60;
 

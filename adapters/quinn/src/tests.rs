@@ -4,7 +4,7 @@ use std::time::Instant;
 use quinn_proto::congestion::{Controller as _, ControllerFactory as _};
 use windlass_adapter::config::{Config, Peer};
 use windlass_adapter::{Groups, Recorder, StateVariables};
-use windlass_controllers::{Algorithm, Decision, Event, Path, Static, Time, schemes::reno};
+use windlass_controllers::{Algorithm, Decision, Event, Path, Static, Time, WindowController, schemes::reno};
 
 use super::*;
 
@@ -35,7 +35,7 @@ fn every_controller_starts_with_its_own_window() {
 
 #[test]
 fn a_controller_outside_the_catalogue_plugs_in() {
-    let factory = Factory::new(Static::<reno::Reno>(reno::Params::default())).unwrap();
+    let factory = Factory::new(Static::<WindowController<reno::Reno>>(reno::Params::default())).unwrap();
     assert_eq!(factory.make(Instant::now(), 1200).metrics().congestion_window, 12_000);
 }
 

@@ -3,7 +3,7 @@
 
 use crate::rounds::{Block, Candidate};
 use windlass_controllers::schemes::{cubic, reno};
-use windlass_controllers::{Algorithm, ConfiguredController, Signals, Static};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals, Static, WindowController};
 
 /// What makes something to measure of a controller.
 pub trait Runs {
@@ -19,8 +19,16 @@ pub fn candidates<'a, R: Runs>(
     [reno, cubic, bbr]: [&'a str; 3],
 ) -> impl Iterator<Item = Candidate<'a>> {
     let fixed = [
-        Candidate::new("reno, known when compiling", reno, runs.run(Static::<reno::Reno>(Default::default()))),
-        Candidate::new("cubic, known when compiling", cubic, runs.run(Static::<cubic::Cubic>(Default::default()))),
+        Candidate::new(
+            "reno, known when compiling",
+            reno,
+            runs.run(Static::<WindowController<reno::Reno>>(Default::default())),
+        ),
+        Candidate::new(
+            "cubic, known when compiling",
+            cubic,
+            runs.run(Static::<WindowController<cubic::Cubic>>(Default::default())),
+        ),
     ];
     let named = Algorithm::ALL
         .iter()

@@ -1,10 +1,10 @@
 //! Start-up and limits that every window scheme shares.
 
-use crate::parts::slow_start::SlowStart;
+use crate::parts::start_up::SlowStart;
 use crate::{choice, parameters};
 
 choice! {
-    /// What one unit of growth is (`spec: cho §1.3`; `spec: sharma §1.4`).
+    /// What counts as an acknowledged packet (`spec: cho §1.3`; `spec: sharma §1.4`).
     pub enum Growth {
         /// Bytes acknowledged over the datagram size, in one step per ACK (`RFC 9002 §7.3.1`).
         Bytes = "bytes",
@@ -28,7 +28,7 @@ parameters! {
         timeout_window: f64 = 2.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.6.2";
         /// Largest window.
         max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
-        /// What one unit of growth is.
+        /// What counts as an acknowledged packet.
         growth: Growth = Growth::Bytes, source "spec: cho §1.3";
         /// Whether the ACK that ends recovery already grows the window.
         grow_on_exit: bool = true, source "spec: cho §1.5, sharma §1.3";

@@ -2,7 +2,7 @@
 //! "knee") it tells whether the competitors changed since the previous knee, and from
 //! that how aggressive a flow or a group may be (`spec: cho §6`).
 //!
-//! While the queue is short after a loss the strength `k` climbs by one per check; at
+//! While the queue is short after a loss the weight `k` climbs by one per check; at
 //! a knee it drops to 1. A loss that finds two equal knees is nobody else's doing, and
 //! `k` starts over from the root of what it was; one that finds them different makes the
 //! whole next epoch standard TCP's.
@@ -21,26 +21,26 @@ parameters! {
         margin: f64 = 0.1, in 0.0, 1.0, source "spec: cho §6.1, Alg. 2";
         /// Where between the smoothed RTT's extremes a queue counts as long (γ).
         queue_level: f64 = 0.2, in 0.0, 1.0, source "spec: cho §6.1, Alg. 2";
-        /// Whether the strength stays while the sender does not use its window.
+        /// Whether the weight stays while the sender does not use its window.
         freeze_app_limited: bool = true, paper false, source "spec: cho §7, AT-5";
-        /// Largest strength; 0 is none.
+        /// Largest weight; 0 is none.
         k_max: u32 = 0, source "spec: cho §7, AT-5";
     }
 }
 
-/// What the detector remembers. Windows are packets: the flow's own (A-TCP) or the
+/// The detector's state. Windows are packets: the flow's own (A-TCP) or the
 /// group's sum (A-TCP-P).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Detector {
-    /// Current strength, at least 1.
+    /// Current weight, at least 1.
     pub k: u32,
     /// Window at the latest knee (`knee_cwnd`).
     pub knee: f64,
     /// The knee it is compared with (`knee_cwnd_ref`).
     pub knee_ref: f64,
-    /// Strength at the latest counted knee.
+    /// Weight at the latest counted knee.
     pub knee_k: u32,
-    /// The strength may rise and the next knee may record it; set by each loss.
+    /// The weight may rise and the next knee may record it; set by each loss.
     pub check_knee: bool,
     /// The latest check saw a short queue.
     pub low_delay: bool,
@@ -54,10 +54,16 @@ pub struct Detector {
     pub first: bool,
 }
 
+impl Default for Detector {
+    fn default() -> Self {
+        Detector::start(Time::ZERO)
+    }
+}
+
 impl Detector {
     /// A detector that starts at `now`.
     #[must_use]
-    pub fn open(now: Time) -> Detector {
+    pub fn start(now: Time) -> Detector {
         Detector {
             k: 1,
             knee: 0.0,
@@ -151,7 +157,7 @@ impl Detector {
         self.knee_ref *= ratio;
     }
 
-    /// Names the facts, for logs.
+    /// Names the state variables worth logging.
     pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("k", f64::from(self.k));
         visit("knee", self.knee);

@@ -34,7 +34,7 @@ impl DelaySignal {
 
     /// An RTT sample arrived, with its ACK or ahead of it.
     #[inline]
-    pub fn sampled(&mut self, rtt: &RttSample) {
+    pub fn on_rtt_sample(&mut self, rtt: &RttSample) {
         self.rtt = Some(rtt.adjusted());
     }
 
@@ -65,22 +65,22 @@ mod tests {
         let mut signal = DelaySignal::default();
         let without = acked(1, Time(0));
         let with = PacketsAcked { one_way: Some(OneWay { forward: -3, backward: 5 }), ..without };
-        signal.sampled(&RttSample { min: Span(1), ack_delay: Span(4), ..rtt(Span(10)) });
+        signal.on_rtt_sample(&RttSample { min: Span(1), ack_delay: Span(4), ..rtt(Span(10)) });
         assert_eq!(signal.read(true, &without), Some(Delay { ns: 6, anew: false }));
         assert_eq!(signal.read(true, &without), None, "each sample counts once");
-        signal.sampled(&rtt(Span(10)));
+        signal.on_rtt_sample(&rtt(Span(10)));
         assert_eq!(signal.read(true, &with), Some(Delay { ns: -3, anew: true }));
         assert_eq!(signal.read(true, &with), Some(Delay { ns: -3, anew: false }));
-        signal.sampled(&rtt(Span(10)));
+        signal.on_rtt_sample(&rtt(Span(10)));
         assert_eq!(signal.read(true, &without), None);
     }
 
     #[test]
     fn round_trip_times_count_on_request_only() {
         let mut signal = DelaySignal::default();
-        signal.sampled(&rtt(Span(10)));
+        signal.on_rtt_sample(&rtt(Span(10)));
         assert_eq!(signal.read(false, &acked(1, Time(0))), None);
-        signal.sampled(&rtt(Span(0)));
+        signal.on_rtt_sample(&rtt(Span(0)));
         assert_eq!(signal.read(true, &acked(1, Time(0))), None, "no time at all is no sample");
         assert_eq!(DelaySignal::needs(false), Signals::ONE_WAY_DELAY);
         assert_eq!(DelaySignal::needs(true), Signals::RTT);

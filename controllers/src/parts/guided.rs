@@ -2,17 +2,15 @@
 //! to it where there is any, by one packet per window where there is none
 //! (`spec: arumaithurai §3.5`).
 
-use core::fmt::Debug;
 use core::marker::PhantomData;
 
 use crate::event::{PacketsAcked, RttSample};
-use crate::parameters;
-use crate::parts::aimd::{self, AimdRules, Constants};
 use crate::parts::base::Base;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
-use crate::parts::loss_based::{LossBased, Rules, State};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
+use crate::parts::window::Window;
+use crate::parts::window_controller::{self, WindowController};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Parameters, Path, Signals, Span, View, parameters};
 
 parameters! {
     /// Parameters of [`Guided`].
@@ -25,23 +23,48 @@ parameters! {
     }
 }
 
-/// What estimates are followed without: AIMD(1, b) (`spec: arumaithurai §3.5`, I9).
-impl Constants for Params {
+/// The decrease factor of [`AimdB`].
+pub trait DecreaseFactor {
+    /// `b`: fraction of the window given up on congestion.
+    fn b(&self) -> f64;
+}
+
+impl DecreaseFactor for Params {
+    fn b(&self) -> f64 {
+        self.b
+    }
+}
+
+/// AIMD(1, b): NF-TCP's flow control where there is no estimate (`spec: arumaithurai §3.5`, I9).
+/// With `b` one half it is Reno to the bit.
+#[derive(Debug)]
+pub struct AimdB<P>(PhantomData<P>);
+
+impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
     const INFO: Info = Info {
         name: "guided",
         summary: "grows in proportion to the available bandwidth, gives up a fraction on congestion",
         source: "spec: arumaithurai §3.5",
         fallback: None,
     };
+    type Params = P;
+    type State = ();
+    type Group = ();
 
-    /// F3, Eq. 4.9. Marks and losses weigh the same (A8).
-    fn given_up(&self) -> f64 {
-        self.b
+    /// `spec: arumaithurai §3.5 F2.5`.
+    #[inline]
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
 
-    /// F5.
-    fn kept_by_timeout(&self) -> f64 {
-        1.0 - self.b
+    /// `spec: arumaithurai §3.5 F3`, Eq. 4.9. Marks and losses weigh the same (A8).
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((1.0 - flow.params.b()) * flow.cwnd);
+    }
+
+    /// `spec: arumaithurai §3.5 F5`.
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        (1.0 - flow.params.b()) * flow.cwnd
     }
 }
 
@@ -60,7 +83,7 @@ impl Steered for Params {
 }
 
 /// What guides a window.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Guide {
     /// The available bandwidth, bit/s; negative before any estimate.
     available: f64,
@@ -90,156 +113,168 @@ impl Guide {
     }
 }
 
-/// What a guided window remembers: its guide, and what its own rules do.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory<M> {
+/// State of a guided scheme: its guide, and what its own rules keep.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State<T> {
     /// What guides it.
     pub guide: Guide,
-    /// What the rules remember.
-    pub rules: M,
+    /// What the rules keep.
+    pub scheme: T,
 }
 
-/// The rules of `R` where no estimate says better.
+/// The rules of `S` where no estimate says better.
 #[derive(Debug)]
-pub struct GuidedRules<R>(PhantomData<R>);
+pub struct GuidedScheme<S>(PhantomData<S>);
 
-impl<R: Rules<Params: Steered>> Rules for GuidedRules<R> {
-    const INFO: Info = R::INFO;
-    const NEEDS: Signals = R::NEEDS;
-    type Params = R::Params;
-    type Memory = Memory<R::Memory>;
+/// The flow as `S` alone sees it.
+#[inline(always)]
+fn unguided<'a, S: Guidable>(flow: &'a mut Flow<'_, GuidedScheme<S>>) -> Flow<'a, S> {
+    flow.with_scheme(|state| &mut state.scheme)
+}
 
-    fn needs(params: &R::Params) -> Signals {
-        R::needs(params)
+/// A scheme without groups whose parameters say how it follows estimates.
+pub trait Guidable: WindowScheme<Params: Steered, Group = ()> {}
+
+impl<S: WindowScheme<Params: Steered, Group = ()>> Guidable for S {}
+
+impl<S: Guidable> WindowScheme for GuidedScheme<S> {
+    const INFO: Info = S::INFO;
+    const NEEDS: Signals = S::NEEDS;
+    type Params = S::Params;
+    type State = State<S::State>;
+    type Group = ();
+
+    fn needs(params: &S::Params) -> Signals {
+        S::needs(params)
     }
 
-    fn start(params: &R::Params, path: &Path) -> Self::Memory {
+    fn start(params: &S::Params, path: &Path) -> Self::State {
         let guide =
             Guide { available: Guide::UNKNOWN, share: 1.0, reference: params.as_ref().iw, base_rtt: Span::ZERO };
-        Memory { guide, rules: R::start(params, path) }
+        State { guide, scheme: S::start(params, path) }
     }
 
     /// F7: what was measured before a long idle period no longer holds.
     #[inline]
-    fn heard(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) {
-        if matches!(event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
-            memory.guide.available = Guide::UNKNOWN;
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        if matches!(flow.event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
+            flow.state.guide.available = Guide::UNKNOWN;
         }
-        R::heard(params, &mut memory.rules, window, event);
+        S::on_event(&mut unguided(flow));
     }
 
     #[inline]
-    fn sampled(params: &R::Params, memory: &mut Self::Memory, now: Time, rtt: &RttSample) {
-        R::sampled(params, &mut memory.rules, now, rtt);
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        S::on_rtt_sample(&mut unguided(flow), rtt);
     }
 
     #[inline]
-    fn acknowledged(
-        params: &R::Params,
-        memory: &mut Self::Memory,
-        window: &mut Window,
-        now: Time,
-        acked: &PacketsAcked,
-    ) {
-        R::acknowledged(params, &mut memory.rules, window, now, acked);
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+        S::on_packets_acked(&mut unguided(flow), acked);
     }
 
     #[inline]
-    fn slow_start(params: &R::Params, memory: &mut Self::Memory, window: &Window, now: Time, units: f64) -> f64 {
-        R::slow_start(params, &mut memory.rules, window, now, units)
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        S::on_ack_in_slow_start(&mut unguided(flow), acked)
     }
 
     /// F2.5, Eqs. 4.10 and 4.11, the latter as far as the rules are linear.
     #[inline]
-    fn increase(params: &R::Params, memory: &mut Self::Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let own = R::increase(params, &mut memory.rules, window, now, units);
-        let Guide { share, reference, .. } = memory.guide;
-        let spare = memory.guide.spare(window);
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let own = S::on_ack(&mut unguided(flow), acked);
+        let Guide { share, reference, .. } = flow.state.guide;
+        let spare = flow.state.guide.spare(flow.window);
         if spare <= 0.0 {
             return own;
         }
-        let guided = aimd::increase(share * spare, window, units).max(own);
-        let room = reference + spare - window.cwnd;
-        if params.cap_to_target() { guided.min(room.max(own)) } else { guided }
+        let guided = (share * spare * acked / flow.cwnd).max(own);
+        let room = reference + spare - flow.cwnd;
+        if flow.params.cap_to_target() { guided.min(room.max(own)) } else { guided }
     }
 
-    fn decrease(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> Reduction {
-        memory.guide.available = 0.0;
-        R::decrease(params, &mut memory.rules, window, event)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.state.guide.available = 0.0;
+        S::on_congestion(&mut unguided(flow));
     }
 
-    fn timeout(params: &R::Params, memory: &mut Self::Memory, window: &Window, event: &Event) -> f64 {
-        memory.guide.available = Guide::UNKNOWN;
-        R::timeout(params, &mut memory.rules, window, event)
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.guide.available = Guide::UNKNOWN;
+        S::on_persistent_congestion(&mut unguided(flow))
     }
 
-    fn undone(params: &R::Params, memory: &mut Self::Memory, window: &Window) {
-        R::undone(params, &mut memory.rules, window);
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        S::on_spurious_loss(&mut unguided(flow));
     }
 
-    fn paused(params: &R::Params, memory: &mut Self::Memory, now: Time, span: Span) {
-        R::paused(params, &mut memory.rules, now, span);
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        S::on_underutilized(&mut unguided(flow), span);
     }
 
-    fn restarted(params: &R::Params, memory: &mut Self::Memory, window: &Window) {
-        R::restarted(params, &mut memory.rules, window);
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        S::on_idle_restart(&mut unguided(flow));
     }
 
-    fn resized(memory: &mut Self::Memory, ratio: f64) {
-        memory.guide.reference *= ratio;
-        R::resized(&mut memory.rules, ratio);
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.guide.reference *= ratio;
+        S::on_mtu_update(&mut unguided(flow), ratio);
     }
 
-    fn inspect(params: &R::Params, memory: &Self::Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        R::inspect(params, &memory.rules, window, visit);
-        if let Some(available) = memory.guide.available() {
+    fn inspect(
+        params: &S::Params,
+        state: &Self::State,
+        window: &Window,
+        group: View<'_, ()>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        S::inspect(params, &state.scheme, window, group, visit);
+        if let Some(available) = state.guide.available() {
             visit("bw_mbps", available / 1e6);
-            visit("w_ref", memory.guide.reference);
+            visit("w_ref", state.guide.reference);
         }
     }
 }
 
-/// Flow control by the rules of `R` that follows estimates where there are any
-/// (`spec: arumaithurai §3.5 F1–F7`). Without any it is `R` to the bit.
+/// Flow control by the rules of `S` that follows estimates where there are any
+/// (`spec: arumaithurai §3.5 F1–F7`). Without any it is `S` to the bit.
 ///
 /// Slow start is the window's: below the threshold. An estimate, whatever its value,
 /// ends it by lowering the threshold to the window (A10).
 #[derive(Debug)]
-pub struct GuidedBy<R>(PhantomData<R>);
+pub struct GuidedBy<S>(PhantomData<S>);
 
 /// NF-TCP's flow control: AIMD(1, b) that follows estimates.
-pub type Guided = GuidedBy<AimdRules<Params>>;
+pub type Guided = GuidedBy<AimdB<Params>>;
 
-impl<R: Rules<Params: Steered>> FlowControl for GuidedBy<R> {
-    type Params = R::Params;
-    type State = State<Memory<R::Memory>>;
+impl<S: Guidable> FlowControl for GuidedBy<S> {
+    type Params = S::Params;
+    type State = window_controller::State<State<S::State>>;
 
-    fn needs(params: &R::Params) -> Signals {
-        <LossBased<GuidedRules<R>> as FlowControl>::needs(params)
+    fn needs(params: &S::Params) -> Signals {
+        <WindowController<GuidedScheme<S>> as FlowControl>::needs(params)
     }
 
-    fn start(params: &R::Params, path: &Path) -> Self::State {
-        <LossBased<GuidedRules<R>> as FlowControl>::start(params, path)
+    fn start(params: &S::Params, path: &Path) -> Self::State {
+        <WindowController<GuidedScheme<S>> as FlowControl>::start(params, path)
     }
 
     #[inline]
     fn update(
-        params: &R::Params,
+        params: &S::Params,
         state: &mut Self::State,
         input: Input<'_>,
         signal: Signal,
         estimate: Option<Estimate>,
     ) {
-        let guide = &mut state.memory.guide;
+        let guide = &mut state.scheme.guide;
         guide.base_rtt = input.path.base_rtt().unwrap_or_default();
         if let Some(Estimate { available, share }) = estimate {
             // F6.
             *guide = Guide { available: available.max(0.0), share, reference: state.window.cwnd, ..*guide };
             state.window.ssthresh = state.window.ssthresh.min(state.window.cwnd);
         }
-        <LossBased<GuidedRules<R>> as FlowControl>::update(params, state, input, signal, estimate);
+        <WindowController<GuidedScheme<S>> as FlowControl>::update(params, state, input, signal, estimate);
         if signal != Signal::Clear {
-            state.memory.guide.reference = state.window.cwnd;
+            state.scheme.guide.reference = state.window.cwnd;
         }
     }
 
@@ -248,8 +283,8 @@ impl<R: Rules<Params: Steered>> FlowControl for GuidedBy<R> {
         &state.window
     }
 
-    fn inspect(params: &R::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
-        <LossBased<GuidedRules<R>> as FlowControl>::inspect(params, state, visit);
+    fn inspect(params: &S::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        <WindowController<GuidedScheme<S>> as FlowControl>::inspect(params, state, visit);
     }
 }
 

@@ -1,11 +1,10 @@
 //! How much faster than Reno a large window grows, and how much less it gives up: the two
 //! functions of HighSpeed TCP (`RFC 3649`; `spec: sharma §3`).
 //!
-//! Logarithms are not taken per ACK: [`Slope`] computes `a` at the whole numbers around the
+//! Logarithms are not taken per ACK: [`Increase`] computes `a` at the whole numbers around the
 //! window and interpolates between them, anew whenever the window passes a whole number.
 
-use crate::parts::aimd;
-use crate::parts::window::{Reduction, Window};
+use crate::parts::window::Window;
 use crate::{choice, parameters};
 
 choice! {
@@ -85,13 +84,7 @@ impl Response {
         if w <= self.low_window { 1.0 } else { self.unclamped(w).max(1.0) }
     }
 
-    /// The response to congestion at `window` (`spec: sharma §3 T-5`).
-    #[must_use]
-    pub fn decrease(&self, window: &Window) -> Reduction {
-        aimd::decrease(self.b(window.cwnd), window)
-    }
-
-    /// Names both functions' values at `window`, for logs.
+    /// Names both functions' values at `window`.
     pub fn inspect(&self, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("a", self.a(window.cwnd));
         visit("b", self.b(window.cwnd));
@@ -100,24 +93,23 @@ impl Response {
 
 /// The increase between two whole numbers of packets, before it is held to Reno's.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Slope {
+pub struct Increase {
     floor: f64,
     a: f64,
     slope: f64,
 }
 
-impl Default for Slope {
+impl Default for Increase {
     fn default() -> Self {
-        Slope { floor: 0.0, a: 1.0, slope: 0.0 }
+        Increase { floor: 0.0, a: 1.0, slope: 0.0 }
     }
 }
 
-impl Slope {
-    /// Packets to add for `units` acknowledged (`spec: sharma §3 T-4`).
+impl Increase {
+    /// Packets a window of `cwnd` grows by per round trip (`spec: sharma §3 T-4`).
     #[inline]
-    pub fn increase(&mut self, response: &Response, window: &Window, units: f64) -> f64 {
-        let a = if window.cwnd > response.low_window { self.a(response, window.cwnd) } else { 1.0 };
-        aimd::increase(a, window, units)
+    pub fn per_window(&mut self, response: &Response, cwnd: f64) -> f64 {
+        if cwnd > response.low_window { self.a(response, cwnd) } else { 1.0 }
     }
 
     /// `a(w)`; exact at whole numbers of packets.
@@ -125,16 +117,16 @@ impl Slope {
     pub(crate) fn a(&mut self, response: &Response, w: f64) -> f64 {
         let floor = f64::from(w as u32);
         if floor != self.floor {
-            *self = Slope::at(response, floor);
+            *self = Increase::at(response, floor);
         }
         (self.a + self.slope * (w - floor)).max(1.0)
     }
 
     #[cold]
-    pub(crate) fn at(response: &Response, floor: f64) -> Slope {
+    pub(crate) fn at(response: &Response, floor: f64) -> Increase {
         let a = response.unclamped(floor);
         let slope = if response.form == Form::Table { 0.0 } else { response.unclamped(floor + 1.0) - a };
-        Slope { floor, a, slope }
+        Increase { floor, a, slope }
     }
 }
 

@@ -18,6 +18,12 @@ pub struct MarkedFraction {
     seen: bool,
 }
 
+impl Default for MarkedFraction {
+    fn default() -> Self {
+        MarkedFraction::start(Time::ZERO)
+    }
+}
+
 impl MarkedFraction {
     /// Nothing observed at `now`: the most cautious fraction, 1 (`RFC 8257 §3.3`).
     #[must_use]
@@ -42,7 +48,7 @@ impl MarkedFraction {
     /// Takes an event in; windows last `least` at least, and the latest counts for `gain`.
     /// Returns whether a window ended.
     #[inline]
-    pub fn heard(&mut self, gain: f64, least: Span, event: &Event) -> bool {
+    pub fn on_event(&mut self, gain: f64, least: Span, event: &Event) -> bool {
         let (newest_sent_at, acked, marked) = match event.kind {
             EventKind::PacketsAcked(PacketsAcked { newest_sent_at, packets, .. }) => (newest_sent_at, packets, 0),
             EventKind::EcnCe(EcnCe { newest_sent_at, packets, .. }) => (newest_sent_at, 0, packets.max(1)),

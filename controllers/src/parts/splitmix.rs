@@ -1,7 +1,7 @@
 //! Randomness that is part of a state: equal seeds, equal runs.
 
 /// The SplitMix64 generator (Steele, Lea and Flood, OOPSLA 2014).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SplitMix64(u64);
 
 impl SplitMix64 {

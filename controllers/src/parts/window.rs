@@ -1,28 +1,12 @@
 //! The congestion window with what surrounds it in every window scheme: threshold,
-//! recovery period, limits, undo.
+//! growth, limits, units. How it is reduced and what of that may be taken back is in
+//! [`recovery`](crate::parts::recovery).
 
+use crate::Path;
 use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{IdleRestart, PacketsAcked};
 use crate::parts::base::{Base, Growth};
-use crate::parts::recovery::RecoveryPeriod;
-use crate::{EventKind, Path, Time};
-
-/// Window and threshold after a reduction, packets.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Reduction {
-    /// The new window.
-    pub cwnd: f64,
-    /// The new slow start threshold.
-    pub ssthresh: f64,
-}
-
-impl Reduction {
-    /// Keeps `factor` of `cwnd` and puts the threshold there too (`spec: sharma §1.5 B-CONG`).
-    #[must_use]
-    pub fn to(factor: f64, cwnd: f64) -> Reduction {
-        Reduction { cwnd: factor * cwnd, ssthresh: factor * cwnd }
-    }
-}
+use crate::parts::recovery::{RecoveryPeriod, Undo};
 
 /// A congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -39,20 +23,7 @@ pub struct Window {
     pub reduced: bool,
     /// Any response happened yet.
     pub ever_reduced: bool,
-    undo: Option<Undo>,
-}
-
-/// What a response changed, kept until it can no longer be taken back.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Undo {
-    cwnd: f64,
-    ssthresh: f64,
-    reduced: bool,
-    ever_reduced: bool,
-    /// The response left the window.
-    held: bool,
-    /// Packets lost with it and since; all there can be once there was a mark.
-    lost: u32,
+    pub(super) undo: Option<Undo>,
 }
 
 impl Window {
@@ -77,16 +48,9 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
-    /// Whether the response to come is the platform's own halving: the first of the
-    /// flow, or in slow start (`spec: sharma §1.6`).
-    #[must_use]
-    pub fn halves_first(&self, base: &Base) -> bool {
-        base.first_halving && (!self.ever_reduced || self.in_slow_start())
-    }
-
-    /// Units of growth this ACK is worth; none when the sender did not use its window
-    /// or everything acknowledged was sent before the latest response. Ends the
-    /// recovery period where it is due.
+    /// Acknowledged packets that count for growth; none when the sender did not use its window
+    /// (`RFC 9002 §7.8`) or everything acknowledged was sent before the latest response. Ends
+    /// the recovery period where it is due.
     #[inline]
     pub fn acked_packets(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
         let ends = self.recovery.acked(acked.newest_sent_at);
@@ -128,99 +92,6 @@ impl Window {
     #[inline]
     pub fn lower(&mut self, base: &Base, to: f64) {
         self.cwnd = to.max(base.min_window).min(self.cwnd);
-    }
-
-    /// Takes a congestion response at `now`.
-    pub fn reduce(&mut self, base: &Base, now: Time, reduction: Reduction) {
-        self.respond(now, reduction.ssthresh, false);
-        self.cwnd = reduction.cwnd.max(base.min_window).min(base.max_window);
-    }
-
-    /// Makes the latest response a larger one, down to `to` packets; a window that is
-    /// smaller already stays.
-    pub fn reduce_further(&mut self, base: &Base, to: f64) {
-        self.lower(base, to);
-        self.ssthresh = self.ssthresh.min(to).max(2.0);
-        self.discard_undo();
-    }
-
-    /// Takes a congestion response at `now` that moves the threshold and leaves the
-    /// window.
-    pub fn reduce_threshold(&mut self, now: Time, ssthresh: f64) {
-        self.respond(now, ssthresh, true);
-    }
-
-    fn respond(&mut self, now: Time, ssthresh: f64, held: bool) {
-        self.undo = Some(Undo {
-            cwnd: self.cwnd,
-            ssthresh: self.ssthresh,
-            reduced: self.reduced,
-            ever_reduced: self.ever_reduced,
-            held,
-            lost: 0,
-        });
-        self.ssthresh = ssthresh.max(2.0);
-        self.recovery.begin(now);
-        self.reduced = true;
-        self.ever_reduced = true;
-    }
-
-    /// Counts what congestion the latest response answers, and what came of it since.
-    #[inline]
-    pub fn count_lost(&mut self, kind: &EventKind) {
-        let packets = match kind {
-            EventKind::PacketsLost(lost) => lost.packets,
-            EventKind::EcnCe(_) => u32::MAX,
-            _ => return,
-        };
-        if let Some(before) = &mut self.undo {
-            before.lost = before.lost.saturating_add(packets);
-        }
-    }
-
-    /// Whether nothing but losses of less than `part` of the window, in whole packets, or of a single
-    /// one led to the latest response, and slow start had ended before it.
-    #[must_use]
-    pub fn lost_little(&self, part: f64) -> bool {
-        let few = ((part * self.cwnd) as u32).max(2);
-        self.undo.is_some_and(|before| before.cwnd >= before.ssthresh && (1..few).contains(&before.lost))
-    }
-
-    /// Makes the latest response final: it can no longer be taken back.
-    pub fn discard_undo(&mut self) {
-        self.undo = None;
-    }
-
-    /// Starts over after persistent congestion, with the threshold at `factor` of the
-    /// window (`spec: sharma §1.5 B-RTO`, `spec: cho §1.6 STD-RTO`).
-    pub fn timeout(&mut self, base: &Base, factor: f64) {
-        self.start_over(base, factor * self.cwnd);
-    }
-
-    /// Starts over after persistent congestion, with the threshold at `ssthresh`.
-    pub fn start_over(&mut self, base: &Base, ssthresh: f64) {
-        self.ssthresh = ssthresh.max(2.0);
-        self.cwnd = base.timeout_window.min(base.max_window);
-        self.recovery.reset();
-        self.reduced = false;
-        self.ever_reduced = true;
-        self.undo = None;
-    }
-
-    /// Takes the latest response back: what it answered was not lost. A window that has
-    /// outgrown the one a response lowered stays as it is (`RFC 9438 §4.9.2`). Returns
-    /// whether anything was restored.
-    pub fn undo(&mut self) -> bool {
-        let Some(before) = self.undo.take() else { return false };
-        self.recovery.close();
-        if self.cwnd > before.cwnd && !before.held {
-            return false;
-        }
-        self.cwnd = self.cwnd.max(before.cwnd);
-        self.ssthresh = before.ssthresh;
-        self.reduced = before.reduced;
-        self.ever_reduced = before.ever_reduced;
-        true
     }
 
     /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). Returns whether

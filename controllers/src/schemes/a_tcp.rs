@@ -1,12 +1,11 @@
 #![doc = include_str!("a_tcp.md")]
 
-use crate::parameters;
 use crate::parts::base::Base;
 use crate::parts::competition::{Detector, Settings};
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::parallel::Share;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Time};
+use crate::parts::parallel::Weight;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, View, parameters};
 
 parameters! {
     /// Parameters of [`ATcp`].
@@ -18,9 +17,9 @@ parameters! {
     }
 }
 
-/// What a flow remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
     /// The detector, on the flow's own window.
     pub detector: Detector,
     /// Whether the latest ACK found the sender limited by its application; holds for
@@ -28,20 +27,17 @@ pub struct Memory {
     pub app_limited: bool,
 }
 
-impl Memory {
-    fn share(&self) -> Share {
-        Share::alone(self.detector.k)
+impl State {
+    fn weight(&self) -> Weight {
+        Weight::single(self.detector.k)
     }
 }
 
-/// A-TCP's rules.
-#[derive(Debug)]
-pub struct ATcpRules;
-
 /// A-TCP (`spec: cho §7`).
-pub type ATcp = LossBased<ATcpRules>;
+#[derive(Debug)]
+pub struct ATcp;
 
-impl Rules for ATcpRules {
+impl WindowScheme for ATcp {
     const INFO: Info = Info {
         name: "a-tcp",
         summary: "as aggressive as the competition detector finds harmless",
@@ -50,55 +46,57 @@ impl Rules for ATcpRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory { detector: Detector::open(path.now), app_limited: false }
+    fn start(_: &Params, path: &Path) -> State {
+        State { detector: Detector::start(path.now), app_limited: false }
     }
 
     /// `spec: cho §7 A-ACK`: the detector comes before everything else.
     #[inline]
-    fn heard(params: &Params, memory: &mut Memory, window: &Window, event: &Event) {
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        let (event, state) = (flow.event, &mut *flow.state);
         match &event.kind {
-            EventKind::PacketsAcked(acked) => memory.app_limited = acked.app_limited,
+            EventKind::PacketsAcked(acked) => state.app_limited = acked.app_limited,
             EventKind::RttSampled(_) => {}
             _ => return,
         }
         let rtt = event.rtt().map(|rtt| rtt.adjusted());
-        memory.detector.acked(&params.detector, event.now, rtt, window.cwnd, memory.app_limited);
+        state.detector.acked(&flow.params.detector, event.now, rtt, flow.window.cwnd, state.app_limited);
     }
 
     #[inline]
-    fn slow_start(params: &Params, memory: &mut Memory, _: &Window, _: Time, units: f64) -> f64 {
-        memory.share().slow_start(units, params.slow_start_cap)
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.weight().slow_start(acked, flow.params.slow_start_cap)
     }
 
     #[inline]
-    fn increase(_: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        memory.share().increase(window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.weight().increase(flow.window, acked)
     }
 
     /// `spec: cho §7 A-CONG`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
-        memory.detector.lost(&params.detector, event.now);
-        memory.share().own(window)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.state.detector.lost(&flow.params.detector, flow.now);
+        flow.reduce(flow.state.weight().own_reduction(flow.window));
     }
 
     /// `spec: cho §7 A-RTO, AT-4`.
-    fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
-        if !window.recovery.in_recovery() {
-            memory.detector.lost(&params.detector, event.now);
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        if !flow.recovery.in_recovery() {
+            flow.state.detector.lost(&flow.params.detector, flow.now);
         }
-        memory.detector.k = 1;
-        0.5
+        flow.state.detector.k = 1;
+        0.5 * flow.cwnd
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.detector.resized(ratio);
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.detector.resized(ratio);
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        memory.detector.inspect(visit);
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        state.detector.inspect(visit);
     }
 }
 

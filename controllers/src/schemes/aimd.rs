@@ -1,7 +1,7 @@
 #![doc = include_str!("aimd.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
+use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
 parameters! {
@@ -15,23 +15,30 @@ parameters! {
     }
 }
 
-/// AIMD(a, b) (`spec: sharma §2`).
-pub type Aimd = aimd::Aimd<Params>;
+/// AIMD(a, b): additive increase, multiplicative decrease (`spec: sharma §2`).
+#[derive(Debug)]
+pub struct Aimd;
 
-impl aimd::Constants for Params {
+impl WindowScheme for Aimd {
     const INFO: Info = Info {
         name: "aimd",
         summary: "adds a packets per round trip, gives up the fraction b on congestion",
         source: "spec: sharma §2",
         fallback: None,
     };
+    type Params = Params;
+    type State = ();
+    type Group = ();
 
-    fn added(&self) -> f64 {
-        self.a
+    /// `spec: sharma §2 T-1b`.
+    #[inline]
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.params.a * acked / flow.cwnd
     }
 
-    fn given_up(&self) -> f64 {
-        self.b
+    /// `spec: sharma §2`.
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((1.0 - flow.params.b) * flow.cwnd);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::event::PacketsAcked;
 use crate::parts::base::Base;
-use crate::parts::grouped;
 use crate::parts::window::Window;
+use crate::parts::window_controller::{self, WindowController};
 use crate::schemes::reno::{self, Reno};
 use crate::{Controller, Decision, Event, EventKind, Info, Member, Path, Signals, Table, View, parameters};
 
@@ -14,7 +14,7 @@ parameters! {
     }
 }
 
-/// What a flow remembers: its window is the group's.
+/// What a flow keeps: its window is the group's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct State {
     /// Its datagram size, bytes.
@@ -23,8 +23,8 @@ pub struct State {
 
 /// The group's window, a standard flow's; none until the first event of a member.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Shared {
-    pool: Option<grouped::State<()>>,
+pub struct Group {
+    pool: Option<window_controller::State<()>>,
 }
 
 /// The congestion manager (`spec: cho §9`). A group of one is
@@ -37,8 +37,8 @@ fn reno(params: &Params) -> reno::Params {
 }
 
 /// A pool of a new group.
-fn open(params: &Params, state: &State, now: crate::Time) -> grouped::State<()> {
-    Reno::start(&reno(params), &Path { now, mtu: state.mtu, seed: 0 })
+fn open(params: &Params, state: &State, now: crate::Time) -> window_controller::State<()> {
+    WindowController::<Reno>::start(&reno(params), &Path { now, mtu: state.mtu, seed: 0 })
 }
 
 /// What each of `n` members may have in flight, packets of the group's datagram size.
@@ -60,21 +60,21 @@ impl Controller for Cm {
     };
     type Params = Params;
     type State = State;
-    type Group = Shared;
+    type Group = Group;
 
     fn needs(_: &Params) -> Signals {
         Signals::ACKS | Signals::LOSS | Signals::GROUPS
     }
 
-    fn group(_: &Params) -> Shared {
-        Shared::default()
+    fn group(_: &Params) -> Group {
+        Group::default()
     }
 
     fn start(_: &Params, path: &Path) -> State {
         State { mtu: path.mtu }
     }
 
-    fn step(params: &Params, state: &mut State, group: Table<'_, Shared>, event: &Event) {
+    fn step(params: &Params, state: &mut State, group: Table<'_, Group>, event: &Event) {
         let Table { shared, members, me } = group;
         let members = if me < members.len() { members } else { &mut [] };
         if let EventKind::MtuUpdated(mtu) = event.kind {
@@ -87,7 +87,7 @@ impl Controller for Cm {
         }
         let before = pool.window.cwnd;
         let stale;
-        let heard = match event.kind {
+        let reported = match event.kind {
             // The recovery period is a sibling's too: what was sent before it is worth no growth.
             EventKind::PacketsAcked(acked)
                 if members.len() > 1 && !pool.window.recovery.accepts(acked.newest_sent_at) =>
@@ -98,8 +98,8 @@ impl Controller for Cm {
             EventKind::IdleRestart(_) if is_busy(members, me) => None,
             _ => Some(event),
         };
-        if let Some(heard) = heard {
-            Reno::step(&reno(params), pool, Table::solo(&mut ()), heard);
+        if let Some(event) = reported {
+            WindowController::<Reno>::step(&reno(params), pool, Table::solo(&mut ()), event);
         }
         let share = share(params, &pool.window, members.len());
         let joined = matches!(event.kind, EventKind::Joined);
@@ -118,7 +118,7 @@ impl Controller for Cm {
         }
     }
 
-    fn decide(params: &Params, state: &State, group: View<'_, Shared>) -> Decision {
+    fn decide(params: &Params, state: &State, group: View<'_, Group>) -> Decision {
         let pool = group.shared.pool.unwrap_or_else(|| open(params, state, crate::Time::ZERO)).window;
         let whole = pool.decision();
         let n = group.members.len();
@@ -133,7 +133,7 @@ impl Controller for Cm {
         }
     }
 
-    fn inspect(params: &Params, state: &State, group: View<'_, Shared>, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(params: &Params, state: &State, group: View<'_, Group>, visit: &mut dyn FnMut(&'static str, f64)) {
         let pool = group.shared.pool.unwrap_or_else(|| open(params, state, crate::Time::ZERO)).window;
         let n = group.members.len();
         visit("window", group.members.get(group.me).filter(|_| n > 1).map_or(pool.cwnd, |member| member.cwnd));

@@ -1,26 +1,22 @@
 #![doc = include_str!("cocoon.md")]
 
-use crate::parts::aimd;
-use crate::parts::grouped::{Flow, GroupRules, Grouped};
-use crate::{Info, Path, Signals};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Signals};
 
-pub use crate::parts::fractional::Params;
-
-/// COCOON's rules.
-#[derive(Debug)]
-pub struct CocoonRules;
+pub use crate::schemes::fractional::Params;
 
 /// COCOON (`spec: cho §9`). A group of one is [`reno`](crate::schemes::reno).
-pub type Cocoon = Grouped<CocoonRules>;
+#[derive(Debug)]
+pub struct Cocoon;
 
 /// Siblings with more than `to` packets outstanding get a window of so many
 /// (`spec: cho §9`).
-fn adjust(flow: &mut Flow<'_, CocoonRules>, to: f64) {
-    let limit = flow.window.bytes(to);
-    flow.take_from_siblings(|member| (member.in_flight > limit).then_some(to));
+fn adjust(flow: &mut Flow<'_, Cocoon>, to: f64) {
+    let limit = flow.bytes(to);
+    flow.lower_siblings(|member| (member.in_flight > limit).then_some(to));
 }
 
-impl GroupRules for CocoonRules {
+impl WindowScheme for Cocoon {
     const INFO: Info = Info {
         name: "cocoon",
         summary: "Reno flows of which a loss lowers those with more outstanding too",
@@ -29,31 +25,26 @@ impl GroupRules for CocoonRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::GROUPS);
     type Params = Params;
-    type Memory = ();
-    type Shared = ();
-
-    fn shared(_: &Params) {}
-
-    fn start(_: &Params, _: &Path) {}
+    type State = ();
+    type Group = ();
 
     /// `spec: cho §9`: standard growth.
     #[inline]
-    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        aimd::increase(1.0, flow.window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
 
-    fn congestion(flow: &mut Flow<'_, Self>) {
-        let cut = aimd::decrease(0.5, flow.window);
-        flow.respond(cut);
-        let to = flow.window.cwnd;
-        adjust(flow, to);
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to(0.5 * flow.cwnd);
+        let reduced = flow.cwnd;
+        adjust(flow, reduced);
     }
 
     /// Siblings are held to the new threshold, once per recovery period: that this flow
     /// starts over is no reason for them to.
-    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        let half = 0.5 * flow.window.cwnd;
-        if !flow.window.recovery.in_recovery() {
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let half = 0.5 * flow.cwnd;
+        if !flow.recovery.in_recovery() {
             adjust(flow, half.max(flow.params.base.min_window));
         }
         half

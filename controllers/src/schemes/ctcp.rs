@@ -1,12 +1,12 @@
 #![doc = include_str!("ctcp.md")]
 
 use crate::event::RttSample;
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::recovery::Undoable;
 use crate::parts::vegas::{Delays, Round, backlog};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time, parameters};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`Ctcp`].
@@ -14,7 +14,7 @@ parameters! {
         @base Base, paper Base::arumaithurai();
         /// Size of the delay window's steps.
         alpha: f64 = 0.125, in 0.001, 10.0, source "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02 §3";
-        /// Fraction of the window given up on congestion.
+        /// Decrease factor: fraction of the window given up on congestion.
         beta: f64 = 0.5, in 0.01, 0.99, source "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02 §3";
         /// Power of the window the steps grow with.
         k: f64 = 0.75, in 0.0, 1.0, source "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02 §3";
@@ -31,7 +31,7 @@ impl Params {
     /// The delay window after a round trip in which a window of `win` packets had
     /// `backlog` of them queued (`spec: arumaithurai §6.6 rule 2`).
     #[must_use]
-    pub fn judge(&self, dwnd: f64, win: f64, backlog: f64) -> f64 {
+    pub fn next_dwnd(&self, dwnd: f64, win: f64, backlog: f64) -> f64 {
         if backlog < self.gamma {
             dwnd + (self.alpha * libm::pow(win, self.k) - 1.0).max(0.0)
         } else {
@@ -40,13 +40,11 @@ impl Params {
     }
 }
 
-/// What it remembers besides its window, which is that of losses and of delay together.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
-    /// The window of delay, packets.
-    dwnd: f64,
-    /// `dwnd` as the latest response found it.
-    before: f64,
+/// What a flow keeps besides its window, which is that of losses and of delay together.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// The delay window, packets.
+    dwnd: Undoable<f64>,
     /// Smallest RTT sample.
     base_rtt: Option<Span>,
     /// Smallest RTT sample of the round trip under way.
@@ -57,12 +55,12 @@ pub struct Memory {
     ended: Option<Delays>,
 }
 
-impl Memory {
-    /// The window of delay as part of a window of `cwnd` packets, of which it leaves the
+impl State {
+    /// The delay window as part of a window of `cwnd` packets, of which it leaves the
     /// smallest window to losses.
     #[inline]
     fn dwnd(&self, params: &Params, cwnd: f64) -> f64 {
-        self.dwnd.min(cwnd - params.base.min_window).max(0.0)
+        self.dwnd.current.min(cwnd - params.base.min_window).max(0.0)
     }
 
     /// What the round trip under way has measured is about another window.
@@ -93,14 +91,11 @@ impl Memory {
     }
 }
 
-/// Compound TCP's rules.
-#[derive(Debug)]
-pub struct CtcpRules;
-
 /// Compound TCP (`spec: arumaithurai §6.6`; `draft-sridharan-tcpm-ctcp-02`).
-pub type Ctcp = LossBased<CtcpRules>;
+#[derive(Debug)]
+pub struct Ctcp;
 
-impl Rules for CtcpRules {
+impl WindowScheme for Ctcp {
     const INFO: Info = Info {
         name: "ctcp",
         summary: "Compound TCP: Reno plus a window that grows fast while there is no queue",
@@ -109,83 +104,81 @@ impl Rules for CtcpRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
-
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory {
-            dwnd: 0.0,
-            before: 0.0,
-            base_rtt: None,
-            round_rtt: None,
-            samples: 0,
-            round: Round::default(),
-            ended: None,
-        }
-    }
+    type State = State;
+    type Group = ();
 
     /// The sample of the ACK that ends a round trip belongs to the next.
     #[inline]
-    fn heard(params: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        if let EventKind::PacketsAcked(acked) = &event.kind {
-            memory.ended = None;
-            if memory.round.ends(acked.newest_sent_at) {
-                memory.end_round(params, event.now);
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        if let EventKind::PacketsAcked(acked) = &flow.event.kind {
+            flow.state.ended = None;
+            if flow.state.round.ends(acked.newest_sent_at) {
+                flow.state.end_round(flow.params, flow.now);
             }
         }
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.sample(rtt);
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        flow.state.sample(rtt);
     }
 
     /// `spec: arumaithurai §6.6 rules 1, 2`.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        let mut added = aimd::increase(1.0, window, units);
-        if let Some(delays) = memory.ended.take() {
-            let dwnd = memory.dwnd(params, window.cwnd);
-            memory.dwnd = params.judge(dwnd, window.cwnd, backlog(window.cwnd, delays));
-            added += memory.dwnd - dwnd;
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, cwnd, state) = (flow.params, flow.window.cwnd, &mut *flow.state);
+        let mut added = acked / cwnd;
+        if let Some(delays) = state.ended.take() {
+            let dwnd = state.dwnd(params, cwnd);
+            state.dwnd.current = params.next_dwnd(dwnd, cwnd, backlog(cwnd, delays));
+            added += state.dwnd.current - dwnd;
         }
         added
     }
 
     /// `spec: arumaithurai §6.6 rule 3`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        memory.before = memory.dwnd;
-        let cwnd = 0.5 * (window.cwnd - memory.dwnd(params, window.cwnd));
-        memory.dwnd = ((1.0 - params.beta) * window.cwnd - cwnd).max(0.0);
-        memory.forget_round();
-        Reduction::to(1.0, cwnd + memory.dwnd)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let (params, win, state) = (flow.params, flow.window.cwnd, &mut *flow.state);
+        let cwnd = 0.5 * (win - state.dwnd(params, win));
+        let dwnd = ((1.0 - params.beta) * win - cwnd).max(0.0);
+        *state.dwnd.save() = dwnd;
+        state.forget_round();
+        flow.reduce_to(cwnd + dwnd);
     }
 
-    fn timeout(_: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {
-        memory.dwnd = 0.0;
-        memory.forget_round();
-        0.5
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.dwnd.current = 0.0;
+        flow.state.forget_round();
+        0.5 * flow.cwnd
     }
 
     /// Not in the document; as `RFC 9438 §4.9.2` has it.
-    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.dwnd = memory.before;
-        memory.forget_round();
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        flow.state.dwnd.undo();
+        flow.state.forget_round();
     }
 
     /// `spec: arumaithurai §5.0`, idle.
-    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.dwnd = 0.0;
-        memory.forget_round();
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.dwnd.current = 0.0;
+        flow.state.forget_round();
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.dwnd *= ratio;
-        memory.before *= ratio;
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        for dwnd in flow.state.dwnd.both() {
+            *dwnd *= ratio;
+        }
     }
 
-    fn inspect(params: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("dwnd", memory.dwnd(params, window.cwnd));
-        visit("base_rtt_ms", memory.base_rtt.map_or(0.0, Span::millis));
+    fn inspect(
+        params: &Params,
+        state: &State,
+        window: &Window,
+        _: View<'_, ()>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        visit("dwnd", state.dwnd(params, window.cwnd));
+        visit("base_rtt_ms", state.base_rtt.map_or(0.0, Span::millis));
     }
 }
 

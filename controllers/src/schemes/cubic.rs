@@ -1,13 +1,13 @@
 #![doc = include_str!("cubic.md")]
 
 use crate::event::RttSample;
-use crate::parameters;
 use crate::parts::base::Base;
-use crate::parts::cubic_curve::{Track, Tracks, friendly_increase, next_maximum};
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::slow_start::SlowStart;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Signals, Span, Time};
+use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
+use crate::parts::recovery::Undoable;
+use crate::parts::start_up::SlowStart;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`Cubic`].
@@ -15,7 +15,7 @@ parameters! {
         @base Base = Base { slow_start: SlowStart::HyStart, ..Base::default() }, paper Base::arumaithurai();
         /// Steepness of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "RFC 9438 §5.1";
-        /// Fraction of the window kept on congestion.
+        /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.
         beta: f64 = 0.7, in 0.1, 0.99, source "RFC 9438 §4.6";
         /// Whether a flow whose maximum shrinks gives up more.
         fast_convergence: bool = true, source "RFC 9438 §4.7";
@@ -33,49 +33,59 @@ parameters! {
     }
 }
 
-/// What CUBIC remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
+/// CUBIC's variables that a congestion response changes (`RFC 9438 §4.1.2`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Variables {
+    /// `epoch_start`, `K`, `W_est` of the congestion avoidance stage under way.
+    epoch: CurrentEpoch,
+    /// `W_max`, packets; 0 while there is none.
+    w_max: f64,
+    /// `cwnd_prior`, packets; 0 while there is none.
+    cwnd_prior: f64,
+}
+
+/// What a CUBIC flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
-pub struct Memory {
+pub struct State {
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
-    /// With `cwnd_prior`, packets; 0 while there is none.
-    tracks: Tracks<f64>,
+    /// With their values before the latest response (`RFC 9438 §4.9.2`).
+    variables: Undoable<Variables>,
 }
-
-/// CUBIC's rules.
-#[derive(Debug)]
-pub struct CubicRules;
 
 /// CUBIC (`RFC 9438`; `spec: arumaithurai §6.5`).
-pub type Cubic = LossBased<CubicRules>;
+#[derive(Debug)]
+pub struct Cubic;
 
-impl Params {
-    /// What the response keeps of the window, packets, before the floor (`RFC 9438 §4.6
-    /// fig. 5`).
-    fn kept(&self, window: &Window, event: &Event) -> f64 {
-        let flight = event.flight().filter(|_| self.flight_size);
-        self.beta * flight.map_or(window.cwnd, |bytes| (bytes as f64 / window.mtu).min(window.cwnd))
+impl Variables {
+    /// A congestion avoidance stage starts at a window of `cwnd` packets (`RFC 9438 §4.2`; after
+    /// a timeout §4.8; after a first slow start without congestion §4.10).
+    #[cold]
+    fn start_epoch(&mut self, params: &Params, now: Time, cwnd: f64) {
+        let at_plateau = self.epoch.is_at_plateau();
+        if at_plateau {
+            self.w_max = cwnd;
+        }
+        if self.cwnd_prior <= 0.0 {
+            self.cwnd_prior = cwnd;
+        }
+        // RFC 8312 §4.1 eq. 2: K is that of a window of beta·W_max.
+        let reduced = params.beta * self.w_max;
+        let lower = params.k_from_w_max && !at_plateau && reduced < cwnd;
+        let cwnd_epoch = if lower { reduced } else { cwnd };
+        self.epoch.start(params.c, now, cwnd_epoch, self.w_max);
     }
 }
 
-/// Congestion avoidance begins (`RFC 9438 §4.2`; after a timeout §4.8; after a first
-/// slow start without congestion §4.10).
-#[cold]
-fn begin(track: &mut Track<f64>, params: &Params, window: &Window, now: Time) {
-    if track.is_flat() {
-        track.w_max = window.cwnd;
-    }
-    if track.more <= 0.0 {
-        track.more = window.cwnd;
-    }
-    let least = params.beta * track.w_max;
-    let lower = params.k_from_w_max && !track.is_flat() && least < window.cwnd;
-    let from = if lower { least } else { window.cwnd };
-    track.begin(params.c, now, from);
+/// The window after the multiplicative decrease, packets, before the floor (`RFC 9438 §4.6
+/// fig. 5`).
+fn decreased(flow: &Flow<'_, Cubic>) -> f64 {
+    let flight_size = flow.event.flight().filter(|_| flow.params.flight_size);
+    flow.params.beta * flight_size.map_or(flow.cwnd, |bytes| (bytes as f64 / flow.mtu).min(flow.cwnd))
 }
 
-impl Rules for CubicRules {
+impl WindowScheme for Cubic {
     const INFO: Info = Info {
         name: "cubic",
         summary: "grows along a cubic of the time since the last congestion event",
@@ -84,56 +94,62 @@ impl Rules for CubicRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
-
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory { tracks: Tracks::new(0.0), srtt: Span::ZERO }
-    }
+    type State = State;
+    type Group = ();
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.srtt = rtt.smoothed;
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        flow.state.srtt = rtt.smoothed;
     }
 
     /// `RFC 9438 §4.2–§4.5`. One ACK is worth a window at most.
     #[inline(always)]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let Memory { tracks: Tracks { now: track, .. }, srtt } = memory;
-        let cwnd = window.cwnd;
-        let windows = (units / cwnd).min(1.0);
-        if track.stage().is_none() {
-            begin(track, params, window, now);
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, now, cwnd) = (flow.params, flow.now, flow.window.cwnd);
+        let State { srtt, variables: Undoable { current: variables, .. } } = &mut *flow.state;
+        let windows = (acked / cwnd).min(1.0);
+        if variables.epoch.get().is_none() {
+            variables.start_epoch(params, now, cwnd);
         }
-        let prior = track.more;
-        let Some(stage) = track.stage_mut() else { return 0.0 };
-        let increase = if params.alpha_rises && stage.reno >= prior { 1.0 } else { friendly_increase(params.beta) };
-        stage.count(increase, windows);
-        let t = stage.elapsed(now);
-        if stage.at(params.c, t) < stage.reno {
-            // Reno-friendly region, §4.3; never a step back.
-            return (stage.reno - cwnd).max(0.0);
+        let cwnd_prior = variables.cwnd_prior;
+        let Some(epoch) = variables.epoch.get_mut() else { return 0.0 };
+        // W_est = W_est + alpha·segments_acked/cwnd (§4.3 fig. 4); alpha is 1 once W_est ≥ cwnd_prior.
+        let alpha = if params.alpha_rises && epoch.w_est >= cwnd_prior { 1.0 } else { alpha_cubic(params.beta) };
+        epoch.grow_w_est(alpha, windows);
+        let t = epoch.elapsed(now);
+        // W_cubic(t) < W_est: the Reno-friendly region (§4.3), where cwnd is W_est; never a step back.
+        if epoch.w_cubic(params.c, t) < epoch.w_est {
+            return (epoch.w_est - cwnd).max(0.0);
         }
-        let target = stage.at(params.c, t + srtt.secs());
-        // Comparisons, not `max` and `min`, which mind a NaN that cannot be while the window waits.
+        // target is W_cubic(t + RTT), held between cwnd and 1.5·cwnd (§4.2). By comparisons, not `max`
+        // and `min`, which mind a NaN that cannot be while the window waits.
+        let target = epoch.w_cubic(params.c, t + srtt.secs());
         let target = if target > cwnd { target } else { cwnd };
         let most = 1.5 * cwnd;
         let target = if target < most { target } else { most };
+        // (target − cwnd)/cwnd per segment: the concave and the convex region (§4.4, §4.5).
         (target - cwnd) * windows
     }
 
-    /// `RFC 9438 §4.6, §4.7`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
-        let track = memory.tracks.respond();
-        track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
-        track.more = window.cwnd;
-        Reduction::to(1.0, params.kept(window, event))
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let (params, cwnd) = (flow.params, flow.cwnd);
+        let variables = flow.state.variables.save();
+        variables.epoch = CurrentEpoch::Ended;
+        // Fast convergence (§4.7).
+        variables.w_max = next_w_max(cwnd, variables.w_max, params.beta, params.fast_convergence);
+        variables.cwnd_prior = cwnd;
+        // Multiplicative decrease (§4.6).
+        flow.reduce_to(decreased(flow));
     }
 
-    /// `RFC 9438 §4.8`.
-    fn timeout(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> f64 {
-        memory.tracks.now.more = window.cwnd;
-        memory.tracks.now.flatten();
-        params.kept(window, event) / window.cwnd
+    /// K is 0 in the epoch after a timeout (`RFC 9438 §4.8`).
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let cwnd = flow.cwnd;
+        let variables = &mut flow.state.variables.current;
+        variables.cwnd_prior = cwnd;
+        variables.epoch = CurrentEpoch::EndedAtPlateau;
+        // As a factor of the window, rounded as such.
+        decreased(flow) / cwnd * cwnd
     }
 
     #[inline]
@@ -141,30 +157,38 @@ impl Rules for CubicRules {
         params.rollback
     }
 
-    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.tracks.undo();
+    /// `RFC 9438 §4.9.2`.
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        flow.state.variables.undo();
     }
 
-    fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        memory.tracks.pause(now, span);
+    /// Time in which the window was not used is no part of the epoch (`RFC 9438 §4.2, §5.8`).
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        for variables in flow.state.variables.both() {
+            variables.epoch.pause(flow.now, span);
+        }
     }
 
-    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.tracks.end();
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.variables.current.epoch.end();
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.tracks.resized(ratio);
-        memory.tracks.now.more *= ratio;
+    /// The next ACK starts an epoch at the resized window; below the plateau that is the same
+    /// curve, beyond it the probing starts over.
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        let variables = &mut flow.state.variables.current;
+        variables.w_max *= ratio;
+        variables.cwnd_prior *= ratio;
+        variables.epoch.end();
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        let track = &memory.tracks.now;
-        visit("w_max", track.w_max);
-        visit("cwnd_prior", track.more);
-        visit("srtt_ms", 1e3 * memory.srtt.secs());
-        if let Some(stage) = track.stage() {
-            stage.inspect(visit);
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        let variables = &state.variables.current;
+        visit("w_max", variables.w_max);
+        visit("cwnd_prior", variables.cwnd_prior);
+        visit("srtt_ms", 1e3 * state.srtt.secs());
+        if let Some(epoch) = variables.epoch.get() {
+            epoch.inspect(visit);
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::event::RttSample;
 use crate::parts::base::Base;
-use crate::parts::cubic_curve::{Tracks, friendly_increase, next_maximum};
-use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::cubic_curve::{CurrentEpoch, alpha_cubic, next_w_max};
+use crate::parts::recovery::Undoable;
 use crate::parts::utilization::Utilization;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Signals, Span, Time, choice, parameters};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Path, Signals, Span, View, choice, parameters};
 
 choice! {
     /// When growth is limited to `smax` packets per second.
@@ -24,7 +25,7 @@ parameters! {
         @base Base, paper Base::sharma();
         /// Steepness of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "spec: sharma §6";
-        /// Fraction of the window kept on congestion.
+        /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.
         beta: f64 = 0.8, in 0.1, 0.99, source "spec: sharma §6 T-10";
         /// Largest growth per second.
         smax: f64 = 160.0, in 1.0, 1_000_000.0, unit "packets/s", source "spec: sharma §6, A-6, A-7";
@@ -43,24 +44,32 @@ parameters! {
     }
 }
 
-/// What it remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
-    /// With whether a loss happened since the start or since a timeout that forgets.
-    tracks: Tracks<bool>,
+/// Variables that a congestion response changes.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Variables {
+    /// `epoch`, `K`, `W_tcp` of the congestion avoidance stage under way.
+    epoch: CurrentEpoch,
+    /// `last_max` (W_max), packets; 0 while there is none.
+    last_max: f64,
+    /// A loss happened since the start or since a timeout that forgets.
+    loss_ever: bool,
+}
+
+/// What a flow keeps besides its window (`spec: sharma §6`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// With their values before the latest response.
+    variables: Undoable<Variables>,
     /// Smallest RTT sample.
     d_min: Option<Span>,
     utilization: Utilization,
 }
 
-/// The rules of [`Cubic2005`].
-#[derive(Debug)]
-pub struct Cubic2005Rules;
-
 /// CUBIC of 2005 (`spec: sharma §6`).
-pub type Cubic2005 = LossBased<Cubic2005Rules>;
+#[derive(Debug)]
+pub struct Cubic2005;
 
-impl Rules for Cubic2005Rules {
+impl WindowScheme for Cubic2005 {
     const INFO: Info = Info {
         name: "cubic-2005",
         summary: "the first CUBIC: a cubic of the time since the last loss, with a limit on its growth",
@@ -69,91 +78,101 @@ impl Rules for Cubic2005Rules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory { tracks: Tracks::new(false), d_min: None, utilization: Utilization::start(path.now) }
+    fn start(_: &Params, path: &Path) -> State {
+        State { utilization: Utilization::start(path.now), ..State::default() }
     }
 
     #[inline]
-    fn sampled(params: &Params, memory: &mut Memory, now: Time, rtt: &RttSample) {
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
         if rtt.latest == Span::ZERO {
             return;
         }
-        let d_min = memory.d_min.map_or(rtt.latest, |d| d.min(rtt.latest));
-        memory.d_min = Some(d_min);
+        let (params, now, state) = (flow.params, flow.now, &mut *flow.state);
+        let d_min = state.d_min.map_or(rtt.latest, |d| d.min(rtt.latest));
+        state.d_min = Some(d_min);
         if params.low_utilization > 0.0 {
             let period = Span::from_secs_f64(params.utilization_period);
-            memory.utilization.sample(now, rtt.latest, d_min, period, params.low_utilization);
+            state.utilization.sample(now, rtt.latest, d_min, period, params.low_utilization);
         }
     }
 
     /// `spec: sharma §6 rule 1`, with the window's worth of increments, `inc·cwnd`, in
     /// place of the single one. One ACK is worth a window at most.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let Memory { tracks: Tracks { now: track, .. }, d_min, utilization } = memory;
-        let cwnd = window.cwnd;
-        let windows = (units / cwnd).min(1.0);
-        if track.stage().is_none() {
-            track.begin(params.c, now, cwnd);
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, now, cwnd) = (flow.params, flow.now, flow.window.cwnd);
+        let State { variables: Undoable { current: variables, .. }, d_min, utilization } = &mut *flow.state;
+        let windows = (acked / cwnd).min(1.0);
+        if variables.epoch.get().is_none() {
+            variables.epoch.start(params.c, now, cwnd, variables.last_max);
         }
-        let limited = params.limited == Limited::Always || track.more;
-        let Some(stage) = track.stage_mut() else { return 0.0 };
+        let limited = params.limited == Limited::Always || variables.loss_ever;
+        let Some(epoch) = variables.epoch.get_mut() else { return 0.0 };
         let ahead = d_min.map_or(0.0, Span::secs);
-        let t = stage.elapsed(now) + ahead;
-        let target = stage.at(params.c, t);
+        let t = epoch.elapsed(now) + ahead;
+        let target = epoch.w_cubic(params.c, t);
         let mut gap = if target > cwnd { target - cwnd } else { 0.01 };
-        if limited && ahead > 0.0 && !(utilization.is_low() && t > stage.k) {
+        if limited && ahead > 0.0 && !(utilization.is_low() && t > epoch.k) {
             gap = gap.min(params.smax * ahead);
         }
         if params.friendly {
-            stage.count(friendly_increase(params.beta), windows);
-            gap = gap.max(stage.reno - cwnd);
+            epoch.grow_w_est(alpha_cubic(params.beta), windows);
+            gap = gap.max(epoch.w_est - cwnd);
         }
         gap.min(cwnd) * windows
     }
 
     /// `spec: sharma §6 rule 2, T-10`.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        let track = memory.tracks.respond();
-        track.w_max = next_maximum(window.cwnd, track.w_max, params.beta, params.fast_convergence);
-        track.more = true;
-        Reduction::to(params.beta, window.cwnd)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let (params, cwnd) = (flow.params, flow.cwnd);
+        let variables = flow.state.variables.save();
+        variables.epoch = CurrentEpoch::Ended;
+        variables.last_max = next_w_max(cwnd, variables.last_max, params.beta, params.fast_convergence);
+        variables.loss_ever = true;
+        flow.reduce_to(params.beta * cwnd);
     }
 
     /// `spec: sharma §6 rule 3`, `B-RTO`.
-    fn timeout(params: &Params, memory: &mut Memory, window: &Window, _: &Event) -> f64 {
-        let track = &mut memory.tracks.now;
-        track.flatten();
-        track.w_max = if params.forget { 0.0 } else { window.cwnd };
-        track.more &= !params.forget;
-        0.5
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let (params, cwnd) = (flow.params, flow.cwnd);
+        let variables = &mut flow.state.variables.current;
+        variables.epoch = CurrentEpoch::EndedAtPlateau;
+        variables.last_max = if params.forget { 0.0 } else { cwnd };
+        variables.loss_ever &= !params.forget;
+        0.5 * cwnd
     }
 
     /// Not in the document; as `RFC 9438 §4.9.2` has it.
-    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.tracks.undo();
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        flow.state.variables.undo();
     }
 
-    fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        memory.tracks.pause(now, span);
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        for variables in flow.state.variables.both() {
+            variables.epoch.pause(flow.now, span);
+        }
     }
 
-    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.tracks.end();
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.variables.current.epoch.end();
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.tracks.resized(ratio);
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        let variables = &mut flow.state.variables.current;
+        variables.last_max *= ratio;
+        variables.epoch.end();
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("w_max", memory.tracks.now.w_max);
-        visit("d_min_ms", memory.d_min.map_or(0.0, Span::millis));
-        visit("low_utilization", f64::from(u8::from(memory.utilization.is_low())));
-        if let Some(stage) = memory.tracks.now.stage() {
-            stage.inspect(visit);
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        let variables = &state.variables.current;
+        visit("w_max", variables.last_max);
+        visit("d_min_ms", state.d_min.map_or(0.0, Span::millis));
+        visit("low_utilization", f64::from(u8::from(state.utilization.is_low())));
+        if let Some(epoch) = variables.epoch.get() {
+            epoch.inspect(visit);
         }
     }
 }

@@ -1,11 +1,10 @@
 #![doc = include_str!("dctcp.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
-use crate::parts::window::{Reduction, Window};
-use crate::{Decision, Ecn, Event, EventKind, Info, Path, Signals, Span, View, choice, parameters};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Decision, Ecn, EventKind, Info, Path, Signals, Span, View, choice, parameters};
 
 choice! {
     /// How data packets say that they may be marked.
@@ -30,23 +29,21 @@ parameters! {
     }
 }
 
-/// What it remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// `DCTCP.Alpha`, and what it is an average of.
     fraction: MarkedFraction,
     /// The window before the latest response, if that was to a mark and no loss has
-    /// deepened it, packets.
-    before: Option<f64>,
+    /// made it a larger one, packets.
+    cwnd_before_mark: Option<f64>,
 }
 
-/// DCTCP's rules.
-#[derive(Debug)]
-pub struct DctcpRules;
-
 /// DCTCP (`RFC 8257`; `spec: arumaithurai §6.4`).
-pub type Dctcp = Grouped<DctcpRules>;
+#[derive(Debug)]
+pub struct Dctcp;
 
-impl GroupRules for DctcpRules {
+impl WindowScheme for Dctcp {
     const INFO: Info = Info {
         name: "dctcp",
         summary: "gives up half the fraction of its packets that arrive marked",
@@ -55,66 +52,65 @@ impl GroupRules for DctcpRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::ECN).and(Signals::CE_COUNT);
     type Params = Params;
-    type Memory = Memory;
-    type Shared = ();
+    type State = State;
+    type Group = ();
 
     fn needs(params: &Params) -> Signals {
         if params.fallback { Signals::ACKS | Signals::LOSS } else { Self::NEEDS }
     }
 
-    fn shared(_: &Params) {}
-
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory { fraction: MarkedFraction::start(path.now), before: None }
+    fn start(_: &Params, path: &Path) -> State {
+        State { fraction: MarkedFraction::start(path.now), cwnd_before_mark: None }
     }
 
     /// `spec: arumaithurai §6.4 rule 1`. A loss among the packets of a flight whose mark
     /// was answered already makes that answer Reno's (`RFC 8257 §3.5`).
     #[inline]
-    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
-        flow.memory.fraction.heard(flow.params.gain, Span::ZERO, event);
-        if let EventKind::PacketsLost(lost) = &event.kind
-            && !flow.window.recovery.accepts(lost.newest_sent_at)
-            && let Some(before) = flow.memory.before.take()
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        flow.state.fraction.on_event(flow.params.gain, Span::ZERO, flow.event);
+        if let EventKind::PacketsLost(lost) = &flow.event.kind
+            && !flow.recovery.accepts(lost.newest_sent_at)
+            && let Some(before) = flow.state.cwnd_before_mark.take()
         {
             flow.window.reduce_further(&flow.params.base, 0.5 * before);
         }
     }
 
     #[inline]
-    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        aimd::increase(1.0, flow.window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
 
-    /// `spec: arumaithurai §6.4 rules 2, 3`; `RFC 8257 §3.3, §3.5`. What was marked was
+    /// `cwnd = cwnd·(1 − DCTCP.Alpha/2)` for marks, Reno's response for losses
+    /// (`RFC 8257 §3.3, §3.5`; `spec: arumaithurai §6.4 rules 2, 3`). What was marked was
     /// not lost, so that there is nothing to take back.
-    fn congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
         if matches!(flow.event.kind, EventKind::EcnCe(_)) {
-            flow.memory.before = Some(flow.window.cwnd);
-            flow.respond(Reduction::to(1.0 - 0.5 * flow.memory.fraction.alpha(), flow.window.cwnd));
+            flow.state.cwnd_before_mark = Some(flow.cwnd);
+            flow.reduce_to((1.0 - 0.5 * flow.state.fraction.alpha()) * flow.cwnd);
             flow.window.discard_undo();
         } else {
-            flow.memory.before = None;
-            flow.respond(aimd::decrease(0.5, flow.window));
+            flow.state.cwnd_before_mark = None;
+            flow.reduce_to(0.5 * flow.cwnd);
         }
     }
 
-    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        flow.memory.before = None;
-        flow.memory.fraction.clear(flow.now);
-        0.5 * flow.window.cwnd
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.cwnd_before_mark = None;
+        flow.state.fraction.clear(flow.now);
+        0.5 * flow.cwnd
     }
 
-    fn restarted(flow: &mut Flow<'_, Self>) {
-        flow.memory.fraction.clear(flow.now);
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.fraction.clear(flow.now);
     }
 
-    fn resized(flow: &mut Flow<'_, Self>, ratio: f64) {
-        flow.memory.before = flow.memory.before.map(|before| before * ratio);
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.cwnd_before_mark = flow.state.cwnd_before_mark.map(|before| before * ratio);
     }
 
     #[inline]
-    fn finish(params: &Params, _: &Memory, _: &Window, decision: &mut Decision) {
+    fn complete_decision(params: &Params, _: &State, _: &Window, decision: &mut Decision) {
         decision.ecn = match params.codepoint {
             _ if params.fallback => Ecn::NotEct,
             Codepoint::Ect0 => Ecn::Ect0,
@@ -122,8 +118,8 @@ impl GroupRules for DctcpRules {
         };
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("alpha", memory.fraction.alpha());
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", state.fraction.alpha());
     }
 }
 

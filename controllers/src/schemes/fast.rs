@@ -2,9 +2,10 @@
 
 use crate::event::RttSample;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time, choice, parameters};
+use crate::parts::recovery::Reduction;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, Span, Time, View, choice, parameters};
 
 /// Smallest window, packets (`spec: sharma §7`, corner cases).
 const LEAST: f64 = 2.0;
@@ -96,9 +97,9 @@ impl Delays {
     }
 }
 
-/// What it remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
     delays: Option<Delays>,
     /// When the window was last recomputed, or need not be.
     last_update: Time,
@@ -106,7 +107,7 @@ pub struct Memory {
     flight: f64,
 }
 
-impl Memory {
+impl State {
     /// Takes the RTT sample of `packets` in, with `in_flight` left.
     #[inline]
     fn sample(&mut self, params: &Params, rtt: &RttSample, packets: u32, in_flight: f64) {
@@ -121,14 +122,11 @@ impl Memory {
     }
 }
 
-/// FAST's rules.
-#[derive(Debug)]
-pub struct FastRules;
-
 /// FAST TCP (`spec: sharma §7`).
-pub type Fast = LossBased<FastRules>;
+#[derive(Debug)]
+pub struct Fast;
 
-impl Rules for FastRules {
+impl WindowScheme for Fast {
     const INFO: Info = Info {
         name: "fast",
         summary: "keeps a number of its own packets queued, by the average RTT",
@@ -137,7 +135,8 @@ impl Rules for FastRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
     fn needs(params: &Params) -> Signals {
         match params.variant {
@@ -146,13 +145,14 @@ impl Rules for FastRules {
         }
     }
 
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory { delays: None, last_update: path.now, flight: 0.0 }
+    fn start(_: &Params, path: &Path) -> State {
+        State { last_update: path.now, ..State::default() }
     }
 
     /// `spec: sharma §7` rules 1, 5.
     #[inline]
-    fn heard(params: &Params, memory: &mut Memory, window: &Window, event: &Event) {
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        let (params, window, event, state) = (flow.params, &*flow.window, flow.event, &mut *flow.state);
         let mut packets = 1;
         let mut in_flight = window.cwnd;
         if let EventKind::PacketsAcked(acked) = &event.kind {
@@ -160,55 +160,57 @@ impl Rules for FastRules {
             if params.variant == Variant::Ns2 {
                 in_flight = acked.in_flight as f64 / window.mtu;
             }
-            memory.flight = acked.newest_in_flight.map_or(window.cwnd, |bytes| bytes as f64 / window.mtu);
+            state.flight = acked.newest_in_flight.map_or(window.cwnd, |bytes| bytes as f64 / window.mtu);
             if window.recovery.in_recovery() {
-                memory.last_update = event.now;
+                state.last_update = event.now;
             }
         }
         if let Some(rtt) = event.rtt() {
-            memory.sample(params, &rtt, packets, in_flight);
+            state.sample(params, &rtt, packets, in_flight);
         }
     }
 
     #[inline]
-    fn slow_start(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        Self::increase(params, memory, window, now, units)
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        Self::on_ack(flow, acked)
     }
 
     /// `spec: sharma §7`, Ns2 rules 2 and 3, Variant Paper; below zero where the window
     /// has to shrink.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        let Some(delays) = memory.delays else { return 0.0 };
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, now, cwnd) = (flow.params, flow.now, flow.window.cwnd);
+        let state = &mut *flow.state;
+        let Some(delays) = state.delays else { return 0.0 };
         let (period, flight) = match params.variant {
             Variant::Ns2 if 1e3 * delays.queueing() < params.mi_threshold => {
-                memory.last_update = now;
-                return units;
+                state.last_update = now;
+                return acked;
             }
-            Variant::Ns2 => (1e-3 * params.update_period, memory.flight),
-            Variant::Paper => (params.round_trips * delays.average, window.cwnd),
+            Variant::Ns2 => (1e-3 * params.update_period, state.flight),
+            Variant::Paper => (params.round_trips * delays.average, cwnd),
         };
-        if now < memory.last_update + Span::from_secs_f64(period) {
+        if now < state.last_update + Span::from_secs_f64(period) {
             return 0.0;
         }
-        memory.last_update = now;
-        let change = params.target(window.cwnd, flight, delays.ratio()) - window.cwnd;
+        state.last_update = now;
+        let change = params.target(cwnd, flight, delays.ratio()) - cwnd;
         // The sum may be rounded to just below the smallest window.
-        if window.cwnd + change < LEAST { change + f64::EPSILON * window.cwnd } else { change }
+        if cwnd + change < LEAST { change + f64::EPSILON * cwnd } else { change }
     }
 
     /// `spec: sharma §7` rule 5.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        Reduction { cwnd: 0.5 * window.cwnd, ssthresh: LEAST }
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce(Reduction { cwnd: 0.5 * flow.cwnd, ssthresh: LEAST });
     }
 
-    /// `spec: sharma §7` rule 7.
-    fn timeout(_: &Params, _: &mut Memory, _: &Window, _: &Event) -> f64 {
+    /// No slow start (`spec: sharma §7` rule 7).
+    fn on_persistent_congestion(_: &mut Flow<'_, Self>) -> f64 {
         0.0
     }
 
-    fn inspect(_: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        let Some(delays) = memory.delays else { return };
+    fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        let Some(delays) = state.delays else { return };
         visit("base_rtt_ms", delays.base.millis());
         visit("avg_rtt_ms", 1e3 * delays.average);
         visit("queued", (1.0 - delays.ratio()) * window.cwnd);

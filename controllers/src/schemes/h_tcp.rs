@@ -1,14 +1,10 @@
 #![doc = include_str!("h_tcp.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time, parameters};
-
-mod meter;
-
-use meter::Meter;
+use crate::parts::recovery::Undoable;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`HTcp`].
@@ -64,49 +60,97 @@ impl Params {
 }
 
 /// What a congestion response changes.
-#[derive(Clone, Copy, PartialEq, Debug)]
-struct Track {
-    /// When Δ began to run.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Variables {
+    /// `last_cong`: when Δ began to run.
     last_cong: Time,
-    /// Fraction the latest response kept.
+    /// β: the decrease factor of the latest response.
     beta: f64,
     /// Largest RTT sample outside recovery, faded at each response.
     rtt_max: Span,
-    /// Largest throughput before the latest response that stored one, packets/s.
+    /// `B_old`: largest throughput before the latest response that stored one, packets/s.
     b_old: Option<f64>,
 }
 
-/// What it remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
-    track: Track,
-    /// `track` as the latest response found it.
-    before: Track,
+/// What a flow keeps besides its window (`spec: sharma §8`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    variables: Undoable<Variables>,
     /// Smallest RTT sample.
     rtt_min: Option<Span>,
     meter: Meter,
-    /// Growth per round trip at the latest growth, packets.
+    /// α: growth per round trip at the latest growth, packets.
     alpha: f64,
 }
 
-impl Memory {
+impl State {
     /// `spec: sharma §8 rule 3`.
     #[inline]
     fn alpha(&self, params: &Params, now: Time) -> f64 {
-        let delta = now.since(self.track.last_cong).secs();
+        let Variables { last_cong, beta, .. } = self.variables.current;
+        let delta = now.since(last_cong).secs();
         let scale = if delta > params.delta_l { params.scale(self.rtt_min) } else { 1.0 };
-        2.0 * (1.0 - self.track.beta) * scale * params.polynomial(delta)
+        2.0 * (1.0 - beta) * scale * params.polynomial(delta)
     }
 }
 
-/// H-TCP's rules.
-#[derive(Debug)]
-pub struct HTcpRules;
+/// Throughput between two congestion events, measured over stretches of about a window
+/// (`spec: sharma §8 rule 2`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Meter {
+    packets: f64,
+    since: Time,
+    /// `B_cur`: the smoothed throughput, packets/s.
+    b_cur: f64,
+    /// `B_max`: the largest value of it since the latest congestion, packets/s.
+    b_max: f64,
+}
+
+impl Meter {
+    fn start(now: Time) -> Meter {
+        Meter { since: now, ..Meter::default() }
+    }
+
+    /// Begins the stretch anew.
+    #[inline]
+    fn restart(&mut self, now: Time) {
+        self.packets = 0.0;
+        self.since = now;
+    }
+
+    /// `packets` were acknowledged at `now`; a stretch ends with `enough` of them and a
+    /// minimum RTT (above zero). Congestion was `age` ago; within three minimum
+    /// RTTs of it a measurement starts over.
+    #[inline]
+    fn count(&mut self, now: Time, packets: f64, enough: f64, rtt_min: Span, age: Span) {
+        self.packets += packets;
+        let span = now.since(self.since);
+        if self.packets < enough || span < rtt_min {
+            return;
+        }
+        let b = self.packets / span.secs();
+        if age <= Span(rtt_min.0.saturating_mul(3)) {
+            (self.b_cur, self.b_max) = (b, b);
+        } else {
+            self.b_cur = 0.25 * (3.0 * self.b_cur + b);
+            self.b_max = self.b_max.max(self.b_cur);
+        }
+        self.restart(now);
+    }
+
+    /// A packet is worth `1/ratio` of what it was.
+    fn resize(&mut self, ratio: f64) {
+        self.packets *= ratio;
+        self.b_cur *= ratio;
+        self.b_max *= ratio;
+    }
+}
 
 /// H-TCP (`spec: sharma §8`).
-pub type HTcp = LossBased<HTcpRules>;
+#[derive(Debug)]
+pub struct HTcp;
 
-impl Rules for HTcpRules {
+impl WindowScheme for HTcp {
     const INFO: Info = Info {
         name: "h-tcp",
         summary: "grows faster the longer ago congestion was, gives up what empties the queue",
@@ -115,92 +159,100 @@ impl Rules for HTcpRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
-    fn start(params: &Params, path: &Path) -> Memory {
-        let track = Track { last_cong: path.now, beta: params.beta_min, rtt_max: Span::ZERO, b_old: None };
-        Memory { track, before: track, rtt_min: None, meter: Meter::start(path.now), alpha: 1.0 }
+    fn start(params: &Params, path: &Path) -> State {
+        let variables = Variables { last_cong: path.now, beta: params.beta_min, rtt_max: Span::ZERO, b_old: None };
+        State { variables: Undoable::new(variables), rtt_min: None, meter: Meter::start(path.now), alpha: 1.0 }
     }
 
     /// `spec: sharma §8 rules 1, 2`.
     #[inline]
-    fn heard(_: &Params, memory: &mut Memory, window: &Window, event: &Event) {
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        let (window, event, state) = (&*flow.window, flow.event, &mut *flow.state);
         let recovering = window.recovery.in_recovery();
         if let Some(rtt) = event.rtt().map(|rtt| rtt.adjusted()).filter(|rtt| *rtt > Span::ZERO) {
-            memory.rtt_min = Some(memory.rtt_min.map_or(rtt, |min| min.min(rtt)));
+            state.rtt_min = Some(state.rtt_min.map_or(rtt, |min| min.min(rtt)));
             if !recovering {
-                memory.track.rtt_max = memory.track.rtt_max.max(rtt);
+                let rtt_max = &mut state.variables.current.rtt_max;
+                *rtt_max = (*rtt_max).max(rtt);
             }
         }
         let EventKind::PacketsAcked(acked) = &event.kind else { return };
         if recovering {
-            memory.meter.restart(event.now);
-        } else if let Some(rtt_min) = memory.rtt_min {
-            let enough = window.cwnd - memory.alpha.max(1.0);
-            let since = event.now.since(memory.track.last_cong);
-            memory.meter.count(event.now, acked.bytes as f64 / window.mtu, enough, rtt_min, since);
+            state.meter.restart(event.now);
+        } else if let Some(rtt_min) = state.rtt_min {
+            let enough = window.cwnd - state.alpha.max(1.0);
+            let age = event.now.since(state.variables.current.last_cong);
+            state.meter.count(event.now, acked.bytes as f64 / window.mtu, enough, rtt_min, age);
         }
     }
 
     /// `spec: sharma §8 rule 3`.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        memory.alpha = memory.alpha(params, now);
-        aimd::increase(memory.alpha, window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.alpha = flow.state.alpha(flow.params, flow.now);
+        flow.state.alpha * acked / flow.cwnd
     }
 
     /// `spec: sharma §8 rule 4`, A-15, A-16.
-    fn decrease(params: &Params, memory: &mut Memory, window: &Window, event: &Event) -> Reduction {
-        memory.before = memory.track;
-        let min = memory.rtt_min.unwrap_or(memory.track.rtt_max);
-        let track = &mut memory.track;
-        track.beta = if window.halves_first(&params.base) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let (params, now, state) = (flow.params, flow.now, &mut *flow.state);
+        let variables = state.variables.save();
+        let min = state.rtt_min.unwrap_or(variables.rtt_max);
+        variables.beta = if flow.window.halves_first(&params.base) {
             // The platform's own halving: nothing is learnt from it.
             0.5
         } else {
-            let b = memory.meter.largest();
-            let alike = track.b_old.is_some_and(|old| (b - old).abs() <= params.change * old);
-            track.b_old = Some(b);
-            if alike { params.backoff(min, track.rtt_max) } else { params.beta_min }
+            let b = state.meter.b_max;
+            let alike = variables.b_old.is_some_and(|old| (b - old).abs() <= params.change * old);
+            variables.b_old = Some(b);
+            if alike { params.backoff(min, variables.rtt_max) } else { params.beta_min }
         };
-        track.last_cong = event.now;
-        track.rtt_max = min + Span(((track.rtt_max - min).0 as f64 * params.fade) as u64);
-        Reduction::to(track.beta, window.cwnd)
+        variables.last_cong = now;
+        variables.rtt_max = min + Span(((variables.rtt_max - min).0 as f64 * params.fade) as u64);
+        let beta = variables.beta;
+        flow.reduce_to(beta * flow.cwnd);
     }
 
     /// `spec: sharma §8 rule 5`.
-    fn timeout(params: &Params, memory: &mut Memory, _: &Window, event: &Event) -> f64 {
-        let Track { rtt_max, .. } = memory.track;
-        memory.track = Track { last_cong: event.now, beta: params.beta_min, rtt_max, b_old: None };
-        0.5
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let variables = &mut flow.state.variables.current;
+        let Variables { rtt_max, .. } = *variables;
+        *variables = Variables { last_cong: flow.now, beta: flow.params.beta_min, rtt_max, b_old: None };
+        0.5 * flow.cwnd
     }
 
     /// Not in the document; as `RFC 9438 §4.9.2` has it. What was measured since stays.
-    fn undone(_: &Params, memory: &mut Memory, _: &Window) {
-        let rtt_max = memory.track.rtt_max.max(memory.before.rtt_max);
-        memory.track = Track { rtt_max, ..memory.before };
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        let variables = &mut flow.state.variables;
+        let rtt_max = variables.current.rtt_max.max(variables.saved.rtt_max);
+        variables.undo();
+        variables.current.rtt_max = rtt_max;
     }
 
     /// Time in which the flow could not grow does not make it grow faster.
-    fn paused(_: &Params, memory: &mut Memory, now: Time, span: Span) {
-        for track in [&mut memory.track, &mut memory.before] {
-            track.last_cong = (track.last_cong + span).min(now);
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        for variables in flow.state.variables.both() {
+            variables.last_cong = (variables.last_cong + span).min(flow.now);
         }
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.meter.resize(ratio);
-        for track in [&mut memory.track, &mut memory.before] {
-            track.b_old = track.b_old.map(|b| b * ratio);
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.meter.resize(ratio);
+        for variables in flow.state.variables.both() {
+            variables.b_old = variables.b_old.map(|b| b * ratio);
         }
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        visit("alpha", memory.alpha);
-        visit("beta", memory.track.beta);
-        visit("rtt_min_ms", memory.rtt_min.map_or(0.0, Span::millis));
-        visit("rtt_max_ms", memory.track.rtt_max.millis());
-        visit("throughput_max_pps", memory.meter.largest());
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        let variables = &state.variables.current;
+        visit("alpha", state.alpha);
+        visit("beta", variables.beta);
+        visit("rtt_min_ms", state.rtt_min.map_or(0.0, Span::millis));
+        visit("rtt_max_ms", variables.rtt_max.millis());
+        visit("throughput_max_pps", state.meter.b_max);
     }
 }
 

@@ -1,10 +1,10 @@
 #![doc = include_str!("highspeed.md")]
 
 use crate::parts::base::Base;
-use crate::parts::high_speed::{Response, Slope};
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Time, parameters};
+use crate::parts::high_speed::{Increase, Response};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, View, parameters};
 
 pub use crate::parts::high_speed::Form;
 
@@ -16,14 +16,11 @@ parameters! {
     }
 }
 
-/// HighSpeed's rules.
+/// HighSpeed TCP (`RFC 3649`; `spec: sharma §3`).
 #[derive(Debug)]
-pub struct HighSpeedRules;
+pub struct HighSpeed;
 
-/// HighSpeed TCP (`spec: sharma §3`; `RFC 3649`).
-pub type HighSpeed = LossBased<HighSpeedRules>;
-
-impl Rules for HighSpeedRules {
+impl WindowScheme for HighSpeed {
     const INFO: Info = Info {
         name: "highspeed",
         summary: "grows faster and gives up less the larger the window is",
@@ -31,24 +28,27 @@ impl Rules for HighSpeedRules {
         fallback: None,
     };
     type Params = Params;
-    type Memory = Slope;
+    type State = Increase;
+    type Group = ();
 
-    fn start(_: &Params, _: &Path) -> Slope {
-        Slope::default()
-    }
-
-    /// `spec: sharma §3 T-4`.
+    /// `w ← w + a(w)/w` (`RFC 3649 §5`; `spec: sharma §3 T-4`).
     #[inline]
-    fn increase(params: &Params, slope: &mut Slope, window: &Window, _: Time, units: f64) -> f64 {
-        slope.increase(&params.response, window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.per_window(&flow.params.response, flow.window.cwnd) * acked / flow.cwnd
     }
 
-    /// `spec: sharma §3 T-5`.
-    fn decrease(params: &Params, _: &mut Slope, window: &Window, _: &Event) -> Reduction {
-        params.response.decrease(window)
+    /// `w ← (1 − b(w))·w` (`RFC 3649 §5`; `spec: sharma §3 T-5`).
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd);
     }
 
-    fn inspect(params: &Params, _: &Slope, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(
+        params: &Params,
+        _: &Increase,
+        window: &Window,
+        _: View<'_, ()>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
         params.response.inspect(window, visit);
     }
 }

@@ -3,11 +3,12 @@
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
-use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
+use crate::parts::recovery::Reduction;
 use crate::parts::splitmix::SplitMix64;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Time, choice, parameters};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, Time, View, choice, parameters};
 
 /// The least threshold: below it there is no slow start to speak of.
 const NO_SLOW_START: f64 = 2.0;
@@ -66,7 +67,7 @@ impl Params {
 
     /// The largest window with `flight` packets in flight (`spec: arumaithurai §5.2` 2e,
     /// `§5.3` 1).
-    fn allowed(&self, flight: f64) -> f64 {
+    fn max_allowed_cwnd(&self, flight: f64) -> f64 {
         let tether = match (self.tether > 0.0, self.variant) {
             (true, _) => self.tether,
             (false, Variant::Rfc6817) => 1.0,
@@ -77,21 +78,22 @@ impl Params {
     }
 }
 
-/// What LEDBAT remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
     signal: DelaySignal,
     delay: QueueingDelay,
-    /// How far the queueing delay is below the target, in targets; none before a sample.
-    off: Option<f64>,
-    /// The largest window the latest ACK allows, packets.
-    allowed: f64,
+    /// `off_target`: how far the queueing delay is below the target, in targets; `None` before a
+    /// sample.
+    off_target: Option<f64>,
+    /// `max_allowed_cwnd`: the largest window the latest ACK allows, packets.
+    max_allowed_cwnd: f64,
     /// `cnt` of the ns-2 module, packets.
-    count: f64,
-    dice: SplitMix64,
+    cnt: f64,
+    random: SplitMix64,
 }
 
-impl Memory {
+impl State {
     /// `spec: arumaithurai §5.2` 2a–2c.
     fn measure(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         if let Some(sample) = self.signal.read(params.fallback, acked) {
@@ -100,44 +102,41 @@ impl Memory {
             }
             self.delay.sample(params.rollover(), now, sample.ns);
         }
-        self.off = self.delay.get(params.samples(), params.base_history).map(|queued| {
-            let off = 1.0 - queued as f64 / (params.target * 1e6);
+        self.off_target = self.delay.get(params.samples(), params.base_history).map(|queued| {
+            let off_target = 1.0 - queued as f64 / (params.target * 1e6);
             if params.randomness <= 0.0 {
-                return off;
+                return off_target;
             }
-            off + params.randomness * (2.0 * self.dice.uniform() - 1.0)
+            off_target + params.randomness * (2.0 * self.random.uniform() - 1.0)
         });
     }
 
     /// The ns-2 module shrinks by a packet when its count falls below zero, and counts
     /// down again from just below the next growth (`spec: arumaithurai §5.2`, L0-ns2).
     fn count_down(&mut self, params: &Params, window: &mut Window, credit: f64) {
-        self.count += credit;
-        if self.count < 0.0 {
+        self.cnt += credit;
+        if self.cnt < 0.0 {
             window.lower(&params.base, window.cwnd - 1.0);
-            self.count = (window.cwnd - 1.0).max(0.0);
+            self.cnt = (window.cwnd - 1.0).max(0.0);
         }
     }
 
     /// `spec: arumaithurai §5.2`, L0-ns2.
-    fn count_up(&mut self, window: &Window, credit: f64) -> f64 {
-        self.count += credit;
-        if self.count < window.cwnd {
+    fn count_up(&mut self, cwnd: f64, credit: f64) -> f64 {
+        self.cnt += credit;
+        if self.cnt < cwnd {
             return 0.0;
         }
-        self.count = 0.0;
+        self.cnt = 0.0;
         1.0
     }
 }
 
-/// LEDBAT's rules.
-#[derive(Debug)]
-pub struct LedbatRules;
-
 /// LEDBAT (`RFC 6817`; `spec: arumaithurai §5.2, §5.3`).
-pub type Ledbat = LossBased<LedbatRules>;
+#[derive(Debug)]
+pub struct Ledbat;
 
-impl Rules for LedbatRules {
+impl WindowScheme for Ledbat {
     const INFO: Info = Info {
         name: "ledbat",
         summary: "background transport: fills the path but keeps its own queueing delay at a target",
@@ -145,48 +144,43 @@ impl Rules for LedbatRules {
         fallback: Some("takes round-trip times for one-way delays"),
     };
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
     fn needs(params: &Params) -> Signals {
         Self::NEEDS | DelaySignal::needs(params.fallback)
     }
 
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory {
-            signal: DelaySignal::default(),
-            delay: QueueingDelay::default(),
-            off: None,
-            allowed: 0.0,
-            count: 0.0,
-            dice: SplitMix64::new(path.seed),
-        }
+    fn start(_: &Params, path: &Path) -> State {
+        State { random: SplitMix64::new(path.seed), ..State::default() }
     }
 
     /// `spec: arumaithurai §5.2` 3.
-    fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        if matches!(event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
-            memory.delay.pause();
-            memory.off = None;
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        if matches!(flow.event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
+            flow.state.delay.pause();
+            flow.state.off_target = None;
         }
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.signal.sampled(rtt);
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        flow.state.signal.on_rtt_sample(rtt);
     }
 
     /// The half of the controller that shrinks, in recovery too, and the tether
     /// (`spec: arumaithurai §5.2` 2d, 2e; `§5.3` 1).
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        memory.measure(params, now, acked);
-        memory.allowed = params.allowed(acked.in_flight_before as f64 / window.mtu);
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+        let (params, window, state) = (flow.params, &mut *flow.window, &mut *flow.state);
+        state.measure(params, flow.now, acked);
+        state.max_allowed_cwnd = params.max_allowed_cwnd(acked.in_flight_before as f64 / window.mtu);
         let before = window.cwnd;
-        if let Some(off) = memory.off
-            && off <= 0.0
+        if let Some(off_target) = state.off_target
+            && off_target <= 0.0
         {
-            let credit = off * (acked.bytes as f64 / window.mtu);
+            let credit = off_target * (acked.bytes as f64 / window.mtu);
             if params.variant == Variant::Ns2 {
-                memory.count_down(params, window, credit);
+                state.count_down(params, window, credit);
             } else {
                 window.lower(&params.base, window.cwnd + params.gain * credit / window.cwnd);
             }
@@ -194,53 +188,55 @@ impl Rules for LedbatRules {
                 window.ssthresh = window.cwnd.max(NO_SLOW_START);
             }
         }
-        window.lower(&params.base, memory.allowed);
+        window.lower(&params.base, state.max_allowed_cwnd);
         if window.cwnd < before {
             window.discard_undo();
         }
     }
 
-    fn slow_start(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        if window.ssthresh <= NO_SLOW_START {
-            return Self::increase(params, memory, window, now, units);
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.ssthresh <= NO_SLOW_START {
+            return Self::on_ack(flow, acked);
         }
-        if memory.off.is_some() { units.min(memory.allowed - window.cwnd).max(0.0) } else { 0.0 }
+        let room = flow.state.max_allowed_cwnd - flow.cwnd;
+        if flow.state.off_target.is_some() { acked.min(room).max(0.0) } else { 0.0 }
     }
 
     /// The half that grows.
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        let Some(off) = memory.off.filter(|off| *off > 0.0) else { return 0.0 };
-        let credit = off.min(1.0) * units;
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, cwnd, state) = (flow.params, flow.window.cwnd, &mut *flow.state);
+        let Some(off_target) = state.off_target.filter(|off_target| *off_target > 0.0) else { return 0.0 };
+        let credit = off_target.min(1.0) * acked;
         let added = match params.variant {
-            Variant::Ns2 => memory.count_up(window, credit),
-            Variant::Rfc6817 | Variant::Draft => params.gain * off * units / window.cwnd,
+            Variant::Ns2 => state.count_up(cwnd, credit),
+            Variant::Rfc6817 | Variant::Draft => params.gain * off_target * acked / cwnd,
         };
-        added.min(memory.allowed - window.cwnd).max(0.0)
+        added.min(state.max_allowed_cwnd - cwnd).max(0.0)
     }
 
     /// `spec: arumaithurai §5.3` 2: `min(cwnd, max(cwnd/2, MIN_CWND))`, which the window's
     /// floor sees to.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        Reduction { cwnd: (0.5 * window.cwnd).max(1.0), ssthresh: NO_SLOW_START }
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce(Reduction { cwnd: (0.5 * flow.cwnd).max(1.0), ssthresh: NO_SLOW_START });
     }
 
     /// The standard knows no slow start after a timeout (`spec: arumaithurai §5.3` 3); the
     /// draft leaves it to the base class.
-    fn timeout(params: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {
-        memory.count = 0.0;
-        if params.variant == Variant::Rfc6817 { 0.0 } else { 0.5 }
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.cnt = 0.0;
+        if flow.params.variant == Variant::Rfc6817 { 0.0 } else { 0.5 * flow.cwnd }
     }
 
-    fn resized(memory: &mut Memory, ratio: f64) {
-        memory.count *= ratio;
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.cnt *= ratio;
     }
 
-    fn inspect(params: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(queued) = memory.delay.get(params.samples(), params.base_history) {
+    fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(queued) = state.delay.get(params.samples(), params.base_history) {
             visit("queueing_delay_ms", queued as f64 / 1e6);
         }
-        if let Some(base) = memory.delay.base(params.base_history) {
+        if let Some(base) = state.delay.base(params.base_history) {
             visit("base_delay_ms", base as f64 / 1e6);
         }
     }

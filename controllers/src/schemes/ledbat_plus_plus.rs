@@ -1,17 +1,13 @@
 #![doc = include_str!("ledbat_plus_plus.md")]
 
-mod cycle;
-
 use crate::event::{PacketsAcked, RttSample};
-use crate::parameters;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
+use crate::parts::recovery::Reduction;
 use crate::parts::vegas::signed;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
-
-pub use cycle::Stage;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 /// Window of a slowdown, packets (`draft-irtf-iccrg-ledbat-plus-plus-01 §4.4`).
 const SLOW: f64 = 2.0;
@@ -67,9 +63,68 @@ impl Params {
     }
 }
 
-/// What LEDBAT++ remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// The cycle of slowdowns: now and then the window goes down to two packets for two round
+/// trips, so that the queue empties and every flow sees the path's true delay
+/// (`draft-irtf-iccrg-ledbat-plus-plus-01 §4.4`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Cycle {
+    /// Before the end of the initial slow start.
+    #[default]
+    InitialSlowStart,
+    /// Between slowdowns; none is due before then.
+    Steady(Time),
+    /// In a slowdown since the one time, at the smallest window until the other.
+    Slowdown(Time, Time),
+    /// Back up to where the window was, in a slowdown that began then.
+    RampUp(Time),
+}
+
+impl Cycle {
+    /// Whether congestion avoidance's rules apply.
+    #[must_use]
+    #[inline]
+    pub fn is_steady(&self) -> bool {
+        matches!(self, Cycle::Steady(_))
+    }
+
+    /// Whether the window is held down.
+    #[must_use]
+    #[inline]
+    pub fn is_slowdown(&self) -> bool {
+        matches!(self, Cycle::Slowdown(..))
+    }
+
+    /// Goes on to the next part where that is due, at an ACK. The window is moved down
+    /// here, and comes up again by slow start.
+    fn on_packets_acked(&mut self, params: &Params, window: &mut Window, now: Time, smoothed: Span) {
+        let pause = params.span(smoothed, params.slowdown);
+        *self = match *self {
+            Cycle::InitialSlowStart if !window.in_slow_start() => Cycle::Steady(now + pause),
+            Cycle::Steady(next) if now >= next => {
+                window.ssthresh = window.cwnd.max(SLOW);
+                window.lower(&params.base, SLOW);
+                window.discard_undo();
+                Cycle::Slowdown(now, now + pause)
+            }
+            Cycle::Slowdown(since, until) if now >= until => Cycle::RampUp(since),
+            Cycle::RampUp(since) if !window.in_slow_start() => {
+                Cycle::Steady(now + params.span(now.since(since), params.interval))
+            }
+            cycle => cycle,
+        };
+    }
+
+    /// Time in which nothing was sent is no part of a slowdown's length.
+    fn on_idle(&mut self, now: Time, idle: Span) {
+        if let Cycle::Slowdown(since, _) | Cycle::RampUp(since) = self {
+            *since = (*since + idle).min(now);
+        }
+    }
+}
+
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
     delay: QueueingDelay,
     /// RTT sample of the ACK that is being taken in.
     sample: Option<Span>,
@@ -80,10 +135,10 @@ pub struct Memory {
     gain: f64,
     /// Packets per round trip the window changes by.
     change: f64,
-    stage: Stage,
+    cycle: Cycle,
 }
 
-impl Memory {
+impl State {
     /// Takes the sample of an ACK in; gives the queueing delay, nanoseconds.
     fn measure(&mut self, params: &Params, now: Time) -> Option<f64> {
         if let Some(rtt) = self.sample.take().filter(|rtt| *rtt > Span::ZERO) {
@@ -101,14 +156,11 @@ impl Memory {
     }
 }
 
-/// LEDBAT++'s rules.
-#[derive(Debug)]
-pub struct LedbatPlusPlusRules;
-
 /// LEDBAT++ (`draft-irtf-iccrg-ledbat-plus-plus-01`).
-pub type LedbatPlusPlus = LossBased<LedbatPlusPlusRules>;
+#[derive(Debug)]
+pub struct LedbatPlusPlus;
 
-impl Rules for LedbatPlusPlusRules {
+impl WindowScheme for LedbatPlusPlus {
     const INFO: Info = Info {
         name: "ledbat++",
         summary: "LEDBAT on round-trip times that slows down now and then to see the path empty",
@@ -117,95 +169,93 @@ impl Rules for LedbatPlusPlusRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
-    fn start(params: &Params, _: &Path) -> Memory {
-        Memory {
-            delay: QueueingDelay::default(),
-            sample: None,
-            smoothed: Span::ZERO,
-            base: None,
-            gain: 1.0 / params.most_divisor,
-            change: 0.0,
-            stage: Stage::First,
-        }
+    fn start(params: &Params, _: &Path) -> State {
+        State { gain: 1.0 / params.most_divisor, ..State::default() }
     }
 
-    fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
-        match event.kind {
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        match flow.event.kind {
             EventKind::IdleRestart(idle) if idle.is_long() => {
-                memory.delay.pause();
-                memory.stage.idled(event.now, idle.idle);
+                flow.state.delay.pause();
+                flow.state.cycle.on_idle(flow.now, idle.idle);
             }
             _ => {}
         }
     }
 
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.sample = Some(rtt.adjusted());
-        memory.smoothed = rtt.smoothed;
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        flow.state.sample = Some(rtt.adjusted());
+        flow.state.smoothed = rtt.smoothed;
     }
 
-    /// The cycle of slowdowns (`§4.4`), the end of the first slow start (`§4.1`) and the
+    /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
     /// half of the controller that shrinks (`§4.3`).
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        let queued = memory.measure(params, now);
-        if memory.stage == Stage::First
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+        let (params, now, window, state) = (flow.params, flow.now, &mut *flow.window, &mut *flow.state);
+        let queued = state.measure(params, now);
+        if state.cycle == Cycle::InitialSlowStart
             && window.in_slow_start()
             && queued.is_some_and(|queued| queued > params.exit * params.target())
         {
             window.ssthresh = window.cwnd.max(2.0);
         }
-        memory.stage.advance(params, window, now, memory.smoothed);
-        memory.change = match queued {
-            Some(queued) if memory.stage.is_steady() => params.change(memory.gain, window.cwnd, queued),
+        state.cycle.on_packets_acked(params, window, now, state.smoothed);
+        state.change = match queued {
+            Some(queued) if state.cycle.is_steady() => params.change(state.gain, window.cwnd, queued),
             _ => 0.0,
         };
-        if memory.change < 0.0 {
+        if state.change < 0.0 {
             let windows = acked.bytes as f64 / window.mtu / window.cwnd;
-            window.lower(&params.base, window.cwnd + memory.change * windows.min(1.0));
+            window.lower(&params.base, window.cwnd + state.change * windows.min(1.0));
             window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
             window.discard_undo();
         }
     }
 
     /// `§4.1`: by the gain, to the threshold and no further.
-    fn slow_start(_: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        if memory.stage.is_down() { 0.0 } else { (memory.gain * units).min(window.ssthresh - window.cwnd) }
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.state.cycle.is_slowdown() { 0.0 } else { (flow.state.gain * acked).min(flow.ssthresh - flow.cwnd) }
     }
 
     /// `§4.2`.
-    fn increase(_: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        memory.change.max(0.0) * (units / window.cwnd).min(1.0)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.change.max(0.0) * (acked / flow.cwnd).min(1.0)
     }
 
     /// Reno's response, also to the window a slowdown will return to: what is lost while
     /// the window is down was sent before.
-    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        if memory.stage.is_down() {
-            return Reduction { cwnd: window.cwnd, ssthresh: 0.5 * window.ssthresh };
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        if flow.state.cycle.is_slowdown() {
+            flow.reduce(Reduction { cwnd: flow.cwnd, ssthresh: 0.5 * flow.ssthresh });
+        } else {
+            flow.reduce_to(0.5 * flow.cwnd);
         }
-        Reduction::to(0.5, window.cwnd)
     }
 
-    fn timeout(_: &Params, memory: &mut Memory, _: &Window, _: &Event) -> f64 {
-        memory.stage = Stage::First;
-        0.5
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.cycle = Cycle::InitialSlowStart;
+        0.5 * flow.cwnd
     }
 
-    fn restarted(_: &Params, memory: &mut Memory, _: &Window) {
-        memory.stage = Stage::First;
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.cycle = Cycle::InitialSlowStart;
     }
 
-    fn inspect(params: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(queued) = memory.delay.get(params.current_filter, params.base_history) {
+    fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(queued) = state.delay.get(params.current_filter, params.base_history) {
             visit("queueing_delay_ms", queued as f64 / 1e6);
         }
-        if let Some(base) = memory.delay.base(params.base_history) {
+        if let Some(base) = state.delay.base(params.base_history) {
             visit("base_rtt_ms", base as f64 / 1e6);
         }
-        visit("gain", memory.gain);
-        memory.stage.inspect(visit);
+        visit("gain", state.gain);
+        visit("slowdown", f64::from(u8::from(matches!(state.cycle, Cycle::Slowdown(..) | Cycle::RampUp(_)))));
+        if let Cycle::Steady(next) = state.cycle {
+            visit("next_slowdown_s", next.0 as f64 / 1e9);
+        }
     }
 }
 

@@ -1,11 +1,8 @@
 #![doc = include_str!("multcp.md")]
 
-use crate::parameters;
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Time};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Path, parameters};
 
 parameters! {
     /// Parameters of [`MulTcp`].
@@ -18,12 +15,9 @@ parameters! {
     }
 }
 
-/// MulTCP's rules.
-#[derive(Debug)]
-pub struct MulTcpRules;
-
 /// MulTCP (`spec: cho §9`).
-pub type MulTcp = LossBased<MulTcpRules>;
+#[derive(Debug)]
+pub struct MulTcp;
 
 /// The window at which a flow that gains `gain` per packet has caught up with `n` flows
 /// that gain one, all started at `iw`: `iw·(1+gain)^r = n·iw·2^r` after `r` round trips. No
@@ -33,7 +27,14 @@ fn caught_up(n: f64, gain: f64, iw: f64) -> f64 {
     if n <= 1.0 || own <= theirs { 0.0 } else { iw * libm::exp(own * libm::log(n) / (own - theirs)) }
 }
 
-impl Rules for MulTcpRules {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// Window up to which slow start is quicker than a standard flow's, packets.
+    quick_until: f64,
+}
+
+impl WindowScheme for MulTcp {
     const INFO: Info = Info {
         name: "multcp",
         summary: "one flow with the increase and decrease of n standard ones",
@@ -41,31 +42,31 @@ impl Rules for MulTcpRules {
         fallback: None,
     };
     type Params = Params;
-    /// Window up to which slow start is quicker than a standard flow's.
-    type Memory = f64;
+    type State = State;
+    type Group = ();
 
-    fn start(params: &Params, _: &Path) -> f64 {
-        caught_up(params.n, params.slow_start_gain, params.base.iw)
+    fn start(params: &Params, _: &Path) -> State {
+        State { quick_until: caught_up(params.n, params.slow_start_gain, params.base.iw) }
     }
 
     #[inline]
-    fn slow_start(params: &Params, quick: &mut f64, window: &Window, _: Time, units: f64) -> f64 {
-        if window.cwnd < *quick { units * params.slow_start_gain } else { units }
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.cwnd < flow.state.quick_until { acked * flow.params.slow_start_gain } else { acked }
     }
 
     /// `n` packets per window.
     #[inline]
-    fn increase(params: &Params, _: &mut f64, window: &Window, _: Time, units: f64) -> f64 {
-        aimd::increase(params.n, window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.params.n * acked / flow.cwnd
     }
 
     /// One of `n` flows halves; the threshold is the reduced window (`spec: cho §5`).
-    fn decrease(params: &Params, _: &mut f64, window: &Window, _: &Event) -> Reduction {
-        aimd::decrease(0.5 / params.n, window)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((1.0 - 0.5 / flow.params.n) * flow.cwnd);
     }
 
-    fn resized(quick: &mut f64, ratio: f64) {
-        *quick *= ratio;
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.quick_until *= ratio;
     }
 }
 

@@ -1,17 +1,12 @@
 #![doc = include_str!("prague.md")]
 
-use crate::event::{EcnCe, PacketsLost};
-use crate::parts::aimd;
+use crate::event::{EcnCe, PacketsLost, RttSample};
 use crate::parts::base::Base;
-use crate::parts::grouped::{Flow, GroupRules, Grouped};
 use crate::parts::marks::MarkedFraction;
 use crate::parts::recovery::RecoveryPeriod;
-use crate::parts::window::{Reduction, Window};
-use crate::{Decision, Ecn, Event, EventKind, Info, Path, Signals, Span, Time, View, parameters};
-
-mod classic;
-
-use classic::Classic;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Decision, Ecn, EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
     /// Parameters of [`Prague`].
@@ -36,18 +31,19 @@ parameters! {
     }
 }
 
-/// What it remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// `alpha`, and what it is an average of.
     fraction: MarkedFraction,
     /// The latest response to a mark.
-    answered: RecoveryPeriod,
+    mark_response: RecoveryPeriod,
     /// The window that response found, packets.
-    before: f64,
-    /// Marks of the frame being told.
+    cwnd_before_mark: f64,
+    /// Marks of the frame whose ACK is still to come.
     marked: u32,
     /// The share of the frame's packets that was not marked.
-    clean: f64,
+    unmarked_share: f64,
     /// Round trips since slow start ended.
     rounds: u32,
     /// Smoothed RTT; zero before the first sample.
@@ -55,10 +51,10 @@ pub struct Memory {
     classic: Classic,
 }
 
-impl Memory {
+impl State {
     /// The reference RTT where it is in force and longer than the path's.
     #[inline]
-    fn longer(&self, params: &Params) -> Option<Span> {
+    fn reference_rtt(&self, params: &Params) -> Option<Span> {
         let reference = Span::from_secs_f64(1e-3 * params.reference_rtt);
         (self.rounds >= params.transition && self.srtt > Span::ZERO && self.srtt < reference).then_some(reference)
     }
@@ -67,47 +63,89 @@ impl Memory {
     /// each virtual RTT.
     #[inline]
     fn increase(&self, params: &Params) -> f64 {
-        self.longer(params).map_or(1.0, |reference| {
+        self.reference_rtt(params).map_or(1.0, |reference| {
             let ratio = self.srtt.0 as f64 / reference.0 as f64;
             ratio * ratio
         })
     }
 }
 
-/// Prague's rules.
-#[derive(Debug)]
-pub struct PragueRules;
+/// Queueing delay above which marks look classic, ns.
+const DEPTH: f64 = 2e6;
+/// RTT variation above which they do, ns.
+const VARIATION: f64 = 750e3;
+/// How much each of the two weighs.
+const WEIGHTS: (f64, f64) = (2.0, 0.5);
+/// How far the score may run away from the range that decides.
+const STICKY: f64 = 16.0;
+
+/// Whether marks come from a queue with classic ECN (`RFC 3168`), which marks late and
+/// rarely, or from one for L4S, which marks early and often.
+///
+/// A score that rises while RTTs look like those behind a classic queue: deep and varying
+/// (B. Briscoe and A. Ahmed, *TCP Prague fall-back on detection of a classic ECN AQM*,
+/// 2019). Below 0 it is surely L4S, above 1 surely classic.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Classic {
+    score: f64,
+    /// Queueing delay by the smoothed RTT, ns.
+    depth: f64,
+    /// Variation of the RTT, ns.
+    variation: f64,
+}
+
+impl Classic {
+    fn on_rtt_sample(&mut self, rtt: &RttSample) {
+        self.depth = (rtt.smoothed - rtt.min).0 as f64;
+        self.variation = rtt.variation.0 as f64;
+    }
+
+    /// A round trip with marks is over.
+    #[cold]
+    fn end_round(&mut self) {
+        let score = |weight: f64, value: f64, threshold: f64| weight * libm::log2(value.max(1.0) / threshold);
+        self.score += score(WEIGHTS.0, self.depth, DEPTH) + score(WEIGHTS.1, self.variation, VARIATION);
+        self.score = self.score.clamp(-STICKY, STICKY);
+    }
+
+    /// How classic the queue is, from 0 to 1.
+    #[inline]
+    fn degree(&self) -> f64 {
+        self.score.clamp(0.0, 1.0)
+    }
+}
 
 /// Prague (`draft-briscoe-iccrg-prague-congestion-control`; `RFC 9331 §4`).
-pub type Prague = Grouped<PragueRules>;
+#[derive(Debug)]
+pub struct Prague;
 
-impl PragueRules {
+impl Prague {
     /// Whether a mark on a packet sent at `sent_at` deserves an answer: one per round
     /// trip, and per virtual RTT.
     fn is_due(flow: &Flow<'_, Self>, sent_at: Time) -> bool {
-        let Memory { answered, .. } = &flow.memory;
-        let waited = || match (flow.memory.longer(flow.params), answered.start()) {
+        let response = &flow.state.mark_response;
+        let waited = || match (flow.state.reference_rtt(flow.params), response.start()) {
             (Some(reference), Some(start)) => flow.now.since(start) >= reference,
             _ => true,
         };
-        answered.accepts(sent_at) && waited()
+        response.accepts(sent_at) && waited()
     }
 
     /// The response to marks: no recovery period, growth goes on.
-    fn answer(flow: &mut Flow<'_, Self>) {
-        let Memory { fraction, classic, .. } = flow.memory;
-        let given_up = 0.5 * (fraction.alpha() + classic.degree() * (1.0 - fraction.alpha()));
-        flow.memory.before = flow.window.cwnd;
-        flow.memory.answered.begin(flow.now);
-        flow.window.lower(&flow.params.base, (1.0 - given_up) * flow.window.cwnd);
-        flow.window.ssthresh = flow.window.cwnd.max(2.0);
+    fn reduce_for_marks(flow: &mut Flow<'_, Self>) {
+        let State { fraction, classic, .. } = flow.state;
+        let decrease = 0.5 * (fraction.alpha() + classic.degree() * (1.0 - fraction.alpha()));
+        flow.state.cwnd_before_mark = flow.cwnd;
+        flow.state.mark_response.begin(flow.now);
+        flow.lower((1.0 - decrease) * flow.cwnd);
+        flow.window.ssthresh = flow.cwnd.max(2.0);
         flow.window.reduced = true;
         flow.window.ever_reduced = true;
         flow.window.discard_undo();
     }
 }
 
-impl GroupRules for PragueRules {
+impl WindowScheme for Prague {
     const INFO: Info = Info {
         name: "prague",
         summary: "L4S: keeps queues shallow by answering marks in proportion",
@@ -121,53 +159,42 @@ impl GroupRules for PragueRules {
         .and(Signals::ECN)
         .and(Signals::CE_COUNT);
     type Params = Params;
-    type Memory = Memory;
-    type Shared = ();
+    type State = State;
+    type Group = ();
 
     fn needs(params: &Params) -> Signals {
         if params.fallback { Self::NEEDS.without(Signals::ECN | Signals::CE_COUNT) } else { Self::NEEDS }
     }
 
-    fn shared(_: &Params) {}
-
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory {
-            fraction: MarkedFraction::start(path.now),
-            answered: RecoveryPeriod::default(),
-            before: 0.0,
-            marked: 0,
-            clean: 1.0,
-            rounds: 0,
-            srtt: Span::ZERO,
-            classic: Classic::default(),
-        }
+    fn start(_: &Params, path: &Path) -> State {
+        State { fraction: MarkedFraction::start(path.now), unmarked_share: 1.0, ..State::default() }
     }
 
     /// `draft-briscoe-iccrg-prague-congestion-control §2.3.2`: the fraction is updated
     /// once per virtual RTT, and only once a mark has shown that the path marks.
     #[inline]
-    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
+    fn on_event(flow: &mut Flow<'_, Self>) {
         let Params { gain, classic, .. } = *flow.params;
-        let memory = &mut *flow.memory;
+        let (event, state) = (flow.event, &mut *flow.state);
         if let Some(rtt) = event.rtt() {
-            memory.srtt = rtt.smoothed;
+            state.srtt = rtt.smoothed;
             if classic {
-                memory.classic.sample(&rtt);
+                state.classic.on_rtt_sample(&rtt);
             }
         }
-        let least = memory.longer(flow.params).unwrap_or(Span::ZERO);
-        let gain = if memory.fraction.seen() { gain } else { 0.0 };
-        if memory.fraction.heard(gain, least, event) && !flow.window.in_slow_start() {
-            memory.rounds = memory.rounds.saturating_add(1);
-            if classic && memory.fraction.alpha() > 0.0 {
-                memory.classic.judge();
+        let least = state.reference_rtt(flow.params).unwrap_or(Span::ZERO);
+        let gain = if state.fraction.seen() { gain } else { 0.0 };
+        if state.fraction.on_event(gain, least, event) && !flow.window.in_slow_start() {
+            state.rounds = state.rounds.saturating_add(1);
+            if classic && state.fraction.alpha() > 0.0 {
+                state.classic.end_round();
             }
         }
         match &event.kind {
-            EventKind::EcnCe(EcnCe { packets, .. }) => memory.marked = memory.marked.saturating_add((*packets).max(1)),
+            EventKind::EcnCe(EcnCe { packets, .. }) => state.marked = state.marked.saturating_add((*packets).max(1)),
             EventKind::PacketsAcked(acked) => {
-                let marked = core::mem::take(&mut memory.marked).min(acked.packets);
-                memory.clean = 1.0 - f64::from(marked) / f64::from(acked.packets.max(1));
+                let marked = core::mem::take(&mut state.marked).min(acked.packets);
+                state.unmarked_share = 1.0 - f64::from(marked) / f64::from(acked.packets.max(1));
             }
             _ => {}
         }
@@ -175,68 +202,64 @@ impl GroupRules for PragueRules {
 
     /// Marked packets grow nothing (`§2.4.3` of the draft).
     #[inline]
-    fn slow_start(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        units * flow.memory.clean
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked * flow.state.unmarked_share
     }
 
     /// `§2.4.3`, `§2.4.4` of the draft.
     #[inline]
-    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        aimd::increase(flow.memory.increase(flow.params), flow.window, units * flow.memory.clean)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        flow.state.increase(flow.params) * (acked * flow.state.unmarked_share) / flow.cwnd
     }
 
     /// Marks: `§2.4.2` of the draft. Losses: as Reno, from the window that the marks of
     /// the same flight found (`§2.4.1`; `RFC 9331 §4.3`).
-    fn congestion(flow: &mut Flow<'_, Self>) {
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
         match flow.event.kind {
-            EventKind::EcnCe(EcnCe { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => Self::answer(flow),
+            EventKind::EcnCe(EcnCe { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => {
+                Self::reduce_for_marks(flow);
+            }
             EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
-                let kept = 1.0 - flow.params.loss;
-                let mut to = kept * flow.window.cwnd;
-                if !flow.memory.answered.accepts(newest_sent_at) {
-                    to = (kept * flow.memory.before).min(flow.window.cwnd);
+                let factor = 1.0 - flow.params.loss;
+                let mut to = factor * flow.cwnd;
+                if !flow.state.mark_response.accepts(newest_sent_at) {
+                    to = (factor * flow.state.cwnd_before_mark).min(flow.cwnd);
                 }
-                flow.respond(Reduction::to(1.0, to));
+                flow.reduce_to(to);
             }
             _ => {}
         }
     }
 
-    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        flow.memory.fraction.clear(flow.now);
-        flow.memory.answered.reset();
-        0.5 * flow.window.cwnd
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.fraction.clear(flow.now);
+        flow.state.mark_response.reset();
+        0.5 * flow.cwnd
     }
 
-    fn restarted(flow: &mut Flow<'_, Self>) {
-        flow.memory.fraction.clear(flow.now);
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.fraction.clear(flow.now);
     }
 
-    fn resized(flow: &mut Flow<'_, Self>, ratio: f64) {
-        flow.memory.before *= ratio;
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.cwnd_before_mark *= ratio;
     }
 
     /// `RFC 9331 §4.1, §4.3`; `§2.2`, `§2.5.1` of the draft: ECT(1), and no bursts.
     #[inline]
-    fn finish(params: &Params, memory: &Memory, window: &Window, decision: &mut Decision) {
+    fn complete_decision(params: &Params, state: &State, window: &Window, decision: &mut Decision) {
         decision.ecn = if params.fallback { Ecn::NotEct } else { Ecn::Ect1 };
-        if memory.srtt > Span::ZERO {
+        if state.srtt > Span::ZERO {
             let gain = if window.cwnd < 0.5 * window.ssthresh { params.start_pacing } else { params.pacing };
-            decision.pacing_rate = Some((gain * 8.0 * decision.cwnd as f64 / memory.srtt.secs()) as u64);
+            decision.pacing_rate = Some((gain * 8.0 * decision.cwnd as f64 / state.srtt.secs()) as u64);
         }
     }
 
-    fn inspect(
-        params: &Params,
-        memory: &Memory,
-        _: &Window,
-        _: View<'_, ()>,
-        visit: &mut dyn FnMut(&'static str, f64),
-    ) {
-        visit("alpha", memory.fraction.alpha());
-        visit("srtt_ms", memory.srtt.millis());
-        visit("increase", memory.increase(params));
-        visit("classic", memory.classic.degree());
+    fn inspect(params: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("alpha", state.fraction.alpha());
+        visit("srtt_ms", state.srtt.millis());
+        visit("increase", state.increase(params));
+        visit("classic", state.classic.degree());
     }
 }
 

@@ -1,7 +1,7 @@
 #![doc = include_str!("reno.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
+use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
 parameters! {
@@ -11,20 +11,31 @@ parameters! {
     }
 }
 
-/// Reno (`spec: sharma §2`; `spec: cho §1.6`; `RFC 9002 §7`).
-pub type Reno = aimd::Aimd<Params>;
+/// Reno: one packet per round trip up, half down (`RFC 9002 §7.3`; `spec: sharma §2`;
+/// `spec: cho §1.6`).
+#[derive(Debug)]
+pub struct Reno;
 
-impl aimd::Constants for Params {
+impl WindowScheme for Reno {
     const INFO: Info = Info {
         name: "reno",
         summary: "adds one packet per round trip, halves on congestion",
         source: "RFC 9002 §7; spec: sharma §2, cho §1.6",
         fallback: None,
     };
+    type Params = Params;
+    type State = ();
+    type Group = ();
 
-    /// `spec: sharma §2 T-2`.
-    fn given_up(&self) -> f64 {
-        0.5
+    /// One packet per window (`RFC 9002 §7.3.3`; `spec: sharma §2 T-1b`).
+    #[inline]
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
+    }
+
+    /// Half the window (`RFC 9002 §7.3.2`; `spec: sharma §2 T-2`).
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to(0.5 * flow.cwnd);
     }
 }
 

@@ -1,10 +1,8 @@
 #![doc = include_str!("scalable.md")]
 
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Time, parameters};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, parameters};
 
 parameters! {
     /// Parameters of [`Scalable`].
@@ -19,14 +17,11 @@ parameters! {
     }
 }
 
-/// Scalable's two rules.
-#[derive(Debug)]
-pub struct ScalableRules;
-
 /// Scalable TCP (`spec: sharma §4`).
-pub type Scalable = LossBased<ScalableRules>;
+#[derive(Debug)]
+pub struct Scalable;
 
-impl Rules for ScalableRules {
+impl WindowScheme for Scalable {
     const INFO: Info = Info {
         name: "scalable",
         summary: "grows by a fixed share of the window per round trip, gives up an eighth",
@@ -34,19 +29,19 @@ impl Rules for ScalableRules {
         fallback: None,
     };
     type Params = Params;
-    type Memory = ();
-
-    fn start(_: &Params, _: &Path) {}
+    type State = ();
+    type Group = ();
 
     /// `spec: sharma §4 T-6`.
     #[inline]
-    fn increase(params: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
-        if window.cwnd > params.low_window { params.a * units } else { aimd::increase(1.0, window, units) }
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.cwnd > flow.params.low_window { flow.params.a * acked } else { acked / flow.cwnd }
     }
 
     /// `spec: sharma §4 T-7`.
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Reduction {
-        aimd::decrease(if window.cwnd > params.low_window { params.b } else { 0.5 }, window)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let b = if flow.cwnd > flow.params.low_window { flow.params.b } else { 0.5 };
+        flow.reduce_to((1.0 - b) * flow.cwnd);
     }
 }
 

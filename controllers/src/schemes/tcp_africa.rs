@@ -1,14 +1,13 @@
 #![doc = include_str!("tcp_africa.md")]
 
 use crate::event::RttSample;
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::high_speed::{Response, Slope};
-use crate::parts::loss_based::{LossBased, Rules};
+use crate::parts::high_speed::{Increase, Response};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::vegas::{Delays, backlog};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Signals, Span, Time, parameters};
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Signals, Span, View, parameters};
 
 parameters! {
     /// Parameters of [`TcpAfrica`].
@@ -20,37 +19,34 @@ parameters! {
     }
 }
 
-/// What a flow remembers besides its window.
+/// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Memory {
+pub struct State {
     /// HighSpeed TCP's increase.
-    pub slope: Slope,
+    pub increase: Increase,
     /// Smoothed RTT.
     pub rtt: SmoothRtt,
-    /// The least sample ever.
-    pub min: Option<Span>,
+    /// `minrtt`: the least sample ever.
+    pub min_rtt: Option<Span>,
 }
 
-impl Memory {
+impl State {
     /// Packets of its own in the path's queue, `cwnd·(srtt − minrtt)/srtt`
     /// (`spec: cho §9`); none before there is a sample.
     #[inline]
     fn queued(&self, cwnd: f64) -> f64 {
-        match (self.min, self.rtt.value()) {
+        match (self.min_rtt, self.rtt.value()) {
             (Some(min), Some(srtt)) => backlog(cwnd, Delays::new(min.micros(), srtt)),
             _ => 0.0,
         }
     }
 }
 
-/// TCP-Africa's rules.
-#[derive(Debug)]
-pub struct TcpAfricaRules;
-
 /// TCP-Africa (`spec: cho §9`).
-pub type TcpAfrica = LossBased<TcpAfricaRules>;
+#[derive(Debug)]
+pub struct TcpAfrica;
 
-impl Rules for TcpAfricaRules {
+impl WindowScheme for TcpAfrica {
     const INFO: Info = Info {
         name: "tcp-africa",
         summary: "HighSpeed TCP while the queue is empty, Reno's growth once it builds",
@@ -59,40 +55,44 @@ impl Rules for TcpAfricaRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
-
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory::default()
-    }
+    type State = State;
+    type Group = ();
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        let sample = rtt.adjusted();
-        memory.rtt.sample(sample);
-        memory.min = Some(memory.min.map_or(sample, |min| min.min(sample)));
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        let (sample, state) = (rtt.adjusted(), &mut *flow.state);
+        state.rtt.sample(sample);
+        state.min_rtt = Some(state.min_rtt.map_or(sample, |min| min.min(sample)));
     }
 
     /// Fast mode and slow mode (`spec: cho §9`).
     #[inline]
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        if memory.queued(window.cwnd) <= params.alpha {
-            memory.slope.increase(&params.response, window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (params, cwnd, state) = (flow.params, flow.window.cwnd, &mut *flow.state);
+        if state.queued(cwnd) <= params.alpha {
+            state.increase.per_window(&params.response, cwnd) * acked / cwnd
         } else {
-            aimd::increase(1.0, window, units)
+            acked / cwnd
         }
     }
 
     /// HighSpeed TCP's in both modes (`spec: cho §9`).
-    fn decrease(params: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        params.response.decrease(window)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((1.0 - flow.params.response.b(flow.cwnd)) * flow.cwnd);
     }
 
-    fn inspect(params: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(
+        params: &Params,
+        state: &State,
+        window: &Window,
+        _: View<'_, ()>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
         params.response.inspect(window, visit);
-        let queued = memory.queued(window.cwnd);
+        let queued = state.queued(window.cwnd);
         visit("queued", queued);
         visit("fast_mode", f64::from(u8::from(queued <= params.alpha)));
-        memory.rtt.inspect(visit);
+        state.rtt.inspect(visit);
     }
 }
 

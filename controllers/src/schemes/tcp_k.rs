@@ -1,11 +1,10 @@
 #![doc = include_str!("tcp_k.md")]
 
-use crate::parameters;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::parallel::Share;
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Time};
+use crate::parts::parallel::Weight;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, View, parameters};
 
 parameters! {
     /// Parameters of [`TcpK`].
@@ -18,14 +17,11 @@ parameters! {
     }
 }
 
-/// TCP/k's rules.
-#[derive(Debug)]
-pub struct TcpKRules;
-
 /// TCP/k (`spec: cho §5`).
-pub type TcpK = LossBased<TcpKRules>;
+#[derive(Debug)]
+pub struct TcpK;
 
-impl Rules for TcpKRules {
+impl WindowScheme for TcpK {
     const INFO: Info = Info {
         name: "tcp-k",
         summary: "one flow as aggressive as k standard ones",
@@ -33,28 +29,27 @@ impl Rules for TcpKRules {
         fallback: None,
     };
     type Params = Params;
-    type Memory = ();
-
-    fn start(_: &Params, _: &Path) {}
+    type State = ();
+    type Group = ();
 
     /// `spec: cho §5 eq. 4.1`.
     #[inline]
-    fn slow_start(params: &Params, (): &mut (), _: &Window, _: Time, units: f64) -> f64 {
-        Share::alone(params.k).slow_start(units, params.slow_start_cap)
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        Weight::single(flow.params.k).slow_start(acked, flow.params.slow_start_cap)
     }
 
     /// `spec: cho §5 eq. 4.2`.
     #[inline]
-    fn increase(params: &Params, (): &mut (), window: &Window, _: Time, units: f64) -> f64 {
-        Share::alone(params.k).increase(window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        Weight::single(flow.params.k).increase(flow.window, acked)
     }
 
     /// `spec: cho §5 K-CONG, eq. 4.3`.
-    fn decrease(params: &Params, (): &mut (), window: &Window, _: &Event) -> Reduction {
-        Share::alone(params.k).own(window)
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce(Weight::single(flow.params.k).own_reduction(flow.window));
     }
 
-    fn inspect(params: &Params, (): &(), _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(params: &Params, (): &(), _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("k", f64::from(params.k));
     }
 }

@@ -1,16 +1,11 @@
 #![doc = include_str!("tcp_lp.md")]
 
 use crate::event::{PacketsAcked, RttSample};
-use crate::parts::aimd;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, Info, Path, Signals, Span, Time, choice, parameters};
-
-mod range;
-
-pub use range::Range;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Signals, Span, Time, View, choice, parameters};
 
 choice! {
     /// Which TCP-LP.
@@ -40,9 +35,9 @@ parameters! {
     }
 }
 
-/// What TCP-LP remembers besides its window.
+/// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Memory {
+pub struct State {
     signal: DelaySignal,
     /// Least round-trip time the stack knows of; zero before a sample.
     least: Span,
@@ -54,13 +49,13 @@ pub struct Memory {
     indicated: Option<Time>,
 }
 
-impl Memory {
+impl State {
     /// The delay of an ACK, nanoseconds, with the clocks' difference taken out
     /// (`spec: arumaithurai §5.4`, corner cases). One of nothing or less is none.
     fn delay(&mut self, params: &Params, acked: &PacketsAcked) -> Option<f64> {
         let sample = self.signal.read(params.fallback, acked)?;
         if sample.anew {
-            *self = Memory { signal: self.signal, least: self.least, latest: self.latest, ..Memory::default() };
+            *self = State { signal: self.signal, least: self.least, latest: self.latest, ..State::default() };
         }
         if self.least == Span::ZERO {
             return None;
@@ -89,14 +84,60 @@ impl Memory {
     }
 }
 
-/// TCP-LP's rules.
-#[derive(Debug)]
-pub struct TcpLpRules;
+/// Weight of a new sample in the smoothed delay (`spec: arumaithurai §5.4`).
+const WEIGHT: f64 = 0.125;
+
+/// The smoothed delay within the range that delays have had; nanoseconds, all zero before a
+/// sample.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+struct Range {
+    smoothed: f64,
+    min: f64,
+    max: f64,
+    /// The largest delay ever, held in reserve: a single one widens nothing.
+    reserve: f64,
+}
+
+impl Range {
+    /// Takes a delay in (`spec: arumaithurai §5.4` 2a, 2b).
+    fn sample(&mut self, delay: f64) {
+        if self.smoothed <= 0.0 {
+            *self = Range { smoothed: delay, min: delay, max: delay, reserve: delay };
+            return;
+        }
+        self.min = self.min.min(delay);
+        if delay > self.reserve {
+            self.max = self.reserve;
+            self.reserve = delay;
+        } else if delay > self.max {
+            self.max = delay;
+        }
+        self.smoothed += (delay - self.smoothed) * WEIGHT;
+    }
+
+    /// Whether the smoothed delay is within `share` of the range above its least
+    /// (`spec: arumaithurai §5.4` 2d).
+    fn is_low(&self, share: f64) -> bool {
+        self.smoothed < self.min + share * (self.max - self.min)
+    }
+
+    /// Whether there is a range: not all delays were the same.
+    fn is_known(&self) -> bool {
+        self.max > self.min
+    }
+
+    /// Starts a range anew around the smoothed delay (`spec: arumaithurai §5.4` 2e).
+    fn relearn(&mut self) {
+        let smoothed = self.smoothed;
+        *self = Range { smoothed, min: smoothed, max: 2.0 * smoothed, reserve: 2.0 * smoothed };
+    }
+}
 
 /// TCP-LP (`spec: arumaithurai §5.4`).
-pub type TcpLp = LossBased<TcpLpRules>;
+#[derive(Debug)]
+pub struct TcpLp;
 
-impl Rules for TcpLpRules {
+impl WindowScheme for TcpLp {
     const INFO: Info = Info {
         name: "tcp-lp",
         summary: "background transport: Reno that backs off as soon as smoothed delay rises",
@@ -104,61 +145,62 @@ impl Rules for TcpLpRules {
         fallback: Some("takes round-trip times for one-way delays"),
     };
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
     fn needs(params: &Params) -> Signals {
         Self::NEEDS | Signals::RTT | DelaySignal::needs(params.fallback)
     }
 
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory::default()
-    }
-
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.signal.sampled(rtt);
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        let state = &mut *flow.state;
+        state.signal.on_rtt_sample(rtt);
         if rtt.latest > Span::ZERO {
-            memory.latest = rtt.latest;
-            memory.least = rtt.min.min(rtt.latest);
+            state.latest = rtt.latest;
+            state.least = rtt.min.min(rtt.latest);
         }
     }
 
     /// `spec: arumaithurai §5.4` 2.
-    fn acknowledged(params: &Params, memory: &mut Memory, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        let Some(delay) = memory.delay(params, acked) else { return };
-        memory.range.sample(delay);
-        if !memory.indicates(params, now, acked.newest_sent_at) {
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+        let (params, now, window, state) = (flow.params, flow.now, &mut *flow.window, &mut *flow.state);
+        let Some(delay) = state.delay(params, acked) else { return };
+        state.range.sample(delay);
+        if !state.indicates(params, now, acked.newest_sent_at) {
             return;
         }
         if params.variant == Variant::Linux {
-            memory.range.relearn();
+            state.range.relearn();
         }
-        let to = if memory.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
+        let to = if state.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
         window.lower(&params.base, to);
         if params.exit_slow_start {
             window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
         }
         window.discard_undo();
-        memory.indicated = Some(now);
+        state.indicated = Some(now);
     }
 
-    fn slow_start(params: &Params, memory: &mut Memory, _: &Window, now: Time, units: f64) -> f64 {
-        if memory.is_inferring(params, now) { 0.0 } else { units }
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.state.is_inferring(flow.params, flow.now) { 0.0 } else { acked }
     }
 
     /// `spec: arumaithurai §5.4` 3.
-    fn increase(params: &Params, memory: &mut Memory, window: &Window, now: Time, units: f64) -> f64 {
-        if memory.is_inferring(params, now) { 0.0 } else { aimd::increase(1.0, window, units) }
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        if flow.state.is_inferring(flow.params, flow.now) { 0.0 } else { acked / flow.cwnd }
     }
 
     /// `spec: arumaithurai §5.0`: a loss leaves two packets at least, whatever delay may do.
-    fn decrease(_: &Params, _: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        Reduction::to(1.0, (0.5 * window.cwnd).max(2.0).min(window.cwnd))
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.reduce_to((0.5 * flow.cwnd).max(2.0).min(flow.cwnd));
     }
 
-    fn inspect(_: &Params, memory: &Memory, _: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        memory.range.inspect(visit);
-        visit("indicated", f64::from(u8::from(memory.indicated.is_some())));
+    fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("sowd_ms", state.range.smoothed / 1e6);
+        visit("owd_min_ms", state.range.min / 1e6);
+        visit("owd_max_ms", state.range.max / 1e6);
+        visit("indicated", f64::from(u8::from(state.indicated.is_some())));
     }
 }
 

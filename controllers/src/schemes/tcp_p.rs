@@ -1,12 +1,12 @@
 #![doc = include_str!("tcp_p.md")]
 
-use crate::parameters;
+use crate::event::RttSample;
 use crate::parts::base::Base;
-use crate::parts::grouped::{Flow, GroupRules, Grouped};
-use crate::parts::parallel::{self, Share};
+use crate::parts::parallel::{self, Weight};
 use crate::parts::smooth_rtt::SmoothRtt;
 use crate::parts::window::Window;
-use crate::{Event, Info, Path, Signals, View};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{Info, Signals, View, parameters};
 
 parameters! {
     /// Parameters of [`TcpP`].
@@ -22,49 +22,46 @@ parameters! {
 }
 
 /// What a TCP-P group shares besides its members' windows.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Shared {
-    /// Strength, flows; 0 counts as 1. May be changed at any time
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Group {
+    /// `k`: how many standard flows the group weighs; 0 counts as 1. May be changed at any time
     /// (`spec: cho §4.1 sysctl_tcp_strength`).
     pub k: u32,
 }
 
-/// What a flow remembers besides its window.
+/// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Memory {
+pub struct State {
     /// Smoothed RTT, for the burst guard.
     pub rtt: SmoothRtt,
-    /// Units acknowledged since the window last grew; `linux_counters` only.
+    /// Packets acknowledged since the window last grew; `linux_counters` only.
     pub count: f64,
 }
-
-/// TCP-P's rules.
-#[derive(Debug)]
-pub struct TcpPRules;
 
 /// TCP-P (`spec: cho §4`).
 ///
 /// Needs [`GROUPS`](Signals::GROUPS): outside a group it would be
 /// [`tcp-k`](crate::schemes::tcp_k) without saying so. A group of one is just that.
-pub type TcpP = Grouped<TcpPRules>;
+#[derive(Debug)]
+pub struct TcpP;
 
-fn share(flow: &Flow<'_, TcpPRules>) -> Share {
-    let share = Share::of(flow.group.shared.k, flow.size());
-    if flow.params.linux_counters { share.whole() } else { share }
+fn weight(flow: &Flow<'_, TcpP>) -> Weight {
+    let weight = Weight::of(flow.group.shared.k, flow.group_size());
+    if flow.params.linux_counters { weight.whole() } else { weight }
 }
 
-/// Counts `units`, and grows by `step` once the counter reaches `enough`
+/// Counts `acked` packets, and grows by `step` once the counter reaches `enough`
 /// (`spec: cho §4.4`).
-fn counted(memory: &mut Memory, units: f64, enough: f64, step: f64) -> f64 {
-    memory.count += units;
-    if memory.count < enough {
+fn counted(state: &mut State, acked: f64, enough: f64, step: f64) -> f64 {
+    state.count += acked;
+    if state.count < enough {
         return 0.0;
     }
-    memory.count = 0.0;
+    state.count = 0.0;
     step
 }
 
-impl GroupRules for TcpPRules {
+impl WindowScheme for TcpP {
     const INFO: Info = Info {
         name: "tcp-p",
         summary: "parallel flows that together are as aggressive as k standard ones",
@@ -73,72 +70,66 @@ impl GroupRules for TcpPRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT).and(Signals::GROUPS);
     type Params = Params;
-    type Memory = Memory;
-    type Shared = Shared;
+    type State = State;
+    type Group = Group;
 
-    fn shared(params: &Params) -> Shared {
-        Shared { k: params.k }
-    }
-
-    fn start(_: &Params, _: &Path) -> Memory {
-        Memory::default()
+    fn group(params: &Params) -> Group {
+        Group { k: params.k }
     }
 
     /// `spec: cho §4.3 Ack, rule 1`.
     #[inline]
-    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
-        if let Some(rtt) = event.rtt() {
-            flow.memory.rtt.sample(rtt.adjusted());
-        }
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        flow.state.rtt.sample(rtt.adjusted());
     }
 
     /// `spec: cho §4.3 Ack, rule 2; §4.4`.
     #[inline]
-    fn slow_start(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        let (share, cap) = (share(flow), flow.params.slow_start_cap);
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (weight, cap) = (weight(flow), flow.params.slow_start_cap);
         if flow.params.linux_counters {
-            let (k, n) = share.counters();
-            return counted(flow.memory, units, n, k.min(libm::floor(n * cap)));
+            let (k, n) = weight.counters();
+            return counted(flow.state, acked, n, k.min(libm::floor(n * cap)));
         }
-        share.slow_start(units, cap)
+        weight.slow_start(acked, cap)
     }
 
     /// `spec: cho §4.3 Ack, rule 2; §4.4`.
     #[inline]
-    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        let (share, cwnd) = (share(flow), flow.window.cwnd);
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let (weight, cwnd) = (weight(flow), flow.cwnd);
         if flow.params.linux_counters {
-            let (k, n) = share.counters();
-            return counted(flow.memory, units, (2.0 * n * cwnd + (n - 1.0)) / 2.0, k);
+            let (k, n) = weight.counters();
+            return counted(flow.state, acked, (2.0 * n * cwnd + (n - 1.0)) / 2.0, k);
         }
-        share.increase(flow.window, units)
+        weight.increase(flow.window, acked)
     }
 
     /// `spec: cho §4.3 Congestion`.
-    fn congestion(flow: &mut Flow<'_, Self>) {
-        let share = share(flow);
-        if parallel::guarded(flow, share, &flow.memory.rtt) {
-            parallel::hold(flow, share);
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let weight = weight(flow);
+        if parallel::guarded(flow, weight, &flow.state.rtt) {
+            parallel::reduce_threshold(flow, weight);
         } else {
-            parallel::decrease(flow, share);
+            parallel::reduce(flow, weight);
         }
     }
 
     /// `spec: cho §4.3 Timeout, A-3`.
-    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        let (share, rtt) = (share(flow), flow.memory.rtt);
-        parallel::start_over(flow, share, &rtt)
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let (weight, rtt) = (weight(flow), flow.state.rtt);
+        parallel::start_over(flow, weight, &rtt)
     }
 
     fn inspect(
         _: &Params,
-        memory: &Memory,
+        state: &State,
         _: &Window,
-        group: View<'_, Shared>,
+        group: View<'_, Group>,
         visit: &mut dyn FnMut(&'static str, f64),
     ) {
         visit("k", f64::from(group.shared.k));
-        memory.rtt.inspect(visit);
+        state.rtt.inspect(visit);
     }
 }
 

@@ -1,13 +1,12 @@
 #![doc = include_str!("westwood.md")]
 
 use crate::event::RttSample;
-use crate::parameters;
 use crate::parts::ack_rate::AckRate;
-use crate::parts::aimd;
 use crate::parts::base::Base;
-use crate::parts::loss_based::{LossBased, Rules};
-use crate::parts::window::{Reduction, Window};
-use crate::{Event, EventKind, Info, Path, Signals, Span, Time};
+use crate::parts::recovery::Reduction;
+use crate::parts::window::Window;
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Path, Signals, Span, View, parameters};
 
 /// Least window after a response, packets (`spec: arumaithurai §6.1`).
 const LEAST: f64 = 2.0;
@@ -19,34 +18,32 @@ parameters! {
     }
 }
 
-/// What Westwood remembers besides its window.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Memory {
+/// What a flow keeps besides its window.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct State {
+    /// The bandwidth estimate (BWE).
     rate: AckRate,
-    latest: Span,
-    least: Option<Span>,
+    latest_rtt: Span,
+    rtt_min: Option<Span>,
 }
 
-impl Memory {
-    /// Packets the path delivers in its shortest round trip; half the window while that is
-    /// not known (`spec: arumaithurai §6.1`).
+impl State {
+    /// `BWE·RTT_min`: packets the path delivers in its shortest round trip; half the window while
+    /// that is not known (`spec: arumaithurai §6.1`).
     #[must_use]
     pub fn delivered(&self, window: &Window) -> f64 {
-        match (self.rate.get(), self.least) {
-            (Some(rate), Some(least)) => (rate * least.secs() / window.mtu).max(LEAST),
+        match (self.rate.get(), self.rtt_min) {
+            (Some(rate), Some(rtt_min)) => (rate * rtt_min.secs() / window.mtu).max(LEAST),
             _ => 0.5 * window.cwnd,
         }
     }
 }
 
-/// Westwood's rules.
-#[derive(Debug)]
-pub struct WestwoodRules;
-
 /// Westwood+ (`spec: arumaithurai §6.1`).
-pub type Westwood = LossBased<WestwoodRules>;
+#[derive(Debug)]
+pub struct Westwood;
 
-impl Rules for WestwoodRules {
+impl WindowScheme for Westwood {
     const INFO: Info = Info {
         name: "westwood",
         summary: "Reno that goes back to what the path was delivering instead of to half",
@@ -55,60 +52,64 @@ impl Rules for WestwoodRules {
     };
     const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
     type Params = Params;
-    type Memory = Memory;
+    type State = State;
+    type Group = ();
 
-    fn start(_: &Params, path: &Path) -> Memory {
-        Memory { rate: AckRate::start(path.now), latest: Span::ZERO, least: None }
+    fn start(_: &Params, path: &Path) -> State {
+        State { rate: AckRate::start(path.now), ..State::default() }
     }
 
     #[inline]
-    fn heard(_: &Params, memory: &mut Memory, _: &Window, event: &Event) {
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        let (event, state) = (flow.event, &mut *flow.state);
         match event.kind {
             EventKind::PacketsAcked(ref acked) => {
                 if let Some(rtt) = acked.rtt {
-                    memory.latest = rtt.latest;
+                    state.latest_rtt = rtt.latest;
                 }
-                memory.rate.acked(event.now, acked.bytes, memory.latest);
+                state.rate.acked(event.now, acked.bytes, state.latest_rtt);
             }
-            EventKind::IdleRestart(_) => memory.rate.restart(event.now),
+            EventKind::IdleRestart(_) => state.rate.restart(event.now),
             _ => {}
         }
     }
 
     #[inline]
-    fn sampled(_: &Params, memory: &mut Memory, _: Time, rtt: &RttSample) {
-        memory.latest = rtt.latest;
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        let state = &mut *flow.state;
+        state.latest_rtt = rtt.latest;
         if rtt.latest > Span::ZERO {
-            memory.least = Some(memory.least.map_or(rtt.latest, |least| least.min(rtt.latest)));
+            state.rtt_min = Some(state.rtt_min.map_or(rtt.latest, |min| min.min(rtt.latest)));
         }
     }
 
     /// `spec: arumaithurai §6.1` 1.
     #[inline]
-    fn increase(_: &Params, _: &mut Memory, window: &Window, _: Time, units: f64) -> f64 {
-        aimd::increase(1.0, window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
 
     /// `spec: arumaithurai §6.1` 2; a window that is smaller stays, and grows to the
     /// threshold by slow start.
-    fn decrease(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> Reduction {
-        let ssthresh = memory.delivered(window);
-        Reduction { cwnd: window.cwnd.min(ssthresh), ssthresh }
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        let ssthresh = flow.state.delivered(flow.window);
+        flow.reduce(Reduction { cwnd: flow.cwnd.min(ssthresh), ssthresh });
     }
 
     /// `spec: arumaithurai §6.1` 3.
-    fn timeout(_: &Params, memory: &mut Memory, window: &Window, _: &Event) -> f64 {
-        memory.delivered(window) / window.cwnd
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        // As a factor of the window, rounded as such.
+        flow.state.delivered(flow.window) / flow.cwnd * flow.cwnd
     }
 
-    fn inspect(_: &Params, memory: &Memory, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
-        if let Some(rate) = memory.rate.get() {
+    fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(rate) = state.rate.get() {
             visit("bw_mbps", 8e-6 * rate);
         }
-        if let Some(least) = memory.least {
-            visit("rtt_min_ms", least.millis());
+        if let Some(rtt_min) = state.rtt_min {
+            visit("rtt_min_ms", rtt_min.millis());
         }
-        visit("delivered", memory.delivered(window));
+        visit("delivered", state.delivered(window));
     }
 }
 

@@ -1,5 +1,5 @@
 use s2n_quic::provider::congestion_controller::CongestionController as _;
-use windlass_controllers::schemes::reno;
+use windlass_controllers::{WindowController, schemes::reno};
 
 use super::*;
 use crate::Static;
@@ -31,7 +31,9 @@ fn every_controller_starts_with_its_own_window() {
         assert!(controller.congestion_window() > 1200, "{}", entry.name);
         assert!(controller.with_flow(|_| ()).is_none());
     }
-    let controller = Endpoint::new(Static::<reno::Reno>(reno::Params::default())).unwrap().make(peer("[::1]:1"), 1400);
+    let controller = Endpoint::new(Static::<WindowController<reno::Reno>>(reno::Params::default()))
+        .unwrap()
+        .make(peer("[::1]:1"), 1400);
     assert_eq!(controller.congestion_window(), 14_000);
 }
 

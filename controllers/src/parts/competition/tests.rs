@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Parameters;
-use crate::parts::parallel::Share;
+use crate::parts::parallel::Weight;
 use crate::testkit::{self, assert_close, window};
 use proptest::prelude::*;
 use std::vec::Vec;
@@ -66,7 +66,7 @@ fn run(detector: &mut Detector, event: &Event) -> (Vec<u64>, Option<u64>) {
         Acks(acks, at, rtt, w, check) => (acks, at, rtt, w, Some(check)),
         Loss(at, w, cut) => {
             detector.lost(&settings(), US(at));
-            let taken = Share::alone(detector.k).own(&window(w));
+            let taken = Weight::single(detector.k).own_reduction(&window(w));
             assert_eq!((taken.cwnd, taken.ssthresh), cut, "at {at}");
             return (Vec::new(), None);
         }
@@ -85,7 +85,7 @@ fn run(detector: &mut Detector, event: &Event) -> (Vec<u64>, Option<u64>) {
 /// `spec: cho §6.5`.
 #[test]
 fn golden_trace() {
-    let mut detector = Detector::open(Time::ZERO);
+    let mut detector = Detector::start(Time::ZERO);
     for (i, (event, ((srtt, srtt_max), k, knees, knee_k, flags))) in GOLDEN.iter().enumerate() {
         let row = i + 1;
         let (checked, check) = run(&mut detector, event);
@@ -105,7 +105,7 @@ fn golden_trace() {
 
 #[test]
 fn nothing_is_checked_before_the_first_sample() {
-    let mut detector = Detector::open(US(5));
+    let mut detector = Detector::start(US(5));
     let fresh = detector;
     detector.acked(&settings(), US(1_000_000), None, 10.0, false);
     assert_eq!(detector, fresh);
@@ -128,7 +128,7 @@ fn an_application_limited_sender_does_not_raise_the_strength() {
         (Settings::paper(), true, 11),
         (Settings { k_max: 4, ..Settings::default() }, false, 4),
     ] {
-        let mut detector = Detector::open(Time::ZERO);
+        let mut detector = Detector::start(Time::ZERO);
         detector.lost(&settings, US(1));
         for i in 1..=10 {
             detector.acked(&settings, US(i * 600_000), sample(50_000), 10.0, app_limited);
@@ -142,7 +142,7 @@ fn an_application_limited_sender_does_not_raise_the_strength() {
 fn margin_is_inclusive() {
     let settings = Settings { margin: 0.25, ..Settings::paper() };
     for (knee, agree) in [(75.0, true), (125.0, true), (74.9, false), (125.1, false)] {
-        let mut detector = Detector { knee: 100.0, knee_ref: 100.0, low_delay: true, ..Detector::open(Time::ZERO) };
+        let mut detector = Detector { knee: 100.0, knee_ref: 100.0, low_delay: true, ..Detector::start(Time::ZERO) };
         detector.rtt.sample(Span::from_micros(50_000));
         detector.acked(&settings, US(600_000), sample(90_000), knee, false);
         assert_eq!((detector.knee, detector.knees_agree()), (knee, agree));
@@ -153,7 +153,7 @@ fn margin_is_inclusive() {
 /// after it the strength stays 1 though the queue drains again.
 #[test]
 fn the_first_knee_of_an_epoch_counts() {
-    let mut detector = Detector::open(Time::ZERO);
+    let mut detector = Detector::start(Time::ZERO);
     detector.acked(&settings(), US(1), sample(50_000), 10.0, false);
     detector.lost(&settings(), US(2));
     let check = |detector: &mut Detector, number: u64, rtt: u64, w: f64| {
@@ -176,7 +176,7 @@ fn the_first_knee_of_an_epoch_counts() {
 #[test]
 fn an_aggressive_loss_takes_the_root_of_the_strength_at_the_knee() {
     for (knee_k, k) in [(0, 1), (1, 1), (3, 1), (4, 2), (8, 2), (9, 3), (15, 3), (16, 4), (24, 4), (25, 5)] {
-        let mut detector = Detector { knee_k, first: false, ..Detector::open(Time::ZERO) };
+        let mut detector = Detector { knee_k, first: false, ..Detector::start(Time::ZERO) };
         detector.lost(&settings(), US(1));
         assert_eq!((detector.k, detector.knee_k), (k, knee_k));
     }
@@ -216,7 +216,7 @@ fn trace(
     mut show: impl FnMut(Step, Time, &Detector, &Detector),
 ) {
     let mut now = Time::ZERO;
-    let mut detector = Detector::open(now);
+    let mut detector = Detector::start(now);
     for step in steps {
         let before = detector;
         match *step {
@@ -331,7 +331,7 @@ proptest! {
 
 #[test]
 fn a_new_datagram_size_keeps_the_verdict() {
-    let mut detector = Detector { knee: 30.0, knee_ref: 30.0, ..Detector::open(Time::ZERO) };
+    let mut detector = Detector { knee: 30.0, knee_ref: 30.0, ..Detector::start(Time::ZERO) };
     detector.resized(1200.0 / 1452.0);
     assert!(detector.knees_agree());
     assert_close(detector.knee, 30.0 * 1200.0 / 1452.0, 1e-12);

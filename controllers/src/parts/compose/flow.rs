@@ -1,26 +1,27 @@
-//! Every loss-based scheme is a flow control module: its rules, with the verdict on
+//! Every window scheme without groups is a flow control module: its rules, with the verdict on
 //! congestion left to a detector. Estimates are nothing to it.
 
 use super::{Estimate, FlowControl, Input, Signal};
-use crate::parts::loss_based::{LossBased, Rules, State};
 use crate::parts::window::Window;
-use crate::{Controller, Path, Signals};
+use crate::parts::window_controller::{State, WindowController};
+use crate::parts::window_scheme::WindowScheme;
+use crate::{Controller, Path, Signals, View};
 
-impl<R: Rules> FlowControl for LossBased<R> {
-    type Params = R::Params;
-    type State = State<R::Memory>;
+impl<S: WindowScheme<Group = ()>> FlowControl for WindowController<S> {
+    type Params = S::Params;
+    type State = State<S::State>;
 
-    fn needs(params: &R::Params) -> Signals {
-        R::needs(params)
+    fn needs(params: &S::Params) -> Signals {
+        S::needs(params)
     }
 
-    fn start(params: &R::Params, path: &Path) -> Self::State {
+    fn start(params: &S::Params, path: &Path) -> Self::State {
         <Self as Controller>::start(params, path)
     }
 
     #[inline]
-    fn update(params: &R::Params, state: &mut Self::State, input: Input<'_>, signal: Signal, _: Option<Estimate>) {
-        Self::judged(params, state, input.event, signal.is_congestion());
+    fn update(params: &S::Params, state: &mut Self::State, input: Input<'_>, signal: Signal, _: Option<Estimate>) {
+        Self::step_with_detector(params, state, input.event, signal.is_congestion());
     }
 
     #[inline]
@@ -28,9 +29,9 @@ impl<R: Rules> FlowControl for LossBased<R> {
         &state.window
     }
 
-    fn inspect(params: &R::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+    fn inspect(params: &S::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("window", state.window.cwnd);
         visit("slow_start", f64::from(state.window.in_slow_start()));
-        R::inspect(params, &state.memory, &state.window, visit);
+        S::inspect(params, &state.scheme, &state.window, View::solo(&()), visit);
     }
 }

@@ -6,13 +6,13 @@ use super::*;
 use crate::event::{IdleRestart, PacketsAcked, RttSample};
 use crate::parts::compose::{Measured, measured};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, rtt};
-use crate::{EventKind, Parameters, Phase};
+use crate::{Event, Phase, Time};
 
 /// A flow whose events, verdicts and estimates the test makes up.
 #[derive(Clone, Copy)]
 struct Bench {
     params: Params,
-    state: State<Memory<()>>,
+    state: window_controller::State<State<()>>,
     path: Measured,
     now: Time,
 }
@@ -77,7 +77,7 @@ fn congestion_voids_the_estimate() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
     assert_eq!(bench.congest(), 87.5);
-    assert_eq!((bench.state.memory.guide.available(), bench.state.memory.guide.reference), (Some(0.0), 87.5));
+    assert_eq!((bench.state.scheme.guide.available(), bench.state.scheme.guide.reference), (Some(0.0), 87.5));
     assert_eq!(bench.ack(1), 87.5, "the ACK that ends recovery does not grow the window");
     assert_eq!(bench.ack(1), 87.5 + 1.0 / 87.5);
 }
@@ -88,7 +88,7 @@ fn a_timeout_starts_over() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
     assert_eq!(bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
-    assert_eq!((bench.state.window.ssthresh, bench.state.memory.guide.available()), (87.5, None));
+    assert_eq!((bench.state.window.ssthresh, bench.state.scheme.guide.available()), (87.5, None));
     assert_eq!(bench.ack(1), 2.0, "slow start");
     let quic = Params::default();
     assert_eq!(
@@ -107,7 +107,7 @@ fn an_estimate_ends_slow_start() {
         bench.estimate(available);
         assert_eq!(bench.state.window.phase(), Phase::CongestionAvoidance);
         assert_eq!((bench.state.window.cwnd, bench.state.window.ssthresh), (20.0, 20.0));
-        assert_eq!(bench.state.memory.guide.available(), Some(available));
+        assert_eq!(bench.state.scheme.guide.available(), Some(available));
     }
 }
 
@@ -118,9 +118,9 @@ fn a_long_idle_period_ages_the_estimate() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
     assert_eq!(bench.tell(idle(300), Signal::Clear, None), 100.0);
-    assert_eq!(bench.state.memory.guide.available(), Some(8e6));
+    assert_eq!(bench.state.scheme.guide.available(), Some(8e6));
     assert_eq!(bench.tell(idle(301), Signal::Clear, None), 1.0);
-    assert_eq!(bench.state.memory.guide.available(), None);
+    assert_eq!(bench.state.scheme.guide.available(), None);
 }
 
 /// Corner case 2: one round trip of Eq. 4.10 takes w to `√(w² + 2·a·w₀…)`, not to w + a.
@@ -166,7 +166,7 @@ fn another_datagram_size_keeps_bytes_and_rates() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
     bench.tell(EventKind::MtuUpdated(2 * MTU), Signal::Clear, None);
-    assert_eq!((bench.state.window.cwnd, bench.state.memory.guide.reference), (50.0, 50.0));
+    assert_eq!((bench.state.window.cwnd, bench.state.scheme.guide.reference), (50.0, 50.0));
     // 50 packets of 2000 bytes per base RTT, half of them in a window of 50.
     assert_eq!(bench.ack(2), 50.5);
 }
@@ -239,18 +239,18 @@ proptest! {
                         prop_assert_eq!(now, was, "I4");
                     }
                     if !before.window.in_slow_start() {
-                        let spare = before.memory.guide.available().unwrap_or(0.0) * 0.1 / 8000.0;
+                        let spare = before.scheme.guide.available().unwrap_or(0.0) * 0.1 / 8000.0;
                         let units = f64::from(packets) / was;
                         let rounding = 1e-9 * now;
                         prop_assert!(now - was <= (0.5 * spare).max(1.0) * units + rounding, "I5");
-                        let target = before.memory.guide.reference + spare;
+                        let target = before.scheme.guide.reference + spare;
                         prop_assert!(!params.cap_to_target || now <= target.max(was + units) + rounding, "I8");
                     }
                 }
                 Act::Congest => {
                     let now = bench.congest();
                     prop_assert_eq!(now, ((1.0 - params.b) * was).max(2.0), "I3");
-                    prop_assert_eq!(bench.state.memory.guide.available(), Some(0.0));
+                    prop_assert_eq!(bench.state.scheme.guide.available(), Some(0.0));
                 }
                 Act::Timeout => {
                     let now = bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
@@ -294,9 +294,9 @@ proptest! {
             let mut bench = Bench::at(params, cwnd);
             bench.estimate(low.min(high));
             bench.ack(grown);
-            let (was, reference) = (bench.state.window.cwnd, bench.state.memory.guide.reference);
+            let (was, reference) = (bench.state.window.cwnd, bench.state.scheme.guide.reference);
             bench.estimate(available);
-            bench.state.memory.guide.reference = reference;
+            bench.state.scheme.guide.reference = reference;
             bench.ack(packets) - was
         };
         prop_assert!(grow(low.min(high)) <= grow(low.max(high)));

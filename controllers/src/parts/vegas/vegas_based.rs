@@ -5,7 +5,8 @@ use core::marker::PhantomData;
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
-use crate::parts::window::{Reduction, Window};
+use crate::parts::recovery::Reduction;
+use crate::parts::window::Window;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View};
 
 /// A Vegas controller made of `S`.
@@ -182,7 +183,7 @@ impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §3.7 L5, Q2`. The reduction counts as one for what was sent before it.
     fn timeout(params: &S::Params, state: &mut StateOf<S>, now: Time) {
         Self::unlearn(state);
-        state.window.timeout(params.as_ref().limits(), 0.5);
+        state.window.start_over(params.as_ref().limits(), 0.5 * state.window.cwnd);
         state.window.recovery.begin(now);
         state.window.recovery.close();
     }

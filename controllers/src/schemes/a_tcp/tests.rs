@@ -2,11 +2,15 @@
 //! `tests/equivalences.rs` (AT2).
 
 use super::*;
-use crate::schemes::reno::{self, Reno};
+use crate::Time;
+use crate::parts::window_controller::WindowController;
+use crate::schemes::reno;
 use crate::testkit::{self, PATH, acked, assert_close, lost, marked, rtt};
 use crate::{Controller, Parameters, Span};
 use proptest::prelude::*;
 use std::vec::Vec;
+
+type ATcp = WindowController<super::ATcp>;
 
 type State = <ATcp as Controller>::State;
 
@@ -33,7 +37,7 @@ fn settled(params: &Params, cwnd: f64, knee_k: u32) -> State {
     }
     state.window.cwnd = cwnd;
     state.window.ssthresh = 2.0;
-    let detector = &mut state.memory.detector;
+    let detector = &mut state.scheme.detector;
     *detector = Detector { first: false, knee: cwnd, knee_ref: cwnd, knee_k, ..*detector };
     state
 }
@@ -44,10 +48,10 @@ fn the_new_strength_already_grows_the_window() {
     let params = Params::default();
     let mut state = settled(&params, 100.0, 1);
     state = step(&params, state, 1_000, loss(1_000));
-    assert_eq!((state.window.cwnd, state.memory.detector.k), (50.0, 1));
-    state.memory.detector.rtt = Default::default();
+    assert_eq!((state.window.cwnd, state.scheme.detector.k), (50.0, 1));
+    state.scheme.detector.rtt = Default::default();
     let after = step(&params, state, 600_000, ack(600_000, 1, 50_000));
-    assert_eq!(after.memory.detector.k, 2);
+    assert_eq!(after.scheme.detector.k, 2);
     assert_eq!(after.window.cwnd, 50.0 + 2.0 / 50.0);
 }
 
@@ -56,18 +60,18 @@ fn the_new_strength_already_grows_the_window() {
 fn a_loss_is_judged_before_the_cut_and_after_its_sample() {
     let params = Params::default();
     let mut state = settled(&params, 120.0, 5);
-    state.memory.detector.low_delay = true;
-    state.memory.detector.check_knee = true;
-    state.memory.detector.k = 9;
+    state.scheme.detector.low_delay = true;
+    state.scheme.detector.check_knee = true;
+    state.scheme.detector.k = 9;
     // The sample finds the knee where the last one was; only then the loss is judged.
     state = step(&params, state, 2_000_000, EventKind::RttSampled(rtt(Span::from_micros(90_000))));
-    assert_eq!((state.memory.detector.knee, state.memory.detector.knee_k), (120.0, 9));
+    assert_eq!((state.scheme.detector.knee, state.scheme.detector.knee_k), (120.0, 9));
     state = step(&params, state, 2_000_000, loss(2_000_000));
-    assert_eq!(state.memory.detector.k, 3);
+    assert_eq!(state.scheme.detector.k, 3);
     assert_eq!((state.window.cwnd, state.window.ssthresh), (100.0, 60.0));
     // The ACK of the same frame finds the waiting time running.
     let after = step(&params, state, 2_000_000, EventKind::PacketsAcked(acked(1, Time::ZERO)));
-    assert_eq!(after.memory.detector, state.memory.detector);
+    assert_eq!(after.scheme.detector, state.scheme.detector);
 }
 
 #[test]
@@ -89,13 +93,13 @@ fn persistent_congestion_is_judged_once_per_recovery_and_ends_in_standard() {
     let state = settled(&params, 80.0, 16);
     let timeout = |us| EventKind::PersistentCongestion(lost(Time::from_micros(us)));
     let alone = step(&params, state, 1_000, timeout(999));
-    assert_eq!((alone.window.cwnd, alone.window.ssthresh, alone.memory.detector.k), (2.0, 40.0, 1));
-    assert!(alone.memory.detector.check_knee);
+    assert_eq!((alone.window.cwnd, alone.window.ssthresh, alone.scheme.detector.k), (2.0, 40.0, 1));
+    assert!(alone.scheme.detector.check_knee);
     let cut = step(&params, state, 1_000, loss(999));
-    assert_eq!(cut.memory.detector.k, 4);
+    assert_eq!(cut.scheme.detector.k, 4);
     let after = step(&params, cut, 1_500, timeout(1_200));
-    let expected = Detector { k: 1, ..cut.memory.detector };
-    assert_eq!((after.window.ssthresh, after.memory.detector), (35.0, expected));
+    let expected = Detector { k: 1, ..cut.scheme.detector };
+    assert_eq!((after.window.ssthresh, after.scheme.detector), (35.0, expected));
 }
 
 /// `spec: cho §7`, corner cases: frozen in the QUIC profile, literal on paper. A sample
@@ -111,7 +115,7 @@ fn an_application_limited_flow_keeps_its_strength() {
             state = step(&params, state, us - 1, EventKind::PacketsAcked(idle));
             state = step(&params, state, us, EventKind::RttSampled(rtt(Span::from_micros(50_000))));
         }
-        assert_eq!(state.memory.detector.k, expected);
+        assert_eq!(state.scheme.detector.k, expected);
     }
 }
 
@@ -124,7 +128,7 @@ fn slow_start_left_without_a_loss_stays_standard() {
     for i in 1..200 {
         let us = i * 600_000;
         state = step(&params, state, us, ack(us, 1, if i % 7 < 4 { 50_000 } else { 90_000 }));
-        assert_eq!(state.memory.detector.k, 1);
+        assert_eq!(state.scheme.detector.k, 1);
     }
 }
 
@@ -141,11 +145,11 @@ fn losses_without_a_queue_halve_and_climb() {
             let before = state.window.cwnd;
             state = step(&params, state, us, loss(us - 1));
             assert_eq!(state.window.cwnd, before / 2.0);
-            assert_eq!((state.memory.detector.k, state.memory.detector.knee_k), (1, 1));
+            assert_eq!((state.scheme.detector.k, state.scheme.detector.knee_k), (1, 1));
         } else {
             state = step(&params, state, us, ack(us, 1, 50_000));
             let climbed = if i < 9 { 1 } else { 1 + (i % 9) as u32 };
-            assert_eq!(state.memory.detector.k, climbed);
+            assert_eq!(state.scheme.detector.k, climbed);
         }
     }
 }
@@ -177,7 +181,7 @@ fn steady_state_without_competition() {
             rounds += 1.0;
             packets += f64::from(flight);
             state = step(&params, state, us, ack(us, flight, 90_000));
-            assert_eq!(state.memory.detector.k, 1);
+            assert_eq!(state.scheme.detector.k, 1);
         }
         assert_close(rounds, top / (2.0 * kappa), 1e-3);
         assert_close(packets / rounds, top * (4.0 * kappa - 1.0) / (4.0 * kappa), 1e-3);
@@ -232,15 +236,15 @@ proptest! {
         for happens in happenings {
             let kind = happens.event(&mut us);
             let after = step(&params, state, us, kind);
-            let mut alike = Reno::start(&standard, &PATH);
+            let mut alike = WindowController::<reno::Reno>::start(&standard, &PATH);
             alike.window = state.window;
-            let alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), kind);
+            let alike = testkit::step::<WindowController<reno::Reno>>(&standard, alike, Time::from_micros(us), kind);
             prop_assert!(after.window.cwnd >= alike.window.cwnd);
-            let k = f64::from(after.memory.detector.k);
+            let k = f64::from(after.scheme.detector.k);
             if matches!(kind, EventKind::PacketsLost(_)) && after != state {
                 let cut = (state.window.cwnd * (2.0 * k - 1.0) / (2.0 * k)).max(2.0);
                 prop_assert_eq!(after.window.cwnd, cut);
-                prop_assert!(k == 1.0 || !state.memory.detector.first && state.memory.detector.knees_agree());
+                prop_assert!(k == 1.0 || !state.scheme.detector.first && state.scheme.detector.knees_agree());
             }
             state = after;
         }
@@ -252,14 +256,14 @@ proptest! {
         let params = Params::paper();
         let standard = reno::Params { base: params.base };
         let mut state = ATcp::start(&params, &PATH);
-        let mut alike = Reno::start(&standard, &PATH);
+        let mut alike = WindowController::<reno::Reno>::start(&standard, &PATH);
         let mut us = 1;
         let once = Happens::Ack { wait: 0, packets: 1, sample: 50_000 };
         for happens in core::iter::once(once).chain(happenings) {
             let kind = happens.event(&mut us);
             state = step(&params, state, us, kind);
-            alike = testkit::step::<Reno>(&standard, alike, Time::from_micros(us), kind);
-            prop_assert_eq!(state.memory.detector.k, 1);
+            alike = testkit::step::<WindowController<reno::Reno>>(&standard, alike, Time::from_micros(us), kind);
+            prop_assert_eq!(state.scheme.detector.k, 1);
             prop_assert_eq!(state.window, alike.window);
         }
     }

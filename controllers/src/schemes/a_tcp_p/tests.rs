@@ -2,12 +2,16 @@
 //! at `k` is TCP-P of that strength, is in `tests/equivalences.rs` (AP1, AP2).
 
 use super::*;
+use crate::Event;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::windows;
 use crate::testkit::{self, PATH, acked, lost, rtt};
 use crate::{Controller, Parameters, Span, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
+
+type ATcpP = WindowController<super::ATcpP>;
 
 type Group = Flows<Static<ATcpP>>;
 
@@ -53,7 +57,7 @@ fn the_detector_hears_everybody_and_sees_the_sum() {
     let mut group = group_of(&[10.0, 20.0, 30.0], 1);
     sample(&mut group, 1, 600_000, 90_000);
     assert_eq!(detector(&group).rtt.value(), Some(55_000.0));
-    assert_eq!(group.states[0].memory.rtt.value(), Some(50_000.0));
+    assert_eq!(group.states[0].scheme.rtt.value(), Some(50_000.0));
     assert!((detector(&group).knee, detector(&group).low_delay) == (60.0, false));
     let mut facts = Vec::new();
     crate::ConfiguredController::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
@@ -211,7 +215,7 @@ proptest! {
             let sum = windows(&group).iter().sum();
             if kind == 0 {
                 let scaled = group.members[me].scaled_by_other.map(|scaled| now.since(scaled).micros());
-                let guarded = group.shared.k() < 4 && scaled < group.states[me].memory.rtt.min() && scaled.is_some();
+                let guarded = group.shared.k() < 4 && scaled < group.states[me].scheme.rtt.min() && scaled.is_some();
                 lose(&mut group, me, us);
                 let accepted = group.decide(me).recovery_start == Some(now);
                 if accepted && !guarded {

@@ -3,8 +3,11 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters, Time};
+
+type Aimd = WindowController<super::Aimd>;
 
 type State = <Aimd as Controller>::State;
 

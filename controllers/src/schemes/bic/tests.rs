@@ -3,9 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Time;
 use crate::event::SpuriousLoss;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, EventKind, Parameters, Span};
+
+type Bic = WindowController<super::Bic>;
 
 type State = <Bic as Controller>::State;
 
@@ -17,7 +21,7 @@ fn state(params: &Params, cwnd: f64, last_max: f64) -> State {
     let mut state = Bic::start(params, &PATH);
     state.window.cwnd = cwnd;
     state.window.ssthresh = 2.0;
-    state.memory.maximum = Maximum { window: last_max, loss_ever: last_max > 0.0 };
+    state.scheme.maximum = Undoable::new(Maximum { last_max, loss_ever: last_max > 0.0 });
     state
 }
 
@@ -40,7 +44,7 @@ fn growth(params: &Params, state: &State) -> f64 {
 /// The flow one window of ACKs later.
 fn round(params: &Params, state: State, trip: u64) -> State {
     let rtt = Span::from_millis(10);
-    testkit::clocked::<BicRules>(params, state, Time(trip * rtt.0), Time((trip + 1) * rtt.0), rtt)
+    testkit::clocked::<super::Bic>(params, state, Time(trip * rtt.0), Time((trip + 1) * rtt.0), rtt)
 }
 
 #[test]
@@ -84,20 +88,23 @@ fn check_values_of_a_loss() {
     for (remembered, w_max) in [(1100.0, 900.0), (900.0, 1000.0), (1000.0, 1000.0), (0.0, 1000.0)] {
         let params = Params::paper();
         let flow = lose(&params, state(&params, 1000.0, remembered), 5);
-        assert_eq!((flow.window.cwnd, flow.window.ssthresh, flow.memory.maximum.window), (800.0, 800.0, w_max));
+        assert_eq!(
+            (flow.window.cwnd, flow.window.ssthresh, flow.scheme.maximum.current.last_max),
+            (800.0, 800.0, w_max)
+        );
         let plain = Params { fast_convergence: false, ..params };
-        assert_eq!(lose(&plain, state(&plain, 1000.0, remembered), 5).memory.maximum.window, 1000.0);
+        assert_eq!(lose(&plain, state(&plain, 1000.0, remembered), 5).scheme.maximum.current.last_max, 1000.0);
     }
     let quic = Params::default();
     let flow = lose(&quic, state(&quic, 1000.0, 1100.0), 5);
-    assert_eq!((flow.window.cwnd, flow.memory.maximum.window), (875.0, 937.5));
+    assert_eq!((flow.window.cwnd, flow.scheme.maximum.current.last_max), (875.0, 937.5));
 }
 
 /// `spec: sharma §5`: `B/smooth_rtts`; 20.008 round trips for 0.01 and 4.
 #[test]
 fn the_growth_close_to_the_maximum_follows_from_smin_and_the_divisor() {
-    assert_eq!(search::near(&Params::paper()), 0.2);
-    assert_eq!(search::near(&Params { divisor: 2.0, ..Params::paper() }), 0.25);
+    assert_eq!(near(&Params::paper()), 0.2);
+    assert_eq!(near(&Params { divisor: 2.0, ..Params::paper() }), 0.25);
 }
 
 /// BIC-1, rule 3.1.
@@ -107,8 +114,8 @@ fn up_to_the_low_window_it_is_reno() {
         let flow = state(&params, 14.0, 1000.0);
         assert_eq!(ack(&params, flow, 5).window.cwnd, 14.0 + 1.0 / 14.0);
         let flow = lose(&params, flow, 5);
-        assert_eq!((flow.window.cwnd, flow.memory.maximum.window), (7.0, 0.5 * (1.0 + params.beta) * 14.0));
-        assert!(flow.memory.maximum.loss_ever);
+        assert_eq!((flow.window.cwnd, flow.scheme.maximum.current.last_max), (7.0, 0.5 * (1.0 + params.beta) * 14.0));
+        assert!(flow.scheme.maximum.current.loss_ever);
         assert_eq!(growth(&params, &state(&params, 14.001, 1000.0)), 32.0);
     }
 }
@@ -130,7 +137,7 @@ fn a_timeout_resets_the_search() {
     for params in [Params::paper(), Params::default()] {
         let flow = at(&params, state(&params, 1000.0, 1100.0), 5, EventKind::PersistentCongestion(lost(Time(4))));
         assert_eq!((flow.window.cwnd, flow.window.ssthresh), (params.base.timeout_window, 500.0));
-        assert_eq!((flow.memory.maximum, flow.memory.leg), (Maximum::default(), None));
+        assert_eq!((flow.scheme.maximum.current, flow.scheme.step), (Maximum::default(), None));
     }
 }
 
@@ -143,15 +150,15 @@ fn the_midpoint_form_goes_halfway_each_round_trip() {
     let mut steps = std::vec::Vec::new();
     let mut last = 0.0;
     while flow.window.cwnd < 1000.0 - 0.02 {
-        let before = flow.memory.leg;
+        let before = flow.scheme.step;
         flow = ack(&params, flow, 10);
-        if flow.memory.leg != before {
-            last = flow.memory.leg.map_or(0.0, |leg| leg.step);
+        if flow.scheme.step != before {
+            last = flow.scheme.step.map_or(0.0, |step| step.growth);
             steps.push(last);
         }
     }
     // From 800: 900 by 32s, 950, 975, then half of what remains, each to the packet's
-    // share by which the last ACK of a leg overshoots.
+    // share by which the last ACK of a step overshoots.
     let planned = [32.0, 32.0, 32.0, 4.0, 32.0, 18.0, 25.0, 12.5, 6.25, 3.12, 1.56, 0.78];
     for (step, plan) in steps.iter().zip(planned) {
         assert!((step - plan).abs() < 0.1, "{steps:?}");
@@ -166,11 +173,11 @@ fn the_midpoint_form_probes_beyond_the_maximum() {
     for last_max in [0.0, 1000.0, 900.0, 1000.009] {
         let mut flow = state(&params, 1000.0, last_max);
         for step in [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 32.0, 32.0] {
-            let (w, from) = (flow.window.cwnd, flow.memory.leg);
+            let (w, from) = (flow.window.cwnd, flow.scheme.step);
             flow = ack(&params, flow, 10);
-            assert_ne!(flow.memory.leg, from);
+            assert_ne!(flow.scheme.step, from);
             assert_close(flow.window.cwnd - w, step / w, 1e-11);
-            let end = flow.memory.leg.map_or(0.0, |leg| leg.end);
+            let end = flow.scheme.step.map_or(0.0, |step| step.end);
             assert_close(end, w + step, 1e-12);
             while flow.window.cwnd < end {
                 flow = ack(&params, flow, 10);
@@ -179,7 +186,7 @@ fn the_midpoint_form_probes_beyond_the_maximum() {
     }
 }
 
-/// One leg takes one round trip.
+/// One step takes one round trip.
 #[test]
 fn a_leg_lasts_a_round_trip() {
     let params = midpoint();
@@ -196,12 +203,12 @@ fn a_leg_lasts_a_round_trip() {
 fn a_restart_or_a_new_datagram_size_begins_a_new_leg() {
     let params = Params::default();
     let flow = ack(&params, state(&params, 900.0, 1000.0), 5);
-    assert!(flow.memory.leg.is_some());
+    assert!(flow.scheme.step.is_some());
     let idle = crate::event::IdleRestart { idle: Span(9), pto: Span(1) };
     let rested = at(&params, flow, 20, EventKind::IdleRestart(idle));
-    assert_eq!((rested.window.cwnd, rested.memory.leg), (10.0, None));
+    assert_eq!((rested.window.cwnd, rested.scheme.step), (10.0, None));
     let resized = at(&params, flow, 20, EventKind::MtuUpdated(2 * MTU));
-    assert_eq!((resized.memory.maximum.window, resized.memory.leg), (500.0, None));
+    assert_eq!((resized.scheme.maximum.current.last_max, resized.scheme.step), (500.0, None));
 }
 
 #[test]
@@ -210,7 +217,10 @@ fn an_unfounded_response_leaves_no_trace() {
         let before = ack(&params, state(&params, 950.0, 1000.0), 5);
         let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(9) });
         let back = at(&params, lose(&params, before, 10), 20, spurious);
-        assert_eq!((back.window.cwnd, back.memory.maximum), (before.window.cwnd, before.memory.maximum));
+        assert_eq!(
+            (back.window.cwnd, back.scheme.maximum.current),
+            (before.window.cwnd, before.scheme.maximum.current)
+        );
     }
 }
 
@@ -268,24 +278,24 @@ proptest! {
         prop_assert!((params.smin..=(params.preloss_gain * w).max(32.0)).contains(&growth(&params, &flow)));
         let flow = lose(&params, flow, 5);
         prop_assert_eq!(flow.window.cwnd, (params.beta * w).max(params.base.min_window));
-        prop_assert!(flow.memory.maximum.window <= w && flow.memory.maximum.window >= flow.window.cwnd.min(w));
+        prop_assert!(flow.scheme.maximum.current.last_max <= w && flow.scheme.maximum.current.last_max >= flow.window.cwnd.min(w));
     }
 
     /// The midpoint form: within one search no step passes its target by more than
     /// `smin`, and none is larger than `smax`.
     #[test]
-    fn a_step_does_not_pass_its_target(w in 15.0..60_000.0f64, distance in 0.02..5000.0f64, legs in 1..30) {
+    fn a_step_does_not_pass_its_target(w in 15.0..60_000.0f64, distance in 0.02..5000.0f64, steps in 1..30) {
         let params = midpoint();
-        let maximum = Maximum { window: w + distance, loss_ever: true };
-        let (mut leg, mut cwnd) = (None, w);
-        for _ in 0..legs {
-            let next = Leg::after(leg, &params, &maximum, cwnd);
-            prop_assert!(next.step <= 32.0 && next.step >= params.smin && next.end > cwnd);
-            if maximum.window - cwnd < params.smin {
+        let maximum = Maximum { last_max: w + distance, loss_ever: true };
+        let (mut step, mut cwnd) = (None, w);
+        for _ in 0..steps {
+            let next = Step::after(step, &params, &maximum, cwnd);
+            prop_assert!(next.growth <= 32.0 && next.growth >= params.smin && next.end > cwnd);
+            if maximum.last_max - cwnd < params.smin {
                 break;
             }
-            prop_assert!(next.end <= (0.5 * (cwnd + maximum.window)).max(cwnd + params.smin) + 1e-9);
-            (leg, cwnd) = (Some(next), next.end);
+            prop_assert!(next.end <= (0.5 * (cwnd + maximum.last_max)).max(cwnd + params.smin) + 1e-9);
+            (step, cwnd) = (Some(next), next.end);
         }
     }
 }

@@ -2,11 +2,14 @@
 
 use super::*;
 use crate::event::SpuriousLoss;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::groups::{ack, group, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, MTU, cases};
 use crate::{EventKind, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
+
+type Cocoon = WindowController<super::Cocoon>;
 
 type Group = testkit::flows::Flows<Static<Cocoon>>;
 

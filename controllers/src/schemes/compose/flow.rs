@@ -2,25 +2,18 @@
 //! each following estimates where there are any.
 
 use super::modules::modules;
-use crate::parts::aimd::AimdRules;
 use crate::parts::compose::{Estimate, FlowControl, Input, Signal};
-use crate::parts::guided::{self, GuidedBy, Steered};
-use crate::parts::loss_based::Rules;
+use crate::parts::guided::{self, AimdB, GuidedBy, Steered};
 use crate::parts::window::Window;
-use crate::schemes::bic::BicRules;
-use crate::schemes::cubic::CubicRules;
-use crate::schemes::highspeed::HighSpeedRules;
-use crate::schemes::scalable::ScalableRules;
-use crate::schemes::tcp_k::TcpKRules;
-use crate::schemes::westwood::WestwoodRules;
-use crate::schemes::{aimd, reno};
+use crate::parts::window_scheme::WindowScheme;
+use crate::schemes::{aimd, bic, cubic, highspeed, reno, scalable, tcp_k, westwood};
 use crate::{Path, Signals};
 
 macro_rules! flows {
-    ($($variant:ident => $rules:ty,)+) => {
+    ($($variant:ident => $scheme:ty,)+) => {
         modules! {
             "flow", "How the window moves; the parameters of what is chosen follow.", "spec: arumaithurai §2.2";
-            $($variant: <$rules as Rules>::INFO.name, <$rules as Rules>::Params, <GuidedBy<$rules> as FlowControl>::State;)+
+            $($variant: <$scheme as WindowScheme>::INFO.name, <$scheme as WindowScheme>::Params, <GuidedBy<$scheme> as FlowControl>::State;)+
         }
 
         impl FlowControl for Chosen {
@@ -28,11 +21,11 @@ macro_rules! flows {
             type State = State;
 
             fn needs(params: &Params) -> Signals {
-                match params { $(Params::$variant(params) => GuidedBy::<$rules>::needs(params),)+ }
+                match params { $(Params::$variant(params) => GuidedBy::<$scheme>::needs(params),)+ }
             }
 
             fn start(params: &Params, path: &Path) -> State {
-                match params { $(Params::$variant(params) => State::$variant(GuidedBy::<$rules>::start(params, path)),)+ }
+                match params { $(Params::$variant(params) => State::$variant(GuidedBy::<$scheme>::start(params, path)),)+ }
             }
 
             #[inline]
@@ -45,7 +38,7 @@ macro_rules! flows {
             ) {
                 match (params, state) {
                     $((Params::$variant(params), State::$variant(state)) => {
-                        GuidedBy::<$rules>::update(params, state, input, signal, estimate);
+                        GuidedBy::<$scheme>::update(params, state, input, signal, estimate);
                     })+
                     _ => debug_assert!(false, "the state is another module's"),
                 }
@@ -53,13 +46,13 @@ macro_rules! flows {
 
             #[inline]
             fn window(state: &State) -> &Window {
-                match state { $(State::$variant(state) => GuidedBy::<$rules>::window(state),)+ }
+                match state { $(State::$variant(state) => GuidedBy::<$scheme>::window(state),)+ }
             }
 
             fn inspect(params: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {
                 match (params, state) {
                     $((Params::$variant(params), State::$variant(state)) => {
-                        GuidedBy::<$rules>::inspect(params, state, visit);
+                        GuidedBy::<$scheme>::inspect(params, state, visit);
                     })+
                     _ => debug_assert!(false, "the state is another module's"),
                 }
@@ -74,15 +67,15 @@ pub struct Chosen;
 
 // To add a flow control: its line here, and below how it is steered.
 flows! {
-    Reno => AimdRules<reno::Params>,
-    Aimd => AimdRules<aimd::Params>,
-    Guided => AimdRules<guided::Params>,
-    TcpK => TcpKRules,
-    Cubic => CubicRules,
-    HighSpeed => HighSpeedRules,
-    Scalable => ScalableRules,
-    Bic => BicRules,
-    Westwood => WestwoodRules,
+    Reno => reno::Reno,
+    Aimd => aimd::Aimd,
+    Guided => AimdB<guided::Params>,
+    TcpK => tcp_k::TcpK,
+    Cubic => cubic::Cubic,
+    HighSpeed => highspeed::HighSpeed,
+    Scalable => scalable::Scalable,
+    Bic => bic::Bic,
+    Westwood => westwood::Westwood,
 }
 
 macro_rules! steered {
@@ -92,12 +85,12 @@ macro_rules! steered {
 steered! {
     reno::Params,
     aimd::Params,
-    <TcpKRules as Rules>::Params,
-    <CubicRules as Rules>::Params,
-    <HighSpeedRules as Rules>::Params,
-    <ScalableRules as Rules>::Params,
-    <BicRules as Rules>::Params,
-    <WestwoodRules as Rules>::Params,
+    tcp_k::Params,
+    cubic::Params,
+    highspeed::Params,
+    scalable::Params,
+    bic::Params,
+    westwood::Params,
 }
 
 impl Default for Params {

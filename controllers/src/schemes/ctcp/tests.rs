@@ -5,9 +5,12 @@ use proptest::prelude::*;
 use super::*;
 use crate::Controller;
 use crate::event::PacketsAcked;
-use crate::schemes::reno::{self, Reno};
+use crate::parts::window_controller::WindowController;
+use crate::schemes::reno;
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, rtt};
+
+type Ctcp = WindowController<super::Ctcp>;
 
 type State = <Ctcp as Controller>::State;
 
@@ -17,7 +20,7 @@ fn state(params: &Params, cwnd: f64, dwnd: f64) -> State {
     let mut state = Ctcp::start(params, &PATH);
     state.window.cwnd = cwnd;
     state.window.ssthresh = 2.0;
-    state.memory.dwnd = dwnd;
+    state.scheme.dwnd.current = dwnd;
     state
 }
 
@@ -35,10 +38,10 @@ fn round(params: &Params, mut state: State, now: &mut u64, rtts: &[u64]) -> Stat
 /// The vector of `spec: arumaithurai §10`.
 #[test]
 fn without_a_queue_a_thousand_packets_gain_twenty_one() {
-    assert_close(Params::default().judge(0.0, 1000.0, 0.0), 21.2285, 1e-6);
-    assert_eq!(Params::default().judge(5.0, 16.0, 0.0), 5.0, "16 packets and fewer are Reno's");
-    assert_eq!(Params::default().judge(5.0, 1000.0, 30.0), 0.0);
-    assert_eq!(Params::default().judge(50.0, 1000.0, 30.0), 20.0, "as much as is queued");
+    assert_close(Params::default().next_dwnd(0.0, 1000.0, 0.0), 21.2285, 1e-6);
+    assert_eq!(Params::default().next_dwnd(5.0, 16.0, 0.0), 5.0, "16 packets and fewer are Reno's");
+    assert_eq!(Params::default().next_dwnd(5.0, 1000.0, 30.0), 0.0);
+    assert_eq!(Params::default().next_dwnd(50.0, 1000.0, 30.0), 20.0, "as much as is queued");
 }
 
 #[test]
@@ -66,7 +69,7 @@ fn an_unused_window_gains_nothing() {
     let idle = PacketsAcked { app_limited: true, ..acked(1, Time(now + 1)) };
     state = testkit::step::<Ctcp>(&params, state, Time(now + 10), EventKind::PacketsAcked(idle));
     state = testkit::step::<Ctcp>(&params, state, Time(now + 11), EventKind::PacketsAcked(acked(1, Time(1))));
-    assert_eq!(state.memory.dwnd, 0.0);
+    assert_eq!(state.scheme.dwnd.current, 0.0);
 }
 
 #[test]
@@ -77,18 +80,18 @@ fn a_loss_halves_the_sum_and_reno_s_share_of_it() {
         testkit::step::<Ctcp>(&params, state(&params, 100.0, dwnd), Time(50), EventKind::PacketsLost(lost(Time(40))))
     };
     let after = cut(60.0, 0.5);
-    assert_eq!((after.window.cwnd, after.memory.dwnd), (50.0, 30.0));
+    assert_eq!((after.window.cwnd, after.scheme.dwnd.current), (50.0, 30.0));
     let after = cut(0.0, 0.7);
-    assert_eq!((after.window.cwnd, after.memory.dwnd), (50.0, 0.0), "no more than Reno gives up");
+    assert_eq!((after.window.cwnd, after.scheme.dwnd.current), (50.0, 0.0), "no more than Reno gives up");
     let after = cut(100.0, 0.125);
-    assert_eq!((after.window.cwnd, after.memory.dwnd), (87.5, 86.5), "two packets were Reno's");
+    assert_eq!((after.window.cwnd, after.scheme.dwnd.current), (87.5, 86.5), "two packets were Reno's");
     let undone = testkit::step::<Ctcp>(
         &params,
         cut(60.0, 0.5),
         Time(60),
         EventKind::SpuriousLoss(crate::event::SpuriousLoss { newest_sent_at: Time(40) }),
     );
-    assert_eq!((undone.window.cwnd, undone.memory.dwnd), (100.0, 60.0));
+    assert_eq!((undone.window.cwnd, undone.scheme.dwnd.current), (100.0, 60.0));
 }
 
 #[test]
@@ -100,7 +103,7 @@ fn a_timeout_leaves_reno() {
         Time(50),
         EventKind::PersistentCongestion(lost(Time(40))),
     );
-    assert_eq!((after.window.cwnd, after.window.ssthresh, after.memory.dwnd), (2.0, 50.0, 0.0));
+    assert_eq!((after.window.cwnd, after.window.ssthresh, after.scheme.dwnd.current), (2.0, 50.0, 0.0));
 }
 
 /// A thousand packets fit into the path: Reno needs 900 round trips for them, the delay
@@ -135,8 +138,8 @@ proptest! {
         let params = Params { samples: 1, gamma: dwnd / 10.0, ..Params::default() };
         let mut sound = true;
         testkit::trace::run::<Ctcp>(&params, 1, &script, |_, _, after| {
-            sound &= after.memory.dwnd >= 0.0
-                && after.memory.dwnd(&params, after.window.cwnd) <= after.window.cwnd
+            sound &= after.scheme.dwnd.current >= 0.0
+                && after.scheme.dwnd(&params, after.window.cwnd) <= after.window.cwnd
                 && after.window.cwnd >= 2.0;
         });
         prop_assert!(sound);
@@ -147,7 +150,7 @@ proptest! {
     fn with_gamma_zero_it_is_reno(script in testkit::trace::scripts(40)) {
         let params = Params { gamma: 0.0, ..Params::default() };
         let ctcp = testkit::trace::run::<Ctcp>(&params, 1, &script, |_, _, _| {});
-        let reno = testkit::trace::run::<Reno>(&reno::Params { base: params.base }, 1, &script, |_, _, _| {});
+        let reno = testkit::trace::run::<WindowController<reno::Reno>>(&reno::Params { base: params.base }, 1, &script, |_, _, _| {});
         prop_assert_eq!(ctcp.window, reno.window);
     }
 }

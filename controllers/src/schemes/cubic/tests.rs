@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, PacketsLost, SpuriousLoss};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, EventKind};
+
+type Cubic = WindowController<super::Cubic>;
 
 type State = <Cubic as Controller>::State;
 
@@ -37,7 +40,7 @@ fn lose(params: &Params, state: State, ms: u64) -> State {
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
     let rtt = Span::from_millis(rtt_ms);
-    testkit::clocked::<CubicRules>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
+    testkit::clocked::<super::Cubic>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
 }
 
 fn shows(params: &Params, state: &State, name: &str) -> f64 {
@@ -72,7 +75,7 @@ fn the_curve_may_start_below_the_window() {
     assert_eq!(plain, after_loss(&Params::default()), "without fast convergence the two are one");
     // 850 are remembered of 1000 that fell short; the window is 700, the curve starts at 595.
     let mut short = state(&params, 1000.0, 500.0);
-    short.memory.tracks.now.w_max = 1001.0;
+    short.scheme.variables.current.w_max = 1001.0;
     let stage = ack(&params, lose(&params, short, 1000), 2000);
     assert_close(shows(&params, &stage, "k_s"), libm::cbrt(850.0 * 0.3 / 0.4), 1e-9);
     assert_eq!(shows(&params, &stage, "w_est"), 595.0 + 9.0 / 17.0 / 700.0);
@@ -93,7 +96,7 @@ fn after_fast_convergence_the_mean_window_is_the_curve_s() {
     for (k_from_w_max, expected) in [(false, 0.85), (true, waiting)] {
         let params = Params { k_from_w_max, ..Params::default() };
         let mut short = state(&params, 10_000.0, 5000.0);
-        short.memory.tracks.now.w_max = 10_001.0;
+        short.scheme.variables.current.w_max = 10_001.0;
         let mut flow = ack(&params, lose(&params, short, 1000), 2000);
         let (mut sum, mut samples) = (0.0, 0);
         while flow.window.cwnd < 10_000.0 {
@@ -238,7 +241,7 @@ fn an_unfounded_response_leaves_no_trace() {
     assert_close(cut.window.cwnd, 0.7 * before.window.cwnd, 1e-12);
     let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let mut back = at(&params, ack(&params, cut, 6200), 6250, spurious);
-    assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
+    assert_eq!(back.scheme.variables.current, before.scheme.variables.current);
     assert_eq!((back.window.cwnd, back.window.ssthresh), (before.window.cwnd, before.window.ssthresh));
     back = ack(&params, back, 6300);
     assert_close(shows(&params, &back, "epoch_s"), 4.3, 1e-12);
@@ -261,9 +264,9 @@ fn an_outgrown_response_stands() {
     let params = Params::default();
     let mut flow = clocked(&params, lose(&params, state(&params, 10.0, 5.0), 1000), 1000, 1500, 10);
     assert!(flow.window.cwnd > 10.0);
-    let track = flow.memory.tracks.now;
+    let variables = flow.scheme.variables.current;
     flow = at(&params, flow, 1500, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(0) }));
-    assert_eq!((flow.memory.tracks.now, flow.window.ssthresh), (track, 7.0));
+    assert_eq!((flow.scheme.variables.current, flow.window.ssthresh), (variables, 7.0));
 }
 
 /// A flow in avoidance at 100 packets that loses `lost` at 1 s and, sent before, `later` in the next
@@ -461,7 +464,7 @@ proptest! {
     fn a_response_keeps_beta(w in 1.0..1e6f64, beta in 0.1..0.99f64, earlier in 0.0..1e6f64) {
         let params = Params { beta, ..Params::default() };
         let mut flow = state(&params, w, 1.0);
-        flow.memory.tracks.now.w_max = earlier;
+        flow.scheme.variables.current.w_max = earlier;
         let cut = lose(&params, flow, 1000);
         prop_assert_eq!(cut.window.cwnd, (beta * w).max(2.0));
         prop_assert_eq!(cut.window.ssthresh, (beta * w).max(2.0));
@@ -479,7 +482,7 @@ proptest! {
         (flow.window.cwnd, flow.window.ssthresh) = (w, 2.0);
         let now = Time((2000 * MS).saturating_add(elapsed));
         let grown = testkit::step::<Cubic>(&params, flow, now, EventKind::PacketsAcked(acked(packets, Time(1001 * MS))));
-        let estimate = grown.memory.tracks.now.stage().map_or(0.0, |stage| stage.reno);
+        let estimate = grown.scheme.variables.current.epoch.get().map_or(0.0, |epoch| epoch.w_est);
         prop_assert!(grown.window.cwnd >= w);
         prop_assert!(grown.window.cwnd <= (1.5 * w).max(estimate) * (1.0 + 1e-12));
     }

@@ -3,9 +3,13 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Time;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, EventKind, Parameters};
+
+type Cubic2005 = WindowController<super::Cubic2005>;
 
 type State = <Cubic2005 as Controller>::State;
 
@@ -37,7 +41,7 @@ fn lose(params: &Params, state: State, ms: u64) -> State {
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
     let rtt = Span::from_millis(rtt_ms);
-    testkit::clocked::<Cubic2005Rules>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
+    testkit::clocked::<super::Cubic2005>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
 }
 
 fn shows(params: &Params, state: &State, name: &str) -> f64 {
@@ -49,7 +53,7 @@ fn after_loss(params: &Params) -> State {
     let mut flow = lose(params, state(params, 1000.0, 100.0), 1000);
     // The ACK that ends recovery does not grow the window in the document.
     flow = ack(params, flow, 1200);
-    flow.memory.tracks.end();
+    flow.scheme.variables.current.epoch.end();
     flow.window.cwnd = 800.0;
     ack(params, flow, 2000)
 }
@@ -100,12 +104,12 @@ fn a_shrinking_maximum_is_given_up_faster() {
     let mut params = Params::paper();
     for (remembered, w_max) in [(1100.0, 900.0), (900.0, 1000.0), (1000.0, 1000.0)] {
         let mut flow = state(&params, 1000.0, 100.0);
-        flow.memory.tracks.now.w_max = remembered;
+        flow.scheme.variables.current.last_max = remembered;
         assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), w_max);
     }
     params.fast_convergence = false;
     let mut flow = state(&params, 1000.0, 100.0);
-    flow.memory.tracks.now.w_max = 1100.0;
+    flow.scheme.variables.current.last_max = 1100.0;
     assert_eq!(shows(&params, &lose(&params, flow, 1000), "w_max"), 1000.0);
 }
 
@@ -132,7 +136,7 @@ fn growth_is_limited_from_the_first_loss_on_or_always() {
     let added = |limited: Limited, after: bool| {
         let params = Params { limited, ..Params::paper() };
         let mut flow = ack(&params, state(&params, 1000.0, 100.0), 1000);
-        flow.memory.tracks.now.more = after;
+        flow.scheme.variables.current.loss_ever = after;
         let before = flow.window.cwnd;
         before * (ack(&params, flow, 31_000).window.cwnd - before)
     };
@@ -173,10 +177,11 @@ fn low_utilisation_lifts_the_limit_beyond_the_plateau() {
         for ms in [1300, 2950, 3100, 5200] {
             flow = at(&params, flow, ms, EventKind::RttSampled(testkit::rtt(Span::from_millis(late_rtt))));
         }
-        flow.memory.d_min = Some(Span::from_millis(100));
+        flow.scheme.d_min = Some(Span::from_millis(100));
         let end = 5300 + after;
         // The first stage after the loss, to its plateau at 1000 packets.
-        flow.memory.tracks.now.begin(0.4, Time(5300 * MS), 800.0);
+        let variables = &mut flow.scheme.variables.current;
+        variables.epoch.start(0.4, Time(5300 * MS), 800.0, variables.last_max);
         let before = flow.window.cwnd;
         let grown = at(&params, flow, end, EventKind::PacketsAcked(acked(1, Time((end - 100) * MS))));
         before * (grown.window.cwnd - before)
@@ -199,12 +204,15 @@ fn a_timeout_forgets_the_search_or_keeps_the_maximum() {
     let before = after_loss(&paper).window.cwnd;
     let flow = timeout(&paper);
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (1.0, 0.5 * before));
-    assert_eq!((flow.memory.tracks.now.w_max, flow.memory.tracks.now.more), (0.0, false));
+    assert_eq!((flow.scheme.variables.current.last_max, flow.scheme.variables.current.loss_ever), (0.0, false));
 
     let quic = Params::default();
     let before = after_loss(&quic).window.cwnd;
     let mut flow = timeout(&quic);
-    assert_eq!((flow.window.cwnd, flow.memory.tracks.now.w_max, flow.memory.tracks.now.more), (2.0, before, true));
+    assert_eq!(
+        (flow.window.cwnd, flow.scheme.variables.current.last_max, flow.scheme.variables.current.loss_ever),
+        (2.0, before, true)
+    );
     flow.window.cwnd = flow.window.ssthresh;
     flow = ack(&quic, flow, 4000);
     assert_eq!((shows(&quic, &flow, "k_s"), shows(&quic, &flow, "w_max")), (0.0, before));
@@ -233,7 +241,7 @@ fn an_unfounded_response_leaves_no_trace() {
     let before = clocked(&params, after_loss(&params), 2000, 6000, 100);
     let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(6000 * MS) });
     let back = at(&params, ack(&params, lose(&params, before, 6001), 6200), 6250, spurious);
-    assert_eq!(back.memory.tracks.now, before.memory.tracks.now);
+    assert_eq!(back.scheme.variables.current, before.scheme.variables.current);
     assert_eq!(back.window.cwnd, before.window.cwnd);
     // Nor does a pause count that came before it was found out.
     let idle = IdleRestart { idle: Span::from_millis(50), pto: Span::from_millis(1000) };
@@ -247,9 +255,9 @@ fn a_restart_or_a_new_datagram_size_begins_a_new_stage() {
     let params = Params::default();
     let idle = IdleRestart { idle: Span::from_millis(5000), pto: Span::from_millis(100) };
     let flow = at(&params, after_loss(&params), 8000, EventKind::IdleRestart(idle));
-    assert_eq!((flow.window.cwnd, flow.memory.tracks.now.stage()), (10.0, None));
+    assert_eq!((flow.window.cwnd, flow.scheme.variables.current.epoch.get()), (10.0, None));
     let flow = at(&params, after_loss(&params), 8000, EventKind::MtuUpdated(2 * MTU));
-    assert_eq!((shows(&params, &flow, "w_max"), flow.memory.tracks.now.stage()), (500.0, None));
+    assert_eq!((shows(&params, &flow, "w_max"), flow.scheme.variables.current.epoch.get()), (500.0, None));
 }
 
 proptest! {
@@ -304,7 +312,7 @@ proptest! {
     fn a_response_keeps_beta(w in 1.0..67_000.0f64, remembered in 0.0..67_000.0f64, paper: bool) {
         let params = if paper { Params::paper() } else { Params::default() };
         let mut flow = state(&params, w, 1.0);
-        flow.memory.tracks.now.w_max = remembered;
+        flow.scheme.variables.current.last_max = remembered;
         let cut = lose(&params, flow, 1000);
         prop_assert_eq!(cut.window.cwnd, (0.8 * w).max(params.base.min_window));
         prop_assert!(shows(&params, &cut, "w_max") <= w);

@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::EcnCe;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked};
 use crate::{Controller, Parameters, Time};
+
+type Dctcp = WindowController<super::Dctcp>;
 
 type State = <Dctcp as Controller>::State;
 
@@ -167,12 +170,12 @@ proptest! {
     /// Without marks it is Reno, to the bit.
     #[test]
     fn without_marks_it_is_reno(script in testkit::trace::scripts(40)) {
-        use crate::schemes::reno::{self, Reno};
+        use crate::schemes::reno;
         let silent: std::vec::Vec<_> =
             script.into_iter().filter(|(_, act)| !matches!(act, testkit::trace::Act::Mark { .. })).collect();
         let params = Params::default();
         let dctcp = testkit::trace::run::<Dctcp>(&params, 1, &silent, |_, _, _| {});
-        let reno = testkit::trace::run::<Reno>(&reno::Params { base: params.base }, 1, &silent, |_, _, _| {});
+        let reno = testkit::trace::run::<WindowController<reno::Reno>>(&reno::Params { base: params.base }, 1, &silent, |_, _, _| {});
         prop_assert_eq!(dctcp.window, reno.window);
     }
 }

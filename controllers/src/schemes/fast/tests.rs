@@ -4,9 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::PacketsAcked;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, Parameters};
+
+type Fast = WindowController<super::Fast>;
 
 type State = <Fast as Controller>::State;
 
@@ -15,7 +18,7 @@ const MS: u64 = 1_000_000;
 fn known(params: &Params, cwnd: f64, base_ms: f64, avg_ms: f64) -> State {
     let mut state = Fast::start(params, &PATH);
     state.window.cwnd = cwnd;
-    state.memory.delays = Some(Delays { base: Span::from_secs_f64(base_ms / 1e3), average: avg_ms / 1e3 });
+    state.scheme.delays = Some(Delays { base: Span::from_secs_f64(base_ms / 1e3), average: avg_ms / 1e3 });
     state
 }
 
@@ -35,8 +38,8 @@ fn profiles_are_those_of_the_document() {
     let (paper, quic) = (Params::paper(), Params::default());
     assert_eq!((paper.variant, quic.variant), (Variant::Ns2, Variant::Paper));
     assert_eq!((paper.alpha, paper.gamma, paper.mi_threshold, paper.update_period), (312.0, 0.5, 0.75, 10.0));
-    assert!(FastRules::needs(&paper).contains(Signals::WINDOW_AT_SEND));
-    assert!(!FastRules::needs(&quic).contains(Signals::WINDOW_AT_SEND));
+    assert!(Fast::needs(&paper).contains(Signals::WINDOW_AT_SEND));
+    assert!(!Fast::needs(&quic).contains(Signals::WINDOW_AT_SEND));
 }
 
 /// Ns2 rules 2, 3: a packet per packet below the threshold; above it, on the timer, with
@@ -45,7 +48,7 @@ fn profiles_are_those_of_the_document() {
 fn the_module_doubles_then_follows_its_timer() {
     let params = Params::paper();
     let quick = ack(&params, known(&params, 100.0, 100.0, 100.7), 1000, 50.0);
-    assert_eq!((quick.window.cwnd, quick.memory.last_update), (101.0, Time(1000 * MS)));
+    assert_eq!((quick.window.cwnd, quick.scheme.last_update), (101.0, Time(1000 * MS)));
     let flow = ack(&params, known(&params, 1000.0, 100.0, 125.0), 10, 900.0);
     assert_close(flow.window.cwnd, 500.0 + 0.5 * (900.0 * 0.8 + 312.0), 1e-12);
     assert_eq!(ack(&params, flow, 19, 900.0).window.cwnd, flow.window.cwnd);
@@ -72,8 +75,8 @@ fn a_loss_halves_and_nothing_moves_in_recovery() {
         assert_eq!(flow.window.cwnd, 500.0);
         let old = EventKind::PacketsAcked(acked(1, Time(900 * MS)));
         let later = testkit::step::<Fast>(&params, flow, Time(1500 * MS), old);
-        assert_eq!((later.window.cwnd, later.memory.last_update), (500.0, Time(1500 * MS)));
-        assert_eq!(later.memory.delays, flow.memory.delays);
+        assert_eq!((later.window.cwnd, later.scheme.last_update), (500.0, Time(1500 * MS)));
+        assert_eq!(later.scheme.delays, flow.scheme.delays);
         let kind = EventKind::PersistentCongestion(lost(Time(1)));
         assert_eq!(testkit::step::<Fast>(&params, later, Time(1600 * MS), kind).window.cwnd, 2.0);
     }

@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
 use crate::{Controller, Parameters};
+
+type HTcp = WindowController<super::HTcp>;
 
 type State = <HTcp as Controller>::State;
 
@@ -34,7 +37,7 @@ fn lose(params: &Params, state: State, ms: u64) -> State {
 
 fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u64) -> State {
     let rtt = Span::from_millis(rtt_ms);
-    testkit::clocked::<HTcpRules>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
+    testkit::clocked::<super::HTcp>(params, state, Time(from_ms * MS), Time(until_ms * MS), rtt)
 }
 
 /// Lets a state know RTTs from `min` to `max` ms.
@@ -65,7 +68,7 @@ fn check_values_of_the_increase() {
         assert_eq!(params.polynomial(delta), alpha);
         for (beta, share) in [(0.5, 1.0), (0.8, 0.4)] {
             let mut flow = state(&params, 1000.0);
-            flow.memory.track.beta = beta;
+            flow.scheme.variables.current.beta = beta;
             let grown = ack(&params, flow, (delta * 1e3) as u64, 100).window.cwnd;
             assert_close(1000.0 * (grown - 1000.0), share * alpha, 1e-8);
         }
@@ -108,15 +111,15 @@ fn the_first_two_reductions_are_halvings_and_later_ones_adapt() {
         flow.window.ever_reduced = false;
         for i in 0..4u64 {
             flow.window.cwnd = 1000.0;
-            flow.memory.track.rtt_max = Span::from_millis(150);
-            flow.memory.meter = Meter::at(1000.0);
+            flow.scheme.variables.current.rtt_max = Span::from_millis(150);
+            flow.scheme.meter = Meter { b_cur: 1000.0, b_max: 1000.0, ..Meter::default() };
             flow = lose(&params, flow, 1000 + 1000 * i);
             assert_close(flow.window.cwnd, if i < halvings { 500.0 } else { 1000.0 * 100.0 / 150.0 }, 1e-12);
         }
         for (at, throughput, kept) in [(7, 1201.0, 0.5), (8, 1441.0, 2.0 / 3.0), (9, 1152.0, 0.5)] {
             flow.window.cwnd = 1000.0;
-            flow.memory.track.rtt_max = Span::from_millis(150);
-            flow.memory.meter = Meter::at(throughput);
+            flow.scheme.variables.current.rtt_max = Span::from_millis(150);
+            flow.scheme.meter = Meter { b_cur: throughput, b_max: throughput, ..Meter::default() };
             flow = lose(&params, flow, 1000 * at);
             assert_close(flow.window.cwnd, 1000.0 * kept, 1e-12);
         }
@@ -133,7 +136,7 @@ fn the_largest_rtt_fades_and_recovery_does_not_raise_it() {
     let flow = at(&params, flow, 1010, EventKind::RttSampled(testkit::rtt(Span::from_millis(90))));
     assert_eq!(fact::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
     assert_eq!(fact::<HTcp>(&params, &flow, "rtt_min_ms"), 90.0);
-    assert_eq!(flow.memory.track.last_cong, Time(1000 * MS));
+    assert_eq!(flow.scheme.variables.current.last_cong, Time(1000 * MS));
 }
 
 /// Rule 2: packets over time, window by window; smoothed from three minimum RTTs on.
@@ -146,19 +149,19 @@ fn throughput_is_measured_per_window() {
     let mut meter = Meter::start(Time::ZERO);
     let (rtt, late) = (Span(100), Span(301));
     meter.count(Time(50), 10.0, 5.0, rtt, late);
-    assert_eq!(meter.largest(), 0.0, "not before a minimum RTT has passed");
+    assert_eq!(meter.b_max, 0.0, "not before a minimum RTT has passed");
     meter.count(Time(100), 10.0, 5.0, rtt, Span(300));
-    assert_close(meter.largest(), 20.0 / 1e-7, 1e-12);
+    assert_close(meter.b_max, 20.0 / 1e-7, 1e-12);
     meter.count(Time(300), 80.0, 5.0, rtt, late);
-    assert_close(meter.largest(), (3.0 * 20.0 / 1e-7 + 80.0 / 2e-7) / 4.0, 1e-12);
-    let largest = meter.largest();
+    assert_close(meter.b_max, (3.0 * 20.0 / 1e-7 + 80.0 / 2e-7) / 4.0, 1e-12);
+    let largest = meter.b_max;
     meter.count(Time(500), 6.0, 5.0, rtt, late);
-    assert_eq!(meter.largest(), largest);
+    assert_eq!(meter.b_max, largest);
     meter.count(Time(700), 2.0, 5.0, rtt, Span(0));
-    assert_eq!(meter.largest(), largest, "not before there is enough");
+    assert_eq!(meter.b_max, largest, "not before there is enough");
     meter.restart(Time(700));
     meter.count(Time(800), 6.0, 5.0, rtt, Span(0));
-    assert_close(meter.largest(), 6.0 / 1e-7, 1e-12);
+    assert_close(meter.b_max, 6.0 / 1e-7, 1e-12);
 }
 
 /// Rule 5.
@@ -166,10 +169,10 @@ fn throughput_is_measured_per_window() {
 fn a_timeout_starts_over() {
     let params = Params::paper();
     let mut flow = ranging(&params, state(&params, 1000.0), 100, 120);
-    (flow.memory.track.b_old, flow.memory.track.beta) = (Some(9.0), 0.8);
+    (flow.scheme.variables.current.b_old, flow.scheme.variables.current.beta) = (Some(9.0), 0.8);
     let flow = at(&params, flow, 5000, EventKind::PersistentCongestion(lost(Time(1))));
     assert_eq!((flow.window.cwnd, flow.window.ssthresh), (1.0, 500.0));
-    let Track { last_cong, beta, b_old, .. } = flow.memory.track;
+    let Variables { last_cong, beta, b_old, .. } = flow.scheme.variables.current;
     assert_eq!((last_cong, beta, b_old), (Time(5000 * MS), 0.5, None));
 }
 
@@ -189,11 +192,14 @@ fn an_unfounded_response_leaves_no_trace() {
     let before = ack(&params, ranging(&params, state(&params, 1000.0), 100, 150), 3000, 100);
     let spurious = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: Time(1) });
     let back = at(&params, lose(&params, before, 3001), 3100, spurious);
-    assert_eq!((back.memory.track, back.window.cwnd), (before.memory.track, before.window.cwnd));
+    assert_eq!(
+        (back.scheme.variables.current, back.window.cwnd),
+        (before.scheme.variables.current, before.window.cwnd)
+    );
     let mut known = before;
-    known.memory.track.b_old = Some(1000.0);
+    known.scheme.variables.current.b_old = Some(1000.0);
     let resized = at(&params, known, 3001, EventKind::MtuUpdated(2 * MTU));
-    assert_eq!(resized.memory.track.b_old, Some(500.0));
+    assert_eq!(resized.scheme.variables.current.b_old, Some(500.0));
 }
 
 /// `spec: sharma §8`, response: over T seconds without a loss a window grows by
@@ -234,8 +240,8 @@ proptest! {
     ) {
         let params = if paper { Params::paper() } else { Params::default() };
         let mut flow = ranging(&params, state(&params, w), min, min + queue);
-        flow.memory.track.b_old = Some(old);
-        flow.memory.meter = Meter::at(now);
+        flow.scheme.variables.current.b_old = Some(old);
+        flow.scheme.meter = Meter { b_cur: now, b_max: now, ..Meter::default() };
         let kept = lose(&params, flow, 1000).window.cwnd / w;
         prop_assert!((0.5 - 1e-12..=0.8 + 1e-12).contains(&kept));
         prop_assert!((now - old).abs() <= 0.2 * old || kept == 0.5);

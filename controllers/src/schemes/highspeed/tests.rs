@@ -5,10 +5,14 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::*;
+use crate::Time;
 use crate::parts::base::Growth;
 use crate::parts::high_speed::{CUTS, LEAST_DECREASE, ROWS};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact};
 use crate::{Controller, EventKind, Parameters, Span};
+
+type HighSpeed = WindowController<super::HighSpeed>;
 
 type State = <HighSpeed as Controller>::State;
 
@@ -70,7 +74,7 @@ fn check_values() {
                 );
             }
             // What a flow adds per window is the same.
-            let grown = Slope::at(&params.response, w).a(&params.response, w);
+            let grown = Increase::at(&params.response, w).a(&params.response, w);
             assert_eq!(grown, params.response.a(w));
         }
     }
@@ -116,7 +120,7 @@ fn table_mode_looks_up_the_row_below() {
         assert_eq!(params.response.a(w), k as f64 + 1.0);
         assert_eq!(params.response.a(w - 1e-6), (k as f64).max(1.0));
         assert_eq!(params.response.b(w), f64::from(CUTS[k]) / 256.0);
-        assert_eq!(Slope::at(&params.response, w).a(&params.response, w + 0.75), k as f64 + 1.0);
+        assert_eq!(Increase::at(&params.response, w).a(&params.response, w + 0.75), k as f64 + 1.0);
         // Formula and table differ by the rounding of a to a whole number, no more.
         let formula = with(Form::Formula).response.a(w);
         assert!((k as f64..=k as f64 + 1.03).contains(&formula), "a({w}) is {formula}");
@@ -215,7 +219,7 @@ proptest! {
     #[test]
     fn interpolation_errs_less_than_promised(w in window(), paper: bool) {
         let params = if paper { sharma() } else { with(Form::Formula) };
-        let error = (Slope::at(&params.response, libm::floor(w)).a(&params.response, w) / params.response.a(w) - 1.0).abs();
+        let error = (Increase::at(&params.response, libm::floor(w)).a(&params.response, w) / params.response.a(w) - 1.0).abs();
         prop_assert!(error < if w < 200.0 { 2e-5 } else { 1e-6 }, "{error} at {w}");
     }
 
@@ -224,7 +228,7 @@ proptest! {
     fn the_memory_never_shows(params in any_form(), w in 2.0..1e6f64, elsewhere in 38.0..1e6f64) {
         let fresh = state(&params, w);
         let mut used = fresh;
-        used.memory = Slope::at(&params.response, libm::floor(elsewhere));
+        used.scheme = Increase::at(&params.response, libm::floor(elsewhere));
         let ack = EventKind::PacketsAcked(acked(1, Time(1)));
         let after = |state| testkit::step::<HighSpeed>(&params, state, Time(9), ack).window.cwnd;
         prop_assert_eq!(after(fresh), after(used));
@@ -248,7 +252,7 @@ proptest! {
     fn a_round_trip_adds_a(params in any_form(), w in 1000.0..2000.0f64) {
         let params = Params { base: Base { growth: Growth::Packets, ..params.base }, ..params };
         let rtt = Span::from_millis(10);
-        let after = testkit::clocked::<HighSpeedRules>(&params, state(&params, w), Time::ZERO, Time(rtt.0), rtt);
+        let after = testkit::clocked::<super::HighSpeed>(&params, state(&params, w), Time::ZERO, Time(rtt.0), rtt);
         let added = after.window.cwnd - w;
         prop_assert!((added / params.response.a(w + 0.5 * added) - 1.0).abs() < 0.01 || params.response.form == Form::Table);
         prop_assert!(added >= 0.99 * params.response.a(w) && added <= 1.01 * params.response.a(w + added));

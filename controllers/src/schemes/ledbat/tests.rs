@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{IdleRestart, OneWay};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, marked, rtt};
 use crate::{Controller, Parameters, Span};
+
+type Ledbat = WindowController<super::Ledbat>;
 
 type State = <Ledbat as Controller>::State;
 
@@ -44,10 +47,10 @@ fn ack(params: &Params, state: State, ms: u64, delay_ms: i64) -> State {
 /// is `delay_ms`.
 fn known(params: &Params, cwnd: f64, base_ms: i64, delay_ms: i64) -> State {
     let mut state = Ledbat::start(params, &PATH);
-    state.memory.signal.read(false, &ack_of(&state, 1, 0, base_ms));
-    state.memory.delay.sample(params.rollover(), at(0), base_ms * MS);
+    state.scheme.signal.read(false, &ack_of(&state, 1, 0, base_ms));
+    state.scheme.delay.sample(params.rollover(), at(0), base_ms * MS);
     for _ in 0..8 {
-        state.memory.delay.sample(params.rollover(), at(0), delay_ms * MS);
+        state.scheme.delay.sample(params.rollover(), at(0), delay_ms * MS);
     }
     state.window.cwnd = cwnd;
     state
@@ -134,9 +137,9 @@ fn idleness_clears_the_current_delay_and_keeps_the_base() {
     let params = Params { current_filter: 4, ..Params::default() };
     let idle = IdleRestart { idle: Span(2), pto: Span(1) };
     let state = testkit::step::<Ledbat>(&params, known(&params, 10.0, 30, 30), at(1), EventKind::IdleRestart(idle));
-    assert_eq!((state.window.cwnd, state.memory.off), (2.0, None));
+    assert_eq!((state.window.cwnd, state.scheme.off_target), (2.0, None));
     // Without the pause three fast samples would still stand for the path.
-    assert!(ack(&params, state, 2, 150).memory.off.unwrap() < 0.0);
+    assert!(ack(&params, state, 2, 150).scheme.off_target.unwrap() < 0.0);
 }
 
 #[test]
@@ -183,14 +186,14 @@ fn the_ns2_module_moves_by_packets() {
         assert_eq!(state.window.cwnd, 4.0);
     }
     state = ack(&params, state, 4, 30);
-    assert_eq!((state.window.cwnd, state.memory.count), (5.0, 0.0));
-    let mut state = State { memory: Memory { count: 0.4, ..known(&params, 5.0, 30, 180).memory }, ..state };
+    assert_eq!((state.window.cwnd, state.scheme.cnt), (5.0, 0.0));
+    let mut state = State { scheme: super::State { cnt: 0.4, ..known(&params, 5.0, 30, 180).scheme }, ..state };
     state = ack(&params, state, 5, 180);
-    assert_eq!((state.window.cwnd, state.memory.count), (4.0, 3.0));
+    assert_eq!((state.window.cwnd, state.scheme.cnt), (4.0, 3.0));
     state.window.cwnd = 1.0;
-    state.memory.count = 0.0;
+    state.scheme.cnt = 0.0;
     state = ack(&params, state, 6, 180);
-    assert_eq!((state.window.cwnd, state.memory.count), (1.0, 0.0));
+    assert_eq!((state.window.cwnd, state.scheme.cnt), (1.0, 0.0));
 }
 
 #[test]
@@ -201,7 +204,7 @@ fn randomness_moves_the_target_and_repeats() {
         (1..50)
             .map(|i| {
                 state = ack(&params, state, i, 80);
-                state.memory.off.unwrap()
+                state.scheme.off_target.unwrap()
             })
             .collect::<std::vec::Vec<_>>()
     };
@@ -214,8 +217,8 @@ fn randomness_moves_the_target_and_repeats() {
 #[test]
 fn the_fallback_takes_round_trip_times() {
     let params = Params { fallback: true, ..Params::default() };
-    assert!(LedbatRules::needs(&params).contains(Signals::RTT));
-    assert!(LedbatRules::needs(&Params::default()).contains(Signals::ONE_WAY_DELAY));
+    assert!(Ledbat::needs(&params).contains(Signals::RTT));
+    assert!(Ledbat::needs(&Params::default()).contains(Signals::ONE_WAY_DELAY));
     let mut state = Ledbat::start(&params, &PATH);
     state.window.cwnd = 10.0;
     for (ms, latest) in [(1, 40), (2, 90), (3, 90), (4, 90), (5, 90)] {
@@ -223,10 +226,10 @@ fn the_fallback_takes_round_trip_times() {
         let frame = PacketsAcked { one_way: None, rtt: Some(sample), ..ack_of(&state, 1, ms, 0) };
         state = testkit::step::<Ledbat>(&params, state, at(ms), EventKind::PacketsAcked(frame));
     }
-    assert_close(state.memory.off.unwrap(), 0.5, 1e-12);
+    assert_close(state.scheme.off_target.unwrap(), 0.5, 1e-12);
     // One-way delays, should they come, start afresh.
     state = ack(&params, state, 6, -500);
-    assert_close(state.memory.off.unwrap(), 1.0, 1e-12);
+    assert_close(state.scheme.off_target.unwrap(), 1.0, 1e-12);
 }
 
 #[test]
@@ -253,7 +256,7 @@ proptest! {
             let in_flight_before = (flight * before * f64::from(MTU)) as u64;
             let frame = PacketsAcked { in_flight_before, ..ack_of(&state, 1, 1 + i as u64, base + delay) };
             state = testkit::step::<Ledbat>(&params, state, at(1 + i as u64), EventKind::PacketsAcked(frame));
-            let (after, queued) = (state.window.cwnd, state.memory.delay.get(params.samples(), 10).unwrap());
+            let (after, queued) = (state.window.cwnd, state.scheme.delay.get(params.samples(), 10).unwrap());
             if queued >= 100 * MS {
                 prop_assert!(after <= before);
             }

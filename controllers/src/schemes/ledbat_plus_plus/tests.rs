@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Controller;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, rtt};
+
+type LedbatPlusPlus = WindowController<super::LedbatPlusPlus>;
 
 type State = <LedbatPlusPlus as Controller>::State;
 
@@ -30,7 +33,7 @@ fn steady(params: &Params, cwnd: f64, base_ms: u64, queued_ms: u64) -> State {
     }
     state.window.cwnd = cwnd;
     state.window.ssthresh = 2.0;
-    state.memory.stage = Stage::Steady(Time(u64::MAX));
+    state.scheme.cycle = Cycle::Steady(Time(u64::MAX));
     state
 }
 
@@ -75,12 +78,12 @@ fn slow_start_grows_by_the_gain_and_ends_at_three_quarters_of_the_target() {
     for ms in 2..=5 {
         state = ack(&params, state, ms, 60 + 45);
     }
-    assert_eq!((state.window.cwnd, state.memory.stage), (4.5, Stage::First), "not beyond");
+    assert_eq!((state.window.cwnd, state.scheme.cycle), (4.5, Cycle::InitialSlowStart), "not beyond");
     for ms in 6..=9 {
         state = ack(&params, state, ms, 60 + 46);
     }
     assert!(!state.window.in_slow_start());
-    assert_eq!(state.memory.stage, Stage::Steady(at(9) + Span::from_millis(212)));
+    assert_eq!(state.scheme.cycle, Cycle::Steady(at(9) + Span::from_millis(212)));
 }
 
 /// `§4.4`: two round trips down, up by slow start, and nine times as long in peace.
@@ -88,21 +91,21 @@ fn slow_start_grows_by_the_gain_and_ends_at_three_quarters_of_the_target() {
 fn slowdowns_come_and_go() {
     let params = Params::default();
     let mut state = steady(&params, 10.0, 60, 0);
-    state.memory.stage = Stage::Steady(at(1000));
+    state.scheme.cycle = Cycle::Steady(at(1000));
     state = ack(&params, state, 999, 60);
     assert!(state.window.cwnd > 10.0);
     let before = state.window.cwnd;
     state = ack(&params, state, 1000, 60);
     assert_eq!((state.window.cwnd, state.window.ssthresh), (2.0, before));
     state = ack(&params, state, 1119, 60);
-    assert_eq!((state.window.cwnd, state.memory.stage), (2.0, Stage::Down(at(1000), at(1120))));
+    assert_eq!((state.window.cwnd, state.scheme.cycle), (2.0, Cycle::Slowdown(at(1000), at(1120))));
     for ms in 1120..1120 + 16 {
         assert_eq!(state.window.cwnd, 2.0 + 0.5 * (ms - 1120) as f64);
         state = ack(&params, state, ms, 60);
     }
     assert_eq!(state.window.cwnd, 10.0);
     state = ack(&params, ack(&params, state, 1200, 60), 1300, 60);
-    assert_eq!(state.memory.stage, Stage::Steady(at(1300 + 9 * 300)));
+    assert_eq!(state.scheme.cycle, Cycle::Steady(at(1300 + 9 * 300)));
     assert!(state.window.cwnd >= before);
 }
 
@@ -110,13 +113,13 @@ fn slowdowns_come_and_go() {
 fn a_slowdown_survives_delay_and_halves_its_aim_on_loss() {
     let params = Params::default();
     let mut state = steady(&params, 10.0, 60, 100);
-    state.memory.stage = Stage::Steady(at(1000));
+    state.scheme.cycle = Cycle::Steady(at(1000));
     state = ack(&params, state, 1000, 160);
     state = testkit::step::<LedbatPlusPlus>(&params, state, at(1001), EventKind::PacketsLost(lost(at(999))));
     assert_eq!((state.window.cwnd, state.window.ssthresh), (2.0, 5.0));
     // The way up is not stopped by delay.
     state = ack(&params, ack(&params, state, 2000, 160), 2001, 160);
-    assert!(matches!(state.memory.stage, Stage::Up(_)) && state.window.cwnd > 2.0, "{state:?}");
+    assert!(matches!(state.scheme.cycle, Cycle::RampUp(_)) && state.window.cwnd > 2.0, "{state:?}");
 }
 
 #[test]
@@ -131,7 +134,7 @@ fn losses_halve_and_a_timeout_begins_anew() {
     assert_eq!(state.window.cwnd, 5.0);
     let kind = EventKind::PersistentCongestion(lost(at(9)));
     let state = testkit::step::<LedbatPlusPlus>(&params, state, at(10), kind);
-    assert_eq!((state.window.cwnd, state.memory.stage), (2.0, Stage::First));
+    assert_eq!((state.window.cwnd, state.scheme.cycle), (2.0, Cycle::InitialSlowStart));
 }
 
 /// Alone it fills the path, keeps the queue at the target, and is slowed down for at most
@@ -148,7 +151,7 @@ fn alone_it_holds_the_target() {
         if seen < 20_000 {
             return;
         }
-        if moment.state.memory.stage.is_steady() {
+        if moment.state.scheme.cycle.is_steady() {
             (sum, acks) = (sum + moment.in_flight, acks + 1);
         } else {
             slow += 1;
@@ -176,7 +179,7 @@ proptest! {
             let before = state.window.cwnd;
             state = ack(&params, state, 10 + i as u64, base + queued);
             let after = state.window.cwnd;
-            let delay = state.memory.delay.get(4, 10).unwrap() as f64;
+            let delay = state.scheme.delay.get(4, 10).unwrap() as f64;
             let gain = params.gain(base as f64 * 1e6);
             prop_assert!(after <= before + gain / before + 1e-9);
             prop_assert!(after >= (before - 0.5).max(2.0) - 1e-9);

@@ -2,9 +2,13 @@
 //! is in `tests/equivalences.rs`.
 
 use super::*;
+use crate::Time;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, lost};
 use crate::{Controller, EventKind, Parameters};
 use proptest::prelude::*;
+
+type MulTcp = WindowController<super::MulTcp>;
 
 type State = <MulTcp as Controller>::State;
 
@@ -51,9 +55,9 @@ fn slow_start_is_quick_until_it_has_caught_up() {
     }
     // Four flows together: 16, 32, 64, 128, 256.
     assert_eq!(windows, [6.0, 18.0, 54.0, 124.0, 248.0]);
-    assert_close(flow.memory, 2.0 * libm::pow(3.0, libm::log(4.0) / libm::log(1.5)), 1e-9);
-    let after = ack(&params, state(&params, flow.memory, f64::INFINITY), 9, 1);
-    assert_eq!(after.window.cwnd, flow.memory + 1.0);
+    assert_close(flow.scheme.quick_until, 2.0 * libm::pow(3.0, libm::log(4.0) / libm::log(1.5)), 1e-9);
+    let after = ack(&params, state(&params, flow.scheme.quick_until, f64::INFINITY), 9, 1);
+    assert_eq!(after.window.cwnd, flow.scheme.quick_until + 1.0);
     // By default QUIC's slow start stays what it is.
     assert_eq!(ack(&weight(4.0), state(&weight(4.0), 10.0, 100.0), 1, 2).window.cwnd, 12.0);
 }

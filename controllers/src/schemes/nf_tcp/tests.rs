@@ -7,12 +7,9 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::ProbeReceived;
-use crate::parts::aimd;
-use crate::parts::base::Base;
 use crate::parts::compose::{Detector, Estimator, FlowControl, Input};
 use crate::parts::proecn::Phase;
-use crate::schemes::nf_tcp_prime::{self, NfTcpPrime};
-use crate::schemes::reno::{self, Reno};
+use crate::schemes::reno;
 use crate::testkit::trace::{Act, Script, run, scripts};
 use crate::testkit::{MTU, PATH, acked, cases, marked, rtt, step};
 use crate::{Algorithm, Controller, Ecn, Event, EventKind, Parameters, Signals, Span, Time, View};
@@ -102,7 +99,7 @@ fn an_answered_train_guides_growth() {
     state =
         step::<NfTcp>(&params, state, Time::from_micros(310_000), EventKind::EcnCe(marked(Time::from_micros(250_000))));
     assert_eq!(state.flow.window.cwnd, 12.625 * 0.875);
-    assert_eq!(state.flow.memory.guide.available(), Some(0.0));
+    assert_eq!(state.flow.scheme.guide.available(), Some(0.0));
 }
 
 /// Marks on probes are none of the data's.
@@ -150,7 +147,7 @@ fn every_parameter_has_a_source_and_keeps_its_text() {
         assert_eq!(Algorithm::read(&algorithm.to_string()), Ok(algorithm));
     }
     assert_eq!(Params::paper().flow.base, Base::arumaithurai());
-    assert_eq!(nf_tcp_prime::Params::paper().flow.base, Base::arumaithurai());
+    assert_eq!(PrimeParams::paper().flow.base, Base::arumaithurai());
 }
 
 fn any_base() -> impl Strategy<Value = Base> {
@@ -163,8 +160,8 @@ fn without_estimator(base: Base, b: f64) -> Params {
     params
 }
 
-fn prime(base: Base, b: f64) -> nf_tcp_prime::Params {
-    nf_tcp_prime::Params { flow: aimd::Params { base, b }, ..Default::default() }
+fn prime(base: Base, b: f64) -> PrimeParams {
+    PrimeParams { flow: PrimeFlowParams { base, b }, ..Default::default() }
 }
 
 /// The events of a script, made up for a flow of `C`.
@@ -194,8 +191,8 @@ proptest! {
     #[test]
     fn without_estimator_it_is_aimd(base in any_base(), script in scripts(40), b in prop_oneof![Just(0.5), Just(0.125), 0.0..0.99f64]) {
         let (nf, prime) = (without_estimator(base, b), prime(base, b));
-        let events = trace::<Reno>(&reno::Params { base }, &script);
-        let reno = states::<Reno>(&reno::Params { base }, &events);
+        let events = trace::<WindowController<reno::Reno>>(&reno::Params { base }, &script);
+        let reno = states::<WindowController<reno::Reno>>(&reno::Params { base }, &events);
         for ((nf_state, prime_state), reno_state) in
             states::<NfTcp>(&nf, &events).iter().zip(states::<NfTcpPrime>(&prime, &events)).zip(reno)
         {

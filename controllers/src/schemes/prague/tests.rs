@@ -4,9 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{PacketsAcked, RttSample};
-use crate::schemes::reno::{self, Reno};
+use crate::parts::window_controller::WindowController;
+use crate::schemes::reno;
 use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked, rtt};
 use crate::{ConfiguredController, Controller, Static};
+
+type Prague = WindowController<super::Prague>;
 
 type State = <Prague as Controller>::State;
 
@@ -214,7 +217,7 @@ proptest! {
             script.into_iter().filter(|(_, act)| !matches!(act, Act::Mark { .. })).collect();
         let params = Params::default();
         let prague = run::<Prague>(&params, 1, &silent, |_, _, _| {});
-        let reno = run::<Reno>(&reno::Params { base: params.base }, 1, &silent, |_, _, _| {});
+        let reno = run::<WindowController<reno::Reno>>(&reno::Params { base: params.base }, 1, &silent, |_, _, _| {});
         prop_assert_eq!(prague.window, reno.window);
     }
 

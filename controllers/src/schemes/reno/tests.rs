@@ -3,9 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::parts::slow_start::limited_divisor;
+use crate::parts::start_up::limited_divisor;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters, Time};
+
+type Reno = WindowController<super::Reno>;
 
 type State = <Reno as Controller>::State;
 

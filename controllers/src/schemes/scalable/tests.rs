@@ -3,8 +3,12 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Time;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters, Span};
+
+type Scalable = WindowController<super::Scalable>;
 
 type State = <Scalable as Controller>::State;
 
@@ -35,7 +39,7 @@ fn round_trips(params: &Params, from: f64, to: f64) -> f64 {
     loop {
         let before = flow.window.cwnd;
         let now = Time(trips as u64 * rtt.0);
-        flow = testkit::clocked::<ScalableRules>(params, flow, now, now + rtt, rtt);
+        flow = testkit::clocked::<super::Scalable>(params, flow, now, now + rtt, rtt);
         if flow.window.cwnd >= to {
             return trips + libm::log(to / before) / libm::log(flow.window.cwnd / before);
         }

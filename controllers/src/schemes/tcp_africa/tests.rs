@@ -2,26 +2,30 @@
 //! Reno below 38 packets, is in `tests/equivalences.rs`.
 
 use super::*;
+use crate::Time;
 use crate::event::PacketsAcked;
-use crate::parts::loss_based::State;
+use crate::parts::window_controller::State;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases, lost, rtt};
 use crate::{Controller, EventKind};
 use proptest::prelude::*;
+
+type TcpAfrica = WindowController<super::TcpAfrica>;
 
 const BASE: u64 = 100_000;
 
 /// A flow in congestion avoidance at `cwnd` packets that has seen the empty path and whose
 /// smoothed RTT is `srtt` microseconds.
-fn flow(params: &Params, cwnd: f64, srtt: u64) -> State<Memory> {
+fn flow(params: &Params, cwnd: f64, srtt: u64) -> State<super::State> {
     let mut flow = TcpAfrica::start(params, &PATH);
-    flow.memory.min = Some(Span::from_micros(BASE));
-    flow.memory.rtt.sample(Span::from_micros(srtt));
+    flow.scheme.min_rtt = Some(Span::from_micros(BASE));
+    flow.scheme.rtt.sample(Span::from_micros(srtt));
     flow.window.cwnd = cwnd;
     flow.window.ssthresh = 2.0;
     flow
 }
 
-fn ack(params: &Params, flow: State<Memory>, now: u64) -> f64 {
+fn ack(params: &Params, flow: State<super::State>, now: u64) -> f64 {
     testkit::step::<TcpAfrica>(params, flow, Time(now), EventKind::PacketsAcked(acked(1, Time(now)))).window.cwnd
 }
 
@@ -69,9 +73,9 @@ fn the_empty_path_is_the_least_sample() {
         let sample = PacketsAcked { rtt: Some(rtt(Span::from_micros(us))), app_limited: true, ..acked(1, Time(at)) };
         flow = testkit::step::<TcpAfrica>(&params, flow, Time(at), EventKind::PacketsAcked(sample));
     }
-    assert_eq!(flow.memory.min, Some(Span::from_micros(100_000)));
+    assert_eq!(flow.scheme.min_rtt, Some(Span::from_micros(100_000)));
     let srtt: f64 = 150_000.0 - 50_000.0 * 0.125 + 6_250.0 * 0.125;
-    assert_close(flow.memory.rtt.value().unwrap(), srtt, 1e-12);
+    assert_close(flow.scheme.rtt.value().unwrap(), srtt, 1e-12);
     flow.window.cwnd = 100.0;
     assert_close(testkit::fact::<TcpAfrica>(&params, &flow, "queued"), 100.0 * (srtt - 1e5) / srtt, 1e-12);
     assert_eq!(testkit::fact::<TcpAfrica>(&params, &flow, "fast_mode"), 0.0);

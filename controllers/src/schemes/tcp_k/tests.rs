@@ -1,10 +1,14 @@
 //! `spec: cho §5`. That `k = 1` is Reno to the bit is in `tests/equivalences.rs` (K1).
 
 use super::*;
+use crate::Time;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, lost};
 use crate::{Controller, EventKind, Parameters};
 use proptest::prelude::*;
 use std::string::ToString;
+
+type TcpK = WindowController<super::TcpK>;
 
 type State = <TcpK as Controller>::State;
 

@@ -4,8 +4,11 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::OneWay;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, PATH, acked, assert_close, cases, lost, rtt};
 use crate::{Controller, EventKind, Parameters};
+
+type TcpLp = WindowController<super::TcpLp>;
 
 type State = <TcpLp as Controller>::State;
 
@@ -36,7 +39,7 @@ fn quiet(params: &Params, cwnd: f64) -> State {
     }
     state.window.cwnd = cwnd;
     state.window.ssthresh = 2.0;
-    state.memory.indicated = None;
+    state.scheme.indicated = None;
     state
 }
 
@@ -47,11 +50,7 @@ fn the_largest_delay_is_held_in_reserve() {
         range.sample(delay);
     }
     // 50 widened nothing until it came again; 10 then 30, 40 did.
-    let mut facts = std::collections::BTreeMap::new();
-    range.inspect(&mut |name, value| {
-        facts.insert(name, value * 1e6);
-    });
-    assert_eq!((facts["owd_min_ms"], facts["owd_max_ms"]), (10.0, 50.0));
+    assert_eq!((range.min, range.max), (10.0, 50.0));
     let mut once = Range::default();
     for delay in [10.0, 50.0] {
         once.sample(delay);
@@ -80,12 +79,12 @@ fn the_first_sample_is_an_indication_in_the_kernel_only() {
 fn an_indication_halves_and_a_second_goes_to_one() {
     let params = Params::paper();
     let mut state = quiet(&params, 21.0);
-    state.memory.range = Range::default();
+    state.scheme.range = Range::default();
     for owd in [50.0, 150.0, 150.0, 50.0].into_iter().chain([50.0; 60]) {
-        state.memory.range.sample(owd * 1e6);
+        state.scheme.range.sample(owd * 1e6);
     }
     let mut ms = 1000;
-    while state.memory.indicated.is_none() {
+    while state.scheme.indicated.is_none() {
         state = ack(&params, state, ms, 100);
         ms += 1;
     }
@@ -124,12 +123,12 @@ fn the_published_variant_counts_once_a_flight() {
     let range = |state: &State| testkit::fact::<TcpLp>(&params, state, "owd_max_ms");
     let before = range(&state);
     let mut ms = 1000;
-    while state.memory.indicated.is_none() {
+    while state.scheme.indicated.is_none() {
         state = ack(&params, state, ms, 140);
         ms += 1;
     }
     assert_eq!((state.window.cwnd, range(&state)), (20.0, before));
-    let indicated = state.memory.indicated.unwrap().0 / MS;
+    let indicated = state.scheme.indicated.unwrap().0 / MS;
     state = ack(&params, state, indicated + 99, 140);
     assert_eq!(state.window.cwnd, 20.0);
     state = ack(&params, state, indicated + 101, 140);
@@ -141,7 +140,7 @@ fn losses_halve_and_open_no_phase() {
     for params in [Params::default(), published()] {
         let state = quiet(&params, 21.0);
         let lossy = testkit::step::<TcpLp>(&params, state, at(1000), EventKind::PacketsLost(lost(at(999))));
-        assert_eq!((lossy.window.cwnd, lossy.memory.indicated), (10.5, None));
+        assert_eq!((lossy.window.cwnd, lossy.scheme.indicated), (10.5, None));
         let mut state = state;
         state.window.cwnd = 3.0;
         let lossy = testkit::step::<TcpLp>(&params, state, at(1000), EventKind::PacketsLost(lost(at(999))));
@@ -152,9 +151,9 @@ fn losses_halve_and_open_no_phase() {
 #[test]
 fn needs_one_way_delays_or_leave_to_do_without() {
     let params = Params::default();
-    assert!(TcpLpRules::needs(&params).contains(Signals::ONE_WAY_DELAY | Signals::RTT));
+    assert!(TcpLp::needs(&params).contains(Signals::ONE_WAY_DELAY | Signals::RTT));
     let params = Params { fallback: true, ..params };
-    assert!(!TcpLpRules::needs(&params).contains(Signals::ONE_WAY_DELAY));
+    assert!(!TcpLp::needs(&params).contains(Signals::ONE_WAY_DELAY));
     let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, at(1)) });
     let state = testkit::step::<TcpLp>(&params, TcpLp::start(&params, &PATH), at(100), kind);
     assert_close(testkit::fact::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
@@ -176,8 +175,8 @@ proptest! {
             ms += after;
             let before = state;
             state = ack(&params, state, ms, owd);
-            let inferring = before.memory.is_inferring(&params, at(ms));
-            let indicated = state.memory.indicated != before.memory.indicated;
+            let inferring = before.scheme.is_inferring(&params, at(ms));
+            let indicated = state.scheme.indicated != before.scheme.indicated;
             if inferring {
                 prop_assert!(state.window.cwnd <= before.window.cwnd);
             }

@@ -3,13 +3,17 @@
 //! of the document in `tests/tcp_p_replay.rs`.
 
 use super::*;
+use crate::Event;
 use crate::event::{PacketsAcked, SpuriousLoss};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::{ack, lose, on, thresholds, time_out, windows};
 use crate::testkit::{self, PATH, acked, assert_close, lost, rtt};
 use crate::{Controller, EventKind, Parameters, Span, Static, Table, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
+
+type TcpP = WindowController<super::TcpP>;
 
 type Group = Flows<Static<TcpP>>;
 
@@ -100,7 +104,7 @@ fn only_siblings_start_the_guard() {
     lose(&mut later, 1, 1050);
     assert_eq!(windows(&later), [25.0, 25.0]);
     // A flow that never saw an RTT has no guard.
-    group.states[1].memory = Memory::default();
+    group.states[1].scheme = super::State::default();
     lose(&mut group, 1, 1011);
     assert_eq!(windows(&group), [12.5, 12.5]);
 }
@@ -394,7 +398,7 @@ proptest! {
         let mut group = group(k, &starts);
         let before: f64 = starts.iter().sum();
         lose(&mut group, i, 1000);
-        let f = Share::of(k, n).f();
+        let f = Weight::of(k, n).f();
         assert_close(windows(&group).iter().sum(), starts[i] / 2.0 + f * (before - starts[i]), 1e-12);
         let mut expected: Vec<f64> = starts.iter().map(|_| 2.0).collect();
         expected[i] = starts[i] / 2.0;

@@ -4,8 +4,12 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::Controller;
+use crate::Time;
 use crate::event::{IdleRestart, PacketsAcked};
+use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, marked, rtt};
+
+type Westwood = WindowController<super::Westwood>;
 
 type State = <Westwood as Controller>::State;
 
@@ -72,7 +76,7 @@ fn idle_time_is_not_measured() {
     let state = step(delivering(300.0), 6000, EventKind::IdleRestart(idle));
     let sample = Some(rtt(Span::from_millis(100)));
     let state = step(state, 6200, EventKind::PacketsAcked(PacketsAcked { rtt: sample, ..acked(300, at(6100)) }));
-    assert_close(state.memory.delivered(&state.window), 150.0, 1e-9);
+    assert_close(state.scheme.delivered(&state.window), 150.0, 1e-9);
 }
 
 #[test]
@@ -99,10 +103,10 @@ proptest! {
             state = testkit::step::<Westwood>(&params, state, at(ms), kind);
         }
         state.window.cwnd = cwnd;
-        let least = state.memory.least.unwrap().secs();
+        let least = state.scheme.rtt_min.unwrap().secs();
         let after = step(state, ms + 2, EventKind::PacketsLost(lost(at(ms + 1)))).window.cwnd;
         prop_assert!(after >= 2.0 && after <= cwnd);
-        match state.memory.rate.get() {
+        match state.scheme.rate.get() {
             Some(rate) => prop_assert!(after <= (rate * least / f64::from(MTU)).max(2.0)),
             None => prop_assert!(after == 0.5 * cwnd.max(4.0)),
         }

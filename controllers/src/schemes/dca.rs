@@ -1,18 +1,18 @@
-//! Reno that also yields to delay: a mild cut once the RTT passes a point within the range
+//! Reno that also yields to delay: a mild reduction once the RTT passes a point within the range
 //! it has had, alone or with the siblings that have larger windows (`spec: cho §3`,
-//! `spec: chan §9`).
+//! `spec: chan §9`): [`DcaC`], [`DcaS`], [`Dual`].
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use crate::parts::aimd;
+use crate::event::RttSample;
 use crate::parts::base::Base;
-use crate::parts::grouped::{Flow, GroupRules};
 use crate::parts::window::Window;
-use crate::{Event, EventKind, Info, Parameters, Path, Signals, Span, Time, View, parameters};
+use crate::parts::window_scheme::{Flow, WindowScheme};
+use crate::{EventKind, Info, Parameters, Signals, Span, Time, View, parameters};
 
 parameters! {
-    /// What schemes that yield to delay let one set.
+    /// Parameters of [`DcaC`] and [`DcaS`].
     pub struct Params {
         @base Base, paper Base { ssthresh: 200.0, max_window: 200.0, ..Base::cho() };
         /// Where between the least and the largest RTT a sample begins to be a sign of congestion.
@@ -53,10 +53,10 @@ impl AsRef<Params> for Params {
     }
 }
 
-/// What a flow remembers besides its window.
+/// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Memory {
-    /// The RTTs it has had; none before the first.
+pub struct State {
+    /// The RTTs it has had; `None` before the first.
     pub range: Option<Range>,
     /// The next sample that counts is of a packet sent no earlier.
     pub next: Time,
@@ -64,11 +64,11 @@ pub struct Memory {
     pub passed: u8,
 }
 
-impl Memory {
-    /// Takes the sample of a packet sent at `sent_at`, one per round trip, and tells
+impl State {
+    /// Takes the sample of a packet sent at `sent_at`, one per round trip, and finds
     /// whether it is a sign of congestion; one of `every` is judged
     /// (`spec: cho §3.2 rules 1–3`; `spec: chan §9`).
-    fn sampled(&mut self, gamma: f64, every: u8, now: Time, sent_at: Time, rtt: Span) -> bool {
+    fn on_rtt_sample(&mut self, gamma: f64, every: u8, now: Time, sent_at: Time, rtt: Span) -> bool {
         if sent_at < self.next {
             return false;
         }
@@ -87,7 +87,7 @@ impl Memory {
 
 /// Whom a sign of congestion concerns.
 pub trait Reach: Debug + Send + Sync + 'static {
-    /// Name, summary, source and fallback.
+    /// See [`Controller::INFO`](crate::Controller::INFO).
     const INFO: Info;
     /// With [`GROUPS`](Signals::GROUPS) or without: a flow that keeps its window out of
     /// the group's table has no siblings.
@@ -101,10 +101,80 @@ pub trait Reach: Debug + Send + Sync + 'static {
     const FOLLOWS: bool = false;
 }
 
-/// What a DCA flow needs to hear by itself.
-pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
+/// What a DCA flow needs without siblings.
+const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS).and(Signals::RTT);
 
-/// DCA's rules, for flows whose signs reach as far as `R` says.
+#[doc = include_str!("dca_c.md")]
+pub type DcaC = Dca<Collaborative>;
+
+#[doc = include_str!("dca_s.md")]
+pub type DcaS = Dca<Selfish>;
+
+#[doc = include_str!("dual.md")]
+pub type Dual = Dca<EverySecond>;
+
+/// Signs of congestion concern the group (`spec: cho §3`). A group of one is [`DcaS`].
+#[derive(Debug)]
+pub struct Collaborative;
+
+impl Reach for Collaborative {
+    const INFO: Info = Info {
+        name: "dca-c",
+        summary: "Reno that yields to delay, and makes larger siblings yield too",
+        source: "Cho 2006, ch. II; spec: cho §2, §3",
+        fallback: None,
+    };
+    const NEEDS: Signals = NEEDS.and(Signals::GROUPS);
+    type Params = Params;
+}
+
+/// Signs of congestion concern the flow that sees them (`spec: cho §3`). With `gamma=1` it is
+/// Reno.
+#[derive(Debug)]
+pub struct Selfish;
+
+impl Reach for Selfish {
+    const INFO: Info = Info {
+        name: "dca-s",
+        summary: "Reno that yields to delay by a mild cut of its own window",
+        source: "Cho 2006, ch. II; spec: cho §3",
+        fallback: None,
+    };
+    const NEEDS: Signals = NEEDS;
+    type Params = Params;
+}
+
+parameters! {
+    /// Parameters of [`Dual`].
+    pub struct DualParams {
+        @base Params, paper Params { base: Base { timeout_window: 1.0, ..Base::chan() }, ..Params::default() };
+    }
+}
+
+impl AsRef<Base> for DualParams {
+    fn as_ref(&self) -> &Base {
+        self.base.as_ref()
+    }
+}
+
+/// Signs of congestion concern the flow itself, every second round trip (`spec: chan §9`).
+#[derive(Debug)]
+pub struct EverySecond;
+
+impl Reach for EverySecond {
+    const INFO: Info = Info {
+        name: "dual",
+        summary: "Reno that gives up an eighth every second round trip the RTT is high",
+        source: "Wang and Crowcroft 1992; spec: chan §9",
+        fallback: None,
+    };
+    const NEEDS: Signals = NEEDS;
+    type Params = DualParams;
+    const EVERY: u8 = 2;
+    const FOLLOWS: bool = true;
+}
+
+/// DCA for flows whose signs of congestion reach as far as `R` says.
 #[derive(Debug)]
 pub struct Dca<R>(PhantomData<R>);
 
@@ -113,9 +183,9 @@ fn settings<'a, R: Reach>(flow: &Flow<'a, Dca<R>>) -> &'a Params {
 }
 
 /// Siblings with larger windows give up their part (`spec: cho §3.2 rules 4, 5`).
-fn warn<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
-    let (params, now, own) = (settings(flow), flow.now, flow.window.cwnd);
-    let others = (flow.size() - 1) as f64;
+fn lower_larger_siblings<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
+    let (params, now, own) = (settings(flow), flow.now, flow.cwnd);
+    let others = (flow.group_size() - 1) as f64;
     for member in flow.siblings().filter(|member| member.cwnd > own) {
         member.scale(member.cwnd - params.alpha * member.cwnd / others, params.base.min_window, now);
     }
@@ -130,69 +200,64 @@ fn yield_to_delay<R: Reach>(flow: &mut Flow<'_, Dca<R>>) {
         flow.window.lower(&params.base, cwnd - params.alpha * cwnd);
         flow.window.discard_undo();
         if R::FOLLOWS {
-            flow.window.ssthresh = ssthresh.min(flow.window.cwnd);
+            flow.window.ssthresh = ssthresh.min(flow.cwnd);
         }
     }
 }
 
-impl<R: Reach> GroupRules for Dca<R> {
+impl<R: Reach> WindowScheme for Dca<R> {
     const INFO: Info = R::INFO;
     const NEEDS: Signals = R::NEEDS;
     type Params = R::Params;
-    type Memory = Memory;
-    type Shared = ();
-
-    fn shared(_: &R::Params) {}
-
-    fn start(_: &R::Params, _: &Path) -> Memory {
-        Memory::default()
-    }
+    type State = State;
+    type Group = ();
 
     /// `spec: cho §3.2 Ack, rules 1–6`.
     #[inline]
-    fn heard(flow: &mut Flow<'_, Self>, event: &Event) {
-        let Some(rtt) = event.rtt() else { return };
-        let sent_at = match event.kind {
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        let sent_at = match flow.event.kind {
             EventKind::PacketsAcked(ref acked) => acked.newest_sent_at,
             _ => Time(flow.now.0.saturating_sub(rtt.latest.0)),
         };
         let gamma = settings(flow).gamma;
-        if flow.memory.sampled(gamma, R::EVERY, flow.now, sent_at, rtt.adjusted()) {
-            warn(flow);
+        if flow.state.on_rtt_sample(gamma, R::EVERY, flow.now, sent_at, rtt.adjusted()) {
+            lower_larger_siblings(flow);
             yield_to_delay(flow);
         }
     }
 
     /// `spec: cho §1.6 STD-ACK`.
     #[inline]
-    fn increase(flow: &mut Flow<'_, Self>, units: f64) -> f64 {
-        aimd::increase(1.0, flow.window, units)
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
 
     /// `spec: cho §3.2 Congestion`.
-    fn congestion(flow: &mut Flow<'_, Self>) {
-        flow.memory.next = flow.now;
-        let cut = aimd::decrease(0.5, flow.window);
-        flow.respond(cut);
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.state.next = flow.now;
+        flow.reduce_to(0.5 * flow.cwnd);
     }
 
     /// `spec: cho §3.2 Timeout`.
-    fn timeout(flow: &mut Flow<'_, Self>) -> f64 {
-        flow.memory.next = flow.now;
-        0.5 * flow.window.cwnd
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.next = flow.now;
+        0.5 * flow.cwnd
     }
 
     fn inspect(
         params: &R::Params,
-        memory: &Memory,
+        state: &State,
         _: &Window,
         _: View<'_, ()>,
         visit: &mut dyn FnMut(&'static str, f64),
     ) {
-        if let Some(range) = memory.range {
+        if let Some(range) = state.range {
             visit("rtt_min_ms", range.min.millis());
             visit("rtt_max_ms", range.max.millis());
             visit("rtt_threshold_ms", range.threshold(AsRef::<Params>::as_ref(params).gamma));
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

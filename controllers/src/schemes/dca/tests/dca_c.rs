@@ -1,13 +1,16 @@
 //! `spec: cho §3.3, §3.4`. What a flow does by itself is in `dca_s`, that a group of one
 //! is DCA-S in `tests/equivalences.rs` (D6).
 
-use super::*;
+use super::super::*;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::flows::Flows;
 use crate::testkit::groups::{on, thresholds, windows};
 use crate::testkit::{self, PATH, acked, lost, rtt};
 use crate::{EventKind, Parameters, Span, Static, Time};
 use proptest::prelude::*;
 use std::vec::Vec;
+
+type DcaC = WindowController<super::super::DcaC>;
 
 type Group = Flows<Static<DcaC>>;
 

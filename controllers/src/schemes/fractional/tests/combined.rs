@@ -1,11 +1,14 @@
 //! `spec: cho §9`. That groups of one and two are so many Renos is in
 //! `tests/equivalences.rs`.
 
-use super::*;
+use super::super::*;
 use crate::Time;
+use crate::parts::window_controller::WindowController;
 use crate::testkit::cases;
 use crate::testkit::groups::{ack, group, lose, windows};
 use proptest::prelude::*;
+
+type Combined = WindowController<super::super::Combined>;
 
 #[test]
 fn one_member_is_standard_and_the_others_are_slowed() {

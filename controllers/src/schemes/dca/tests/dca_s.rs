@@ -1,12 +1,15 @@
 //! `spec: cho §3.2–§3.5` for one flow. That it is Reno with `gamma=1` is in
 //! `tests/equivalences.rs` (D6).
 
-use super::*;
+use super::super::*;
 use crate::event::{PacketsAcked, SpuriousLoss};
-use crate::parts::dca::Range;
+use crate::parts::window_controller::WindowController;
+use crate::schemes::dca::Range;
 use crate::testkit::{PATH, acked, cases, lost, marked, rtt, step};
 use crate::{Controller, EventKind, Parameters, Span, Time};
 use proptest::prelude::*;
+
+type DcaS = WindowController<super::super::DcaS>;
 
 type Flow = <DcaS as Controller>::State;
 
@@ -15,7 +18,7 @@ const MS: u64 = 1_000_000;
 /// A flow in congestion avoidance whose RTTs were between 60 and 120 ms.
 fn flow(params: &Params, cwnd: f64) -> Flow {
     let mut flow = DcaS::start(params, &PATH);
-    flow.memory.range = Some(Range { min: Span(60 * MS), max: Span(120 * MS) });
+    flow.scheme.range = Some(Range { min: Span(60 * MS), max: Span(120 * MS) });
     flow.window.cwnd = cwnd;
     flow.window.ssthresh = 2.0;
     flow
@@ -63,8 +66,8 @@ fn one_sample_per_round_trip() {
     for signal in [sample, ack] {
         let flow = signal(start(16.0), 1000, 100);
         let same = signal(flow, 1099, 100);
-        assert_eq!((same.window.cwnd, same.memory), (14.0, flow.memory));
-        assert_eq!(signal(flow, 1099, 500).memory, flow.memory);
+        assert_eq!((same.window.cwnd, same.scheme), (14.0, flow.scheme));
+        assert_eq!(signal(flow, 1099, 500).scheme, flow.scheme);
         assert_eq!(signal(flow, 1100, 100).window.cwnd, 12.25, "sent at the very instant");
     }
 }
@@ -86,7 +89,7 @@ fn after_a_loss_only_later_packets_count() {
         assert_eq!(on(after, 1050, kind), after);
     }
     let after = on(start(16.0), 1000, EventKind::PersistentCongestion(lost(Time(999 * MS))));
-    assert_eq!((after.window.cwnd, after.window.ssthresh, after.memory.next), (2.0, 8.0, Time(1000 * MS)));
+    assert_eq!((after.window.cwnd, after.window.ssthresh, after.scheme.next), (2.0, 8.0, Time(1000 * MS)));
 }
 
 /// `spec: cho §3.5`: below the threshold the flow is in slow start again.
@@ -146,11 +149,11 @@ proptest! {
             if looks {
                 looked_at = Some(now);
             }
-            let untouched = flow.memory == before.memory;
+            let untouched = flow.scheme == before.scheme;
             prop_assert!(untouched || looks);
-            prop_assert!(!looks || flow.memory.next == Time(now));
-            let Range { min, max } = flow.memory.range.unwrap();
-            let threshold = flow.memory.range.unwrap().threshold(gamma);
+            prop_assert!(!looks || flow.scheme.next == Time(now));
+            let Range { min, max } = flow.scheme.range.unwrap();
+            let threshold = flow.scheme.range.unwrap().threshold(gamma);
             prop_assert!(min.millis() <= threshold && threshold <= max.millis() * (1.0 + 1e-12));
             let cut = flow.window.cwnd != before.window.cwnd;
             let whole = before.window.cwnd;

@@ -1,10 +1,13 @@
 //! `spec: chan §9`. That it is Reno with `gamma=1` is in `tests/equivalences.rs`.
 
-use super::*;
-use crate::parts::dca::Range;
+use super::super::*;
+use crate::parts::window_controller::WindowController;
+use crate::schemes::dca::Range;
 use crate::testkit::{PATH, acked, cases, lost, rtt, step};
 use crate::{Controller, EventKind, Parameters, Span, Time};
 use proptest::prelude::*;
+
+type Dual = WindowController<super::super::Dual>;
 
 type Flow = <Dual as Controller>::State;
 
@@ -12,16 +15,16 @@ const MS: u64 = 1_000_000;
 
 /// A flow whose RTTs were between 60 and 120 ms; the next sample is judged.
 fn flow(cwnd: f64, ssthresh: f64) -> Flow {
-    let mut flow = Dual::start(&Params::default(), &PATH);
-    flow.memory.range = Some(Range { min: Span(60 * MS), max: Span(120 * MS) });
-    flow.memory.passed = 1;
+    let mut flow = Dual::start(&DualParams::default(), &PATH);
+    flow.scheme.range = Some(Range { min: Span(60 * MS), max: Span(120 * MS) });
+    flow.scheme.passed = 1;
     flow.window.cwnd = cwnd;
     flow.window.ssthresh = ssthresh;
     flow
 }
 
 fn on(flow: Flow, ms: u64, kind: EventKind) -> Flow {
-    step::<Dual>(&Params::default(), flow, Time(ms * MS), kind)
+    step::<Dual>(&DualParams::default(), flow, Time(ms * MS), kind)
 }
 
 /// A sample of a packet sent so long ago.
@@ -57,7 +60,7 @@ fn every_second_round_trip() {
 #[test]
 fn every_round_trip_tells_of_the_range() {
     let flow = sample(sample(flow(16.0, 2.0), 1000, 70), 1300, 200);
-    assert_eq!((flow.window.cwnd, flow.memory.range.unwrap().max), (16.0, Span(200 * MS)));
+    assert_eq!((flow.window.cwnd, flow.scheme.range.unwrap().max), (16.0, Span(200 * MS)));
 }
 
 /// In slow start the RTT rises by design; only a loss ends it.
@@ -74,7 +77,7 @@ fn growth_loss_and_timeout() {
     assert_eq!(on(flow(16.0, 2.0), 1000, EventKind::PacketsAcked(acked(1, Time(900 * MS)))).window.cwnd, 16.0625);
     let cut = on(flow(16.0, 2.0), 1000, EventKind::PacketsLost(lost(Time(999 * MS)))).window;
     assert_eq!((cut.cwnd, cut.ssthresh), (8.0, 8.0));
-    for (params, cwnd) in [(Params::default(), 2.0), (Params::paper(), 1.0)] {
+    for (params, cwnd) in [(DualParams::default(), 2.0), (DualParams::paper(), 1.0)] {
         let over =
             step::<Dual>(&params, flow(16.0, 2.0), Time(MS), EventKind::PersistentCongestion(lost(Time(0)))).window;
         assert_eq!((over.cwnd, over.ssthresh), (cwnd, 8.0));
@@ -101,7 +104,7 @@ proptest! {
                 prop_assert_eq!(after, (before - 0.125 * before).max(2.0));
                 // Two round trips: a sample in between was of a packet sent after the cut.
                 prop_assert!(latest.is_none_or(|then| ms > then));
-                prop_assert_eq!(flow.memory.passed, 0);
+                prop_assert_eq!(flow.scheme.passed, 0);
                 latest = Some(ms);
             }
         }

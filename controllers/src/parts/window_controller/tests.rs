@@ -1,74 +1,73 @@
-//! What the skeleton owes its schemes: which hook is called when, with what.
+//! Which function of a scheme is called when, with what.
 
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
+use crate::parts::base::Base;
 use crate::testkit::{self, MTU, PATH, acked, lost, marked};
-use crate::{Controller, EventKind, Info, parameters};
+use crate::{Parameters, Span, parameters};
 
 parameters! {
-    /// Parameters of [`Witness`].
+    /// Parameters of [`Recorder`].
     pub struct Params {
         @base Base, paper Base::sharma_limited();
     }
 }
 
-/// Reno that notes what it is told.
+/// Reno that records its calls.
 #[derive(Debug)]
-struct Witness;
+struct Recorder;
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Notes {
-    paused: Span,
+    underutilized: Span,
     flight: Option<u64>,
     undone: u32,
     restarted: u32,
     ratio: f64,
 }
 
-impl Rules for Witness {
-    const INFO: Info = Info { name: "witness", summary: "", source: "", fallback: None };
+impl WindowScheme for Recorder {
+    const INFO: Info = Info { name: "recorder", summary: "", source: "", fallback: None };
     type Params = Params;
-    type Memory = Notes;
+    type State = Notes;
+    type Group = ();
 
-    fn start(_: &Params, _: &Path) -> Notes {
-        Notes::default()
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        acked / flow.cwnd
     }
-    fn increase(_: &Params, _: &mut Notes, window: &Window, _: Time, units: f64) -> f64 {
-        units / window.cwnd
+    fn on_congestion(flow: &mut Flow<'_, Self>) {
+        flow.state.flight = flow.event.flight();
+        flow.reduce_to(0.75 * flow.cwnd);
     }
-    fn decrease(_: &Params, notes: &mut Notes, window: &Window, event: &Event) -> Reduction {
-        notes.flight = event.flight();
-        Reduction::to(0.75, window.cwnd)
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        flow.state.flight = flow.event.flight();
+        0.25 * flow.cwnd
     }
-    fn timeout(_: &Params, notes: &mut Notes, _: &Window, event: &Event) -> f64 {
-        notes.flight = event.flight();
-        0.25
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        flow.state.undone += 1;
     }
-    fn undone(_: &Params, notes: &mut Notes, _: &Window) {
-        notes.undone += 1;
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        flow.state.underutilized = flow.state.underutilized + span;
     }
-    fn paused(_: &Params, notes: &mut Notes, _: Time, span: Span) {
-        notes.paused = notes.paused + span;
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        flow.state.restarted += 1;
     }
-    fn restarted(_: &Params, notes: &mut Notes, _: &Window) {
-        notes.restarted += 1;
-    }
-    fn resized(notes: &mut Notes, ratio: f64) {
-        notes.ratio = ratio;
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        flow.state.ratio = ratio;
     }
 }
 
-type Flow = State<Notes>;
+type Recorded = State<Notes>;
 
-fn flow(params: &Params, cwnd: f64, ssthresh: f64) -> Flow {
-    let mut state = LossBased::<Witness>::start(params, &PATH);
+fn flow(params: &Params, cwnd: f64, ssthresh: f64) -> Recorded {
+    let mut state = WindowController::<Recorder>::start(params, &PATH);
     state.window.cwnd = cwnd;
     state.window.ssthresh = ssthresh;
     state
 }
 
-fn step(params: &Params, state: Flow, now: u64, kind: EventKind) -> Flow {
-    testkit::step::<LossBased<Witness>>(params, state, Time(now), kind)
+fn step(params: &Params, state: Recorded, now: u64, kind: EventKind) -> Recorded {
+    testkit::step::<WindowController<Recorder>>(params, state, Time(now), kind)
 }
 
 fn limited(sent_at: u64) -> EventKind {
@@ -76,18 +75,18 @@ fn limited(sent_at: u64) -> EventKind {
 }
 
 #[test]
-fn time_limited_by_the_application_is_told_once() {
+fn time_limited_by_the_application_is_reported_once() {
     let params = Params::default();
     let mut state = flow(&params, 20.0, 10.0);
     state = step(&params, state, 100, EventKind::PacketsAcked(acked(1, Time(50))));
-    assert_eq!(state.memory.paused, Span(0));
+    assert_eq!(state.scheme.underutilized, Span(0));
     state = step(&params, state, 130, limited(60));
-    assert_eq!(state.memory.paused, Span(30));
+    assert_eq!(state.scheme.underutilized, Span(30));
     // Idle from 140 to 190: the ACK after it does not count that again.
     state = step(&params, state, 190, EventKind::IdleRestart(IdleRestart { idle: Span(50), pto: Span(1000) }));
-    assert_eq!(state.memory.paused, Span(80));
+    assert_eq!(state.scheme.underutilized, Span(80));
     state = step(&params, state, 200, limited(190));
-    assert_eq!(state.memory.paused, Span(90));
+    assert_eq!(state.scheme.underutilized, Span(90));
     assert_eq!(state.window.cwnd, 20.05);
 }
 
@@ -96,9 +95,9 @@ fn the_flight_includes_what_was_lost() {
     let params = Params::default();
     let start = flow(&params, 20.0, 10.0);
     let after = step(&params, start, 100, EventKind::PacketsLost(lost(Time(50))));
-    assert_eq!(after.memory.flight, Some(10 * u64::from(MTU)));
+    assert_eq!(after.scheme.flight, Some(10 * u64::from(MTU)));
     let after = step(&params, start, 100, EventKind::EcnCe(marked(Time(50))));
-    assert_eq!(after.memory.flight, Some(10 * u64::from(MTU)));
+    assert_eq!(after.scheme.flight, Some(10 * u64::from(MTU)));
     let after = step(&params, start, 100, EventKind::PersistentCongestion(lost(Time(50))));
     assert_eq!((after.window.ssthresh, after.window.cwnd), (5.0, 2.0));
 }
@@ -112,14 +111,14 @@ fn an_unfounded_response_is_taken_back_unless_outgrown() {
     let cut = step(&params, start, 100, EventKind::PacketsLost(lost(Time(50))));
     assert_eq!((cut.window.cwnd, cut.window.reduced), (15.0, true));
     let back = step(&params, cut, 110, spurious);
-    assert_eq!((back.window.cwnd, back.window.ssthresh, back.memory.undone), (20.0, f64::INFINITY, 1));
+    assert_eq!((back.window.cwnd, back.window.ssthresh, back.scheme.undone), (20.0, f64::INFINITY, 1));
     assert!(!back.window.reduced && !back.window.ever_reduced && !back.window.recovery.in_recovery());
     assert_eq!(step(&params, back, 120, spurious), back, "only once");
 
     let mut grown = cut;
     grown.window.cwnd = 20.5;
     let kept = step(&params, grown, 110, spurious);
-    assert_eq!((kept.window.cwnd, kept.window.ssthresh, kept.memory.undone), (20.5, 15.0, 0));
+    assert_eq!((kept.window.cwnd, kept.window.ssthresh, kept.scheme.undone), (20.5, 15.0, 0));
 
     let over = step(&params, cut, 110, EventKind::PersistentCongestion(lost(Time(105))));
     assert_eq!(step(&params, over, 120, spurious), over, "a timeout is final");
@@ -130,9 +129,9 @@ fn a_long_idle_period_restarts_a_larger_window() {
     let params = Params::default();
     let idle = EventKind::IdleRestart(IdleRestart { idle: Span(200), pto: Span(100) });
     let restarted = step(&params, flow(&params, 20.0, 10.0), 300, idle);
-    assert_eq!((restarted.window.cwnd, restarted.memory.restarted), (10.0, 1));
+    assert_eq!((restarted.window.cwnd, restarted.scheme.restarted), (10.0, 1));
     let small = step(&params, flow(&params, 8.0, 4.0), 300, idle);
-    assert_eq!((small.window.cwnd, small.memory.restarted), (8.0, 0));
+    assert_eq!((small.window.cwnd, small.scheme.restarted), (8.0, 0));
     let short = EventKind::IdleRestart(IdleRestart { idle: Span(100), pto: Span(100) });
     assert_eq!(step(&params, flow(&params, 20.0, 10.0), 300, short).window.cwnd, 20.0);
 }
@@ -141,14 +140,14 @@ fn a_long_idle_period_restarts_a_larger_window() {
 fn a_new_datagram_size_keeps_the_bytes() {
     let params = Params::default();
     let resized = step(&params, flow(&params, 20.0, 10.0), 100, EventKind::MtuUpdated(2 * MTU));
-    assert_eq!((resized.window.cwnd, resized.window.ssthresh, resized.memory.ratio), (10.0, 5.0, 0.5));
+    assert_eq!((resized.window.cwnd, resized.window.ssthresh, resized.scheme.ratio), (10.0, 5.0, 0.5));
 }
 
 /// `spec: sharma §1.7`: never again after a reduction, until a timeout.
 #[test]
 fn limited_slow_start_returns_with_a_timeout() {
     let params = Params::paper();
-    let grown = |state: Flow| step(&params, state, 1000, EventKind::PacketsAcked(acked(1, Time(900)))).window.cwnd;
+    let grown = |state: Recorded| step(&params, state, 1000, EventKind::PacketsAcked(acked(1, Time(900)))).window.cwnd;
     let mut state = flow(&params, 200.0, 1000.0);
     assert_eq!(grown(state), 200.25);
     state.window.reduced = true;
@@ -158,7 +157,7 @@ fn limited_slow_start_returns_with_a_timeout() {
     assert_eq!(grown(state), 200.25);
 }
 
-/// Flows of one seat (a path that moved) would otherwise share a window.
+/// Flows of one member (a path that moved) would otherwise share a window.
 #[test]
 fn a_scheme_without_groups_leaves_the_table_alone() {
     let params = Params::default();
@@ -168,9 +167,9 @@ fn a_scheme_without_groups_leaves_the_table_alone() {
     let event = Event { now: Time(9), kind: EventKind::PacketsLost(lost(Time(8))) };
     let table = crate::Table { shared: &mut (), members: &mut members, me: 1 };
     let before_step = state;
-    LossBased::<Witness>::step(&params, &mut state, table, &event);
+    WindowController::<Recorder>::step(&params, &mut state, table, &event);
     assert_eq!(state.window.cwnd, 15.0);
     assert_eq!(members, before);
     let view = View { shared: &(), members: &members, me: 1 };
-    assert_eq!(LossBased::<Witness>::decide(&params, &before_step, view).cwnd, 20 * u64::from(MTU));
+    assert_eq!(WindowController::<Recorder>::decide(&params, &before_step, view).cwnd, 20 * u64::from(MTU));
 }

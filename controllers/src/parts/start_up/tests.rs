@@ -1,6 +1,7 @@
 //! `RFC 9406 §4.2, §4.3`.
 
 use super::*;
+use crate::testkit::window;
 
 const MS: u64 = 1_000_000;
 
@@ -18,7 +19,7 @@ impl Rounds {
         let mut over = false;
         for i in 0..samples {
             let now = Time(self.now + 100 * MS + u64::from(i));
-            over |= self.hystart.acked(now, sent_at, Some(Span::from_micros(rtt_us)));
+            over |= self.hystart.on_rtt_sample(now, sent_at, Some(Span::from_micros(rtt_us)));
         }
         self.now += 100 * MS;
         over
@@ -58,7 +59,7 @@ fn the_smallest_of_a_round_is_compared() {
     let sent_at = Time(flow.now);
     for i in 0..20u64 {
         let rtt = if i == 3 { 50_000 } else { 90_000 };
-        flow.hystart.acked(Time(flow.now + 100 * MS + i), sent_at, Some(Span::from_micros(rtt)));
+        flow.hystart.on_rtt_sample(Time(flow.now + 100 * MS + i), sent_at, Some(Span::from_micros(rtt)));
     }
     assert!(!flow.conservative());
 }
@@ -66,10 +67,14 @@ fn the_smallest_of_a_round_is_compared() {
 #[test]
 fn conservative_slow_start_grows_by_a_quarter() {
     let flow = Rounds::after(&[(8, 50_000), (8, 90_000)]);
-    assert_eq!(flow.hystart.share(2.0, f64::INFINITY), 0.5);
-    assert_eq!(flow.hystart.share(20.0, 8.0), 2.0, "L");
-    assert_eq!(HyStart::default().share(20.0, f64::INFINITY), 20.0);
-    assert_eq!(HyStart::default().share(20.0, 8.0), 8.0);
+    let grown = |hystart: &HyStart, l: f64, added: f64| {
+        let base = Base { hystart_l: l, ..Base::default() };
+        hystart.on_ack(&base, &window(10.0), added, added)
+    };
+    assert_eq!(grown(&flow.hystart, f64::INFINITY, 2.0), 0.5);
+    assert_eq!(grown(&flow.hystart, 8.0, 20.0), 2.0, "L");
+    assert_eq!(grown(&HyStart::default(), f64::INFINITY, 20.0), 20.0);
+    assert_eq!(grown(&HyStart::default(), 8.0, 20.0), 8.0);
 }
 
 /// The partial round in which it was entered counts towards the five.
@@ -93,8 +98,8 @@ fn a_fall_below_the_baseline_resumes_slow_start() {
 fn acks_without_a_sample_count_rounds_only() {
     let mut flow = Rounds::after(&[(8, 50_000)]);
     for round in 0..9u64 {
-        assert!(!flow.hystart.acked(Time((2 + round) * 100 * MS), Time((1 + round) * 100 * MS), None));
+        assert!(!flow.hystart.on_rtt_sample(Time((2 + round) * 100 * MS), Time((1 + round) * 100 * MS), None));
     }
     assert!(!flow.conservative());
-    assert_eq!(flow.hystart.last, u32::MAX, "a round without samples has no minimum");
+    assert_eq!(flow.hystart.last_round_min_rtt, u32::MAX, "a round without samples has no minimum");
 }

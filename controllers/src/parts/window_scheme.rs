@@ -1,0 +1,391 @@
+//! What distinguishes one window scheme from another, and the flow its rules work on.
+//!
+//! A window scheme grows per acknowledged packet and responds once per congestion event. To
+//! write one is to implement [`WindowScheme`]: two rules are enough, everything else has the
+//! standard's as default. [`WindowController`](crate::parts::window_controller::WindowController)
+//! makes a controller of it, start-up ([`start_up`](crate::parts::start_up)) and recovery
+//! ([`recovery`](crate::parts::recovery)) included.
+
+use core::fmt::Debug;
+use core::ops::Deref;
+
+use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
+use crate::parts::base::{Base, Growth};
+use crate::parts::recovery::Reduction;
+use crate::parts::start_up::SelectedStartUp;
+use crate::parts::window::Window;
+use crate::{Decision, Event, EventKind, Info, Member, Parameters, Path, Signals, Span, Table, Time, View};
+
+/// Packet-by-packet growth handles at most this many packets one by one; the rest of
+/// an ACK that large counts as one.
+const MAX_STEPS: u32 = 1024;
+
+/// A window scheme: what a window adds per ACK and gives up on congestion.
+pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
+    /// See [`Controller::INFO`](crate::Controller::INFO).
+    const INFO: Info;
+    /// See [`Controller::needs`](crate::Controller::needs). With [`GROUPS`](Signals::GROUPS) the
+    /// window is kept in the group's table, where siblings may lower it.
+    const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
+    /// The scheme's parameters, those of every window scheme ([`Base`]) among them.
+    type Params: Parameters + AsRef<Base>;
+    /// What a flow keeps besides its window; `()` for a scheme that needs nothing else.
+    type State: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
+    /// What a group shares besides its members' windows; `()` without groups.
+    type Group: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
+
+    /// See [`Controller::needs`](crate::Controller::needs), for schemes where it depends on
+    /// the parameters.
+    fn needs(_: &Self::Params) -> Signals {
+        Self::NEEDS
+    }
+
+    /// Shared state of a new group.
+    fn group(params: &Self::Params) -> Self::Group {
+        let _ = params;
+        Self::Group::default()
+    }
+
+    /// State of a new flow.
+    fn start(params: &Self::Params, path: &Path) -> Self::State {
+        let _ = (params, path);
+        Self::State::default()
+    }
+
+    /// Any event, before anything is made of it: delay rules, detectors (`spec: cho §1.7`).
+    fn on_event(flow: &mut Flow<'_, Self>) {
+        let _ = flow;
+    }
+
+    /// An RTT sample arrived, by itself or with an ACK, in recovery or not.
+    fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
+        let _ = (flow, rtt);
+    }
+
+    /// An ACK frame arrived, its sample taken in and nothing grown yet, in recovery or not:
+    /// here a scheme that heeds delay lowers its window.
+    fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
+        let _ = (flow, acked);
+    }
+
+    /// Packets to add for `acked` packets in slow start.
+    fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
+        let _ = flow;
+        acked
+    }
+
+    /// Packets to add for `acked` packets in congestion avoidance.
+    fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64;
+
+    /// Congestion, the first of its flight: [`Flow::reduce`] or [`Flow::reduce_threshold`], and
+    /// what siblings have to give.
+    fn on_congestion(flow: &mut Flow<'_, Self>);
+
+    /// Persistent congestion; returns the new threshold, packets.
+    fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        0.5 * flow.cwnd
+    }
+
+    /// Part of the window of which less may be lost without a lasting response: recovery over, it
+    /// is taken back by the first ACK that would grow such a window. 0 never does.
+    #[inline]
+    fn rollback(_: &Self::Params) -> f64 {
+        0.0
+    }
+
+    /// The latest response was taken back, for losses that were spurious or too few; the window
+    /// is the restored one.
+    fn on_spurious_loss(flow: &mut Flow<'_, Self>) {
+        let _ = flow;
+    }
+
+    /// For the `span` before now the window was not used (`RFC 9002 §7.8`): the flow was idle
+    /// or limited by its application.
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        let _ = (flow, span);
+    }
+
+    /// The window fell back to the initial one because the flow was idle.
+    fn on_idle_restart(flow: &mut Flow<'_, Self>) {
+        let _ = flow;
+    }
+
+    /// The datagram size changed; state in packets is multiplied by `ratio`.
+    fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        let _ = (flow, ratio);
+    }
+
+    /// Sets in a decision what the window does not say: codepoints, pacing.
+    #[inline]
+    fn complete_decision(params: &Self::Params, state: &Self::State, window: &Window, decision: &mut Decision) {
+        let _ = (params, state, window, decision);
+    }
+
+    /// See [`Controller::inspect`](crate::Controller::inspect); `window` is the one in force.
+    fn inspect(
+        params: &Self::Params,
+        state: &Self::State,
+        window: &Window,
+        group: View<'_, Self::Group>,
+        visit: &mut dyn FnMut(&'static str, f64),
+    ) {
+        let _ = (params, state, window, group, visit);
+    }
+}
+
+/// One flow of `S` during one event. It reads as its [`Window`]: `flow.cwnd`, `flow.ssthresh`.
+#[derive(Debug)]
+pub struct Flow<'a, S: WindowScheme> {
+    /// The scheme's parameters.
+    pub params: &'a S::Params,
+    /// The flow's window.
+    pub window: &'a mut Window,
+    /// What the scheme keeps besides.
+    pub state: &'a mut S::State,
+    /// Its group. Its own entry is put right after the event.
+    pub group: Table<'a, S::Group>,
+    /// The event's time.
+    pub now: Time,
+    /// The event.
+    pub event: &'a Event,
+    /// When the latest ACK or the end of the latest idle period was reported.
+    pub(super) last_ack: &'a mut Time,
+    pub(super) start_up: &'a mut SelectedStartUp,
+}
+
+impl<S: WindowScheme> Deref for Flow<'_, S> {
+    type Target = Window;
+
+    #[inline(always)]
+    fn deref(&self) -> &Window {
+        self.window
+    }
+}
+
+impl<S: WindowScheme> Flow<'_, S> {
+    /// How many flows the group has; 1 outside a group.
+    #[must_use]
+    pub fn group_size(&self) -> usize {
+        self.group.members.len().max(1)
+    }
+
+    /// The flow's own entry; `None` outside a group.
+    #[must_use]
+    pub fn member(&self) -> Option<&Member> {
+        self.group.members.get(self.group.me)
+    }
+
+    /// Sum of the group's windows, in the order of the table (`spec: cho §2.3 g_cwnd`).
+    #[must_use]
+    pub fn group_cwnd(&self) -> f64 {
+        group_cwnd(&self.group.view(), self.window.cwnd)
+    }
+
+    /// The members other than this flow, in the order of the table.
+    pub fn siblings(&mut self) -> impl Iterator<Item = &mut Member> {
+        let me = self.group.me;
+        self.group.members.iter_mut().enumerate().filter(move |(i, _)| *i != me).map(|(_, member)| member)
+    }
+
+    /// Siblings for which `to` names a window, in packets, get it where it is the smaller
+    /// one. A response that lowered siblings cannot be taken back (`spec: cho §2.3, §11`).
+    pub fn lower_siblings(&mut self, to: impl Fn(&Member) -> Option<f64>) {
+        let (now, floor) = (self.now, self.params.as_ref().min_window);
+        let mut lowered = false;
+        for member in self.siblings() {
+            if let Some(cwnd) = to(member) {
+                member.scale(cwnd, floor, now);
+                lowered = true;
+            }
+        }
+        if lowered {
+            self.window.discard_undo();
+        }
+    }
+
+    /// Takes a congestion response.
+    pub fn reduce(&mut self, mut reduction: Reduction) {
+        let base = self.params.as_ref();
+        // spec: sharma §1.6: the platform's own first reduction is a halving.
+        if self.window.halves_first(base) {
+            reduction = Reduction::to(0.5 * self.window.cwnd);
+        }
+        self.window.reduce(base, self.now, reduction);
+    }
+
+    /// Takes a congestion response that sets window and threshold to `cwnd` packets.
+    pub fn reduce_to(&mut self, cwnd: f64) {
+        self.reduce(Reduction::to(cwnd));
+    }
+
+    /// Takes a congestion response that moves the threshold and leaves the window.
+    pub fn reduce_threshold(&mut self, ssthresh: f64) {
+        self.window.reduce_threshold(self.now, ssthresh);
+    }
+
+    /// Lowers the window to `to` packets, not below the smallest one, without a congestion
+    /// response.
+    pub fn lower(&mut self, to: f64) {
+        self.window.lower(self.params.as_ref(), to);
+    }
+
+    /// The same flow for the rules of `T`, whose state is a part of this scheme's.
+    #[inline(always)]
+    pub fn with_scheme<T>(&mut self, state: impl FnOnce(&mut S::State) -> &mut T::State) -> Flow<'_, T>
+    where
+        T: WindowScheme<Params = S::Params, Group = S::Group>,
+    {
+        let Flow { params, window, state: own, group, now, event, last_ack, start_up } = self;
+        let group = Table { shared: &mut *group.shared, members: &mut *group.members, me: group.me };
+        Flow { params, window, state: state(own), group, now: *now, event, last_ack, start_up }
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, acked: f64) {
+        let base = self.params.as_ref();
+        let added =
+            if self.window.in_slow_start() { S::on_ack_in_slow_start(self, acked) } else { S::on_ack(self, acked) };
+        let added = self.start_up.on_ack(base, self.window, acked, added);
+        self.window.grow(base, added);
+    }
+
+    /// Packet-by-packet growth; returns what is left for one last step. The rarer kind,
+    /// kept out of the way of the other.
+    #[inline]
+    fn grow_by_packets(&mut self, acked: f64) -> f64 {
+        let Flow { params, window, state, group, now, event, last_ack, start_up } = self;
+        // By parts: a flow somebody points to has to be in memory whenever it grows.
+        let event = (*now, *event, &mut **last_ack, &mut **start_up);
+        Self::rebuilt(params, window, state, (group.shared, group.members, group.me), event, acked)
+    }
+
+    #[inline(never)]
+    fn rebuilt(
+        params: &S::Params,
+        window: &mut Window,
+        state: &mut S::State,
+        (shared, members, me): (&mut S::Group, &mut [Member], usize),
+        (now, event, last_ack, start_up): (Time, &Event, &mut Time, &mut SelectedStartUp),
+        mut acked: f64,
+    ) -> f64 {
+        let group = Table { shared, members, me };
+        let mut flow = Flow::<S> { params, window, state, group, now, event, last_ack, start_up };
+        let mut steps = 0;
+        while acked > 1.0 && steps < MAX_STEPS {
+            flow.grow(1.0);
+            acked -= 1.0;
+            steps += 1;
+        }
+        acked
+    }
+
+    /// An ACK frame grows the window.
+    #[inline]
+    fn grow_by_ack(&mut self, acked: &PacketsAcked) {
+        let base = self.params.as_ref();
+        if acked.app_limited {
+            S::on_underutilized(self, self.now.since(*self.last_ack));
+        }
+        *self.last_ack = self.now;
+        let mut packets = self.window.acked_packets(base, acked);
+        if packets > 0.0 && self.rolls_back() {
+            packets = 0.0;
+        }
+        if base.growth == Growth::Packets && packets > 1.0 {
+            packets = self.grow_by_packets(packets);
+        }
+        if packets > 0.0 {
+            self.grow(packets);
+        }
+        self.start_up.on_rtt_sample(base, self.window, self.now, acked);
+    }
+
+    /// Whether the event brings congestion that deserves a response of its own.
+    #[inline]
+    fn is_congestion(&self) -> bool {
+        match self.event.kind {
+            EventKind::EcnCe(EcnCe { newest_sent_at, .. })
+            | EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
+                self.window.recovery.accepts(newest_sent_at)
+            }
+            _ => false,
+        }
+    }
+
+    fn start_over(&mut self) {
+        let ssthresh = S::on_persistent_congestion(self);
+        self.window.start_over(self.params.as_ref(), ssthresh);
+    }
+
+    fn undo(&mut self) -> bool {
+        let undone = self.window.undo();
+        if undone {
+            S::on_spurious_loss(self);
+        }
+        undone
+    }
+
+    /// Takes the latest response back if it answered too little. Returns whether it did.
+    #[inline]
+    fn rolls_back(&mut self) -> bool {
+        let part = S::rollback(self.params);
+        part > 0.0 && self.window.lost_little(part) && self.undo()
+    }
+
+    fn update_mtu(&mut self, mtu: u32) {
+        let before = self.window.mtu;
+        self.window.resize(self.params.as_ref(), mtu);
+        S::on_mtu_update(self, before / self.window.mtu);
+    }
+
+    fn restart_after_idle(&mut self, idle: &IdleRestart) {
+        S::on_underutilized(self, idle.idle);
+        *self.last_ack = self.now;
+        if self.window.idle(self.params.as_ref(), idle) {
+            S::on_idle_restart(self);
+        }
+    }
+
+    /// Takes the event in. `congestion` is somebody else's finding whether it brings new
+    /// congestion, `None` leaves that to losses and marks.
+    #[inline]
+    pub(super) fn handle(&mut self, congestion: Option<bool>) {
+        S::on_event(self);
+        if let Some(rtt) = self.event.rtt() {
+            S::on_rtt_sample(self, &rtt);
+        }
+        if let EventKind::PacketsAcked(acked) = &self.event.kind {
+            S::on_packets_acked(self, acked);
+        }
+        if congestion.unwrap_or_else(|| self.is_congestion()) {
+            S::on_congestion(self);
+        } else {
+            self.handle_without_congestion();
+        }
+        if S::rollback(self.params) > 0.0 {
+            self.window.count_lost(&self.event.kind);
+        }
+    }
+
+    #[inline]
+    fn handle_without_congestion(&mut self) {
+        match &self.event.kind {
+            EventKind::PacketsAcked(acked) => self.grow_by_ack(acked),
+            EventKind::PersistentCongestion(_) => self.start_over(),
+            EventKind::SpuriousLoss(_) => {
+                self.undo();
+            }
+            EventKind::MtuUpdated(mtu) => self.update_mtu(*mtu),
+            EventKind::IdleRestart(idle) => self.restart_after_idle(idle),
+            _ => {}
+        }
+    }
+}
+
+/// Sum of the group's windows in the order of the table, with `own` for the flow's own.
+pub(super) fn group_cwnd<G>(group: &View<'_, G>, own: f64) -> f64 {
+    if group.members.is_empty() {
+        return own;
+    }
+    group.members.iter().enumerate().fold(0.0, |sum, (i, member)| sum + if i == group.me { own } else { member.cwnd })
+}

@@ -1,0 +1,3 @@
+mod dca_c;
+mod dca_s;
+mod dual;
