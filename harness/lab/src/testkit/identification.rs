@@ -33,7 +33,6 @@ fn ours(native: &str) -> &str {
 }
 
 /// Identifies the native controllers of `stacks` and prints the table of the documentation.
-
 /// Returns the cases whose best guess is wrong, and the number of cases.
 pub fn natives(stacks: &[Runner]) -> (Vec<String>, usize) {
     let mut cases = Vec::new();

@@ -296,7 +296,7 @@ fn visited(bed: Bed, a: Flows, scale: Scale) -> Vec<Cell> {
     vec![seen(schedule(bed, 300.0, &flows, Load::None, (100.0, 200.0), vec![], scale))]
 }
 
-/// SACK-0 is A-TCP that stays at strength 1: standard TCP, with a detector that nothing heeds.
+/// SACK-0 is A-TCP that stays at weight 1: standard TCP, with a detector that has no effect.
 pub(super) fn watched(scale: Scale) -> Vec<Cell> {
     visited(TB_100, Flows::new("a", "a-tcp:profile=paper,k_max=1"), scale)
 }
@@ -351,7 +351,7 @@ pub(super) fn beside_udp(scale: Scale) -> Vec<Cell> {
     vec![schedule(NS6, 1600.0, &[Flows::new("a", A_TCP)], load, (400.0, 1100.0), vec![], scale)]
 }
 
-/// MOD-1, with the flow of strength 1 to divide by.
+/// MOD-1, with the flow of weight 1 to divide by.
 pub(super) fn model(scale: Scale) -> Vec<Cell> {
     let bed = Bed { rate: 2000.0, queue: 1 << 32, loss: 0.1, access: 0.0, ..TB_100 };
     let of = |how: &str, k: u32| {

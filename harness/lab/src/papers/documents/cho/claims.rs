@@ -7,7 +7,7 @@ pub(super) const ALL: &[Claim] = &[
     Claim {
         id: "cho-1",
         experiment: "CH2-B",
-        text: "Transfers that heed delay get what Reno gets with less loss and a steadier delay.",
+        text: "Transfers that react to delay get what Reno gets with less loss and a steadier delay.",
         answer: |result| {
             let of = |scheme, quantity| result.of(&[("scheme", scheme)], quantity);
             let mut holds = true;
@@ -82,7 +82,7 @@ fn left(result: &ExperimentResult) -> Option<(bool, String)> {
     Some((holds, format!("A-TCP {ours:.2}, {} Mbit/s", numbers.join(", "))))
 }
 
-/// CH3-F: the ratio a strength gets against what the model has for it (eq. 3.17).
+/// CH3-F: the ratio a weight gets against what the model has for it (eq. 3.17).
 pub(super) fn worth(cells: &[CellResult]) -> Vec<Derived> {
     let of = |cell: &CellResult| {
         let k: f64 = cell.setting("k")?.parse().ok()?;
@@ -96,7 +96,7 @@ pub(super) fn worth(cells: &[CellResult]) -> Vec<Derived> {
     cells.iter().filter_map(of).flatten().collect()
 }
 
-/// MOD-1: throughput over that of one flow of strength 1, and what the model has.
+/// MOD-1: throughput over that of one flow of weight 1, and what the model has.
 pub(super) fn model_ratios(cells: &[CellResult]) -> Vec<Derived> {
     let one = cells.iter().find(|c| c.setting("how") == Some("flows") && c.setting("k") == Some("1"));
     let Some(one) = one.and_then(|cell| cell.value("Node0")).filter(|rate| *rate > 0.0) else { return Vec::new() };
@@ -109,7 +109,7 @@ pub(super) fn model_ratios(cells: &[CellResult]) -> Vec<Derived> {
     cells.iter().filter_map(of).flatten().collect()
 }
 
-/// What a strength is worth: √(k(4k − 1)/3) standard flows (eq. 3.17).
+/// What a weight is worth: √(k(4k − 1)/3) standard flows (eq. 3.17).
 fn model(k: f64) -> f64 {
     (k * (4.0 * k - 1.0) / 3.0).sqrt()
 }

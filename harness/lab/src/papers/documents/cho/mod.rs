@@ -26,8 +26,8 @@ const fn state_variable(title: &'static str, kind: &'static str, y: &'static str
 const DETECTED: &[Figure] = &[
     RATE,
     WINDOW,
-    state_variable("Strength", "k", "k"),
-    state_variable("Strength at the latest knee", "knee_k", "k"),
+    state_variable("Weight k", "k", "k"),
+    state_variable("Weight at the latest knee", "knee_k", "k"),
     state_variable("Window at the latest knee", "knee", "packets"),
     state_variable("The knee it is compared with", "knee_ref", "packets"),
     state_variable("Smoothed round-trip time and the detector's threshold", "delay", "ms"),
@@ -71,7 +71,7 @@ const WORTH_ONE: &[Figure] = &[
     node("Throughput of Node1", "Node1", "Mbit/s", FLOWS, "start"),
     node("Ratio", "ratio", "Node0 over Node1", FLOWS, "start"),
 ];
-const WEIGHTS: (&str, &str) = ("k", "strength, or number of flows, of Node0");
+const WEIGHTS: (&str, &str) = ("k", "weight, or number of flows, of Node0");
 const WEIGHT: &[Figure] = &[
     node("Throughput of Node0", "Node0", "Mbit/s", WEIGHTS, "what"),
     node("Throughput of Node1", "Node1", "Mbit/s", WEIGHTS, "what"),
@@ -95,7 +95,7 @@ pub(super) const DOCUMENT: Document = Document {
     title: "S. Cho, Congestion control schemes for single and parallel TCP flows in high bandwidth-delay product networks, \
             PhD dissertation, Texas A&M University, 2006",
     guide: &[
-        "Chapter II (CH2) puts a few transfers, which heed delay or do not, on a slow link beside loads that come and \
+        "Chapter II (CH2) puts a few transfers, which react to delay or do not, on a slow link beside loads that come and \
          go, and asks what that does to goodput, loss and the delay of each packet; jitter is the standard deviation of \
          that delay.",
         "Chapters III to V set many flows of one host, Node0, against one standard flow of another, Node1, on a test bed: \
@@ -185,7 +185,7 @@ pub(super) const DOCUMENT: Document = Document {
         },
         Experiment {
             id: "CH3-F",
-            title: "What a strength is worth",
+            title: "What a weight is worth",
             spec: "cho §14.4; Fig. 17",
             varied: "k: 1 to 10",
             plan: Plan { derive: claims::worth, ..plan(cells::weights_only, 10, WEIGHT) },
@@ -325,7 +325,7 @@ pub(super) const DOCUMENT: Document = Document {
         },
         Experiment {
             id: "MOD-1",
-            title: "Strength on a path that loses at random",
+            title: "Weight on a path that loses at random",
             spec: "cho §14.4; eqs. 3.16, 3.17",
             varied: "k: 1, 2, 4, 8; how",
             plan: Plan { derive: claims::model_ratios, ..plan(cells::model, 4, &[]) },
