@@ -179,8 +179,8 @@ test("Chromium's network log, converted, has what Chromium counted", () => {
   assert.equal(count("packet_received") - together, session.packets_received, "received");
   const { checks, bad_records: bad } = JSON.parse(windlass("qlog", "info", "--json", at("netlog.json"))).contents;
   assert.equal(bad, 0);
-  assert.deepEqual(checks.map((check) => check.what), ["packets_sent", "packets_received", "packets_lost"]);
-  for (const check of checks) assert.equal(check.found, check.told, JSON.stringify(check));
+  assert.deepEqual(checks.map((check) => check.counter), ["packets_sent", "packets_received", "packets_lost"]);
+  for (const check of checks) assert.equal(check.counted, check.reported, JSON.stringify(check));
 });
 
 test("the round trip Chromium saw is the one the link made", () => {

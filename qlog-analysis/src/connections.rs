@@ -8,10 +8,10 @@ use crate::read::{Options, ReadError, Summary, read};
 
 /// Connections of a file that are followed. Events of further ones are counted
 /// ([`Summary::unfollowed`]), so that memory stays bounded whatever a file holds.
-pub const MOST: usize = 2048;
+pub const MAX_CONNECTIONS: usize = 2048;
 
 /// Bytes of a connection's name that are looked at.
-const NAME: usize = 1024;
+const MAX_NAME: usize = 1024;
 
 /// What follows a connection.
 pub trait Follower {
@@ -19,7 +19,7 @@ pub trait Follower {
     fn event(&mut self, batch: &Batch, event: &Event);
 
     /// Takes as much less memory as is fit for one of `followers`.
-    fn one_of(&mut self, followers: usize);
+    fn share_memory(&mut self, followers: usize);
 }
 
 /// A connection and what followed it.
@@ -34,7 +34,7 @@ pub struct Connection<T> {
 }
 
 /// Reads a file and tells what `new` gives, one for each connection of each trace, the
-/// events of that connection in order; the first [`MOST`] connections.
+/// events of that connection in order; the first [`MAX_CONNECTIONS`] connections.
 ///
 /// # Errors
 /// As [`read`].
@@ -54,21 +54,21 @@ pub fn connections<T: Follower>(
             let (of_one, rest) = events.split_at(run);
             events = rest;
             let name = batch.name(first.group);
-            let name = &name[..name.floor_char_boundary(NAME)];
+            let name = &name[..name.floor_char_boundary(MAX_NAME)];
             let key = (trace.index, name.to_owned());
             if !followers.contains_key(&key) {
-                if followers.len() >= MOST {
+                if followers.len() >= MAX_CONNECTIONS {
                     unfollowed += run as u64;
                     continue;
                 }
                 followers.insert(key.clone(), new());
                 if followers.len() > among {
                     among *= 2;
-                    followers.values_mut().for_each(|follower| follower.one_of(among));
+                    followers.values_mut().for_each(|follower| follower.share_memory(among));
                 } else if among > 1
                     && let Some(follower) = followers.get_mut(&key)
                 {
-                    follower.one_of(among);
+                    follower.share_memory(among);
                 }
             }
             if let Some(follower) = followers.get_mut(&key) {
@@ -99,7 +99,7 @@ mod tests {
             self.0 += 1;
         }
 
-        fn one_of(&mut self, followers: usize) {
+        fn share_memory(&mut self, followers: usize) {
             self.1 = followers;
         }
     }
@@ -107,12 +107,12 @@ mod tests {
     #[test]
     fn only_so_many_connections_are_followed() {
         let event = |group: usize| format!(r#"{{"time":1,"name":"x:y","group_id":"{group}","data":{{}}}}"#);
-        let records: Vec<String> = (0..MOST + 3).chain([0, MOST]).map(event).collect();
+        let records: Vec<String> = (0..MAX_CONNECTIONS + 3).chain([0, MAX_CONNECTIONS]).map(event).collect();
         let records: Vec<&str> = records.iter().map(String::as_str).collect();
         let text = file(&records);
         let (summary, found) = connections(text.as_slice(), &Options::default(), || Count(0, 1)).unwrap();
-        assert_eq!((summary.events, summary.unfollowed, found.len()), (MOST as u64 + 5, 4, MOST));
-        assert_eq!(found.iter().map(|one| one.follower.0).sum::<u64>(), MOST as u64 + 1);
-        assert!(found.iter().all(|one| one.follower.1 == MOST));
+        assert_eq!((summary.events, summary.unfollowed, found.len()), (MAX_CONNECTIONS as u64 + 5, 4, MAX_CONNECTIONS));
+        assert_eq!(found.iter().map(|one| one.follower.0).sum::<u64>(), MAX_CONNECTIONS as u64 + 1);
+        assert!(found.iter().all(|one| one.follower.1 == MAX_CONNECTIONS));
     }
 }

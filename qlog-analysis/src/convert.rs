@@ -12,7 +12,7 @@ use std::io::{self, Read, Write};
 use windlass_qlog::Profile;
 
 use crate::lint::names;
-use crate::model::{Batch, Era};
+use crate::model::{Batch, SchemaVersion};
 use crate::read::block::{Block, Piece};
 use crate::read::{Options, ReadError, read, sequence};
 
@@ -79,7 +79,7 @@ pub struct Converted {
     /// Events that came so late that they got the time of the one before.
     pub late: u64,
     /// What was left out or changed, how often each.
-    pub lost: BTreeMap<String, u64>,
+    pub omitted: BTreeMap<String, u64>,
     /// Traces that qvis shows an empty graph of, since they tell of no packet sent.
     pub empty: usize,
 }
@@ -113,9 +113,9 @@ pub enum ConvertError {
 
 /// What is lost, counted.
 #[derive(Default)]
-struct Lost(BTreeMap<String, u64>);
+struct Omitted(BTreeMap<String, u64>);
 
-impl Lost {
+impl Omitted {
     fn add(&mut self, what: &str) {
         match self.0.get_mut(what) {
             Some(count) => *count += 1,
@@ -155,12 +155,12 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
         None if target.layout == Layout::Sequence && traces > 1 => return Err(ConvertError::Several(traces)),
         _ => {}
     }
-    let mut lost = Lost::default();
-    let told = match surveys.as_slice() {
+    let mut omitted = Omitted::default();
+    let source_top = match surveys.as_slice() {
         [single] => single.top.clone(),
         _ => Node::empty(),
     };
-    let top = header::top(told, target.profile, target.layout, &mut lost);
+    let top = header::top(source_top, target.profile, target.layout, &mut omitted);
     let mut sink = Sink::new(out, target.layout, target.profile == Profile::Qvis);
     sink.begin_file(&top);
     let mut done = Converted::default();
@@ -168,7 +168,7 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
     for (source_index, (source, survey)) in sources.iter().zip(&surveys).enumerate() {
         let only = target.only.map(|only| only.checked_sub(first));
         let mut file =
-            File { survey, target, top: &top, sink: &mut sink, lost: &mut lost, done: &mut done, only, at: None };
+            File { survey, target, top: &top, sink: &mut sink, omitted: &mut omitted, done: &mut done, only, at: None };
         file.convert(*source).map_err(|error| match error {
             Stop::Read(error) => ConvertError::Read { source_index, error },
             Stop::Write(error) => ConvertError::Write(error),
@@ -177,7 +177,7 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
     }
     sink.end_file().map_err(ConvertError::Write)?;
     done.late = sink.late;
-    done.lost = lost.0;
+    done.omitted = omitted.0;
     Ok(done)
 }
 
@@ -205,7 +205,7 @@ struct File<'a, 'w> {
     target: Target,
     top: &'a Node<'static>,
     sink: &'a mut Sink<'w>,
-    lost: &'a mut Lost,
+    omitted: &'a mut Omitted,
     done: &'a mut Converted,
     /// The only trace that is wanted, if one is; `Some(None)` if it is in an earlier file.
     only: Option<Option<usize>>,
@@ -232,7 +232,7 @@ impl<'a> File<'a, '_> {
         let mut failed = None;
         let through_model = self.survey.traces.iter().any(Surveyed::is_modelled);
         let result = if through_model {
-            let options = Options { frames: true, facts: false, jobs: 1 };
+            let options = Options { frames: true, state_variables: false, jobs: 1 };
             read(input, &options, &mut |trace, batch| {
                 self.batch(trace.index as usize, &batch).map_err(|error| stop(error, &mut failed))
             })
@@ -240,7 +240,7 @@ impl<'a> File<'a, '_> {
         } else {
             sequence::split(input, &mut |piece| match piece {
                 Piece::Block(block) => self.block(&block).map_err(|error| stop(error, &mut failed)),
-                Piece::Form(_) | Piece::Header { .. } => Ok(()),
+                Piece::Framing(_) | Piece::Header { .. } => Ok(()),
             })
             .map(drop)
         };
@@ -268,7 +268,7 @@ impl<'a> File<'a, '_> {
         while next <= index && next < self.survey.traces.len() {
             let surveyed = &self.survey.traces[next];
             if self.wants(next) {
-                let header = header::trace(surveyed, self.target.profile, self.lost);
+                let header = header::trace(surveyed, self.target.profile, self.omitted);
                 self.sink.begin_trace(self.top, &header);
                 self.done.traces += 1;
                 if next < index {
@@ -281,7 +281,7 @@ impl<'a> File<'a, '_> {
                     index,
                     surveyed,
                     acks: Acks::default(),
-                    writer: model::Writer::new(surveyed.trace.era == Era::Netlog),
+                    writer: model::Writer::new(surveyed.trace.schema_version == SchemaVersion::Netlog),
                     clock: 0,
                     origin: header::origin(surveyed, self.target.profile),
                     drawn: false,
@@ -302,17 +302,17 @@ impl<'a> File<'a, '_> {
         }
         for (_, text) in block.records() {
             let Some(current) = &mut self.at else { return Ok(()) };
-            let told = event::read(text, &current.surveyed.dialect);
-            let (Ok(told), true) = (told, self.target.layout == Layout::Sequence || text != b"{}") else {
+            let raw = event::read(text, &current.surveyed.encoding);
+            let (Ok(raw), true) = (raw, self.target.layout == Layout::Sequence || text != b"{}") else {
                 self.done.bad_records += 1;
                 continue;
             };
-            let mut time = told.time;
-            if current.surveyed.dialect.delta {
+            let mut time = raw.time;
+            if current.surveyed.encoding.delta {
                 time = current.clock.saturating_add(time);
                 current.clock = time;
             }
-            let event = Named { time, name: &told.name, group: told.group, rest: &told.rest, data: told.data };
+            let event = Named { time, name: &raw.name, group: raw.group, rest: &raw.rest, data: raw.data };
             self.event(&event)?;
         }
         Ok(())
@@ -324,12 +324,12 @@ impl<'a> File<'a, '_> {
             return Ok(());
         }
         for (&name, &count) in &batch.unknown {
-            *self.lost.0.entry(format!("fields {}", batch.name(name))).or_default() += count;
+            *self.omitted.0.entry(format!("fields {}", batch.name(name))).or_default() += count;
         }
         let mut events = Vec::new();
         for event in &batch.events {
             let Some(current) = &mut self.at else { return Ok(()) };
-            current.writer.events(batch, event, self.lost, &mut |name, group, data| {
+            current.writer.events(batch, event, self.omitted, &mut |name, group, data| {
                 events.push((name.to_owned(), group.map(<[u8]>::to_vec), data.to_vec()));
             });
             for (name, group, data) in events.drain(..) {
@@ -340,61 +340,61 @@ impl<'a> File<'a, '_> {
     }
 
     /// Writes an event in the form that is wanted.
-    fn event(&mut self, told: &Named<'_>) -> io::Result<()> {
+    fn event(&mut self, named: &Named<'_>) -> io::Result<()> {
         let Some(current) = &mut self.at else { return Ok(()) };
-        let (space, kind) = split(told.name);
-        let old = names::is_old(space);
+        let (space, kind) = split(named.name);
+        let old = names::is_pre_ietf(space);
         // What it is called in the IETF's schema decides what is done to its data.
-        let renewed = if old { names::renewed(space, kind) } else { Some(told.name.to_owned()) };
-        let (ietf_space, ietf_kind) = renewed.as_deref().map_or(("", ""), split);
+        let ietf_name = if old { names::ietf_name(space, kind) } else { Some(named.name.to_owned()) };
+        let (ietf_space, ietf_kind) = ietf_name.as_deref().map_or(("", ""), split);
         let name = match self.target.profile {
-            Profile::Ietf => renewed.clone(),
-            Profile::Qvis => match names::aged(ietf_space, ietf_kind) {
-                Some(aged) => Some(aged),
+            Profile::Ietf => ietf_name.clone(),
+            Profile::Qvis => match names::v03_name(ietf_space, ietf_kind) {
+                Some(name) => Some(name),
                 None if space == "quic" => None,
-                None => Some(told.name.to_owned()),
+                None => Some(named.name.to_owned()),
             },
         };
         let Some(name) = name else {
-            self.lost.add(&format!("events {}", told.name));
+            self.omitted.add(&format!("events {}", named.name));
             return Ok(());
         };
-        let Ok(mut data) = Node::of(told.data) else {
+        let Ok(mut data) = Node::of(named.data) else {
             self.done.bad_records += 1;
             return Ok(());
         };
         if ietf_space == "quic" {
-            data::renew(ietf_kind, &mut data, current.surveyed.trace.era, &current.surveyed.dialect);
+            data::to_ietf(ietf_kind, &mut data, current.surveyed.trace.schema_version, &current.surveyed.encoding);
             if self.target.profile == Profile::Qvis {
-                if !data::age(ietf_kind, &mut data, self.lost) {
+                if !data::to_v03(ietf_kind, &mut data, self.omitted) {
                     return Ok(());
                 }
                 if ietf_kind == "packet_sent" {
                     current.acks.sent(&data);
                 }
                 if matches!(ietf_kind, "packet_sent" | "packet_received") {
-                    current.acks.rewrite(&mut data, ietf_kind == "packet_received", self.lost);
+                    current.acks.rewrite(&mut data, ietf_kind == "packet_received", self.omitted);
                 }
             }
             current.drawn |= ietf_kind == "packet_sent" && data.get("raw").is_some_and(|raw| raw.has("length"));
         }
-        let mut body = Vec::with_capacity(told.data.len() + 64);
+        let mut body = Vec::with_capacity(named.data.len() + 64);
         field(b"name", &Node::word(&name), &mut body);
-        if let Some(group) = group(told.group, current.surveyed, self.target.profile) {
+        if let Some(group) = group(named.group, current.surveyed, self.target.profile) {
             body.extend_from_slice(b",\"group_id\":");
             body.extend_from_slice(&group);
         }
-        for (key, value) in told.rest.iter().filter(|(key, _)| !key.is_empty()) {
+        for (key, value) in named.rest.iter().filter(|(key, _)| !key.is_empty()) {
             body.extend_from_slice(b",\"");
             body.extend_from_slice(key);
             body.extend_from_slice(b"\":");
             body.extend_from_slice(value);
         }
-        told.rest.iter().filter(|(key, _)| key.is_empty()).for_each(|_| self.lost.add("columns of array events"));
+        named.rest.iter().filter(|(key, _)| key.is_empty()).for_each(|_| self.omitted.add("columns of array events"));
         body.push(b',');
         field(b"data", &data, &mut body);
         self.done.events += 1;
-        self.sink.event(told.time.saturating_sub(current.origin), body)
+        self.sink.event(named.time.saturating_sub(current.origin), body)
     }
 }
 
@@ -415,9 +415,9 @@ struct Named<'a> {
 }
 
 /// The connection that an event names: qvis wants all of them to name one, or none.
-fn group(told: Option<&[u8]>, surveyed: &Surveyed, profile: Profile) -> Option<Vec<u8>> {
+fn group(group: Option<&[u8]>, surveyed: &Surveyed, profile: Profile) -> Option<Vec<u8>> {
     if profile == Profile::Ietf || surveyed.groups.is_empty() {
-        return told.map(<[u8]>::to_vec);
+        return group.map(<[u8]>::to_vec);
     }
     if header::single_group(surveyed).is_some() {
         return None;
@@ -426,5 +426,5 @@ fn group(told: Option<&[u8]>, surveyed: &Surveyed, profile: Profile) -> Option<V
         "" => b"\"unknown\"".to_vec(),
         group => survey::group_text(group),
     };
-    Some(told.map_or_else(rest, <[u8]>::to_vec))
+    Some(group.map_or_else(rest, <[u8]>::to_vec))
 }

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 
 /// Packets that are remembered, counted by their numbers. Older ones are forgotten, even
 /// those that nobody told the end of.
-const MOST: usize = 1 << 18;
+const MAX_PACKETS: usize = 1 << 18;
 
 /// A packet that is told of late is put in its place if it is no farther from the end.
-const LATE: usize = 1 << 10;
+const MAX_REORDERING: usize = 1 << 10;
 
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub enum PacketStatus {
     /// On its way.
     InFlight,
     /// Declared lost.
@@ -29,9 +29,9 @@ pub struct Sent<T> {
     /// Its size.
     pub bytes: u32,
     /// What became of it.
-    pub fate: Fate,
+    pub status: PacketStatus,
     /// Whatever the caller keeps.
-    pub more: T,
+    pub extra: T,
 }
 
 /// The packets of one space, by number. Those acknowledged are forgotten sooner or later.
@@ -47,14 +47,14 @@ pub struct Flight<T> {
 
 impl<T> Default for Flight<T> {
     fn default() -> Self {
-        Flight { packets: VecDeque::new(), acked: 0, most: MOST }
+        Flight { packets: VecDeque::new(), acked: 0, most: MAX_PACKETS }
     }
 }
 
 impl<T> Flight<T> {
     /// Remembers at most so many numbers from now on, where there are many flights.
     pub fn limit(&mut self, most: usize) {
-        self.most = most.clamp(1, MOST);
+        self.most = most.clamp(1, MAX_PACKETS);
         self.trim();
         self.packets.shrink_to(self.most);
     }
@@ -68,7 +68,7 @@ impl<T> Flight<T> {
     /// Forgets the older half.
     pub fn halve(&mut self) {
         let half = self.packets.len().div_ceil(2);
-        let acked = self.packets.drain(..half).filter(|(_, sent)| sent.fate == Fate::Acked).count();
+        let acked = self.packets.drain(..half).filter(|(_, sent)| sent.status == PacketStatus::Acked).count();
         self.acked = self.acked.saturating_sub(acked);
         self.packets.shrink_to(half * 2);
     }
@@ -88,7 +88,7 @@ impl<T> Flight<T> {
                     return;
                 }
                 let at = self.packets.partition_point(|(other, _)| *other < number);
-                if self.packets.len() - at <= LATE {
+                if self.packets.len() - at <= MAX_REORDERING {
                     self.packets.insert(at, (number, sent));
                 }
             }
@@ -102,7 +102,7 @@ impl<T> Flight<T> {
     fn trim(&mut self) {
         let last = self.packets.back().map_or(0, |(number, _)| *number);
         while let Some((number, sent)) = self.packets.front() {
-            let acked = sent.fate == Fate::Acked;
+            let acked = sent.status == PacketStatus::Acked;
             if !acked && last - number < self.most as u64 {
                 break;
             }
@@ -110,7 +110,7 @@ impl<T> Flight<T> {
             self.acked -= usize::from(acked && self.acked > 0);
         }
         if self.acked > self.packets.len() / 2 && self.acked > 32 {
-            self.packets.retain(|(_, sent)| sent.fate != Fate::Acked);
+            self.packets.retain(|(_, sent)| sent.status != PacketStatus::Acked);
             self.acked = 0;
         }
     }
@@ -136,9 +136,9 @@ impl<T> Flight<T> {
             if *number < low {
                 break;
             }
-            let before = sent.fate;
+            let before = sent.status;
             let more = visit(*number, sent);
-            self.acked += usize::from(before != Fate::Acked && sent.fate == Fate::Acked);
+            self.acked += usize::from(before != PacketStatus::Acked && sent.status == PacketStatus::Acked);
             if !more {
                 break;
             }

@@ -16,15 +16,17 @@
 //! assert_eq!(broken, [Rule::NoPackets, Rule::NoEvents]);
 //! ```
 
+use std::collections::BTreeMap;
+use std::fmt;
 use std::io::BufRead;
+
+use serde::Serialize;
 
 mod check;
 pub(crate) mod names;
-mod report;
 mod rule;
 mod source;
 
-pub use report::{Finding, Place, Report};
 pub use rule::{Rule, Severity};
 pub use windlass_qlog::Profile;
 
@@ -34,4 +36,116 @@ pub fn lint<R: BufRead>(reader: R, profile: Profile) -> Report {
     let mut checker = check::Checker::new(profile);
     source::read(reader, &mut checker);
     checker.finish()
+}
+
+/// Findings kept of one rule; the others are only counted.
+const KEPT: u64 = 20;
+
+/// Where in a file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Place {
+    /// Record, from 1 (the header is the first); of a plain JSON file, the event, and
+    /// 0 for what is outside events.
+    pub record: u64,
+    /// Line, from 1.
+    pub line: u64,
+}
+
+/// One finding.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The rule.
+    pub rule: Rule,
+    /// Where.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What is wrong, with the value that is.
+    pub message: String,
+    /// What would fix it.
+    pub fix: &'static str,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { severity, rule, place, message, fix } = self;
+        write!(f, "line {}, record {}: {severity} [{rule}]: {message}; {fix}", place.line, place.record)
+    }
+}
+
+/// The findings of one file.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Report {
+    #[serde(skip)]
+    profile: Profile,
+    /// Findings in the order they were made, at most 20 of a rule.
+    pub findings: Vec<Finding>,
+    /// How often each rule was broken.
+    pub counts: BTreeMap<Rule, u64>,
+    /// Records read, of a plain JSON file the events.
+    pub records: u64,
+    /// Events among them.
+    pub events: u64,
+}
+
+impl Report {
+    fn new(profile: Profile) -> Self {
+        Report { profile, findings: Vec::new(), counts: BTreeMap::new(), records: 0, events: 0 }
+    }
+
+    /// Notes that `rule` is broken, if it holds under the profile.
+    fn add(&mut self, rule: Rule, place: Place, message: impl FnOnce() -> String) {
+        let Some(severity) = rule.severity(self.profile) else { return };
+        let count = self.counts.entry(rule).or_default();
+        *count += 1;
+        if *count <= KEPT {
+            self.findings.push(Finding { severity, rule, place, message: message(), fix: rule.fix() });
+        }
+    }
+
+    /// The profile the file was held against.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.profile
+    }
+
+    /// How many findings are errors, those not kept included.
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.of(Severity::Error)
+    }
+
+    /// How many findings are warnings, those not kept included.
+    #[must_use]
+    pub fn warnings(&self) -> u64 {
+        self.of(Severity::Warning)
+    }
+
+    fn of(&self, severity: Severity) -> u64 {
+        self.counts
+            .iter()
+            .filter(|(rule, _)| rule.severity(self.profile) == Some(severity))
+            .map(|(_, count)| count)
+            .sum()
+    }
+
+    /// Whether nothing was found.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.counts.is_empty()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        for (rule, &count) in self.counts.iter().filter(|&(_, &count)| count > KEPT) {
+            writeln!(f, "[{rule}]: {} more", count - KEPT)?;
+        }
+        let (errors, warnings) = (self.errors(), self.warnings());
+        write!(f, "{} events: {errors} errors, {warnings} warnings", self.events)
+    }
 }

@@ -4,18 +4,17 @@
 //! memory is bounded, whatever the length of the trace and what it tells. `docs/metrics.md` defines each measure.
 
 mod delivered;
-mod distribution;
 mod fairness;
 mod measures;
 mod meter;
 mod rates;
-mod weighted;
+mod statistics;
 
-pub use distribution::Quantiles;
 pub use fairness::{Shares, shares};
 pub use measures::{Level, Measures};
 pub use meter::{Meter, Progress};
 pub use rates::Rates;
+pub use statistics::Quantiles;
 
 use std::io::Read;
 
@@ -50,8 +49,8 @@ impl Follower for Meter {
         Meter::event(self, batch, event);
     }
 
-    fn one_of(&mut self, followers: usize) {
-        Meter::one_of(self, followers);
+    fn share_memory(&mut self, followers: usize) {
+        Meter::share_memory(self, followers);
     }
 }
 

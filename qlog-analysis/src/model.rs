@@ -6,15 +6,13 @@
 //! numbers that stand for infinity are left out. Events of other kinds keep their name,
 //! and fields that no table holds are counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use crate::json::Malformed;
 
-mod names;
 mod trace;
 
-pub use names::{Name, Names};
-pub use trace::{Era, Form, Recorded, Trace, Vantage};
+pub use trace::{Framing, Recorded, SchemaVersion, Trace, Vantage};
 
 /// Bad records of a batch that are kept; the others are counted.
 const KEPT: usize = 20;
@@ -37,7 +35,7 @@ pub struct Batch {
     /// Changes of the congestion state, from the second on with the trigger.
     pub states: Vec<State>,
     /// Numbers that a controller tells of itself.
-    pub facts: Vec<Fact>,
+    pub state_variables: Vec<StateVariable>,
     /// Addresses of the other end, where events tell one that was not told just before.
     pub peers: Vec<Peer>,
     /// The texts that names stand for.
@@ -65,29 +63,29 @@ pub struct Event {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EventKind {
     /// A packet left: [`Batch::packets`].
-    Sent(u32),
+    PacketSent(u32),
     /// A packet came: [`Batch::packets`].
-    Received(u32),
+    PacketReceived(u32),
     /// A packet was declared lost: [`Batch::packets`].
-    Lost(u32),
+    PacketLost(u32),
     /// A packet was dropped unread: [`Batch::packets`].
-    Dropped(u32),
+    PacketDropped(u32),
     /// Recovery metrics changed: [`Batch::metrics`].
-    Metrics(u32),
+    MetricsUpdated(u32),
     /// The congestion state changed: [`Batch::states`].
-    State(u32),
+    CongestionState(u32),
     /// The congestion controller tells its name.
     Controller(Name),
     /// Packets were reported CE-marked; how many.
-    Marked(u32),
+    EcnCe(u32),
     /// Packets declared lost together, told without their numbers; how many.
-    Losses(u32),
+    PacketsLost(u32),
     /// A congestion response turned out to be unfounded, or a lost packet arrived.
-    Spurious,
+    SpuriousLoss,
     /// The datagram size changed; bytes.
-    Mtu(u32),
+    MtuUpdated(u32),
     /// Bytes were delivered to the application.
-    Delivered(u32),
+    DataDelivered(u32),
     /// Something else, by name.
     Other(Name),
 }
@@ -214,7 +212,7 @@ pub struct State {
 
 /// A number of a controller's own.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Fact {
+pub struct StateVariable {
     /// The event that tells it, in [`Batch::events`].
     pub event: u32,
     /// Its name.
@@ -255,7 +253,7 @@ impl Batch {
     }
 
     /// Counts a record that could not be read, and keeps it if it is among the first.
-    pub(crate) fn not_read(&mut self, record: u64, Malformed { at, expected }: Malformed) {
+    pub(crate) fn add_bad_record(&mut self, record: u64, Malformed { at, expected }: Malformed) {
         self.bad_records += 1;
         if self.bad.len() < KEPT {
             self.bad.push(BadRecord { record, reason: format!("byte {}: expected {expected}", at + 1) });
@@ -263,7 +261,7 @@ impl Batch {
     }
 
     /// Notes where the other end is, told by the event that is added next.
-    pub(crate) fn met(&mut self, address: &str) {
+    pub(crate) fn add_peer(&mut self, address: &str) {
         let address = self.names.add(address);
         if self.peers.last().is_none_or(|last| last.address != address) {
             self.peers.push(Peer { event: self.events.len() as u32, address });
@@ -271,7 +269,7 @@ impl Batch {
     }
 
     /// Counts a field or event that no table holds.
-    pub fn not_known(&mut self, name: &str) {
+    pub fn count_unknown(&mut self, name: &str) {
         let name = self.names.add(name);
         *self.unknown.entry(name).or_default() += 1;
     }
@@ -285,4 +283,37 @@ impl Batch {
 
 fn part<T>(all: &[T], (first, number): (u32, u32)) -> &[T] {
     all.get(first as usize..first as usize + number as usize).unwrap_or_default()
+}
+
+/// A text of a batch; 0 is the empty one.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Name(u32);
+
+/// The texts of a batch.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Names {
+    texts: Vec<Box<str>>,
+    known: HashMap<Box<str>, Name>,
+}
+
+impl Names {
+    /// The name of a text, which is kept if it is new.
+    pub fn add(&mut self, text: &str) -> Name {
+        if text.is_empty() {
+            return Name(0);
+        }
+        if let Some(&name) = self.known.get(text) {
+            return name;
+        }
+        self.texts.push(text.into());
+        let name = Name(self.texts.len() as u32);
+        self.known.insert(text.into(), name);
+        name
+    }
+
+    /// The text of a name.
+    #[must_use]
+    pub fn get(&self, name: Name) -> &str {
+        (name.0 as usize).checked_sub(1).and_then(|index| self.texts.get(index)).map_or("", |text| text)
+    }
 }

@@ -9,30 +9,26 @@ use std::io::{self, Read};
 
 use rayon::prelude::*;
 
-use crate::model::{Batch, Form, Trace};
+use crate::model::{Batch, Framing, Trace};
 
 mod array;
 pub(crate) mod block;
 mod contained;
-pub(crate) mod dialect;
+pub(crate) mod encoding;
 mod event;
-mod frames;
-mod header;
 mod input;
 pub(crate) mod netlog;
 mod packet;
-mod peer;
-pub(crate) mod plan;
-pub(crate) mod record;
 mod recovery;
 pub(crate) mod sequence;
+pub(crate) mod state;
 mod units;
 
 pub use input::{Input, open};
 pub use netlog::Check;
 
 use block::{Block, Piece};
-use plan::Plan;
+use state::ReadState;
 
 /// What of a trace is wanted, and how hard to work for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,14 +36,14 @@ pub struct Options {
     /// Read the frames of packets.
     pub frames: bool,
     /// Keep the numbers that controllers tell of themselves.
-    pub facts: bool,
+    pub state_variables: bool,
     /// Threads to read with; 0 is one a core.
     pub jobs: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { frames: true, facts: false, jobs: 0 }
+        Options { frames: true, state_variables: false, jobs: 0 }
     }
 }
 
@@ -55,7 +51,7 @@ impl Default for Options {
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Summary {
     /// How the file is put together.
-    pub form: Form,
+    pub framing: Framing,
     /// Its traces.
     pub traces: Vec<Trace>,
     /// Bytes read, after decompression.
@@ -65,7 +61,7 @@ pub struct Summary {
     /// Records that could not be read.
     pub bad_records: u64,
     /// Events of connections beyond those that were followed
-    /// ([`crate::connections::MOST`]), where connections were.
+    /// ([`crate::connections::MAX_CONNECTIONS`]), where connections were.
     pub unfollowed: u64,
     /// Of a network log: what Chromium counted, against what the events add up to.
     pub checks: Vec<Check>,
@@ -101,16 +97,16 @@ pub fn read(
     options: &Options,
     visit: &mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
 ) -> Result<Summary, ReadError> {
-    let mut reading = Reading { plan: Plan::new(*options), summary: Summary::default(), visit };
+    let mut reading = Reading { state: ReadState::new(*options), summary: Summary::default(), visit };
     let bytes = sequence::split(input, &mut |piece| reading.piece(piece))?;
     reading.finish()?;
     reading.summary.bytes = bytes;
-    (reading.summary.traces, reading.summary.checks) = reading.plan.into_traces();
+    (reading.summary.traces, reading.summary.checks) = reading.state.into_traces();
     Ok(reading.summary)
 }
 
 struct Reading<'a> {
-    plan: Plan,
+    state: ReadState,
     summary: Summary,
     visit: &'a mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
 }
@@ -118,13 +114,13 @@ struct Reading<'a> {
 impl Reading<'_> {
     fn piece(&mut self, piece: Piece) -> Result<(), ReadError> {
         match piece {
-            Piece::Form(form) => self.summary.form = form,
+            Piece::Framing(framing) => self.summary.framing = framing,
             Piece::Header { trace, text } => {
                 self.flush()?;
-                self.plan.header(trace, &text, self.summary.form)?;
+                self.state.header(trace, &text, self.summary.framing)?;
             }
             Piece::Block(block) => {
-                if self.plan.waits(block) {
+                if self.state.push(block) {
                     self.flush()?;
                 }
             }
@@ -134,16 +130,16 @@ impl Reading<'_> {
 
     /// Reads the blocks that wait, together, and hands over what is in them.
     fn flush(&mut self) -> Result<(), ReadError> {
-        let blocks = self.plan.take();
+        let blocks = self.state.take();
         if blocks.is_empty() {
             return Ok(());
         }
-        let batches: Vec<Batch> = if let Some(netlog) = &mut self.plan.netlog {
+        let batches: Vec<Batch> = if let Some(netlog) = &mut self.state.netlog {
             blocks.iter().map(|block| netlog.read(block)).collect()
         } else {
-            let plan = &self.plan;
-            let read = |block: &Block| record::read(block, plan.dialect(block.trace), &plan.options);
-            match &plan.pool {
+            let state = &self.state;
+            let read = |block: &Block| block::read(block, state.encoding(block.trace), &state.options);
+            match &state.pool {
                 Some(pool) => pool.install(|| blocks.par_iter().map(read).collect()),
                 None => blocks.iter().map(read).collect(),
             }
@@ -151,21 +147,21 @@ impl Reading<'_> {
         for batch in batches {
             self.hand_over(batch)?;
         }
-        self.plan.recycle(blocks);
+        self.state.recycle(blocks);
         Ok(())
     }
 
     fn hand_over(&mut self, mut batch: Batch) -> Result<(), ReadError> {
-        self.plan.settle(&mut batch);
+        self.state.complete(&mut batch);
         self.summary.events += batch.events.len() as u64;
         self.summary.bad_records += batch.bad_records;
-        (self.visit)(self.plan.trace(batch.trace), batch)
+        (self.visit)(self.state.trace(batch.trace), batch)
     }
 
     /// What was still to be put together when the file ended.
     fn finish(&mut self) -> Result<(), ReadError> {
         self.flush()?;
-        match self.plan.netlog.as_mut().map(netlog::Netlog::finish) {
+        match self.state.netlog.as_mut().map(netlog::Netlog::finish) {
             Some(batch) if !batch.events.is_empty() => self.hand_over(batch),
             _ => Ok(()),
         }

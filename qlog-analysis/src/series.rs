@@ -138,8 +138,8 @@ impl Follower for Series {
         Series::event(self, batch, event);
     }
 
-    fn one_of(&mut self, followers: usize) {
-        self.meter.one_of(followers);
+    fn share_memory(&mut self, followers: usize) {
+        self.meter.share_memory(followers);
     }
 }
 
@@ -167,8 +167,8 @@ impl Series {
         self.last = self.last.max(now);
         self.meter.event(batch, event);
         match event.kind {
-            EventKind::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
-            EventKind::State(index) => {
+            EventKind::MetricsUpdated(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.states.iter().position(|state| state == name);
                 let index = known.unwrap_or_else(|| {
@@ -188,7 +188,7 @@ impl Series {
 
     fn metrics(&mut self, now: i64, metrics: &Metrics) {
         let time = |time: Option<i64>| time.filter(|&time| time > 0).map(|time| time as u64);
-        let told = [
+        let logged = [
             (Quantity::Cwnd, metrics.cwnd),
             (Quantity::Ssthresh, metrics.ssthresh),
             (Quantity::InFlight, metrics.bytes_in_flight),
@@ -198,7 +198,7 @@ impl Series {
             (Quantity::PacingRate, metrics.pacing_rate),
             (Quantity::AppLimited, metrics.app_limited.map(u64::from)),
         ];
-        for (quantity, value) in told {
+        for (quantity, value) in logged {
             let Some(value) = value else { continue };
             let guess = matches!(quantity, Quantity::SmoothedRtt | Quantity::MinRtt) && value == INITIAL_RTT;
             if !guess || self.has_sample() {
@@ -216,8 +216,8 @@ impl Series {
 
     /// Whether any RTT was measured so far.
     fn has_sample(&self) -> bool {
-        let told = [Quantity::LatestRtt, Quantity::MinRtt].iter().any(|rtt| !self.lines[*rtt as usize].is_empty());
-        told || !self.sampled_rtt.is_empty()
+        let logged = [Quantity::LatestRtt, Quantity::MinRtt].iter().any(|rtt| !self.lines[*rtt as usize].is_empty());
+        logged || !self.sampled_rtt.is_empty()
     }
 
     /// What the meter worked out from the event.
@@ -260,8 +260,8 @@ impl Series {
         }
         let lines = Quantity::ALL.into_iter().zip(lines).filter(|(_, line)| !line.is_empty());
         let lines = lines.map(|(quantity, line)| {
-            let (points, told) = line.finish();
-            (quantity, points, told)
+            let (points, values) = line.finish();
+            (quantity, points, values)
         });
         Drawn {
             measured: Connection { trace, group, follower: meter }.into(),

@@ -22,7 +22,7 @@ pub const LINES: &str = "{\"qlog_version\":\"0.3\",\"qlog_format\":\"NDJSON\",\"
 pub const SEQUENCE: &str = "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{}}\n";
 
 fn read_all(input: impl Read) {
-    let options = Options { jobs: 1, facts: true, frames: true };
+    let options = Options { jobs: 1, state_variables: true, frames: true };
     let _ = measure(input, &options);
 }
 

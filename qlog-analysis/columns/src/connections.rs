@@ -20,9 +20,9 @@ const WORDS: [(&str, Word); 10] = [
     ("title", |one| Some(&one.trace.title)),
     ("vantage", |one| Some(one.trace.vantage.name())),
     ("implementation", |one| Some(&one.trace.implementation)),
-    ("era", |one| Some(one.trace.era.name())),
+    ("schema_version", |one| Some(one.trace.schema_version.name())),
     ("version", |one| Some(&one.trace.version)),
-    ("form", |one| Some(one.trace.form.name())),
+    ("framing", |one| Some(one.trace.framing.name())),
     ("rtt_unit", |one| Some(one.trace.rtt_unit.unwrap_or("ms"))),
 ];
 

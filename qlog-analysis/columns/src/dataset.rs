@@ -5,18 +5,20 @@
 //! interrupted run leaves none that is half written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs;
-use std::io::{self, Read};
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow::array::{RecordBatch, StringDictionaryBuilder, UInt32Array, UInt64Array};
-use arrow::datatypes::Int32Type;
+use arrow::datatypes::{Int32Type, SchemaRef};
+use parquet::arrow::ArrowWriter;
+use parquet::basic::Compression;
+use parquet::file::properties::WriterProperties;
 use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::model::{Batch, Trace};
 use windlass_qlog_analysis::read::{Options, ReadError, Summary, read};
 
-use crate::write::Output;
 use crate::{Error, Labels, Table, Tables, connections};
 
 /// What tells a dataset from other directories.
@@ -101,7 +103,7 @@ impl Dataset {
         };
         let again = again().map_err(ReadError::Io)?;
         let mut failed = None;
-        let read = read(again, &Options { facts: true, ..options }, &mut |trace, batch| {
+        let read = read(again, &Options { state_variables: true, ..options }, &mut |trace, batch| {
             filling.add(trace, &batch).map_err(|error| {
                 let text = error.to_string();
                 failed = Some(error);
@@ -200,7 +202,7 @@ fn file_name(file: &str) -> String {
 
 /// Where the rows of each connection go, by trace and connection.
 fn places(measured: &[Measured], said: &Labels) -> HashMap<(u32, String), String> {
-    let place = |one: &Measured| ((one.trace.index, one.group.clone()), said.or(&Labels::told(one)).folder());
+    let place = |one: &Measured| ((one.trace.index, one.group.clone()), said.or(&Labels::of(one)).folder());
     measured.iter().map(place).collect()
 }
 
@@ -307,7 +309,7 @@ impl Filling<'_> {
     fn connections(&mut self, measured: &[Measured], said: &Labels) -> Result<(), Error> {
         let mut by_folder: BTreeMap<String, Vec<(&str, &Measured)>> = BTreeMap::new();
         for one in measured {
-            by_folder.entry(said.or(&Labels::told(one)).folder()).or_default().push((self.file, one));
+            by_folder.entry(said.or(&Labels::of(one)).folder()).or_default().push((self.file, one));
         }
         for (folder, rows) in by_folder {
             let batch = connections(&rows)?;
@@ -341,4 +343,43 @@ fn unknown(file: &str, rows: &[(u32, String, u64)]) -> Result<RecordBatch, Error
             Arc::new(UInt64Array::from_iter_values(rows.iter().map(|row| row.2))),
         ],
     )?)
+}
+
+/// Rows of a row group. What is not yet a group is held in memory, encoded.
+const GROUP: usize = 1 << 17;
+
+fn properties() -> WriterProperties {
+    WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(GROUP)).build()
+}
+
+/// A file being written.
+struct Output(ArrowWriter<File>);
+
+impl Output {
+    /// Makes `path`.
+    fn new(path: &Path, schema: SchemaRef) -> Result<Output, Error> {
+        let file = File::create(path).map_err(Error::at(path))?;
+        Ok(Output(ArrowWriter::try_new(file, schema, Some(properties()))?))
+    }
+
+    fn add(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        Ok(self.0.write(batch)?)
+    }
+
+    /// Writes the end, without which it is no Parquet file.
+    fn finish(self) -> Result<(), Error> {
+        self.0.close()?;
+        Ok(())
+    }
+}
+
+/// Writes one record batch as a Parquet file.
+///
+/// # Errors
+/// If `writer` cannot be written to.
+pub fn single(batch: &RecordBatch, writer: impl Write + Send) -> Result<(), Error> {
+    let mut writer = ArrowWriter::try_new(writer, batch.schema(), Some(properties()))?;
+    writer.write(batch)?;
+    writer.close()?;
+    Ok(())
 }

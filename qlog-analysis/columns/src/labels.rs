@@ -22,7 +22,7 @@ pub struct Labels {
 impl Labels {
     /// What a trace tells of a connection.
     #[must_use]
-    pub fn told(measured: &Measured) -> Labels {
+    pub fn of(measured: &Measured) -> Labels {
         let recorded = measured.trace.recorded();
         Labels {
             controller: measured.measures.controller.clone(),
@@ -89,7 +89,7 @@ mod tests {
     #[test]
     fn what_is_said_comes_before_what_is_told() {
         let said = Labels { stack: Some("edge".to_owned()), ..Labels::default() };
-        let told = Labels { stack: Some("quiche".to_owned()), scenario: Some("lab".to_owned()), controller: None };
-        assert_eq!(said.or(&told).values(), ["unknown", "edge", "lab"]);
+        let of_trace = Labels { stack: Some("quiche".to_owned()), scenario: Some("lab".to_owned()), controller: None };
+        assert_eq!(said.or(&of_trace).values(), ["unknown", "edge", "lab"]);
     }
 }

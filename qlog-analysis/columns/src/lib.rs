@@ -7,21 +7,63 @@
 //! [`Dataset`] writes traces into a directory of Parquet files, partitioned by controller,
 //! stack and scenario. Memory is that of some ten thousand rows, whatever the trace.
 
+use std::io;
+use std::path::{Path, PathBuf};
+
+use windlass_qlog_analysis::read::ReadError;
+
 mod connections;
 mod dataset;
-mod error;
 mod labels;
 mod rows;
 mod schema;
 #[cfg(feature = "sql")]
 pub mod sql;
 mod tables;
-mod write;
 
 pub use connections::{connections, sharing};
-pub use dataset::{Added, Dataset};
-pub use error::Error;
+pub use dataset::{Added, Dataset, single};
 pub use labels::{Labels, PARTITIONS, UNKNOWN};
 pub use schema::Table;
 pub use tables::Tables;
-pub use write::single;
+
+/// Why rows could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The trace could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// Something cannot be created, written or moved.
+    #[error("cannot write to {path}: {source}", path = .path.display())]
+    Unwritable {
+        /// What.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The directory holds what is no dataset.
+    #[error(
+        "{dir} holds {entry:?}, which is no part of a dataset; expected a new or empty directory, or a dataset to add to",
+        dir = .dir.display()
+    )]
+    Occupied {
+        /// The directory.
+        dir: PathBuf,
+        /// What is in the way.
+        entry: String,
+    },
+    /// Columns could not be put together.
+    #[error("cannot build columns: {0}")]
+    Arrow(#[from] arrow::error::ArrowError),
+    /// A Parquet file could not be written.
+    #[error("cannot write Parquet: {0}")]
+    Parquet(#[from] parquet::errors::ParquetError),
+}
+
+impl Error {
+    /// That `path` cannot be written.
+    pub(crate) fn at(path: &Path) -> impl FnOnce(io::Error) -> Error {
+        let path = path.to_owned();
+        move |source| Error::Unwritable { path, source }
+    }
+}

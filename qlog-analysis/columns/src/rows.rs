@@ -205,7 +205,7 @@ impl Recovery {
 
 /// What an event tells that has no table of its own.
 #[derive(Clone, Copy, Default, Debug)]
-pub(crate) struct Told<'a> {
+pub(crate) struct OtherRow<'a> {
     pub(crate) event: &'a str,
     pub(crate) value: Option<&'a str>,
     pub(crate) number: Option<u32>,
@@ -226,14 +226,14 @@ pub(crate) struct Events {
 }
 
 impl Events {
-    pub(crate) fn add(&mut self, origin: &Origin<'_>, told: &Told<'_>) {
+    pub(crate) fn add(&mut self, origin: &Origin<'_>, row: &OtherRow<'_>) {
         self.rows += 1;
         self.origins.add(origin);
-        self.event.append_value(told.event);
-        self.value.append_option(told.value);
-        self.number.append_option(told.number);
-        self.trigger.append_option(told.trigger);
-        self.peer.append_option(told.peer);
+        self.event.append_value(row.event);
+        self.value.append_option(row.value);
+        self.number.append_option(row.number);
+        self.trigger.append_option(row.trigger);
+        self.peer.append_option(row.peer);
     }
 
     pub(crate) fn size(&self) -> usize {
@@ -254,14 +254,14 @@ impl Events {
 
 /// Numbers that controllers tell of themselves.
 #[derive(Default)]
-pub(crate) struct Facts {
+pub(crate) struct StateVariables {
     origins: Origins,
     name: Words,
     value: Float64Builder,
     rows: usize,
 }
 
-impl Facts {
+impl StateVariables {
     pub(crate) fn add(&mut self, origin: &Origin<'_>, name: &str, value: f64) {
         self.rows += 1;
         self.origins.add(origin);
@@ -278,6 +278,6 @@ impl Facts {
         let mut columns = self.origins.take();
         columns.push(Arc::new(self.name.finish()));
         columns.push(Arc::new(self.value.finish()));
-        Ok(RecordBatch::try_new(Table::Facts.schema(), columns)?)
+        Ok(RecordBatch::try_new(Table::StateVariables.schema(), columns)?)
     }
 }

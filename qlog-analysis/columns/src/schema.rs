@@ -14,7 +14,7 @@ pub enum Table {
     /// All other events.
     Events,
     /// Numbers that controllers tell of themselves.
-    Facts,
+    StateVariables,
     /// What the readers did not understand, counted.
     Unknown,
     /// A row a connection: what is said of it, and its measures.
@@ -24,7 +24,7 @@ pub enum Table {
 impl Table {
     /// Every table.
     pub const ALL: [Table; 6] =
-        [Table::Packets, Table::Recovery, Table::Events, Table::Facts, Table::Unknown, Table::Connections];
+        [Table::Packets, Table::Recovery, Table::Events, Table::StateVariables, Table::Unknown, Table::Connections];
 
     /// Its name, which is also that of its folder.
     #[must_use]
@@ -33,7 +33,7 @@ impl Table {
             Table::Packets => "packets",
             Table::Recovery => "recovery",
             Table::Events => "events",
-            Table::Facts => "facts",
+            Table::StateVariables => "state_variables",
             Table::Unknown => "unknown",
             Table::Connections => "connections",
         }
@@ -46,7 +46,7 @@ impl Table {
             Table::Packets => PACKETS.clone(),
             Table::Recovery => RECOVERY.clone(),
             Table::Events => EVENTS.clone(),
-            Table::Facts => FACTS.clone(),
+            Table::StateVariables => STATE_VARIABLES.clone(),
             Table::Unknown => UNKNOWN.clone(),
             Table::Connections => crate::connections::SCHEMA.clone(),
         }
@@ -146,7 +146,7 @@ static EVENTS: LazyLock<SchemaRef> = LazyLock::new(|| {
     ])
 });
 
-static FACTS: LazyLock<SchemaRef> =
+static STATE_VARIABLES: LazyLock<SchemaRef> =
     LazyLock::new(|| event([always("name", word()), perhaps("value", DataType::Float64)]));
 
 static UNKNOWN: LazyLock<SchemaRef> = LazyLock::new(|| {

@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 use windlass_qlog_analysis::model::{Batch, Event, EventKind};
 
-use crate::rows::{Events, Facts, Origin, Packets, Recovery, Told};
+use crate::rows::{Events, Origin, OtherRow, Packets, Recovery, StateVariables};
 use crate::{Error, Table};
 
 /// Rows after which a table is full.
@@ -16,7 +16,7 @@ pub struct Tables {
     packets: Packets,
     recovery: Recovery,
     events: Events,
-    facts: Facts,
+    state_variables: StateVariables,
 }
 
 impl Tables {
@@ -30,17 +30,17 @@ impl Tables {
         let origin = Origin { file, trace: batch.trace, connection, seq, time };
         let packet = |index: u32| &batch.packets[index as usize];
         match kind {
-            EventKind::Sent(index) => self.packets.add(&origin, "sent", packet(index), batch),
-            EventKind::Received(index) => self.packets.add(&origin, "received", packet(index), batch),
-            EventKind::Lost(index) => self.packets.add(&origin, "lost", packet(index), batch),
-            EventKind::Dropped(index) => self.packets.add(&origin, "dropped", packet(index), batch),
-            EventKind::Metrics(index) => self.recovery.add(&origin, &batch.metrics[index as usize]),
-            other => self.events.add(&origin, &told(other, batch, index)),
+            EventKind::PacketSent(index) => self.packets.add(&origin, "sent", packet(index), batch),
+            EventKind::PacketReceived(index) => self.packets.add(&origin, "received", packet(index), batch),
+            EventKind::PacketLost(index) => self.packets.add(&origin, "lost", packet(index), batch),
+            EventKind::PacketDropped(index) => self.packets.add(&origin, "dropped", packet(index), batch),
+            EventKind::MetricsUpdated(index) => self.recovery.add(&origin, &batch.metrics[index as usize]),
+            other => self.events.add(&origin, &other_row(other, batch, index)),
         }
         let event = index as u32;
-        let first = batch.facts.partition_point(|fact| fact.event < event);
-        for fact in batch.facts[first..].iter().take_while(|fact| fact.event == event) {
-            self.facts.add(&origin, batch.name(fact.name), fact.value);
+        let first = batch.state_variables.partition_point(|fact| fact.event < event);
+        for fact in batch.state_variables[first..].iter().take_while(|fact| fact.event == event) {
+            self.state_variables.add(&origin, batch.name(fact.name), fact.value);
         }
     }
 
@@ -71,39 +71,44 @@ impl Tables {
         if self.events.size() >= least {
             full.push((Table::Events, self.events.take()?));
         }
-        if self.facts.size() >= least {
-            full.push((Table::Facts, self.facts.take()?));
+        if self.state_variables.size() >= least {
+            full.push((Table::StateVariables, self.state_variables.take()?));
         }
         Ok(full)
     }
 }
 
 /// What an event tells that is neither packet nor metrics.
-fn told(kind: EventKind, batch: &Batch, index: usize) -> Told<'_> {
-    let number = |event, number| Told { event, number: Some(number), ..Told::default() };
+fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
+    let number = |event, number| OtherRow { event, number: Some(number), ..OtherRow::default() };
     match kind {
-        EventKind::State(state) => {
+        EventKind::CongestionState(state) => {
             let state = batch.states[state as usize];
             let trigger = state.trigger.map(|name| batch.name(name));
-            Told { event: "congestion_state_updated", value: Some(batch.name(state.new)), trigger, ..Told::default() }
+            OtherRow {
+                event: "congestion_state_updated",
+                value: Some(batch.name(state.new)),
+                trigger,
+                ..OtherRow::default()
+            }
         }
         EventKind::Controller(name) => {
-            Told { event: "congestion_controller", value: Some(batch.name(name)), ..Told::default() }
+            OtherRow { event: "congestion_controller", value: Some(batch.name(name)), ..OtherRow::default() }
         }
-        EventKind::Marked(packets) => number("marked", packets),
-        EventKind::Losses(packets) => number("losses", packets),
-        EventKind::Mtu(bytes) => number("mtu_updated", bytes),
-        EventKind::Delivered(bytes) => number("delivered", bytes),
-        EventKind::Spurious => Told { event: "spurious_loss", ..Told::default() },
+        EventKind::EcnCe(packets) => number("marked", packets),
+        EventKind::PacketsLost(packets) => number("losses", packets),
+        EventKind::MtuUpdated(bytes) => number("mtu_updated", bytes),
+        EventKind::DataDelivered(bytes) => number("delivered", bytes),
+        EventKind::SpuriousLoss => OtherRow { event: "spurious_loss", ..OtherRow::default() },
         EventKind::Other(name) => {
             let at = batch.peers.binary_search_by_key(&(index as u32), |peer| peer.event);
             let peer = at.ok().map(|at| batch.name(batch.peers[at].address));
-            Told { event: batch.name(name), peer, ..Told::default() }
+            OtherRow { event: batch.name(name), peer, ..OtherRow::default() }
         }
-        EventKind::Sent(_)
-        | EventKind::Received(_)
-        | EventKind::Lost(_)
-        | EventKind::Dropped(_)
-        | EventKind::Metrics(_) => Told::default(),
+        EventKind::PacketSent(_)
+        | EventKind::PacketReceived(_)
+        | EventKind::PacketLost(_)
+        | EventKind::PacketDropped(_)
+        | EventKind::MetricsUpdated(_) => OtherRow::default(),
     }
 }

@@ -2,8 +2,6 @@
 
 use serde::Serialize;
 
-use crate::number::{MAX_SAFE_INTEGER, push_millis, push_u64};
-
 /// A growing JSON text. A comma is put before a key or element wherever one is due.
 #[derive(Debug, Default)]
 pub(crate) struct Json {
@@ -102,6 +100,118 @@ impl Json {
         if serde_json::to_writer(&mut self.bytes, value).is_err() {
             self.bytes.truncate(start);
             self.raw("null");
+        }
+    }
+}
+
+/// Largest integer every JSON parser keeps exact, 2^53 − 1
+/// (`draft-ietf-quic-qlog-main-schema`, "JSON Interoperability").
+pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
+2021222324252627282930313233343536373839\
+4041424344454647484950515253545556575859\
+6061626364656667686970717273747576777879\
+8081828384858687888990919293949596979899";
+
+/// Appends `value` in decimal.
+#[inline]
+pub(crate) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0u8; 20];
+    let mut at = digits.len();
+    while value >= 100 {
+        let pair = (value % 100) as usize * 2;
+        value /= 100;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    }
+    if value >= 10 {
+        let pair = value as usize * 2;
+        at -= 2;
+        digits[at..at + 2].copy_from_slice(&PAIRS[pair..pair + 2]);
+    } else {
+        at -= 1;
+        digits[at] = b'0' + value as u8;
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends `ns` nanoseconds as milliseconds: a decimal number with as many of six
+/// fractional digits as it needs.
+#[inline]
+pub(crate) fn push_millis(out: &mut Vec<u8>, ns: u64) {
+    push_u64(out, ns / 1_000_000);
+    let fraction = (ns % 1_000_000) as usize;
+    if fraction == 0 {
+        return;
+    }
+    let mut digits = *b".000000";
+    for (i, pair) in [fraction / 10_000, fraction / 100 % 100, fraction % 100].into_iter().enumerate() {
+        digits[1 + 2 * i..3 + 2 * i].copy_from_slice(&PAIRS[2 * pair..2 * pair + 2]);
+    }
+    let mut end = digits.len();
+    while digits[end - 1] == b'0' {
+        end -= 1;
+    }
+    out.extend_from_slice(&digits[..end]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn integer(value: u64) -> String {
+        let mut out = Vec::new();
+        push_u64(&mut out, value);
+        String::from_utf8(out).unwrap()
+    }
+
+    fn millis(ns: u64) -> String {
+        let mut out = Vec::new();
+        push_millis(&mut out, ns);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn integers_are_written_as_std_writes_them() {
+        let mut value = 1u64;
+        for shift in 0..64 {
+            for near in [value - 1, value, value + 1] {
+                assert_eq!(integer(near), near.to_string(), "2^{shift}");
+            }
+            value = value.wrapping_shl(1).max(1);
+        }
+        for power in 0..20 {
+            let ten = 10u64.pow(power);
+            for near in [ten - 1, ten, ten + 1] {
+                assert_eq!(integer(near), near.to_string());
+            }
+        }
+        assert_eq!(integer(u64::MAX), u64::MAX.to_string());
+    }
+
+    #[test]
+    fn milliseconds_keep_every_nanosecond_and_no_trailing_zero() {
+        for (ns, text) in [
+            (0, "0"),
+            (1, "0.000001"),
+            (10, "0.00001"),
+            (999_999, "0.999999"),
+            (1_000_000, "1"),
+            (1_500_000, "1.5"),
+            (12_345_678, "12.345678"),
+            (100_020_000, "100.02"),
+            (u64::MAX, "18446744073709.551615"),
+        ] {
+            assert_eq!(millis(ns), text);
+        }
+    }
+
+    #[test]
+    fn milliseconds_read_back_as_the_nearest_float() {
+        for ns in (0..20_000_000).step_by(997) {
+            let read: f64 = millis(ns).parse().unwrap();
+            assert_eq!((read * 1e6).round() as u64, ns);
         }
     }
 }

@@ -22,7 +22,6 @@
 
 mod acked;
 mod json;
-mod number;
 mod packet;
 mod records;
 mod recovery;
@@ -30,7 +29,7 @@ mod schema;
 mod trace;
 
 pub use acked::Acknowledged;
-pub use number::MAX_SAFE_INTEGER;
+pub use json::MAX_SAFE_INTEGER;
 pub use packet::{Ack, EcnCounts, Frame, LossTrigger, Packet, PacketType, SendTrigger};
 pub use records::{Framing, Record, Records};
 pub use recovery::{Metrics, RecoveryParameters, Side, TransportParameters};

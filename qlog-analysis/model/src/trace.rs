@@ -5,8 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::acked::Acknowledged;
-use crate::json::Json;
-use crate::number::push_millis;
+use crate::json::{Json, push_millis};
 use crate::schema::Names;
 use crate::{Metrics, Profile};
 

@@ -5,7 +5,7 @@
 
 use windlass_qlog::Acknowledged;
 
-use super::Lost;
+use super::Omitted;
 use super::node::Node;
 
 /// A range of more numbers than this is not taken by its word.
@@ -42,20 +42,20 @@ impl Acks {
 
     /// Rewrites the ranges of a packet's ACK frames. Those of a packet sent are about the
     /// packets of the other end, which qvis does not draw; of them the largest stays.
-    pub(super) fn rewrite(&mut self, data: &mut Node<'_>, received: bool, lost: &mut Lost) {
+    pub(super) fn rewrite(&mut self, data: &mut Node<'_>, received: bool, omitted: &mut Omitted) {
         let space = self.space(data);
         let Some(Node::Array(frames)) = data.get_mut("frames") else { return };
         for frame in frames.iter_mut().filter(|frame| frame.get("frame_type").is_some_and(|kind| kind.is("ack"))) {
             let Some(Node::Array(ranges)) = frame.get_mut("acked_ranges") else { continue };
-            let told: Vec<(u64, u64)> = ranges.iter().filter_map(|range| space.told(range, lost)).collect();
-            let Some(largest) = told.iter().map(|range| range.1).max() else {
+            let acked: Vec<(u64, u64)> = ranges.iter().filter_map(|range| space.bounded(range, omitted)).collect();
+            let Some(largest) = acked.iter().map(|range| range.1).max() else {
                 frame.take("acked_ranges");
                 continue;
             };
             let pair = |low, high| Node::Array(vec![Node::number(low), Node::number(high)]);
             let mut named = Vec::new();
             let mut top = None;
-            for (low, high) in told.into_iter().filter(|_| received) {
+            for (low, high) in acked.into_iter().filter(|_| received) {
                 space.named.add(low, high, |low, high| {
                     top = top.max(Some(high));
                     named.push(pair(low, high));
@@ -71,13 +71,13 @@ impl Acks {
 
 impl Space {
     /// The numbers of a range, as far as they can be meant.
-    fn told(&self, range: &Node<'_>, lost: &mut Lost) -> Option<(u64, u64)> {
+    fn bounded(&self, range: &Node<'_>, omitted: &mut Omitted) -> Option<(u64, u64)> {
         let ends = match range {
             Node::Array(ends) => (ends.first().and_then(Node::whole), ends.get(1).map(Node::whole)),
             single => (single.whole(), None),
         };
         let (Some(one), other) = ends else {
-            lost.add("acknowledged ranges that are no numbers");
+            omitted.add("acknowledged ranges that are no numbers");
             return None;
         };
         let other = other.flatten().unwrap_or(one);
@@ -85,7 +85,7 @@ impl Space {
         if high - low < WIDEST {
             return Some((low, high));
         }
-        lost.add("acknowledged ranges over more packets than were sent, cut to those");
+        omitted.add("acknowledged ranges over more packets than were sent, cut to those");
         let high = self.largest_sent.map_or(low, |sent| high.min(sent));
         (high >= low).then(|| (low.max(high.saturating_sub(WIDEST - 1)), high))
     }

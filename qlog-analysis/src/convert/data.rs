@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use windlass_qlog::MAX_SAFE_INTEGER;
 
-use super::Lost;
+use super::Omitted;
 use super::node::{Node, millis};
-use crate::model::Era;
-use crate::read::dialect::Dialect;
+use crate::model::SchemaVersion;
+use crate::read::encoding::Encoding;
 
 /// From here on a slow start threshold stands for infinity, as in the reader.
 const INFINITE: u64 = 1 << 62;
@@ -23,8 +23,8 @@ pub(super) fn is_packet(kind: &str) -> bool {
 }
 
 /// Brings the data of an event into the IETF form; `kind` is its name there.
-pub(super) fn renew(kind: &str, data: &mut Node<'_>, era: Era, dialect: &Dialect) {
-    if era != Era::Ietf {
+pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVersion, encoding: &Encoding) {
+    if schema_version != SchemaVersion::Ietf {
         numbers(data);
     }
     match kind {
@@ -35,12 +35,12 @@ pub(super) fn renew(kind: &str, data: &mut Node<'_>, era: Era, dialect: &Dialect
             if data.get("ssthresh").and_then(Node::whole).is_some_and(infinite) {
                 data.take("ssthresh");
             }
-            delays(data, dialect);
+            delays(data, encoding);
         }
-        "recovery_parameters_set" => delays(data, dialect),
+        "recovery_parameters_set" => delays(data, encoding),
         "parameters_set" => data.rename("owner", "initiator"),
         "mtu_updated" if !data.has("new") => data.rename("mtu", "new"),
-        kind if is_packet(kind) => packet(data, dialect),
+        kind if is_packet(kind) => packet_to_ietf(data, encoding),
         _ => {}
     }
 }
@@ -107,13 +107,13 @@ fn bare(node: &mut Node<'_>) {
 }
 
 /// Delays in milliseconds.
-fn delays(node: &mut Node<'_>, dialect: &Dialect) {
-    if dialect.rtt_places == 6 {
+fn delays(node: &mut Node<'_>, encoding: &Encoding) {
+    if encoding.rtt_places == 6 {
         return;
     }
     for key in DELAYS {
         let Some(value) = node.get_mut(key) else { continue };
-        if let Some(ns) = value.decimal().and_then(|delay| delay.scaled(dialect.rtt_places)) {
+        if let Some(ns) = value.decimal().and_then(|delay| delay.scaled(encoding.rtt_places)) {
             let mut text = Vec::new();
             millis(ns, &mut text);
             *value = Node::Scalar(Cow::Owned(text));
@@ -132,7 +132,7 @@ fn packet_type(word: &[u8]) -> Option<&'static str> {
     })
 }
 
-fn packet(data: &mut Node<'_>, dialect: &Dialect) {
+fn packet_to_ietf(data: &mut Node<'_>, encoding: &Encoding) {
     let known: [&[u8]; 6] = [b"initial", b"handshake", b"0RTT", b"1RTT", b"retry", b"version_negotiation"];
     let is_type =
         |node: &Node<'_>| node.text().is_some_and(|word| known.contains(&word) || packet_type(word).is_some());
@@ -165,7 +165,7 @@ fn packet(data: &mut Node<'_>, dialect: &Dialect) {
         }
     }
     if let Some(Node::Array(frames)) = data.get_mut("frames") {
-        frames.iter_mut().for_each(|frame| renew_frame(frame, dialect));
+        frames.iter_mut().for_each(|frame| frame_to_ietf(frame, encoding));
     }
 }
 
@@ -177,13 +177,13 @@ fn after_header<'a>(data: &mut Node<'a>, key: &'static str, value: Node<'a>) {
     fields.insert(at, (Cow::Borrowed(key.as_bytes()), value));
 }
 
-fn renew_frame(frame: &mut Node<'_>, dialect: &Dialect) {
+fn frame_to_ietf(frame: &mut Node<'_>, encoding: &Encoding) {
     frame.rename("type", "frame_type");
     let kind = frame.get("frame_type").and_then(Node::text).map(|kind| kind.to_ascii_lowercase()).unwrap_or_default();
     if frame.get("frame_type").and_then(Node::text).is_some_and(|word| word != kind.as_slice()) {
         frame.set("frame_type", Node::word(&String::from_utf8_lossy(&kind)));
     }
-    delays(frame, dialect);
+    delays(frame, encoding);
     match kind.as_slice() {
         b"stream" | b"crypto" | b"datagram" => {
             if kind == b"stream" && frame.has("id") {
@@ -236,25 +236,25 @@ fn one_or_two(range: &mut Node<'_>) {
 
 /// Brings data of the IETF form into that of 0.3, but for acknowledged ranges; whether the
 /// event is worth writing at all.
-pub(super) fn age(kind: &str, data: &mut Node<'_>, lost: &mut Lost) -> bool {
+pub(super) fn to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool {
     match kind {
         "recovery_metrics_updated" => data.rename("congestion_window", "cwnd"),
         "parameters_set" => data.rename("initiator", "owner"),
-        kind if is_packet(kind) => return age_packet(kind, data, lost),
+        kind if is_packet(kind) => return packet_to_v03(kind, data, omitted),
         _ => {}
     }
     true
 }
 
-fn age_packet(kind: &str, data: &mut Node<'_>, lost: &mut Lost) -> bool {
+fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool {
     let mut carried = 0_u64;
     if let Some(Node::Array(frames)) = data.get_mut("frames") {
         for frame in frames {
-            carried = carried.saturating_add(age_frame(frame));
+            carried = carried.saturating_add(frame_to_v03(frame));
         }
     }
     if kind == "packet_lost" && data.get("header").and_then(|header| header.get("packet_number")).is_none() {
-        lost.add("lost packets without a number, which qvis does not draw");
+        omitted.add("lost packets without a number, which qvis does not draw");
         return false;
     }
     if !matches!(kind, "packet_sent" | "packet_received") {
@@ -265,10 +265,10 @@ fn age_packet(kind: &str, data: &mut Node<'_>, lost: &mut Lost) -> bool {
         return true;
     }
     if carried == 0 {
-        lost.add("packets without a length, which qvis leaves out");
+        omitted.add("packets without a length, which qvis leaves out");
         return false;
     }
-    lost.add("lengths of packets, for which the data in them now stands");
+    omitted.add("lengths of packets, for which the data in them now stands");
     if let Some(raw @ Node::Object(_)) = data.get_mut("raw") {
         raw.set_first("length", Node::number(carried));
     } else {
@@ -278,7 +278,7 @@ fn age_packet(kind: &str, data: &mut Node<'_>, lost: &mut Lost) -> bool {
 }
 
 /// Gives a frame the form of 0.3; how many bytes of data it says it holds.
-fn age_frame(frame: &mut Node<'_>) -> u64 {
+fn frame_to_v03(frame: &mut Node<'_>) -> u64 {
     let kind = frame.get("frame_type").and_then(Node::text).unwrap_or_default().to_vec();
     let mut carried = 0;
     match kind.as_slice() {

@@ -1,41 +1,41 @@
 //! One event of any era, taken apart as far as it needs to be.
 
 use crate::json::{Cursor, Malformed};
-use crate::read::dialect::{Dialect, Role};
+use crate::read::encoding::{Encoding, Role};
 
 /// An event. Values are the text they are written with.
 #[derive(Debug)]
-pub(super) struct Told<'a> {
+pub(super) struct RawEvent<'a> {
     /// When, ns of the trace's clock; since the event before where the trace counts so.
     pub(super) time: i64,
     /// Its name, with a namespace.
     pub(super) name: String,
     pub(super) group: Option<&'a [u8]>,
     pub(super) data: &'a [u8],
-    /// What else is told beside the data.
+    /// What else is event beside the data.
     pub(super) rest: Vec<(&'a [u8], &'a [u8])>,
 }
 
 /// Reads an event of a record.
-pub(super) fn read<'a>(text: &'a [u8], dialect: &Dialect) -> Result<Told<'a>, Malformed> {
+pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'a>, Malformed> {
     let mut cursor = Cursor::new(text);
     let mut time = None;
     let mut parts: [&[u8]; 3] = [b"", b"", b""];
-    let mut told = Told { time: 0, name: String::new(), group: None, data: b"{}", rest: Vec::new() };
-    let places = dialect.time_places;
+    let mut event = RawEvent { time: 0, name: String::new(), group: None, data: b"{}", rest: Vec::new() };
+    let places = encoding.time_places;
     let mut take = |role: Role, key: &'a [u8], value: &mut Cursor<'a>| -> Result<(), Malformed> {
         match role {
             Role::Time => time = value.decimal()?.and_then(|time| time.scaled(places)),
             Role::Category => parts[0] = value.word()?.unwrap_or_default(),
             Role::Type if key == b"name" => parts[2] = value.word()?.unwrap_or_default(),
             Role::Type => parts[1] = value.word()?.unwrap_or_default(),
-            Role::Group => told.group = Some(value.raw()?),
-            Role::Data => told.data = Some(value.raw()?).filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"),
+            Role::Group => event.group = Some(value.raw()?),
+            Role::Data => event.data = Some(value.raw()?).filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"),
             Role::Path | Role::Trigger | Role::Other => {
                 let value = value.raw()?;
                 // A first path is not worth telling, nor that something had no trigger.
                 if role != Role::Path || value != b"0" {
-                    told.rest.push((key, value));
+                    event.rest.push((key, value));
                 }
             }
         }
@@ -44,7 +44,7 @@ pub(super) fn read<'a>(text: &'a [u8], dialect: &Dialect) -> Result<Told<'a>, Ma
     if cursor.peek() == Some(b'[') {
         let mut index = 0;
         cursor.array(|value| {
-            let role = dialect.fields.get(index).copied().unwrap_or(Role::Other);
+            let role = encoding.fields.get(index).copied().unwrap_or(Role::Other);
             index += 1;
             let key: &[u8] = match role {
                 Role::Path => b"path_id",
@@ -69,8 +69,8 @@ pub(super) fn read<'a>(text: &'a [u8], dialect: &Dialect) -> Result<Told<'a>, Ma
     cursor.end()?;
     let Some(time) = time else { return Err(Malformed { at: 0, expected: "an event with a time" }) };
     let [category, kind, name] = parts.map(String::from_utf8_lossy);
-    told.time = time;
-    told.name = match (category.as_ref(), kind.as_ref(), name.as_ref()) {
+    event.time = time;
+    event.name = match (category.as_ref(), kind.as_ref(), name.as_ref()) {
         (_, "", "") => return Err(Malformed { at: 0, expected: "an event with a name" }),
         (_, _, name) if name.contains(':') => name.to_owned(),
         ("", kind, "") if kind.contains(':') => kind.to_owned(),
@@ -79,7 +79,7 @@ pub(super) fn read<'a>(text: &'a [u8], dialect: &Dialect) -> Result<Told<'a>, Ma
             format!("{category}:{}", if name.is_empty() { kind } else { name })
         }
     };
-    Ok(told)
+    Ok(event)
 }
 
 /// Namespace and kind.

@@ -9,8 +9,8 @@ use windlass_qlog::{
 
 use super::node::{Node, millis};
 use super::survey::Surveyed;
-use super::{Layout, Lost};
-use crate::model::{Era, Vantage};
+use super::{Layout, Omitted};
+use crate::model::{SchemaVersion, Vantage};
 
 /// Media type of qlog in plain JSON.
 const MEDIA_TYPE_CONTAINED: &str = "application/qlog+json";
@@ -19,26 +19,26 @@ const MEDIA_TYPE_CONTAINED: &str = "application/qlog+json";
 const IDENTIFYING: [&str; 4] = ["file_schema", "serialization_format", "qlog_version", "qlog_format"];
 const EARLIER: [&str; 4] = ["protocol_type", "protocol_types", "summary", "configuration"];
 
-/// The top of a file, without its traces; `told` is what the source says there.
-pub(super) fn top(told: Node<'static>, profile: Profile, layout: Layout, lost: &mut Lost) -> Node<'static> {
+/// The top of a file, without its traces; `source` is what the source says there.
+pub(super) fn top(source: Node<'static>, profile: Profile, layout: Layout, omitted: &mut Omitted) -> Node<'static> {
     let (names, values) = match (profile, layout) {
         (Profile::Ietf, Layout::Sequence) => (&IDENTIFYING[..2], [FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL]),
         (Profile::Ietf, Layout::Contained) => (&IDENTIFYING[..2], [FILE_SCHEMA_CONTAINED, MEDIA_TYPE_CONTAINED]),
         (Profile::Qvis, Layout::Sequence) => (&IDENTIFYING[2..], ["0.3", "JSON-SEQ"]),
         (Profile::Qvis, Layout::Contained) => (&IDENTIFYING[2..], ["0.3", "JSON"]),
     };
-    let mut top = told;
+    let mut top = source;
     for name in IDENTIFYING.iter().chain(&["traces", "trace", "events", "connections"]) {
         while top.take(name).is_some() {}
     }
-    leave_out(&mut top, &EARLIER, lost);
+    leave_out(&mut top, &EARLIER, omitted);
     for (name, value) in names.iter().zip(values).rev() {
         top.set_first(name, Node::word(value));
     }
     top
 }
 
-fn leave_out(node: &mut Node<'_>, names: &[&str], lost: &mut Lost) {
+fn leave_out(node: &mut Node<'_>, names: &[&str], omitted: &mut Omitted) {
     for name in names {
         // Offsets of zero and units say nothing more once times are milliseconds.
         if let Some(gone) = node.take(name) {
@@ -46,44 +46,44 @@ fn leave_out(node: &mut Node<'_>, names: &[&str], lost: &mut Lost) {
                 !matches!(key.as_ref(), b"time_units") && value.decimal().is_none_or(|number| number.to_f64() != 0.0)
             };
             if *name != "configuration" || gone.fields().iter().any(says) {
-                lost.add(&format!("the header's {name}"));
+                omitted.add(&format!("the header's {name}"));
             }
         }
     }
 }
 
 /// The header of a trace.
-pub(super) fn trace(surveyed: &Surveyed, profile: Profile, lost: &mut Lost) -> Node<'static> {
+pub(super) fn trace(surveyed: &Surveyed, profile: Profile, omitted: &mut Omitted) -> Node<'static> {
     let mut header = surveyed.header.clone();
     for name in ["events", "event_fields", "fields", "connectionid", "starttime"].iter().chain(&IDENTIFYING) {
         while header.take(name).is_some() {}
     }
-    leave_out(&mut header, &EARLIER, lost);
+    leave_out(&mut header, &EARLIER, omitted);
     header.take("vantagepoint");
     header.set("vantage_point", vantage(surveyed));
     let mut common = header.get("common_fields").cloned().unwrap_or(Node::empty());
-    leave_out(&mut common, &EARLIER, lost);
+    leave_out(&mut common, &EARLIER, omitted);
     match profile {
         Profile::Ietf => {
             common.rename("ODCID", "group_id");
             if !common.has("group_id") && surveyed.groups.is_empty() && !surveyed.trace.group.is_empty() {
                 common.set_first("group_id", Node::word(&surveyed.trace.group));
             }
-            common_ietf(&mut common, surveyed, lost);
+            common_ietf(&mut common, surveyed, omitted);
             header.set("common_fields", common);
-            header.set("event_schemas", schemas(&surveyed.header, surveyed, lost));
+            header.set("event_schemas", schemas(&surveyed.header, surveyed, omitted));
         }
         Profile::Qvis => {
             common.rename("group_id", "ODCID");
             group(&mut common, surveyed);
-            common_qvis(&mut common, surveyed, lost);
+            common_qvis(&mut common, surveyed, omitted);
             header.set("common_fields", common);
             if let Some(Node::Array(schemas)) = header.take("event_schemas") {
                 let ours = |schema: &Node<'_>| {
                     let text = schema.text().unwrap_or_default();
                     text == WINDLASS_EVENTS.as_bytes() || text.starts_with(EVENT_SCHEMA_PREFIX.as_bytes())
                 };
-                schemas.iter().filter(|schema| !ours(schema)).for_each(|_| lost.add("URIs of event schemas"));
+                schemas.iter().filter(|schema| !ours(schema)).for_each(|_| omitted.add("URIs of event schemas"));
             }
         }
     }
@@ -128,26 +128,26 @@ fn is_null(node: &Node<'_>) -> bool {
     matches!(node, Node::Scalar(text) if **text == *b"0" || **text == *b"\"0\"" || **text == *b"null")
 }
 
-fn common_ietf(common: &mut Node<'static>, surveyed: &Surveyed, lost: &mut Lost) {
-    let told = surveyed.trace.era == Era::Ietf;
-    if told && !common.has("time_format") && !common.has("reference_time") {
+fn common_ietf(common: &mut Node<'static>, surveyed: &Surveyed, omitted: &mut Omitted) {
+    let is_ietf = surveyed.trace.schema_version == SchemaVersion::Ietf;
+    if is_ietf && !common.has("time_format") && !common.has("reference_time") {
         return;
     }
     common.set("time_format", Node::word("relative_to_epoch"));
-    if told && matches!(common.get("reference_time"), Some(Node::Object(_))) {
+    if is_ietf && matches!(common.get("reference_time"), Some(Node::Object(_))) {
         return;
     }
     let (clock, epoch) =
         if surveyed.is_absolute() { ("system", "1970-01-01T00:00:00.000Z") } else { ("monotonic", "unknown") };
     if !surveyed.is_absolute() && common.get("reference_time").is_some_and(|time| !is_null(time)) {
-        lost.add("the header's reference_time");
+        omitted.add("the header's reference_time");
     }
     let parts = [("clock_type", clock), ("epoch", epoch)];
     let parts = parts.map(|(key, value)| (Cow::Borrowed(key.as_bytes()), Node::word(value)));
     common.set("reference_time", Node::Object(parts.into()));
 }
 
-fn common_qvis(common: &mut Node<'static>, surveyed: &Surveyed, lost: &mut Lost) {
+fn common_qvis(common: &mut Node<'static>, surveyed: &Surveyed, omitted: &mut Omitted) {
     common.set("time_format", Node::word("relative"));
     if surveyed.is_absolute() {
         let mut text = Vec::new();
@@ -162,7 +162,7 @@ fn common_qvis(common: &mut Node<'static>, surveyed: &Surveyed, lost: &mut Lost)
             let plain =
                 reference.get("epoch").is_some_and(|epoch| epoch.is("unknown")) && reference.fields().len() <= 2;
             if !plain {
-                lost.add("the header's reference_time");
+                omitted.add("the header's reference_time");
             }
             common.set("reference_time", Node::number(0));
         }
@@ -177,10 +177,10 @@ pub(super) fn origin(surveyed: &Surveyed, profile: Profile) -> i64 {
 }
 
 /// The schemas of all namespaces: those that the file names, and what it does not name.
-fn schemas(header: &Node<'static>, surveyed: &Surveyed, lost: &mut Lost) -> Node<'static> {
+fn schemas(header: &Node<'static>, surveyed: &Surveyed, omitted: &mut Omitted) -> Node<'static> {
     let mut uris: Vec<String> = Vec::new();
-    if let Some(Node::Array(told)) = header.get("event_schemas") {
-        let texts = told.iter().filter_map(|uri| uri.text());
+    if let Some(Node::Array(listed)) = header.get("event_schemas") {
+        let texts = listed.iter().filter_map(|uri| uri.text());
         uris.extend(texts.map(|uri| String::from_utf8_lossy(uri).into_owned()));
     }
     let covers = |uris: &[String], namespace: &str| {
@@ -203,7 +203,7 @@ fn schemas(header: &Node<'static>, surveyed: &Surveyed, lost: &mut Lost) -> Node
                 format!("{SCHEMA_URI}unnamed/{other}")
             }
             _ => {
-                lost.add("names of event schemas that fit into no URI");
+                omitted.add("names of event schemas that fit into no URI");
                 continue;
             }
         });

@@ -8,13 +8,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Lost;
+use super::Omitted;
 use super::node::millis;
-use crate::flight::{Fate, Flight, Sent};
+use crate::flight::{Flight, PacketStatus, Sent};
 use crate::model::{Batch, Event, EventKind, Metrics, Name, Packet, PacketType};
 
 /// Takes an event: its name, connection and data.
-type Hand<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
+type EmitEvent<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
 
 /// What is rebuilt of one connection.
 #[derive(Default, Debug)]
@@ -40,30 +40,30 @@ impl Writer {
 
     /// Hands over the events that say what `event` says, each as its name, connection and
     /// data.
-    pub(super) fn events(&mut self, batch: &Batch, event: &Event, lost: &mut Lost, hand: &mut Hand<'_>) {
+    pub(super) fn events(&mut self, batch: &Batch, event: &Event, omitted: &mut Omitted, emit: &mut EmitEvent<'_>) {
         let group = match batch.name(event.group) {
             "" => None,
             group => Some(super::survey::group_text(group)),
         };
         let mut data = Object::default();
         let name = match event.kind {
-            EventKind::Sent(index)
-            | EventKind::Received(index)
-            | EventKind::Lost(index)
-            | EventKind::Dropped(index) => {
+            EventKind::PacketSent(index)
+            | EventKind::PacketReceived(index)
+            | EventKind::PacketLost(index)
+            | EventKind::PacketDropped(index) => {
                 packet(&batch.packets[index as usize], batch, &mut data);
                 match event.kind {
-                    EventKind::Sent(_) => "quic:packet_sent",
-                    EventKind::Received(_) => "quic:packet_received",
-                    EventKind::Lost(_) => "quic:packet_lost",
+                    EventKind::PacketSent(_) => "quic:packet_sent",
+                    EventKind::PacketReceived(_) => "quic:packet_received",
+                    EventKind::PacketLost(_) => "quic:packet_lost",
                     _ => "quic:packet_dropped",
                 }
             }
-            EventKind::Metrics(index) => {
+            EventKind::MetricsUpdated(index) => {
                 metrics(&batch.metrics[index as usize], &mut data);
                 "quic:recovery_metrics_updated"
             }
-            EventKind::State(index) => {
+            EventKind::CongestionState(index) => {
                 let state = &batch.states[index as usize];
                 data.text("new", batch.name(state.new));
                 if let Some(trigger) = state.trigger {
@@ -76,20 +76,22 @@ impl Writer {
                 data.raw("timer_granularity", "1");
                 "quic:recovery_parameters_set"
             }
-            EventKind::Mtu(bytes) => {
+            EventKind::MtuUpdated(bytes) => {
                 data.number("new", bytes.into());
                 "quic:mtu_updated"
             }
-            EventKind::Marked(_) | EventKind::Losses(_) | EventKind::Spurious | EventKind::Delivered(_) => return,
-            EventKind::Other(name) => return lost.add(&format!("events {}", batch.name(name))),
+            EventKind::EcnCe(_) | EventKind::PacketsLost(_) | EventKind::SpuriousLoss | EventKind::DataDelivered(_) => {
+                return;
+            }
+            EventKind::Other(name) => return omitted.add(&format!("events {}", batch.name(name))),
         };
-        hand(name, group.as_deref(), data.close());
+        emit(name, group.as_deref(), data.close());
         if self.rebuild
             && let Some(changed) = self.rebuilt(batch, event)
         {
             let mut data = Object::default();
             metrics(&changed, &mut data);
-            hand("quic:recovery_metrics_updated", group.as_deref(), data.close());
+            emit("quic:recovery_metrics_updated", group.as_deref(), data.close());
         }
     }
 
@@ -99,9 +101,9 @@ impl Writer {
         let before = connection.in_flight;
         let mut changed = Metrics::default();
         match event.kind {
-            EventKind::Sent(index) => connection.sent(event.time, &batch.packets[index as usize]),
-            EventKind::Lost(index) => connection.lost(&batch.packets[index as usize]),
-            EventKind::Received(index) => {
+            EventKind::PacketSent(index) => connection.sent(event.time, &batch.packets[index as usize]),
+            EventKind::PacketLost(index) => connection.lost(&batch.packets[index as usize]),
+            EventKind::PacketReceived(index) => {
                 let packet = &batch.packets[index as usize];
                 connection.acked(event.time, packet, batch.ranges_of(packet), &mut changed);
             }
@@ -124,18 +126,18 @@ impl Rebuilt {
         if packet.ack_eliciting == Some(false) {
             return;
         }
-        self.flight(packet).sent(number, Sent { time, bytes, fate: Fate::InFlight, more: () });
+        self.flight(packet).sent(number, Sent { time, bytes, status: PacketStatus::InFlight, extra: () });
         self.in_flight = self.in_flight.saturating_add(bytes.into());
     }
 
     fn lost(&mut self, packet: &Packet) {
         let Some(number) = packet.number else { return };
         let Some(sent) = self.flight(packet).get(number) else { return };
-        if std::mem::replace(&mut sent.fate, Fate::Lost) == Fate::InFlight {
+        if std::mem::replace(&mut sent.status, PacketStatus::Lost) == PacketStatus::InFlight {
             let bytes = sent.bytes;
             self.in_flight = self.in_flight.saturating_sub(bytes.into());
         } else {
-            sent.fate = Fate::Acked;
+            sent.status = PacketStatus::Acked;
         }
     }
 
@@ -143,11 +145,12 @@ impl Rebuilt {
         let flight = self.flight(packet);
         let largest = ranges.iter().map(|range| range.1).max();
         let sample = largest.and_then(|largest| flight.get(largest));
-        let sample = sample.filter(|sent| sent.fate == Fate::InFlight).map(|sent| now.saturating_sub(sent.time));
+        let sample =
+            sample.filter(|sent| sent.status == PacketStatus::InFlight).map(|sent| now.saturating_sub(sent.time));
         let mut gone = 0_u64;
         for &range in ranges {
             flight.range(range, |_, sent| {
-                if std::mem::replace(&mut sent.fate, Fate::Acked) == Fate::InFlight {
+                if std::mem::replace(&mut sent.status, PacketStatus::Acked) == PacketStatus::InFlight {
                     gone += u64::from(sent.bytes);
                 }
                 true

@@ -6,11 +6,11 @@ use std::io::Read;
 use super::event::{self, split};
 use super::node::Node;
 use crate::lint::names;
-use crate::model::{Era, Form, Trace};
+use crate::model::{Framing, SchemaVersion, Trace};
 use crate::read::block::{Block, Piece};
-use crate::read::dialect::Dialect;
-use crate::read::plan::Plan;
-use crate::read::{Options, ReadError, record, sequence};
+use crate::read::encoding::Encoding;
+use crate::read::state::ReadState;
+use crate::read::{Options, ReadError, block, sequence};
 
 /// A file.
 pub(super) struct Survey {
@@ -24,7 +24,7 @@ pub(super) struct Surveyed {
     /// What the file says of it.
     pub(super) header: Node<'static>,
     pub(super) trace: Trace,
-    pub(super) dialect: Dialect,
+    pub(super) encoding: Encoding,
     /// The namespaces its events have in the IETF form.
     pub(super) namespaces: BTreeSet<String>,
     /// Connections that events name, at most two of them, as they are written.
@@ -38,7 +38,7 @@ pub(super) struct Surveyed {
 impl Surveyed {
     /// Whether its events have to be put together from the model.
     pub(super) fn is_modelled(&self) -> bool {
-        matches!(self.trace.era, Era::Netlog | Era::Ancient)
+        matches!(self.trace.schema_version, SchemaVersion::Netlog | SchemaVersion::PreDraft)
     }
 
     /// An event names a connection.
@@ -57,56 +57,57 @@ impl Surveyed {
 
 /// Reads a file for what it says of itself.
 pub(super) fn survey(input: impl Read) -> Result<Survey, ReadError> {
-    let mut plan = Plan::new(Options { frames: true, facts: false, jobs: 1 });
-    let mut form = Form::default();
+    let mut state = ReadState::new(Options { frames: true, state_variables: false, jobs: 1 });
+    let mut framing = Framing::default();
     let mut top = Node::empty();
     let mut traces: Vec<Surveyed> = Vec::new();
     sequence::split(input, &mut |piece| {
         match piece {
-            Piece::Form(found) => form = found,
+            Piece::Framing(found) => framing = found,
             Piece::Header { trace, text } => {
-                plan.header(trace, &text, form)?;
+                state.header(trace, &text, framing)?;
                 let Ok(node) = Node::of(&text) else { return Ok(()) };
                 let node = node.into_owned();
                 match trace {
                     None => extend(&mut top, node),
                     Some(index) => {
-                        room(&mut traces, index);
+                        ensure_trace(&mut traces, index);
                         extend(&mut traces[index as usize].header, node);
                     }
                 }
             }
             Piece::Block(block) => {
-                room(&mut traces, block.trace);
+                ensure_trace(&mut traces, block.trace);
                 let surveyed = &mut traces[block.trace as usize];
-                plan.ensure(block.trace);
-                let modelled = plan.trace(block.trace).era == Era::Ancient || form == Form::Netlog;
+                state.ensure(block.trace);
+                let modelled =
+                    state.trace(block.trace).schema_version == SchemaVersion::PreDraft || framing == Framing::Netlog;
                 if modelled || surveyed.first.is_none() {
-                    judge(&mut plan, &block, surveyed, modelled);
+                    read_first(&mut state, &block, surveyed, modelled);
                 }
                 if !modelled {
-                    look(&block, plan.dialect(block.trace), surveyed);
+                    note_names(&block, state.encoding(block.trace), surveyed);
                 }
             }
         }
         Ok(())
     })?;
-    if matches!(form, Form::Sequence | Form::Lines)
+    if matches!(framing, Framing::Sequence | Framing::Lines)
         && let Some(first) = traces.first_mut()
     {
         // The header of a sequence holds that of its only trace.
         top = std::mem::replace(&mut first.header, Node::empty());
         first.header = top.take("trace").unwrap_or(Node::empty());
     }
-    if form == Form::Netlog {
+    if framing == Framing::Netlog {
         // Constants and the state of a browser are no header of a trace.
         top = Node::empty();
         traces.iter_mut().for_each(|surveyed| surveyed.header = Node::empty());
     }
     for (index, surveyed) in traces.iter_mut().enumerate() {
-        plan.ensure(index as u32);
-        surveyed.trace = plan.trace(index as u32).clone();
-        surveyed.dialect = plan.dialect(index as u32).clone();
+        state.ensure(index as u32);
+        surveyed.trace = state.trace(index as u32).clone();
+        surveyed.encoding = state.encoding(index as u32).clone();
         if surveyed.is_modelled() {
             surveyed.namespaces.insert("quic".to_owned());
         }
@@ -116,13 +117,13 @@ pub(super) fn survey(input: impl Read) -> Result<Survey, ReadError> {
 
 /// Lets the reader look at the first events of a trace for their units, and at all of one
 /// that is converted through the model for its connections.
-fn judge(plan: &mut Plan, block: &Block, surveyed: &mut Surveyed, modelled: bool) {
-    let mut batch = match &mut plan.netlog {
+fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, modelled: bool) {
+    let mut batch = match &mut state.netlog {
         Some(netlog) => netlog.read(block),
-        None => record::read(block, plan.dialect(block.trace), &plan.options),
+        None => block::read(block, state.encoding(block.trace), &state.options),
     };
     batch.trace = block.trace;
-    plan.settle(&mut batch);
+    state.complete(&mut batch);
     surveyed.first = surveyed.first.or(batch.events.first().map(|event| event.time));
     for event in batch.events.iter().filter(|_| modelled) {
         match batch.name(event.group) {
@@ -138,28 +139,28 @@ pub(super) fn group_text(group: &str) -> Vec<u8> {
 }
 
 /// Notes names and connections of events.
-fn look(block: &Block, dialect: &Dialect, surveyed: &mut Surveyed) {
+fn note_names(block: &Block, encoding: &Encoding, surveyed: &mut Surveyed) {
     for (_, text) in block.records() {
-        let Ok(told) = event::read(text, dialect) else { continue };
-        let (space, kind) = split(&told.name);
-        let renewed = names::renewed(space, kind).filter(|_| names::is_old(space));
+        let Ok(found) = event::read(text, encoding) else { continue };
+        let (space, kind) = split(&found.name);
+        let renewed = names::ietf_name(space, kind).filter(|_| names::is_pre_ietf(space));
         let space = renewed.as_deref().map_or(space, |name| split(name).0);
-        if !names::is_old(space) && !surveyed.namespaces.contains(space) && surveyed.namespaces.len() < 256 {
+        if !names::is_pre_ietf(space) && !surveyed.namespaces.contains(space) && surveyed.namespaces.len() < 256 {
             surveyed.namespaces.insert(space.to_owned());
         }
-        match told.group {
+        match found.group {
             Some(group) => surveyed.names(group),
             None => surveyed.ungrouped = true,
         }
     }
 }
 
-fn room(traces: &mut Vec<Surveyed>, index: u32) {
+fn ensure_trace(traces: &mut Vec<Surveyed>, index: u32) {
     while traces.len() <= index as usize {
         traces.push(Surveyed {
             header: Node::empty(),
             trace: Trace::default(),
-            dialect: Dialect::default(),
+            encoding: Encoding::default(),
             namespaces: BTreeSet::new(),
             groups: BTreeSet::new(),
             ungrouped: false,

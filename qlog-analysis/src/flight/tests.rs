@@ -1,17 +1,17 @@
 use super::*;
 
 fn packet() -> Sent<()> {
-    Sent { time: 0, bytes: 1, fate: Fate::InFlight, more: () }
+    Sent { time: 0, bytes: 1, status: PacketStatus::InFlight, extra: () }
 }
 
 /// The numbers in flight of a range, which are then acknowledged.
 fn acknowledge(flight: &mut Flight<()>, range: (u64, u64)) -> Vec<u64> {
     let mut found = Vec::new();
     flight.range(range, |number, sent| {
-        if sent.fate != Fate::Acked {
+        if sent.status != PacketStatus::Acked {
             found.push(number);
         }
-        sent.fate = Fate::Acked;
+        sent.status = PacketStatus::Acked;
         true
     });
     found
@@ -35,7 +35,7 @@ fn a_lost_packet_at_the_front_does_not_keep_the_others() {
     for number in 0..100_000 {
         flight.sent(number, packet());
         if number == 0 {
-            flight.get(0).unwrap().fate = Fate::Lost;
+            flight.get(0).unwrap().status = PacketStatus::Lost;
         } else {
             assert_eq!(acknowledge(&mut flight, (1, number)), [number]);
         }
@@ -59,10 +59,10 @@ fn numbers_told_late_find_their_place_and_smaller_ones_start_anew() {
 #[test]
 fn memory_is_bounded() {
     let mut flight = Flight::default();
-    for number in 0..(MOST as u64 + 1000) {
+    for number in 0..(MAX_PACKETS as u64 + 1000) {
         flight.sent(number, packet());
     }
-    assert_eq!(flight.packets.len(), MOST);
+    assert_eq!(flight.packets.len(), MAX_PACKETS);
     assert_eq!(flight.oldest().map(|sent| sent.bytes), Some(1));
     flight.sent(u64::MAX, packet());
     assert_eq!(flight.packets.len(), 1, "a jump of numbers");

@@ -17,7 +17,7 @@ mod value;
 
 /// How a file is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(super) enum Framing {
     /// A JSON text sequence.
     Sequence,
     /// A record a line.
@@ -30,7 +30,7 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Checker {
     pub report: Report,
-    pub form: Form,
+    pub framing: Framing,
     /// The first bytes of the file.
     pub head: Vec<u8>,
     /// Whether it turned out to be a Chromium network log.
@@ -79,7 +79,7 @@ impl Checker {
     pub fn new(profile: Profile) -> Self {
         Checker {
             report: Report::new(profile),
-            form: Form::Contained,
+            framing: Framing::Contained,
             head: Vec::new(),
             netlog: false,
             profile,
@@ -178,10 +178,10 @@ impl Checker {
     /// The file is over.
     pub fn finish(mut self) -> Report {
         let nothing = [Rule::FileEmpty, Rule::NotQlog].iter().any(|rule| self.report.counts.contains_key(rule));
-        if self.form != Form::Contained && self.header && !nothing {
+        if self.framing != Framing::Contained && self.header && !nothing {
             self.end_of_trace();
         }
-        if self.form == Form::Contained {
+        if self.framing == Framing::Contained {
             self.report.records = self.report.events;
         }
         self.report

@@ -75,12 +75,12 @@ pub(crate) fn standard(namespace: &str) -> Option<&'static [&'static str]> {
 }
 
 /// Whether a namespace is a category of the drafts before the IETF form.
-pub(crate) fn is_old(namespace: &str) -> bool {
+pub(crate) fn is_pre_ietf(namespace: &str) -> bool {
     matches!(namespace, "transport" | "recovery" | "connectivity" | "security" | "http" | "generic" | "qpack")
 }
 
 /// What an event of the old drafts is called in the IETF form, where it still exists.
-pub(crate) fn renewed(namespace: &str, kind: &str) -> Option<String> {
+pub(crate) fn ietf_name(namespace: &str, kind: &str) -> Option<String> {
     let kind = match (namespace, kind) {
         ("recovery", "metrics_updated" | "metric_update") => "recovery_metrics_updated",
         ("recovery", "parameters_set") => "recovery_parameters_set",
@@ -99,7 +99,7 @@ pub(crate) fn renewed(namespace: &str, kind: &str) -> Option<String> {
 }
 
 /// What an event of the IETF form is called in version 0.3, where it existed.
-pub(crate) fn aged(namespace: &str, kind: &str) -> Option<String> {
+pub(crate) fn v03_name(namespace: &str, kind: &str) -> Option<String> {
     let (category, kind) = match (namespace, kind) {
         ("quic", "recovery_metrics_updated") => ("recovery", "metrics_updated"),
         ("quic", "recovery_parameters_set") => ("recovery", "parameters_set"),

@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Cursor, Read};
 use serde_json::Value;
 use windlass_qlog::{RECORD_SEPARATOR, Record, Records};
 
-use super::check::{Checker, Form};
+use super::check::{Checker, Framing};
 use super::{Place, Rule};
 
 mod plain;
@@ -37,7 +37,7 @@ pub(super) fn read<R: BufRead>(mut reader: R, checker: &mut Checker) {
 
 /// A JSON text sequence.
 fn sequence<R: BufRead>(reader: R, checker: &mut Checker) -> io::Result<()> {
-    checker.form = Form::Sequence;
+    checker.framing = Framing::Sequence;
     let mut records = Records::new(reader);
     while let Some(record) = records.next()? {
         one(&record, checker);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::distribution::Quantiles;
+use super::statistics::Quantiles;
 
 /// A quantity over time: its mean weighted by how long each value held, its extremes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]

@@ -3,11 +3,10 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use super::delivered::Delivered;
-use super::distribution::Distribution;
 use super::measures::{Level, Measures};
 use super::rates::Rates;
-use super::weighted::Weighted;
-use crate::flight::{Fate, Flight, Sent};
+use super::statistics::{Distribution, TimeWeighted};
+use crate::flight::{Flight, PacketStatus, Sent};
 use crate::model::{Batch, Event, EventKind, Metrics, Packet, PacketType, Stream};
 
 /// Data frames of a packet, a part of the meter's store: first and number.
@@ -75,22 +74,22 @@ pub struct Meter {
     goodput: u64,
     received_goodput: u64,
     rates: Option<Rates>,
-    told_lost: u64,
+    reported_lost: u64,
     ce: BTreeMap<PacketType, u64>,
-    told_rtt: Distribution,
-    sampled_rtt: Distribution,
+    logged_rtt: Distribution,
+    measured_rtt: Distribution,
     latest_sample: Option<i64>,
-    cwnd: Weighted,
+    cwnd: TimeWeighted,
     /// Since when the window is below what it was, and what it was.
     reduced: Option<(i64, f64)>,
     /// How often it came back to that, and after how long altogether, ns.
     regained: (u64, f64),
     ssthresh: Option<u64>,
-    told_flight: Weighted,
-    counted_flight: Weighted,
+    logged_in_flight: TimeWeighted,
+    counted_in_flight: TimeWeighted,
     in_flight: u64,
-    pacing: Weighted,
-    app_limited: Weighted,
+    pacing: TimeWeighted,
+    app_limited: TimeWeighted,
     pto_count: u32,
     state: Option<(String, i64)>,
     recoveries: u64,
@@ -125,20 +124,20 @@ impl Meter {
             goodput: 0,
             received_goodput: 0,
             rates: None,
-            told_lost: 0,
+            reported_lost: 0,
             ce: BTreeMap::new(),
-            told_rtt: Distribution::new(),
-            sampled_rtt: Distribution::new(),
+            logged_rtt: Distribution::new(),
+            measured_rtt: Distribution::new(),
             latest_sample: None,
-            cwnd: Weighted::default(),
+            cwnd: TimeWeighted::default(),
             reduced: None,
             regained: (0, 0.0),
             ssthresh: None,
-            told_flight: Weighted::default(),
-            counted_flight: Weighted::default(),
+            logged_in_flight: TimeWeighted::default(),
+            counted_in_flight: TimeWeighted::default(),
             in_flight: 0,
-            pacing: Weighted::default(),
-            app_limited: Weighted::default(),
+            pacing: TimeWeighted::default(),
+            app_limited: TimeWeighted::default(),
             pto_count: 0,
             state: None,
             recoveries: 0,
@@ -146,7 +145,7 @@ impl Meter {
     }
 
     /// Takes as much less memory as is fit for one of `meters` connections of a file.
-    pub fn one_of(&mut self, meters: usize) {
+    pub fn share_memory(&mut self, meters: usize) {
         let meters = meters.max(1);
         self.most = (ALTOGETHER / meters).clamp(64, PACKETS);
         let most = self.most;
@@ -155,8 +154,8 @@ impl Meter {
         self.acknowledged.limit(most);
         self.received.limit(most);
         if meters > FINE {
-            self.told_rtt.coarsen();
-            self.sampled_rtt.coarsen();
+            self.logged_rtt.coarsen();
+            self.measured_rtt.coarsen();
             self.bins = Rates::BINS * FINE / meters;
             self.rates.iter_mut().for_each(|rates| rates.limit(self.bins));
         }
@@ -170,24 +169,26 @@ impl Meter {
         self.measures.events += 1;
         self.latest_sample = None;
         match event.kind {
-            EventKind::Sent(index) => self.sent(now, batch, &batch.packets[index as usize]),
-            EventKind::Received(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
-            EventKind::Lost(index) => self.lost(now, &batch.packets[index as usize]),
-            EventKind::Metrics(index) => self.metrics(now, &batch.metrics[index as usize]),
-            EventKind::State(index) => {
+            EventKind::PacketSent(index) => self.sent(now, batch, &batch.packets[index as usize]),
+            EventKind::PacketReceived(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
+            EventKind::PacketLost(index) => self.lost(now, &batch.packets[index as usize]),
+            EventKind::MetricsUpdated(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.measures.states.len() < STATES || self.measures.states.contains_key(name);
                 let name = if known { name } else { "other" }.to_owned();
                 self.enter(now, Some(name));
             }
             EventKind::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
-            EventKind::Marked(packets) => self.measures.marks += u64::from(packets),
-            EventKind::Losses(packets) => self.told_lost += u64::from(packets),
-            EventKind::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => self.met(batch, event),
-            EventKind::Dropped(_)
-            | EventKind::Spurious
-            | EventKind::Mtu(_)
-            | EventKind::Delivered(_)
+            EventKind::EcnCe(packets) => self.measures.marks += u64::from(packets),
+            EventKind::PacketsLost(packets) => self.reported_lost += u64::from(packets),
+            EventKind::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => {
+                self.find_peer(batch, event)
+            }
+            EventKind::PacketDropped(_)
+            | EventKind::SpuriousLoss
+            | EventKind::MtuUpdated(_)
+            | EventKind::DataDelivered(_)
             | EventKind::Other(_) => {}
         }
     }
@@ -227,7 +228,7 @@ impl Meter {
         }
         let first = self.first_stream + self.streams.len() as u64;
         self.streams.extend(streams);
-        let sent = Sent { time: now, bytes, fate: Fate::InFlight, more: (first, streams.len() as u32) };
+        let sent = Sent { time: now, bytes, status: PacketStatus::InFlight, extra: (first, streams.len() as u32) };
         self.share_room(key);
         if let Some(flight) = self.flights.get_mut(&key) {
             flight.sent(number, sent);
@@ -262,7 +263,7 @@ impl Meter {
 
     fn flies(&mut self, now: i64, change: i64) {
         self.in_flight = self.in_flight.saturating_add_signed(change);
-        self.counted_flight.set(now, self.in_flight as f64);
+        self.counted_in_flight.set(now, self.in_flight as f64);
     }
 
     fn packet_received(&mut self, now: i64, batch: &Batch, packet: &Packet) {
@@ -292,24 +293,24 @@ impl Meter {
         let Some(flight) = self.flights.get_mut(&space) else { return };
         let largest = ranges.iter().map(|range| range.1).max();
         if let Some(sent) = largest.and_then(|largest| flight.get(largest))
-            && sent.fate == Fate::InFlight
+            && sent.status == PacketStatus::InFlight
         {
             let sample = now.saturating_sub(sent.time);
-            if self.told_rtt.least().is_none() {
-                self.sampled_rtt.add(sample);
+            if self.logged_rtt.least().is_none() {
+                self.measured_rtt.add(sample);
             }
             self.latest_sample = Some(sample);
         }
         let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
         for &range in ranges {
             flight.range(range, |_, sent| {
-                match sent.fate {
-                    Fate::Acked => return true,
-                    Fate::Lost => spurious += 1,
-                    Fate::InFlight => bytes += i64::from(sent.bytes),
+                match sent.status {
+                    PacketStatus::Acked => return true,
+                    PacketStatus::Lost => spurious += 1,
+                    PacketStatus::InFlight => bytes += i64::from(sent.bytes),
                 }
-                sent.fate = Fate::Acked;
-                let (first, number) = sent.more;
+                sent.status = PacketStatus::Acked;
+                let (first, number) = sent.extra;
                 let Some(from) = first.checked_sub(self.first_stream) else { return true };
                 let from = usize::try_from(from).unwrap_or(usize::MAX);
                 for frame in self.streams.iter().skip(from).take(number as usize) {
@@ -348,11 +349,11 @@ impl Meter {
         if self.streams.len() < 4096 {
             return;
         }
-        let needed = self.flights.values_mut().filter_map(|flight| Some(flight.oldest()?.more.0)).min();
+        let needed = self.flights.values_mut().filter_map(|flight| Some(flight.oldest()?.extra.0)).min();
         let needed = needed.unwrap_or(self.first_stream + self.streams.len() as u64);
-        let settled = needed.saturating_sub(self.first_stream) as usize;
-        if settled > self.streams.len() / 2 {
-            self.streams.drain(..settled.min(self.streams.len()));
+        let unneeded = needed.saturating_sub(self.first_stream) as usize;
+        if unneeded > self.streams.len() / 2 {
+            self.streams.drain(..unneeded.min(self.streams.len()));
             self.first_stream = needed;
         }
     }
@@ -365,9 +366,9 @@ impl Meter {
             kind => (kind.space(), packet.path),
         };
         if let Some(sent) = self.flights.get_mut(&spaces).and_then(|flight| flight.get(number))
-            && sent.fate == Fate::InFlight
+            && sent.status == PacketStatus::InFlight
         {
-            sent.fate = Fate::Lost;
+            sent.status = PacketStatus::Lost;
             let bytes = i64::from(sent.bytes);
             self.flies(now, -bytes);
         }
@@ -379,14 +380,14 @@ impl Meter {
         }
         self.ssthresh = metrics.ssthresh.or(self.ssthresh);
         if let Some(bytes) = metrics.bytes_in_flight {
-            self.told_flight.set(now, bytes as f64);
+            self.logged_in_flight.set(now, bytes as f64);
         }
         if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
-            if self.told_rtt.least().is_none() {
+            if self.logged_rtt.least().is_none() {
                 // What was worked out is not needed any more.
-                self.sampled_rtt.clear();
+                self.measured_rtt.clear();
             }
-            self.told_rtt.add(rtt);
+            self.logged_rtt.add(rtt);
         }
         if let Some(rate) = metrics.pacing_rate {
             self.pacing.set(now, rate as f64 / 1e6);
@@ -413,7 +414,7 @@ impl Meter {
     }
 
     /// Notes where the other end is, as the batch first tells it of the event's connection.
-    fn met(&mut self, batch: &Batch, event: &Event) {
+    fn find_peer(&mut self, batch: &Batch, event: &Event) {
         let of_this = |index: u32| batch.events.get(index as usize).is_some_and(|other| other.group == event.group);
         let peer = batch.peers.iter().find(|peer| of_this(peer.event));
         self.measures.peer = peer.map(|peer| batch.name(peer.address).to_owned());
@@ -436,7 +437,7 @@ impl Meter {
             sent: self.sizes[0],
             acknowledged: self.goodput,
             received: self.received_goodput,
-            lost: self.measures.packets_lost.max(self.told_lost),
+            lost: self.measures.packets_lost.max(self.reported_lost),
             marks: self.measures.marks,
             in_flight: self.in_flight,
             rtt: self.latest_sample,
@@ -452,8 +453,8 @@ impl Meter {
         let active = self.first_packet.map(|first| self.last_packet.saturating_sub(first) as f64);
         let rate = |bytes: u64| active.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8e3 / span);
         let known = |bytes: u64| (bytes > 0).then_some(bytes);
-        let level = |weighted: Weighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
-        let rtt = if self.told_rtt.least().is_some() { &self.told_rtt } else { &self.sampled_rtt };
+        let level = |weighted: TimeWeighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
+        let rtt = if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt };
         let mut measures = self.measures;
         measures.duration = last.saturating_sub(first) as f64 / 1e9;
         measures.bytes_sent = known(self.sizes[0]);
@@ -461,7 +462,7 @@ impl Meter {
         measures.throughput = known(self.sizes[0]).and_then(rate);
         measures.goodput = known(self.goodput).and_then(rate);
         measures.received_goodput = known(self.received_goodput).and_then(rate);
-        measures.packets_lost = measures.packets_lost.max(self.told_lost);
+        measures.packets_lost = measures.packets_lost.max(self.reported_lost);
         let share = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
         measures.loss = share(measures.packets_lost, measures.packets_sent);
         measures.spurious = share(measures.packets_spurious, measures.packets_lost);
@@ -470,7 +471,7 @@ impl Meter {
         measures.queueing = rtt.least().and_then(|least| rtt.above(least));
         measures.cwnd = level(self.cwnd);
         measures.ssthresh = self.ssthresh.map(|bytes| bytes as f64);
-        measures.in_flight = level(self.told_flight).or(level(self.counted_flight));
+        measures.in_flight = level(self.logged_in_flight).or(level(self.counted_in_flight));
         measures.pacing_rate = level(self.pacing);
         measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean);
         let recovering = measures.states.get("recovery").copied();

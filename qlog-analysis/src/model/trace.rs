@@ -2,7 +2,7 @@
 
 /// How a file is put together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Form {
+pub enum Framing {
     /// One JSON document that contains its traces.
     #[default]
     Contained,
@@ -14,45 +14,45 @@ pub enum Form {
     Netlog,
 }
 
-impl Form {
+impl Framing {
     /// As qlog spells it.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Form::Contained => "JSON",
-            Form::Sequence => "JSON-SEQ",
-            Form::Lines => "NDJSON",
-            Form::Netlog => "netlog",
+            Framing::Contained => "JSON",
+            Framing::Sequence => "JSON-SEQ",
+            Framing::Lines => "NDJSON",
+            Framing::Netlog => "netlog",
         }
     }
 }
 
 /// The generations of event names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Era {
+pub enum SchemaVersion {
     /// Before the drafts: upper-case names, array events.
-    Ancient,
+    PreDraft,
     /// draft-00 and draft-01 of the main schema: array events.
-    Arrays,
+    Draft01,
     /// draft-02 to version 0.4: `transport:` and `recovery:` names.
     #[default]
-    Named,
+    V03,
     /// The IETF's, with a file schema: `quic:` names.
     Ietf,
     /// Chromium's own.
     Netlog,
 }
 
-impl Era {
+impl SchemaVersion {
     /// A name for tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Era::Ancient => "prespec",
-            Era::Arrays => "draft-01",
-            Era::Named => "0.3",
-            Era::Ietf => "ietf",
-            Era::Netlog => "netlog",
+            SchemaVersion::PreDraft => "prespec",
+            SchemaVersion::Draft01 => "draft-01",
+            SchemaVersion::V03 => "0.3",
+            SchemaVersion::Ietf => "ietf",
+            SchemaVersion::Netlog => "netlog",
         }
     }
 }
@@ -101,9 +101,9 @@ pub struct Trace {
     /// Its place in the file, from 0.
     pub index: u32,
     /// How the file is put together.
-    pub form: Form,
+    pub framing: Framing,
     /// Which generation of names it uses.
-    pub era: Era,
+    pub schema_version: SchemaVersion,
     /// The version or schema the file claims.
     pub version: String,
     /// What it is called.

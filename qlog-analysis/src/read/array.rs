@@ -2,9 +2,9 @@
 //! 02, and of the traces before the drafts with their upper-case names.
 
 use super::Options;
-use super::dialect::{Dialect, Role};
+use super::encoding::{Encoding, Role};
 use super::event::{self, Kind};
-use super::frames;
+use super::packet;
 use super::recovery;
 use crate::json::{Cursor, Malformed};
 use crate::model::{Batch, EventKind, Name, Packet, PacketType, Stream};
@@ -24,18 +24,18 @@ struct Elements<'a> {
 /// Reads an array event into the tables of `batch`.
 pub(super) fn read(
     cursor: &mut Cursor<'_>,
-    dialect: &Dialect,
+    encoding: &Encoding,
     options: &Options,
     batch: &mut Batch,
 ) -> Result<(), Malformed> {
     let mut elements = Elements::default();
     let mut index = 0;
     cursor.array(|value| {
-        let role = dialect.fields.get(index).copied().unwrap_or(Role::Other);
+        let role = encoding.fields.get(index).copied().unwrap_or(Role::Other);
         index += 1;
         match role {
             Role::Time => {
-                elements.time = value.decimal()?.and_then(|time| time.scaled(dialect.time_places));
+                elements.time = value.decimal()?.and_then(|time| time.scaled(encoding.time_places));
             }
             Role::Category => elements.category = value.word()?.unwrap_or_default(),
             Role::Type => elements.kind = value.word()?.unwrap_or_default(),
@@ -55,10 +55,10 @@ pub(super) fn read(
     }
     let mut data = Cursor::new(elements.data.filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"));
     let kind = if elements.category.first().is_some_and(u8::is_ascii_uppercase) {
-        ancient(&elements, &mut data, dialect, options, batch)?
+        ancient(&elements, &mut data, encoding, options, batch)?
     } else {
         let name = [elements.category, b":", elements.kind].concat();
-        event::data(Kind::of(&name), &name, &mut data, dialect, options, batch)?
+        event::data(Kind::of(&name), &name, &mut data, encoding, options, batch)?
     };
     event::push(time, elements.group, kind, elements.path, batch);
     Ok(())
@@ -68,23 +68,23 @@ pub(super) fn read(
 fn ancient(
     elements: &Elements<'_>,
     data: &mut Cursor<'_>,
-    dialect: &Dialect,
+    encoding: &Encoding,
     options: &Options,
     batch: &mut Batch,
 ) -> Result<EventKind, Malformed> {
     let sent = elements.trigger == b"PACKET_TX";
     match elements.kind {
         b"BYTES_IN_FLIGHT_UPDATE" | b"CWND_UPDATE" | b"RTT_UPDATE" | b"METRIC_UPDATE" => {
-            Ok(EventKind::Metrics(recovery::metrics(data, dialect, options, batch)?))
+            Ok(EventKind::MetricsUpdated(recovery::metrics(data, encoding, options, batch)?))
         }
         b"PACKET_LOST" | b"STREAM_NEW" | b"ACK_NEW" => {
-            let packet = frame(data, dialect, batch)?;
+            let packet = frame(data, encoding, batch)?;
             batch.packets.push(packet);
             let index = batch.packets.len() as u32 - 1;
             Ok(match (elements.kind, sent) {
-                (b"PACKET_LOST", _) => EventKind::Lost(index),
-                (_, true) => EventKind::Sent(index),
-                (_, false) => EventKind::Received(index),
+                (b"PACKET_LOST", _) => EventKind::PacketLost(index),
+                (_, true) => EventKind::PacketSent(index),
+                (_, false) => EventKind::PacketReceived(index),
             })
         }
         _ => {
@@ -96,7 +96,7 @@ fn ancient(
 }
 
 /// The packet that a frame tells of.
-fn frame(data: &mut Cursor<'_>, dialect: &Dialect, batch: &mut Batch) -> Result<Packet, Malformed> {
+fn frame(data: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Result<Packet, Malformed> {
     let mut packet = Packet { kind: PacketType::OneRtt, ..Packet::default() };
     let mut stream = Stream { id: 0, offset: 0, length: 0, fin: false };
     let mut carries = false;
@@ -106,9 +106,9 @@ fn frame(data: &mut Cursor<'_>, dialect: &Dialect, batch: &mut Batch) -> Result<
             b"packet_nr" => packet.number = value.whole()?,
             b"blocks" if value.peek() == Some(b'[') => {
                 packet.acks = true;
-                frames::ranges(value, batch)?;
+                packet::ranges(value, batch)?;
             }
-            b"ack_delay" => packet.ack_delay = value.decimal()?.and_then(|delay| delay.scaled(dialect.rtt_places)),
+            b"ack_delay" => packet.ack_delay = value.decimal()?.and_then(|delay| delay.scaled(encoding.rtt_places)),
             b"stream_id" => {
                 carries = true;
                 stream.id = value.whole()?.unwrap_or(0);

@@ -1,6 +1,9 @@
 //! Whole records, cut from a file.
 
-use crate::model::Form;
+use super::Options;
+use super::encoding::Encoding;
+use super::event;
+use crate::model::{Batch, Framing};
 
 /// How many bytes of records are read at once.
 pub(crate) const BLOCK: usize = 1 << 20;
@@ -14,7 +17,7 @@ pub(crate) const HEADER: usize = 1 << 22;
 /// What a file is cut into.
 pub(crate) enum Piece {
     /// How the file is put together, before anything else.
-    Form(Form),
+    Framing(Framing),
     /// A part of the header of a trace: a JSON object. Later parts add to earlier ones.
     Header {
         /// Of which trace; `None` for all.
@@ -57,4 +60,56 @@ impl Block {
     pub(crate) fn is_full(&self) -> bool {
         self.text.len() >= BLOCK
     }
+}
+
+/// The lengths of a batch's tables.
+struct Lengths([usize; 8]);
+
+impl Lengths {
+    fn of(batch: &Batch) -> Self {
+        Lengths([
+            batch.events.len(),
+            batch.packets.len(),
+            batch.ranges.len(),
+            batch.streams.len(),
+            batch.metrics.len(),
+            batch.states.len(),
+            batch.state_variables.len(),
+            batch.peers.len(),
+        ])
+    }
+
+    /// Takes back what was added since.
+    fn restore(&self, batch: &mut Batch) {
+        batch.events.truncate(self.0[0]);
+        batch.packets.truncate(self.0[1]);
+        batch.ranges.truncate(self.0[2]);
+        batch.streams.truncate(self.0[3]);
+        batch.metrics.truncate(self.0[4]);
+        batch.states.truncate(self.0[5]);
+        batch.state_variables.truncate(self.0[6]);
+        batch.peers.truncate(self.0[7]);
+    }
+}
+
+/// Reads the records of a block.
+pub(crate) fn read(block: &Block, encoding: &Encoding, options: &Options) -> Batch {
+    let mut batch = Batch { trace: block.trace, ..Batch::default() };
+    batch.events.reserve(block.bounds.len());
+    let mut clock = 0_i64;
+    for (number, text) in block.records() {
+        let lengths = Lengths::of(&batch);
+        if let Err(malformed) = event::read(text, encoding, options, &mut batch) {
+            lengths.restore(&mut batch);
+            batch.add_bad_record(number, malformed);
+            continue;
+        }
+        if encoding.delta
+            && let Some(event) = batch.events.get_mut(lengths.0[0])
+        {
+            clock = clock.saturating_add(event.time);
+            event.time = clock;
+        }
+    }
+    batch
 }

@@ -11,7 +11,7 @@ use memchr::memchr2;
 use super::ReadError;
 use super::block::{Block, HEADER, LONGEST, Piece};
 use super::sequence::Window;
-use crate::model::Form;
+use crate::model::Framing;
 
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 
@@ -61,10 +61,10 @@ pub(super) fn split<R: Read>(window: &mut Window<R>, emit: &mut Emit<'_>) -> Res
         window.at += 1;
         passed += 1;
     }
-    let mut document = Document { window, emit, traces: 0, form: None, fields: Fields::default() };
+    let mut document = Document { window, emit, traces: 0, framing: None, fields: Fields::default() };
     document.top()?;
-    let Document { form, mut fields, .. } = document;
-    if form.is_some() {
+    let Document { framing, mut fields, .. } = document;
+    if framing.is_some() {
         let text = fields.take();
         emit(Piece::Header { trace: None, text })?;
         return Ok(Start::Document);
@@ -76,7 +76,7 @@ struct Document<'a, 'e, R> {
     window: &'a mut Window<R>,
     emit: &'a mut Emit<'e>,
     traces: u32,
-    form: Option<Form>,
+    framing: Option<Framing>,
     fields: Fields,
 }
 
@@ -87,10 +87,10 @@ enum After {
 }
 
 impl<R: Read> Document<'_, '_, R> {
-    fn is(&mut self, form: Form) -> Result<(), ReadError> {
-        if self.form.is_none() {
-            self.form = Some(form);
-            (self.emit)(Piece::Form(form))?;
+    fn is(&mut self, framing: Framing) -> Result<(), ReadError> {
+        if self.framing.is_none() {
+            self.framing = Some(framing);
+            (self.emit)(Piece::Framing(framing))?;
         }
         Ok(())
     }
@@ -101,15 +101,15 @@ impl<R: Read> Document<'_, '_, R> {
         while let Some(key) = self.key()? {
             match key.as_slice() {
                 b"traces" | b"connections" if self.blank()? == Some(b'[') => {
-                    self.is(Form::Contained)?;
+                    self.is(Framing::Contained)?;
                     let text = self.fields.take();
                     self.fields = Fields::default();
                     (self.emit)(Piece::Header { trace: None, text })?;
                     self.array(&mut |document| document.trace())?;
                 }
                 b"events" if self.blank()? == Some(b'[') => {
-                    let netlog = self.form == Some(Form::Netlog);
-                    self.is(if netlog { Form::Netlog } else { Form::Contained })?;
+                    let netlog = self.framing == Some(Framing::Netlog);
+                    self.is(if netlog { Framing::Netlog } else { Framing::Contained })?;
                     let text = self.fields.take();
                     self.fields = Fields::default();
                     (self.emit)(Piece::Header { trace: Some(0), text })?;
@@ -118,7 +118,7 @@ impl<R: Read> Document<'_, '_, R> {
                 }
                 _ => {
                     if key == b"constants" {
-                        self.is(Form::Netlog)?;
+                        self.is(Framing::Netlog)?;
                     }
                     let mut value = Vec::new();
                     self.value(&mut value)?;

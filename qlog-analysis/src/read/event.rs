@@ -1,8 +1,7 @@
 //! One event, in any form.
 
-use super::dialect::Dialect;
+use super::encoding::Encoding;
 use super::packet;
-use super::peer;
 use super::recovery;
 use super::{Options, array};
 use crate::json::{Cursor, Malformed};
@@ -60,17 +59,17 @@ impl Kind {
 }
 
 /// Reads one event into the tables of `batch`.
-pub(super) fn read(text: &[u8], dialect: &Dialect, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
+pub(super) fn read(text: &[u8], encoding: &Encoding, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
     let mut cursor = Cursor::new(text);
     if cursor.peek() == Some(b'[') {
-        array::read(&mut cursor, dialect, options, batch)?;
+        array::read(&mut cursor, encoding, options, batch)?;
     } else {
-        object(&mut cursor, dialect, options, batch)?;
+        object(&mut cursor, encoding, options, batch)?;
     }
     cursor.end()
 }
 
-fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
+fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
     let mut time = None;
     let mut name: Option<&[u8]> = None;
     let mut category: Option<&[u8]> = None;
@@ -81,14 +80,14 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
     cursor.object(|key, value| {
         match key {
             b"time" | b"relative_time" | b"delta_time" => {
-                time = value.decimal()?.and_then(|time| time.scaled(dialect.time_places));
+                time = value.decimal()?.and_then(|time| time.scaled(encoding.time_places));
             }
             b"name" => name = value.word()?,
             b"type" | b"event" | b"event_type" => name = name.or(value.word()?),
             b"category" => category = value.word()?,
             b"data" => match name {
                 Some(name) if category.is_none() => {
-                    kind = Some(data(Kind::of(name), name, value, dialect, options, batch)?);
+                    kind = Some(data(Kind::of(name), name, value, encoding, options, batch)?);
                 }
                 _ => late = Some(value.raw()?),
             },
@@ -113,9 +112,9 @@ fn object(cursor: &mut Cursor<'_>, dialect: &Dialect, options: &Options, batch: 
                 Some(category) => Kind::of(&[category, b":", name].concat()),
                 None => Kind::of(name),
             };
-            data(kind, name, &mut cursor, dialect, options, batch)?
+            data(kind, name, &mut cursor, encoding, options, batch)?
         }
-        (None, None) => data(Kind::of(name), name, &mut Cursor::new(b"{}"), dialect, options, batch)?,
+        (None, None) => data(Kind::of(name), name, &mut Cursor::new(b"{}"), encoding, options, batch)?,
     };
     push(time, group, kind, path, batch);
     Ok(())
@@ -126,10 +125,10 @@ pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u64, batch: &m
     if path > 0 {
         let path = u32::try_from(path).unwrap_or(u32::MAX);
         match kind {
-            EventKind::Sent(index) | EventKind::Received(index) | EventKind::Lost(index) => {
+            EventKind::PacketSent(index) | EventKind::PacketReceived(index) | EventKind::PacketLost(index) => {
                 batch.packets[index as usize].path = path
             }
-            EventKind::Metrics(index) => batch.metrics[index as usize].path = path,
+            EventKind::MetricsUpdated(index) => batch.metrics[index as usize].path = path,
             _ => {}
         }
     }
@@ -141,37 +140,37 @@ pub(super) fn data(
     kind: Kind,
     name: &[u8],
     value: &mut Cursor<'_>,
-    dialect: &Dialect,
+    encoding: &Encoding,
     options: &Options,
     batch: &mut Batch,
 ) -> Result<EventKind, Malformed> {
-    let packet = |value: &mut Cursor<'_>, batch: &mut Batch| packet::read(value, dialect, options, batch);
+    let packet = |value: &mut Cursor<'_>, batch: &mut Batch| packet::read(value, encoding, options, batch);
     Ok(match kind {
-        Kind::Sent => EventKind::Sent(packet(value, batch)?),
-        Kind::Received => EventKind::Received(packet(value, batch)?),
-        Kind::Lost => EventKind::Lost(packet(value, batch)?),
-        Kind::Dropped => EventKind::Dropped(packet(value, batch)?),
-        Kind::Metrics => EventKind::Metrics(recovery::metrics(value, dialect, options, batch)?),
-        Kind::State => EventKind::State(recovery::state(value, batch)?),
+        Kind::Sent => EventKind::PacketSent(packet(value, batch)?),
+        Kind::Received => EventKind::PacketReceived(packet(value, batch)?),
+        Kind::Lost => EventKind::PacketLost(packet(value, batch)?),
+        Kind::Dropped => EventKind::PacketDropped(packet(value, batch)?),
+        Kind::Metrics => EventKind::MetricsUpdated(recovery::metrics(value, encoding, options, batch)?),
+        Kind::State => EventKind::CongestionState(recovery::state(value, batch)?),
         Kind::Parameters | Kind::Started => match recovery::controller(value, batch)? {
             Some(controller) => EventKind::Controller(controller),
             None => EventKind::Other(other(name, batch)),
         },
-        Kind::Mtu => EventKind::Mtu(number(value, &[b"new", b"mtu"])?),
+        Kind::Mtu => EventKind::MtuUpdated(number(value, &[b"new", b"mtu"])?),
         Kind::Moved => recovery::moved(value, name, batch)?,
-        Kind::Losses => EventKind::Losses(number(value, &[b"packets"])?),
-        Kind::Marked => EventKind::Marked(number(value, &[b"packets"])?),
+        Kind::Losses => EventKind::PacketsLost(number(value, &[b"packets"])?),
+        Kind::Marked => EventKind::EcnCe(number(value, &[b"packets"])?),
         Kind::Spurious => {
             value.skip()?;
-            EventKind::Spurious
+            EventKind::SpuriousLoss
         }
         Kind::Stepped => {
-            recovery::facts(value, options, batch)?;
+            recovery::state_variables(value, options, batch)?;
             EventKind::Other(other(name, batch))
         }
         Kind::Peer => {
-            if let Some(address) = peer::read(name, value, dialect)? {
-                batch.met(&address);
+            if let Some(address) = peer_address(name, value, encoding)? {
+                batch.add_peer(&address);
             }
             EventKind::Other(other(name, batch))
         }
@@ -191,4 +190,59 @@ pub(super) fn other(name: &[u8], batch: &mut Batch) -> Name {
 fn number(value: &mut Cursor<'_>, keys: &[&[u8]]) -> Result<u32, Malformed> {
     let found = value.field(keys, Cursor::whole)?;
     Ok(found.map_or(0, |number| u32::try_from(number).unwrap_or(u32::MAX)))
+}
+
+/// An address as far as it was told.
+#[derive(Default)]
+struct Address {
+    host: Option<String>,
+    port: Option<u64>,
+}
+
+impl Address {
+    fn text(&self) -> Option<String> {
+        let host = self.host.as_deref().filter(|host| !host.is_empty())?;
+        Some(match self.port {
+            Some(port) if host.contains(':') => format!("[{host}]:{port}"),
+            Some(port) => format!("{host}:{port}"),
+            None => host.to_owned(),
+        })
+    }
+}
+
+/// The other end's address in the data of an event about a connection, a path or a
+/// datagram. Drafts before the IETF's call the two ends source and destination: the source
+/// is who opened the connection.
+fn peer_address(name: &[u8], value: &mut Cursor<'_>, encoding: &Encoding) -> Result<Option<String>, Malformed> {
+    let ours: &[u8] = if name.ends_with(b"_sent") { b"addr_from" } else { b"addr_to" };
+    let (mut other, mut source, mut destination) = (Address::default(), Address::default(), Address::default());
+    let host = |value: &mut Cursor<'_>| value.string().map(|text| text.map(|text| text.into_owned()));
+    value.object(|key, value| {
+        match key {
+            b"remote" | b"tuple_remote" | b"addr_from" | b"addr_to" if key != ours && value.peek() == Some(b'{') => {
+                other = address(value)?;
+            }
+            b"src_ip" => source.host = host(value)?,
+            b"src_port" => source.port = value.whole()?,
+            b"dst_ip" => destination.host = host(value)?,
+            b"dst_port" => destination.port = value.whole()?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    let named = if encoding.accepts { source } else { destination };
+    Ok(other.text().or(named.text()))
+}
+
+fn address(value: &mut Cursor<'_>) -> Result<Address, Malformed> {
+    let mut address = Address::default();
+    value.object(|key, value| {
+        match key {
+            b"ip_v4" | b"ip_v6" | b"ip" => address.host = value.string()?.map(|text| text.into_owned()),
+            b"port_v4" | b"port_v6" | b"port" => address.port = value.whole()?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(address)
 }

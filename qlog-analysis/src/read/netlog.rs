@@ -88,18 +88,18 @@ pub struct Check {
     /// The connection.
     pub connection: String,
     /// What was counted.
-    pub what: &'static str,
+    pub counter: &'static str,
     /// How many of them there are among the events; `None` if they tell of no such connection.
-    pub found: Option<u64>,
+    pub counted: Option<u64>,
     /// How many Chromium counted.
-    pub told: u64,
+    pub reported: u64,
 }
 
 impl Check {
     /// Whether both agree.
     #[must_use]
     pub fn agrees(&self) -> bool {
-        self.found == Some(self.told)
+        self.counted == Some(self.reported)
     }
 }
 
@@ -145,12 +145,12 @@ impl Netlog {
     fn check(&mut self, sessions: &[(u64, Session)]) {
         for polled in &self.polled {
             let id = polled.get("connection_id").and_then(Value::as_str).unwrap_or_default();
-            let counted =
+            let totals =
                 sessions.iter().find(|(_, session)| session.is_called(id)).map(|(_, session)| session.totals());
-            for (index, what) in ["packets_sent", "packets_received", "packets_lost"].into_iter().enumerate() {
-                let Some(told) = polled.get(what).and_then(Value::as_u64) else { continue };
-                let found = counted.map(|totals| totals[index]);
-                self.checks.push(Check { connection: id.to_owned(), what, found, told });
+            for (index, counter) in ["packets_sent", "packets_received", "packets_lost"].into_iter().enumerate() {
+                let Some(reported) = polled.get(counter).and_then(Value::as_u64) else { continue };
+                let counted = totals.map(|totals| totals[index]);
+                self.checks.push(Check { connection: id.to_owned(), counter, counted, reported });
             }
         }
     }
@@ -160,7 +160,7 @@ impl Netlog {
         let mut batch = Batch { trace: block.trace, ..Batch::default() };
         for (record, text) in block.records() {
             if let Err(malformed) = self.event(text, &mut batch) {
-                batch.not_read(record, malformed);
+                batch.add_bad_record(record, malformed);
             }
         }
         batch
@@ -206,7 +206,7 @@ impl Netlog {
             return Err(Malformed { at: 0, expected: "an event with time, type and source" });
         };
         let Some((name, kind)) = self.types.get(&number) else {
-            batch.not_known(&format!("event type {number}"));
+            batch.count_unknown(&format!("event type {number}"));
             return Ok(());
         };
         if self.session_type.is_some() && parts.source_type != self.session_type {

@@ -1,10 +1,10 @@
 //! Recovery metrics, congestion states, and what controllers tell of themselves.
 
 use super::Options;
-use super::dialect::Dialect;
+use super::encoding::Encoding;
 use super::event;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, EventKind, Fact, Metrics, Name, State};
+use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable};
 
 /// From here on a slow start threshold stands for infinity.
 const INFINITE: u64 = 1 << 62;
@@ -15,13 +15,13 @@ const INFINITE_32: u64 = u32::MAX as u64;
 /// Reads recovery metrics; their place in the table.
 pub(super) fn metrics(
     value: &mut Cursor<'_>,
-    dialect: &Dialect,
+    encoding: &Encoding,
     options: &Options,
     batch: &mut Batch,
 ) -> Result<u32, Malformed> {
     let mut metrics = Metrics::default();
     let rtt = |value: &mut Cursor<'_>| {
-        value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(dialect.rtt_places)).filter(|&rtt| rtt >= 0))
+        value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(encoding.rtt_places)).filter(|&rtt| rtt >= 0))
     };
     value.object(|key, value| {
         match key {
@@ -50,15 +50,19 @@ pub(super) fn metrics(
 /// A number of the controller's own, or a field that is not known.
 fn private(key: &[u8], value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
     let text = String::from_utf8_lossy(key);
-    if options.facts && matches!(value.peek(), Some(b'-' | b'0'..=b'9')) {
+    if options.state_variables && matches!(value.peek(), Some(b'-' | b'0'..=b'9')) {
         if let Some(number) = value.decimal()? {
             let name = batch.names.add(&text);
-            batch.facts.push(Fact { event: batch.events.len() as u32, name, value: number.to_f64() });
+            batch.state_variables.push(StateVariable {
+                event: batch.events.len() as u32,
+                name,
+                value: number.to_f64(),
+            });
         }
         return Ok(());
     }
     value.skip()?;
-    batch.not_known(&text);
+    batch.count_unknown(&text);
     Ok(())
 }
 
@@ -104,14 +108,14 @@ pub(super) fn moved(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> R
         Ok(())
     })?;
     Ok(match bytes {
-        Some(bytes) if delivered => EventKind::Delivered(u32::try_from(bytes).unwrap_or(u32::MAX)),
+        Some(bytes) if delivered => EventKind::DataDelivered(u32::try_from(bytes).unwrap_or(u32::MAX)),
         _ => EventKind::Other(event::other(name, batch)),
     })
 }
 
 /// The state variables of a recorded step.
-pub(super) fn facts(value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
-    if !options.facts {
+pub(super) fn state_variables(value: &mut Cursor<'_>, options: &Options, batch: &mut Batch) -> Result<(), Malformed> {
+    if !options.state_variables {
         return value.skip();
     }
     let event = batch.events.len() as u32;
@@ -122,7 +126,7 @@ pub(super) fn facts(value: &mut Cursor<'_>, options: &Options, batch: &mut Batch
         value.object(|key, value| {
             let number = value.decimal()?.map_or(f64::NAN, |number| number.to_f64());
             let name = batch.names.add(&String::from_utf8_lossy(key));
-            batch.facts.push(Fact { event, name, value: number });
+            batch.state_variables.push(StateVariable { event, name, value: number });
             Ok(())
         })
     })

@@ -8,7 +8,7 @@ use windlass_qlog::RECORD_SEPARATOR;
 use super::ReadError;
 use super::block::{BLOCK, Block, LONGEST, Piece};
 use super::contained::{self, Start};
-use crate::model::Form;
+use crate::model::Framing;
 
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 
@@ -76,13 +76,13 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadE
     match window.peek()? {
         None => return Err(ReadError::Empty),
         Some(RECORD_SEPARATOR) => {
-            emit(Piece::Form(Form::Sequence))?;
+            emit(Piece::Framing(Framing::Sequence))?;
             records(&mut window, RECORD_SEPARATOR, None, emit)?;
         }
         Some(_) => match contained::split(&mut window, emit)? {
             Start::Document => {}
             Start::Lines(header) => {
-                emit(Piece::Form(Form::Lines))?;
+                emit(Piece::Framing(Framing::Lines))?;
                 records(&mut window, b'\n', Some(header), emit)?;
             }
         },

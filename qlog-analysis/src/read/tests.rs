@@ -5,7 +5,7 @@ use crate::model::{EventKind, PacketType};
 
 fn all(bytes: &[u8], jobs: usize) -> Result<(Summary, Vec<Batch>), ReadError> {
     let mut batches = Vec::new();
-    let options = Options { jobs, facts: true, ..Options::default() };
+    let options = Options { jobs, state_variables: true, ..Options::default() };
     let summary = read(bytes, &options, &mut |_, batch| {
         batches.push(batch);
         Ok(())
@@ -61,7 +61,7 @@ fn what_a_packet_tells_is_kept() {
     let (_, batches) = all(&sequence(&[SENT]), 1).unwrap();
     let batch = &batches[0];
     let event = batch.events[0];
-    assert_eq!((event.time, event.kind), (1_500_000, EventKind::Sent(0)));
+    assert_eq!((event.time, event.kind), (1_500_000, EventKind::PacketSent(0)));
     let packet = batch.packets[0];
     assert_eq!((packet.kind, packet.number, packet.bytes), (PacketType::OneRtt, Some(7), Some(1200)));
     assert_eq!((packet.ack_eliciting, packet.ack_delay), (Some(true), Some(500_000)));
@@ -96,7 +96,7 @@ fn one_trace_reads_the_same_in_every_framing_and_compression() {
     let (_, expected) = all(&plain, 1).unwrap();
     for (what, bytes) in [("lines", lines), ("contained", contained.into_bytes()), ("gzip", gzip), ("zstd", zstd)] {
         let mut batches = Vec::new();
-        let options = Options { facts: true, ..Options::default() };
+        let options = Options { state_variables: true, ..Options::default() };
         let input = Input::new(bytes.as_slice()).unwrap();
         read(input, &options, &mut |_, batch| {
             batches.push(batch);
@@ -174,7 +174,7 @@ fn an_infinite_threshold_is_none_and_unknown_fields_are_counted() {
     let (_, batches) = all(&sequence(&[record]), 1).unwrap();
     let batch = &batches[0];
     assert_eq!((batch.metrics[0].ssthresh, batch.metrics[0].cwnd), (None, Some(5)));
-    assert_eq!((batch.name(batch.facts[0].name), batch.facts[0].value), ("cc_w_max", 2.5));
+    assert_eq!((batch.name(batch.state_variables[0].name), batch.state_variables[0].value), ("cc_w_max", 2.5));
     let unknown: Vec<_> = batch.unknown.iter().map(|(name, count)| (batch.name(*name), *count)).collect();
     assert_eq!(unknown, [("odd", 1)]);
 }
@@ -219,21 +219,28 @@ fn a_network_log_is_put_together_again() {
     // The file breaks off.
     let text = format!("{{\"constants\":{constants},\n\"events\": [\n{},\n{{\"par", events.join(",\n"));
     let (summary, batches) = all(text.as_bytes(), 2).unwrap();
-    assert_eq!((summary.form, summary.bad_records), (Form::Netlog, 1));
+    assert_eq!((summary.framing, summary.bad_records), (Framing::Netlog, 1));
     assert_eq!(summary.traces[0].controller, "CUBIC_BYTES");
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     for batch in &batches {
         for event in &batch.events {
             assert_eq!(batch.name(event.group), "ab");
             let (packet, what) = match event.kind {
-                EventKind::Sent(index) => (index, "sent"),
-                EventKind::Received(index) => (index, "received"),
-                EventKind::Lost(index) => (index, "lost"),
+                EventKind::PacketSent(index) => (index, "sent"),
+                EventKind::PacketReceived(index) => (index, "received"),
+                EventKind::PacketLost(index) => (index, "lost"),
                 _ => continue,
             };
             let packet = batch.packets[packet as usize];
             let data = batch.streams_of(&packet).iter().map(|frame| frame.length).sum::<u64>();
-            told.push((event.time / 1000, what, packet.number, packet.bytes, data, batch.ranges_of(&packet).to_vec()));
+            events.push((
+                event.time / 1000,
+                what,
+                packet.number,
+                packet.bytes,
+                data,
+                batch.ranges_of(&packet).to_vec(),
+            ));
         }
     }
     let expected = [
@@ -244,7 +251,7 @@ fn a_network_log_is_put_together_again() {
         (141_300, "lost", Some(2), None, 0, vec![]),
         (141_700, "sent", Some(4), Some(1250), 1200, vec![]),
     ];
-    assert_eq!(told, expected);
+    assert_eq!(events, expected);
     let unknown: u64 = batches.iter().flat_map(|batch| batch.unknown.values()).sum();
     assert_eq!(unknown, 1, "event type 77");
 }

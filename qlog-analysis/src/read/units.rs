@@ -50,19 +50,19 @@ const INITIAL_IN_SECONDS: i64 = 333_000;
 
 /// Judges the RTTs of the first events of a trace by its acknowledgements, or where there
 /// are none, by the initial RTT.
-pub(super) fn judge(batch: &Batch) -> Option<Unit> {
+pub(super) fn detect(batch: &Batch) -> Option<Unit> {
     let mut sent: HashMap<(PacketType, u64), i64> = HashMap::new();
     let mut sample = None;
     let (mut right, mut larger, mut smaller) = (0, 0, 0);
     for event in &batch.events {
         match event.kind {
-            EventKind::Sent(index) => {
+            EventKind::PacketSent(index) => {
                 let packet = &batch.packets[index as usize];
                 if let Some(number) = packet.number {
                     sent.insert((packet.kind.space(), number), event.time);
                 }
             }
-            EventKind::Received(index) => {
+            EventKind::PacketReceived(index) => {
                 let packet = &batch.packets[index as usize];
                 let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
                 let left = largest.and_then(|largest| sent.remove(&(packet.kind.space(), largest)));
@@ -70,7 +70,7 @@ pub(super) fn judge(batch: &Batch) -> Option<Unit> {
                     sample = Some(event.time - left);
                 }
             }
-            EventKind::Metrics(index) => {
+            EventKind::MetricsUpdated(index) => {
                 let Some(latest) = batch.metrics[index as usize].latest_rtt.filter(|&latest| latest > 0) else {
                     continue;
                 };

@@ -11,7 +11,7 @@ pub struct Point {
     pub value: i64,
 }
 
-/// A quantity over time: every value told, or, when those are too many, the least and the
+/// A quantity over time: every value values, or, when those are too many, the least and the
 /// largest of every so many values in a row, in the order they came.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Line {
@@ -21,7 +21,7 @@ pub struct Line {
     stride: u64,
     /// The values since the latest point: least, largest, how many.
     pending: (Point, Point, u64),
-    told: u64,
+    values: u64,
 }
 
 impl Line {
@@ -35,7 +35,7 @@ impl Line {
             most: most.max(4),
             stride: 1,
             pending: (Point::default(), Point::default(), 0),
-            told: 0,
+            values: 0,
         }
     }
 
@@ -43,7 +43,7 @@ impl Line {
     pub fn add(&mut self, time: i64, value: i64) {
         let latest = self.latest().map_or(time, |latest| latest.time);
         let point = Point { time: time.max(latest), value };
-        self.told += 1;
+        self.values += 1;
         if self.stride == 1 {
             if self.points.len() < self.most {
                 self.points.push(point);
@@ -61,7 +61,7 @@ impl Line {
         }
         *count += 1;
         if *count >= self.stride {
-            self.settle();
+            self.flush_pending();
             if self.points.len() + 2 > self.most {
                 self.thin();
             }
@@ -76,7 +76,7 @@ impl Line {
     }
 
     /// Makes points of the values that wait.
-    fn settle(&mut self) {
+    fn flush_pending(&mut self) {
         let (least, largest, count) = self.pending;
         match count {
             0 => {}
@@ -98,14 +98,14 @@ impl Line {
     /// The points, and how many values they stand for; the line is complete.
     #[must_use]
     pub fn finish(mut self) -> (Vec<Point>, u64) {
-        self.settle();
-        (self.points, self.told)
+        self.flush_pending();
+        (self.points, self.values)
     }
 
     /// Whether nothing was told.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.told == 0
+        self.values == 0
     }
 
     /// Forgets everything told.

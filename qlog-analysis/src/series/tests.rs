@@ -14,12 +14,12 @@ fn line(most: usize, values: &[i64]) -> (Vec<Point>, u64) {
 proptest! {
     #[test]
     fn a_line_keeps_its_bound_and_its_extremes(values in prop::collection::vec(-50_i64..50, 1..600), most in 4_usize..64) {
-        let (points, told) = line(most, &values);
-        prop_assert_eq!(told, values.len() as u64);
+        let (points, values_seen) = line(most, &values);
+        prop_assert_eq!(values_seen, values.len() as u64);
         prop_assert!(points.len() <= most + 2, "{} points", points.len());
         prop_assert!(points.is_sorted_by_key(|point| point.time));
         for point in &points {
-            prop_assert_eq!(values[point.time as usize], point.value, "a value that was told, at its time");
+            prop_assert_eq!(values[point.time as usize], point.value, "a value that was values_seen, at its time");
         }
         let of = |values: &mut dyn Iterator<Item = i64>| values.fold((i64::MAX, i64::MIN), |(low, high), v| (low.min(v), high.max(v)));
         prop_assert_eq!(of(&mut points.iter().map(|point| point.value)), of(&mut values.iter().copied()));
@@ -47,8 +47,8 @@ proptest! {
 #[test]
 fn values_stand_for_more_as_the_line_goes_on() {
     let values: Vec<i64> = (0..40).map(|i| if i == 21 { 99 } else { i % 2 }).collect();
-    let (points, told) = line(8, &values);
-    assert_eq!(told, 40);
+    let (points, values_seen) = line(8, &values);
+    assert_eq!(values_seen, 40);
     assert!(points.len() <= 8, "{points:?}");
     assert!(points.contains(&Point { time: 21, value: 99 }), "the spike is there: {points:?}");
 }
@@ -70,19 +70,19 @@ fn only(records: &[&str]) -> Drawn {
     drawn.remove(0)
 }
 
-fn told(drawn: &Drawn, quantity: Quantity) -> Vec<(i64, i64)> {
+fn points_of(drawn: &Drawn, quantity: Quantity) -> Vec<(i64, i64)> {
     drawn.points(quantity).iter().map(|point| (point.time / 1_000_000, point.value)).collect()
 }
 
 #[test]
 fn what_is_not_told_is_worked_out() {
     let drawn = only(&[SENT[0], SENT[1], ACKED, LOST, STATE]);
-    assert_eq!(told(&drawn, Quantity::Sent), [(0, 1250), (10, 2500)]);
-    assert_eq!(told(&drawn, Quantity::Delivered), [(50, 1000)]);
-    assert_eq!(told(&drawn, Quantity::InFlight), [(0, 1250), (10, 2500), (50, 1250), (60, 0)]);
-    assert_eq!(told(&drawn, Quantity::LatestRtt), [(50, 50_000_000)]);
-    assert_eq!(told(&drawn, Quantity::Lost), [(60, 1)]);
-    assert_eq!(told(&drawn, Quantity::State), [(80, 0)]);
+    assert_eq!(points_of(&drawn, Quantity::Sent), [(0, 1250), (10, 2500)]);
+    assert_eq!(points_of(&drawn, Quantity::Delivered), [(50, 1000)]);
+    assert_eq!(points_of(&drawn, Quantity::InFlight), [(0, 1250), (10, 2500), (50, 1250), (60, 0)]);
+    assert_eq!(points_of(&drawn, Quantity::LatestRtt), [(50, 50_000_000)]);
+    assert_eq!(points_of(&drawn, Quantity::Lost), [(60, 1)]);
+    assert_eq!(points_of(&drawn, Quantity::State), [(80, 0)]);
     assert_eq!((drawn.states.as_slice(), drawn.span), (&["recovery".to_owned()][..], (0, 80_000_000)));
     assert_eq!(drawn.measured.measures.packets_sent, 2);
 }
@@ -90,10 +90,10 @@ fn what_is_not_told_is_worked_out() {
 #[test]
 fn what_is_told_takes_precedence() {
     let drawn = only(&[SENT[0], SENT[1], ACKED, METRICS]);
-    assert_eq!(told(&drawn, Quantity::InFlight), [(70, 777)]);
-    assert_eq!(told(&drawn, Quantity::LatestRtt), [(70, 33_000_000)]);
-    assert_eq!(told(&drawn, Quantity::Cwnd), [(70, 12_000)]);
-    assert_eq!(told(&drawn, Quantity::PacingRate), [(70, 8000)]);
+    assert_eq!(points_of(&drawn, Quantity::InFlight), [(70, 777)]);
+    assert_eq!(points_of(&drawn, Quantity::LatestRtt), [(70, 33_000_000)]);
+    assert_eq!(points_of(&drawn, Quantity::Cwnd), [(70, 12_000)]);
+    assert_eq!(points_of(&drawn, Quantity::PacingRate), [(70, 8000)]);
     assert!(drawn.points(Quantity::Ssthresh).is_empty());
 }
 
@@ -115,9 +115,9 @@ fn the_smoothed_rtt_from_before_any_sample_is_not_drawn() {
     };
     let first = smoothed(0, r#","min_rtt":0,"latest_rtt":0"#);
     let drawn = only(&[&first, SENT[0], ACKED, &smoothed(90, "")]);
-    assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
+    assert_eq!(points_of(&drawn, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
     let drawn = only(&[&first, &smoothed(20, r#","latest_rtt":333"#)]);
-    assert_eq!(told(&drawn, Quantity::SmoothedRtt), [(20, 333_000_000)]);
+    assert_eq!(points_of(&drawn, Quantity::SmoothedRtt), [(20, 333_000_000)]);
     let drawn = only(&[&smoothed(0, r#","min_rtt":333"#), &smoothed(20, r#","min_rtt":40,"latest_rtt":41"#)]);
-    assert_eq!(told(&drawn, Quantity::MinRtt), [(20, 40_000_000)], "some stacks guess it too");
+    assert_eq!(points_of(&drawn, Quantity::MinRtt), [(20, 40_000_000)], "some stacks guess it too");
 }

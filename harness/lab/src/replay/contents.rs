@@ -73,14 +73,14 @@ impl TraceContents {
     pub fn count(&mut self, batch: &Batch, event: &Event) {
         self.first.get_or_insert(event.time);
         match event.kind {
-            EventKind::Sent(index) => self.sent(&batch.packets[index as usize]),
-            EventKind::Received(index) => {
+            EventKind::PacketSent(index) => self.sent(&batch.packets[index as usize]),
+            EventKind::PacketReceived(index) => {
                 let packet = &batch.packets[index as usize];
                 self.acks += u64::from(packet.acks && !batch.ranges_of(packet).is_empty());
                 self.ecn += u64::from(packet.ce.is_some());
             }
-            EventKind::Lost(index) => self.lost += u64::from(batch.packets[index as usize].number.is_some()),
-            EventKind::Metrics(index) => {
+            EventKind::PacketLost(index) => self.lost += u64::from(batch.packets[index as usize].number.is_some()),
+            EventKind::MetricsUpdated(index) => {
                 if let Some(cwnd) = batch.metrics[index as usize].cwnd {
                     self.windows += 1;
                     self.first_window.get_or_insert(cwnd);

@@ -3,7 +3,7 @@
 use windlass_adapter::DeliveryRateState;
 use windlass_controllers::event::{IdleRestart, LossTrigger, PacketSent as SentEvent, SpuriousLoss};
 use windlass_controllers::{Span, Time};
-use windlass_qlog_analysis::flight::{Fate, Flight, Sent};
+use windlass_qlog_analysis::flight::{Flight, PacketStatus, Sent};
 use windlass_qlog_analysis::model::{Batch, Event, EventKind, Metrics, Packet, PacketType};
 
 use super::contents::TraceContents;
@@ -107,8 +107,8 @@ impl Rebuild {
     pub fn on_event(&mut self, batch: &Batch, event: &Event, visit: &mut dyn FnMut(&TraceEvent<'_>)) {
         let time = u64::try_from(event.time.saturating_sub(self.first)).unwrap_or(0).max(self.now);
         let belongs = match event.kind {
-            EventKind::Lost(_) => time <= self.frame.now.0.saturating_add(SAME_FRAME),
-            EventKind::Sent(_) => false,
+            EventKind::PacketLost(_) => time <= self.frame.now.0.saturating_add(SAME_FRAME),
+            EventKind::PacketSent(_) => false,
             _ => time == self.frame.now.0,
         };
         if self.open && !belongs {
@@ -116,11 +116,11 @@ impl Rebuild {
         }
         self.now = time;
         match event.kind {
-            EventKind::Sent(index) => self.sent(&batch.packets[index as usize], visit),
-            EventKind::Received(index) => self.received(batch, &batch.packets[index as usize], visit),
-            EventKind::Lost(index) => self.lost(batch, &batch.packets[index as usize]),
-            EventKind::Metrics(index) => self.metrics(&batch.metrics[index as usize], visit),
-            EventKind::Mtu(mtu) if (SMALLEST..=LARGEST).contains(&mtu) && mtu != self.mtu => {
+            EventKind::PacketSent(index) => self.sent(&batch.packets[index as usize], visit),
+            EventKind::PacketReceived(index) => self.received(batch, &batch.packets[index as usize], visit),
+            EventKind::PacketLost(index) => self.lost(batch, &batch.packets[index as usize]),
+            EventKind::MetricsUpdated(index) => self.metrics(&batch.metrics[index as usize], visit),
+            EventKind::MtuUpdated(mtu) if (SMALLEST..=LARGEST).contains(&mtu) && mtu != self.mtu => {
                 self.mtu = mtu;
                 visit(&TraceEvent::Mtu(Time(self.now), mtu));
             }
@@ -153,7 +153,7 @@ impl Rebuild {
         let now = Time(self.now);
         let first = self.in_flight == 0;
         let time = i64::try_from(self.now).unwrap_or(i64::MAX);
-        self.spaces[index].flight.sent(number, Sent { time, bytes, fate: Fate::InFlight, more: 0 });
+        self.spaces[index].flight.sent(number, Sent { time, bytes, status: PacketStatus::InFlight, extra: 0 });
         self.in_flight = self.in_flight.saturating_add(u64::from(bytes));
         self.limited.on_packet_sent(self.now, self.in_flight, self.rtt.smoothed);
         self.delivery_rate.sent(now, self.in_flight, first);
@@ -221,10 +221,10 @@ impl Rebuild {
         let Rebuild { frame, losses, in_flight, .. } = self;
         for &range in ranges {
             self.spaces[index].flight.range(range, |number, sent| {
-                match sent.fate {
-                    Fate::Acked => return true,
-                    Fate::Lost => losses.on_late_ack(sent.more),
-                    Fate::InFlight => {
+                match sent.status {
+                    PacketStatus::Acked => return true,
+                    PacketStatus::Lost => losses.on_late_ack(sent.extra),
+                    PacketStatus::InFlight => {
                         *in_flight = in_flight.saturating_sub(u64::from(sent.bytes));
                         let at = Time(u64::try_from(sent.time).unwrap_or(0));
                         frame.acked.push((at, sent.bytes));
@@ -234,7 +234,7 @@ impl Rebuild {
                         });
                     }
                 }
-                sent.fate = Fate::Acked;
+                sent.status = PacketStatus::Acked;
                 true
             });
         }
@@ -246,10 +246,10 @@ impl Rebuild {
         let Rebuild { spaces, in_flight, .. } = self;
         for space in spaces.iter_mut().filter(|space| space.of.0 != PacketType::OneRtt) {
             space.flight.range((0, u64::MAX), |_, sent| {
-                if sent.fate == Fate::InFlight {
+                if sent.status == PacketStatus::InFlight {
                     *in_flight = in_flight.saturating_sub(u64::from(sent.bytes));
                 }
-                sent.fate = Fate::Acked;
+                sent.status = PacketStatus::Acked;
                 true
             });
         }
@@ -266,9 +266,9 @@ impl Rebuild {
         };
         self.open();
         let now = self.now;
-        if let Some(sent) = self.spaces[index].flight.get(number).filter(|sent| sent.fate == Fate::InFlight) {
-            sent.fate = Fate::Lost;
-            sent.more = now;
+        if let Some(sent) = self.spaces[index].flight.get(number).filter(|sent| sent.status == PacketStatus::InFlight) {
+            sent.status = PacketStatus::Lost;
+            sent.extra = now;
             self.in_flight = self.in_flight.saturating_sub(u64::from(sent.bytes));
             self.losses.add(number, sent, trigger, &self.rtt, MAX_ACK_DELAY);
         }
@@ -283,9 +283,11 @@ impl Rebuild {
         let late = now.saturating_sub(rtt.loss_delay());
         space.flight.range((space.settled, largest - 1), |number, sent| {
             let by_number = largest - number >= PACKET_THRESHOLD;
-            if sent.fate == Fate::InFlight && (by_number || u64::try_from(sent.time).is_ok_and(|time| time <= late)) {
-                sent.fate = Fate::Lost;
-                sent.more = *now;
+            if sent.status == PacketStatus::InFlight
+                && (by_number || u64::try_from(sent.time).is_ok_and(|time| time <= late))
+            {
+                sent.status = PacketStatus::Lost;
+                sent.extra = *now;
                 let trigger = if by_number { LossTrigger::PacketThreshold } else { LossTrigger::TimeThreshold };
                 found.push((number, *sent, trigger));
             }

@@ -203,14 +203,14 @@ impl<W: Write> Trace<W> {
                         json.element(high);
                         json.close(b']');
                     };
-                    let mut told = None;
+                    let mut highest = None;
                     for &(low, high) in ack.ranges.iter().filter(|_| received) {
                         self.acknowledged[space].add(low, high, |low, high| {
-                            told = told.max(Some(high));
+                            highest = highest.max(Some(high));
                             pair(low, high);
                         });
                     }
-                    if told != Some(largest) {
+                    if highest != Some(largest) {
                         pair(largest, largest);
                     }
                 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use serde_json::Value;
 
 use super::value::{Object, shown};
-use super::{Checker, Form, NAMESPACES};
+use super::{Checker, Framing, NAMESPACES};
 use crate::lint::{Place, Rule, names};
 
 /// Columns of array events where the trace does not name them.
@@ -48,8 +48,8 @@ impl Checker {
         let mut parts = Parts::default();
         match value {
             // Left by a trailing comma, and passed over by tools.
-            Value::Object(fields) if fields.is_empty() && self.form == Form::Contained => return,
-            Value::Array(fields) if fields.is_empty() && self.form == Form::Contained => return,
+            Value::Object(fields) if fields.is_empty() && self.framing == Framing::Contained => return,
+            Value::Array(fields) if fields.is_empty() && self.framing == Framing::Contained => return,
             Value::Object(fields) => fields.iter().for_each(|(name, value)| parts.set(name, value)),
             Value::Array(fields) => {
                 if !self.is_legacy() || self.ietf() {
@@ -132,7 +132,7 @@ impl Checker {
 
     fn name(&mut self, namespace: &str, kind: &str, place: Place) {
         if !self.ietf() {
-            if let Some(old) = names::aged(namespace, kind) {
+            if let Some(old) = names::v03_name(namespace, kind) {
                 self.add(Rule::NameNew, || format!("{namespace}:{kind} is {old} in version 0.3"));
             } else if names::standard(namespace).is_some_and(|_| namespace == "quic") {
                 self.add(Rule::NameNew, || format!("{namespace}:{kind} is not in version 0.3"));
@@ -140,8 +140,8 @@ impl Checker {
             return;
         }
         let known = names::standard(namespace);
-        if known.is_none() && names::is_old(namespace) {
-            match names::renewed(namespace, kind) {
+        if known.is_none() && names::is_pre_ietf(namespace) {
+            match names::ietf_name(namespace, kind) {
                 Some(new) => self.add(Rule::NameOld, || format!("{namespace}:{kind} is now {new}")),
                 None => self.add(Rule::NameOld, || format!("{namespace}:{kind} is of an earlier draft")),
             }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use windlass_qlog::{EVENT_SCHEMA_PREFIX, FILE_SCHEMA_CONTAINED, FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL};
 
 use super::value::{Object, shown};
-use super::{Checker, Form};
+use super::{Checker, Framing};
 use crate::lint::{Rule, names};
 
 /// Versions qvis reads in any form.
@@ -37,9 +37,9 @@ impl Checker {
             self.add(Rule::HeaderOld, || format!("the header is of qlog_version {version}"));
             return;
         }
-        let (schema, media) = match self.form {
-            Form::Sequence | Form::Lines => (FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL),
-            Form::Contained => (FILE_SCHEMA_CONTAINED, "application/qlog+json"),
+        let (schema, media) = match self.framing {
+            Framing::Sequence | Framing::Lines => (FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL),
+            Framing::Contained => (FILE_SCHEMA_CONTAINED, "application/qlog+json"),
         };
         match fields.get("file_schema").map(|value| value.as_str().ok_or(value)) {
             Some(Ok(text)) if text == schema => {}
@@ -70,16 +70,18 @@ impl Checker {
         }
         match fields.get("qlog_version") {
             Some(Value::String(version)) if QVIS_VERSIONS.contains(&version.as_str()) => {}
-            Some(Value::String(version)) if QVIS_LEGACY.contains(&version.as_str()) && self.form == Form::Contained => {
+            Some(Value::String(version))
+                if QVIS_LEGACY.contains(&version.as_str()) && self.framing == Framing::Contained =>
+            {
                 return;
             }
             Some(value) => self.add(Rule::QlogVersion, || format!("qlog_version is {}", shown(value))),
             None => self.add(Rule::QlogVersion, || "qlog_version is missing".to_owned()),
         }
-        let format = match self.form {
-            Form::Sequence => "JSON-SEQ",
-            Form::Lines => "NDJSON",
-            Form::Contained => "JSON",
+        let format = match self.framing {
+            Framing::Sequence => "JSON-SEQ",
+            Framing::Lines => "NDJSON",
+            Framing::Contained => "JSON",
         };
         match fields.get("qlog_format") {
             Some(Value::String(text)) if text == format => {}

@@ -10,7 +10,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 use serde_json::{Map, Value};
 use windlass_qlog::RECORD_SEPARATOR;
 
-use crate::lint::check::{Checker, Form};
+use crate::lint::check::{Checker, Framing};
 use crate::lint::{Place, Rule};
 
 /// A reader that tells which line it is on. The JSON parser takes single bytes from it.
@@ -62,7 +62,7 @@ pub(super) fn read<R: BufRead>(reader: R, checker: &mut Checker) -> io::Result<(
             return Ok(());
         }
         Ok(header) => {
-            checker.form = Form::Lines;
+            checker.framing = Framing::Lines;
             checker.record(Value::Object(header), first);
         }
         Err(error) if error.is_io() => return Err(error.into()),
@@ -81,7 +81,7 @@ pub(super) fn read<R: BufRead>(reader: R, checker: &mut Checker) -> io::Result<(
             if !matches!(reader.seek(|byte| !is_blank(byte))?, Some(b'{' | RECORD_SEPARATOR)) {
                 return Ok(());
             }
-            checker.form = Form::Lines;
+            checker.framing = Framing::Lines;
         }
     }
     lines(&mut reader, checker)
@@ -146,7 +146,7 @@ impl<'de> Visitor<'de> for &mut Document<'_> {
             match key.as_str() {
                 "traces" => {
                     self.traces = true;
-                    self.checker.form = Form::Contained;
+                    self.checker.framing = Framing::Contained;
                     self.checker.top_so_far(&fields);
                     map.next_value_seed(Traces(self))?;
                     fields.insert(key, Value::Null);

@@ -180,7 +180,7 @@ impl Session {
         let Some(id) = id else { return Ok(()) };
         self.id = id.into_owned();
         if let Some(host) = host {
-            batch.met(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")));
+            batch.add_peer(&port.map_or_else(|| host.to_string(), |port| format!("{host}:{port}")));
         }
         let name = batch.names.add(name);
         self.push(now, EventKind::Other(name), batch);
@@ -225,7 +225,7 @@ impl Session {
             self.sent.insert(number, gathered.packet.kind);
         }
         let index = gathered.write(batch);
-        self.push(time, EventKind::Sent(index), batch);
+        self.push(time, EventKind::PacketSent(index), batch);
         Ok(time)
     }
 
@@ -254,7 +254,7 @@ impl Session {
     fn write_losses(&mut self, batch: &mut Batch) {
         for (time, packet) in std::mem::take(&mut self.losses) {
             batch.packets.push(packet);
-            self.push(time, EventKind::Lost(batch.packets.len() as u32 - 1), batch);
+            self.push(time, EventKind::PacketLost(batch.packets.len() as u32 - 1), batch);
         }
     }
 
@@ -299,7 +299,7 @@ impl Session {
     fn close_received(&mut self, now: i64, batch: &mut Batch) {
         if let Some((time, received)) = self.receiving.take() {
             let index = received.write(batch);
-            self.push(time.min(now), EventKind::Received(index), batch);
+            self.push(time.min(now), EventKind::PacketReceived(index), batch);
         }
         self.write_losses(batch);
     }
@@ -345,8 +345,8 @@ impl Session {
 /// A time in microseconds if it is within a second of `now`, the milliseconds told with the
 /// event; otherwise `now`.
 fn exact(value: &mut Cursor<'_>, now: i64) -> Result<i64, Malformed> {
-    let told = value.decimal()?.and_then(|time| time.scaled(3));
-    Ok(told.filter(|told| told.abs_diff(now) < 1_000_000_000).unwrap_or(now))
+    let exact = value.decimal()?.and_then(|time| time.scaled(3));
+    Ok(exact.filter(|exact| exact.abs_diff(now) < 1_000_000_000).unwrap_or(now))
 }
 
 fn stream(params: &mut Cursor<'_>) -> Result<Stream, Malformed> {

@@ -178,7 +178,7 @@ impl Convert {
 
 /// Says on standard error what was lost.
 fn print_losses(shown: &str, done: &Converted, to: Era) {
-    for (what, count) in &done.lost {
+    for (what, count) in &done.omitted {
         eprintln!("{shown}: lost {count} × {what}");
     }
     if done.bad_records > 0 {

@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Serialize;
-use windlass_qlog_analysis::model::{Batch, Era, EventKind, Trace};
+use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
 use windlass_qlog_analysis::read::{Check, Options, Summary, read};
 
 use super::files::{Files, unreadable};
@@ -39,7 +39,7 @@ struct Content {
 /// What is in a file.
 #[derive(Default, Serialize)]
 struct Contents {
-    form: &'static str,
+    framing: &'static str,
     bytes: u64,
     events: u64,
     bad_records: u64,
@@ -55,15 +55,15 @@ struct Contents {
 #[derive(Serialize)]
 struct Checked {
     connection: String,
-    what: &'static str,
-    found: Option<u64>,
-    told: u64,
+    counter: &'static str,
+    counted: Option<u64>,
+    reported: u64,
 }
 
 #[derive(Serialize)]
 struct About {
     version: String,
-    era: &'static str,
+    schema_version: &'static str,
     title: String,
     vantage: &'static str,
     implementation: String,
@@ -104,16 +104,16 @@ fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliE
         Ok(())
     })
     .map_err(|error| unreadable(path, &error))?;
-    found.form = summary.form.name();
+    found.framing = summary.framing.name();
     found.bytes = summary.bytes;
     found.events = summary.events;
     found.bad_records = summary.bad_records;
     super::print_doubts(path, &Summary { bad_records: 0, ..summary.clone() });
     let checked = |check: &Check| Checked {
         connection: check.connection.clone(),
-        what: check.what,
-        found: check.found,
-        told: check.told,
+        counter: check.counter,
+        counted: check.counted,
+        reported: check.reported,
     };
     found.checks = summary.checks.iter().map(checked).collect();
     connections.resize_with(summary.traces.len(), BTreeMap::new);
@@ -128,12 +128,12 @@ fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
     }
     About {
         version: trace.version,
-        era: match trace.era {
-            Era::Ancient => "before the drafts",
-            Era::Arrays => "drafts 00 and 01, array events",
-            Era::Named => "drafts 02 to 0.4",
-            Era::Ietf => "IETF",
-            Era::Netlog => "netlog",
+        schema_version: match trace.schema_version {
+            SchemaVersion::PreDraft => "before the drafts",
+            SchemaVersion::Draft01 => "drafts 00 and 01, array events",
+            SchemaVersion::V03 => "drafts 02 to 0.4",
+            SchemaVersion::Ietf => "IETF",
+            SchemaVersion::Netlog => "netlog",
         },
         title: trace.title,
         vantage: trace.vantage.name(),
@@ -151,18 +151,18 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
         content.first_ns.get_or_insert(event.time);
         content.last_ns = content.last_ns.max(event.time);
         let name = match event.kind {
-            EventKind::Sent(_) => "packet_sent",
-            EventKind::Received(_) => "packet_received",
-            EventKind::Lost(_) => "packet_lost",
-            EventKind::Dropped(_) => "packet_dropped",
-            EventKind::Metrics(_) => "recovery_metrics_updated",
-            EventKind::State(_) => "congestion_state_updated",
+            EventKind::PacketSent(_) => "packet_sent",
+            EventKind::PacketReceived(_) => "packet_received",
+            EventKind::PacketLost(_) => "packet_lost",
+            EventKind::PacketDropped(_) => "packet_dropped",
+            EventKind::MetricsUpdated(_) => "recovery_metrics_updated",
+            EventKind::CongestionState(_) => "congestion_state_updated",
             EventKind::Controller(_) => "congestion controller named",
-            EventKind::Marked(_) => "windlass:marked",
-            EventKind::Losses(_) => "windlass:lost",
-            EventKind::Spurious => "windlass:spurious_loss",
-            EventKind::Mtu(_) => "mtu_updated",
-            EventKind::Delivered(_) => "stream_data_moved to the application",
+            EventKind::EcnCe(_) => "windlass:marked",
+            EventKind::PacketsLost(_) => "windlass:lost",
+            EventKind::SpuriousLoss => "windlass:spurious_loss",
+            EventKind::MtuUpdated(_) => "mtu_updated",
+            EventKind::DataDelivered(_) => "stream_data_moved to the application",
             EventKind::Other(name) => batch.name(name),
         };
         *entry(&mut content.events, name) += 1;
@@ -180,7 +180,7 @@ fn entry<'a, T: Default>(kept: &'a mut BTreeMap<String, T>, name: &str) -> &'a m
 }
 
 fn text(file: &str, contents: &Contents) -> String {
-    let mut text = format!("{file}: {}, {} bytes, {} events\n", contents.form, contents.bytes, contents.events);
+    let mut text = format!("{file}: {}, {} bytes, {} events\n", contents.framing, contents.bytes, contents.events);
     for trace in &contents.traces {
         let quoted = |label: &str, value: &str| match value {
             "" => String::new(),
@@ -189,7 +189,7 @@ fn text(file: &str, contents: &Contents) -> String {
         text.push_str(&format!(
             "  {} ({}), seen at the {}{}{}{}\n",
             if trace.version.is_empty() { "no version" } else { &trace.version },
-            trace.era,
+            trace.schema_version,
             trace.vantage,
             quoted("by", &trace.implementation),
             quoted("title", &trace.title),
@@ -207,7 +207,7 @@ fn text(file: &str, contents: &Contents) -> String {
             }
         }
     }
-    let agreed = contents.checks.iter().filter(|check| check.found == Some(check.told)).count();
+    let agreed = contents.checks.iter().filter(|check| check.counted == Some(check.reported)).count();
     if !contents.checks.is_empty() {
         text.push_str(&format!("  {agreed} of {} totals of Chromium agree with its events\n", contents.checks.len()));
     }

@@ -74,12 +74,12 @@ fn print_doubts(path: &Path, summary: &Summary) {
         eprintln!("{file}: {} records could not be read; `windlass qlog lint` says why", summary.bad_records);
     }
     if summary.unfollowed > 0 {
-        let (most, events) = (windlass_qlog_analysis::connections::MOST, summary.unfollowed);
+        let (most, events) = (windlass_qlog_analysis::connections::MAX_CONNECTIONS, summary.unfollowed);
         eprintln!("warning: {file}: it has more than {most} connections; {events} events of further ones are left out");
     }
     for check in summary.checks.iter().filter(|check| !check.agrees()) {
-        let (connection, what, told) = (&check.connection, check.what, check.told);
-        match check.found {
+        let (connection, what, told) = (&check.connection, check.counter, check.reported);
+        match check.counted {
             Some(found) => {
                 eprintln!("warning: {file}: {connection}: Chromium counted {told} {what}, its events have {found}");
             }

@@ -8,7 +8,7 @@ use crate::cli::CliError;
 
 /// Ask a dataset that `windlass qlog parquet` made a question in SQL
 ///
-/// Tables: packets, recovery, events, facts, unknown, connections, each with the columns
+/// Tables: packets, recovery, events, state_variables, unknown, connections, each with the columns
 /// controller, stack and scenario. `--example` lists worked questions; the name of one in
 /// place of the SQL asks it.
 #[derive(Debug, clap::Args)]

@@ -98,10 +98,10 @@ fn every_trace_is_read_whole() {
         for jobs in [1, 2] {
             let mut metrics = BTreeMap::new();
             let mut unread = 0;
-            let options = Options { jobs, facts: true, ..Options::default() };
+            let options = Options { jobs, state_variables: true, ..Options::default() };
             let summary = read(open(&path).unwrap(), &options, &mut |_, batch| {
                 for event in &batch.events {
-                    if let EventKind::Metrics(index) = event.kind {
+                    if let EventKind::MetricsUpdated(index) = event.kind {
                         add(&batch.metrics[index as usize], &mut metrics);
                     }
                 }
@@ -147,7 +147,7 @@ fn what_is_listed_of_a_trace_is_in_it() {
         let mut lost = 0;
         let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
             batch.metrics.iter().for_each(|metrics| add(metrics, &mut found));
-            lost += batch.events.iter().filter(|event| matches!(event.kind, EventKind::Lost(_))).count() as u64;
+            lost += batch.events.iter().filter(|event| matches!(event.kind, EventKind::PacketLost(_))).count() as u64;
             Ok(())
         })
         .unwrap();
@@ -191,13 +191,13 @@ fn a_network_log_is_read_whole() {
     let summary = read(open(&path).unwrap(), &Options::default(), &mut |_, batch| {
         for event in &batch.events {
             match event.kind {
-                EventKind::Sent(index) => {
+                EventKind::PacketSent(index) => {
                     counts[0] += 1;
                     let packet = &batch.packets[index as usize];
                     counts[4] += batch.streams_of(packet).iter().map(|frame| frame.length).sum::<u64>();
                 }
-                EventKind::Lost(_) => counts[1] += 1,
-                EventKind::Received(index) => {
+                EventKind::PacketLost(_) => counts[1] += 1,
+                EventKind::PacketReceived(index) => {
                     counts[2] += 1;
                     counts[3] += u64::from(batch.packets[index as usize].acks);
                 }
@@ -237,9 +237,12 @@ fn totals_that_chromium_counted_are_held_against_its_events() {
     assert_eq!(checks.len(), 3);
     assert!(checks.iter().all(|check| check.agrees()), "{checks:?}");
     let checks = polled([351, 103, 9], "51e443a76f01f66d").unwrap();
-    let wrong: Vec<_> =
-        checks.iter().filter(|check| !check.agrees()).map(|check| (check.what, check.found, check.told)).collect();
+    let wrong: Vec<_> = checks
+        .iter()
+        .filter(|check| !check.agrees())
+        .map(|check| (check.counter, check.counted, check.reported))
+        .collect();
     assert_eq!(wrong, [("packets_sent", Some(349), 351), ("packets_lost", Some(7), 9)]);
     let unknown = polled([1, 1, 1], "0123").unwrap();
-    assert!(unknown.iter().all(|check| check.found.is_none()), "{unknown:?}");
+    assert!(unknown.iter().all(|check| check.counted.is_none()), "{unknown:?}");
 }

@@ -1,5 +1,4 @@
 //! Questions to a dataset, answered.
-#![cfg(feature = "sql")]
 
 use std::path::Path;
 
@@ -66,7 +65,7 @@ fn questions_are_answered() {
     assert_eq!(answer, "controller,stack,scenario\nbbr,quinn,unknown\nbbr:x=1,quinn,unknown\ncubic,quinn,unknown\n");
     let answer = csv("SELECT count(*) AS n FROM packets WHERE event = 'sent' AND controller = 'cubic'");
     assert_eq!(answer, "n\n3000\n");
-    assert_eq!(csv("SELECT count(*) AS n FROM facts"), "n\n0\n", "a table without rows is there");
+    assert_eq!(csv("SELECT count(*) AS n FROM state_variables"), "n\n0\n", "a table without rows is there");
     let answer = csv(example("window-at-loss"));
     // The 30 losses of bbr:x=1 are of packets 0, 10, … 290: windows of 12 000 and that many.
     assert!(answer.contains("\nbbr:x=1,30,12145.0,12000,12290,14.5\n"), "{answer}");

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
-use windlass_qlog_analysis::model::{Batch, Event, EventKind, Fact, Metrics, Packet, PacketType, Peer, State, Stream};
+use windlass_qlog_analysis::model::{
+    Batch, Event, EventKind, Metrics, Packet, PacketType, Peer, State, StateVariable, Stream,
+};
 use windlass_qlog_analysis::read::{Options, open, read};
 use windlass_qlog_columns::{Table, Tables};
 
@@ -36,33 +38,33 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         format!("{time} {name} {value:?} {number:?} {trigger:?} {peer:?}")
     };
     let line = match event.kind {
-        EventKind::Sent(index) => packet("sent", index),
-        EventKind::Received(index) => packet("received", index),
-        EventKind::Lost(index) => packet("lost", index),
-        EventKind::Dropped(index) => packet("dropped", index),
-        EventKind::Metrics(index) => {
+        EventKind::PacketSent(index) => packet("sent", index),
+        EventKind::PacketReceived(index) => packet("received", index),
+        EventKind::PacketLost(index) => packet("lost", index),
+        EventKind::PacketDropped(index) => packet("dropped", index),
+        EventKind::MetricsUpdated(index) => {
             let one = &batch.metrics[index as usize];
             let sizes = [one.cwnd, one.ssthresh, one.bytes_in_flight, one.packets_in_flight, one.pacing_rate];
             let rtts = [one.min_rtt, one.smoothed_rtt, one.latest_rtt, one.rtt_variance];
             format!("{time} {sizes:?} {rtts:?} {:?} {:?} {}", one.pto_count, one.app_limited, one.path)
         }
-        EventKind::State(index) => {
+        EventKind::CongestionState(index) => {
             let state = batch.states[index as usize];
             let trigger = state.trigger.map(|name| batch.name(name));
             other("congestion_state_updated", Some(batch.name(state.new)), None, trigger)
         }
         EventKind::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
-        EventKind::Marked(number) => other("marked", None, Some(number), None),
-        EventKind::Losses(number) => other("losses", None, Some(number), None),
-        EventKind::Mtu(number) => other("mtu_updated", None, Some(number), None),
-        EventKind::Delivered(number) => other("delivered", None, Some(number), None),
-        EventKind::Spurious => other("spurious_loss", None, None, None),
+        EventKind::EcnCe(number) => other("marked", None, Some(number), None),
+        EventKind::PacketsLost(number) => other("losses", None, Some(number), None),
+        EventKind::MtuUpdated(number) => other("mtu_updated", None, Some(number), None),
+        EventKind::DataDelivered(number) => other("delivered", None, Some(number), None),
+        EventKind::SpuriousLoss => other("spurious_loss", None, None, None),
         EventKind::Other(name) => other(batch.name(name), None, None, None),
     };
-    let facts = batch.facts.iter().filter(|fact| fact.event as usize == index);
-    let told = |fact: &Fact| (!fact.value.is_nan()).then_some(fact.value);
+    let state_variables = batch.state_variables.iter().filter(|fact| fact.event as usize == index);
+    let told = |fact: &StateVariable| (!fact.value.is_nan()).then_some(fact.value);
     std::iter::once(line)
-        .chain(facts.map(|fact| format!("{time} {} {:?}", batch.name(fact.name), told(fact))))
+        .chain(state_variables.map(|fact| format!("{time} {} {:?}", batch.name(fact.name), told(fact))))
         .collect()
 }
 
@@ -254,18 +256,18 @@ proptest! {
             packet.streams = (batch.streams.len() as u32, streams.len() as u32);
             packet.trigger = fact.map(|_| other);
             let what = match kind {
-                0 => EventKind::Sent(batch.packets.len() as u32),
-                1 => EventKind::Received(batch.packets.len() as u32),
-                2 => EventKind::Lost(batch.packets.len() as u32),
-                3 => EventKind::Dropped(batch.packets.len() as u32),
-                4 => EventKind::Metrics(batch.metrics.len() as u32),
-                5 => EventKind::State(batch.states.len() as u32),
+                0 => EventKind::PacketSent(batch.packets.len() as u32),
+                1 => EventKind::PacketReceived(batch.packets.len() as u32),
+                2 => EventKind::PacketLost(batch.packets.len() as u32),
+                3 => EventKind::PacketDropped(batch.packets.len() as u32),
+                4 => EventKind::MetricsUpdated(batch.metrics.len() as u32),
+                5 => EventKind::CongestionState(batch.states.len() as u32),
                 6 => EventKind::Controller(one),
-                7 => EventKind::Marked(number),
-                8 => EventKind::Losses(number),
-                9 => EventKind::Spurious,
-                10 => EventKind::Mtu(number),
-                11 => EventKind::Delivered(number),
+                7 => EventKind::EcnCe(number),
+                8 => EventKind::PacketsLost(number),
+                9 => EventKind::SpuriousLoss,
+                10 => EventKind::MtuUpdated(number),
+                11 => EventKind::DataDelivered(number),
                 _ => EventKind::Other(one),
             };
             let index = batch.events.len() as u32;
@@ -282,7 +284,7 @@ proptest! {
             }
             if let Some(value) = fact {
                 let value = if number % 5 == 0 { f64::NAN } else { value };
-                batch.facts.push(Fact { event: index, name: one, value });
+                batch.state_variables.push(StateVariable { event: index, name: one, value });
             }
             batch.events.push(Event { time: time as i64 - 5, group: one, kind: what });
         }
@@ -306,7 +308,7 @@ fn recorded_traces_are_in_their_tables() {
         if path.extension().is_some_and(|ending| ending == "md") {
             continue;
         }
-        let options = Options { facts: true, ..Options::default() };
+        let options = Options { state_variables: true, ..Options::default() };
         let mut before: BTreeMap<u32, u64> = BTreeMap::new();
         let mut count = 0;
         let summary = read(open(&path).unwrap(), &options, &mut |trace, batch| {

@@ -4,10 +4,10 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde_json::{Map, Value};
 
 use super::block::{BLOCK, Block, HEADER};
-use super::dialect::Dialect;
+use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
-use super::{Options, ReadError, header, units};
-use crate::model::{Batch, Era, EventKind, Form, Trace, Vantage};
+use super::{Options, ReadError, encoding, units};
+use crate::model::{Batch, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
 const AHEAD: usize = 4;
@@ -15,47 +15,47 @@ const AHEAD: usize = 4;
 /// Traces that a file may contain.
 const TRACES: u32 = 1 << 16;
 
-pub(crate) struct Known {
+pub(crate) struct TraceState {
     trace: Trace,
-    dialect: Dialect,
+    encoding: Encoding,
     /// The time of the last event, for traces that write differences; ns.
     last: i64,
     /// Whether the first events were looked at for their units.
-    judged: bool,
+    unit_checked: bool,
 }
 
-pub(crate) struct Plan {
+pub(crate) struct ReadState {
     pub(crate) options: Options,
     pub(crate) pool: Option<ThreadPool>,
     /// What the file says of all its traces.
     top: Map<String, Value>,
-    known: Vec<Known>,
+    traces: Vec<TraceState>,
     waiting: Vec<Block>,
-    form: Form,
+    framing: Framing,
     /// What puts packets together again, if it is a network log.
     pub(crate) netlog: Option<Netlog>,
 }
 
-impl Plan {
+impl ReadState {
     pub(crate) fn new(options: Options) -> Self {
         let pool = match options.jobs {
             1 => None,
             jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
         };
-        Plan {
+        ReadState {
             options,
             pool,
             top: Map::new(),
-            known: Vec::new(),
+            traces: Vec::new(),
             waiting: Vec::new(),
-            form: Form::default(),
+            framing: Framing::default(),
             netlog: None,
         }
     }
 
     /// Takes over a part of the header.
-    pub(crate) fn header(&mut self, trace: Option<u32>, text: &[u8], form: Form) -> Result<(), ReadError> {
-        self.form = form;
+    pub(crate) fn header(&mut self, trace: Option<u32>, text: &[u8], framing: Framing) -> Result<(), ReadError> {
+        self.framing = framing;
         if text.len() > HEADER + 2 {
             let message = format!("the header has {} bytes; expected {HEADER} at most", text.len());
             return Err(ReadError::NotQlog(message));
@@ -67,19 +67,19 @@ impl Plan {
             Err(_) if self.netlog.is_some() => return Ok(()),
             Err(error) => return Err(ReadError::NotQlog(format!("the header cannot be read: {error}"))),
         };
-        if form == Form::Netlog {
+        if framing == Framing::Netlog {
             self.network_log(&fields);
             return Ok(());
         }
         match trace {
             None => {
-                for known in &mut self.known {
-                    header::apply(&fields, &mut known.trace, &mut known.dialect);
+                for known in &mut self.traces {
+                    encoding::apply(&fields, &mut known.trace, &mut known.encoding);
                 }
                 self.top.extend(fields);
             }
             Some(index) => {
-                if matches!(form, Form::Sequence | Form::Lines) && !header::is_qlog(&fields) {
+                if matches!(framing, Framing::Sequence | Framing::Lines) && !encoding::is_qlog(&fields) {
                     let message = "the first record is no qlog header: it has neither file_schema nor qlog_version";
                     return Err(ReadError::NotQlog(message.to_owned()));
                 }
@@ -87,7 +87,7 @@ impl Plan {
                     return Err(ReadError::NotQlog(format!("there are more than {TRACES} traces in it")));
                 }
                 let known = self.ensure(index);
-                header::apply(&fields, &mut known.trace, &mut known.dialect);
+                encoding::apply(&fields, &mut known.trace, &mut known.encoding);
             }
         }
         Ok(())
@@ -103,46 +103,46 @@ impl Plan {
         }
         let Some(constants) = constants else { return };
         let trace = &mut self.ensure(0).trace;
-        trace.form = Form::Netlog;
-        trace.era = Era::Netlog;
+        trace.framing = Framing::Netlog;
+        trace.schema_version = SchemaVersion::Netlog;
         trace.vantage = Vantage::Client;
         trace.implementation = "Chromium".to_owned();
         let version = constants.get("logFormatVersion");
         trace.version = version.map_or_else(String::new, |version| format!("netlog {version}"));
     }
 
-    pub(crate) fn ensure(&mut self, index: u32) -> &mut Known {
-        while self.known.len() <= index as usize {
-            let mut trace = Trace { index: self.known.len() as u32, form: self.form, ..Trace::default() };
-            let mut dialect = Dialect::default();
-            header::apply(&self.top, &mut trace, &mut dialect);
-            self.known.push(Known { trace, dialect, last: 0, judged: false });
+    pub(crate) fn ensure(&mut self, index: u32) -> &mut TraceState {
+        while self.traces.len() <= index as usize {
+            let mut trace = Trace { index: self.traces.len() as u32, framing: self.framing, ..Trace::default() };
+            let mut encoding = Encoding::default();
+            encoding::apply(&self.top, &mut trace, &mut encoding);
+            self.traces.push(TraceState { trace, encoding, last: 0, unit_checked: false });
         }
-        &mut self.known[index as usize]
+        &mut self.traces[index as usize]
     }
 
-    pub(crate) fn dialect(&self, trace: u32) -> &Dialect {
-        &self.known[trace as usize].dialect
+    pub(crate) fn encoding(&self, trace: u32) -> &Encoding {
+        &self.traces[trace as usize].encoding
     }
 
     pub(crate) fn trace(&self, trace: u32) -> &Trace {
-        &self.known[trace as usize].trace
+        &self.traces[trace as usize].trace
     }
 
     pub(crate) fn into_traces(self) -> (Vec<Trace>, Vec<Check>) {
-        let traces = self.known.into_iter().map(|known| known.trace).collect();
+        let traces = self.traces.into_iter().map(|known| known.trace).collect();
         (traces, self.netlog.map(Netlog::into_checks).unwrap_or_default())
     }
 
     /// Takes a block; says whether it is time to read those that wait. The first block of a
     /// trace is read alone, for it decides how the others are read.
-    pub(crate) fn waits(&mut self, block: Block) -> bool {
-        let judged = self.ensure(block.trace).judged;
+    pub(crate) fn push(&mut self, block: Block) -> bool {
+        let unit_checked = self.ensure(block.trace).unit_checked;
         self.waiting.push(block);
         let most = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() * AHEAD);
         // Blocks of very long records are larger than others.
         let bytes: usize = self.waiting.iter().map(|block| block.text.len()).sum();
-        !judged || self.waiting.len() >= most || bytes > 2 * most * BLOCK
+        !unit_checked || self.waiting.len() >= most || bytes > 2 * most * BLOCK
     }
 
     pub(crate) fn take(&mut self) -> Vec<Block> {
@@ -156,19 +156,19 @@ impl Plan {
     }
 
     /// Does to a batch what needs to know the ones before it.
-    pub(crate) fn settle(&mut self, batch: &mut Batch) {
-        let known = &mut self.known[batch.trace as usize];
-        if known.dialect.delta {
+    pub(crate) fn complete(&mut self, batch: &mut Batch) {
+        let known = &mut self.traces[batch.trace as usize];
+        if known.encoding.delta {
             for event in &mut batch.events {
                 event.time = event.time.saturating_add(known.last);
             }
             known.last = batch.events.last().map_or(known.last, |event| event.time);
         }
-        if !known.judged {
-            known.judged = true;
-            if let Some(unit) = units::judge(batch) {
+        if !known.unit_checked {
+            known.unit_checked = true;
+            if let Some(unit) = units::detect(batch) {
                 unit.apply(batch);
-                known.dialect.rtt_places += unit.places();
+                known.encoding.rtt_places += unit.places();
                 known.trace.rtt_unit = Some(unit.name());
             }
         }
@@ -178,7 +178,7 @@ impl Plan {
                 _ => None,
             });
             if let Some(name) = name {
-                known.trace.controller = header::short(batch.name(name));
+                known.trace.controller = encoding::short(batch.name(name));
             }
         }
     }

@@ -1,7 +1,5 @@
 //! The lint on recorded traces of many implementations, where they are at hand.
 
-mod recorded;
-
 use std::fs::File;
 use std::io::{BufReader, Read};
 use std::path::PathBuf;
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, lint};
 
 fn directory() -> Option<PathBuf> {
-    let path = recorded::folder();
+    let path = crate::recorded::folder();
     if !path.is_dir() {
         println!("skipped: there are no traces at {}", path.display());
         return None;

@@ -4,8 +4,8 @@ use proptest::prelude::*;
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, lint};
 
 const FILES: &[&str] = &[
-    include_str!("../model/tests/expected/small-ietf.txt"),
-    include_str!("../model/tests/expected/small-qvis.txt"),
+    include_str!("../../model/tests/expected/small-ietf.txt"),
+    include_str!("../../model/tests/expected/small-qvis.txt"),
     r#"{"qlog_version":"draft-01","traces":[{"event_fields":["relative_time","category","event","data"],"events":[[0,"transport","packet_sent",{"packet_type":"1RTT","header":{"packet_number":0,"packet_size":12},"frames":[{"frame_type":"ack","acked_ranges":[["0","1"]]}]}],["1","recovery","metrics_updated",{"cwnd":"1"}]]}]}"#,
     "{\"qlog_version\":\"0.3\",\"qlog_format\":\"NDJSON\",\"trace\":{\"vantage_point\":{\"type\":\"client\"}}}\n{\"time\":1,\"name\":\"transport:packet_received\",\"data\":{\"header\":{\"packet_type\":\"1RTT\",\"packet_number\":1},\"raw\":{\"length\":1}}}\n",
 ];

@@ -3,8 +3,8 @@
 use windlass_qlog::{Ack, Detail, Frame, Header, Metrics, Packet, Trace};
 use windlass_qlog_analysis::lint::{Profile, Rule, lint};
 
-const IETF: &str = include_str!("../model/tests/expected/small-ietf.txt");
-const QVIS: &str = include_str!("../model/tests/expected/small-qvis.txt");
+const IETF: &str = include_str!("../../model/tests/expected/small-ietf.txt");
+const QVIS: &str = include_str!("../../model/tests/expected/small-qvis.txt");
 
 fn broken(file: &str, profile: Profile) -> Vec<Rule> {
     lint(file.as_bytes(), profile).counts.into_keys().collect()

@@ -1,8 +1,6 @@
 //! Conversion between the eras: what the writer writes in both, what others wrote, and what
 //! is left of a trace on the other side.
 
-mod recorded;
-
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
@@ -74,7 +72,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-type Facts = BTreeMap<&'static str, f64>;
+type StateVariables = BTreeMap<&'static str, f64>;
 
 /// The same flow in any profile.
 fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
@@ -152,11 +150,11 @@ fn flow(profile: Profile, steps: &[(u64, Step)]) -> Vec<u8> {
             }
             Step::Mtu { bytes } => trace.mtu_updated(now, None, bytes),
             Step::Private { value } => {
-                trace.private(now, "windlass:note", &[("value", value)].into_iter().collect::<Facts>());
+                trace.private(now, "windlass:note", &[("value", value)].into_iter().collect::<StateVariables>());
             }
         }
     }
-    trace.private(now, "windlass:note", &Facts::new());
+    trace.private(now, "windlass:note", &StateVariables::new());
     trace.finish().unwrap()
 }
 
@@ -173,16 +171,16 @@ proptest! {
         let sequence = |profile| to(profile, Layout::Sequence);
         let (again, done) = converted(&ietf, sequence(Profile::Ietf));
         prop_assert_eq!(text(&again), text(&ietf));
-        prop_assert_eq!(done.lost, BTreeMap::new());
+        prop_assert_eq!(done.omitted, BTreeMap::new());
         let (again, done) = converted(&qvis, sequence(Profile::Qvis));
         prop_assert_eq!(text(&again), text(&qvis));
-        prop_assert_eq!(done.lost, BTreeMap::new());
+        prop_assert_eq!(done.omitted, BTreeMap::new());
         let (aged, done) = converted(&ietf, sequence(Profile::Qvis));
         prop_assert_eq!(text(&aged), text(&qvis));
-        prop_assert_eq!((done.lost, done.bad_records, done.late), (BTreeMap::new(), 0, 0));
+        prop_assert_eq!((done.omitted, done.bad_records, done.late), (BTreeMap::new(), 0, 0));
         // The way back knows fewer acknowledgements, and nothing else less.
         let (renewed, done) = converted(&qvis, sequence(Profile::Ietf));
-        prop_assert_eq!(done.lost, BTreeMap::new());
+        prop_assert_eq!(done.omitted, BTreeMap::new());
         prop_assert_eq!(unacknowledged(&renewed), unacknowledged(&ietf));
     }
 
@@ -193,7 +191,7 @@ proptest! {
             let (json, _) = converted(&file, to(profile, Layout::Contained));
             let (_again, done) = converted(&json, to(profile, Layout::Contained));
             prop_assert_eq!(text(&_again), text(&json));
-            prop_assert_eq!(done.lost, BTreeMap::new());
+            prop_assert_eq!(done.omitted, BTreeMap::new());
             let (back, _) = converted(&json, to(profile, Layout::Sequence));
             prop_assert_eq!(events(&back), events(&file));
         }
@@ -218,7 +216,7 @@ fn unacknowledged(file: &[u8]) -> Vec<String> {
 
 /// The traces of other implementations, where they are at hand.
 fn traces() -> Vec<(String, Vec<u8>)> {
-    let folder = recorded::folder();
+    let folder = crate::recorded::folder();
     let Ok(entries) = folder.read_dir() else {
         println!("skipped: there are no traces at {}", folder.display());
         return Vec::new();
@@ -250,7 +248,7 @@ fn a_second_conversion_changes_nothing() {
             assert_eq!(twice.len(), once.len(), "{name} as {profile:?}");
             assert_eq!((done.bad_records, again.bad_records), (unreadable(&name), 0), "{name}");
             assert_eq!(again.events, done.events, "{name}");
-            assert_eq!(again.lost, BTreeMap::new(), "{name} as {profile:?}");
+            assert_eq!(again.omitted, BTreeMap::new(), "{name} as {profile:?}");
             assert_eq!(count(&[&Bytes(&file)]).unwrap(), done.traces, "{name}");
         }
     }
@@ -290,7 +288,7 @@ fn what_is_converted_to_the_ietf_form_is_of_that_form() {
 fn modelled(file: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
     let mut lines = Vec::new();
-    let options = Options { facts: true, jobs: 1, ..Options::default() };
+    let options = Options { state_variables: true, jobs: 1, ..Options::default() };
     let summary = read(file, &options, &mut |trace, batch| {
         for event in &batch.events {
             let group = match batch.name(event.group) {
@@ -316,7 +314,10 @@ fn kind_name(kind: EventKind, batch: &Batch) -> String {
 
 fn line(kind: EventKind, batch: &Batch) -> String {
     match kind {
-        EventKind::Sent(index) | EventKind::Received(index) | EventKind::Lost(index) | EventKind::Dropped(index) => {
+        EventKind::PacketSent(index)
+        | EventKind::PacketReceived(index)
+        | EventKind::PacketLost(index)
+        | EventKind::PacketDropped(index) => {
             let packet = &batch.packets[index as usize];
             let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
             format!(
@@ -330,8 +331,8 @@ fn line(kind: EventKind, batch: &Batch) -> String {
                 batch.streams_of(packet)
             )
         }
-        EventKind::Metrics(index) => format!("{:?}", batch.metrics[index as usize]),
-        EventKind::State(index) => batch.name(batch.states[index as usize].new).to_owned(),
+        EventKind::MetricsUpdated(index) => format!("{:?}", batch.metrics[index as usize]),
+        EventKind::CongestionState(index) => batch.name(batch.states[index as usize].new).to_owned(),
         EventKind::Controller(name) => batch.name(name).to_owned(),
         other => kind_name(other, batch),
     }
@@ -354,7 +355,7 @@ fn the_model_of_a_trace_survives_the_way_through_qvis() {
         .collect();
     let ietf = flow(Profile::Ietf, &steps);
     let (qvis, done) = converted(&ietf, to(Profile::Qvis, Layout::Sequence));
-    assert_eq!(done.lost, BTreeMap::new());
+    assert_eq!(done.omitted, BTreeMap::new());
     assert_eq!(modelled(&qvis), modelled(&ietf));
     for (name, file) in traces() {
         if !name.starts_with("selfgen-quiche") && !name.starts_with("minimal-ietf") {
@@ -367,8 +368,8 @@ fn the_model_of_a_trace_survives_the_way_through_qvis() {
         lines.sort();
         aged.sort();
         let missing: u64 =
-            done.lost.iter().filter(|(what, _)| what.starts_with("events ")).map(|(_, count)| count).sum();
-        assert_eq!(before.values().sum::<u64>() - missing, after.values().sum::<u64>(), "{name}: {:?}", done.lost);
+            done.omitted.iter().filter(|(what, _)| what.starts_with("events ")).map(|(_, count)| count).sum();
+        assert_eq!(before.values().sum::<u64>() - missing, after.values().sum::<u64>(), "{name}: {:?}", done.omitted);
         let told = lint(ietf.as_slice(), Profile::Qvis).counts[&Rule::NameNew];
         assert!(told >= missing, "the lint says of {told} events that qvis does not know them, {missing} are lost");
         let renamed = |kinds: &BTreeMap<String, u64>| kinds.get("Sent").copied().zip(kinds.get("Metrics").copied());
@@ -416,7 +417,7 @@ fn qvis_gets_the_header_and_the_names_it_reads() {
     assert!(out.contains(r#""name":"transport:packet_sent""#) && out.contains(r#""name":"recovery:metrics_updated""#));
     assert!(out.contains(r#""data":{"cwnd":12000,"min_rtt":40}"#), "{out}");
     assert!(!out.contains("event_schemas") && !out.contains("ecn_state_updated"), "{out}");
-    assert_eq!(done.lost, BTreeMap::from([("events quic:ecn_state_updated".to_owned(), 1)]));
+    assert_eq!(done.omitted, BTreeMap::from([("events quic:ecn_state_updated".to_owned(), 1)]));
 }
 
 #[test]
@@ -430,7 +431,7 @@ fn qvis_gets_every_packet_with_its_length_or_not_at_all() {
     ]);
     assert!(out.contains(r#""raw":{"length":900}"#), "{out}");
     assert_eq!(done.events, 2);
-    assert_eq!(done.lost.values().sum::<u64>(), 2, "{:?}", done.lost);
+    assert_eq!(done.omitted.values().sum::<u64>(), 2, "{:?}", done.omitted);
 }
 
 #[test]
@@ -477,7 +478,7 @@ fn qvis_gets_each_acknowledgement_once_and_none_of_what_cannot_be() {
     let ranges: Vec<&str> =
         out.split("\"acked_ranges\":").skip(1).map(|rest| &rest[..rest.find("]]").unwrap() + 2]).collect();
     assert_eq!(ranges, ["[[3,3]]", "[[0,2],[4,5]]", "[[6,7]]"]);
-    assert_eq!(done.lost.len(), 1, "{:?}", done.lost);
+    assert_eq!(done.omitted.len(), 1, "{:?}", done.omitted);
 }
 
 #[test]
@@ -485,7 +486,7 @@ fn qvis_gets_lost_packets_with_their_number() {
     let lost = r#"{"trigger":"time_threshold"}"#;
     let (out, done) = for_qvis(&[&packet(1.0, "packet_sent", SENT), &packet(2.0, "packet_lost", lost)]);
     assert!(!out.contains("packet_lost"), "{out}");
-    assert_eq!(done.lost.values().sum::<u64>(), 1);
+    assert_eq!(done.omitted.values().sum::<u64>(), 1);
 }
 
 #[test]
@@ -504,7 +505,7 @@ fn ssthresh_and_rtts_are_as_both_eras_want_them() {
     let (out, done) = converted(&old(header, &[metrics]), to(Profile::Ietf, Layout::Sequence));
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains(r#""data":{"smoothed_rtt":333,"min_rtt":333,"congestion_window":12000}"#), "{out}");
-    assert_eq!(done.lost, BTreeMap::new());
+    assert_eq!(done.omitted, BTreeMap::new());
 }
 
 #[test]
@@ -533,10 +534,10 @@ fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     let (before, _) = modelled(&file);
     let (after, lines) = modelled(&out);
     for kind in ["Sent", "Lost", "Controller"] {
-        assert_eq!(before[kind], after[kind], "{kind}: {:?}", done.lost);
+        assert_eq!(before[kind], after[kind], "{kind}: {:?}", done.omitted);
     }
     // Of packets that share a datagram, the log tells the length of the first only.
-    let unmeasured = done.lost["packets without a length, which qvis leaves out"];
+    let unmeasured = done.omitted["packets without a length, which qvis leaves out"];
     assert_eq!(before["Received"] - unmeasured, after["Received"]);
     let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
     assert!(after["Metrics"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");

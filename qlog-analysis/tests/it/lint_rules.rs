@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use windlass_qlog_analysis::lint::{Profile, Report, Rule, Severity, lint};
 
 /// What the writer's own tests compare with.
-const IETF: &str = include_str!("../model/tests/expected/small-ietf.txt");
-const QVIS: &str = include_str!("../model/tests/expected/small-qvis.txt");
+const IETF: &str = include_str!("../../model/tests/expected/small-ietf.txt");
+const QVIS: &str = include_str!("../../model/tests/expected/small-qvis.txt");
 
 fn base(profile: Profile) -> &'static str {
     match profile {
@@ -133,8 +133,8 @@ fn what_the_writer_writes_is_clean() {
         assert_eq!((report.records, report.events), (22, 21));
     }
     for (file, profile) in [
-        (include_str!("../model/tests/expected/small-ietf-recovery.txt"), Profile::Ietf),
-        (include_str!("../model/tests/expected/small-qvis-recovery.txt"), Profile::Qvis),
+        (include_str!("../../model/tests/expected/small-ietf-recovery.txt"), Profile::Ietf),
+        (include_str!("../../model/tests/expected/small-qvis-recovery.txt"), Profile::Qvis),
     ] {
         let report = lint(file.as_bytes(), profile);
         assert!(report.is_clean(), "{report}");
@@ -238,4 +238,22 @@ fn findings_beyond_twenty_of_a_rule_are_counted() {
     assert_eq!(report.errors(), 1000);
     assert!(report.to_string().contains("[field-missing]: 980 more"));
     assert!(report.findings.iter().all(|finding| finding.severity == Severity::Error));
+}
+
+/// The manual lists every rule as it is.
+#[test]
+fn the_manual_has_a_row_for_every_rule() {
+    let manual = include_str!("../../../docs/qlog.md");
+    let rows: Vec<&str> = manual.lines().filter(|line| line.starts_with("| `")).collect();
+    for rule in Rule::ALL {
+        let severity = |profile| rule.severity(profile).map_or("–".to_owned(), |severity| severity.to_string());
+        let row = format!(
+            "| `{rule}` | {} | {} | {} | {} |",
+            severity(Profile::Ietf),
+            severity(Profile::Qvis),
+            rule.about(),
+            rule.fix()
+        );
+        assert!(rows.contains(&row.as_str()), "docs/qlog.md lacks the row\n{row}");
+    }
 }

@@ -1,9 +1,59 @@
-//! What a header says of a trace, in the words of any version.
+//! How a trace writes its events, and what its header says, in any schema version.
 
 use serde_json::{Map, Value};
 
-use super::dialect::{Dialect, Role};
-use crate::model::{Era, Trace, Vantage};
+use crate::model::{SchemaVersion, Trace, Vantage};
+
+/// What an element of an array event is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Role {
+    Time,
+    Category,
+    Type,
+    Trigger,
+    Data,
+    Path,
+    Group,
+    Other,
+}
+
+impl Role {
+    pub(crate) fn of(field: &str) -> Self {
+        match field.to_ascii_lowercase().as_str() {
+            "time" | "relative_time" | "delta_time" => Role::Time,
+            "category" => Role::Category,
+            "event" | "event_type" | "type" | "name" => Role::Type,
+            "trigger" => Role::Trigger,
+            "data" => Role::Data,
+            "path_id" | "path" => Role::Path,
+            "group_id" | "odcid" => Role::Group,
+            _ => Role::Other,
+        }
+    }
+}
+
+/// How a trace writes its events.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Encoding {
+    /// Decimal places from the unit of times to nanoseconds.
+    pub(crate) time_places: i32,
+    /// The same of RTTs.
+    pub(crate) rtt_places: i32,
+    /// Whether a time counts from the event before.
+    pub(crate) delta: bool,
+    /// What the elements of array events are.
+    pub(crate) fields: Vec<Role>,
+    /// Whether the trace was taken at the end that accepted the connection.
+    pub(crate) accepts: bool,
+}
+
+impl Default for Encoding {
+    fn default() -> Self {
+        // The order of the drafts that had array events.
+        let fields = vec![Role::Time, Role::Category, Role::Type, Role::Trigger, Role::Data];
+        Encoding { time_places: 6, rtt_places: 6, delta: false, fields, accepts: false }
+    }
+}
 
 /// Fields that only qlog files have, one of which every file has.
 const MARKS: [&str; 8] = [
@@ -23,16 +73,16 @@ pub(super) fn is_qlog(fields: &Map<String, Value>) -> bool {
 }
 
 /// Takes over what `fields`, an object of the header, says.
-pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mut Dialect) {
+pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, encoding: &mut Encoding) {
     let text = |key: &str| fields.get(key).and_then(text_of);
     if let Some(schema) = text("file_schema") {
-        trace.era = Era::Ietf;
+        trace.schema_version = SchemaVersion::Ietf;
         trace.version = schema;
     } else if let Some(version) = text("qlog_version") {
-        trace.era = match version.as_str() {
-            "0.1" => Era::Ancient,
-            "draft-00" | "draft-01" => Era::Arrays,
-            _ => Era::Named,
+        trace.schema_version = match version.as_str() {
+            "0.1" => SchemaVersion::PreDraft,
+            "draft-00" | "draft-01" => SchemaVersion::Draft01,
+            _ => SchemaVersion::V03,
         };
         trace.version = version;
     }
@@ -55,7 +105,7 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mu
         Some(Value::String(point)) => trace.vantage = vantage(point),
         _ => {}
     }
-    dialect.accepts = trace.vantage == Vantage::Server;
+    encoding.accepts = trace.vantage == Vantage::Server;
     if let Some(units) = fields.get("configuration").and_then(|configuration| configuration.get("time_units")) {
         let places = match units.as_str() {
             Some("us") => 3,
@@ -63,24 +113,24 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, dialect: &mu
             Some("s") => 9,
             _ => 6,
         };
-        dialect.time_places = places;
-        dialect.rtt_places = places;
+        encoding.time_places = places;
+        encoding.rtt_places = places;
     }
     if let Some(Value::Object(common)) = fields.get("common_fields") {
         if let Some(group) = common.get("group_id").or_else(|| common.get("ODCID")).and_then(text_of) {
             trace.group = group;
         }
         if let Some(format) = common.get("time_format").and_then(Value::as_str) {
-            dialect.delta = matches!(format, "delta" | "relative_to_previous_event");
+            encoding.delta = matches!(format, "delta" | "relative_to_previous_event");
         }
     }
     if let Some(Value::Array(names)) = fields.get("event_fields").or_else(|| fields.get("fields")) {
         let names = names.iter().map(|name| name.as_str().unwrap_or_default());
-        dialect.delta |= names.clone().any(|name| name.eq_ignore_ascii_case("delta_time"));
-        dialect.fields = names.map(Role::of).collect();
+        encoding.delta |= names.clone().any(|name| name.eq_ignore_ascii_case("delta_time"));
+        encoding.fields = names.map(Role::of).collect();
     }
     if let Some(Value::Object(inner)) = fields.get("trace") {
-        apply(inner, trace, dialect);
+        apply(inner, trace, encoding);
     }
 }
 

@@ -1,0 +1,11 @@
+//! The crate from outside: lint, conversion and reading, on files of our writer and recorder, on
+//! hostile ones, and on traces recorded by many implementations where they are at hand.
+
+mod convert;
+mod lint_framings;
+mod lint_hostile;
+mod lint_recorded;
+mod lint_rules;
+mod lint_traces;
+mod read_recorded;
+mod recorded;
