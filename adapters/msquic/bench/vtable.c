@@ -1,12 +1,12 @@
 /*
- * What an acknowledgement costs, through MsQuic's own table of functions.
+ * Time per acknowledgement, through MsQuic's own table of functions.
  *
  *   vtable PLUGIN CONTROLLER…
  *
- * MsQuic's CUBIC and BBR and each of the controllers get a connection that is none, with what
- * congestion control looks at. A turn is one ACK frame for two packets, with an RTT sample, and
- * what the window then lets go; whenever 100 packets are in flight a quarter of them is lost. The
- * best of several rounds, taken by turns, counts.
+ * MsQuic's CUBIC and BBR and each of the controllers get a mock connection with the fields that
+ * congestion control reads. An iteration is one ACK frame for two packets, with an RTT sample, and the
+ * packets that the window then allows. Whenever 100 packets are in flight, a quarter of them is lost.
+ * The result is the best of several rounds, in which the controllers take turns.
  */
 #include "precomp.h"
 
@@ -16,21 +16,21 @@
 
 #include "windlass_msquic.h"
 
-enum { TURNS = 200000, ROUNDS = 9, MOST = 100, LOST = MOST / 4, RTT_US = 40000, SIZE = 1472, MAX = 64 };
-/* A round trip of some 90 packets, two a turn. */
-enum { TURN_US = RTT_US * 2 / 90 };
+enum { ITERATIONS = 200000, ROUNDS = 9, MAX_PACKETS = 100, LOST = MAX_PACKETS / 4, RTT_US = 40000, SIZE = 1472, MAX_SUBJECTS = 64 };
+/* A round trip of some 90 packets, two per iteration. */
+enum { ITERATION_US = RTT_US * 2 / 90 };
 
 typedef struct Subject {
     const char *Name;
     QUIC_CONNECTION *Connection;
     QUIC_SENT_PACKET_METADATA *Packets[2];
-    uint64_t Now, Sent, Over, Lost;
+    uint64_t Now, Sent, Ended, Lost;
     double Best;
 } Subject;
 
-static void Fail(const char *What)
+static void Fail(const char *Operation)
 {
-    fprintf(stderr, "vtable: %s: %s\n", What, windlass_msquic_error());
+    fprintf(stderr, "vtable: %s: %s\n", Operation, windlass_msquic_error());
     exit(1);
 }
 
@@ -44,7 +44,7 @@ static void Send(Subject *S)
     QuicCongestionControlOnDataSent(&C->CongestionControl, SIZE);
 }
 
-/* As much as the window lets go, four at most. */
+/* Sends as many packets as the window allows, at most four. */
 static void Fill(Subject *S)
 {
     for (int i = 0; i < 4 && QuicCongestionControlCanSend(&S->Connection->CongestionControl); ++i) {
@@ -55,10 +55,10 @@ static void Fill(Subject *S)
 static void Lose(Subject *S)
 {
     QUIC_CONNECTION *C = S->Connection;
-    S->Over += LOST;
+    S->Ended += LOST;
     S->Lost += LOST;
     const QUIC_LOSS_EVENT Event = {
-        .LargestPacketNumberLost = S->Over,
+        .LargestPacketNumberLost = S->Ended,
         .LargestSentPacketNumber = S->Sent,
         .NumRetransmittableBytes = LOST * SIZE,
     };
@@ -68,17 +68,17 @@ static void Lose(Subject *S)
 static void Acknowledge(Subject *S)
 {
     QUIC_CONNECTION *C = S->Connection;
-    const uint64_t Flying = S->Sent - S->Over;
+    const uint64_t InFlight = S->Sent - S->Ended;
     for (int i = 0; i < 2; ++i) {
         QUIC_SENT_PACKET_METADATA *P = S->Packets[i];
-        P->PacketNumber = ++S->Over;
+        P->PacketNumber = ++S->Ended;
         P->SentTime = S->Now - RTT_US;
         P->PacketLength = SIZE;
         P->Flags.IsAckEliciting = TRUE;
         P->Flags.KeyType = QUIC_PACKET_KEY_1_RTT;
         P->Flags.HasLastAckedPacketInfo = TRUE;
-        P->TotalBytesSent = S->Over * SIZE;
-        P->LastAckedPacketInfo.TotalBytesAcked = (S->Over - S->Lost - Flying) * SIZE;
+        P->TotalBytesSent = S->Ended * SIZE;
+        P->LastAckedPacketInfo.TotalBytesAcked = (S->Ended - S->Lost - InFlight) * SIZE;
         P->LastAckedPacketInfo.AckTime = S->Now - RTT_US;
         P->LastAckedPacketInfo.SentTime = S->Now - 2 * RTT_US;
         P->LastAckedPacketInfo.AdjustedAckTime = S->Now - RTT_US;
@@ -87,7 +87,7 @@ static void Acknowledge(Subject *S)
     C->LossDetection.TotalBytesAcked += 2 * SIZE;
     const QUIC_ACK_EVENT Event = {
         .TimeNow = S->Now,
-        .LargestAck = S->Over,
+        .LargestAck = S->Ended,
         .LargestSentPacketNumber = S->Sent,
         .NumRetransmittableBytes = 2 * SIZE,
         .NumTotalAckedRetransmittableBytes = C->LossDetection.TotalBytesAcked,
@@ -102,7 +102,7 @@ static void Acknowledge(Subject *S)
 
 static Subject Make(const char *Name, uint16_t Algorithm)
 {
-    Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = MOST, .Over = MOST, .Best = 1e9};
+    Subject S = {.Name = Name, .Now = CxPlatTimeUs64() + 1000000, .Sent = MAX_PACKETS, .Ended = MAX_PACKETS, .Best = 1e9};
     for (int i = 0; i < 2; ++i) {
         S.Packets[i] = calloc(1, sizeof(QUIC_SENT_PACKET_METADATA) + 16 * sizeof(QUIC_SENT_FRAME_METADATA));
     }
@@ -128,26 +128,26 @@ static void Measure(Subject *S)
 {
     struct timespec Begin, End;
     clock_gettime(CLOCK_MONOTONIC, &Begin);
-    for (int i = 0; i < TURNS; ++i) {
-        S->Now += TURN_US;
-        if (S->Sent - S->Over >= MOST) {
+    for (int i = 0; i < ITERATIONS; ++i) {
+        S->Now += ITERATION_US;
+        if (S->Sent - S->Ended >= MAX_PACKETS) {
             Lose(S);
         }
-        if (S->Sent - S->Over >= 2) {
+        if (S->Sent - S->Ended >= 2) {
             Acknowledge(S);
         }
         Fill(S);
     }
     clock_gettime(CLOCK_MONOTONIC, &End);
     const double Ns = (double)(End.tv_sec - Begin.tv_sec) * 1e9 + (double)(End.tv_nsec - Begin.tv_nsec);
-    S->Best = CXPLAT_MIN(S->Best, Ns / TURNS);
+    S->Best = CXPLAT_MIN(S->Best, Ns / ITERATIONS);
 }
 
 int main(int Count, char **Values)
 {
-    Subject All[MAX];
+    Subject All[MAX_SUBJECTS];
     int Subjects = 0;
-    if (Count < 2 || Count - 2 > MAX - 2) {
+    if (Count < 2 || Count - 2 > MAX_SUBJECTS - 2) {
         fprintf(stderr, "usage: vtable PLUGIN CONTROLLER…\n");
         return 2;
     }
@@ -171,8 +171,8 @@ int main(int Count, char **Values)
     }
     for (int i = 0; i < Subjects; ++i) {
         const Subject *S = &All[i];
-        printf("%s: %.0f ns, %.2f times MsQuic's cubic; %.1f packets a turn, %.1f in a thousand lost, %.0f in flight at the end\n", S->Name, S->Best,
-               S->Best / All[0].Best, (double)(S->Sent - MOST) / (ROUNDS * TURNS), 1e3 * (double)S->Lost / (double)S->Sent, (double)(S->Sent - S->Over));
+        printf("%s: %.0f ns, %.2f times MsQuic's cubic; %.1f packets per iteration, %.1f in a thousand lost, %.0f in flight at the end\n", S->Name, S->Best,
+               S->Best / All[0].Best, (double)(S->Sent - MAX_PACKETS) / (ROUNDS * ITERATIONS), 1e3 * (double)S->Lost / (double)S->Sent, (double)(S->Sent - S->Ended));
     }
     return 0;
 }

@@ -1,6 +1,6 @@
 /*
- * A program of MsQuic's alone: sends some megabytes to itself over 127.0.0.1 and prints what
- * MsQuic's statistics tell of the sender.
+ * A program that uses MsQuic only: sends megabytes to itself over 127.0.0.1 and prints MsQuic's
+ * statistics of the sender.
  *
  *   transfer CERTIFICATE KEY MEGABYTES APP-NAME CONGESTION-CONTROL-ALGORITHM
  *
@@ -15,14 +15,14 @@
 #include <string.h>
 #include <time.h>
 
-enum { CHUNK = 1 << 16, AHEAD = 32, PATIENCE_S = 60 };
+enum { CHUNK = 1 << 16, AHEAD = 32, TIMEOUT_S = 60 };
 
 static const QUIC_API_TABLE *Api;
 static HQUIC Registration, ServerConfiguration;
 static const QUIC_BUFFER Alpn = {8, (uint8_t *)"transfer"};
 static uint8_t Data[CHUNK];
 static const QUIC_BUFFER Chunk = {CHUNK, Data};
-static uint64_t Left; /* chunks not given to the stream yet */
+static uint64_t Left; /* chunks not passed to the stream yet */
 
 static pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t Changed = PTHREAD_COND_INITIALIZER;
@@ -30,20 +30,20 @@ static pthread_cond_t Changed = PTHREAD_COND_INITIALIZER;
 static uint64_t Received, Reports, MostInFlight, LeastWindow = UINT64_MAX, MostWindow;
 static int Ended, Closed;
 
-static void Fail(const char *What, QUIC_STATUS Status)
+static void Fail(const char *Operation, QUIC_STATUS Status)
 {
-    fprintf(stderr, "transfer: %s: status %d\n", What, (int)Status);
+    fprintf(stderr, "transfer: %s: status %d\n", Operation, (int)Status);
     exit(1);
 }
 
-static void Check(const char *What, QUIC_STATUS Status)
+static void Check(const char *Operation, QUIC_STATUS Status)
 {
     if (QUIC_FAILED(Status)) {
-        Fail(What, Status);
+        Fail(Operation, Status);
     }
 }
 
-static void Tell(int *Flag)
+static void SetFlag(int *Flag)
 {
     pthread_mutex_lock(&Lock);
     *Flag = 1;
@@ -51,15 +51,15 @@ static void Tell(int *Flag)
     pthread_mutex_unlock(&Lock);
 }
 
-static void Wait(const int *Flag, const char *What)
+static void Wait(const int *Flag, const char *Event)
 {
     struct timespec Until;
     clock_gettime(CLOCK_REALTIME, &Until);
-    Until.tv_sec += PATIENCE_S;
+    Until.tv_sec += TIMEOUT_S;
     pthread_mutex_lock(&Lock);
     while (!*Flag) {
         if (pthread_cond_timedwait(&Changed, &Lock, &Until) != 0) {
-            fprintf(stderr, "transfer: no %s within %d s; %llu bytes arrived\n", What, PATIENCE_S,
+            fprintf(stderr, "transfer: no %s within %d s; %llu bytes arrived\n", Event, TIMEOUT_S,
                     (unsigned long long)Received);
             exit(1);
         }
@@ -129,7 +129,7 @@ static QUIC_STATUS OnClientStream(HQUIC Stream, void *Context, QUIC_STREAM_EVENT
         SendNext(Stream);
         break;
     case QUIC_STREAM_EVENT_SHUTDOWN_COMPLETE:
-        Tell(&Ended);
+        SetFlag(&Ended);
         break;
     default:
         break;
@@ -151,7 +151,7 @@ static QUIC_STATUS OnClientConnection(HQUIC Connection, void *Context, QUIC_CONN
         LeastWindow = Window < LeastWindow ? Window : LeastWindow;
         pthread_mutex_unlock(&Lock);
     } else if (Event->Type == QUIC_CONNECTION_EVENT_SHUTDOWN_COMPLETE) {
-        Tell(&Closed);
+        SetFlag(&Closed);
     }
     return QUIC_STATUS_SUCCESS;
 }
@@ -235,11 +235,12 @@ int main(int Count, char **Values)
                                                   "127.0.0.1", QuicAddrGetPort(&Address)));
     Wait(&Ended, "end of the stream");
 
+    Api->ConnectionShutdown(Connection, QUIC_CONNECTION_SHUTDOWN_FLAG_NONE, 0);
+    Wait(&Closed, "end of the connection");
+    /* Until here the connection may declare packets lost. */
     QUIC_STATISTICS_V2 Statistics;
     Size = sizeof(Statistics);
     Check("STATISTICS_V2", Api->GetParam(Connection, QUIC_PARAM_CONN_STATISTICS_V2, &Size, &Statistics));
-    Api->ConnectionShutdown(Connection, QUIC_CONNECTION_SHUTDOWN_FLAG_NONE, 0);
-    Wait(&Closed, "end of the connection");
 
     printf("received %llu window %u mtu %u reports %llu least %llu most %llu in-flight %llu lost %llu "
            "congestion %u\n",
