@@ -13,7 +13,7 @@ use windlass_msquic::{Definition, Recorder, StateVariables, packets, register_as
 use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;
 use windlass_qlog::Records;
 
-use crate::transfer::{Link, alone, transfer_alone};
+use crate::transfer::{Link, exclusive, transfer_exclusively};
 
 static DIRECTORY: LazyLock<(TempDir, LogWriter)> = LazyLock::new(|| {
     let directory = tempfile::tempdir().unwrap();
@@ -81,9 +81,9 @@ fn logged(algorithm: u16, link: Link) -> (QUIC_STATISTICS_V2, Log, Log) {
         writer.wait();
         std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path()).collect()
     };
-    let alone = alone();
+    let guard = exclusive();
     let before = files();
-    let statistics = transfer_alone(64, Some(algorithm), link, &alone);
+    let statistics = transfer_exclusively(64, Some(algorithm), link, &guard);
     // Once the registration is closed, so is everything.
     let new: Vec<_> = files().into_iter().filter(|file| !before.contains(file)).collect();
     let of = |end: &str| {

@@ -94,24 +94,24 @@ fn close(stream: &StreamRef) {
 }
 
 /// Waits until no other transfer runs. While the guard is held, none begins.
-pub fn alone() -> MutexGuard<'static, ()> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+pub fn exclusive() -> MutexGuard<'static, ()> {
+    static RUNNING: Mutex<()> = Mutex::new(());
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Sends `chunks` chunks over a link with a `CongestionControlAlgorithm` of `QUIC_SETTINGS`. Returns
 /// MsQuic's statistics of the sender, read once its connection has ended: until then it may still send
 /// packets and declare others lost.
 pub fn transfer(chunks: usize, algorithm: Option<u16>, link: Link) -> ffi::QUIC_STATISTICS_V2 {
-    transfer_alone(chunks, algorithm, link, &alone())
+    transfer_exclusively(chunks, algorithm, link, &exclusive())
 }
 
 /// [`transfer`], for the holder of the guard.
-pub fn transfer_alone(
+pub fn transfer_exclusively(
     chunks: usize,
     algorithm: Option<u16>,
     link: Link,
-    _alone: &MutexGuard<'_, ()>,
+    _guard: &MutexGuard<'_, ()>,
 ) -> ffi::QUIC_STATISTICS_V2 {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
