@@ -1,4 +1,5 @@
-//! Figures as SVG, in colours that can be read on light and on dark paper.
+//! Figures: SVG in colours that are legible on light and dark backgrounds, and text charts for
+//! terminals.
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;

@@ -1,4 +1,4 @@
-//! What there is to say of each controller, for `windlass explain` and for the book, whose
+//! The page about each controller, for `windlass explain` and for the book, whose
 //! pages are the same text.
 
 mod generate;

@@ -1,12 +1,12 @@
-//! A trace as a figure for paper: windows, delays, rates, what happened, over time.
+//! A trace as a figure for paper: windows, delays, rates and lanes of events over time.
 
-mod happened;
+mod lanes;
 mod panels;
 
 use plotters::prelude::*;
 use windlass_qlog_analysis::series::{Drawn, Quantity};
 
-use happened::{Span, lanes, spans};
+use lanes::{Span, draw as draw_lanes, lanes, spans};
 use panels::{Panel, panels};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink, svg as picture};
 
@@ -44,7 +44,7 @@ pub fn svg(name: &str, drawn: &Drawn) -> Result<String, DrawError> {
             draw_panel(&area, panel, drawn, &states)?;
             rest = below;
         }
-        happened::draw(&rest, &lanes, drawn, &states)
+        draw_lanes(&rest, &lanes, drawn, &states)
     })
 }
 

@@ -88,7 +88,7 @@ pub fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap()
 }
 
-/// A controller that quinn cannot run, as `windlass list` tells.
+/// A controller that quinn cannot run, by what `windlass list` says.
 pub fn not_for_quinn() -> String {
     let all = json(stdout(&windlass(&["list", "--json"])));
     let lacking = |entry: &&Value| !entry["runs_on"].as_array().unwrap().contains(&Value::from("quinn"));

@@ -34,13 +34,16 @@ fn stacks_are_held_against_each_other() {
     assert_eq!(names(Path::new(&out)), files);
     let read = |name: &str| std::fs::read_to_string(Path::new(&out).join(name)).unwrap();
     let before = files.map(read);
-    let told = json(&before[1]);
-    assert_eq!((&told["schema"], &told["seeds"]), (&Value::from("windlass-conformance/1"), &serde_json::json!([1, 2])));
-    let stacks: Vec<&str> = told["stacks"].as_array().unwrap().iter().map(|stack| stack.as_str().unwrap()).collect();
+    let written = json(&before[1]);
+    assert_eq!(
+        (&written["schema"], &written["seeds"]),
+        (&Value::from("windlass-conformance/1"), &serde_json::json!([1, 2]))
+    );
+    let stacks: Vec<&str> = written["stacks"].as_array().unwrap().iter().map(|stack| stack.as_str().unwrap()).collect();
     assert!(stacks.starts_with(&["sim", "quinn", "noq"]) && stacks.len() >= 3, "{stacks:?}");
 
     // What a stack cannot run it says, and the fallback is compared besides.
-    let rows = told["rows"].as_array().unwrap();
+    let rows = written["rows"].as_array().unwrap();
     assert_eq!(rows.len(), 4 * stacks.len());
     for row in rows {
         let refused = row["controller"] == "nf-tcp" && row["stack"] != "sim";
@@ -54,7 +57,7 @@ fn stacks_are_held_against_each_other() {
     assert!(before[2].contains("| nf-tcp:fallback=on | quinn |"), "{}", before[2]);
 
     // Real stacks and the simulator agree on what fills a clean link.
-    let distances = told["distances"].as_array().unwrap();
+    let distances = written["distances"].as_array().unwrap();
     let pairs = stacks.len() * (stacks.len() - 1) / 2;
     assert_eq!(distances.len(), 3 * pairs);
     for distance in distances {

@@ -68,10 +68,10 @@ fn measures_go_into_a_file() {
 }
 
 #[test]
-fn what_another_would_have_done_is_told_of_standard_input_too() {
+fn another_controller_runs_on_standard_input_too() {
     let place = Place::new();
     let file = format!("{}/first.sqlog", traces(&place));
-    let told = |args: &[&str]| {
+    let outputs = |args: &[&str]| {
         let direct = windlass(&[&["qlog"], args, &[file.as_str()]].concat());
         assert!(direct.status.success(), "{}", stderr(&direct));
         let piped = crate::command::fed(&[&["qlog"], args, &["-"]].concat(), &std::fs::read(&file).unwrap());
@@ -79,22 +79,23 @@ fn what_another_would_have_done_is_told_of_standard_input_too() {
         assert_eq!(stdout(&piped), stdout(&direct).replace(&file, "-"));
         (stdout(&direct).to_owned(), stderr(&direct).to_owned())
     };
-    let (named, _) = told(&["identify", "--json"]);
+    let (named, _) = outputs(&["identify", "--json"]);
     let best = &json(&named)["guesses"][0]["controllers"];
     assert!(best.as_array().unwrap().contains(&"cubic".into()), "{named}");
-    let (csv, caveat) = told(&["replay", "-c", "reno", "--csv"]);
+    let (csv, caveat) = outputs(&["replay", "-c", "reno", "--csv"]);
     assert!(csv.starts_with("file,time_s,") && caveat.contains("The network does not react"), "{caveat}");
-    let (text, _) = told(&["replay", "-c", "reno"]);
+    let (text, _) = outputs(&["replay", "-c", "reno"]);
     assert!(text.contains("The network does not react"), "{text}");
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn what_was_not_built_in_is_told() {
+fn a_missing_feature_is_named() {
     let text = "this windlass was built without writing Parquet; \
-        build it in with `cargo install --path harness --features parquet`";
+        build it in with `cargo install --path harness/cli --features parquet`";
     fails(&["qlog", "parquet", "x.sqlog", "--out", "y"], 2, text);
-    let text = "this windlass was built without SQL; build it in with `cargo install --path harness --features sql`";
+    let text =
+        "this windlass was built without SQL; build it in with `cargo install --path harness/cli --features sql`";
     fails(&["qlog", "sql", "y", "SELECT 1"], 2, text);
 }
 

@@ -33,7 +33,7 @@ fn a_report_holds_every_value_of_every_flow() {
         assert_eq!(trace["measures"][column].as_f64(), measures["packets_sent"].as_f64());
         let lines = trace["lines"].as_array().unwrap();
         let sent = lines.iter().find(|line| line["name"] == "sent").unwrap();
-        assert_eq!((&sent["points"], &sent["told"]), (&measures["packets_sent"], &measures["packets_sent"]));
+        assert_eq!((&sent["points"], &sent["values"]), (&measures["packets_sent"], &measures["packets_sent"]));
     }
     assert_eq!(html.matches("<script type=\"text/plain\" id=\"lines-").count(), 4);
 }

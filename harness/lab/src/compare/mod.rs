@@ -1,4 +1,4 @@
-//! Groups of traces, measured against one of them.
+//! Comparison of groups of traces with one of them.
 
 mod welch;
 

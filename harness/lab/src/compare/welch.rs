@@ -1,4 +1,4 @@
-//! Whether two means differ, and by how much.
+//! Student's t: confidence intervals of a mean and of the difference of two means.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 

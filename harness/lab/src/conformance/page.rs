@@ -5,7 +5,7 @@ use std::fmt::Write;
 use super::{Conformance, Distance, Gap, Mean, Measures, Row};
 use crate::results::Table;
 
-/// The comparison: a table for each scenario, in which every stack stands beside the first
+/// The comparison: a table for each scenario, in which every stack is compared with the first
 /// that ran the controller, and one of every two stacks that are further apart than
 /// `limit`, percent or points. `level` hashes stand before its headings.
 #[must_use]

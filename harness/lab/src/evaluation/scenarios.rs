@@ -1,4 +1,4 @@
-//! Where scenarios come from: files, or those that are built in.
+//! The sources of scenarios: files, and the built-in ones.
 
 use std::path::Path;
 
@@ -54,7 +54,7 @@ impl Source {
     }
 }
 
-/// What a reader of results must know of `scenario`.
+/// `scenario` as results describe it.
 #[must_use]
 pub fn scene(scenario: &Scenario) -> Scene {
     Scene {

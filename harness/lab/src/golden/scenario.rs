@@ -33,7 +33,7 @@ scenarios! {
 }
 
 /// Controllers whose scenario is chosen by name, because the signals they need do not
-/// tell it.
+/// determine it.
 const BY_NAME: &[(&str, &[&str])] = &[
     (
         "long-fat",

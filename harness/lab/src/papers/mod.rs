@@ -1,4 +1,4 @@
-//! The evaluation scenarios of the documents, with their parameters and their metrics.
+//! The experiments of the documents, with their parameters and their metrics.
 //!
 //! A [`Document`] has [`Experiment`]s under the ids of its specification. An experiment
 //! is a list of [`Cell`]s: a scenario, how it is observed, and what is read off. A cell is

@@ -1,4 +1,4 @@
-//! One controller on what happened to another.
+//! A controller that runs on the events of a trace.
 
 use windlass_adapter::Flow;
 use windlass_controllers::event::RttSample;

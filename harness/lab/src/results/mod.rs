@@ -1,4 +1,4 @@
-//! What an evaluation yields: every run with its metrics, and the ranking.
+//! The results of an evaluation: every run with its metrics, and the ranking.
 //!
 //! [`Results`] is exactly what `results.json` holds and what the report shows; the CSV
 //! and Parquet files are other views of it. `docs/results.md` describes all of them.
@@ -26,7 +26,7 @@ pub use tables::tables;
 /// Name and version of the layout of `results.json`.
 pub const SCHEMA: &str = "windlass-results/1";
 
-/// Everything an evaluation or a run yields.
+/// The results of an evaluation or of single runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Results {
     /// Name and version of the layout: [`SCHEMA`].
@@ -49,12 +49,12 @@ pub struct Results {
     pub runs: Vec<Run>,
 }
 
-/// What a reader must know of a scenario.
+/// A scenario as results describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scene {
     /// Name of the scenario, unique in the results.
     pub name: String,
-    /// What it is for, a sentence or two.
+    /// What the scenario shows, a sentence or two.
     pub summary: String,
     /// Simulated duration, s.
     pub duration_s: f64,
@@ -63,7 +63,7 @@ pub struct Scene {
     pub base_rtt_ms: Option<f64>,
 }
 
-/// What a reader must know of a controller.
+/// A controller as results describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Contender {
     /// As a user types it; empty when the scenario names its own.

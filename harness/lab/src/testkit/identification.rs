@@ -1,4 +1,4 @@
-//! Traces without anything that names their controller, and the catalogue held against them.
+//! Traces without anything that names their controller, and identification of their controllers.
 
 use std::path::{Path, PathBuf};
 

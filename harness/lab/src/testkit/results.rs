@@ -1,4 +1,4 @@
-//! Results of runs that never were.
+//! Made-up results for tests.
 
 use windlass_simulator::outcome::{FlowOutcome, FlowSeries, Outcome, QueueOutcome, QueueSeries};
 

@@ -1,4 +1,4 @@
-//! `windlass paper list`.
+//! `windlass paper list`: the experiments of the documents.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! `windlass paper report`.
+//! `windlass paper report`: a page for each document.
 
 use std::path::PathBuf;
 

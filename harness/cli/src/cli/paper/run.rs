@@ -1,4 +1,4 @@
-//! `windlass paper run`.
+//! `windlass paper run`: runs experiments, with finished runs cached.
 
 use std::cell::Cell as Shared;
 use std::collections::BTreeSet;

@@ -34,7 +34,7 @@ pub(super) fn text(result: &ExperimentResult) -> String {
     }
     if !result.comparisons.is_empty() {
         let heads = [
-            ("held against", Align::Left),
+            ("compared", Align::Left),
             ("quantity", Align::Left),
             ("published", Align::Right),
             ("ours", Align::Right),

@@ -20,8 +20,8 @@ use crate::report::traces::Section;
 use windlass_lab::compare::{Comparison, Member, Row, compare, groups};
 use windlass_lab::results::replace;
 
-/// Compare groups of traces: what they measure, how sure the differences are, and what
-/// they did over time
+/// Compare groups of traces: their measures, confidence intervals of the differences, and
+/// the traces overlaid over time
 ///
 /// Each trace is a repetition of its group; flows of one group in one run of windlass count
 /// as one. Differences are those of the means, with Welch's t interval where both groups
@@ -30,10 +30,10 @@ use windlass_lab::results::replace;
 pub(super) struct Compare {
     #[command(flatten)]
     files: Files,
-    /// What makes a group
+    /// How traces are grouped
     #[arg(long, value_enum, default_value_t = By::Controller)]
     by: By,
-    /// The group that the others are measured against [default: that of the first file]
+    /// The group that the others are compared with [default: that of the first file]
     #[arg(long, value_name = "GROUP")]
     baseline: Option<String>,
     /// Confidence of the intervals, percent

@@ -31,7 +31,7 @@ pub(super) struct Convert {
     /// File to write to, or a directory (which is there, or ends in /) for a file per trace [default: standard output]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
-    /// Compress the output [default: as the end of its name tells, .gz or .zst]
+    /// Compress the output [default: by the end of its name, .gz or .zst]
     #[arg(long, value_enum)]
     compress: Option<Compression>,
     /// Only this trace, counted from 0 over all files
@@ -188,9 +188,6 @@ fn print_losses(shown: &str, done: &Converted, to: Era) {
         eprintln!("{shown}: {} events came too late to be sorted; they have the time of the one before", done.late);
     }
     if to == Era::Qvis && done.empty > 0 {
-        eprintln!(
-            "warning: {shown}: {} of {} traces tell of no packet sent: qvis shows nothing",
-            done.empty, done.traces
-        );
+        eprintln!("warning: {shown}: {} of {} traces have no packet sent: qvis shows nothing", done.empty, done.traces);
     }
 }

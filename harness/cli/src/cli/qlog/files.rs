@@ -138,7 +138,7 @@ impl Again {
     }
 }
 
-/// That a file cannot be read, and why.
+/// The error of a file that cannot be read.
 pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
     CliError::Failed(format!("cannot read {}: {error}", path.display()))
 }
@@ -154,7 +154,7 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
     }
 }
 
-/// A file, decompressed as its first bytes tell.
+/// A file, decompressed if its first bytes are those of gzip or Zstandard.
 pub(super) fn decompressed(path: &Path) -> Result<read::Input<Box<dyn Read + Send>>, CliError> {
     Input::new(open(path)?).map_err(|error| unreadable(path, &error))
 }

@@ -11,7 +11,7 @@ use crate::cli::error::print;
 use crate::cli::text::{Align, aligned};
 use windlass_lab::replay::{Identified, LossSource, identify};
 
-/// Say which controllers explain the congestion window of traces best, and how well
+/// Identify the controllers that explain the congestion window of traces best, with scores
 ///
 /// Every controller of the catalogue, with default parameters and the stack's initial
 /// window, runs on the events of the sender, once from beginning to end and once started
@@ -21,10 +21,10 @@ use windlass_lab::replay::{Identified, LossSource, identify};
 pub(super) struct Identify {
     #[command(flatten)]
     files: Files,
-    /// How many to name
+    /// How many controllers to print
     #[arg(long, value_name = "N", default_value_t = 5)]
     top: usize,
-    /// The connection to look at, by its name or as #N for the Nth trace of a file from 0
+    /// The connection to identify, by its name or as #N for the Nth trace of a file from 0
     /// [default: the one that sends most]
     #[arg(long, value_name = "NAME")]
     connection: Option<String>,

@@ -1,4 +1,4 @@
-//! `windlass qlog info`: what a file is and what is in it.
+//! `windlass qlog info`: the format of a file, and what is in it.
 
 use std::collections::BTreeMap;
 use std::io::Read;

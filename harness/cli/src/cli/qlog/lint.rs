@@ -1,4 +1,4 @@
-//! `windlass qlog lint`.
+//! `windlass qlog lint`: mistakes in qlog files.
 
 use std::io::{self, BufRead, BufReader};
 use std::path::Path;
@@ -9,12 +9,12 @@ use super::files::{Files, decompressed, unreadable};
 use crate::cli::CliError;
 use crate::cli::error::print;
 
-/// Say what is wrong with qlog files, where, and what would fix it
+/// Check qlog files: what is wrong, where, and how to fix it
 #[derive(Debug, clap::Args)]
 pub(super) struct Lint {
     #[command(flatten)]
     files: Files,
-    /// What to hold them against [default: qvis for a file of its time, the IETF drafts otherwise]
+    /// Rules to check against [default: qvis for files of draft 0.3 and before, ietf otherwise]
     #[arg(long, value_enum)]
     profile: Option<Against>,
     /// Print one JSON object per file

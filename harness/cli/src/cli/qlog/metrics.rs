@@ -1,4 +1,4 @@
-//! `windlass qlog metrics`: numbers of connections.
+//! `windlass qlog metrics`: measures of connections.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(super) struct Metrics {
     /// File to write to, complete or not at all [default: standard output]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Also say how evenly the connections share what they share, if they do
+    /// Also measure how evenly connections that are active at the same time share their rate
     #[arg(long)]
     sharing: bool,
 }

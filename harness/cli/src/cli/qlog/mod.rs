@@ -1,4 +1,4 @@
-//! `windlass qlog`: what can be done with qlog files.
+//! `windlass qlog`: the commands for qlog files.
 
 mod compare;
 mod convert;
@@ -62,7 +62,7 @@ impl Qlog {
 #[cfg(not(feature = "sql"))]
 fn not_built(what: &str, feature: &str) -> CliError {
     CliError::Usage(format!(
-        "this windlass was built without {what}; build it in with `cargo install --path harness --features {feature}`"
+        "this windlass was built without {what}; build it in with `cargo install --path harness/cli --features {feature}`"
     ))
 }
 

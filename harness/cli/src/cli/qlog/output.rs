@@ -93,7 +93,7 @@ impl Output {
         Ok(Output { stream, path: path.map(Path::to_owned) })
     }
 
-    /// That bytes which are no text are not written to a terminal.
+    /// Refuses to write bytes that are not text to a terminal.
     pub(super) fn refuse_terminal(path: Option<&Path>, what: &str) -> Result<(), CliError> {
         if path.is_none_or(|path| path == Path::new("-")) && io::stdout().is_terminal() {
             return Err(CliError::Usage(format!("{what} is no text for a terminal; name a file with --out")));
@@ -138,7 +138,7 @@ impl Write for Output {
     }
 }
 
-/// That an output cannot be written, and why.
+/// The error of an output that cannot be written.
 pub(super) fn unwritable(path: Option<&Path>, error: &io::Error) -> CliError {
     match path {
         None if error.kind() == io::ErrorKind::BrokenPipe => CliError::Closed,
@@ -164,7 +164,7 @@ impl<R: Read> Read for Stoppable<R> {
     }
 }
 
-/// What became of a command, unless the user asked to stop it meanwhile.
+/// `result`, or [`CliError::Interrupted`] if the user has asked to stop.
 pub(super) fn unless_stopped<T>(stop: &AtomicBool, result: Result<T, CliError>) -> Result<T, CliError> {
     if stop.load(Ordering::Relaxed) { Err(CliError::Interrupted) } else { result }
 }

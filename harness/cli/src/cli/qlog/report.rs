@@ -1,4 +1,4 @@
-//! `windlass qlog report`: what connections did over time, to look at.
+//! `windlass qlog report`: connections over time, as a page and as figures.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ const MOST: usize = 1 << 20;
 /// Points kept of each line of all files together, at most.
 const MOST_OF_ALL: usize = 1 << 22;
 
-/// Draw what connections did over time, as one HTML page
+/// Draw windows, delays, rates and losses of connections over time, as one HTML page
 ///
 /// Windows, delays, rates, losses and congestion states of every connection, zoomable down
 /// to single events. The page holds everything it shows, and needs no network.
@@ -27,7 +27,7 @@ const MOST_OF_ALL: usize = 1 << 22;
 pub(super) struct Report {
     #[command(flatten)]
     files: Files,
-    /// Where to write the page [default: report.html]
+    /// File to write the page to [default: report.html]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Its title [default: the name of the file, or how many there are]

@@ -1,4 +1,4 @@
-//! `windlass qlog sql`: questions to a dataset.
+//! `windlass qlog sql`: SQL queries over a dataset.
 
 use std::path::PathBuf;
 
@@ -6,23 +6,23 @@ use clap::ValueEnum;
 
 use crate::cli::CliError;
 
-/// Ask a dataset that `windlass qlog parquet` made a question in SQL
+/// Query a dataset of `windlass qlog parquet` in SQL
 ///
-/// Tables: packets, recovery, events, state_variables, unknown, connections, each with the columns
-/// controller, stack and scenario. `--example` lists worked questions; the name of one in
-/// place of the SQL asks it.
+/// Tables: packets, recovery, events, state_variables, unknown, connections, each with the
+/// columns controller, stack and scenario. `--example` lists example queries; the name of one
+/// in place of the SQL runs it.
 #[derive(Debug, clap::Args)]
 pub(super) struct Sql {
     /// Directory of the dataset
     #[arg(value_name = "DIR", required_unless_present = "example")]
     dataset: Option<PathBuf>,
-    /// The question in SQL, or the name of an example
+    /// The query in SQL, or the name of an example
     #[arg(value_name = "SQL", required_unless_present = "example")]
     question: Option<String>,
-    /// How to print the answer
+    /// How to print the rows
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
-    /// List the worked questions, or show the SQL of one
+    /// List the example queries, or print the SQL of one
     #[arg(long, value_name = "NAME", num_args = 0..=1, default_missing_value = "")]
     example: Option<String>,
 }

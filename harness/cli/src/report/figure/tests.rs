@@ -37,7 +37,7 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
     ] {
         assert!(svg.contains(text), "{text}");
     }
-    assert!(!svg.contains("Rate, Mbit/s") && !svg.contains("ssthresh"), "nothing that the trace does not tell");
+    assert!(!svg.contains("Rate, Mbit/s") && !svg.contains("ssthresh"), "nothing that the trace does not have");
 }
 
 #[test]

@@ -6,7 +6,7 @@ traces.forEach((trace, i) => { trace.group_shown = groupOf[i]; });
 const groupColour = (group) => lineColour(comparison.groups.indexOf(group));
 const hiddenGroups = new Set();
 
-/** Panels of the overlay: the first quantity of `of` that a trace tells. */
+/** Panels of the overlay: the first quantity of `of` that a trace has. */
 const OVERLAY = [
   { title: "Congestion window, kB", of: ["congestion_window"] },
   { title: "Bytes in flight, kB", of: ["bytes_in_flight"] },

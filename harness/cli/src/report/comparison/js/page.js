@@ -14,7 +14,7 @@ function differencesSection() {
   const columnsOf = [
     wordColumn("Measure", (row) => { const { label, unit } = METRICS[row.metric]; return unit ? `${label}, ${unit}` : label; }, { header: true }),
     wordColumn("Group", (row) => row.group, { className: "who" }),
-    number("Runs", (row) => row.repetitions, (row) => String(row.repetitions), "Repetitions that tell the measure"),
+    number("Runs", (row) => row.repetitions, (row) => String(row.repetitions), "Repetitions that have the measure"),
     number("Mean", (row) => row.mean, (row) => row.mean.toFixed(digitsOf(row.metric)), "Mean over the repetitions"),
     number("Deviation", (row) => row.deviation, (row) => (row.deviation === null ? "–" : row.deviation.toFixed(digitsOf(row.metric))), "Standard deviation of the repetitions"),
     number("Difference", (row) => row.difference?.absolute, (row) => (row.difference ? signed(row.difference.absolute, digitsOf(row.metric)) : row.group === comparison.baseline ? "baseline" : "–"),

@@ -21,7 +21,7 @@ const METRICS = {
   app_limited_percent: { label: "App-limited", unit: "%", digits: 0, better: "low", help: "Share of the time the sender had too little to send" },
 };
 
-/** A measure of a trace by its column; null where the trace does not tell. */
+/** A measure of a trace by its column; null where the trace does not have it. */
 const measure = (trace, name) => trace.measures[columns.indexOf(name)] ?? null;
 
 traces.forEach((trace, i) => {

@@ -1,6 +1,6 @@
 // The figure of one trace: windows, delays, rates, data, and what happened, over one time axis.
 
-/** Lines that are drawn, panel by panel, where the trace tells them. */
+/** Lines that are drawn, panel by panel, where the trace has them. */
 const TRACE_PANELS = [
   { title: "Window, kB", lines: [
     { of: "ssthresh", colour: "line-8", dash: "dash", width: 1.2 },
@@ -43,7 +43,7 @@ function stateColours(trace) {
   return trace.states.map((name) => theme.colours[STATE_COLOURS[name] ?? OTHER_STATES[others.indexOf(name) % OTHER_STATES.length]]);
 }
 
-/** What of the panels and lanes a trace tells. */
+/** The panels and lanes that a trace has lines for. */
 function shownOf(trace) {
   const present = new Set(trace.lines.map(({ name }) => name));
   const panels = TRACE_PANELS.map((panel) => ({ ...panel, lines: panel.lines.filter(({ of }) => present.has(of)) }));

@@ -28,7 +28,7 @@ function shownRange(holder, whole) {
   return range && range[1] > range[0] ? range : whole;
 }
 
-/** Decimals that tell apart times on a figure of `span` seconds. */
+/** Decimals that distinguish times on a figure of `span` seconds. */
 const timeDigits = (span) => Math.min(9, Math.max(2, Math.ceil(3 - Math.log10(span))));
 
 /** A line as plotly takes it, to `end` at most, where its trace ends. */

@@ -50,7 +50,7 @@ pub(super) const ALL: &[Claim] = &[
 ];
 
 /// What the document compares schemes by (`spec: arumaithurai §12`, requirement checklist), as far as
-/// one flow and then one of TCP tell: whether a candidate is submissive, how soon it saturates the
+/// one flow that one of TCP joins shows it: whether a candidate is submissive, how soon it saturates the
 /// link, and how much waits before it takes that for congestion.
 pub(super) fn checklist(cells: &[CellResult]) -> Vec<Derived> {
     let of = |cell: &CellResult| -> Vec<Derived> {

@@ -1,4 +1,4 @@
-//! What happened, a lane each, over the time axis.
+//! Lanes of states, losses, marks and application limits over the time axis.
 
 use plotters::prelude::*;
 use windlass_qlog_analysis::series::{Drawn, Quantity};
