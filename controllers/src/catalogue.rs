@@ -88,7 +88,7 @@ impl fmt::Display for ParseError<'_> {
 impl core::error::Error for ParseError<'_> {}
 
 /// An owned, allocation-free form of [`ParseError`] is not possible; `FromStr` has no
-/// lifetime to borrow from, so it only tells what kind of mistake it was.
+/// lifetime to borrow from, so it only says that there was a mistake.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct NotAnAlgorithm;
 
@@ -135,7 +135,7 @@ macro_rules! catalogue {
             $variant(<$controller as Controller>::State),)+
         }
 
-        /// The shared facts of a group of any controller of the catalogue.
+        /// The shared state of a group of any controller of the catalogue.
         #[derive(Clone, Copy, PartialEq, Debug)]
         #[non_exhaustive]
         pub enum AnyGroup {
@@ -190,7 +190,7 @@ macro_rules! catalogue {
                 }
             }
 
-            /// Shared facts of a new group.
+            /// Shared state of a new group.
             #[must_use]
             pub fn group(&self) -> AnyGroup {
                 match self {
@@ -239,7 +239,7 @@ macro_rules! catalogue {
                 }
             }
 
-            /// Names the private facts worth logging; see [`Controller::inspect`].
+            /// Names the state variables worth logging; see [`Controller::inspect`].
             pub fn inspect(&self, state: &AnyState, group: View<'_, AnyGroup>, visit: &mut dyn FnMut(&'static str, f64)) {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
@@ -402,7 +402,7 @@ impl Algorithm {
 impl FromStr for Algorithm {
     type Err = NotAnAlgorithm;
 
-    /// As [`Algorithm::read`], with an error that does not tell where.
+    /// As [`Algorithm::read`], with an error that does not say where.
     fn from_str(text: &str) -> Result<Algorithm, NotAnAlgorithm> {
         Algorithm::read(text).map_err(|_| NotAnAlgorithm)
     }

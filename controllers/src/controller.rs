@@ -37,7 +37,7 @@ pub struct Info {
 pub trait Controller {
     /// Its name, summary, source and fallback.
     const INFO: Info;
-    /// Whether it needs to hear of every packet sent.
+    /// Whether it needs an event for every packet sent.
     const WANTS_PACKET_SENT: bool = false;
     /// Every constant of the document, with its default.
     type Params: Parameters;
@@ -49,7 +49,7 @@ pub trait Controller {
     /// What it cannot work without, under these parameters.
     fn needs(params: &Self::Params) -> Signals;
 
-    /// Shared facts of a new group.
+    /// Shared state of a new group.
     fn group(params: &Self::Params) -> Self::Group;
 
     /// A new flow.
@@ -62,7 +62,7 @@ pub trait Controller {
     /// What the flow may do now. Changes nothing.
     fn decide(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
 
-    /// Names the private facts worth logging, each with its value. Units are part of
+    /// Names the state variables worth logging, each with its value. Units are part of
     /// the name (`base_rtt_ms`); a name without one is packets, a count or a flag.
     fn inspect(
         params: &Self::Params,
@@ -80,7 +80,7 @@ pub trait Controller {
 pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     /// One flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
-    /// Shared facts of a group.
+    /// Shared state of a group.
     type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
 
     /// Its name, summary, source and fallback.
@@ -95,9 +95,9 @@ pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     fn fallback(&self) -> Option<&'static str> {
         self.info().fallback
     }
-    /// Whether it needs to hear of every packet sent.
+    /// Whether it needs an event for every packet sent.
     fn wants_packet_sent(&self) -> bool;
-    /// Shared facts of a new group.
+    /// Shared state of a new group.
     fn group(&self) -> Self::Group;
     /// A new flow.
     fn start(&self, path: &Path) -> Self::State;

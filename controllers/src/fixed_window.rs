@@ -1,6 +1,6 @@
 //! A window that never changes: no congestion control at all, for tests.
 //!
-//! What a stack or the simulator does with a decision can be told from outside only if
+//! What a stack or the simulator does with a decision can be seen from outside only if
 //! the decision stands still. [`FixedWindow`] is not in the catalogue, since nobody should
 //! run it on a network that others use; it plugs into the generic side of every adapter
 //! and of the simulator through [`Static`]:
@@ -9,7 +9,7 @@
 //! use windlass_controllers::fixed_window::{FixedWindow, Params};
 //! use windlass_controllers::{ConfiguredController, Path, Time, View};
 //!
-//! let engine = FixedWindow::engine(20);
+//! let engine = FixedWindow::configured(20);
 //! let state = engine.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
 //! assert_eq!(engine.decide(&state, View::solo(&())).cwnd, 20 * 1200);
 //! let paced = windlass_controllers::Static::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
@@ -17,7 +17,7 @@
 //! ```
 //!
 //! Where only the text of a catalogue controller will do, in a scenario file say,
-//! [`catalogue`] tells one that keeps its window as well, though it still answers
+//! [`catalogue`] gives one that keeps its window as well, though it still answers
 //! congestion with a recovery period and a threshold.
 
 use crate::{
@@ -60,7 +60,7 @@ pub struct FixedWindow;
 impl FixedWindow {
     /// A window of `packets`, everything else the stack's own.
     #[must_use]
-    pub fn engine(packets: u32) -> Static<FixedWindow> {
+    pub fn configured(packets: u32) -> Static<FixedWindow> {
         Static(Params { window: packets, ..Params::default() })
     }
 }

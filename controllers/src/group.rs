@@ -1,9 +1,9 @@
 //! Groups of flows that share one bottleneck, and the table they share.
 //!
-//! The table is memory the caller owns: facts common to the group, plus one small
+//! The table is memory the caller owns: state common to the group, plus one small
 //! [`Member`] per flow in ascending order of [`Member::id`]. The authoritative window
 //! of a grouped flow is its member's: a sibling may *lower* it at any event. A step
-//! reads everything, writes its own entry and the shared facts, and may lower
+//! reads everything, writes its own entry and the shared state, and may lower
 //! siblings' windows; nobody has to be woken (`spec: cho §2`).
 
 use crate::Time;
@@ -43,7 +43,7 @@ impl Member {
 /// A group's table as a step sees it.
 #[derive(Debug)]
 pub struct Table<'a, G> {
-    /// Facts common to the group.
+    /// State common to the group.
     pub shared: &'a mut G,
     /// The members, ascending by id. Empty for a flow outside any group.
     pub members: &'a mut [Member],
@@ -54,7 +54,7 @@ pub struct Table<'a, G> {
 /// A group's table as a decision sees it.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a, G> {
-    /// Facts common to the group.
+    /// State common to the group.
     pub shared: &'a G,
     /// The members, ascending by id. Empty for a flow outside any group.
     pub members: &'a [Member],

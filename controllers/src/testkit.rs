@@ -117,14 +117,14 @@ pub fn clocked<S: WindowScheme<Group = ()>>(
 
 /// The value a controller outside any group shows under `name`.
 #[track_caller]
-pub fn fact<C: Controller<Group = ()>>(params: &C::Params, state: &C::State, name: &str) -> f64 {
+pub fn state_variable<C: Controller<Group = ()>>(params: &C::Params, state: &C::State, name: &str) -> f64 {
     let mut found = None;
     C::inspect(params, state, View::solo(&()), &mut |n, value| {
         if n == name {
             found = Some(value);
         }
     });
-    found.unwrap_or_else(|| panic!("{} shows no {name:?}", C::INFO.name))
+    found.unwrap_or_else(|| panic!("{} has no state variable {name:?}", C::INFO.name))
 }
 
 /// Panics unless `a` and `b` differ by less than `tolerance`, relatively where they

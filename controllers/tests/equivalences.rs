@@ -345,7 +345,7 @@ fn red_vegas_that_sees_marks_everywhere_or_never_is_vegas() {
 #[test]
 fn rovegas_without_reverse_queueing_is_vegas() {
     for report in [None, Some(Queueing { forward: Span::ZERO, backward: Span::ZERO })] {
-        let quiet = |event: &mut Event| {
+        let without_congestion = |event: &mut Event| {
             if let EventKind::RttSampled(_) = event.kind {
                 event.kind = EventKind::TimerExpired;
             }
@@ -354,7 +354,7 @@ fn rovegas_without_reverse_queueing_is_vegas() {
                 acked.queueing = report;
             }
         };
-        vegas_and::<RoVegas>(quiet, |base| rovegas::Params { base, ..Default::default() });
+        vegas_and::<RoVegas>(without_congestion, |base| rovegas::Params { base, ..Default::default() });
     }
 }
 
@@ -362,7 +362,7 @@ fn rovegas_without_reverse_queueing_is_vegas() {
 /// the decisions are Vegas'. Every acknowledgement has to bring both kinds of sample.
 #[test]
 fn enhanced_vegas_without_reverse_queueing_is_vegas() {
-    let quiet = |event: &mut Event| {
+    let without_congestion = |event: &mut Event| {
         if let EventKind::RttSampled(_) = event.kind {
             event.kind = EventKind::TimerExpired;
         }
@@ -374,7 +374,11 @@ fn enhanced_vegas_without_reverse_queueing_is_vegas() {
                 acked.rtt.map(|rtt| OneWay { forward: (rtt.latest.0 - back) as i64, backward: back as i64 });
         }
     };
-    vegas_and::<EnhancedVegas>(quiet, |base| enhanced_vegas::Params { base, owd_window: 0.0, ..Default::default() });
+    vegas_and::<EnhancedVegas>(without_congestion, |base| enhanced_vegas::Params {
+        base,
+        owd_window: 0.0,
+        ..Default::default()
+    });
     let silent = |event: &mut Event| {
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
             acked.one_way = None;
@@ -383,7 +387,7 @@ fn enhanced_vegas_without_reverse_queueing_is_vegas() {
     vegas_and::<EnhancedVegas>(silent, |base| enhanced_vegas::Params { base, ..Default::default() });
 }
 
-/// A detector that never checks and whose verdict on every loss is `k`.
+/// A detector that never checks and that answers every loss with `k`.
 fn held_at(k: u32) -> Detector {
     Detector { k, knee_k: k * k, first: false, ..Detector::start(Time(u64::MAX)) }
 }
@@ -403,7 +407,7 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
         for i in events(seed) {
             let me = sender.dice.below(size) as usize;
             let event = sender.event(&decision);
-            // A timeout sets the strength to 1 and does not ask the detector.
+            // A timeout sets the weight to 1 and does not ask the detector.
             if k > 1 && matches!(event.kind, EventKind::PersistentCongestion(_)) {
                 continue;
             }

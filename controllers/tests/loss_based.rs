@@ -3,12 +3,12 @@
 //! it: its line in [`SCHEMES`].
 
 mod cases;
-mod deeds;
 mod flows;
+mod script;
 
 use cases::cases;
-use deeds::{Deed, Flow, MTU, script};
 use proptest::prelude::*;
+use script::{Flow, MTU, TestEvent, script};
 use windlass_controllers::param::Value;
 use windlass_controllers::{Algorithm, Decision, Event, Phase, Time};
 
@@ -23,10 +23,10 @@ struct Scheme {
     low_window: Option<&'static str>,
     /// Of packets acknowledged together and one by one it makes the same.
     divides: bool,
-    /// Delay takes from the window too, when an ACK tells of it.
-    heeds_delay: bool,
+    /// Delay takes from the window too, with an ACK.
+    lowers_on_delay: bool,
     /// Marks have a response of their own, beside that to losses; it may open no recovery.
-    heeds_marks: bool,
+    has_mark_response: bool,
 }
 
 /// What comes of stretching all times.
@@ -37,7 +37,7 @@ enum Pace {
     /// Other windows.
     RealTime,
     /// Other windows or not: smoothed times are rounded.
-    Untold,
+    Either,
 }
 
 const PLAIN: Scheme = Scheme {
@@ -46,8 +46,8 @@ const PLAIN: Scheme = Scheme {
     monotone: false,
     low_window: None,
     divides: true,
-    heeds_delay: false,
-    heeds_marks: false,
+    lowers_on_delay: false,
+    has_mark_response: false,
 };
 
 const SCHEMES: &[Scheme] = &[
@@ -71,20 +71,20 @@ const SCHEMES: &[Scheme] = &[
     Scheme { name: "h-tcp", pace: Pace::RealTime, ..PLAIN },
     Scheme { name: "bic", low_window: Some("14"), ..PLAIN },
     Scheme { name: "bic:form=divided", low_window: Some("14"), ..PLAIN },
-    Scheme { name: "dctcp", monotone: true, heeds_marks: true, ..PLAIN },
+    Scheme { name: "dctcp", monotone: true, has_mark_response: true, ..PLAIN },
     // The packets of a frame with marks in it grow less.
-    Scheme { name: "prague", monotone: true, divides: false, heeds_marks: true, ..PLAIN },
-    // What a round trip told is used by the ACK that ends it, if that is in avoidance.
-    Scheme { name: "ctcp", divides: false, heeds_delay: true, ..PLAIN },
-    Scheme { name: "a-tcp", pace: Pace::Untold, ..PLAIN },
-    Scheme { name: "a-tcp-p", pace: Pace::Untold, ..PLAIN },
-    Scheme { name: "tcp-p", pace: Pace::Untold, monotone: true, ..PLAIN },
+    Scheme { name: "prague", monotone: true, divides: false, has_mark_response: true, ..PLAIN },
+    // What a round trip measured is used by the ACK that ends it, if that is in avoidance.
+    Scheme { name: "ctcp", divides: false, lowers_on_delay: true, ..PLAIN },
+    Scheme { name: "a-tcp", pace: Pace::Either, ..PLAIN },
+    Scheme { name: "a-tcp-p", pace: Pace::Either, ..PLAIN },
+    Scheme { name: "tcp-p", pace: Pace::Either, monotone: true, ..PLAIN },
     Scheme { name: "fractional", monotone: true, ..PLAIN },
     Scheme { name: "combined", monotone: true, ..PLAIN },
     Scheme { name: "cocoon", monotone: true, ..PLAIN },
-    Scheme { name: "dual", pace: Pace::Untold, heeds_delay: true, ..PLAIN },
-    Scheme { name: "dca-s", pace: Pace::Untold, heeds_delay: true, ..PLAIN },
-    Scheme { name: "dca-c", pace: Pace::Untold, heeds_delay: true, ..PLAIN },
+    Scheme { name: "dual", pace: Pace::Either, lowers_on_delay: true, ..PLAIN },
+    Scheme { name: "dca-s", pace: Pace::Either, lowers_on_delay: true, ..PLAIN },
+    Scheme { name: "dca-c", pace: Pace::Either, lowers_on_delay: true, ..PLAIN },
 ];
 
 fn read(text: &str, more: &str) -> Algorithm {
@@ -124,26 +124,26 @@ impl Limits {
     }
 }
 
-/// What is known of a flow before or after a deed.
-struct Look {
+/// What is known of a flow before or after an event.
+struct Observation {
     window: f64,
     decision: Decision,
     rtt: Option<f64>,
 }
 
-impl Look {
-    fn at(flow: &Flow) -> Look {
-        Look { window: flow.window(), decision: flow.decision(), rtt: flow.rtt() }
+impl Observation {
+    fn at(flow: &Flow) -> Observation {
+        Observation { window: flow.window(), decision: flow.decision(), rtt: flow.rtt() }
     }
 }
 
-/// What may come of `deed`.
-fn judge(
+/// What may come of `test_event`.
+fn check(
     scheme: &Scheme,
     limits: &Limits,
-    before: &Look,
-    (after, flow): (&Look, &Flow),
-    deed: &Deed,
+    before: &Observation,
+    (after, flow): (&Observation, &Flow),
+    test_event: &TestEvent,
     event: &Event,
 ) -> Result<(), TestCaseError> {
     let (old, new) = (before.window, after.window);
@@ -153,38 +153,43 @@ fn judge(
     let state = flow.flows.states[0];
     prop_assert!(state == flow.flows.states[0], "there is a NaN in {state:?}");
     prop_assert_eq!(is.cwnd, (new * MTU as f64) as u64);
-    match *deed {
-        Deed::Ack { limited, .. } => {
-            prop_assert!(new >= old || scheme.heeds_delay, "an ACK took {} packets", old - new);
+    match *test_event {
+        TestEvent::Ack { limited, .. } => {
+            prop_assert!(new >= old || scheme.lowers_on_delay, "an ACK took {} packets", old - new);
             prop_assert!(!limited || new <= old, "grew while limited by the application");
             prop_assert!(is.phase != Phase::Recovery || new <= old, "grew in recovery");
         }
-        Deed::Lose { ago } | Deed::Mark { ago } => {
+        TestEvent::Loss { ago } | TestEvent::Mark { ago } => {
             let sent_at = Time(event.now.0.saturating_sub(1000 * flow.stretch * ago));
-            let own = scheme.heeds_marks && matches!(deed, Deed::Mark { .. });
+            let own = scheme.has_mark_response && matches!(test_event, TestEvent::Mark { .. });
             prop_assert!(new <= old.max(limits.min), "congestion gave {} packets", new - old);
             prop_assert!(is.ssthresh.is_some_and(|bytes| bytes >= 2 * MTU) || new == old);
             if was.recovery_start.is_some_and(|start| sent_at <= start) {
                 // A loss after a mark of its flight was answered takes the rest of what losses take.
-                prop_assert!(is == was || scheme.heeds_marks, "a second response in one recovery period");
+                prop_assert!(is == was || scheme.has_mark_response, "a second response in one recovery period");
             } else if !own {
                 prop_assert_eq!((is.recovery_start, is.phase), (Some(event.now), Phase::Recovery));
                 prop_assert!(is.ssthresh.is_some_and(|bytes| bytes >= 2 * MTU));
             }
             prop_assert!(!own || new >= (0.5 * old).max(floor).min(old), "a mark took more than a half");
         }
-        Deed::Persist => {
+        TestEvent::PersistentCongestion => {
             prop_assert_eq!(new, limits.timeout);
             prop_assert!(is.ssthresh.is_some_and(|bytes| bytes >= 2 * MTU));
             prop_assert_eq!(is.recovery_start, None);
         }
-        Deed::Regret => prop_assert!(new >= old && (is.phase != Phase::Recovery || was.phase == Phase::Recovery)),
-        Deed::Rest { idle, pto } => {
+        TestEvent::SpuriousLoss => {
+            prop_assert!(new >= old && (is.phase != Phase::Recovery || was.phase == Phase::Recovery))
+        }
+        TestEvent::Idle { idle, pto } => {
             prop_assert!(new == old || idle > pto && new == limits.iw, "idling led to {new}");
         }
-        Deed::Sample { .. } => {
-            let told = |decision: Decision| Decision { pacing_rate: None, ..decision };
-            prop_assert!(told(is) == told(was) || scheme.heeds_delay && new <= old, "a sample alone gave {new}");
+        TestEvent::RttSample { .. } => {
+            let apart_from_pacing = |decision: Decision| Decision { pacing_rate: None, ..decision };
+            prop_assert!(
+                apart_from_pacing(is) == apart_from_pacing(was) || scheme.lowers_on_delay && new <= old,
+                "a sample alone gave {new}"
+            );
         }
     }
     prop_assert!(event.rtt().is_some() || after.rtt == before.rtt, "an RTT out of nowhere");
@@ -201,18 +206,18 @@ proptest! {
             let algorithm = variants(scheme)[which];
             let limits = Limits::of(&algorithm);
             let mut flow = Flow::new(algorithm, 1);
-            let mut before = Look::at(&flow);
-            for (after, deed) in &script {
-                let event = flow.take(*after, deed);
-                let look = Look::at(&flow);
-                judge(scheme, &limits, &before, (&look, &flow), deed, &event)
-                    .map_err(|error| TestCaseError::fail(format!("{algorithm}: {deed:?}: {error}")))?;
-                before = look;
+            let mut before = Observation::at(&flow);
+            for (after, test_event) in &script {
+                let event = flow.step(*after, test_event);
+                let now = Observation::at(&flow);
+                check(scheme, &limits, &before, (&now, &flow), test_event, &event)
+                    .map_err(|error| TestCaseError::fail(format!("{algorithm}: {test_event:?}: {error}")))?;
+                before = now;
             }
             // Replaying the script gives the same state, to the bit.
             let mut again = Flow::new(algorithm, 1);
-            for (after, deed) in &script {
-                again.take(*after, deed);
+            for (after, test_event) in &script {
+                again.step(*after, test_event);
             }
             prop_assert_eq!(again.flows.states[0], flow.flows.states[0]);
         }
@@ -230,17 +235,17 @@ proptest! {
             // HyStart++ counts the samples of ACKs, not the packets in them.
             let algorithm = read(&algorithm.to_string(), "slow_start=standard");
             let mut flow = Flow::new(algorithm, 1);
-            for (after, deed) in &script {
-                flow.take(*after, deed);
+            for (after, test_event) in &script {
+                flow.step(*after, test_event);
             }
             if flow.decision().phase == Phase::Recovery {
                 continue;
             }
             let (mut at_once, mut one_by_one) = (flow.fork(), flow);
-            at_once.take(50, &Deed::Ack { packets, ago: 10, limited: false, rtt: Some(50_000) });
+            at_once.step(50, &TestEvent::Ack { packets, ago: 10, limited: false, rtt: Some(50_000) });
             for i in 0..packets {
-                let single = Deed::Ack { packets: 1, ago: 10, limited: false, rtt: Some(50_000) };
-                one_by_one.take(if i == 0 { 50 } else { 0 }, &single);
+                let single = TestEvent::Ack { packets: 1, ago: 10, limited: false, rtt: Some(50_000) };
+                one_by_one.step(if i == 0 { 50 } else { 0 }, &single);
             }
             let (a, b) = (at_once.window(), one_by_one.window());
             prop_assert!((a - b).abs() <= 1e-9 * b, "{algorithm}: {a} at once, {b} one by one");
@@ -253,10 +258,10 @@ proptest! {
         for scheme in SCHEMES.iter().filter(|scheme| scheme.pace == Pace::Timeless) {
             let algorithm = variants(scheme)[which];
             let (mut plain, mut stretched) = (Flow::new(algorithm, 1), Flow::new(algorithm, stretch));
-            for (after, deed) in &script {
-                plain.take(*after, deed);
-                stretched.take(*after, deed);
-                prop_assert_eq!(plain.window(), stretched.window(), "{}: {:?}", algorithm, deed);
+            for (after, test_event) in &script {
+                plain.step(*after, test_event);
+                stretched.step(*after, test_event);
+                prop_assert_eq!(plain.window(), stretched.window(), "{}: {:?}", algorithm, test_event);
             }
         }
     }
@@ -272,11 +277,11 @@ proptest! {
             for &(acks, both, further) in &rounds {
                 for flow in [&mut fewer, &mut more] {
                     for _ in 0..acks {
-                        flow.take(1000, &Deed::Ack { packets: 1, ago: 500, limited: false, rtt: None });
+                        flow.step(1000, &TestEvent::Ack { packets: 1, ago: 500, limited: false, rtt: None });
                     }
                 }
-                more.take(1000, if both || further { &Deed::Lose { ago: 0 } } else { &Deed::Sample { rtt: 1000 } });
-                fewer.take(1000, if both { &Deed::Lose { ago: 0 } } else { &Deed::Sample { rtt: 1000 } });
+                more.step(1000, if both || further { &TestEvent::Loss { ago: 0 } } else { &TestEvent::RttSample { rtt: 1000 } });
+                fewer.step(1000, if both { &TestEvent::Loss { ago: 0 } } else { &TestEvent::RttSample { rtt: 1000 } });
                 prop_assert!(more.window() <= fewer.window(), "{algorithm}: {} after more", more.window());
             }
         }
@@ -290,9 +295,9 @@ proptest! {
             let within = ["", "profile=paper,", "growth=packets,ssthresh=20,"][which];
             let more = format!("{within}max_window={low}");
             let (mut own, mut reno) = (Flow::new(read(scheme.name, &more), 1), Flow::new(read("reno", &more), 1));
-            for (after, deed) in &script {
-                own.take(*after, deed);
-                reno.take(*after, deed);
+            for (after, test_event) in &script {
+                own.step(*after, test_event);
+                reno.step(*after, test_event);
                 prop_assert_eq!(own.decision(), reno.decision());
                 prop_assert_eq!(own.window(), reno.window());
             }
@@ -307,10 +312,10 @@ fn stretched_times_change_windows_that_follow_real_time() {
         let algorithm = read(scheme.name, "");
         let window = |stretch| {
             let mut flow = Flow::new(algorithm, stretch);
-            flow.take(0, &Deed::Ack { packets: 990, ago: 500, limited: false, rtt: Some(40_000) });
-            flow.take(1000, &Deed::Lose { ago: 0 });
+            flow.step(0, &TestEvent::Ack { packets: 990, ago: 500, limited: false, rtt: Some(40_000) });
+            flow.step(1000, &TestEvent::Loss { ago: 0 });
             for _ in 0..2000 {
-                flow.take(1000, &Deed::Ack { packets: 8, ago: 500, limited: false, rtt: Some(40_000) });
+                flow.step(1000, &TestEvent::Ack { packets: 8, ago: 500, limited: false, rtt: Some(40_000) });
             }
             flow.window()
         };

@@ -59,7 +59,7 @@ async fn upload(factory: Factory<Static<FixedWindow>>) -> (noq::Connection, Dura
 async fn an_upload_keeps_to_the_window() {
     let most = MostInFlight::default();
     let recorder = most.clone();
-    let factory = Factory::new(FixedWindow::engine(8)).unwrap().record_with(move |_| Box::new(recorder.clone()));
+    let factory = Factory::new(FixedWindow::configured(8)).unwrap().record_with(move |_| Box::new(recorder.clone()));
     let (connection, _) = upload(factory).await;
     let running = connection.congestion_state(PathId::ZERO).unwrap().into_any();
     let running = running.downcast::<Controller<Static<FixedWindow>>>().unwrap();

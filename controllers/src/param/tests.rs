@@ -29,7 +29,7 @@ fn a_parts_parameters_are_the_sets_own() {
     assert_eq!(params, Outer { inner: Inner { depth: 3.0 }, wide: true });
     assert_eq!(params.set("depth", "11"), Err(ParamError::Expected(Range::Numbers(0.0, 10.0))));
     assert_eq!(params.set("height", "1"), Err(ParamError::Unknown));
-    let mut told = Vec::new();
-    params.describe(&mut |param| told.push((param.name, param.value.to_string())));
-    assert_eq!(told, [("depth", String::from("3")), ("wide", String::from("on"))]);
+    let mut described = Vec::new();
+    params.describe(&mut |param| described.push((param.name, param.value.to_string())));
+    assert_eq!(described, [("depth", String::from("3")), ("wide", String::from("on"))]);
 }

@@ -27,7 +27,7 @@ impl AckRate {
         AckRate { since: Some(now), ..AckRate::default() }
     }
 
-    /// Begins a new stretch at `now`: what was not sent before it tells nothing.
+    /// Begins a new stretch at `now`: what was not sent is no measurement.
     pub fn restart(&mut self, now: Time) {
         self.bytes = 0;
         self.since = Some(now);

@@ -1,5 +1,5 @@
 //! The competition detector: from the window at which the queue starts to build (the
-//! "knee") it tells whether the competitors changed since the previous knee, and from
+//! "knee") it finds whether the competitors changed since the previous knee, and from
 //! that how aggressive a flow or a group may be (`spec: cho §6`).
 //!
 //! While the queue is short after a loss the weight `k` climbs by one per check; at

@@ -17,7 +17,7 @@ pub struct Delay {
 ///
 /// Forward one-way delays are what is wanted, as queueing on the way back is none of the
 /// sender's. With the fallback, round-trip times less the receiver's ACK delay stand in
-/// for them (`spec: arumaithurai §1.7`) as long as no one-way delay was ever heard of:
+/// for them (`spec: arumaithurai §1.7`) as long as no one-way delay was ever reported:
 /// then those take over, and what was learnt from the others is void.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DelaySignal {

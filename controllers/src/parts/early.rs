@@ -45,7 +45,7 @@ pub struct State {
 
 impl State {
     /// Takes in an indication that weighs `weight`, of packets the newest of which was sent
-    /// at `sent_at`: the verdict is `signal` if that makes it congestion.
+    /// at `sent_at`: the result is `signal` if that makes it congestion.
     #[inline]
     pub fn count(&mut self, params: &Params, now: Time, sent_at: Time, weight: f64, signal: Signal) -> Signal {
         if !self.signalled.accepts(sent_at) {

@@ -7,7 +7,7 @@ use crate::{Event, EventKind, Span, Time};
 /// A moving average over observation windows of about a round trip (`RFC 8257 §3.3`).
 ///
 /// A window ends with the first frame that acknowledges a packet sent after it began;
-/// that frame belongs to the next one, since its marks are told before the packets it
+/// that frame belongs to the next one, since its marks are reported before the packets it
 /// acknowledges.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct MarkedFraction {
@@ -71,7 +71,7 @@ impl MarkedFraction {
     }
 
     /// `alpha = (1 − g)·alpha + g·M` (`RFC 8257 §3.3`; `spec: arumaithurai §6.4 rule 1`). A
-    /// window without packets tells nothing.
+    /// window without packets changes nothing.
     fn close(&mut self, gain: f64) {
         let of = self.acked.max(self.marked);
         if of > 0 {

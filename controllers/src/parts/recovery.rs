@@ -258,7 +258,7 @@ mod tests {
         assert!(period.in_recovery());
         assert!(period.acked(Time(11)));
         assert!(!period.acked(Time(12)), "ends once");
-        assert!(!period.accepts(Time(9)), "still remembers the period");
+        assert!(!period.accepts(Time(9)), "the period is still known");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use crate::{Span, Time};
 
-/// RTTs of the current period, and the verdict on the one before (`spec: sharma §6`,
+/// RTTs of the current period, and whether utilisation was low in the one before (`spec: sharma §6`,
 /// low-utilisation feature; A-9).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Utilization {

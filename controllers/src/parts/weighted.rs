@@ -155,14 +155,14 @@ impl Detector for Weighted {
             state.mtu = mtu.max(1);
         }
         let counted = params.counted();
-        let verdict = EarlyEcn::update(&counted, &mut state.counted, event);
-        let EventKind::PacketsAcked(acked) = &event.kind else { return verdict };
+        let signal = EarlyEcn::update(&counted, &mut state.counted, event);
+        let EventKind::PacketsAcked(acked) = &event.kind else { return signal };
         let late = state.lateness(params, event.now, acked);
         if late == 0 {
-            return verdict;
+            return signal;
         }
         let weight = params.w4 * f64::from(late);
-        verdict.max(state.counted.count(&counted, event.now, acked.newest_sent_at, weight, Signal::Mild))
+        signal.max(state.counted.count(&counted, event.now, acked.newest_sent_at, weight, Signal::Mild))
     }
 
     fn inspect(params: &Params, state: &State, visit: &mut dyn FnMut(&'static str, f64)) {

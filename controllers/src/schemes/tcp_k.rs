@@ -10,7 +10,7 @@ parameters! {
     /// Parameters of [`TcpK`].
     pub struct Params {
         @base Base, paper Base::cho();
-        /// Strength: how many standard flows it stands for.
+        /// Weight: how many standard flows it stands for.
         k: u32 = 4, in 1, 1_000_000, unit "flows", source "spec: cho §5, §14.4 CH4-C";
         /// Most packets that one acknowledged in slow start may add; inf is no limit.
         slow_start_cap: f64 = 1.0, paper f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "spec: cho §5, K-1";

@@ -12,7 +12,7 @@ parameters! {
     /// Parameters of [`TcpP`].
     pub struct Params {
         @base Base, paper Base::cho();
-        /// Strength of a new group: how many standard flows it stands for.
+        /// Weight of a new group: how many standard flows it stands for.
         k: u32 = 1, in 1, 1_000_000, unit "flows", source "spec: cho §4.1";
         /// Most packets that one acknowledged in slow start may add; inf is no limit.
         slow_start_cap: f64 = 1.0, paper f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "spec: cho §5, K-1";

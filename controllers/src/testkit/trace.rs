@@ -59,7 +59,7 @@ pub fn scripts(length: usize) -> impl Strategy<Value = Script> {
 }
 
 impl Act {
-    /// The events that tell it to a flow that lives by `decision`.
+    /// Its events for a flow whose latest decision is `decision`.
     pub fn events(&self, now: Time, decision: &Decision) -> Vec<Event> {
         let sent = |age: u64| Time(now.0.saturating_sub(Span::from_micros(age).0));
         let sample = |age: u64| Some(rtt(Span::from_micros(age.max(1))));
@@ -108,12 +108,12 @@ impl Act {
 }
 
 /// Runs `script` on a flow that starts at the origin of time with datagrams of
-/// [`MTU`](super::MTU) bytes. `heard` sees the state before and after each event.
+/// [`MTU`](super::MTU) bytes. `observe` sees the state before and after each event.
 pub fn run<C: crate::Controller<Group = ()>>(
     params: &C::Params,
     seed: u64,
     script: &[(u64, Act)],
-    mut heard: impl FnMut(&C::State, &Event, &C::State),
+    mut observe: impl FnMut(&C::State, &Event, &C::State),
 ) -> C::State {
     let mut state = C::start(params, &crate::Path { now: Time::ZERO, mtu: MTU, seed });
     let mut now = Time::ZERO;
@@ -121,7 +121,7 @@ pub fn run<C: crate::Controller<Group = ()>>(
         now += Span::from_micros(*passed);
         for event in act.events(now, &C::decide(params, &state, crate::View::solo(&()))) {
             let after = super::step::<C>(params, state, event.now, event.kind);
-            heard(&state, &event, &after);
+            observe(&state, &event, &after);
             state = after;
         }
     }

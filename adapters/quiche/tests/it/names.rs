@@ -42,7 +42,7 @@ fn parameters_reach_the_controller() {
 #[test]
 fn quiches_own_names_stay_its_own() {
     let _names = NAMES.lock();
-    let own = |name: &str| register_as(name, Definition::new(FixedWindow::engine(3)).unwrap());
+    let own = |name: &str| register_as(name, Definition::new(FixedWindow::configured(3)).unwrap());
     for name in ["reno", "cubic", "bbr", "bbr2", "bbr2_gcongestion"] {
         assert_eq!(own(name), Err(RegisterError::Reserved(name.to_owned())));
     }
@@ -57,7 +57,7 @@ fn quiches_own_names_stay_its_own() {
 #[test]
 fn a_name_can_be_given_again_and_holds_for_connections_made_later() {
     let _names = NAMES.lock();
-    let define = |packets| register_as("mine", Definition::new(FixedWindow::engine(packets)).unwrap()).unwrap();
+    let define = |packets| register_as("mine", Definition::new(FixedWindow::configured(packets)).unwrap()).unwrap();
     define(5);
     let mut server = config();
     server.set_cc_algorithm_name("mine").unwrap();

@@ -41,7 +41,7 @@ fn quiche_reports_the_decided_window_at_every_step_of_a_lossy_transfer() {
 fn fixed_windows_are_what_travels() {
     for packets in [10, 20, 40, 80, 160] {
         let name = format!("fixed {packets}");
-        let definition = Definition::new(FixedWindow::engine(packets)).unwrap();
+        let definition = Definition::new(FixedWindow::configured(packets)).unwrap();
         register_as(&name, definition).unwrap();
         let mut server = config();
         server.set_cc_algorithm_name(&name).unwrap();
@@ -64,7 +64,7 @@ fn fixed_windows_are_what_travels() {
 #[test]
 fn bytes_in_flight_stay_within_a_fixed_window() {
     // Nothing comes back for three round trips: whatever leaves stays in flight.
-    register_as("held", Definition::new(FixedWindow::engine(30)).unwrap()).unwrap();
+    register_as("held", Definition::new(FixedWindow::configured(30)).unwrap()).unwrap();
     let mut server = config();
     server.set_cc_algorithm_name("held").unwrap();
     let mut network = Network::new(&mut config(), &mut server, RTT, u64::MAX / 2);

@@ -272,7 +272,7 @@ fn a_larger_mtu_is_told_and_heeded() {
 
 #[test]
 fn a_window_is_filled_and_never_exceeded() {
-    let mut endpoint = Endpoint::new(FixedWindow::engine(10)).unwrap();
+    let mut endpoint = Endpoint::new(FixedWindow::configured(10)).unwrap();
     let mut driver = Driver::new(endpoint.make(peer(), MTU));
     assert_eq!(driver.fill(), 10);
     assert_eq!(driver.controller.bytes_in_flight(), 10 * u32::from(MTU));

@@ -17,8 +17,8 @@ fn sample(us: u64) -> Option<Span> {
     Some(Span::from_micros(us))
 }
 
-/// What holds after a row of the golden trace: smoothed RTT and its maximum, strength,
-/// knee and its reference, strength at the knee, `check_knee` and `low_delay`.
+/// What holds after a row of the golden trace: smoothed RTT and its maximum, weight,
+/// knee and its reference, weight at the knee, `check_knee` and `low_delay`.
 type After = ((f64, f64), u32, (f64, f64), u32, (u8, u8));
 
 enum Event {
@@ -149,8 +149,8 @@ fn margin_is_inclusive() {
     }
 }
 
-/// `spec: cho §6.2 4.1 c, §6.4`: only the first knee after a loss records the strength, and
-/// after it the strength stays 1 though the queue drains again.
+/// `spec: cho §6.2 4.1 c, §6.4`: only the first knee after a loss records the weight, and
+/// after it the weight stays 1 though the queue drains again.
 #[test]
 fn the_first_knee_of_an_epoch_counts() {
     let mut detector = Detector::start(Time::ZERO);
@@ -163,13 +163,13 @@ fn the_first_knee_of_an_epoch_counts() {
         }
         detector.acked(&settings(), US(number * 1_000_000), sample(rtt), w, false);
     };
-    let mut strengths = Vec::new();
+    let mut weights = Vec::new();
     for (number, rtt) in [(1, 50_000), (2, 50_000), (3, 90_000), (4, 50_000), (5, 90_000), (6, 50_000)] {
         check(&mut detector, number, rtt, 100.0 + number as f64);
-        strengths.push((detector.k, detector.knee_k, detector.knee));
+        weights.push((detector.k, detector.knee_k, detector.knee));
     }
     let first = (1, 3, 103.0);
-    assert_eq!(strengths, [(2, 1, 0.0), (3, 1, 0.0), first, first, (1, 3, 105.0), (1, 3, 105.0)]);
+    assert_eq!(weights, [(2, 1, 0.0), (3, 1, 0.0), first, first, (1, 3, 105.0), (1, 3, 105.0)]);
 }
 
 /// `spec: cho §6.3`: the root is rounded down; without a counted knee it is 1.
@@ -237,9 +237,9 @@ fn trace(
 proptest! {
     #![proptest_config(testkit::cases(2_000))]
 
-    /// C1: the strength is at least 1 and rises by one per check; checks keep their distance.
+    /// C1: the weight is at least 1 and rises by one per check; checks keep their distance.
     #[test]
-    fn strength_rises_slowly(steps in steps()) {
+    fn k_rises_slowly(steps in steps()) {
         let mut outcome = Ok(());
         trace(&settings(), &steps, (1, 1.0), |step, now, before, after| {
             if let (Step::Ack { .. }, Ok(())) = (step, &outcome) {
@@ -254,9 +254,9 @@ proptest! {
         outcome?;
     }
 
-    /// C2: a long queue means strength 1, a loss means 1 or the root.
+    /// C2: a long queue means weight 1, a loss means 1 or the root.
     #[test]
-    fn strength_falls_at_once(steps in steps()) {
+    fn k_falls_at_once(steps in steps()) {
         let mut wrong = None;
         trace(&settings(), &steps, (1, 1.0), |step, _, before, after| {
             let fine = match step {
@@ -275,9 +275,9 @@ proptest! {
     }
 
     /// C3 and C4: knees agree exactly when the last one seeded the reference or fell
-    /// within the margin; a verdict of competition holds until the next loss.
+    /// within the margin; competition found holds until the next loss.
     #[test]
-    fn verdicts_follow_the_knees(steps in steps()) {
+    fn losses_find_competition_by_the_knees(steps in steps()) {
         let mut agree = true;
         let mut competition = false;
         let mut wrong = None;
@@ -320,12 +320,12 @@ proptest! {
     /// C6: units do not matter.
     #[test]
     fn scale_does_not_matter(steps in steps(), time in 0u32..12, size in -8i32..8) {
-        let strengths = |scale| {
+        let weights = |scale| {
             let mut all = Vec::new();
             trace(&settings(), &steps, scale, |_, _, _, after| all.push(after.k));
             all
         };
-        prop_assert_eq!(strengths((1, 1.0)), strengths((1 << time, libm::ldexp(1.0, size))));
+        prop_assert_eq!(weights((1, 1.0)), weights((1 << time, libm::ldexp(1.0, size))));
     }
 }
 

@@ -8,7 +8,7 @@ use crate::parts::compose::{Measured, measured};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, rtt};
 use crate::{Event, Phase, Time};
 
-/// A flow whose events, verdicts and estimates the test makes up.
+/// A flow whose events, findings of congestion and estimates the test makes up.
 #[derive(Clone, Copy)]
 struct Bench {
     params: Params,
@@ -32,7 +32,7 @@ impl Bench {
         Bench { params, state: Guided::start(&params, &PATH), path, now: Time(1) }
     }
 
-    fn tell(&mut self, kind: EventKind, signal: Signal, available: Option<f64>) -> f64 {
+    fn report(&mut self, kind: EventKind, signal: Signal, available: Option<f64>) -> f64 {
         self.now += Span::from_millis(1);
         let event = Event { now: self.now, kind };
         let estimate = available.map(|available| Estimate { available, share: 0.5 });
@@ -43,15 +43,15 @@ impl Bench {
 
     /// `packets` sent just now are acknowledged.
     fn ack(&mut self, packets: u32) -> f64 {
-        self.tell(EventKind::PacketsAcked(acked(packets, self.now + Span(1))), Signal::Clear, None)
+        self.report(EventKind::PacketsAcked(acked(packets, self.now + Span(1))), Signal::Clear, None)
     }
 
     fn congest(&mut self) -> f64 {
-        self.tell(EventKind::PacketsLost(lost(self.now)), Signal::Strong, None)
+        self.report(EventKind::PacketsLost(lost(self.now)), Signal::Strong, None)
     }
 
     fn estimate(&mut self, available: f64) {
-        self.tell(EventKind::TimerExpired, Signal::Clear, Some(available));
+        self.report(EventKind::TimerExpired, Signal::Clear, Some(available));
     }
 }
 
@@ -87,12 +87,12 @@ fn congestion_voids_the_estimate() {
 fn a_timeout_starts_over() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(300e6);
-    assert_eq!(bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
+    assert_eq!(bench.report(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None), 1.0);
     assert_eq!((bench.state.window.ssthresh, bench.state.scheme.guide.available()), (87.5, None));
     assert_eq!(bench.ack(1), 2.0, "slow start");
     let quic = Params::default();
     assert_eq!(
-        Bench::at(quic, 100.0).tell(EventKind::PersistentCongestion(lost(Time(1))), Signal::TimedOut, None),
+        Bench::at(quic, 100.0).report(EventKind::PersistentCongestion(lost(Time(1))), Signal::TimedOut, None),
         2.0
     );
 }
@@ -117,9 +117,9 @@ fn a_long_idle_period_ages_the_estimate() {
     let idle = |ms| EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(ms), pto: Span::from_millis(300) });
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
-    assert_eq!(bench.tell(idle(300), Signal::Clear, None), 100.0);
+    assert_eq!(bench.report(idle(300), Signal::Clear, None), 100.0);
     assert_eq!(bench.state.scheme.guide.available(), Some(8e6));
-    assert_eq!(bench.tell(idle(301), Signal::Clear, None), 1.0);
+    assert_eq!(bench.report(idle(301), Signal::Clear, None), 1.0);
     assert_eq!(bench.state.scheme.guide.available(), None);
 }
 
@@ -165,7 +165,7 @@ fn growth_is_guided_up_to_the_target() {
 fn another_datagram_size_keeps_bytes_and_rates() {
     let mut bench = Bench::at(Params::paper(), 100.0);
     bench.estimate(8e6);
-    bench.tell(EventKind::MtuUpdated(2 * MTU), Signal::Clear, None);
+    bench.report(EventKind::MtuUpdated(2 * MTU), Signal::Clear, None);
     assert_eq!((bench.state.window.cwnd, bench.state.scheme.guide.reference), (50.0, 50.0));
     // 50 packets of 2000 bytes per base RTT, half of them in a window of 50.
     assert_eq!(bench.ack(2), 50.5);
@@ -180,11 +180,11 @@ fn without_a_base_rtt_growth_is_linear() {
     assert_eq!(bench.ack(1), 100.01);
 }
 
-/// A congestion verdict that rides on an ACK stops its growth (I4).
+/// A finding of congestion that rides on an ACK stops its growth (I4).
 #[test]
 fn an_ack_that_reduces_does_not_grow() {
     let mut bench = Bench::at(Params::paper(), 80.0);
-    assert_eq!(bench.tell(EventKind::PacketsAcked(acked(8, bench.now)), Signal::Mild, None), 70.0);
+    assert_eq!(bench.report(EventKind::PacketsAcked(acked(8, bench.now)), Signal::Mild, None), 70.0);
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -233,7 +233,7 @@ proptest! {
                     let acked = acked(packets, sent_at);
                     let fresh_bytes = if before.window.recovery.accepts(sent_at) { acked.bytes } else { 0 };
                     let acked = PacketsAcked { app_limited, fresh_bytes, ..acked };
-                    let now = bench.tell(EventKind::PacketsAcked(acked), Signal::Clear, None);
+                    let now = bench.report(EventKind::PacketsAcked(acked), Signal::Clear, None);
                     prop_assert!(now >= was);
                     if !may_grow {
                         prop_assert_eq!(now, was, "I4");
@@ -253,7 +253,7 @@ proptest! {
                     prop_assert_eq!(bench.state.scheme.guide.available(), Some(0.0));
                 }
                 Act::Timeout => {
-                    let now = bench.tell(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
+                    let now = bench.report(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
                     prop_assert_eq!(now, params.base.timeout_window);
                     prop_assert_eq!(bench.state.window.ssthresh, ((1.0 - params.b) * was).max(2.0));
                     timed_out = true;

@@ -17,8 +17,8 @@ fn without_delays_it_is_the_early_detector() {
             _ => EventKind::PacketsLost(lost(sent_at)),
         };
         let event = Event { now: Time(i), kind };
-        let verdicts = Weighted::update(&params, &mut ours, &event);
-        assert_eq!(verdicts, EarlyEcn::update(&early, &mut theirs, &event));
+        let signals = Weighted::update(&params, &mut ours, &event);
+        assert_eq!(signals, EarlyEcn::update(&early, &mut theirs, &event));
     }
     assert_eq!(ours.counted, theirs);
     assert_eq!((Weighted::needs(&params), Weighted::ecn(&params)), (EarlyEcn::needs(&early), EarlyEcn::ecn(&early)));

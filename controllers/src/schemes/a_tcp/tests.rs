@@ -1,4 +1,4 @@
-//! `spec: cho §7`. That it is Reno to the bit while its strength is held at 1 is in
+//! `spec: cho §7`. That it is Reno to the bit while its weight is held at 1 is in
 //! `tests/equivalences.rs` (AT2).
 
 use super::*;
@@ -83,7 +83,7 @@ fn a_mark_is_judged_like_a_loss() {
     assert_eq!(by_mark, by_loss);
     assert_eq!(by_mark.window.cwnd, 60.0);
     let again = step(&params, by_mark, 1_001, EventKind::EcnCe(marked(Time(999_999))));
-    assert_eq!(again, by_mark, "one verdict per flight");
+    assert_eq!(again, by_mark, "one response per flight");
 }
 
 /// `spec: cho §7 A-RTO, AT-4`.
@@ -133,7 +133,7 @@ fn slow_start_left_without_a_loss_stays_standard() {
 }
 
 /// `spec: cho §7`, corner cases: random losses on a path without a queue halve, and the
-/// strength climbs in between.
+/// weight climbs in between.
 #[test]
 fn losses_without_a_queue_halve_and_climb() {
     let params = Params::paper();
@@ -175,7 +175,7 @@ fn steady_state_without_competition() {
         assert_eq!(state.window.cwnd, top * (2.0 * kappa - 1.0) / (2.0 * kappa));
         let (mut rounds, mut packets) = (0.0, 0.0);
         while state.window.cwnd < top {
-            // A round lasts longer than a check waits, so the strength is 1 at once.
+            // A round lasts longer than a check waits, so the weight is 1 at once.
             us += 1_000_000;
             let flight = state.window.cwnd as u32;
             rounds += 1.0;

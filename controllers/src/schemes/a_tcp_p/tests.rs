@@ -1,5 +1,5 @@
 //! `spec: cho §8`. That a group of one is A-TCP to the bit, and one with its detector held
-//! at `k` is TCP-P of that strength, is in `tests/equivalences.rs` (AP1, AP2).
+//! at `k` is TCP-P of that weight, is in `tests/equivalences.rs` (AP1, AP2).
 
 use super::*;
 use crate::Event;
@@ -36,7 +36,7 @@ fn detector(group: &Group) -> Detector {
 }
 
 /// A group in congestion avoidance with these windows that has seen an RTT of 50 ms and its
-/// first loss, and whose knees agree at strength `knee_k`.
+/// first loss, and whose knees agree at weight `knee_k`.
 fn group_of(windows: &[f64], knee_k: u32) -> Group {
     let mut group = Group::new(Static(Params::paper()));
     for (i, cwnd) in windows.iter().enumerate() {
@@ -59,13 +59,14 @@ fn the_detector_hears_everybody_and_sees_the_sum() {
     assert_eq!(detector(&group).rtt.value(), Some(55_000.0));
     assert_eq!(group.states[0].scheme.rtt.value(), Some(50_000.0));
     assert!((detector(&group).knee, detector(&group).low_delay) == (60.0, false));
-    let mut facts = Vec::new();
+    let mut variables = Vec::new();
     crate::ConfiguredController::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
-        facts.push((name, value));
+        variables.push((name, value));
     });
-    for fact in [("k", 1.0), ("knee", 60.0), ("srtt_us", 55_000.0), ("flow_srtt_us", 55_000.0), ("group_window", 60.0)]
+    for variable in
+        [("k", 1.0), ("knee", 60.0), ("srtt_us", 55_000.0), ("flow_srtt_us", 55_000.0), ("group_window", 60.0)]
     {
-        assert!(facts.contains(&fact), "{fact:?} is not in {facts:?}");
+        assert!(variables.contains(&variable), "{variable:?} is not in {variables:?}");
     }
 }
 
@@ -85,7 +86,7 @@ fn group_cuts() {
     assert_eq!((windows(&group), group.shared.k()), ([15.0, 15.0, 15.0].into(), 1));
 }
 
-/// AP-2: the guard goes by the strength before, and a guarded loss is no news to the
+/// AP-2: the guard goes by the weight before, and a guarded loss is no news to the
 /// detector.
 #[test]
 fn a_guarded_loss_is_not_judged() {
@@ -96,7 +97,7 @@ fn a_guarded_loss_is_not_judged() {
     lose(&mut group, 1, 1_049_999);
     assert_eq!((detector(&group), windows(&group)), (judged, cut));
     assert_eq!(group.members[1].ssthresh, 13.125);
-    // At a strength of the group's size there is no guard.
+    // At a weight of the group's size there is no guard.
     group.shared.detector = Some(Detector { k: 3, ..judged });
     lose(&mut group, 2, 1_049_999);
     assert_ne!(detector(&group), judged);
@@ -113,7 +114,7 @@ fn persistent_congestion_ends_in_strength_one() {
     time_out(&mut group, 1, 1_010_000);
     assert_eq!(windows(&group), [1.0, 1.0, 16.0]);
     assert_eq!(detector(&group), judged, "guarded");
-    // In recovery: the cut has been judged, only the strength falls.
+    // In recovery: the cut has been judged, only the weight falls.
     let mut group = group_of(&[32.0, 32.0, 32.0], 16);
     lose(&mut group, 0, 1_000_000);
     assert_eq!((windows(&group), group.shared.k()), ([28.0, 28.0, 28.0].into(), 4));
@@ -175,10 +176,10 @@ fn happenings() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
 proptest! {
     #![proptest_config(testkit::cases(1_000))]
 
-    /// AP3: at strength 1 an event halves everybody, and an ACK adds less than to a
+    /// AP3: at weight 1 an event halves everybody, and an ACK adds less than to a
     /// standard flow.
     #[test]
-    fn strength_one_is_meek(starts in prop::collection::vec(4.0..1e4f64, 2..8)) {
+    fn weight_one_is_meek(starts in prop::collection::vec(4.0..1e4f64, 2..8)) {
         let mut group = group_of(&starts, 1);
         on(&mut group, 0, 2, EventKind::PacketsAcked(acked(1, Time(2_000))));
         prop_assert!(group.members[0].cwnd - starts[0] < 1.0 / starts[0]);

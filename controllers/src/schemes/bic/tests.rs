@@ -6,7 +6,7 @@ use super::*;
 use crate::Time;
 use crate::event::SpuriousLoss;
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, state_variable};
 use crate::{Controller, EventKind, Parameters, Span};
 
 type Bic = WindowController<super::Bic>;
@@ -38,7 +38,7 @@ fn lose(params: &Params, state: State, now: u64) -> State {
 }
 
 fn growth(params: &Params, state: &State) -> f64 {
-    fact::<Bic>(params, state, "growth")
+    state_variable::<Bic>(params, state, "growth")
 }
 
 /// The flow one window of ACKs later.

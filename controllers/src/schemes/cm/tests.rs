@@ -36,7 +36,7 @@ fn the_group_is_one_flow() {
     assert_eq!(windows(&group), [10.0; 4]);
     ack(&mut group, 2, 1000, 1);
     assert_eq!(pool(&group), 40.025);
-    assert_eq!(windows(&group), [10.0, 10.0, 10.00625, 10.0], "the others take theirs when they are heard of");
+    assert_eq!(windows(&group), [10.0, 10.0, 10.00625, 10.0], "the others take theirs at their next event");
     on(&mut group, 3, 1001, EventKind::TimerExpired);
     assert_eq!(group.members[3].cwnd, 10.00625);
     lose(&mut group, 1, 2000);

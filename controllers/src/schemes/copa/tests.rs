@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::PacketsAcked;
 use crate::testkit::pipe::Pipe;
-use crate::testkit::{self, MTU, PATH, acked, cases, fact, lost, trace};
+use crate::testkit::{self, MTU, PATH, acked, cases, lost, state_variable, trace};
 
 const MS: u64 = 1_000_000;
 
@@ -106,7 +106,7 @@ fn beset(params: &Params) -> State {
 fn a_queue_that_never_drains_makes_it_compete() {
     let params = Params::default();
     let state = beset(&params);
-    assert_eq!(fact::<Copa>(&params, &state, "competitive"), 1.0);
+    assert_eq!(state_variable::<Copa>(&params, &state, "competitive"), 1.0);
     let mut raised = state;
     raised.velocity.since = Some(Time(0));
     raised = ack(&params, raised, 2300, 150);

@@ -8,7 +8,7 @@ use crate::event::PacketsAcked;
 use crate::parts::window_controller::WindowController;
 use crate::schemes::reno;
 use crate::testkit::pipe::Pipe;
-use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, rtt};
+use crate::testkit::{self, PATH, acked, assert_close, cases, lost, rtt, state_variable};
 
 type Ctcp = WindowController<super::Ctcp>;
 
@@ -49,16 +49,16 @@ fn a_round_trip_is_judged_by_its_smallest_sample_and_only_with_three() {
     let params = Params::default();
     let mut now = 0;
     let start = round(&params, state(&params, 1000.0, 0.0), &mut now, &[100, 100, 100]);
-    assert_eq!(fact::<Ctcp>(&params, &start, "dwnd"), 0.0, "nothing was known when the first ACK came");
+    assert_eq!(state_variable::<Ctcp>(&params, &start, "dwnd"), 0.0, "nothing was known when the first ACK came");
     let after = round(&params, start, &mut now, &[150, 120, 150]);
-    assert!((21.0..22.0).contains(&fact::<Ctcp>(&params, &after, "dwnd")));
+    assert!((21.0..22.0).contains(&state_variable::<Ctcp>(&params, &after, "dwnd")));
     // The round trip of 120 ms: a sixth of the window was queued.
     let after = round(&params, after, &mut now, &[100, 100]);
-    assert_eq!(fact::<Ctcp>(&params, &after, "dwnd"), 0.0);
+    assert_eq!(state_variable::<Ctcp>(&params, &after, "dwnd"), 0.0);
     let after = round(&params, after, &mut now, &[100, 100, 100]);
-    assert_eq!(fact::<Ctcp>(&params, &after, "dwnd"), 0.0, "two samples judge nothing");
+    assert_eq!(state_variable::<Ctcp>(&params, &after, "dwnd"), 0.0, "two samples judge nothing");
     let after = round(&params, after, &mut now, &[100, 100, 100]);
-    assert!(fact::<Ctcp>(&params, &after, "dwnd") > 21.0);
+    assert!(state_variable::<Ctcp>(&params, &after, "dwnd") > 21.0);
 }
 
 #[test]

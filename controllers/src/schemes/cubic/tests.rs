@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, PacketsLost, SpuriousLoss};
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, state_variable};
 use crate::{Controller, EventKind};
 
 type Cubic = WindowController<super::Cubic>;
@@ -44,7 +44,7 @@ fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u
 }
 
 fn shows(params: &Params, state: &State, name: &str) -> f64 {
-    fact::<Cubic>(params, state, name)
+    state_variable::<Cubic>(params, state, name)
 }
 
 /// A flow that lost at 1000 packets at 1 s and whose first ACK in avoidance comes at 2 s.
@@ -425,7 +425,7 @@ proptest! {
         }
         let t = 1e-3 * (now - began.unwrap_or(now));
         let curve = |t: f64| w_max + 0.4 * libm::pow(t - k, 3.0);
-        let reno = fact::<Cubic>(&params, &flow, "w_est");
+        let reno = state_variable::<Cubic>(&params, &flow, "w_est");
         let rtt = 1e-3 * rtt_ms as f64;
         // cwnd chases W(t + RTT) with a time constant of one RTT.
         let (low, high) = (curve((t - 2.0 * rtt).max(0.0)), curve(t + rtt).max(reno));
@@ -459,7 +459,7 @@ proptest! {
         assert_close(shows(&params, &late, "epoch_s"), shows(&params, &straight, "epoch_s"), 1e-9);
     }
 
-    /// The response is β exactly, down to the floor, and remembers no more than the window.
+    /// The response is β exactly, down to the floor, and W_max is no more than the window.
     #[test]
     fn a_response_keeps_beta(w in 1.0..1e6f64, beta in 0.1..0.99f64, earlier in 0.0..1e6f64) {
         let params = Params { beta, ..Params::default() };

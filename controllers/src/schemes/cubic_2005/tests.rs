@@ -6,7 +6,7 @@ use super::*;
 use crate::Time;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, state_variable};
 use crate::{Controller, EventKind, Parameters};
 
 type Cubic2005 = WindowController<super::Cubic2005>;
@@ -45,7 +45,7 @@ fn clocked(params: &Params, state: State, from_ms: u64, until_ms: u64, rtt_ms: u
 }
 
 fn shows(params: &Params, state: &State, name: &str) -> f64 {
-    fact::<Cubic2005>(params, state, name)
+    state_variable::<Cubic2005>(params, state, name)
 }
 
 /// Lost at 1000 packets at 1 s; the first ACK in avoidance comes at 2 s.

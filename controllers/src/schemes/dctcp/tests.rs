@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::EcnCe;
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked};
+use crate::testkit::{self, PATH, acked, assert_close, cases, lost, marked, state_variable};
 use crate::{Controller, Parameters, Time};
 
 type Dctcp = WindowController<super::Dctcp>;
@@ -36,7 +36,7 @@ fn frame(params: &Params, mut state: State, now: u64, packets: u32, marks: u32) 
 }
 
 fn alpha(state: &State) -> f64 {
-    fact::<Dctcp>(&Params::default(), state, "alpha")
+    state_variable::<Dctcp>(&Params::default(), state, "alpha")
 }
 
 /// The vector of `spec: arumaithurai §10`: alpha 0.25, M 0.5, window 100. The window is

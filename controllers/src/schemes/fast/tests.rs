@@ -6,7 +6,7 @@ use super::*;
 use crate::event::PacketsAcked;
 use crate::parts::window_controller::WindowController;
 use crate::testkit::pipe::Pipe;
-use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, state_variable};
 use crate::{Controller, Parameters};
 
 type Fast = WindowController<super::Fast>;
@@ -141,7 +141,7 @@ proptest! {
         let kind = EventKind::PacketsAcked(PacketsAcked { rtt: sample, ..acked(1, Time(1)) });
         let after = testkit::step::<Fast>(&params, flow, Time(5000 * MS), kind);
         prop_assert!(after.window.cwnd >= 2.0 && after.window.cwnd <= 2.0 * w * (1.0 + 1e-12));
-        let shown = |state| fact::<Fast>(&params, state, "base_rtt_ms");
+        let shown = |state| state_variable::<Fast>(&params, state, "base_rtt_ms");
         prop_assert!(shown(&after) <= shown(&flow));
     }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, fact, lost};
+use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, state_variable};
 use crate::{Controller, Parameters};
 
 type HTcp = WindowController<super::HTcp>;
@@ -94,7 +94,7 @@ fn the_increase_is_scaled_with_the_minimum_rtt() {
     let params = Params::default();
     for (rtt, k) in [(100, 1.0), (50, 0.5), (150, 1.5), (5, 0.1), (500, 2.0)] {
         assert_close(params.scale(Some(Span::from_millis(rtt))), k, 1e-12);
-        let alpha = |ms| fact::<HTcp>(&params, &ack(&params, state(&params, 1000.0), ms, rtt), "alpha");
+        let alpha = |ms| state_variable::<HTcp>(&params, &ack(&params, state(&params, 1000.0), ms, rtt), "alpha");
         assert_close(alpha(3000), 22.0 * k, 1e-9);
         assert_eq!(alpha(1000), 1.0);
     }
@@ -131,11 +131,11 @@ fn the_first_two_reductions_are_halvings_and_later_ones_adapt() {
 fn the_largest_rtt_fades_and_recovery_does_not_raise_it() {
     let params = Params::default();
     let flow = lose(&params, ranging(&params, state(&params, 100.0), 100, 200), 1000);
-    assert_eq!(fact::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
+    assert_eq!(state_variable::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
     let flow = at(&params, flow, 1010, EventKind::RttSampled(testkit::rtt(Span::from_millis(300))));
     let flow = at(&params, flow, 1010, EventKind::RttSampled(testkit::rtt(Span::from_millis(90))));
-    assert_eq!(fact::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
-    assert_eq!(fact::<HTcp>(&params, &flow, "rtt_min_ms"), 90.0);
+    assert_eq!(state_variable::<HTcp>(&params, &flow, "rtt_max_ms"), 195.0);
+    assert_eq!(state_variable::<HTcp>(&params, &flow, "rtt_min_ms"), 90.0);
     assert_eq!(flow.scheme.variables.current.last_cong, Time(1000 * MS));
 }
 
@@ -144,7 +144,7 @@ fn the_largest_rtt_fades_and_recovery_does_not_raise_it() {
 fn throughput_is_measured_per_window() {
     let params = Params::default();
     let flow = clocked(&params, state(&params, 100.0), 0, 900, 100);
-    let shown = fact::<HTcp>(&params, &flow, "throughput_max_pps");
+    let shown = state_variable::<HTcp>(&params, &flow, "throughput_max_pps");
     assert!((990.0..1090.0).contains(&shown), "{shown}");
     let mut meter = Meter::start(Time::ZERO);
     let (rtt, late) = (Span(100), Span(301));
@@ -183,7 +183,7 @@ fn a_pause_does_not_speed_up_growth() {
     let flow = ack(&params, state(&params, 1000.0), 2000, 100);
     let idle = IdleRestart { idle: Span::from_millis(7000), pto: Span::from_millis(100) };
     let flow = ack(&params, at(&params, flow, 10_000, EventKind::IdleRestart(idle)), 10_000, 100);
-    assert_eq!(fact::<HTcp>(&params, &flow, "alpha"), 22.0);
+    assert_eq!(state_variable::<HTcp>(&params, &flow, "alpha"), 22.0);
 }
 
 #[test]

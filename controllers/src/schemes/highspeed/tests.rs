@@ -9,7 +9,7 @@ use crate::Time;
 use crate::parts::base::Growth;
 use crate::parts::high_speed::{CUTS, LEAST_DECREASE, ROWS};
 use crate::parts::window_controller::WindowController;
-use crate::testkit::{self, PATH, acked, assert_close, cases, fact};
+use crate::testkit::{self, PATH, acked, assert_close, cases, state_variable};
 use crate::{Controller, EventKind, Parameters, Span};
 
 type HighSpeed = WindowController<super::HighSpeed>;
@@ -182,8 +182,8 @@ fn limited_slow_start_is_a_floor_in_the_document() {
 fn shows_its_two_functions() {
     let params = Params::default();
     let state = state(&params, 1058.0);
-    assert_eq!(fact::<HighSpeed>(&params, &state, "a"), params.response.a(1058.0));
-    assert_eq!(fact::<HighSpeed>(&params, &state, "b"), params.response.b(1058.0));
+    assert_eq!(state_variable::<HighSpeed>(&params, &state, "a"), params.response.a(1058.0));
+    assert_eq!(state_variable::<HighSpeed>(&params, &state, "b"), params.response.b(1058.0));
 }
 
 /// A window anywhere between the anchors, as often small as large.

@@ -97,13 +97,13 @@ fn shrinks_in_proportion_beyond_the_target_in_recovery_too() {
 /// The least of the latest four, of the draft the latest alone.
 #[test]
 fn single_late_packets_are_noise() {
-    let quiet = |params: &Params| known(params, 10.0, 30, 30);
+    let empty_queue = |params: &Params| known(params, 10.0, 30, 30);
     let params = Params::default();
-    assert_eq!(ack(&params, quiet(&params), 1, 300).window.cwnd, 10.1);
+    assert_eq!(ack(&params, empty_queue(&params), 1, 300).window.cwnd, 10.1);
     let params = draft();
-    assert!(ack(&params, quiet(&params), 1, 300).window.cwnd < 10.0);
+    assert!(ack(&params, empty_queue(&params), 1, 300).window.cwnd < 10.0);
     let params = Params { current_filter: 2, ..draft() };
-    assert_eq!(ack(&params, quiet(&params), 1, 300).window.cwnd, 10.1);
+    assert_eq!(ack(&params, empty_queue(&params), 1, 300).window.cwnd, 10.1);
 }
 
 /// `§5.2` 2e, `§5.3` 1.

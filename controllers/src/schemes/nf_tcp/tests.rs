@@ -118,8 +118,8 @@ fn a_marked_probe_is_no_congestion() {
 fn private_facts_are_told_with_their_units() {
     let params = Params::default();
     let state = answered(&params, begun(&params), Time::from_micros(210_000));
-    let mut told = Vec::new();
-    NfTcp::inspect(&params, &state, View::solo(&()), &mut |name, value| told.push((name, value)));
+    let mut shown = Vec::new();
+    NfTcp::inspect(&params, &state, View::solo(&()), &mut |name, value| shown.push((name, value)));
     for (name, expected) in [
         ("window", 12.0),
         ("slow_start", 0.0),
@@ -134,7 +134,7 @@ fn private_facts_are_told_with_their_units() {
         ("train_outstanding", 0.0),
         ("zero_streak", 0.0),
     ] {
-        let found: Vec<f64> = told.iter().filter(|(told, _)| *told == name).map(|&(_, value)| value).collect();
+        let found: Vec<f64> = shown.iter().filter(|(shown, _)| *shown == name).map(|&(_, value)| value).collect();
         assert_eq!(found, [expected], "{name}");
     }
 }
@@ -223,7 +223,7 @@ proptest! {
     }
 
     /// I29, contract rules 1 and 4: no event that only detection or estimation heed moves
-    /// the window; a detector run alone gives the same verdicts; flow control given those
+    /// the window; a detector run alone gives the same signals; flow control given those
     /// and the estimates arrives at the same window.
     #[test]
     fn the_modules_keep_to_themselves(script in scripts(40), paper: bool) {

@@ -6,7 +6,7 @@ use super::*;
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::window_controller::WindowController;
 use crate::schemes::reno;
-use crate::testkit::{self, PATH, acked, assert_close, cases, fact, lost, marked, rtt};
+use crate::testkit::{self, PATH, acked, assert_close, cases, lost, marked, rtt, state_variable};
 use crate::{ConfiguredController, Controller, Static};
 
 type Prague = WindowController<super::Prague>;
@@ -44,7 +44,7 @@ fn frame(params: &Params, mut state: State, now: u64, trip: u64, packets: u32, m
 }
 
 fn alpha(state: &State) -> f64 {
-    fact::<Prague>(&Params::default(), state, "alpha")
+    state_variable::<Prague>(&Params::default(), state, "alpha")
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn once_per_round_trip() {
 fn short_paths_behave_like_ones_of_25_ms() {
     let params = Params { transition: 0, ..Params::default() };
     let mut state = frame(&params, state(&params, 100.0), 100 * MS, 5 * MS, 1, 0);
-    assert_close(fact::<Prague>(&params, &state, "increase"), 0.04, 1e-12);
+    assert_close(state_variable::<Prague>(&params, &state, "increase"), 0.04, 1e-12);
     let before = state.window.cwnd;
     state = frame(&params, state, 101 * MS, 5 * MS, 10, 0);
     assert_close(state.window.cwnd - before, 0.04 * 10.0 / before, 1e-9);
@@ -133,9 +133,9 @@ fn short_paths_behave_like_ones_of_25_ms() {
     assert!(later.window.cwnd < halved.window.cwnd);
     // Longer paths are left alone, and so are short transfers.
     let long = frame(&params, self::state(&params, 100.0), 100 * MS, 50 * MS, 1, 0);
-    assert_eq!(fact::<Prague>(&params, &long, "increase"), 1.0);
+    assert_eq!(state_variable::<Prague>(&params, &long, "increase"), 1.0);
     let young = frame(&Params::default(), self::state(&params, 100.0), 100 * MS, 5 * MS, 1, 0);
-    assert_eq!(fact::<Prague>(&Params::default(), &young, "increase"), 1.0);
+    assert_eq!(state_variable::<Prague>(&Params::default(), &young, "increase"), 1.0);
 }
 
 /// `RFC 9331 §4.3`: losses are answered as classic traffic answers them.
@@ -196,7 +196,7 @@ fn a_deep_and_varying_queue_is_answered_as_classic_where_asked_for() {
         }
         state.window.cwnd = 100.0;
         let after = step(params, state, 20_100 * MS, EventKind::EcnCe(marked(Time(20_050 * MS))));
-        (after.window.cwnd, fact::<Prague>(params, &after, "classic"))
+        (after.window.cwnd, state_variable::<Prague>(params, &after, "classic"))
     };
     let on = Params { classic: true, ..Params::default() };
     assert_eq!(queue(20 * MS, &on), (50.0, 1.0));

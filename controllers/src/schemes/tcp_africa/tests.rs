@@ -77,8 +77,8 @@ fn the_empty_path_is_the_least_sample() {
     let srtt: f64 = 150_000.0 - 50_000.0 * 0.125 + 6_250.0 * 0.125;
     assert_close(flow.scheme.rtt.value().unwrap(), srtt, 1e-12);
     flow.window.cwnd = 100.0;
-    assert_close(testkit::fact::<TcpAfrica>(&params, &flow, "queued"), 100.0 * (srtt - 1e5) / srtt, 1e-12);
-    assert_eq!(testkit::fact::<TcpAfrica>(&params, &flow, "fast_mode"), 0.0);
+    assert_close(testkit::state_variable::<TcpAfrica>(&params, &flow, "queued"), 100.0 * (srtt - 1e5) / srtt, 1e-12);
+    assert_eq!(testkit::state_variable::<TcpAfrica>(&params, &flow, "fast_mode"), 0.0);
 }
 
 proptest! {

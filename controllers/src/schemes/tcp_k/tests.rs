@@ -65,7 +65,7 @@ fn persistent_congestion_starts_over() {
 }
 
 #[test]
-fn no_strength_below_one() {
+fn no_k_below_one() {
     for text in ["tcp-k:k=0", "tcp-k:k=0.5", "tcp-k:k=-1", "tcp-k:slow_start_cap=0.5"] {
         assert!(crate::Algorithm::read(text).is_err(), "{text}");
     }

@@ -32,7 +32,7 @@ fn ack(params: &Params, state: State, ms: u64, owd_ms: i64) -> State {
 }
 
 /// A flow of `cwnd` packets that has seen delays of 50 to 150 ms, and for long now 50.
-fn quiet(params: &Params, cwnd: f64) -> State {
+fn uncongested(params: &Params, cwnd: f64) -> State {
     let mut state = TcpLp::start(params, &PATH);
     for (i, owd) in [50, 50, 150, 150].into_iter().chain([50; 60]).enumerate() {
         state = ack(params, state, 10 * (1 + i as u64), owd);
@@ -62,7 +62,7 @@ fn the_largest_delay_is_held_in_reserve() {
 fn the_first_sample_is_half_the_least_round_trip() {
     for params in [Params::default(), published()] {
         let state = ack(&params, TcpLp::start(&params, &PATH), 1, 7);
-        assert_close(testkit::fact::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
+        assert_close(testkit::state_variable::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
     }
 }
 
@@ -78,7 +78,7 @@ fn the_first_sample_is_an_indication_in_the_kernel_only() {
 #[test]
 fn an_indication_halves_and_a_second_goes_to_one() {
     let params = Params::paper();
-    let mut state = quiet(&params, 21.0);
+    let mut state = uncongested(&params, 21.0);
     state.scheme.range = Range::default();
     for owd in [50.0, 150.0, 150.0, 50.0].into_iter().chain([50.0; 60]) {
         state.scheme.range.sample(owd * 1e6);
@@ -107,7 +107,7 @@ fn an_indication_halves_and_a_second_goes_to_one() {
 #[test]
 fn in_quic_the_least_window_is_two() {
     let params = Params::default();
-    let mut state = quiet(&params, 3.0);
+    let mut state = uncongested(&params, 3.0);
     for ms in 1000..1100 {
         state = ack(&params, state, ms, 50 + 100 * (ms as i64 - 999));
     }
@@ -119,8 +119,8 @@ fn in_quic_the_least_window_is_two() {
 #[test]
 fn the_published_variant_counts_once_a_flight() {
     let params = published();
-    let mut state = quiet(&params, 40.0);
-    let range = |state: &State| testkit::fact::<TcpLp>(&params, state, "owd_max_ms");
+    let mut state = uncongested(&params, 40.0);
+    let range = |state: &State| testkit::state_variable::<TcpLp>(&params, state, "owd_max_ms");
     let before = range(&state);
     let mut ms = 1000;
     while state.scheme.indicated.is_none() {
@@ -138,7 +138,7 @@ fn the_published_variant_counts_once_a_flight() {
 #[test]
 fn losses_halve_and_open_no_phase() {
     for params in [Params::default(), published()] {
-        let state = quiet(&params, 21.0);
+        let state = uncongested(&params, 21.0);
         let lossy = testkit::step::<TcpLp>(&params, state, at(1000), EventKind::PacketsLost(lost(at(999))));
         assert_eq!((lossy.window.cwnd, lossy.scheme.indicated), (10.5, None));
         let mut state = state;
@@ -156,7 +156,7 @@ fn needs_one_way_delays_or_leave_to_do_without() {
     assert!(!TcpLp::needs(&params).contains(Signals::ONE_WAY_DELAY));
     let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(rtt(Span::from_millis(100))), ..acked(1, at(1)) });
     let state = testkit::step::<TcpLp>(&params, TcpLp::start(&params, &PATH), at(100), kind);
-    assert_close(testkit::fact::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
+    assert_close(testkit::state_variable::<TcpLp>(&params, &state, "sowd_ms"), 50.0, 1e-12);
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! `spec: cho §2, §4`. That a group of one is TCP/k and a group as large as its strength
+//! `spec: cho §2, §4`. That a group of one is TCP/k and a group as large as its weight
 //! so many Renos is in `tests/equivalences.rs` (P6), the rules against a second reading
 //! of the document in `tests/tcp_p_replay.rs`.
 
@@ -17,7 +17,7 @@ type TcpP = WindowController<super::TcpP>;
 
 type Group = Flows<Static<TcpP>>;
 
-/// A group of strength `k` whose members are in congestion avoidance with these windows
+/// A group of weight `k` whose members are in congestion avoidance with these windows
 /// and have seen an RTT of 50 ms.
 fn group_of(params: Params, k: u32, windows: &[f64]) -> Group {
     let mut group = Group::new(Static(Params { k, ..params }));
@@ -145,13 +145,13 @@ fn decisions_show_what_siblings_took() {
     lose(&mut group, 0, 1000);
     assert_eq!(group.states[1], before);
     assert_eq!(group.decide(1).cwnd, 10_000);
-    let mut facts = Vec::new();
+    let mut variables = Vec::new();
     group.engine.0.k = 99;
     crate::ConfiguredController::inspect(&group.engine, &group.states[1], group.view(1), &mut |name, value| {
-        facts.push((name, value))
+        variables.push((name, value))
     });
-    for fact in [("window", 10.0), ("group_window", 20.0), ("group_size", 2.0), ("k", 1.0), ("srtt_us", 50_000.0)] {
-        assert!(facts.contains(&fact), "{fact:?} is not in {facts:?}");
+    for variable in [("window", 10.0), ("group_window", 20.0), ("group_size", 2.0), ("k", 1.0), ("srtt_us", 50_000.0)] {
+        assert!(variables.contains(&variable), "{variable:?} is not in {variables:?}");
     }
 }
 
@@ -222,7 +222,7 @@ fn joining_fills_the_entry() {
     assert_eq!(group.members[1], crate::Member { cwnd: 10.0, ssthresh: f64::INFINITY, ..crate::Member::new(1) });
 }
 
-/// `spec: cho §4.1`: the strength may change while flows run.
+/// `spec: cho §4.1`: the weight may change while flows run.
 #[test]
 fn strength_changes_at_run_time() {
     let mut group = group(1, &[64.0, 64.0, 64.0]);
@@ -381,9 +381,9 @@ fn response_function() {
 proptest! {
     #![proptest_config(testkit::cases(1_000))]
 
-    /// P1: at strength 1 an event halves everybody.
+    /// P1: at weight 1 an event halves everybody.
     #[test]
-    fn strength_one_halves_everybody(starts in prop::collection::vec(2.0..1e5f64, 2..12), loser: prop::sample::Index) {
+    fn weight_one_halves_everybody(starts in prop::collection::vec(2.0..1e5f64, 2..12), loser: prop::sample::Index) {
         let mut group = group(1, &starts);
         lose(&mut group, loser.index(starts.len()), 1000);
         let halves: Vec<f64> = starts.iter().map(|w| (w / 2.0).max(2.0)).collect();

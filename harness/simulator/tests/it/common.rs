@@ -70,7 +70,7 @@ impl Recorder for Log {
 
 /// A simulation with a constant window of `packets` in every flow, and flow 0's log.
 pub fn with_constant(text: &str, packets: u32) -> (Simulation<Static<FixedWindow>>, Log) {
-    watched(Simulation::with(&scenario(text, "reno"), |_| FixedWindow::engine(packets)).unwrap())
+    watched(Simulation::with(&scenario(text, "reno"), |_| FixedWindow::configured(packets)).unwrap())
 }
 
 /// The same simulation with flow 0 watched.

@@ -107,13 +107,13 @@ fn small_windows_stay() {
 fn it_lists_what_it_uses() {
     use crate::Controller;
     assert!(DcaC::needs(&Params::default()).contains(Signals::GROUPS | Signals::RTT));
-    let mut facts = Vec::new();
+    let mut variables = Vec::new();
     let group = abc();
     crate::ConfiguredController::inspect(&group.engine, &group.states[0], group.view(0), &mut |name, value| {
-        facts.push((name, value));
+        variables.push((name, value));
     });
-    for fact in [("rtt_min_ms", 60.0), ("rtt_max_ms", 120.0), ("rtt_threshold_ms", 90.0), ("group_window", 42.0)] {
-        assert!(facts.contains(&fact), "{fact:?} is not in {facts:?}");
+    for variable in [("rtt_min_ms", 60.0), ("rtt_max_ms", 120.0), ("rtt_threshold_ms", 90.0), ("group_window", 42.0)] {
+        assert!(variables.contains(&variable), "{variable:?} is not in {variables:?}");
     }
 }
 

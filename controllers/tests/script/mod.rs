@@ -12,18 +12,18 @@ pub const MTU: u64 = 1200;
 
 /// Something that happens to a sender; times in µs, `ago` back from now.
 #[derive(Clone, Debug)]
-pub enum Deed {
+pub enum TestEvent {
     Ack { packets: u32, ago: u64, limited: bool, rtt: Option<u64> },
-    Lose { ago: u64 },
+    Loss { ago: u64 },
     Mark { ago: u64 },
-    Persist,
-    Regret,
-    Rest { idle: u64, pto: u64 },
-    Sample { rtt: u64 },
+    PersistentCongestion,
+    SpuriousLoss,
+    Idle { idle: u64, pto: u64 },
+    RttSample { rtt: u64 },
 }
 
-/// Deeds, each with how long after the one before it comes, µs.
-pub type Script = Vec<(u64, Deed)>;
+/// Test events, each with how long after the one before it comes, µs.
+pub type Script = Vec<(u64, TestEvent)>;
 
 fn rtt(us: u64) -> RttSample {
     let latest = Span::from_micros(us);
@@ -67,48 +67,48 @@ fn acked(packets: u32, newest_sent_at: Time) -> PacketsAcked {
     }
 }
 
-impl Deed {
+impl TestEvent {
     /// The event, with all times `stretch` times as long.
     fn event(&self, now: Time, stretch: u64) -> Event {
         let sent = |ago: u64| Time(now.0.saturating_sub(1000 * stretch * ago));
         let kind = match *self {
-            Deed::Ack { packets, ago, limited, rtt: sample } => {
+            TestEvent::Ack { packets, ago, limited, rtt: sample } => {
                 let rtt = sample.map(|us| rtt(us * stretch));
                 EventKind::PacketsAcked(PacketsAcked { app_limited: limited, rtt, ..acked(packets, sent(ago)) })
             }
-            Deed::Lose { ago } => EventKind::PacketsLost(lost(sent(ago))),
-            Deed::Mark { ago } => {
+            TestEvent::Loss { ago } => EventKind::PacketsLost(lost(sent(ago))),
+            TestEvent::Mark { ago } => {
                 EventKind::EcnCe(EcnCe { packets: 1, newest_sent_at: sent(ago), newest_pn: None, in_flight: 10 * MTU })
             }
-            Deed::Persist => EventKind::PersistentCongestion(lost(sent(1))),
-            Deed::Regret => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
-            Deed::Rest { idle, pto } => EventKind::IdleRestart(IdleRestart {
+            TestEvent::PersistentCongestion => EventKind::PersistentCongestion(lost(sent(1))),
+            TestEvent::SpuriousLoss => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
+            TestEvent::Idle { idle, pto } => EventKind::IdleRestart(IdleRestart {
                 idle: Span::from_micros(idle * stretch),
                 pto: Span::from_micros(pto * stretch),
             }),
-            Deed::Sample { rtt: us } => EventKind::RttSampled(rtt(us * stretch)),
+            TestEvent::RttSample { rtt: us } => EventKind::RttSampled(rtt(us * stretch)),
         };
         Event { now, kind }
     }
 }
 
-fn deed() -> impl Strategy<Value = Deed> {
+fn test_event() -> impl Strategy<Value = TestEvent> {
     let ago = 0..60_000u64;
     let sample = prop_oneof![Just(None), (1000..200_000u64).prop_map(Some)];
     prop_oneof![
         30 => (1..9u32, ago.clone(), prop::bool::weighted(0.1), sample)
-            .prop_map(|(packets, ago, limited, rtt)| Deed::Ack { packets, ago, limited, rtt }),
-        3 => ago.clone().prop_map(|ago| Deed::Lose { ago }),
-        2 => ago.prop_map(|ago| Deed::Mark { ago }),
-        1 => Just(Deed::Persist),
-        1 => Just(Deed::Regret),
-        1 => (0..10_000_000u64, 1000..1_000_000u64).prop_map(|(idle, pto)| Deed::Rest { idle, pto }),
-        1 => (1000..200_000u64).prop_map(|rtt| Deed::Sample { rtt }),
+            .prop_map(|(packets, ago, limited, rtt)| TestEvent::Ack { packets, ago, limited, rtt }),
+        3 => ago.clone().prop_map(|ago| TestEvent::Loss { ago }),
+        2 => ago.prop_map(|ago| TestEvent::Mark { ago }),
+        1 => Just(TestEvent::PersistentCongestion),
+        1 => Just(TestEvent::SpuriousLoss),
+        1 => (0..10_000_000u64, 1000..1_000_000u64).prop_map(|(idle, pto)| TestEvent::Idle { idle, pto }),
+        1 => (1000..200_000u64).prop_map(|rtt| TestEvent::RttSample { rtt }),
     ]
 }
 
 pub fn script() -> impl Strategy<Value = Script> {
-    prop::collection::vec((0..40_000u64, deed()), 1..60)
+    prop::collection::vec((0..40_000u64, test_event()), 1..60)
 }
 
 /// One flow of one controller, on a clock that may run `stretch` times as fast.
@@ -126,9 +126,9 @@ impl Flow {
         Flow { flows, now, stretch }
     }
 
-    pub fn take(&mut self, after: u64, deed: &Deed) -> Event {
+    pub fn step(&mut self, after: u64, test_event: &TestEvent) -> Event {
         self.now += Span::from_micros(after * self.stretch);
-        let event = deed.event(self.now, self.stretch);
+        let event = test_event.event(self.now, self.stretch);
         self.flows.step(0, &event);
         event
     }
@@ -146,7 +146,7 @@ impl Flow {
         self.flows.decide(0)
     }
 
-    pub fn fact(&self, wanted: impl Fn(&str) -> bool) -> Option<f64> {
+    pub fn state_variable(&self, wanted: impl Fn(&str) -> bool) -> Option<f64> {
         let mut found = None;
         self.flows.engine.inspect(&self.flows.states[0], self.flows.view(0), &mut |name, value| {
             if found.is_none() && wanted(name) {
@@ -157,11 +157,11 @@ impl Flow {
     }
 
     pub fn window(&self) -> f64 {
-        self.fact(|name| name == "window").expect("every window scheme shows its window")
+        self.state_variable(|name| name == "window").expect("every window scheme shows its window")
     }
 
     /// A smoothed or smallest RTT, for schemes that keep one.
     pub fn rtt(&self) -> Option<f64> {
-        self.fact(|name| name.contains("rtt") || name.contains("d_min"))
+        self.state_variable(|name| name.contains("rtt") || name.contains("d_min"))
     }
 }
