@@ -38,7 +38,7 @@ fn several_traces_are_one_document_or_files_of_their_own() {
     let document = json(&std::fs::read_to_string(&both).unwrap());
     assert_eq!(document["traces"].as_array().unwrap().len(), 2);
     let several = "there are 2 traces, and a JSON text sequence holds one; \
-        use --form json, --trace N for one of them, or --out DIR/ for a file each";
+        use --framing json, --trace N for one of them, or --out DIR/ for a file each";
     fails(&["qlog", "convert", &directory, "--to", "ietf"], 2, several);
     let each = format!("{}/", place.path("each"));
     assert!(windlass(&["qlog", "convert", &both, "--to", "qvis", "--out", &each]).status.success());

@@ -1,4 +1,4 @@
-//! `windlass qlog convert`: traces in another form.
+//! `windlass qlog convert`: traces in another schema version or framing.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read};
@@ -15,19 +15,20 @@ use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
 
-/// Convert traces: another era, another framing, network logs to qlog, several into one file
+/// Convert traces: another schema version, another framing, network logs to qlog, several into
+/// one file
 ///
-/// What the other form has no place for is left out, and counted on standard error.
+/// What the other schema version has no place for is left out, and counted on standard error.
 #[derive(Debug, clap::Args)]
 pub(super) struct Convert {
     #[command(flatten)]
     files: Files,
-    /// Era to convert to
+    /// Schema version to convert to
     #[arg(long, value_enum)]
-    to: Era,
-    /// How the output is put together [default: JSON for a name that ends in .qlog or .json, a sequence otherwise]
-    #[arg(long, value_enum)]
-    form: Option<Form>,
+    to: SchemaVersion,
+    /// Framing of the output [default: json for a name that ends in .qlog or .json, sequence otherwise]
+    #[arg(long, alias = "form", value_enum)]
+    framing: Option<Framing>,
     /// File to write to, or a directory (which is there, or ends in /) for a file per trace [default: standard output]
     #[arg(long, value_name = "PATH")]
     out: Option<PathBuf>,
@@ -40,7 +41,7 @@ pub(super) struct Convert {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Era {
+enum SchemaVersion {
     /// The IETF drafts
     Ietf,
     /// Version 0.3 as qvis needs it: sorted, every packet with its length, each packet acknowledged once
@@ -48,7 +49,7 @@ enum Era {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-enum Form {
+enum Framing {
     /// A JSON text sequence: one trace
     Sequence,
     /// A JSON document: any number of traces
@@ -123,9 +124,9 @@ impl Convert {
     }
 
     fn layout(&self, out: Option<&Path>) -> Layout {
-        match (self.form, out) {
-            (Some(Form::Sequence), _) => Layout::Sequence,
-            (Some(Form::Json), _) => Layout::Contained,
+        match (self.framing, out) {
+            (Some(Framing::Sequence), _) => Layout::Sequence,
+            (Some(Framing::Json), _) => Layout::Contained,
             (None, Some(path)) => {
                 let name = path.to_string_lossy().to_ascii_lowercase();
                 let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
@@ -137,8 +138,8 @@ impl Convert {
 
     fn one(&self, sources: &[&Named], only: Option<usize>, out: Option<&Path>, layout: Layout) -> Result<(), CliError> {
         let profile = match self.to {
-            Era::Ietf => Profile::Ietf,
-            Era::Qvis => Profile::Qvis,
+            SchemaVersion::Ietf => Profile::Ietf,
+            SchemaVersion::Qvis => Profile::Qvis,
         };
         let compression = self.compress.unwrap_or_else(|| out.map_or(Compression::None, Compression::of));
         if compression != Compression::None {
@@ -168,7 +169,7 @@ impl Convert {
                 None => CliError::Failed(error.to_string()),
             },
             ConvertError::Several(_) => CliError::Usage(format!(
-                "{error}; use --form json, --trace N for one of them, or --out DIR/ for a file each"
+                "{error}; use --framing json, --trace N for one of them, or --out DIR/ for a file each"
             )),
             error @ ConvertError::NoTrace { .. } => CliError::Usage(error.to_string()),
             ConvertError::Write(error) => unwritable(None, &error),
@@ -177,7 +178,7 @@ impl Convert {
 }
 
 /// Says on standard error what was lost.
-fn print_losses(shown: &str, done: &Converted, to: Era) {
+fn print_losses(shown: &str, done: &Converted, to: SchemaVersion) {
     for (what, count) in &done.omitted {
         eprintln!("{shown}: lost {count} × {what}");
     }
@@ -187,7 +188,7 @@ fn print_losses(shown: &str, done: &Converted, to: Era) {
     if done.late > 0 {
         eprintln!("{shown}: {} events came too late to be sorted; they have the time of the one before", done.late);
     }
-    if to == Era::Qvis && done.empty > 0 {
+    if to == SchemaVersion::Qvis && done.empty > 0 {
         eprintln!("warning: {shown}: {} of {} traces have no packet sent: qvis shows nothing", done.empty, done.traces);
     }
 }

@@ -75,7 +75,7 @@ fn json(file: &str, report: &Report) -> String {
     format!("{value}\n")
 }
 
-/// The profile a file seems to be written in: before the IETF era a header tells a
+/// The profile a file seems to be written in: headers before the IETF drafts have a
 /// `qlog_version`. Nothing is consumed.
 fn guess(reader: &mut dyn BufRead) -> io::Result<Profile> {
     let start = reader.fill_buf()?;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tells_the_eras_apart_without_consuming() {
+    fn guesses_the_schema_version_without_consuming() {
         for (text, profile) in [
             ("\u{1e}{\"qlog_version\":\"0.3\"}\n", Profile::Qvis),
             ("\u{1e}{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"}\n", Profile::Ietf),

@@ -78,12 +78,16 @@ fn print_doubts(path: &Path, summary: &Summary) {
         eprintln!("warning: {file}: it has more than {most} connections; {events} events of further ones are left out");
     }
     for check in summary.checks.iter().filter(|check| !check.agrees()) {
-        let (connection, what, told) = (&check.connection, check.counter, check.reported);
+        let (connection, counter, reported) = (&check.connection, check.counter, check.reported);
         match check.counted {
             Some(found) => {
-                eprintln!("warning: {file}: {connection}: Chromium counted {told} {what}, its events have {found}");
+                eprintln!(
+                    "warning: {file}: {connection}: Chromium counted {reported} {counter}, its events have {found}"
+                );
             }
-            None => eprintln!("warning: {file}: {connection}: Chromium counted {told} {what}, its events have none"),
+            None => {
+                eprintln!("warning: {file}: {connection}: Chromium counted {reported} {counter}, its events have none")
+            }
         }
     }
 }
