@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::io::Read;
 
 use crate::model::{Batch, Event, Trace};
+use crate::read::encoding::truncated;
 use crate::read::{Options, ReadError, Summary, read};
 
 /// Connections of a file that are followed. Events of further ones are counted
@@ -54,7 +55,7 @@ pub fn connections<T: Follower>(
             let (of_one, rest) = events.split_at(run);
             events = rest;
             let name = batch.name(first.group);
-            let name = &name[..name.floor_char_boundary(MAX_NAME)];
+            let name = truncated(name, MAX_NAME);
             let key = (trace.index, name.to_owned());
             if !followers.contains_key(&key) {
                 if followers.len() >= MAX_CONNECTIONS {

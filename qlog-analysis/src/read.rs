@@ -7,8 +7,6 @@
 
 use std::io::{self, Read};
 
-use rayon::prelude::*;
-
 use crate::model::{Batch, Framing, Trace};
 
 mod array;
@@ -24,10 +22,12 @@ pub(crate) mod sequence;
 pub(crate) mod state;
 mod units;
 
-pub use input::{Input, open};
+pub use input::Input;
+#[cfg(feature = "files")]
+pub use input::open;
 pub use netlog::Check;
 
-use block::{Block, Piece};
+use block::Piece;
 use state::ReadState;
 
 /// What of a trace is wanted, and how hard to work for it.
@@ -37,7 +37,7 @@ pub struct Options {
     pub frames: bool,
     /// Keep the numbers that controllers tell of themselves.
     pub state_variables: bool,
-    /// Threads to read with; 0 is one a core.
+    /// Threads to read with; 0 is one a core. Without the feature `parallel`, always one.
     pub jobs: usize,
 }
 
@@ -137,12 +137,7 @@ impl Reading<'_> {
         let batches: Vec<Batch> = if let Some(netlog) = &mut self.state.netlog {
             blocks.iter().map(|block| netlog.read(block)).collect()
         } else {
-            let state = &self.state;
-            let read = |block: &Block| block::read(block, state.encoding(block.trace), &state.options);
-            match &state.pool {
-                Some(pool) => pool.install(|| blocks.par_iter().map(read).collect()),
-                None => blocks.iter().map(read).collect(),
-            }
+            self.state.read(&blocks)
         };
         for batch in batches {
             self.hand_over(batch)?;

@@ -147,7 +147,16 @@ fn vantage(word: &str) -> Vantage {
 const TEXT: usize = 4096;
 
 pub(super) fn short(text: &str) -> String {
-    text[..text.floor_char_boundary(TEXT)].to_owned()
+    truncated(text, TEXT).to_owned()
+}
+
+/// The first `most` bytes of `text`, or fewer where they would end within a character.
+pub(crate) fn truncated(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
 }
 
 fn text_of(value: &Value) -> Option<String> {

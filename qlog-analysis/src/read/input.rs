@@ -1,10 +1,9 @@
 //! Files, the standard input, and what they are compressed with.
 
-use std::fs::File;
 use std::io::{self, Chain, Cursor, Read};
-use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
+#[cfg(feature = "zstd")]
 use zstd::stream::read::Decoder;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
@@ -19,6 +18,7 @@ pub enum Input<R: Read> {
     /// gzip, also several members in a row.
     Gzip(Box<MultiGzDecoder<Peeked<R>>>),
     /// Zstandard.
+    #[cfg(feature = "zstd")]
     Zstd(Box<Decoder<'static, io::BufReader<Peeked<R>>>>),
 }
 
@@ -26,7 +26,7 @@ impl<R: Read> Input<R> {
     /// Looks at the first bytes of `reader` to see what it is compressed with.
     ///
     /// # Errors
-    /// The reader's.
+    /// The reader's; [`io::ErrorKind::Unsupported`] for Zstandard without the feature `zstd`.
     pub fn new(mut reader: R) -> io::Result<Self> {
         let mut first = vec![0; ZSTD.len()];
         let mut length = 0;
@@ -44,7 +44,7 @@ impl<R: Read> Input<R> {
         Ok(if gzip {
             Input::Gzip(Box::new(MultiGzDecoder::new(peeked)))
         } else if zstd {
-            Input::Zstd(Box::new(Decoder::new(peeked)?))
+            zstd_input(peeked)?
         } else {
             Input::Plain(peeked)
         })
@@ -56,18 +56,31 @@ impl<R: Read> Read for Input<R> {
         match self {
             Input::Plain(reader) => reader.read(buffer),
             Input::Gzip(reader) => reader.read(buffer),
+            #[cfg(feature = "zstd")]
             Input::Zstd(reader) => reader.read(buffer),
         }
     }
+}
+
+#[cfg(feature = "zstd")]
+fn zstd_input<R: Read>(peeked: Peeked<R>) -> io::Result<Input<R>> {
+    Ok(Input::Zstd(Box::new(Decoder::new(peeked)?)))
+}
+
+#[cfg(not(feature = "zstd"))]
+fn zstd_input<R: Read>(_: Peeked<R>) -> io::Result<Input<R>> {
+    let message = "the input is compressed with Zstandard, which this build leaves out (feature `zstd`)";
+    Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 
 /// Opens a file, or the standard input if it is called `-`.
 ///
 /// # Errors
 /// If it cannot be opened or read.
-pub fn open(path: &Path) -> io::Result<Input<Box<dyn Read + Send>>> {
-    if path == Path::new("-") {
+#[cfg(feature = "files")]
+pub fn open(path: &std::path::Path) -> io::Result<Input<Box<dyn Read + Send>>> {
+    if path == std::path::Path::new("-") {
         return Input::new(Box::new(io::stdin()));
     }
-    Input::new(Box::new(File::open(path)?))
+    Input::new(Box::new(std::fs::File::open(path)?))
 }

@@ -1,15 +1,17 @@
 //! What is known of the traces of a file, and the blocks that wait to be read.
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+#[cfg(feature = "parallel")]
+use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use serde_json::{Map, Value};
 
-use super::block::{BLOCK, Block, HEADER};
+use super::block::{self, BLOCK, Block, HEADER};
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
 use super::{Options, ReadError, encoding, units};
 use crate::model::{Batch, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
+#[cfg(feature = "parallel")]
 const AHEAD: usize = 4;
 
 /// Traces that a file may contain.
@@ -26,7 +28,8 @@ pub(crate) struct TraceState {
 
 pub(crate) struct ReadState {
     pub(crate) options: Options,
-    pub(crate) pool: Option<ThreadPool>,
+    #[cfg(feature = "parallel")]
+    pool: Option<ThreadPool>,
     /// What the file says of all its traces.
     top: Map<String, Value>,
     traces: Vec<TraceState>,
@@ -38,13 +41,13 @@ pub(crate) struct ReadState {
 
 impl ReadState {
     pub(crate) fn new(options: Options) -> Self {
-        let pool = match options.jobs {
-            1 => None,
-            jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
-        };
         ReadState {
             options,
-            pool,
+            #[cfg(feature = "parallel")]
+            pool: match options.jobs {
+                1 => None,
+                jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
+            },
             top: Map::new(),
             traces: Vec::new(),
             waiting: Vec::new(),
@@ -139,10 +142,29 @@ impl ReadState {
     pub(crate) fn push(&mut self, block: Block) -> bool {
         let unit_checked = self.ensure(block.trace).unit_checked;
         self.waiting.push(block);
-        let most = self.pool.as_ref().map_or(1, |pool| pool.current_num_threads() * AHEAD);
+        let most = self.blocks_at_once();
         // Blocks of very long records are larger than others.
         let bytes: usize = self.waiting.iter().map(|block| block.text.len()).sum();
         !unit_checked || self.waiting.len() >= most || bytes > 2 * most * BLOCK
+    }
+
+    /// Blocks that are read together.
+    fn blocks_at_once(&self) -> usize {
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.current_num_threads() * AHEAD;
+        }
+        1
+    }
+
+    /// Reads blocks, on all threads there are.
+    pub(crate) fn read(&self, blocks: &[Block]) -> Vec<Batch> {
+        let read = |block: &Block| block::read(block, self.encoding(block.trace), &self.options);
+        #[cfg(feature = "parallel")]
+        if let Some(pool) = &self.pool {
+            return pool.install(|| blocks.par_iter().map(read).collect());
+        }
+        blocks.iter().map(read).collect()
     }
 
     pub(crate) fn take(&mut self) -> Vec<Block> {
