@@ -1,8 +1,8 @@
-//! Traces in another form: another era of names, another framing, several in one file.
+//! Traces in another form: another schema version, another framing, several in one file.
 //!
 //! A file is read twice: once for what it says of itself, once for its events. An event
-//! keeps whatever the other era has a place for, digit for digit, the order of its fields
-//! too; so what is already in the form asked for comes out as it stood. What the other era
+//! keeps whatever the other schema version has a place for, digit for digit, the order of its fields
+//! too; so what is already in the form asked for comes out as it stood. What the other schema version
 //! has no place for is left out and counted. Chromium's network logs and traces from before
 //! the drafts, whose events are none of qlog's, go through the [model](crate::model).
 
@@ -44,7 +44,7 @@ pub enum Layout {
 /// What to convert to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Target {
-    /// The era.
+    /// Whose schema version to write.
     pub profile: Profile,
     /// The layout.
     pub layout: Layout,
@@ -405,7 +405,7 @@ fn stop(error: io::Error, failed: &mut Option<io::Error>) -> ReadError {
     ReadError::Stopped(text)
 }
 
-/// An event with a name of any era.
+/// An event with a name of any schema version.
 struct Named<'a> {
     time: i64,
     name: &'a str,

@@ -1,4 +1,4 @@
-//! Names and URIs of the two eras of qlog.
+//! Names and URIs of the two schema versions of qlog.
 
 /// File schema of a sequential qlog file (`draft-ietf-quic-qlog-main-schema` §5).
 pub const FILE_SCHEMA_SEQUENTIAL: &str = "urn:ietf:params:qlog:file:sequential";
@@ -26,7 +26,7 @@ pub const WINDLASS_EVENTS: &str = concat!(schema_uri!(), "windlass");
 /// Record separator of JSON text sequences (`RFC 7464 §2.2`).
 pub const RECORD_SEPARATOR: u8 = 0x1e;
 
-/// Who reads the file: the two eras of qlog cannot share one.
+/// Who reads the file: the two schema versions of qlog cannot share one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
     /// The IETF form, our canonical one: sequential file schema, `quic:` names,

@@ -1,4 +1,4 @@
-//! One event of any era, taken apart as far as it needs to be.
+//! One event of any schema version, taken apart as far as it needs to be.
 
 use crate::json::{Cursor, Malformed};
 use crate::read::encoding::{Encoding, Role};

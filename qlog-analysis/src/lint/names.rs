@@ -138,11 +138,11 @@ pub(crate) fn v03_name(namespace: &str, kind: &str) -> Option<String> {
     Some(format!("{category}:{kind}"))
 }
 
-/// Packet types of both eras.
+/// Packet types of both schema versions.
 pub(crate) const PACKET_TYPES: &[&str] =
     &["initial", "handshake", "0RTT", "1RTT", "retry", "version_negotiation", "stateless_reset", "unknown"];
 
-/// Frame types of both eras.
+/// Frame types of both schema versions.
 pub(crate) const FRAME_TYPES: &[&str] = &[
     "padding",
     "ping",

@@ -107,7 +107,7 @@ rules! {
     FieldMissing "field-missing" [Some(Error), Some(Error)] "a field that the event must have is missing", "add the field";
     FieldType "field-type" [Some(Error), Some(Error)] "a field has the wrong type or an impossible value", "write it as the schema has it: sizes and counts as whole numbers, delays as numbers of milliseconds";
     FieldOld "field-old" [Some(Error), None] "a field has the name or place of an earlier draft", "use the name of the schema";
-    CwndName "cwnd-name" [Some(Error), Some(Warning)] "the congestion window has the name of the other era", "write congestion_window in the IETF form, cwnd for qvis";
+    CwndName "cwnd-name" [Some(Error), Some(Warning)] "the congestion window has the name of the other schema version", "write congestion_window in the IETF form, cwnd for qvis";
     SsthreshInfinite "ssthresh-infinite" [Some(Error), Some(Error)] "the slow start threshold is an integer that stands for infinity", "leave ssthresh out while there is none";
     RttUnit "rtt-unit" [Some(Error), Some(Error)] "RTTs are not in milliseconds", "write RTTs in milliseconds";
     RttOrder "rtt-order" [Some(Warning), Some(Warning)] "the minimum RTT is above the latest sample", "check what is written as min_rtt and latest_rtt";

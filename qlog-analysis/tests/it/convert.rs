@@ -1,4 +1,4 @@
-//! Conversion between the eras: what the writer writes in both, what others wrote, and what
+//! Conversion between the schema versions: what the writer writes in both, what others wrote, and what
 //! is left of a trace on the other side.
 
 use std::collections::BTreeMap;
@@ -283,7 +283,7 @@ fn what_is_converted_to_the_ietf_form_is_of_that_form() {
     }
 }
 
-/// What the model makes of a file: events by kind, and the numbers in them that no era
+/// What the model makes of a file: events by kind, and the numbers in them that no schema version
 /// changes.
 fn modelled(file: &[u8]) -> (BTreeMap<String, u64>, Vec<String>) {
     let mut kinds: BTreeMap<String, u64> = BTreeMap::new();

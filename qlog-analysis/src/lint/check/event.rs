@@ -11,7 +11,7 @@ use crate::lint::{Place, Rule, names};
 /// Columns of array events where the trace does not name them.
 const COLUMNS: [&str; 4] = ["relative_time", "category", "event", "data"];
 
-/// An event of any era.
+/// An event of any schema version.
 #[derive(Default)]
 struct Parts<'a> {
     time: Option<&'a Value>,
@@ -162,7 +162,7 @@ impl Checker {
         }
     }
 
-    /// The data of an event, by what it is in either era.
+    /// The data of an event, by what it is in either schema version.
     fn data(&mut self, namespace: &str, kind: &str, data: &Object) {
         let quic = namespace == "quic";
         match (namespace, kind) {
