@@ -2,16 +2,16 @@
 
 pub mod driver;
 pub mod identity;
-// The sources in `sans_io` are compiled against each stack of one kin.
 pub mod noq;
 pub mod payload;
-#[allow(clippy::duplicate_mod)]
 pub mod quinn;
+mod quinn_api;
 #[cfg(feature = "s2n-quic")]
 pub mod s2n;
+pub mod sans_io;
 pub mod stack;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 pub mod wire;
 
-pub use driver::log::{Log, LogOf, RunError};
+pub use driver::log::{FlowLog, OpenLog, RunError};

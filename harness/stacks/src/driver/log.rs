@@ -6,8 +6,8 @@ use windlass_adapter::{ChoiceError, SharedTrace};
 use windlass_controllers::Decision;
 use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 
-use super::journal::Output;
 use super::native::NoNative;
+use super::sender_log::Output;
 use windlass_network::TopologyError;
 use windlass_simulator::scenario::FlowSpec;
 use windlass_simulator::sim::{QlogSettings, SimError};
@@ -18,7 +18,7 @@ pub const SMALLEST: u32 = 1200;
 pub const LARGEST: u32 = 65_527;
 
 /// Where the log of one flow goes, and how it is written.
-pub struct Log {
+pub struct FlowLog {
     /// What is written to.
     pub output: Output,
     /// How.
@@ -26,7 +26,7 @@ pub struct Log {
 }
 
 /// Says where the log of a flow goes, if anywhere.
-pub type LogOf<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<Log>> + 'a;
+pub type OpenLog<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<FlowLog>> + 'a;
 
 /// What a log says of the run it is of.
 #[derive(Clone, Copy, Debug)]
@@ -47,7 +47,7 @@ pub fn description(run: &Run<'_>, spec: &FlowSpec) -> String {
 
 /// The beginning of the log of `spec`, whose controller decides `first` to begin with.
 #[must_use]
-pub fn begin(log: Log, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+pub fn begin(log: FlowLog, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
     let description = description(run, spec);
     let header = Header {
         title: &spec.name,

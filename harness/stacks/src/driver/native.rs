@@ -1,7 +1,7 @@
 //! A stack's own controllers, watched like ours.
 //!
-//! A [`Shadow`] hears the events ours would hear and decides whatever the stack's own
-//! controller did, so that journals and logs need not know the difference.
+//! A [`NativeObserver`] hears the events ours would hear and decides whatever the stack's own
+//! controller did, so that sender logs and qlog need not know the difference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ fn expected(stack: &str, known: &[&str]) -> String {
 
 /// What a stack's own controller decided last.
 #[derive(Debug)]
-pub struct Seen {
+pub struct NativeDecision {
     cwnd: AtomicU64,
     /// `u64::MAX` for none.
     ssthresh: AtomicU64,
@@ -39,12 +39,12 @@ pub struct Seen {
     pacing_rate: AtomicU64,
 }
 
-impl Seen {
+impl NativeDecision {
     /// A controller that starts with a window of `cwnd` bytes.
     #[must_use]
-    pub fn new(cwnd: u64) -> Arc<Seen> {
+    pub fn new(cwnd: u64) -> Arc<NativeDecision> {
         let none = || AtomicU64::new(u64::MAX);
-        Arc::new(Seen { cwnd: AtomicU64::new(cwnd), ssthresh: none(), pacing_rate: none() })
+        Arc::new(NativeDecision { cwnd: AtomicU64::new(cwnd), ssthresh: none(), pacing_rate: none() })
     }
 
     /// Takes down its window and slow start threshold, bytes, and its pacing rate, bit/s.
@@ -55,11 +55,11 @@ impl Seen {
     }
 }
 
-/// The engine that decides what was [`Seen`].
+/// A configured controller whose decisions are the [`NativeDecision`] at the time.
 #[derive(Clone, Debug)]
-pub struct Shadow(pub Arc<Seen>);
+pub struct NativeObserver(pub Arc<NativeDecision>);
 
-/// What a shadow remembers.
+/// The state of an observer.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     cwnd: u64,
@@ -69,7 +69,7 @@ pub struct State {
     in_recovery: bool,
 }
 
-impl ConfiguredController for Shadow {
+impl ConfiguredController for NativeObserver {
     type State = State;
     type Group = ();
 
@@ -138,11 +138,11 @@ mod tests {
 
     #[test]
     fn a_shadow_decides_what_was_seen() {
-        let seen = Seen::new(12_000);
-        let shadow = Shadow(Arc::clone(&seen));
-        let mut state = shadow.start(&Path { now: Time::ZERO, mtu: 1200, seed: 0 });
-        assert_eq!(shadow.decide(&state, View::solo(&())).phase, Phase::SlowStart);
-        seen.note(6000, Some(6000), Some(7));
+        let decided = NativeDecision::new(12_000);
+        let observer = NativeObserver(Arc::clone(&decided));
+        let mut state = observer.start(&Path { now: Time::ZERO, mtu: 1200, seed: 0 });
+        assert_eq!(observer.decide(&state, View::solo(&())).phase, Phase::SlowStart);
+        decided.note(6000, Some(6000), Some(7));
         let lost = PacketsLost {
             bytes: 1200,
             packets: 1,
@@ -153,13 +153,13 @@ mod tests {
             trigger: LossTrigger::Unknown,
             transmissions: 1,
         };
-        shadow.step(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
-        let decision = shadow.decide(&state, View::solo(&()));
+        observer.step(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
+        let decision = observer.decide(&state, View::solo(&()));
         assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (6000, Some(6000), Some(7)));
         assert_eq!((decision.phase, decision.recovery_start), (Phase::Recovery, Some(Time(5))));
         // The same loss goes on, the window stays.
-        shadow.step(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
-        assert_eq!(shadow.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
+        observer.step(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
+        assert_eq!(observer.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
     }
 
     #[test]

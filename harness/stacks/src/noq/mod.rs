@@ -1,40 +1,27 @@
-//! noq 1.4, sans-I/O, under virtual time: the driver is that of [quinn](super::quinn), of
-//! which noq is a fork, compiled against noq's names.
+//! noq 1.4, a fork of [quinn](super::quinn), sans-I/O under virtual time by the same driver.
 
-use noq as asynchronous;
-use noq_proto as proto;
+mod shim;
 
-#[path = "../sans_io/config.rs"]
-mod config;
-mod dialect;
-#[path = "../sans_io/end.rs"]
-mod end;
-#[path = "../sans_io/flow.rs"]
-mod flow;
-#[path = "../sans_io/live.rs"]
-pub mod live;
-#[path = "../sans_io/run.rs"]
-mod run;
-#[path = "../sans_io/running.rs"]
-mod running;
-#[path = "../sans_io/setup.rs"]
-mod setup;
-#[path = "../sans_io/tap.rs"]
-mod tap;
-#[path = "../sans_io/tls.rs"]
-mod tls;
-#[path = "../sans_io/watched.rs"]
-mod watched;
+/// The API of quinn in noq's types.
+mod api {
+    use noq as asynchronous;
+    use noq_proto as proto;
+
+    use super::{Noq, shim};
+
+    crate::quinn_api::implement_quinn_api!(Noq);
+}
 
 use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 
+use crate::quinn_api::{self, Driver};
 use crate::stack::Stack;
-use crate::{LogOf, RunError};
+use crate::wire::Report;
+use crate::{OpenLog, RunError};
 
-pub use dialect::NATIVES;
-pub use run::run;
+pub use shim::NATIVES;
 
 /// noq 1.4.
 #[derive(Clone, Copy, Debug)]
@@ -57,20 +44,29 @@ impl Stack for Noq {
         NATIVES
     }
 
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
-        run(scenario, log, stop)
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        Driver::<Noq>::run(scenario, log, stop)
     }
 
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
-        live::run(scenario, log, stop).map(|report| report.outcome)
+        run_live(scenario, log, stop).map(|report| report.outcome)
     }
 }
 
-#[cfg(test)]
-#[path = "../sans_io/tests.rs"]
-mod tests;
+/// Runs a scenario over UDP sockets, and says how late its link was besides.
+///
+/// # Errors
+/// Those of [`Stack::run_live`].
+pub fn run_live(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+    quinn_api::run_live::<Noq>(scenario, log, stop)
+}

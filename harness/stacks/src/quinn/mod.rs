@@ -4,7 +4,8 @@
 //!
 //! ```
 //! use windlass_simulator::scenario::Scenario;
-//! use windlass_stacks as stacks;
+//! use windlass_stacks::quinn::Quinn;
+//! use windlass_stacks::stack::Stack;
 //!
 //! let text = "
 //!     duration_s = 2
@@ -16,45 +17,33 @@
 //!     controller = \"reno\"
 //! ";
 //! let scenario = Scenario::read("inline", text, None).unwrap();
-//! let outcome = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
+//! let outcome = Quinn.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
 //! assert!(outcome.queues[0].utilisation > 0.9);
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
-use quinn as asynchronous;
-use quinn_proto as proto;
+mod shim;
 
-#[path = "../sans_io/config.rs"]
-mod config;
-mod dialect;
-#[path = "../sans_io/end.rs"]
-mod end;
-#[path = "../sans_io/flow.rs"]
-mod flow;
-#[path = "../sans_io/live.rs"]
-pub mod live;
-#[path = "../sans_io/run.rs"]
-mod run;
-#[path = "../sans_io/running.rs"]
-mod running;
-#[path = "../sans_io/setup.rs"]
-mod setup;
-#[path = "../sans_io/tap.rs"]
-mod tap;
-#[path = "../sans_io/tls.rs"]
-mod tls;
-#[path = "../sans_io/watched.rs"]
-mod watched;
+/// The API of quinn in quinn's types.
+mod api {
+    use quinn as asynchronous;
+    use quinn_proto as proto;
+
+    use super::{Quinn, shim};
+
+    crate::quinn_api::implement_quinn_api!(Quinn);
+}
 
 use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 
+use crate::quinn_api::{self, Driver};
 use crate::stack::Stack;
-use crate::{LogOf, RunError};
+use crate::wire::Report;
+use crate::{OpenLog, RunError};
 
-pub use dialect::NATIVES;
-pub use run::run;
+pub use shim::NATIVES;
 
 /// quinn 0.11.
 #[derive(Clone, Copy, Debug)]
@@ -77,20 +66,29 @@ impl Stack for Quinn {
         NATIVES
     }
 
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
-        run(scenario, log, stop)
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        Driver::<Quinn>::run(scenario, log, stop)
     }
 
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
-        live::run(scenario, log, stop).map(|report| report.outcome)
+        run_live(scenario, log, stop).map(|report| report.outcome)
     }
 }
 
-#[cfg(test)]
-#[path = "../sans_io/tests.rs"]
-mod tests;
+/// Runs a scenario over UDP sockets, and says how late its link was besides.
+///
+/// # Errors
+/// Those of [`Stack::run_live`].
+pub fn run_live(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+    quinn_api::run_live::<Quinn>(scenario, log, stop)
+}

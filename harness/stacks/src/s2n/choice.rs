@@ -4,7 +4,7 @@ use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
 use windlass_s2n_quic::STACK;
 
 use crate::RunError;
-use crate::driver::native::{NoNative, Seen, Shadow};
+use crate::driver::native::{NativeDecision, NativeObserver, NoNative};
 use windlass_simulator::scenario::{Control, FlowSpec};
 
 /// What controls a flow.
@@ -51,6 +51,7 @@ pub fn first_decision(spec: &FlowSpec) -> Decision {
     let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
     match spec.control.algorithm() {
         Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
-        None => Shadow(Seen::new(0)).decide(&Shadow(Seen::new(0)).start(&path), View::solo(&())),
+        None => NativeObserver(NativeDecision::new(0))
+            .decide(&NativeObserver(NativeDecision::new(0)).start(&path), View::solo(&())),
     }
 }

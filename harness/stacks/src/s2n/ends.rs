@@ -18,7 +18,7 @@ use super::flow::Shared;
 use super::native::Measured;
 use super::news::News;
 use super::random::Random;
-use super::watch::{Listen, Native, Watch};
+use super::watch::{FlowRecorder, Native, Watch};
 use crate::identity::Identity;
 use windlass_network::Stream;
 use windlass_simulator::scenario::FlowSpec;
@@ -78,7 +78,7 @@ impl Ends {
             Choice::Ours(endpoint) => {
                 let listen = flow.clone();
                 let seed = Stream::new(self.setup.seed, &format!("controller {}", self.spec.name)).integer();
-                let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(Listen(listen.clone())));
+                let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(FlowRecorder(listen.clone())));
                 if let Some(group) = self.spec.group.clone() {
                     endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
                 }

@@ -16,7 +16,7 @@ use windlass_controllers::{Decision, Event, Time};
 use super::clock::Clock;
 use super::ends::Ends;
 use super::news::News;
-use crate::driver::journal::lock;
+use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
 use crate::payload::{Hash, Sink, Source, check};
 use windlass_simulator::measure::Meter;

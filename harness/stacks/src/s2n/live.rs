@@ -22,11 +22,11 @@ use windlass_s2n_quic::STACK;
 use super::choice::{Choice, first_decision};
 use super::config::{Error, Sizes, check_size, limits};
 use super::native::{Measured, Witness};
-use crate::driver::journal::{Journal, Listen, Output, lock};
 use crate::driver::log::{Run, begin};
+use crate::driver::sender_log::{Output, SenderLog, SenderLogRecorder, lock};
 use crate::identity::{Identity, SERVER_NAME, identity};
 use crate::wire::{self, Clock, Counts, Ends, Program, Report};
-use crate::{Log, LogOf, RunError};
+use crate::{FlowLog, OpenLog, RunError};
 use windlass_network::Stream;
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
@@ -36,7 +36,7 @@ use windlass_simulator::scenario::{FlowSpec, Scenario};
 ///
 /// # Errors
 /// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let identity = identity().map_err(RunError::Tls)?;
     wire::run(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))
 }
@@ -54,20 +54,20 @@ impl Program for Live<'_> {
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn ends(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Ends<Sender, Receiver>, RunError> {
+    fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Sender, Receiver>, RunError> {
         check_size(spec)?;
         let choice = Choice::of(spec)?;
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = first_decision(spec);
         let run = Run { stack: STACK, scenario: &self.scenario.name, seed: self.scenario.seed };
         let trace = log.map(|log| begin(log, &run, spec, &first));
-        // Without packets, which of them were lost is not for the journal to say.
-        let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
-        let told = Told { journal: Arc::clone(&journal), trace: trace.clone(), level, clock: self.clock };
+        // Without packets, which of them were lost is not for the sender log to say.
+        let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
+        let told = Told { sender_log: Arc::clone(&sender_log), trace: trace.clone(), level, clock: self.clock };
         let failed = |error: Error| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason: error.to_string() };
         let receiver = self.receiver(spec).map_err(failed)?;
         let sender = self.sender(spec, choice, &told).map_err(failed)?;
-        Ok(Ends { sender, receiver, journal, trace })
+        Ok(Ends { sender, receiver, sender_log, trace })
     }
 
     fn groups(&self) -> &Groups<Algorithm, String> {
@@ -160,7 +160,7 @@ impl Subscriber for Watch {
 /// Whom a flow's controller tells what it hears and decides.
 #[derive(Clone)]
 struct Told {
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     trace: Option<SharedTrace<Output>>,
     level: Level,
     clock: Clock,
@@ -169,32 +169,32 @@ struct Told {
 impl Told {
     fn recorder(&self, qlog: impl FnOnce(SharedTrace<Output>, Level) -> QlogRecorder<Output>) -> Beside {
         let qlog = self.trace.clone().map(|trace| qlog(trace, self.level));
-        let journal = Listen { journal: Arc::clone(&self.journal), qlog: None };
-        Beside { journal, qlog, clock: self.clock, ahead: None }
+        let sender_log = SenderLogRecorder { sender_log: Arc::clone(&self.sender_log), qlog: None };
+        Beside { sender_log, qlog, clock: self.clock, ahead: None }
     }
 }
 
 impl Witness for Told {
     fn window(&self, _: Timestamp, bytes: u64, answered: bool) {
-        let mut journal = lock(&self.journal);
-        journal.decision.cwnd = bytes;
-        if !journal.over {
-            journal.meter.congestion_events += u64::from(answered);
-            journal.meter.window(self.clock.now().0, bytes);
+        let mut sender_log = lock(&self.sender_log);
+        sender_log.decision.cwnd = bytes;
+        if !sender_log.over {
+            sender_log.meter.congestion_events += u64::from(answered);
+            sender_log.meter.window(self.clock.now().0, bytes);
         }
     }
 
     fn sampled(&self, rtt: Duration) {
-        let mut journal = lock(&self.journal);
-        if !journal.over {
-            journal.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+        let mut sender_log = lock(&self.sender_log);
+        if !sender_log.over {
+            sender_log.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
         }
     }
 }
 
-/// A journal by the run's clock beside a log by s2n-quic's, which starts with the client.
+/// A sender log by the run's clock beside a log by s2n-quic's, which starts with the client.
 struct Beside {
-    journal: Listen,
+    sender_log: SenderLogRecorder,
     qlog: Option<QlogRecorder<Output>>,
     clock: Clock,
     /// How far the run's clock is ahead.
@@ -211,7 +211,7 @@ impl Recorder for Beside {
     fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         let ahead = *self.ahead.get_or_insert_with(|| self.clock.now().since(event.now));
         // Nothing but its time is compared with anything of the run.
-        self.journal.record(&Event { now: event.now + ahead, ..*event }, decision, facts);
+        self.sender_log.record(&Event { now: event.now + ahead, ..*event }, decision, facts);
         if let Some(qlog) = &mut self.qlog {
             qlog.record(event, decision, facts);
         }

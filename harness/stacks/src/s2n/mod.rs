@@ -4,7 +4,8 @@
 //!
 //! ```
 //! use windlass_simulator::scenario::Scenario;
-//! use windlass_stacks as stacks;
+//! use windlass_stacks::s2n::S2nQuic;
+//! use windlass_stacks::stack::Stack;
 //!
 //! let text = "
 //!     duration_s = 2
@@ -16,7 +17,7 @@
 //!     controller = \"reno\"
 //! ";
 //! let scenario = Scenario::read("inline", text, None).unwrap();
-//! let outcome = stacks::s2n::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
+//! let outcome = S2nQuic.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap();
 //! assert!(outcome.queues[0].utilisation > 0.9);
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
@@ -26,7 +27,7 @@ mod clock;
 mod config;
 mod ends;
 mod flow;
-pub mod live;
+mod live;
 mod native;
 mod news;
 mod random;
@@ -39,10 +40,10 @@ use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 
 use crate::stack::Stack;
-use crate::{LogOf, RunError};
+use crate::{OpenLog, RunError};
 
 pub use choice::NATIVES;
-pub use run::run;
+pub use live::run as run_live;
 
 /// s2n-quic 1.91.
 #[derive(Clone, Copy, Debug)]
@@ -65,16 +66,21 @@ impl Stack for S2nQuic {
         NATIVES
     }
 
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
-        run(scenario, log, stop)
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        run::run(scenario, log, stop)
     }
 
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
-        live::run(scenario, log, stop).map(|report| report.outcome)
+        run_live(scenario, log, stop).map(|report| report.outcome)
     }
 }

@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use crate::driver::journal::lock;
+use crate::driver::sender_log::lock;
 
 /// Something a flow did that the network has to know.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

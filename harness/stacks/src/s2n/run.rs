@@ -18,10 +18,10 @@ use super::ends::{Ends, Setup};
 use super::flow::{Flow, Shared};
 use super::news::Board;
 use super::world::{Lane, Wire, World};
-use crate::driver::journal::lock;
+use crate::driver::sender_log::lock;
 use crate::identity::identity;
 use crate::payload::Source;
-use crate::{Log, LogOf, RunError};
+use crate::{FlowLog, OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, gather, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
@@ -35,7 +35,7 @@ const STRIDE: Span = Span::from_millis(50);
 ///
 /// # Errors
 /// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = scenario.end();
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
@@ -133,7 +133,7 @@ struct Plan<'a> {
 }
 
 impl<'a> Plan<'a> {
-    fn new(spec: &'a FlowSpec, log: io::Result<Option<Log>>) -> Result<Plan<'a>, RunError> {
+    fn new(spec: &'a FlowSpec, log: io::Result<Option<FlowLog>>) -> Result<Plan<'a>, RunError> {
         check_size(spec)?;
         let choice = Choice::of(spec)?;
         let errors = Errors::default();
@@ -161,7 +161,7 @@ impl<'a> Plan<'a> {
 }
 
 /// The log of a flow.
-fn qlog(log: Log, spec: &FlowSpec, errors: &Errors) -> Qlog {
+fn qlog(log: FlowLog, spec: &FlowSpec, errors: &Errors) -> Qlog {
     let mut output = Some(Told { inner: log.output, error: Arc::clone(errors) });
     Qlog::to(move |_| Some(Box::new(output.take()?)))
         .title(&spec.name)

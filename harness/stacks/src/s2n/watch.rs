@@ -57,9 +57,9 @@ impl Subscriber for Watch {
 }
 
 /// Measures what one of our controllers hears and decides.
-pub struct Listen(pub Shared);
+pub struct FlowRecorder(pub Shared);
 
-impl Recorder for Listen {
+impl Recorder for FlowRecorder {
     fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().heard(event, decision);
     }

@@ -5,33 +5,29 @@ use std::time::Instant;
 use windlass_adapter::Groups;
 use windlass_controllers::{Algorithm, Span, Time};
 
-use super::dialect::STACK;
-use super::running::Running;
-use super::setup::Shared;
-use super::tls::tls;
+use super::scheduled::ScheduledFlow;
+use super::{Connection, Context, SansIo};
 use crate::driver::wire::{Role, Wire};
-use crate::{LogOf, RunError};
+use crate::{OpenLog, RunError};
 use windlass_network::{EventQueue, Network};
 use windlass_simulator::measure::{NetworkMeter, gather};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::{FlowSet, Scenario, StartSchedule, WeightChanges, set_weight};
 
-/// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
+/// Runs a scenario with `driven` at both ends of every flow, from beginning to end. `log` says where the log of each flow goes, if
 /// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
 ///
 /// # Errors
 /// The stack cannot run a flow, a flow failed, or it was told to stop.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
-    let tls = tls().map_err(RunError::Tls)?;
+pub fn run<S: SansIo>(
+    driven: &S,
+    scenario: &Scenario,
+    log: &mut OpenLog<'_>,
+    stop: &dyn Fn(Time) -> bool,
+) -> Result<Outcome, RunError> {
     let network = Network::new(&scenario.topology, scenario.seed)?;
-    let shared = Shared {
-        scenario: &scenario.name,
-        seed: scenario.seed,
-        origin: Instant::now(),
-        groups: Groups::default(),
-        tls,
-        sees_packets: true,
-    };
+    let context =
+        Context { scenario: &scenario.name, seed: scenario.seed, origin: Instant::now(), groups: Groups::default() };
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut flows = Vec::new();
     for (number, spec) in (0..).zip(&specs) {
@@ -39,7 +35,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
         let own = start_schedule.dynamic_set(number as usize).is_none();
         let log = if own { log(spec) } else { Ok(None) };
         let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
-        flows.push(Running::new(spec, number, &shared, shared.parts(spec, log)?));
+        flows.push(ScheduledFlow::new(spec, number, context.origin, driven.parts(&context, spec, log)?));
     }
     // After the flows' sources, the changes of groups.
     let mut event_queue = EventQueue::new(SOURCES * flows.len() + 1);
@@ -54,7 +50,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
         flows,
         event_queue,
         start_schedule,
-        groups: shared.groups.clone(),
+        groups: context.groups.clone(),
         weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
         now: Time::ZERO,
     };
@@ -79,7 +75,7 @@ pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool
     flows.extend(traffic);
     Ok(Outcome {
         scenario: scenario.name.clone(),
-        stack: STACK.to_owned(),
+        stack: S::NAME.to_owned(),
         seed: scenario.seed,
         duration_s: scenario.duration.secs(),
         flows,
@@ -92,9 +88,9 @@ const SOURCES: usize = 3;
 const CONTROL: usize = 2;
 
 /// Network, flows and time.
-struct World<'a> {
+struct World<'a, C: Connection> {
     wire: Wire,
-    flows: Vec<Running<'a>>,
+    flows: Vec<ScheduledFlow<'a, C>>,
     event_queue: EventQueue,
     start_schedule: StartSchedule,
     groups: Groups<Algorithm, String>,
@@ -106,7 +102,7 @@ struct World<'a> {
 /// Virtual time between two looks at whether to stop.
 const LOOK: Span = Span::from_millis(50);
 
-impl World<'_> {
+impl<C: Connection> World<'_, C> {
     /// [`advance`](Self::advance)s in steps, unless told to stop.
     fn advance_unless(&mut self, end: Time, stop: &dyn Fn(Time) -> bool) -> Result<(), RunError> {
         loop {

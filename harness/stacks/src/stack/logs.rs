@@ -10,7 +10,7 @@ use windlass_qlog::{Detail, Profile};
 use windlass_simulator::scenario::FlowSpec;
 use windlass_simulator::sim::QlogSettings;
 
-use crate::driver::log::Log;
+use crate::driver::log::FlowLog;
 
 /// Where qlog files go, inside the directory of a result.
 pub const QLOG_DIR: &str = "qlog";
@@ -95,10 +95,10 @@ impl Logs {
     ///
     /// # Errors
     /// It cannot be made.
-    pub fn log(&mut self, flow: &FlowSpec) -> io::Result<Log> {
+    pub fn log(&mut self, flow: &FlowSpec) -> io::Result<FlowLog> {
         let LogSettings { profile, .. } = self.settings;
         let settings = QlogSettings { profile, detail: self.settings.detail(), level: self.settings.level() };
-        Ok(Log { output: Box::new(self.open(&flow.name)?), settings })
+        Ok(FlowLog { output: Box::new(self.open(&flow.name)?), settings })
     }
 
     /// A new file for the flow called `flow`. Traces write it in large pieces, so it is

@@ -11,7 +11,7 @@ use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::{Control, FlowSpec, Scenario};
 
-use crate::driver::log::{LogOf, RunError};
+use crate::driver::log::{OpenLog, RunError};
 use crate::driver::native::NoNative;
 
 pub use logs::{LogDetail, LogSettings, Logs, QLOG_DIR};
@@ -50,7 +50,12 @@ pub trait Stack: Sync {
     ///
     /// # Errors
     /// It has no virtual time, cannot run a flow, a flow failed, a log could not be written, or it was told to stop.
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
         let (_, _, _) = (scenario, log, stop);
         Err(RunError::NoVirtualTime(self.name()))
     }
@@ -62,7 +67,7 @@ pub trait Stack: Sync {
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
         let (_, _, _) = (scenario, log, stop);
@@ -225,7 +230,7 @@ mod tests {
         fn virtual_time(&self) -> bool {
             false
         }
-        fn run_live(&self, _: &Scenario, _: &mut LogOf<'_>, _: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+        fn run_live(&self, _: &Scenario, _: &mut OpenLog<'_>, _: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
             Err(RunError::Stopped)
         }
     }

@@ -6,7 +6,7 @@ use windlass_simulator::scenario::Scenario;
 use windlass_simulator::sim::Simulation;
 
 use super::Stack;
-use crate::driver::log::{LogOf, RunError};
+use crate::driver::log::{OpenLog, RunError};
 
 /// Simulated time between two calls of `stop`.
 const LOOK: Span = Span::from_millis(50);
@@ -36,7 +36,12 @@ impl Stack for Simulator {
         false
     }
 
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
         let mut simulation = Simulation::new(scenario)?;
         let mut traces = Vec::new();
         for (number, flow) in scenario.flows.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
 
-use crate::Log;
+use crate::FlowLog;
 use windlass_adapter::qlog::Level;
 use windlass_simulator::scenario::FlowSpec;
 use windlass_simulator::sim::QlogSettings;
@@ -27,9 +27,9 @@ impl Write for Page {
 
 impl Logs {
     /// Where the log of `flow` goes: every step of its controller.
-    pub fn open(&self, flow: &FlowSpec) -> io::Result<Option<Log>> {
+    pub fn open(&self, flow: &FlowSpec) -> io::Result<Option<FlowLog>> {
         let settings = QlogSettings { level: Level::Steps, ..QlogSettings::default() };
-        Ok(Some(Log { output: Box::new(Page(self.clone(), flow.name.clone())), settings }))
+        Ok(Some(FlowLog { output: Box::new(Page(self.clone(), flow.name.clone())), settings }))
     }
 
     /// What was written of `flow`, if anything.

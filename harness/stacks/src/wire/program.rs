@@ -8,8 +8,8 @@ use bytes::Bytes;
 use windlass_adapter::{Groups, SharedTrace};
 use windlass_controllers::Algorithm;
 
-use crate::driver::journal::{Journal, Output};
-use crate::{Log, RunError};
+use crate::driver::sender_log::{Output, SenderLog};
+use crate::{FlowLog, RunError};
 use windlass_simulator::scenario::FlowSpec;
 
 /// A stack that runs on real sockets.
@@ -26,7 +26,7 @@ pub trait Program {
     ///
     /// # Errors
     /// The stack cannot run the flow.
-    fn ends(&self, flow: &FlowSpec, log: Option<Log>) -> Result<Ends<Self::Sender, Self::Receiver>, RunError>;
+    fn ends(&self, flow: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Self::Sender, Self::Receiver>, RunError>;
 
     /// The groups its flows are in.
     fn groups(&self) -> &Groups<Algorithm, String>;
@@ -39,7 +39,7 @@ pub struct Ends<S, R> {
     /// Receives.
     pub receiver: R,
     /// What the sender's controller hears and decides.
-    pub journal: Arc<Mutex<Journal>>,
+    pub sender_log: Arc<Mutex<SenderLog>>,
     /// The log it writes.
     pub trace: Option<SharedTrace<Output>>,
 }

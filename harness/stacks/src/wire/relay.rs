@@ -180,6 +180,6 @@ impl<'a> Relay<'a> {
 pub(super) fn wait(interests: &mut [PollFd<'_>], span: Span) {
     let sleep = span.0.min(LOOK.0).saturating_sub(SPIN.0);
     let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(sleep).unwrap_or_default().min(999_999_999) };
-    // Interrupted, it looks context and sleeps again.
+    // Interrupted, it looks around and sleeps again.
     let _ = poll(interests, Some(&timeout));
 }

@@ -15,7 +15,7 @@ use super::program::{Ends, Program, Receiver, Sender};
 use super::relay::{Port, Relay, Relayed};
 use super::socket::{Socket, bind};
 use super::transfer::Transfer;
-use crate::{LogOf, RunError};
+use crate::{OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
@@ -43,7 +43,7 @@ pub struct Report {
 /// The stack cannot run a flow, a flow failed, or it was told to stop.
 pub fn run<P: Program>(
     scenario: &Scenario,
-    log: &mut LogOf<'_>,
+    log: &mut OpenLog<'_>,
     stop: &dyn Fn(Time) -> bool,
     make: impl FnOnce(Clock) -> Result<P, RunError>,
 ) -> Result<Report, RunError> {
@@ -117,15 +117,15 @@ struct Plan<P: Program> {
 struct Flow<S> {
     transfer: Arc<Transfer>,
     sender: JoinHandle<S>,
-    journal: Arc<std::sync::Mutex<crate::driver::journal::Journal>>,
-    trace: Option<windlass_adapter::SharedTrace<crate::driver::journal::Output>>,
+    sender_log: Arc<std::sync::Mutex<crate::driver::sender_log::SenderLog>>,
+    trace: Option<windlass_adapter::SharedTrace<crate::driver::sender_log::Output>>,
 }
 
 impl<P: Program> Plan<P> {
-    fn new(program: &P, spec: &FlowSpec, seed: u64, clock: Clock, log: &mut LogOf<'_>) -> Result<Self, RunError> {
+    fn new(program: &P, spec: &FlowSpec, seed: u64, clock: Clock, log: &mut OpenLog<'_>) -> Result<Self, RunError> {
         let log = log(spec).map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
         let ends = program.ends(spec, log)?;
-        let transfer = Arc::new(Transfer::new(spec, seed, clock, Arc::clone(&ends.journal)));
+        let transfer = Arc::new(Transfer::new(spec, seed, clock, Arc::clone(&ends.sender_log)));
         let no_socket = |error: io::Error| refused(&spec.name, format!("no socket for it: {error}"));
         let facing_sender = bind().map_err(no_socket)?;
         let link = facing_sender.local_addr().map_err(no_socket)?;
@@ -140,7 +140,7 @@ impl<P: Program> Plan<P> {
         let transfer = Arc::clone(&port.transfer);
         runtime.spawn(Arc::clone(&transfer).receive(ends.receiver));
         let sender = runtime.spawn(Arc::clone(&transfer).send(ends.sender, link));
-        (port, Flow { transfer, sender, journal: ends.journal, trace: ends.trace })
+        (port, Flow { transfer, sender, sender_log: ends.sender_log, trace: ends.trace })
     }
 }
 
@@ -189,7 +189,7 @@ fn outcome<S: Sender>(flow: Flow<S>, marked: u64, end: Time, runtime: &Runtime) 
         .map_err(|_| failed("its sender does not stop".to_owned()))?
         .map_err(|error| failed(format!("its sender broke down: {error}")))?;
     let counts = sender.counts();
-    // The connection goes here, and its controller tells the journal when it does.
+    // The connection goes here, and its controller tells the sender log when it does.
     drop(sender);
     let hash = transfer.check().map_err(failed)?;
     if let Some(trace) = &flow.trace {
@@ -200,6 +200,6 @@ fn outcome<S: Sender>(flow: Flow<S>, marked: u64, end: Time, runtime: &Runtime) 
     let (stop, received) = over.unwrap_or((end, transfer.received()));
     let numbers =
         Tally { start: started.unwrap_or(end), stop, received, sent: counts.sent, lost: counts.lost, marked, hash };
-    let mut journal = crate::driver::journal::lock(&flow.journal);
-    Ok(tally(&transfer.spec, &numbers, &mut journal.meter))
+    let mut sender_log = crate::driver::sender_log::lock(&flow.sender_log);
+    Ok(tally(&transfer.spec, &numbers, &mut sender_log.meter))
 }

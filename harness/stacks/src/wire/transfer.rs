@@ -11,8 +11,8 @@ use windlass_controllers::{Decision, Time};
 
 use super::clock::Clock;
 use super::program::{Receiver, Sender};
-use crate::driver::journal::Journal;
-use crate::driver::journal::lock;
+use crate::driver::sender_log::SenderLog;
+use crate::driver::sender_log::lock;
 use crate::payload::{Hash, Sink, Source};
 use windlass_simulator::scenario::FlowSpec;
 
@@ -27,7 +27,7 @@ pub struct Transfer {
     /// When it is to start.
     pub start: Time,
     clock: Clock,
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     payload: Mutex<Payload>,
     received: AtomicU64,
     started: OnceLock<Time>,
@@ -48,14 +48,14 @@ struct Payload {
 
 impl Transfer {
     /// The transfer of a flow in the run with `seed`.
-    pub fn new(spec: &FlowSpec, seed: u64, clock: Clock, journal: Arc<Mutex<Journal>>) -> Transfer {
+    pub fn new(spec: &FlowSpec, seed: u64, clock: Clock, sender_log: Arc<Mutex<SenderLog>>) -> Transfer {
         let source = Source::new(seed, &spec.name);
         let left = spec.transfer_bytes.unwrap_or(u64::MAX);
         Transfer {
             start: spec.starts(seed),
             spec: spec.clone(),
             clock,
-            journal,
+            sender_log,
             payload: Mutex::new(Payload { source, sink: Sink::default(), left }),
             received: AtomicU64::new(0),
             started: OnceLock::new(),
@@ -88,13 +88,13 @@ impl Transfer {
 
     /// The decision in force.
     pub fn decision(&self) -> Decision {
-        lock(&self.journal).decision
+        lock(&self.sender_log).decision
     }
 
     /// A point of the series.
     pub fn sample(&self, now: Time) {
         if self.started().is_some_and(|started| started < now) && self.over().is_none() {
-            lock(&self.journal).meter.sample(now.0, self.received());
+            lock(&self.sender_log).meter.sample(now.0, self.received());
         }
     }
 
@@ -105,7 +105,7 @@ impl Transfer {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
             if self.over.set((now, self.received())).is_ok() {
-                lock(&self.journal).over = true;
+                lock(&self.sender_log).over = true;
             }
         }
         self.ended.notify_waiters();
@@ -156,9 +156,9 @@ impl Transfer {
         let now = clock.now();
         let _ = self.started.set(now);
         {
-            let mut journal = lock(&self.journal);
-            let cwnd = journal.decision.cwnd;
-            journal.meter.start(now.0, cwnd);
+            let mut sender_log = lock(&self.sender_log);
+            let cwnd = sender_log.decision.cwnd;
+            sender_log.meter.start(now.0, cwnd);
         }
         let work = async {
             program.connect(peer).await?;

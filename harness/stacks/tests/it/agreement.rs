@@ -5,7 +5,8 @@
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::{Builtin, Scenario};
 use windlass_simulator::sim;
-use windlass_stacks as stacks;
+use windlass_stacks::quinn::Quinn;
+use windlass_stacks::stack::Stack;
 
 /// Bytes of a full packet that are not the application's: short header with an 8-byte
 /// connection ID and a 2-byte packet number, authentication tag, STREAM frame. The
@@ -27,7 +28,7 @@ impl Pair {
         );
         let scenario = Scenario::read("agreement", &text, None).unwrap();
         let sim = sim::run(&scenario).unwrap().flows.remove(0);
-        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
+        let quinn = Quinn.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
         Pair { sim, quinn }
     }
 
@@ -95,7 +96,7 @@ fn the_evaluations_clean_link() {
         let text = Builtin::named("clean-link").unwrap().text;
         let scenario = Scenario::read("clean-link", text, Some(controller)).unwrap();
         let sim = sim::run(&scenario).unwrap().flows.remove(0);
-        let quinn = stacks::quinn::run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
+        let quinn = Quinn.run(&scenario, &mut |_| Ok(None), &|_| false).unwrap().flows.remove(0);
         let goodput = quinn.goodput_mbps / sim.goodput_mbps;
         let (sim_rtt, quinn_rtt) = (sim.rtt_mean_ms.unwrap(), quinn.rtt_mean_ms.unwrap());
         println!(

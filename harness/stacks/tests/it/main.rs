@@ -3,6 +3,7 @@
 mod agreement;
 mod link;
 mod s2n_quic;
+mod sans_io;
 mod sim_network;
 mod stack_matrix;
 mod stacks_fixed_window;

@@ -11,7 +11,8 @@ use windlass_qlog::Profile;
 use windlass_qlog_analysis::lint::lint;
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::s2n::run;
+use windlass_stacks::s2n::S2nQuic;
+use windlass_stacks::stack::Stack;
 use windlass_stacks::testkit::Logs;
 use windlass_stacks::testkit::twice;
 
@@ -24,14 +25,15 @@ fn scenario(duration: f64, link: &str, flows: &str) -> Scenario {
 }
 
 fn run_one(scenario: &Scenario) -> FlowOutcome {
-    let mut outcome = run(scenario, &mut |_| Ok(None), &|_| false).unwrap_or_else(|error| panic!("{error}"));
+    let mut outcome = S2nQuic.run(scenario, &mut |_| Ok(None), &|_| false).unwrap_or_else(|error| panic!("{error}"));
     outcome.flows.remove(0)
 }
 
 /// The outcome and the logs of all flows, one after the other.
 fn logged(scenario: &Scenario) -> (Outcome, Vec<Vec<u8>>) {
     let logs = Logs::default();
-    let outcome = run(scenario, &mut |flow| logs.open(flow), &|_| false).unwrap_or_else(|error| panic!("{error}"));
+    let outcome =
+        S2nQuic.run(scenario, &mut |flow| logs.open(flow), &|_| false).unwrap_or_else(|error| panic!("{error}"));
     let written = outcome.flows.iter().filter_map(|flow| logs.of(&flow.name)).collect();
     (outcome, written)
 }
@@ -248,7 +250,7 @@ fn a_group_is_worth_what_it_is_told_to_be() {
             "[[flow]]\ncontroller = \"{controller}\"\ngroup = \"g\"\ncount = 2\n\
              [[flow]]\nname = \"single\"\ncontroller = \"reno\"\n[[group]]\nname = \"g\"\n{change}"
         );
-        let outcome = run(&scenario(10.0, LINK, &flows), &mut |_| Ok(None), &|_| false).unwrap();
+        let outcome = S2nQuic.run(&scenario(10.0, LINK, &flows), &mut |_| Ok(None), &|_| false).unwrap();
         outcome.flows.iter().map(|flow| flow.goodput_mbps).collect::<Vec<_>>()
     };
     let always = goodput("tcp-p:k=4", "");
@@ -274,7 +276,7 @@ fn every_controller_s2n_quic_can_run_transfers_whatever_the_path_does() {
     for entry in Algorithm::ALL {
         for (name, link, keys) in paths {
             let flow = format!("[[flow]]\ncontroller = \"{}\"\ntransfer_bytes = 1000000\n{keys}", entry.name);
-            match run(&scenario(60.0, link, &flow), &mut |_| Ok(None), &|_| false) {
+            match S2nQuic.run(&scenario(60.0, link, &flow), &mut |_| Ok(None), &|_| false) {
                 Ok(outcome) if outcome.flows[0].stop_s < 60.0 => {}
                 Ok(outcome) => failures.push(format!("{} on {name}: not done, {:?}", entry.name, outcome.flows[0])),
                 Err(error) if error.to_string().contains("s2n-quic does not report") => {}

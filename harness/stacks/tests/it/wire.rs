@@ -8,17 +8,17 @@ use windlass_simulator::scenario::Scenario;
 use windlass_stacks::payload::{Source, hex};
 use windlass_stacks::testkit::Logs;
 use windlass_stacks::wire::Report;
-use windlass_stacks::{LogOf, RunError, noq, quinn};
+use windlass_stacks::{OpenLog, RunError, noq, quinn};
 
 /// Runs a scenario on real sockets.
-type RunLive = fn(&Scenario, &mut LogOf<'_>, &dyn Fn(Time) -> bool) -> Result<Report, RunError>;
+type RunLive = fn(&Scenario, &mut OpenLog<'_>, &dyn Fn(Time) -> bool) -> Result<Report, RunError>;
 
 /// Every stack that runs on real sockets.
 const STACKS: &[(&str, RunLive)] = &[
-    ("quinn", quinn::live::run),
-    ("noq", noq::live::run),
+    ("quinn", quinn::run_live),
+    ("noq", noq::run_live),
     #[cfg(feature = "s2n-quic")]
-    ("s2n-quic", windlass_stacks::s2n::live::run),
+    ("s2n-quic", windlass_stacks::s2n::run_live),
 ];
 
 /// 10 Mbit/s, 20 ms, room for two BDPs.

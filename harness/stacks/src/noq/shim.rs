@@ -1,4 +1,4 @@
-//! What noq spells otherwise than its kin.
+//! What noq spells otherwise than quinn.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -8,14 +8,17 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use noq_proto::congestion::{self, Controller, ControllerFactory};
+use noq_proto::crypto::{CryptoError, PacketKey};
 use noq_proto::{
     Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig, FourTuple,
     PathId, RttEstimator, SendStream, ServerConfig, Transmit,
 };
 use windlass_adapter::std_time::{Loss, Packet};
 
-use super::watched::Watched;
-use crate::driver::native::Seen;
+use super::Noq;
+use super::api::TappedKey;
+use crate::driver::native::NativeDecision;
+use crate::quinn_api::Observed;
 
 pub use windlass_noq::{Factory, STACK};
 
@@ -109,18 +112,18 @@ pub async fn read(stream: &mut noq::RecvStream) -> Result<Option<Bytes>, noq::Re
     stream.read_chunk(usize::MAX).await
 }
 
-/// Takes down what a native controller decided.
-pub fn note(seen: &Seen, native: &dyn Controller) {
+/// Stores what a native controller decided.
+pub fn note(decision: &NativeDecision, native: &dyn Controller) {
     let metrics = native.metrics();
     // Its trait tells bytes/s.
-    seen.note(
+    decision.note(
         native.window(),
         metrics.ssthresh.filter(|bytes| *bytes < u64::MAX),
         metrics.pacing_rate.map(|rate| rate.saturating_mul(8)),
     );
 }
 
-impl Controller for Watched {
+impl Controller for Observed<Noq> {
     fn on_sent(&mut self, now: Instant, bytes: u64, largest_pn: u64) {
         self.native.on_sent(now, bytes, largest_pn);
     }
@@ -207,40 +210,34 @@ impl Controller for Watched {
     }
 }
 
-/// [`PacketKey`](noq_proto::crypto::PacketKey) for the keys of a tap.
-macro_rules! packet_key {
-    ($key:ident) => {
-        impl<L: Listener> PacketKey for $key<L> {
-            fn encrypt(&self, path: noq_proto::PathId, packet: u64, buf: &mut [u8], header_len: usize) {
-                self.sealing(packet, buf, header_len);
-                self.inner.encrypt(path, packet, buf, header_len);
-            }
+impl PacketKey for TappedKey {
+    fn encrypt(&self, path: noq_proto::PathId, packet: u64, buf: &mut [u8], header_len: usize) {
+        self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
+        self.inner.encrypt(path, packet, buf, header_len);
+    }
 
-            fn decrypt(
-                &self,
-                path: noq_proto::PathId,
-                packet: u64,
-                header: &[u8],
-                payload: &mut BytesMut,
-            ) -> Result<(), CryptoError> {
-                let bytes = header.len() + payload.len();
-                self.inner.decrypt(path, packet, header, payload)?;
-                self.opened(packet, bytes, payload);
-                Ok(())
-            }
+    fn decrypt(
+        &self,
+        path: noq_proto::PathId,
+        packet: u64,
+        header: &[u8],
+        payload: &mut BytesMut,
+    ) -> Result<(), CryptoError> {
+        let bytes = header.len() + payload.len();
+        self.inner.decrypt(path, packet, header, payload)?;
+        self.observer.opened(packet, bytes, payload);
+        Ok(())
+    }
 
-            fn tag_len(&self) -> usize {
-                self.inner.tag_len()
-            }
+    fn tag_len(&self) -> usize {
+        self.inner.tag_len()
+    }
 
-            fn confidentiality_limit(&self) -> u64 {
-                self.inner.confidentiality_limit()
-            }
+    fn confidentiality_limit(&self) -> u64 {
+        self.inner.confidentiality_limit()
+    }
 
-            fn integrity_limit(&self) -> u64 {
-                self.inner.integrity_limit()
-            }
-        }
-    };
+    fn integrity_limit(&self) -> u64 {
+        self.inner.integrity_limit()
+    }
 }
-pub(super) use packet_key;

@@ -10,7 +10,7 @@ use windlass_qlog::{LossTrigger, PacketType};
 
 /// Packets sent and neither acknowledged nor lost, by packet number space.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub struct OutstandingPackets {
     spaces: [Space; 3],
 }
 
@@ -49,7 +49,7 @@ const fn space(kind: PacketType) -> usize {
     }
 }
 
-impl Ledger {
+impl OutstandingPackets {
     /// A packet left; `bytes` is 0 if it does not count as in flight.
     pub fn sent(&mut self, kind: PacketType, number: u64, sent_at: Time, bytes: u64) {
         self.spaces[space(kind)].outstanding.insert(number, Packet { sent_at, bytes });

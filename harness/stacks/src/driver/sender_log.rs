@@ -7,11 +7,11 @@ use windlass_adapter::{Frames, GroupStep, QlogRecorder, Recorder, SharedTrace, S
 use windlass_controllers::{Decision, Event, EventKind, Time};
 use windlass_qlog::{Packet, PacketType};
 
-use super::ledger::Ledger;
+use super::outstanding::OutstandingPackets;
 use windlass_simulator::measure::Meter;
 
 /// Hears every packet of one end of a connection.
-pub trait Listener: Send + 'static {
+pub trait PacketObserver: Send + 'static {
     /// A packet of `bytes` with the frames `payload` leaves.
     fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]);
     /// Such a packet arrived and is authentic.
@@ -22,7 +22,7 @@ pub trait Listener: Send + 'static {
 pub type Output = Box<dyn Write + Send>;
 
 /// The sending end of one flow: its numbers and its log.
-pub struct Journal {
+pub struct SenderLog {
     /// The time of what is heard next.
     pub now: Time,
     /// RTT, window, congestion responses.
@@ -41,15 +41,15 @@ pub struct Journal {
 
 struct Log {
     trace: SharedTrace<Output>,
-    ledger: Ledger,
+    outstanding: OutstandingPackets,
     /// Losses that could not be told packet by packet.
     unexplained: u64,
 }
 
-impl Journal {
-    /// The journal of a flow that starts with `decision`; with a `trace`, every packet is logged.
-    pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> Journal {
-        Journal {
+impl SenderLog {
+    /// The sender log of a flow that starts with `decision`; with a `trace`, every packet is logged.
+    pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> SenderLog {
+        SenderLog {
             now: Time::ZERO,
             meter,
             stream_sent: 0,
@@ -57,7 +57,7 @@ impl Journal {
             decision,
             over: false,
             frames: Frames::default(),
-            log: trace.map(|trace| Log { trace, ledger: Ledger::default(), unexplained: 0 }),
+            log: trace.map(|trace| Log { trace, outstanding: OutstandingPackets::default(), unexplained: 0 }),
         }
     }
 
@@ -75,7 +75,7 @@ impl Journal {
             (&event.kind, &mut self.log)
         {
             let mut trace = log.trace.lock();
-            let told = log.ledger.lost(lost.bytes, lost.newest_sent_at, |loss| {
+            let told = log.outstanding.lost(lost.bytes, lost.newest_sent_at, |loss| {
                 trace.packet_lost(event.now.0, loss.kind, loss.number, Some(loss.trigger));
             });
             log.unexplained += u64::from(!told);
@@ -83,7 +83,7 @@ impl Journal {
     }
 }
 
-impl Listener for Journal {
+impl PacketObserver for SenderLog {
     fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
         self.frames.read(payload);
         if let Some(end) = self.frames.stream_end {
@@ -93,12 +93,12 @@ impl Listener for Journal {
         let Some(log) = &mut self.log else { return };
         if kind == PacketType::Handshake {
             // A client that has handshake keys is done with the initial ones (`RFC 9001 §4.9.1`).
-            log.ledger.discard(PacketType::Initial);
+            log.outstanding.discard(PacketType::Initial);
         }
         let bytes = bytes as u64;
         // Of lost probes of the datagram size no controller is told (`RFC 9000 §14.4`).
         let counts = self.frames.in_flight && !self.frames.probes_mtu();
-        log.ledger.sent(kind, number, self.now, if counts { bytes } else { 0 });
+        log.outstanding.sent(kind, number, self.now, if counts { bytes } else { 0 });
         let frames: Vec<_> = self.frames.logged().collect();
         log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
     }
@@ -106,9 +106,9 @@ impl Listener for Journal {
     fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
         let Some(log) = &mut self.log else { return };
         self.frames.read(payload);
-        log.ledger.acknowledged(kind, self.frames.acknowledged());
+        log.outstanding.acknowledged(kind, self.frames.acknowledged());
         if self.frames.handshake_done {
-            log.ledger.discard(PacketType::Handshake);
+            log.outstanding.discard(PacketType::Handshake);
         }
         let packet = Packet { kind, number, bytes: bytes as u64, trigger: None };
         let frames: Vec<_> = self.frames.logged().collect();
@@ -116,15 +116,15 @@ impl Listener for Journal {
     }
 }
 
-/// A recorder that writes to a journal, and to a log after it.
-pub struct Listen {
-    /// The journal.
-    pub journal: Arc<Mutex<Journal>>,
+/// A recorder that writes to a sender log, and to a log after it.
+pub struct SenderLogRecorder {
+    /// The sender log.
+    pub sender_log: Arc<Mutex<SenderLog>>,
     /// The log.
     pub qlog: Option<QlogRecorder<Output>>,
 }
 
-impl Recorder for Listen {
+impl Recorder for SenderLogRecorder {
     fn on_group_step(&mut self, step: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
             qlog.on_group_step(step);
@@ -132,7 +132,7 @@ impl Recorder for Listen {
     }
 
     fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
-        lock(&self.journal).heard(event, decision);
+        lock(&self.sender_log).heard(event, decision);
         if let Some(qlog) = &mut self.qlog {
             qlog.record(event, decision, facts);
         }

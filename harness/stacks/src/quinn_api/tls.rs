@@ -1,38 +1,31 @@
 //! TLS for a run: a certificate made on the spot, and configurations whose messages have
 //! the same size every time.
 
-use std::sync::{Arc, OnceLock};
+use std::error::Error;
+use std::sync::Arc;
 use std::time::Duration;
 
-use super::proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use rustls::client::Resumption;
-use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer, UnixTime};
 use rustls::time_provider::TimeProvider;
 use rustls::version::TLS13;
 
 use crate::identity::{Identity, identity};
 
 /// Both ends' TLS.
-#[derive(Clone)]
-pub struct Tls {
+pub struct TlsConfigs {
     /// The connecting end's.
-    pub client: Arc<QuicClientConfig>,
+    pub client: rustls::ClientConfig,
     /// The accepting end's.
-    pub server: Arc<QuicServerConfig>,
+    pub server: rustls::ServerConfig,
 }
 
-/// TLS for all runs of this process: keys are made once. Signatures, keys and hashes are
-/// of fixed length, serial number and validity are fixed, and nothing is resumed, so
-/// random keys do not change the size of any message.
+/// TLS for the runs of a process. Signatures, keys and hashes are of fixed length, serial number and validity are
+/// fixed, and nothing is resumed, so random keys do not change the size of any message.
 ///
 /// # Errors
 /// What rcgen or rustls reports.
-pub fn tls() -> Result<&'static Tls, String> {
-    static TLS: OnceLock<Result<Tls, String>> = OnceLock::new();
-    TLS.get_or_init(|| make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
-}
-
-fn make() -> Result<Tls, Box<dyn std::error::Error>> {
+pub fn tls_configs() -> Result<TlsConfigs, Box<dyn Error>> {
     let Identity { certificate, key } = identity()?;
     let (certificate, key) = (CertificateDer::from(certificate.clone()), PrivatePkcs8KeyDer::from(key.clone()));
 
@@ -49,10 +42,7 @@ fn make() -> Result<Tls, Box<dyn std::error::Error>> {
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key.into())?;
     server.send_tls13_tickets = 0;
-    Ok(Tls {
-        client: Arc::new(QuicClientConfig::try_from(client)?),
-        server: Arc::new(QuicServerConfig::try_from(server)?),
-    })
+    Ok(TlsConfigs { client, server })
 }
 
 /// A date inside the certificate's validity, whatever the day.
@@ -60,8 +50,8 @@ fn make() -> Result<Tls, Box<dyn std::error::Error>> {
 struct Always;
 
 impl TimeProvider for Always {
-    fn current_time(&self) -> Option<rustls::pki_types::UnixTime> {
+    fn current_time(&self) -> Option<UnixTime> {
         // 2020-09-13.
-        Some(rustls::pki_types::UnixTime::since_unix_epoch(Duration::from_secs(1_600_000_000)))
+        Some(UnixTime::since_unix_epoch(Duration::from_secs(1_600_000_000)))
     }
 }

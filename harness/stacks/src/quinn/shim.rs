@@ -1,4 +1,4 @@
-//! What quinn spells otherwise than its kin.
+//! What quinn spells otherwise than noq.
 
 use std::any::Any;
 use std::net::SocketAddr;
@@ -7,14 +7,17 @@ use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{self, Controller, ControllerFactory};
+use quinn_proto::crypto::{CryptoError, PacketKey};
 use quinn_proto::{
     Connection, ConnectionId, ConnectionIdGenerator, DatagramEvent, EcnCodepoint, Endpoint, EndpointConfig,
     RttEstimator, SendStream, ServerConfig, Transmit,
 };
 use windlass_adapter::std_time::{Loss, Packet};
 
-use super::watched::Watched;
-use crate::driver::native::Seen;
+use super::Quinn;
+use super::api::TappedKey;
+use crate::driver::native::NativeDecision;
+use crate::quinn_api::Observed;
 
 pub use windlass_quinn::{Factory, STACK};
 
@@ -108,14 +111,14 @@ pub async fn read(stream: &mut quinn::RecvStream) -> Result<Option<Bytes>, quinn
     Ok(stream.read_chunk(usize::MAX, true).await?.map(|chunk| chunk.bytes))
 }
 
-/// Takes down what a native controller decided.
-pub fn note(seen: &Seen, native: &dyn Controller) {
+/// Stores what a native controller decided.
+pub fn note(decision: &NativeDecision, native: &dyn Controller) {
     let metrics = native.metrics();
     // Its trait tells bit/s.
-    seen.note(native.window(), metrics.ssthresh.filter(|bytes| *bytes < u64::MAX), metrics.pacing_rate);
+    decision.note(native.window(), metrics.ssthresh.filter(|bytes| *bytes < u64::MAX), metrics.pacing_rate);
 }
 
-impl Controller for Watched {
+impl Controller for Observed<Quinn> {
     fn on_sent(&mut self, now: Instant, bytes: u64, last_packet_number: u64) {
         self.native.on_sent(now, bytes, last_packet_number);
         self.look();
@@ -170,34 +173,28 @@ impl Controller for Watched {
     }
 }
 
-/// [`PacketKey`](quinn_proto::crypto::PacketKey) for the keys of a tap.
-macro_rules! packet_key {
-    ($key:ident) => {
-        impl<L: Listener> PacketKey for $key<L> {
-            fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
-                self.sealing(packet, buf, header_len);
-                self.inner.encrypt(packet, buf, header_len);
-            }
+impl PacketKey for TappedKey {
+    fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
+        self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
+        self.inner.encrypt(packet, buf, header_len);
+    }
 
-            fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-                let bytes = header.len() + payload.len();
-                self.inner.decrypt(packet, header, payload)?;
-                self.opened(packet, bytes, payload);
-                Ok(())
-            }
+    fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+        let bytes = header.len() + payload.len();
+        self.inner.decrypt(packet, header, payload)?;
+        self.observer.opened(packet, bytes, payload);
+        Ok(())
+    }
 
-            fn tag_len(&self) -> usize {
-                self.inner.tag_len()
-            }
+    fn tag_len(&self) -> usize {
+        self.inner.tag_len()
+    }
 
-            fn confidentiality_limit(&self) -> u64 {
-                self.inner.confidentiality_limit()
-            }
+    fn confidentiality_limit(&self) -> u64 {
+        self.inner.confidentiality_limit()
+    }
 
-            fn integrity_limit(&self) -> u64 {
-                self.inner.integrity_limit()
-            }
-        }
-    };
+    fn integrity_limit(&self) -> u64 {
+        self.inner.integrity_limit()
+    }
 }
-pub(super) use packet_key;

@@ -6,11 +6,9 @@ use std::time::{Duration, Instant};
 use windlass_adapter::SharedTrace;
 use windlass_controllers::Time;
 
-use super::flow::Flow;
-use super::proto::ClientConfig;
-use super::setup::{Parts, Shared};
+use super::{Connection, Parts};
 use crate::RunError;
-use crate::driver::journal::{Output, lock};
+use crate::driver::sender_log::{Output, lock};
 use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
 use windlass_network::{Class, Codepoint};
 use windlass_simulator::measure::{Tally, tally};
@@ -21,10 +19,10 @@ use windlass_simulator::scenario::FlowSpec;
 const RESTLESS: u32 = 1 << 16;
 
 /// A flow of a scenario.
-pub struct Running<'a> {
+pub struct ScheduledFlow<'a, C: Connection> {
     spec: &'a FlowSpec,
-    flow: Flow,
-    config: Option<ClientConfig>,
+    connection: C,
+    config: Option<C::Config>,
     trace: Option<SharedTrace<Output>>,
     origin: Instant,
     /// What each end sends on.
@@ -41,9 +39,9 @@ pub struct Running<'a> {
     driven: u32,
 }
 
-impl<'a> Running<'a> {
+impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// Flow `number` of a run, made of `parts`.
-    pub fn new(spec: &'a FlowSpec, number: u32, shared: &Shared<'_>, parts: Parts) -> Self {
+    pub fn new(spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
         let lane = |to, route| Lane {
             flow: number,
             route,
@@ -52,12 +50,12 @@ impl<'a> Running<'a> {
             ecn: spec.ecn != Some(false),
             class: Class::Normal,
         };
-        Running {
+        ScheduledFlow {
             spec,
-            flow: parts.flow,
+            connection: parts.connection,
             config: Some(parts.config),
             trace: parts.trace,
-            origin: shared.origin,
+            origin,
             lanes: [lane(Role::Receiver, spec.forward), lane(Role::Sender, spec.backward)],
             started: None,
             over: None,
@@ -86,20 +84,20 @@ impl<'a> Running<'a> {
     pub fn control(&mut self, now: Time) -> Result<Option<Time>, RunError> {
         let instant = self.instant(now);
         {
-            let mut journal = lock(self.flow.journal());
-            journal.now = now;
+            let mut sender_log = lock(self.connection.sender_log());
+            sender_log.now = now;
             if self.started.is_none() {
-                let cwnd = journal.decision.cwnd;
-                journal.meter.start(now.0, cwnd);
+                let cwnd = sender_log.decision.cwnd;
+                sender_log.meter.start(now.0, cwnd);
             }
         }
         let Some(config) = self.config.take() else {
-            self.flow.stop(instant);
+            self.connection.stop(instant);
             self.note_end(now);
             return Ok(None);
         };
         self.started = Some(now);
-        self.flow.connect(instant, config).map_err(|reason| self.failed(now, reason))?;
+        self.connection.connect(instant, config).map_err(|reason| self.failed(now, reason))?;
         Ok(Some(self.spec.stop))
     }
 
@@ -113,14 +111,14 @@ impl<'a> Running<'a> {
         if arrival.role == Role::Receiver && arrival.ecn == Codepoint::Ce && self.over.is_none() {
             self.marked += 1;
         }
-        lock(self.flow.journal()).now = now;
+        lock(self.connection.sender_log()).now = now;
         let (instant, lane) = (self.instant(now), self.lanes[arrival.role as usize]);
         let in_network = &mut self.in_network;
-        let send = |datagram: Datagram<'_>| {
+        let mut send = |datagram: Datagram<'_>| {
             *in_network += 1;
             wire.send(now, &lane, &datagram);
         };
-        let result = self.flow.receive(arrival.role, instant, arrival.ecn, payload, send);
+        let result = self.connection.receive(arrival.role, instant, arrival.ecn, payload, &mut send);
         result.map_err(|reason| self.failed(now, reason))
     }
 
@@ -128,29 +126,31 @@ impl<'a> Running<'a> {
     pub fn drive(&mut self, role: Role, now: Time, wire: &mut Wire) -> Result<Option<Time>, RunError> {
         self.watch(now)?;
         let instant = self.instant(now);
-        let journal = Arc::clone(self.flow.journal());
-        lock(&journal).now = now;
+        let sender_log = Arc::clone(self.connection.sender_log());
+        lock(&sender_log).now = now;
         let mut lane = self.lanes[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
-        let send = |datagram: Datagram<'_>| {
+        let mut send = |datagram: Datagram<'_>| {
             if role == Role::Receiver && spec.has_vanished(now) {
                 return;
             }
             if role == Role::Sender {
-                let journal = lock(&journal);
-                (lane.ecn, lane.class) = marking(spec, &journal.decision);
-                let number = std::mem::replace(data_packets, journal.data_packets);
-                if journal.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
+                let sender_log = lock(&sender_log);
+                (lane.ecn, lane.class) = marking(spec, &sender_log.decision);
+                let number = std::mem::replace(data_packets, sender_log.data_packets);
+                if sender_log.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
                     return;
                 }
             }
             *in_network += 1;
             wire.send(now, &lane, &datagram);
         };
-        self.flow.drive(role, instant, self.spec.has_vanished(now), send).map_err(|reason| self.failed(now, reason))?;
+        self.connection
+            .drive(role, instant, self.spec.has_vanished(now), &mut send)
+            .map_err(|reason| self.failed(now, reason))?;
         self.note_end(now);
-        let next = self.flow.timeout(role);
-        let rests = next.is_none() && self.flow.timeout(role.other()).is_none() && self.in_network == 0;
+        let next = self.connection.timeout(role);
+        let rests = next.is_none() && self.connection.timeout(role.other()).is_none() && self.in_network == 0;
         if rests && self.over.is_none() {
             return Err(self.failed(now, "it stalled: nothing is under way and no timer runs".to_owned()));
         }
@@ -159,11 +159,11 @@ impl<'a> Running<'a> {
     }
 
     fn note_end(&mut self, now: Time) {
-        if self.over.is_none() && self.flow.ended() {
+        if self.over.is_none() && self.connection.ended() {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
-            self.over = Some((now, self.flow.received()));
-            lock(self.flow.journal()).over = true;
+            self.over = Some((now, self.connection.received()));
+            lock(self.connection.sender_log()).over = true;
         }
     }
 
@@ -189,34 +189,34 @@ impl<'a> Running<'a> {
         if self.started.is_none() || self.over.is_some() {
             return;
         }
-        let received = self.flow.received();
-        let cwnd = self.flow.window();
-        let mut journal = lock(self.flow.journal());
+        let received = self.connection.received();
+        let cwnd = self.connection.window();
+        let mut sender_log = lock(self.connection.sender_log());
         if let Some(cwnd) = cwnd {
             // A sibling may have changed it since the last event.
-            journal.meter.window(now.0, cwnd);
+            sender_log.meter.window(now.0, cwnd);
         }
-        journal.meter.sample(now.0, received);
+        sender_log.meter.sample(now.0, received);
     }
 
     /// The result, at the end of the run.
     pub fn outcome(mut self, end: Time) -> Result<FlowOutcome, RunError> {
         let start = self.started.unwrap_or(end);
-        let (stop, received) = self.over.unwrap_or((end, self.flow.received()));
-        let (sent, lost) = self.flow.packets().unwrap_or_default();
-        let journal = Arc::clone(self.flow.journal());
+        let (stop, received) = self.over.unwrap_or((end, self.connection.received()));
+        let (sent, lost) = self.connection.packets().unwrap_or_default();
+        let sender_log = Arc::clone(self.connection.sender_log());
         let failed = |reason| RunError::Flow { flow: self.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
-        // The connection goes here, and its controller tells the journal when it does.
-        let hash = self.flow.check().map_err(failed)?;
+        // The connection goes here, and its controller tells the sender log when it does.
+        let hash = self.connection.check().map_err(failed)?;
         if let Some(trace) = &self.trace {
             trace.lock().flush().map_err(|error| RunError::Log { flow: self.spec.name.clone(), error })?;
         }
-        let mut journal = lock(&journal);
-        match journal.unexplained() {
+        let mut sender_log = lock(&sender_log);
+        match sender_log.unexplained() {
             0 => {}
             losses => return Err(failed(format!("its log does not name the packets of {losses} losses"))),
         }
         let numbers = Tally { start, stop, received, sent, lost, marked: self.marked, hash };
-        Ok(tally(self.spec, &numbers, &mut journal.meter))
+        Ok(tally(self.spec, &numbers, &mut sender_log.meter))
     }
 }

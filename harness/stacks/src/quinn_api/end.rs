@@ -1,0 +1,95 @@
+//! One end of a connection: an endpoint with a single connection.
+
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use windlass_network::Codepoint;
+
+use super::{ConnectionEvent, QuinnApi};
+use crate::driver::wire::{Datagram, Role};
+
+/// Addresses of the two ends. Nothing but the endpoints reads them.
+const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
+
+const fn address(port: u16) -> SocketAddr {
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), port)
+}
+
+/// One end of a connection.
+pub struct End<S: QuinnApi> {
+    endpoint: S::Endpoint,
+    peer: SocketAddr,
+    connection: Option<(S::Handle, S::Connection)>,
+    buffer: Vec<u8>,
+}
+
+impl<S: QuinnApi> End<S> {
+    /// An end without a connection yet.
+    pub fn new(endpoint: S::Endpoint, role: Role) -> Self {
+        let peer = ADDRESSES[1 - role as usize];
+        End { endpoint, peer, connection: None, buffer: Vec::new() }
+    }
+
+    /// Starts to connect.
+    ///
+    /// # Errors
+    /// The stack's.
+    pub fn connect(&mut self, now: Instant, config: S::ClientConfig) -> Result<(), String> {
+        self.connection = Some(S::connect(&mut self.endpoint, now, config, self.peer)?);
+        Ok(())
+    }
+
+    /// The connection, once there is one.
+    pub fn connection(&mut self) -> Option<&mut S::Connection> {
+        self.connection.as_mut().map(|(_, connection)| connection)
+    }
+
+    /// A datagram arrives. `send` takes what the endpoint answers at once.
+    ///
+    /// # Errors
+    /// Why a connection was not accepted.
+    pub fn receive(
+        &mut self,
+        now: Instant,
+        ecn: Codepoint,
+        payload: BytesMut,
+        send: &mut dyn FnMut(Datagram<'_>),
+    ) -> Result<(), String> {
+        self.buffer.clear();
+        let End { endpoint, peer, connection, buffer } = self;
+        if let Some((ecn, size)) = S::handle(endpoint, connection, now, *peer, ecn, payload, buffer)? {
+            send(Datagram { ecn, payload: &self.buffer[..size] });
+        }
+        Ok(())
+    }
+
+    /// Runs the timers that are due.
+    pub fn expire(&mut self, now: Instant) {
+        if let Some((_, connection)) = &mut self.connection
+            && S::timeout(connection).is_some_and(|at| at <= now)
+        {
+            S::handle_timeout(connection, now);
+        }
+    }
+
+    /// The next thing the connection has to tell the application.
+    pub fn poll(&mut self) -> Option<ConnectionEvent> {
+        S::poll(&mut self.connection.as_mut()?.1)
+    }
+
+    /// Sends everything that may be sent at `now`, a datagram at a time.
+    pub fn transmit(&mut self, now: Instant, send: &mut dyn FnMut(Datagram<'_>)) {
+        let Some(connection) = &mut self.connection else { return };
+        loop {
+            self.buffer.clear();
+            let Some((ecn, size)) = S::transmit(&mut self.endpoint, connection, now, &mut self.buffer) else { return };
+            send(Datagram { ecn, payload: &self.buffer[..size] });
+        }
+    }
+
+    /// When its next timer is due.
+    pub fn timeout(&mut self) -> Option<Instant> {
+        S::timeout(&mut self.connection.as_mut()?.1)
+    }
+}

@@ -1,0 +1,546 @@
+//! What `quinn-proto` and `noq-proto` spell alike, each in its own types.
+
+/// Implements [`QuinnApi`](super::QuinnApi) for a stack. Where it is called, `proto` and `asynchronous` name the two
+/// crates of the stack, and `shim` is the module with what they spell otherwise.
+macro_rules! implement_quinn_api {
+    ($stack:ident) => {
+        use std::any::Any;
+        use std::io;
+        use std::net::SocketAddr;
+        use std::sync::{Arc, Mutex, OnceLock};
+        use std::time::{Duration, Instant};
+
+        use bytes::{Bytes, BytesMut};
+        use windlass_adapter::{ChoiceError, Groups, Recorder};
+        use windlass_controllers::{Algorithm, Path};
+        use windlass_network::Codepoint;
+        use windlass_qlog::PacketType;
+        use windlass_simulator::scenario::FlowSpec;
+
+        use proto::congestion::{Controller, ControllerFactory, NewRenoConfig};
+        use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
+        use proto::crypto::{self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session};
+        use proto::transport_parameters::TransportParameters;
+        use proto::{
+            AckFrequencyConfig, ClientConfig, ConnectError, ConnectionError, ConnectionHandle, ConnectionId,
+            ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, IdleTimeout,
+            MtuDiscoveryConfig, ReadError, ReadableError, ServerConfig, Side, StreamId, TransportConfig,
+            TransportError, VarInt,
+        };
+
+        use crate::driver::native::NativeDecision;
+        use crate::driver::sender_log::SenderLog;
+        use crate::identity::SERVER_NAME;
+        use crate::quinn_api::{
+            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, TlsConfigs, Transport, tls_configs,
+        };
+        use crate::wire::{self, Counts};
+
+        /// TLS of both ends.
+        pub struct Tls {
+            client: Arc<QuicClientConfig>,
+            server: Arc<QuicServerConfig>,
+        }
+
+        impl Tls {
+            fn make() -> Result<Tls, Box<dyn std::error::Error>> {
+                let TlsConfigs { client, server } = tls_configs()?;
+                Ok(Tls {
+                    client: Arc::new(QuicClientConfig::try_from(client)?),
+                    server: Arc::new(QuicServerConfig::try_from(server)?),
+                })
+            }
+        }
+
+        impl QuinnApi for $stack {
+            const NAME: &'static str = shim::STACK;
+            const NATIVES: &'static [&'static str] = shim::NATIVES;
+            type Endpoint = Endpoint;
+            type Handle = ConnectionHandle;
+            type Connection = proto::Connection;
+            type ClientConfig = ClientConfig;
+            type StreamId = StreamId;
+            type Controller = dyn Controller;
+            type Factory = dyn ControllerFactory + Send + Sync;
+            type Tls = Tls;
+            type LiveSender = LiveSender;
+            type LiveReceiver = LiveReceiver;
+
+            fn tls() -> Result<&'static Tls, String> {
+                static TLS: OnceLock<Result<Tls, String>> = OnceLock::new();
+                TLS.get_or_init(|| Tls::make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
+            }
+
+            fn sender(
+                seed: [u8; 32],
+                tls: &Tls,
+                log: &Arc<Mutex<SenderLog>>,
+                transport: &Transport,
+                factory: Arc<Self::Factory>,
+            ) -> (Endpoint, ClientConfig) {
+                let tapped = TappedTls { inner: Arc::clone(&tls.client), tap: PacketTap::new(log) };
+                let mut config = ClientConfig::new(Arc::new(tapped));
+                config.transport_config(Arc::new(sending(transport, factory)));
+                config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[0xd5; 8])));
+                (shim::endpoint(endpoint_config(seed, transport), None), config)
+            }
+
+            fn receiver(seed: [u8; 32], tls: &Tls, transport: &Transport) -> Endpoint {
+                shim::endpoint(endpoint_config(seed, transport), Some(Arc::new(server_config(tls, transport))))
+            }
+
+            fn live_ends(
+                tls: &Tls,
+                transport: &Transport,
+                factory: Arc<Self::Factory>,
+            ) -> io::Result<(LiveSender, LiveReceiver)> {
+                let mut config = ClientConfig::new(Arc::clone(&tls.client) as _);
+                config.transport_config(Arc::new(sending(transport, factory)));
+                let (endpoint, address) = bind(transport.largest, None)?;
+                let sender = LiveSender { endpoint, address, config, connection: None };
+                let (endpoint, address) = bind(transport.largest, Some(server_config(tls, transport)))?;
+                Ok((sender, LiveReceiver { endpoint, address, connection: None }))
+            }
+
+            fn connect(
+                endpoint: &mut Endpoint,
+                now: Instant,
+                config: ClientConfig,
+                peer: SocketAddr,
+            ) -> Result<(ConnectionHandle, proto::Connection), String> {
+                endpoint.connect(now, config, peer, SERVER_NAME).map_err(|error| error.to_string())
+            }
+
+            fn handle(
+                endpoint: &mut Endpoint,
+                connection: &mut Option<(ConnectionHandle, proto::Connection)>,
+                now: Instant,
+                peer: SocketAddr,
+                ecn: Codepoint,
+                payload: BytesMut,
+                buffer: &mut Vec<u8>,
+            ) -> Result<Option<(Codepoint, usize)>, String> {
+                match shim::handle(endpoint, now, peer, to_stack(ecn), payload, buffer) {
+                    Some(DatagramEvent::ConnectionEvent(_, event)) => {
+                        if let Some((_, connection)) = connection {
+                            connection.handle_event(event);
+                        }
+                    }
+                    Some(DatagramEvent::NewConnection(incoming)) => {
+                        let accepted = endpoint.accept(incoming, now, buffer, None);
+                        *connection = Some(accepted.map_err(|error| error.cause.to_string())?);
+                    }
+                    Some(DatagramEvent::Response(transmit)) => {
+                        return Ok(Some((from_stack(transmit.ecn), transmit.size)));
+                    }
+                    None => {}
+                }
+                Ok(None)
+            }
+
+            fn transmit(
+                endpoint: &mut Endpoint,
+                (handle, connection): &mut (ConnectionHandle, proto::Connection),
+                now: Instant,
+                buffer: &mut Vec<u8>,
+            ) -> Option<(Codepoint, usize)> {
+                while let Some(event) = connection.poll_endpoint_events() {
+                    if let Some(event) = endpoint.handle_event(*handle, event) {
+                        connection.handle_event(event);
+                    }
+                }
+                let transmit = shim::transmit(connection, now, buffer)?;
+                Some((from_stack(transmit.ecn), transmit.size))
+            }
+
+            fn timeout(connection: &mut proto::Connection) -> Option<Instant> {
+                connection.poll_timeout()
+            }
+
+            fn handle_timeout(connection: &mut proto::Connection, now: Instant) {
+                connection.handle_timeout(now);
+            }
+
+            fn poll(connection: &mut proto::Connection) -> Option<ConnectionEvent> {
+                Some(match connection.poll()? {
+                    Event::ConnectionLost { reason } => ConnectionEvent::Lost {
+                        timed_out: reason == ConnectionError::TimedOut,
+                        reason: reason.to_string(),
+                    },
+                    _ => ConnectionEvent::Other,
+                })
+            }
+
+            fn close(connection: &mut proto::Connection, now: Instant) {
+                connection.close(now, VarInt::from_u32(0), Bytes::new());
+            }
+
+            fn open(connection: &mut proto::Connection) -> Option<StreamId> {
+                connection.streams().open(Dir::Uni)
+            }
+
+            fn accept(connection: &mut proto::Connection) -> Option<StreamId> {
+                connection.streams().accept(Dir::Uni)
+            }
+
+            fn write(connection: &mut proto::Connection, stream: StreamId, chunk: &mut Bytes) -> bool {
+                shim::write(connection.send_stream(stream), chunk)
+            }
+
+            fn finish(connection: &mut proto::Connection, stream: StreamId) -> Result<(), String> {
+                connection.send_stream(stream).finish().map_err(|error| error.to_string())
+            }
+
+            fn read(
+                connection: &mut proto::Connection,
+                stream: StreamId,
+                take: &mut dyn FnMut(u64, Bytes),
+            ) -> Result<bool, String> {
+                let mut stream = connection.recv_stream(stream);
+                let mut chunks = match stream.read(false) {
+                    Ok(chunks) => chunks,
+                    // Read to its end already.
+                    Err(ReadableError::ClosedStream) => return Ok(false),
+                    Err(error) => return Err(error.to_string()),
+                };
+                let ended = loop {
+                    match chunks.next(usize::MAX) {
+                        Ok(Some(chunk)) => take(chunk.offset, chunk.bytes),
+                        Ok(None) => break true,
+                        Err(ReadError::Blocked | ReadError::Reset(_)) => break false,
+                    }
+                };
+                let _ = chunks.finalize();
+                Ok(ended)
+            }
+
+            fn window(connection: &proto::Connection) -> u64 {
+                shim::window(connection)
+            }
+
+            fn packets(connection: &mut proto::Connection) -> (u64, u64) {
+                shim::packets(connection)
+            }
+
+            fn catalogue(
+                spec: &FlowSpec,
+                origin: Instant,
+                seed: u64,
+                groups: &Groups<Algorithm, String>,
+                recorder: impl Fn(&Path) -> Box<dyn Recorder> + Send + Sync + 'static,
+            ) -> Result<Arc<Self::Factory>, ChoiceError> {
+                let factory = shim::Factory::named(&spec.controller)?.origin(origin).seed(seed).record_with(recorder);
+                Ok(Arc::new(match &spec.group {
+                    Some(group) => factory.group(groups, group.clone()),
+                    None => factory,
+                }))
+            }
+
+            fn native(name: &str, payload: u16) -> Option<Arc<Self::Factory>> {
+                shim::native(name, payload)
+            }
+
+            fn observed(natives: Natives<$stack>) -> Arc<Self::Factory> {
+                Arc::new(natives)
+            }
+
+            fn build(factory: Arc<Self::Factory>, now: Instant, payload: u16) -> Box<dyn Controller> {
+                factory.build(now, payload)
+            }
+
+            fn copy(native: &dyn Controller) -> Box<dyn Controller> {
+                native.clone_box()
+            }
+
+            fn native_window(native: &dyn Controller) -> u64 {
+                native.window()
+            }
+
+            fn note(decision: &NativeDecision, native: &dyn Controller) {
+                shim::note(decision, native);
+            }
+        }
+
+        impl ControllerFactory for Natives<$stack> {
+            fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
+                Box::new(Natives::build(&self, now, current_mtu))
+            }
+        }
+
+        fn from_stack(ecn: Option<EcnCodepoint>) -> Codepoint {
+            match ecn {
+                None => Codepoint::NotEct,
+                Some(EcnCodepoint::Ect0) => Codepoint::Ect0,
+                Some(EcnCodepoint::Ect1) => Codepoint::Ect1,
+                Some(EcnCodepoint::Ce) => Codepoint::Ce,
+            }
+        }
+
+        fn to_stack(ecn: Codepoint) -> Option<EcnCodepoint> {
+            match ecn {
+                Codepoint::NotEct => None,
+                Codepoint::Ect0 => Some(EcnCodepoint::Ect0),
+                Codepoint::Ect1 => Some(EcnCodepoint::Ect1),
+                Codepoint::Ce => Some(EcnCodepoint::Ce),
+            }
+        }
+
+        /// The transport configuration of both ends of a flow.
+        fn transport_config(flow: &Transport) -> TransportConfig {
+            let discovery = flow.discover.map(|largest| {
+                let mut config = MtuDiscoveryConfig::default();
+                config.upper_bound(largest);
+                config
+            });
+            let idle_timeout: Option<IdleTimeout> = flow.idle_timeout.and_then(|timeout| timeout.try_into().ok());
+            let mut transport = TransportConfig::default();
+            transport
+                .initial_mtu(flow.payload)
+                .min_mtu(flow.payload)
+                .mtu_discovery_config(discovery)
+                .max_idle_timeout(idle_timeout)
+                .receive_window(VarInt::MAX)
+                .stream_receive_window(VarInt::MAX)
+                .send_window(u64::MAX)
+                .datagram_receive_buffer_size(None)
+                .enable_segmentation_offload(flow.segmentation);
+            if let Some((threshold, max_delay)) = flow.ack_frequency {
+                let mut config = AckFrequencyConfig::default();
+                config
+                    .ack_eliciting_threshold(VarInt::from_u32(threshold))
+                    .max_ack_delay(Some(max_delay))
+                    .reordering_threshold(VarInt::from_u32(1));
+                transport.ack_frequency_config(Some(config));
+            }
+            transport
+        }
+
+        fn sending(flow: &Transport, factory: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+            let mut transport = transport_config(flow);
+            transport.congestion_controller_factory(factory);
+            transport
+        }
+
+        /// The receiving end's configuration. Its own controller has nothing to do, but a server
+        /// whose window is smaller than two datagrams deadlocks in the handshake, and the stack's
+        /// default window does not grow with the datagram size.
+        fn server_config(tls: &Tls, flow: &Transport) -> ServerConfig {
+            let mut controller = NewRenoConfig::default();
+            controller.initial_window(10 * u64::from(flow.payload));
+            let mut transport = transport_config(flow);
+            transport.congestion_controller_factory(Arc::new(controller));
+            let mut config = ServerConfig::with_crypto(tls.server.clone());
+            config.transport_config(Arc::new(transport));
+            config
+        }
+
+        fn endpoint_config(seed: [u8; 32], flow: &Transport) -> Arc<EndpointConfig> {
+            let mut config = EndpointConfig::default();
+            config.rng_seed(Some(seed));
+            shim::connection_ids(&mut config, || Box::new(Counted(0)));
+            // In its range: a payload is checked before a flow is made.
+            let _ = config.max_udp_payload_size(flow.largest.max(1472));
+            Arc::new(config)
+        }
+
+        /// Connection IDs that are the same in every run.
+        struct Counted(u64);
+
+        impl ConnectionIdGenerator for Counted {
+            fn generate_cid(&mut self) -> ConnectionId {
+                self.0 += 1;
+                ConnectionId::new(&self.0.to_be_bytes())
+            }
+            fn cid_len(&self) -> usize {
+                8
+            }
+            fn cid_lifetime(&self) -> Option<Duration> {
+                None
+            }
+        }
+
+        /// A connecting end's TLS with a tap.
+        struct TappedTls {
+            inner: Arc<QuicClientConfig>,
+            tap: PacketTap,
+        }
+
+        impl crypto::ClientConfig for TappedTls {
+            fn start_session(
+                self: shim::Starter<'_, Self>,
+                version: u32,
+                server_name: &str,
+                params: &TransportParameters,
+            ) -> Result<Box<dyn Session>, ConnectError> {
+                let inner = Arc::clone(&self.inner).start_session(version, server_name, params)?;
+                Ok(Box::new(TappedSession { inner, tap: self.tap.clone() }))
+            }
+        }
+
+        struct TappedSession {
+            inner: Box<dyn Session>,
+            tap: PacketTap,
+        }
+
+        impl TappedSession {
+            fn key(&self, inner: Box<dyn PacketKey>, kind: PacketType) -> Box<dyn PacketKey> {
+                Box::new(TappedKey { inner, observer: self.tap.keys(kind) })
+            }
+
+            fn pair(&self, keys: KeyPair<Box<dyn PacketKey>>, kind: PacketType) -> KeyPair<Box<dyn PacketKey>> {
+                KeyPair { local: self.key(keys.local, kind), remote: self.key(keys.remote, kind) }
+            }
+        }
+
+        impl Session for TappedSession {
+            fn initial_keys(&self, dst_cid: shim::ConnectionIdArg<'_>, side: Side) -> Keys {
+                let keys = self.inner.initial_keys(dst_cid, side);
+                Keys { header: keys.header, packet: self.pair(keys.packet, PacketType::Initial) }
+            }
+
+            fn handshake_data(&self) -> Option<Box<dyn Any>> {
+                self.inner.handshake_data()
+            }
+
+            fn peer_identity(&self) -> Option<Box<dyn Any>> {
+                self.inner.peer_identity()
+            }
+
+            fn early_crypto(&self) -> Option<(Box<dyn HeaderKey>, Box<dyn PacketKey>)> {
+                let (header, packet) = self.inner.early_crypto()?;
+                Some((header, self.key(packet, PacketType::ZeroRtt)))
+            }
+
+            fn early_data_accepted(&self) -> Option<bool> {
+                self.inner.early_data_accepted()
+            }
+
+            fn is_handshaking(&self) -> bool {
+                self.inner.is_handshaking()
+            }
+
+            fn read_handshake(&mut self, buf: &[u8]) -> Result<bool, TransportError> {
+                self.inner.read_handshake(buf)
+            }
+
+            fn transport_parameters(&self) -> Result<Option<TransportParameters>, TransportError> {
+                self.inner.transport_parameters()
+            }
+
+            fn write_handshake(&mut self, buf: &mut Vec<u8>) -> Option<Keys> {
+                let keys = self.inner.write_handshake(buf)?;
+                let kind = self.tap.next();
+                Some(Keys { header: keys.header, packet: self.pair(keys.packet, kind) })
+            }
+
+            fn next_1rtt_keys(&mut self) -> Option<KeyPair<Box<dyn PacketKey>>> {
+                let keys = self.inner.next_1rtt_keys()?;
+                Some(self.pair(keys, PacketType::OneRtt))
+            }
+
+            fn is_valid_retry(&self, orig_dst_cid: shim::ConnectionIdArg<'_>, header: &[u8], payload: &[u8]) -> bool {
+                self.inner.is_valid_retry(orig_dst_cid, header, payload)
+            }
+
+            fn export_keying_material(
+                &self,
+                output: &mut [u8],
+                label: &[u8],
+                context: &[u8],
+            ) -> Result<(), ExportKeyingMaterialError> {
+                self.inner.export_keying_material(output, label, context)
+            }
+        }
+
+        /// A key whose packets are handed to the tap. The shim implements `PacketKey`.
+        pub struct TappedKey {
+            pub inner: Box<dyn PacketKey>,
+            pub observer: KeyObserver,
+        }
+
+        /// An endpoint for datagrams of up to `largest` bytes, and where it is bound.
+        fn bind(largest: u16, server: Option<ServerConfig>) -> io::Result<(asynchronous::Endpoint, SocketAddr)> {
+            let mut config = EndpointConfig::default();
+            // In its range: a payload is checked before a flow is made.
+            let _ = config.max_udp_payload_size(largest.max(1472));
+            let socket = wire::bind()?;
+            let address = socket.local_addr()?;
+            let runtime = Arc::new(asynchronous::TokioRuntime);
+            Ok((asynchronous::Endpoint::new(config, server, socket, runtime)?, address))
+        }
+
+        /// The program that connects and sends.
+        pub struct LiveSender {
+            endpoint: asynchronous::Endpoint,
+            address: SocketAddr,
+            config: ClientConfig,
+            connection: Option<(asynchronous::Connection, asynchronous::SendStream)>,
+        }
+
+        impl LiveSender {
+            fn stream(&mut self) -> Result<&mut asynchronous::SendStream, String> {
+                self.connection.as_mut().map(|(_, stream)| stream).ok_or_else(|| "not connected".to_owned())
+            }
+        }
+
+        impl wire::Sender for LiveSender {
+            fn address(&self) -> SocketAddr {
+                self.address
+            }
+
+            async fn connect(&mut self, peer: SocketAddr) -> Result<(), String> {
+                let connecting = self.endpoint.connect_with(self.config.clone(), peer, SERVER_NAME);
+                let connection =
+                    connecting.map_err(|error| error.to_string())?.await.map_err(|error| error.to_string())?;
+                let stream = connection.open_uni().await.map_err(|error| error.to_string())?;
+                self.connection = Some((connection, stream));
+                Ok(())
+            }
+
+            async fn write(&mut self, bytes: Bytes) -> Result<(), String> {
+                self.stream()?.write_chunk(bytes).await.map_err(|error| error.to_string())
+            }
+
+            async fn finish(&mut self) -> Result<(), String> {
+                self.stream()?.finish().map_err(|error| error.to_string())
+            }
+
+            fn close(&mut self) {
+                self.endpoint.close(VarInt::from_u32(0), b"");
+            }
+
+            fn counts(&self) -> Counts {
+                let connection = self.connection.as_ref();
+                let (sent, lost) = connection.map_or((0, 0), |(connection, _)| shim::live_packets(connection));
+                Counts { sent, lost }
+            }
+        }
+
+        /// The program that accepts and receives.
+        pub struct LiveReceiver {
+            endpoint: asynchronous::Endpoint,
+            address: SocketAddr,
+            connection: Option<(asynchronous::Connection, asynchronous::RecvStream)>,
+        }
+
+        impl wire::Receiver for LiveReceiver {
+            fn address(&self) -> SocketAddr {
+                self.address
+            }
+
+            async fn accept(&mut self) -> Result<(), String> {
+                let incoming = self.endpoint.accept().await.ok_or_else(|| "its endpoint is closed".to_owned())?;
+                let connection = incoming.await.map_err(|error| error.to_string())?;
+                let stream = connection.accept_uni().await.map_err(|error| error.to_string())?;
+                self.connection = Some((connection, stream));
+                Ok(())
+            }
+
+            async fn read(&mut self) -> Result<Option<Bytes>, String> {
+                let Some((_, stream)) = &mut self.connection else { return Err("not connected".to_owned()) };
+                shim::read(stream).await.map_err(|error| error.to_string())
+            }
+        }
+    };
+}
+pub(crate) use implement_quinn_api;

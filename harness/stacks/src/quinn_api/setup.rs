@@ -1,0 +1,153 @@
+//! What a flow of a scenario is made of.
+
+use std::marker::PhantomData;
+use std::sync::{Arc, Mutex};
+
+use windlass_adapter::qlog::Level;
+use windlass_adapter::{QlogRecorder, Recorder, SharedTrace};
+use windlass_controllers::{ConfiguredController, Decision, Path, Time, View};
+use windlass_network::Stream;
+use windlass_simulator::measure::Meter;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::{Control, FlowSpec, Scenario};
+
+use super::flow::Flow;
+use super::native::Natives;
+use super::{QuinnApi, Transport};
+use crate::driver::log::{Run, SMALLEST, begin};
+use crate::driver::native::{NativeDecision, NativeObserver, NoNative};
+use crate::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
+use crate::payload::Source;
+use crate::sans_io::{Context, Parts, SansIo};
+use crate::{FlowLog, OpenLog, RunError};
+
+/// The stack with TLS, ready to run.
+pub struct Driver<S: QuinnApi> {
+    tls: &'static S::Tls,
+}
+
+impl<S: QuinnApi> Driver<S> {
+    /// Runs a scenario in virtual time.
+    ///
+    /// # Errors
+    /// The stack cannot run a flow, a flow failed, or it was told to stop.
+    pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+        let driver = Driver::<S> { tls: S::tls().map_err(RunError::Tls)? };
+        crate::sans_io::run(&driver, scenario, log, stop)
+    }
+}
+
+impl<S: QuinnApi> SansIo for Driver<S> {
+    const NAME: &'static str = S::NAME;
+    type Connection = Flow<S>;
+
+    fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow<S>>, RunError> {
+        let setup = Setup::<S>::new(context, true);
+        let payload = payload::<S>(spec)?;
+        let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
+        let first = setup.first_decision(spec, payload)?;
+        let trace = log.map(|log| setup.begin(log, spec, &first));
+        let sender_log = SenderLog::new(Meter::new(spec.packet_bytes), first, trace.clone());
+        let sender_log = Arc::new(Mutex::new(sender_log));
+        let factory = setup.factory(spec, payload, Arc::clone(&sender_log), trace.clone(), level)?;
+        let transport = Transport::of(spec, payload);
+        let (sender, config) = S::sender(setup.seed_of(spec, "sender"), self.tls, &sender_log, &transport, factory);
+        let receiver = S::receiver(setup.seed_of(spec, "receiver"), self.tls, &transport);
+        let source = Source::new(context.seed, &spec.name);
+        let connection = Flow::new([sender, receiver], sender_log, source, spec.transfer_bytes.unwrap_or(u64::MAX));
+        Ok(Parts { connection, config, trace })
+    }
+}
+
+/// Makes what both ways to run a flow begin with.
+pub struct Setup<'a, S> {
+    context: &'a Context<'a>,
+    /// Whether packets are seen in the clear, and logged with those that were lost.
+    sees_packets: bool,
+    stack: PhantomData<S>,
+}
+
+impl<'a, S: QuinnApi> Setup<'a, S> {
+    pub fn new(context: &'a Context<'a>, sees_packets: bool) -> Self {
+        Setup { context, sees_packets, stack: PhantomData }
+    }
+
+    /// The factory of the flow's controller.
+    pub fn factory(
+        &self,
+        spec: &FlowSpec,
+        payload: u16,
+        sender_log: Arc<Mutex<SenderLog>>,
+        trace: Option<SharedTrace<Output>>,
+        level: Level,
+    ) -> Result<Arc<S::Factory>, RunError> {
+        let Context { origin, seed, groups, .. } = self.context;
+        let controller = spec.controller.clone();
+        let sees_packets = self.sees_packets;
+        let told = move |recorder: QlogRecorder<Output>| {
+            if sees_packets { recorder.without_packet_lost() } else { recorder }
+        };
+        let algorithm = match &spec.control {
+            Control::Catalogue(algorithm) => *algorithm,
+            Control::Native(name) => {
+                // Of controllers that are not ours there are no steps to replay.
+                let recorder = move |observer: &NativeObserver, path: &Path| -> Box<dyn Recorder> {
+                    let trace = trace.clone();
+                    let qlog =
+                        trace.map(|trace| told(QlogRecorder::new(trace, Level::Recovery, observer, &controller, path)));
+                    Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+                };
+                let factory = self.native(spec, name, payload)?;
+                return Ok(S::observed(Natives { factory, origin: *origin, recorder: Box::new(recorder) }));
+            }
+        };
+        let record = move |path: &Path| -> Box<dyn Recorder> {
+            let trace = trace.clone();
+            let qlog = trace.map(|trace| told(QlogRecorder::new(trace, level, &algorithm, &controller, path)));
+            Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+        };
+        let seed = Stream::new(*seed, &format!("controller {}", spec.name)).integer();
+        S::catalogue(spec, *origin, seed, groups, record)
+            .map_err(|error| RunError::Controller { flow: spec.name.clone(), error })
+    }
+
+    fn native(&self, spec: &FlowSpec, name: &str, payload: u16) -> Result<Arc<S::Factory>, RunError> {
+        S::native(name, payload).ok_or_else(|| {
+            let error = NoNative { stack: S::NAME, name: name.to_owned(), known: S::NATIVES };
+            RunError::NoNative { flow: spec.name.clone(), error }
+        })
+    }
+
+    /// What the flow's controller decides before it has heard of anything.
+    pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
+        let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
+        match &spec.control {
+            Control::Catalogue(algorithm) => {
+                Ok(algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())))
+            }
+            Control::Native(name) => {
+                let native = S::build(self.native(spec, name, payload)?, self.context.origin, payload);
+                let observer = NativeObserver(NativeDecision::new(S::native_window(&native)));
+                Ok(observer.decide(&observer.start(&path), View::solo(&())))
+            }
+        }
+    }
+
+    /// The beginning of a log.
+    pub fn begin(&self, log: FlowLog, spec: &FlowSpec, first: &Decision) -> SharedTrace<Output> {
+        begin(log, &Run { stack: S::NAME, scenario: self.context.scenario, seed: self.context.seed }, spec, first)
+    }
+
+    /// A seed for `part` of a flow alone.
+    fn seed_of(&self, spec: &FlowSpec, part: &str) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        Stream::new(self.context.seed, &format!("{part} {}", spec.name)).fill(&mut bytes);
+        bytes
+    }
+}
+
+/// The UDP payload of the flow's datagrams, bytes.
+pub fn payload<S: QuinnApi>(spec: &FlowSpec) -> Result<u16, RunError> {
+    let payload = u16::try_from(spec.packet_bytes).ok().filter(|_| spec.packet_bytes >= SMALLEST);
+    payload.ok_or_else(|| RunError::PacketSize { stack: S::NAME, flow: spec.name.clone(), bytes: spec.packet_bytes })
+}

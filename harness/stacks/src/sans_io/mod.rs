@@ -1,0 +1,125 @@
+//! The driver of sans-I/O stacks under virtual time, generic over the stack.
+//!
+//! A sans-I/O stack takes time and datagrams as arguments, so a run is deterministic: [`run`] puts the datagrams of every
+//! flow on the network model and moves time from one event to the next. A stack implements [`SansIo`], which makes
+//! flows, and [`Connection`], which is one flow's connection with its two ends and the transfer over it.
+
+mod run;
+mod scheduled;
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use bytes::BytesMut;
+use windlass_adapter::{Groups, SharedTrace};
+use windlass_controllers::Algorithm;
+use windlass_network::Codepoint;
+use windlass_simulator::scenario::FlowSpec;
+
+use crate::driver::sender_log::{Output, SenderLog};
+use crate::driver::wire::{Datagram, Role};
+use crate::payload::Hash;
+use crate::{FlowLog, RunError};
+
+pub use run::run;
+
+/// A sans-I/O stack.
+pub trait SansIo {
+    /// Its name in results.
+    const NAME: &'static str;
+    /// A flow's connection.
+    type Connection: Connection;
+
+    /// Makes the parts of a flow, which is not connected yet. `log` says where its log goes, if anywhere.
+    ///
+    /// # Errors
+    /// The stack cannot run the flow.
+    fn parts(
+        &self,
+        run: &Context<'_>,
+        spec: &FlowSpec,
+        log: Option<FlowLog>,
+    ) -> Result<Parts<Self::Connection>, RunError>;
+}
+
+/// What all flows of a run share.
+pub struct Context<'a> {
+    /// The scenario's name.
+    pub scenario: &'a str,
+    /// Seed of everything random.
+    pub seed: u64,
+    /// The origin of virtual time.
+    pub origin: Instant,
+    /// The groups flows share windows in.
+    pub groups: Groups<Algorithm, String>,
+}
+
+/// A flow not connected yet, and how to connect it.
+pub struct Parts<C: Connection> {
+    /// Both ends.
+    pub connection: C,
+    /// To connect with.
+    pub config: C::Config,
+    /// Its log.
+    pub trace: Option<SharedTrace<Output>>,
+}
+
+/// A flow's connection: two ends, and the transfer from one to the other. Errors are in the stack's words.
+pub trait Connection {
+    /// What the sending end connects with.
+    type Config;
+
+    /// Starts to connect.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    fn connect(&mut self, now: Instant, config: Self::Config) -> Result<(), String>;
+
+    /// Ends the transfer where it is.
+    fn stop(&mut self, now: Instant);
+
+    /// Whether the transfer is over: complete or stopped.
+    fn ended(&self) -> bool;
+
+    /// A datagram reaches an end, which may answer at once with `send`.
+    ///
+    /// # Errors
+    /// Why the receiver did not accept the connection.
+    fn receive(
+        &mut self,
+        role: Role,
+        now: Instant,
+        ecn: Codepoint,
+        payload: BytesMut,
+        send: &mut dyn FnMut(Datagram<'_>),
+    ) -> Result<(), String>;
+
+    /// Runs an end: its timers that are due, its application, its transmissions, each through `send`. If the
+    /// receiver is `gone`, the sender may run into its idle timeout, which ends the flow.
+    ///
+    /// # Errors
+    /// Why the connection was lost.
+    fn drive(&mut self, role: Role, now: Instant, gone: bool, send: &mut dyn FnMut(Datagram<'_>))
+    -> Result<(), String>;
+
+    /// When an end has to be driven next; `None` if only a datagram can make it do anything.
+    fn timeout(&mut self, role: Role) -> Option<Instant>;
+
+    /// Application bytes the receiver has, each counted once.
+    fn received(&self) -> u64;
+
+    /// What the sending end saw and did.
+    fn sender_log(&self) -> &Arc<Mutex<SenderLog>>;
+
+    /// The congestion window, bytes; `None` before it connected.
+    fn window(&mut self) -> Option<u64>;
+
+    /// Packets the stack counts as sent and as lost at the sending end; `None` before it connected.
+    fn packets(&mut self) -> Option<(u64, u64)>;
+
+    /// The hash of what arrived without a gap before it.
+    ///
+    /// # Errors
+    /// The sender's first so many bytes are others.
+    fn check(self) -> Result<Hash, String>;
+}
