@@ -13,8 +13,8 @@ use windlass_msquic::{AT_MOST, Definition, NewFlow, STACK, register_as};
 use windlass_msquic_endpoint::Statistics;
 use windlass_simulator::scenario::{Control, FlowSpec};
 use windlass_stacks::RunError;
-use windlass_stacks::driver::journal::{Journal, Output, lock};
-use windlass_stacks::driver::native::{NoNative, Seen, Shadow};
+use windlass_stacks::driver::native::{NativeDecision, NativeObserver, NoNative};
+use windlass_stacks::driver::sender_log::{Output, SenderLog, lock};
 use windlass_stacks::wire::Clock;
 
 /// MsQuic's own controllers, in the order of `QUIC_CONGESTION_CONTROL_ALGORITHM`.
@@ -105,7 +105,8 @@ pub(crate) fn first_decision(spec: &FlowSpec, mtu: u32) -> Decision {
     let path = Path { now: Time::ZERO, mtu, seed: 0 };
     match spec.control.algorithm() {
         Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
-        None => Shadow(Seen::new(0)).decide(&Shadow(Seen::new(0)).start(&path), View::solo(&())),
+        None => NativeObserver(NativeDecision::new(0))
+            .decide(&NativeObserver(NativeDecision::new(0)).start(&path), View::solo(&())),
     }
 }
 
@@ -129,24 +130,24 @@ pub(crate) fn log_packets(
     LOGGING.get_or_init(|| start().map_err(|error| error.to_string())).clone()
 }
 
-/// Writes the windows of one of MsQuic's own controllers to a journal, and smoothed RTTs in place of
+/// Writes the windows of one of MsQuic's own controllers to a sender log, and smoothed RTTs in place of
 /// samples, which MsQuic does not report. Each smaller window counts as a congestion event, also at the
 /// end of BBR's startup.
 pub(crate) fn native_observer(
-    journal: &Arc<Mutex<Journal>>,
+    sender_log: &Arc<Mutex<SenderLog>>,
     clock: Clock,
 ) -> impl Fn(&Statistics) + Send + Sync + 'static {
-    let journal = Arc::clone(journal);
+    let sender_log = Arc::clone(sender_log);
     move |statistics| {
-        let mut journal = lock(&journal);
+        let mut sender_log = lock(&sender_log);
         let window = u64::from(statistics.CongestionWindow);
-        if !journal.over {
-            let reduced = window < journal.decision.cwnd;
-            journal.meter.congestion_events += u64::from(reduced);
-            journal.meter.window(clock.now().0, window);
+        if !sender_log.over {
+            let reduced = window < sender_log.decision.cwnd;
+            sender_log.meter.congestion_events += u64::from(reduced);
+            sender_log.meter.window(clock.now().0, window);
             let rtt = Duration::from_micros(statistics.SmoothedRTT);
-            journal.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+            sender_log.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
         }
-        journal.decision.cwnd = window;
+        sender_log.decision.cwnd = window;
     }
 }

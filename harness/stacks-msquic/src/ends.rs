@@ -16,10 +16,10 @@ use tokio::sync::{Notify, mpsc};
 use windlass_adapter::SharedTrace;
 use windlass_controllers::Time;
 use windlass_msquic_endpoint::{
-    Connection, ConnectionEvent, IncomingConnection, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream,
+    Connection, ConnectionEvent, IncomingConnection, Library, PacketObserver, QUIC_STATISTICS_V2, Settings, Stream,
     StreamEvent,
 };
-use windlass_stacks::driver::journal::{Journal, Output};
+use windlass_stacks::driver::sender_log::{Output, SenderLog};
 use windlass_stacks::identity::SERVER_NAME;
 use windlass_stacks::wire::{self, Clock, Counts};
 
@@ -72,7 +72,7 @@ pub(crate) struct Sender {
     settings: Settings,
     /// `None` for one of MsQuic's own controllers.
     planned: Option<PlannedFlow>,
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     clock: Clock,
     /// The trace for packets, with its time zero on MsQuic's clock.
     packets: Option<(SharedTrace<Output>, Time)>,
@@ -89,7 +89,7 @@ impl Sender {
         library: &'static Library,
         settings: Settings,
         planned: Option<PlannedFlow>,
-        journal: &Arc<Mutex<Journal>>,
+        sender_log: &Arc<Mutex<SenderLog>>,
         clock: Clock,
         packets: Option<(SharedTrace<Output>, Time)>,
     ) -> Result<Sender, String> {
@@ -99,7 +99,7 @@ impl Sender {
             library,
             settings,
             planned,
-            journal: Arc::clone(journal),
+            sender_log: Arc::clone(sender_log),
             clock,
             packets,
             reserved: Some(reserved),
@@ -126,7 +126,7 @@ impl wire::Sender for Sender {
     }
 
     async fn connect(&mut self, peer: SocketAddr) -> Result<(), String> {
-        let observer = self.planned.is_none().then(|| native_observer(&self.journal, self.clock));
+        let observer = self.planned.is_none().then(|| native_observer(&self.sender_log, self.clock));
         if let Some((trace, origin)) = self.packets.take() {
             log_packets(peer, trace, origin, self.planned.is_some())?;
         }
@@ -225,7 +225,7 @@ pub(crate) struct Receiver {
     address: SocketAddr,
     /// Dropped before the listener, which waits for its connections.
     _handles: Arc<Handles>,
-    _listener: Listener,
+    _listener: PacketObserver,
 }
 
 impl Receiver {
@@ -262,7 +262,8 @@ impl Receiver {
             kept.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         };
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener = Listener::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
+        let listener =
+            PacketObserver::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
         Ok(Receiver { events, pending: VecDeque::new(), address, _handles: handles, _listener: listener })
     }

@@ -11,7 +11,7 @@ use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::Stack;
-use windlass_stacks::{LogOf, RunError};
+use windlass_stacks::{OpenLog, RunError};
 
 /// MsQuic at both ends of every flow.
 #[derive(Clone, Copy, Debug)]
@@ -41,7 +41,7 @@ impl Stack for MsQuic {
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
         program::run(scenario, log, stop).map(|report| report.outcome)

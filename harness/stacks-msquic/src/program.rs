@@ -11,10 +11,10 @@ use windlass_msquic_endpoint::{Library, Settings};
 use windlass_network::Stream as Random;
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::{Control, FlowSpec, Scenario};
-use windlass_stacks::driver::journal::{Journal, Listen, Output};
 use windlass_stacks::driver::log::{LARGEST, Run, SMALLEST, begin};
+use windlass_stacks::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
 use windlass_stacks::wire::{self, Clock, Ends, Program, Report};
-use windlass_stacks::{Log, LogOf, RunError};
+use windlass_stacks::{FlowLog, OpenLog, RunError};
 
 use crate::control::{PACKETS, PlannedFlow, algorithm_id, first_decision};
 use crate::ends::{Receiver, Sender};
@@ -28,7 +28,7 @@ const RECEIVE_WINDOW: u32 = 1 << 28;
 
 /// Runs a scenario over UDP sockets. `log` opens the log of each flow; `stop` is called with the time of
 /// the run and returns whether to stop it.
-pub(crate) fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+pub(crate) fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let library = library().map_err(|reason| RunError::Flow { flow: String::new(), at_s: 0.0, reason })?;
     wire::run(scenario, log, stop, |clock| {
         // Both clocks are the monotonic one; MsQuic's starts with the system.
@@ -59,21 +59,21 @@ impl Program for Programs<'_> {
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn ends(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Ends<Sender, Receiver>, RunError> {
+    fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Sender, Receiver>, RunError> {
         let settings = self.settings(spec)?;
         let failed = |reason: String| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason };
         let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
         let first = first_decision(spec, payload(spec));
         let run = Run { stack: STACK, scenario: &self.scenario.name, seed: self.scenario.seed };
         let trace = log.map(|log| begin(log, &run, spec, &first));
-        // MsQuic logs packets itself, so the journal has no trace.
-        let journal = Arc::new(Mutex::new(Journal::new(Meter::new(spec.packet_bytes), first, None)));
+        // MsQuic logs packets itself, so the sender log has no trace.
+        let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
         let sending = Settings { congestion_control: Some(algorithm_id(spec)?), ..settings.clone() };
-        let planned = self.planned(spec, &journal, trace.clone(), level);
+        let planned = self.planned(spec, &sender_log, trace.clone(), level);
         let packets = trace.clone().map(|trace| (trace, self.origin));
-        let sender = Sender::new(self.library, sending, planned, &journal, self.clock, packets).map_err(failed)?;
+        let sender = Sender::new(self.library, sending, planned, &sender_log, self.clock, packets).map_err(failed)?;
         let receiver = Receiver::new(self.library, &settings).map_err(failed)?;
-        Ok(Ends { sender, receiver, journal, trace })
+        Ok(Ends { sender, receiver, sender_log, trace })
     }
 
     fn groups(&self) -> &Groups<Algorithm, String> {
@@ -120,12 +120,12 @@ impl Programs<'_> {
     fn planned(
         &self,
         spec: &FlowSpec,
-        journal: &Arc<Mutex<Journal>>,
+        sender_log: &Arc<Mutex<SenderLog>>,
         trace: Option<SharedTrace<Output>>,
         level: Level,
     ) -> Option<PlannedFlow> {
         let Control::Catalogue(algorithm) = spec.control else { return None };
-        let journal = Arc::clone(journal);
+        let sender_log = Arc::clone(sender_log);
         Some(PlannedFlow {
             algorithm,
             text: spec.controller.as_str().into(),
@@ -138,7 +138,7 @@ impl Programs<'_> {
                     let qlog = QlogRecorder::new(trace, level, new.controller, new.text, new.path);
                     if PACKETS { qlog.without_packet_lost().without_mtu_updated() } else { qlog }
                 });
-                Box::new(Listen { journal: Arc::clone(&journal), qlog })
+                Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
             }),
         })
     }

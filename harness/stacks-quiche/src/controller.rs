@@ -9,7 +9,7 @@ use quiche::{Config, Connection, ConnectionId};
 use windlass_controllers::{Decision, Ecn, Time};
 use windlass_network::Codepoint;
 use windlass_quiche::Definition;
-use windlass_stacks::driver::journal::{Journal, Output, lock};
+use windlass_stacks::driver::sender_log::{Output, SenderLog, lock};
 
 /// Names of quiche's own controllers, which follow `native:`.
 pub const NATIVES: &[&str] = &["reno", "cubic", "bbr2"];
@@ -136,26 +136,26 @@ impl Observed {
     ///
     /// # Errors
     /// quiche's window differs from the one our controller decided.
-    pub fn observe(&mut self, now: Time, connection: &Connection, journal: &mut Journal) -> Result<(), String> {
+    pub fn observe(&mut self, now: Time, connection: &Connection, sender_log: &mut SenderLog) -> Result<(), String> {
         let Some(path) = connection.path_stats().next() else { return Ok(()) };
         let window = path.cwnd as u64;
         match self.kind {
-            Kind::Ours if window != journal.decision.cwnd => {
-                let decided = journal.decision.cwnd;
+            Kind::Ours if window != sender_log.decision.cwnd => {
+                let decided = sender_log.decision.cwnd;
                 return Err(format!("quiche's window is {window} bytes, though its controller decided {decided}"));
             }
             Kind::Ours | Kind::Grouped => {}
             Kind::Native => {
                 let (before, rtt) = std::mem::replace(&mut self.last, (window, path.rtt));
-                if !journal.over {
+                if !sender_log.over {
                     if path.min_rtt.is_some() && path.rtt != rtt {
-                        journal.meter.rtt.add(u64::try_from(path.rtt.as_nanos()).unwrap_or(u64::MAX));
+                        sender_log.meter.rtt.add(u64::try_from(path.rtt.as_nanos()).unwrap_or(u64::MAX));
                     }
                     // quiche's own shrink that much only at a congestion event.
-                    journal.meter.congestion_events += u64::from(window < before - before / 20);
-                    journal.meter.window(now.0, window);
+                    sender_log.meter.congestion_events += u64::from(window < before - before / 20);
+                    sender_log.meter.window(now.0, window);
                 }
-                journal.decision.cwnd = window;
+                sender_log.decision.cwnd = window;
             }
         }
         Ok(())

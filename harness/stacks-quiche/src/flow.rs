@@ -8,9 +8,10 @@ use quiche::Connection;
 use quiche::harness::clock;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::AckPolicy;
-use windlass_stacks::driver::journal::{Journal, lock};
+use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::driver::wire::{Datagram, Role};
 use windlass_stacks::payload::{Hash, Sink, Source, check};
+use windlass_stacks::sans_io;
 
 use crate::controller::{ClientConfig, Kind, Observed};
 use crate::end::{ADDRESSES, End};
@@ -29,7 +30,7 @@ const DONE: u64 = 0;
 pub struct Flow {
     ends: [End; 2],
     controller: Observed,
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     source: Source,
     sink: Sink,
     confirmed: u64,
@@ -59,7 +60,7 @@ impl Flow {
         largest: usize,
         kind: Kind,
         policy: AckPolicy,
-        journal: Arc<Mutex<Journal>>,
+        sender_log: Arc<Mutex<SenderLog>>,
         source: Source,
         bytes: u64,
     ) -> Flow {
@@ -70,7 +71,7 @@ impl Flow {
                 End::new(Role::Receiver, Some(receiver), [there, here], largest),
             ],
             controller: Observed::new(kind),
-            journal,
+            sender_log,
             source,
             sink: Sink::default(),
             confirmed: 0,
@@ -84,51 +85,6 @@ impl Flow {
 
     fn end(&mut self, role: Role) -> &mut End {
         &mut self.ends[role as usize]
-    }
-
-    /// Starts to connect.
-    ///
-    /// # Errors
-    /// quiche refuses the connection.
-    pub fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
-        clock::set(Some(now));
-        self.end(Role::Sender).connect(&mut config.config, config.choice)
-    }
-
-    /// Ends the transfer where it is.
-    pub fn stop(&mut self, now: Instant) {
-        clock::set(Some(now));
-        self.ended = true;
-        if let Some(connection) = self.end(Role::Sender).connection() {
-            // It may be closed already.
-            let _ = connection.close(true, DONE, b"");
-        }
-    }
-
-    /// Whether the transfer is over: complete or stopped.
-    pub fn ended(&self) -> bool {
-        self.ended
-    }
-
-    /// A datagram reaches an end.
-    ///
-    /// # Errors
-    /// The receiver does not accept the connection, or quiche's window is not the decided one.
-    pub fn receive(
-        &mut self,
-        role: Role,
-        now: Instant,
-        ecn: Codepoint,
-        mut payload: BytesMut,
-        _answer: impl FnOnce(Datagram<'_>),
-    ) -> Result<(), String> {
-        clock::set(Some(now));
-        self.end(role).receive(ecn, &mut payload)?;
-        match role {
-            Role::Sender => self.observe()?,
-            Role::Receiver => self.schedule_ack(now, ecn)?,
-        }
-        Ok(())
     }
 
     /// Decides whether the receiver waits before it acknowledges (`RFC 9000 §13.2`): not if
@@ -146,58 +102,6 @@ impl Flow {
         let due = now + if waits { Duration::from_nanos(self.acks.policy.max_delay.0) } else { Duration::ZERO };
         self.acks.due = Some(self.acks.due.map_or(due, |earlier| earlier.min(due)));
         Ok(())
-    }
-
-    /// Runs an end: its timers that are due, its application, its transmissions. Returns
-    /// how many datagrams it sent. If the receiver is `gone`, the sender may run into its
-    /// idle timeout, which ends the flow.
-    ///
-    /// # Errors
-    /// The connection was lost.
-    pub fn drive(
-        &mut self,
-        role: Role,
-        now: Instant,
-        gone: bool,
-        mut send: impl FnMut(Datagram<'_>),
-    ) -> Result<usize, String> {
-        clock::set(Some(now));
-        self.end(role).expire();
-        if let Some(reason) = self.end(role).closed().filter(|_| !self.ended) {
-            if !gone {
-                return Err(format!("the {} lost the connection: {reason}", role.name()));
-            }
-            self.ended = role == Role::Sender;
-        }
-        if role == Role::Receiver {
-            if self.acks.due.is_some_and(|due| due > now) {
-                return Ok(0);
-            }
-            (self.acks.arrived, self.acks.due) = (0, None);
-        }
-        let mut sent = 0;
-        loop {
-            let ecn = match role {
-                Role::Sender => {
-                    self.write()?;
-                    self.controller.kind.codepoint(&lock(&self.journal).decision)
-                }
-                Role::Receiver => Codepoint::NotEct,
-            };
-            let sends = role == Role::Sender && self.end(role).connection_ref().is_some_and(Connection::is_established);
-            let journal = Arc::clone(&self.journal);
-            if !self.end(role).transmit(now, &mut |payload| {
-                sent += 1;
-                lock(&journal).data_packets += u64::from(sends && payload.len() > MAX_WITHOUT_DATA);
-                send(Datagram { ecn, payload });
-            })? {
-                break;
-            }
-        }
-        if role == Role::Sender {
-            self.observe()?;
-        }
-        Ok(sent)
     }
 
     /// Hands over as much as quiche takes, so that the application never limits the flow.
@@ -255,45 +159,118 @@ impl Flow {
     /// Reads what quiche's statistics say of the controller.
     fn observe(&mut self) -> Result<(), String> {
         let Some(connection) = self.ends[Role::Sender as usize].connection_ref() else { return Ok(()) };
-        let mut journal = lock(&self.journal);
-        let now = journal.now;
-        self.controller.observe(now, connection, &mut journal)
+        let mut sender_log = lock(&self.sender_log);
+        let now = sender_log.now;
+        self.controller.observe(now, connection, &mut sender_log)
+    }
+}
+
+impl sans_io::Connection for Flow {
+    type Config = ClientConfig;
+
+    fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
+        clock::set(Some(now));
+        self.end(Role::Sender).connect(&mut config.config, config.choice)
     }
 
-    /// When an end has work next.
-    pub fn timeout(&mut self, role: Role) -> Option<Instant> {
+    fn stop(&mut self, now: Instant) {
+        clock::set(Some(now));
+        self.ended = true;
+        if let Some(connection) = self.end(Role::Sender).connection() {
+            // It may be closed already.
+            let _ = connection.close(true, DONE, b"");
+        }
+    }
+
+    fn ended(&self) -> bool {
+        self.ended
+    }
+
+    fn receive(
+        &mut self,
+        role: Role,
+        now: Instant,
+        ecn: Codepoint,
+        mut payload: BytesMut,
+        _send: &mut dyn FnMut(Datagram<'_>),
+    ) -> Result<(), String> {
+        clock::set(Some(now));
+        self.end(role).receive(ecn, &mut payload)?;
+        match role {
+            Role::Sender => self.observe()?,
+            Role::Receiver => self.schedule_ack(now, ecn)?,
+        }
+        Ok(())
+    }
+
+    fn drive(
+        &mut self,
+        role: Role,
+        now: Instant,
+        gone: bool,
+        send: &mut dyn FnMut(Datagram<'_>),
+    ) -> Result<(), String> {
+        clock::set(Some(now));
+        self.end(role).expire();
+        if let Some(reason) = self.end(role).closed().filter(|_| !self.ended) {
+            if !gone {
+                return Err(format!("the {} lost the connection: {reason}", role.name()));
+            }
+            self.ended = role == Role::Sender;
+        }
+        if role == Role::Receiver {
+            if self.acks.due.is_some_and(|due| due > now) {
+                return Ok(());
+            }
+            (self.acks.arrived, self.acks.due) = (0, None);
+        }
+        loop {
+            let ecn = match role {
+                Role::Sender => {
+                    self.write()?;
+                    self.controller.kind.codepoint(&lock(&self.sender_log).decision)
+                }
+                Role::Receiver => Codepoint::NotEct,
+            };
+            let sends = role == Role::Sender && self.end(role).connection_ref().is_some_and(Connection::is_established);
+            let sender_log = Arc::clone(&self.sender_log);
+            if !self.end(role).transmit(now, &mut |payload| {
+                lock(&sender_log).data_packets += u64::from(sends && payload.len() > MAX_WITHOUT_DATA);
+                send(Datagram { ecn, payload });
+            })? {
+                break;
+            }
+        }
+        if role == Role::Sender {
+            self.observe()?;
+        }
+        Ok(())
+    }
+
+    fn timeout(&mut self, role: Role) -> Option<Instant> {
         let due = self.acks.due.filter(|_| role == Role::Receiver);
         [self.end(role).timeout(), due].into_iter().flatten().min()
     }
 
-    /// Application bytes the receiver has, each counted once.
-    pub fn received(&self) -> u64 {
+    fn received(&self) -> u64 {
         self.sink.received()
     }
 
-    /// The journal of the sending end.
-    pub fn journal(&self) -> &Arc<Mutex<Journal>> {
-        &self.journal
+    fn sender_log(&self) -> &Arc<Mutex<SenderLog>> {
+        &self.sender_log
     }
 
-    /// The window of its controller, bytes; `None` before it connected.
-    pub fn window(&mut self) -> Option<u64> {
+    fn window(&mut self) -> Option<u64> {
         let connection = self.end(Role::Sender).connection_ref()?;
         connection.path_stats().next().map(|path| path.cwnd as u64)
     }
 
-    /// Packets quiche counts as sent and as lost at the sending end; `None` before it
-    /// connected.
-    pub fn packets(&mut self) -> Option<(u64, u64)> {
+    fn packets(&mut self) -> Option<(u64, u64)> {
         let stats = self.end(Role::Sender).connection_ref()?.stats();
         Some((stats.sent as u64, stats.lost as u64))
     }
 
-    /// The hash of what arrived without a gap before it.
-    ///
-    /// # Errors
-    /// The sender's first so many bytes are others.
-    pub fn check(self) -> Result<Hash, String> {
+    fn check(self) -> Result<Hash, String> {
         check(self.source, self.sink)
     }
 }

@@ -20,36 +20,19 @@
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
-// The driver's sources that are compiled against each stack of one kin speak of their own crate.
-use windlass_stacks::{LogOf, RunError, driver};
-
 mod config;
 mod controller;
 mod end;
 mod flow;
 mod live;
-#[path = "../../stacks/src/sans_io/running.rs"]
-mod running;
-#[allow(dead_code, reason = "a run sets clock and seed first")]
-#[path = "../../stacks/src/sans_io/run.rs"]
-mod sans_io;
 mod setup;
-
-mod dialect {
-    pub use windlass_quiche::STACK;
-}
-mod proto {
-    pub use crate::controller::ClientConfig;
-}
-mod tls {
-    pub use crate::config::tls;
-}
 
 use quiche::harness::{clock, random};
 use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::Stack;
+use windlass_stacks::{OpenLog, RunError, sans_io};
 
 pub use controller::NATIVES;
 pub use live::run as run_live;
@@ -75,14 +58,19 @@ impl Stack for Quiche {
         NATIVES
     }
 
-    fn run(&self, scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
         run(scenario, log, stop)
     }
 
     fn run_live(
         &self,
         scenario: &Scenario,
-        log: &mut LogOf<'_>,
+        log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
         live::run(scenario, log, stop).map(|report| report.outcome)
@@ -94,12 +82,12 @@ impl Stack for Quiche {
 ///
 /// # Errors
 /// quiche cannot run a flow, a flow failed, or `stop` said so.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     // The driver sets the codepoints, so controllers may count on marks.
     windlass_quiche::sets_ect();
     random::seed(Some(scenario.seed));
     let _reset = ResetOnDrop;
-    sans_io::run(scenario, log, stop)
+    sans_io::run(&setup::Driver { tls: config::tls().map_err(RunError::Tls)? }, scenario, log, stop)
 }
 
 /// Returns this thread's clock and randomness to the system's when dropped.

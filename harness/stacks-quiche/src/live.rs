@@ -17,16 +17,17 @@ use windlass_controllers::{Algorithm, Time};
 use windlass_network::Codepoint;
 use windlass_quiche::STACK;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
-use windlass_stacks::driver::journal::{Journal, lock};
+use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::driver::wire::Role;
+use windlass_stacks::sans_io::Context;
 use windlass_stacks::wire::{self, Clock, Counts, Ends, Inbox, Open, Program, Report};
-use windlass_stacks::{Log, LogOf, RunError};
+use windlass_stacks::{FlowLog, OpenLog, RunError};
 
 use crate::config::{Tls, tls};
 use crate::controller::{ClientConfig, Kind, Observed};
 use crate::end::End;
 use crate::flow::STREAM;
-use crate::setup::{SenderParts, Shared, receiver};
+use crate::setup::{SenderParts, receiver, sender_parts};
 
 /// The longest sleep of an end, so that it notices that its program is gone.
 const MAX_SLEEP: Duration = Duration::from_millis(50);
@@ -38,19 +39,19 @@ const AHEAD: usize = 4;
 ///
 /// # Errors
 /// quiche cannot run a flow, a flow failed, or `stop` said so.
-pub fn run(scenario: &Scenario, log: &mut LogOf<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     windlass_quiche::sets_ect();
     let tls = tls().map_err(RunError::Tls)?;
     wire::run(scenario, log, stop, |clock| {
         let (scenario, seed, origin) = (&scenario.name, scenario.seed, clock.origin());
-        let shared = Shared { scenario, seed, origin, groups: Groups::default(), tls, sees_packets: false };
-        Ok(Live { shared, tls, clock })
+        let context = Context { scenario, seed, origin, groups: Groups::default() };
+        Ok(Live { context, tls, clock })
     })
 }
 
 /// The stack as a program.
 struct Live<'a> {
-    shared: Shared<'a>,
+    context: Context<'a>,
     tls: &'static Tls,
     clock: Clock,
 }
@@ -60,22 +61,22 @@ impl Program for Live<'_> {
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn ends(&self, spec: &FlowSpec, log: Option<Log>) -> Result<Ends<Sender, Receiver>, RunError> {
-        let SenderParts { largest, journal, kind, config, trace } = self.shared.sender_parts(spec, log)?;
+    fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Sender, Receiver>, RunError> {
+        let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(&self.context, spec, log)?;
         let failed = |error: io::Error| RunError::Flow {
             flow: spec.name.clone(),
             at_s: 0.0,
             reason: format!("no socket for it: {error}"),
         };
-        let sender = Sender::new(Arc::clone(&journal), kind, config, largest, self.clock).map_err(failed)?;
+        let sender = Sender::new(Arc::clone(&sender_log), kind, config, largest, self.clock).map_err(failed)?;
         let (spec, tls) = (spec.clone(), self.tls);
         let make = move || receiver(&spec, tls, largest);
         let receiver = Receiver::new(make, largest).map_err(failed)?;
-        Ok(Ends { sender, receiver, journal, trace })
+        Ok(Ends { sender, receiver, sender_log, trace })
     }
 
     fn groups(&self) -> &Groups<Algorithm, String> {
-        &self.shared.groups
+        &self.context.groups
     }
 }
 
@@ -161,7 +162,7 @@ pub struct Sender {
     config: Option<ClientConfig>,
     largest: usize,
     kind: Kind,
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     clock: Clock,
     commands: Option<mpsc::Sender<Command>>,
     status: Arc<Mutex<Status>>,
@@ -170,7 +171,7 @@ pub struct Sender {
 
 impl Sender {
     fn new(
-        journal: Arc<Mutex<Journal>>,
+        sender_log: Arc<Mutex<SenderLog>>,
         kind: Kind,
         config: ClientConfig,
         largest: usize,
@@ -184,7 +185,7 @@ impl Sender {
             config: Some(config),
             largest,
             kind,
-            journal,
+            sender_log,
             clock,
             commands: None,
             status: Arc::default(),
@@ -208,13 +209,13 @@ impl Sender {
             finishes: false,
             finished: false,
             controller: Observed::new(self.kind),
-            journal: Arc::clone(&self.journal),
+            sender_log: Arc::clone(&self.sender_log),
             status: Arc::clone(&self.status),
             clock: self.clock,
         };
-        let (journal, status, kind) = (Arc::clone(&self.journal), Arc::clone(&self.status), self.kind);
+        let (sender_log, status, kind) = (Arc::clone(&self.sender_log), Arc::clone(&self.status), self.kind);
         self.thread = Some(thread::spawn(move || {
-            let ecn = || kind.codepoint(&lock(&journal).decision);
+            let ecn = || kind.codepoint(&lock(&sender_log).decision);
             if let Err(reason) = socket.drive(end, ecn, |end| work.step(end)) {
                 lock(&status).failed = Some(reason);
             }
@@ -238,7 +239,7 @@ struct Sending {
     finishes: bool,
     finished: bool,
     controller: Observed,
-    journal: Arc<Mutex<Journal>>,
+    sender_log: Arc<Mutex<SenderLog>>,
     status: Arc<Mutex<Status>>,
     clock: Clock,
 }
@@ -255,7 +256,7 @@ impl Sending {
             return Err(reason);
         }
         if let Some(connection) = end.connection_ref() {
-            self.controller.observe(self.clock.now(), connection, &mut lock(&self.journal))?;
+            self.controller.observe(self.clock.now(), connection, &mut lock(&self.sender_log))?;
         }
         let Some(connection) = end.connection() else { return Ok(false) };
         let stats = connection.stats();
