@@ -23,8 +23,8 @@ pub enum CliError {
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,
-    /// The user asked to stop; what is done is kept.
-    #[error("interrupted; {done} of {runs} runs are done and kept, the same command goes on from there")]
+    /// The user asked to stop; finished runs are cached.
+    #[error("interrupted; {done} of {runs} runs are done and cached; the same command goes on from there")]
     Paused {
         /// Runs that are done and cached.
         done: usize,

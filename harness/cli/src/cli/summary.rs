@@ -55,7 +55,7 @@ fn flows(run: &Run) -> String {
         .flows
         .iter()
         .map(|flow| {
-            // Of traffic that nobody controls there is neither loss nor window.
+            // Uncontrolled traffic has neither losses nor a window.
             let controlled = !flow.controller.is_empty();
             let lost =
                 (controlled && flow.packets_sent > 0).then(|| flow.packets_lost as f64 / flow.packets_sent as f64);

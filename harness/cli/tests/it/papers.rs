@@ -1,4 +1,4 @@
-//! `windlass paper`: runs that are kept, pages made of them.
+//! `windlass paper`: cached runs, and pages made of them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::command::{Place, stderr, stdout, windlass};
 use serde_json::Value;
 
-/// What is kept below an output directory, sorted.
-fn kept(out: &str) -> Vec<PathBuf> {
-    let dir = Path::new(out).join("quick/kept");
+/// The cached runs below an output directory, sorted.
+fn cached(out: &str) -> Vec<PathBuf> {
+    let dir = Path::new(out).join("quick/cache");
     let mut files: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files
@@ -39,7 +39,7 @@ fn an_experiment_is_the_same_again_goes_on_where_it_was_and_becomes_a_page() {
     assert!(stdout(&first).contains("QUICK"));
     let result = Path::new(&out).join("quick/EV-0a.json");
     let before = fs::read_to_string(&result).unwrap();
-    let files = kept(&out);
+    let files = cached(&out);
     assert_eq!(files.len(), 2);
 
     // What is missing is run again and is the same; what is there is taken as it is.
@@ -87,19 +87,19 @@ fn an_interrupt_keeps_what_is_done_and_nothing_half() {
     let out = place.path("out");
     let args = ["paper", "run", "EV-0a,EV-0b", "--quick", "--reps", "50", "--jobs", "1", "--out", &out];
     let child = crate::command::start(&args).stderr(std::process::Stdio::piped()).spawn().unwrap();
-    let dir = Path::new(&out).join("quick/kept");
+    let dir = Path::new(&out).join("quick/cache");
     let begun = std::time::Instant::now();
     while fs::read_dir(&dir).map_or(0, Iterator::count) < 2 {
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "nothing is kept after a minute");
+        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "nothing is cached after a minute");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", stderr(&output));
-    let files = kept(&out);
-    assert!(stderr(&output).contains(&format!("interrupted; {} of 100 runs are done and kept", files.len())));
+    let files = cached(&out);
+    assert!(stderr(&output).contains(&format!("interrupted; {} of 100 runs are done and cached", files.len())));
     for file in files {
         assert!(serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).is_ok());
     }
-    assert_eq!(fs::read_dir(Path::new(&out).join("quick")).unwrap().count(), 1, "only what is kept");
+    assert_eq!(fs::read_dir(Path::new(&out).join("quick")).unwrap().count(), 1, "only the cache");
 }

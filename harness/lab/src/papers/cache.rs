@@ -57,12 +57,12 @@ pub fn key(cell: &Cell, seed: u64, stack: &str) -> String {
 pub struct ResultCache(PathBuf);
 
 impl ResultCache {
-    /// The cache in the directory `kept` below `out`, which is made if need be.
+    /// The cache in the directory `cache` below `out`, which is made if need be.
     ///
     /// # Errors
     /// The directory cannot be made.
     pub fn open(out: &Path) -> Result<ResultCache, StoreError> {
-        let dir = out.join("kept");
+        let dir = out.join("cache");
         fs::create_dir_all(&dir).map_err(|source| StoreError::Unwritable { path: dir.clone(), source })?;
         Ok(ResultCache(dir))
     }

@@ -67,7 +67,7 @@ impl Derived {
     }
 }
 
-/// A published value and ours.
+/// A published value and our value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Comparison {
     /// Name of the cell, or what a number of several cells belongs to.
@@ -127,7 +127,7 @@ pub struct ExperimentResult {
     pub cells: Vec<CellResult>,
     /// Numbers that follow from several cells.
     pub derived: Vec<Derived>,
-    /// Published values beside ours; none unless it was run in full.
+    /// Published values compared with ours; none unless it was run in full.
     pub comparisons: Vec<Comparison>,
     /// Its figures, drawn.
     pub figures: Vec<Drawn>,

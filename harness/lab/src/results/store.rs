@@ -167,7 +167,7 @@ impl Drop for Store {
     fn drop(&mut self) {
         drop(self.staging.take());
         for dir in self.made.iter().rev() {
-            // Only if it is still empty: somebody else may have found a use for it.
+            // This fails, as it should, where another program has put something into it.
             let _ = fs::remove_dir(dir);
         }
     }

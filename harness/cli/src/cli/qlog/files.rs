@@ -99,8 +99,8 @@ fn is_stop(error: &CliError) -> bool {
     matches!(error, CliError::Failed(text) if text.ends_with("another file could not be read"))
 }
 
-/// A file that is read more than once. What comes from the standard input or a pipe is kept
-/// aside.
+/// A file that is read more than once. Standard input and pipes are copied to
+/// a temporary file.
 pub(super) struct Again {
     path: PathBuf,
     /// A copy, which has no name.

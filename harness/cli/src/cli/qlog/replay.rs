@@ -48,7 +48,7 @@ impl Replay {
         for file in files {
             if is_ours(&file)? { ours.push(file) } else { foreign.push(file) }
         }
-        // What is not ours first: it fails before a long replay rather than after it.
+        // Other traces first: if they fail, they do so before a long replay.
         if !foreign.is_empty() {
             self.others.run(&foreign)?;
         }

@@ -13,10 +13,10 @@ use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
 use windlass_lab::results::replace;
 
-/// Points kept of each line of a trace, at most.
+/// Most points of each line of one trace.
 const MOST: usize = 1 << 20;
 
-/// Points kept of each line of all files together, at most.
+/// Most points of each line, all files together.
 const MOST_OF_ALL: usize = 1 << 22;
 
 /// Draw windows, delays, rates and losses of connections over time, as one HTML page

@@ -96,7 +96,7 @@ fn a_run_that_is_stopped_has_no_trail() {
 }
 
 #[test]
-fn what_is_kept_is_found_again_and_nothing_else() {
+fn a_cached_record_is_found_again_and_nothing_else() {
     let dir = tempfile::tempdir().unwrap();
     let cache = ResultCache::open(dir.path()).unwrap();
     let quantities = vec![Quantity::new("M6", "", 0.123_456_789_012_345_67)];
@@ -105,7 +105,7 @@ fn what_is_kept_is_found_again_and_nothing_else() {
     cache.insert(&record).unwrap();
     assert_eq!(cache.get("k"), Some(record));
     assert_eq!(cache.get("other"), None);
-    std::fs::write(dir.path().join("kept/half.json"), "{\"key\":\"half\",").unwrap();
+    std::fs::write(dir.path().join("cache/half.json"), "{\"key\":\"half\",").unwrap();
     assert_eq!(cache.get("half"), None);
 }
 

@@ -53,7 +53,7 @@ function flowsTable(scene) {
     run.flows.length ? run.flows.map((flow) => ({ controller: run.controller, stack: run.stack, run, flow })) :
       [{ controller: run.controller, stack: run.stack, run, flow: null }]);
   const several = rows.some((row) => row.run.flows.length > 1);
-  // Of traffic that nobody controls only the goodput means anything.
+  // Of uncontrolled traffic only the goodput is meaningful.
   const measured = (row) => (row.flow?.controller ? row.flow : null);
   const of = (metric) => metricColumn(metric, (row) => (metric === "goodput_mbps" ? row.flow : measured(row))?.[metric] ?? null);
   const ofRun = (metric) => metricColumn(metric, (row) => row.run.metrics?.[metric] ?? null);

@@ -2,7 +2,7 @@
 
 use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
 
-/// Points of a kept curve, about.
+/// About how many points a stored curve has.
 const POINTS: usize = 1000;
 
 /// Throughput of the flows whose names begin with each of `roles` between two times, s; from

@@ -2,7 +2,7 @@
 
 use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
 
-/// Points of a kept curve, about.
+/// About how many points a stored curve has.
 const POINTS: usize = 1000;
 /// A window that is no further from its final value has converged, packets.
 const NEAR: f64 = 2.5;

@@ -84,7 +84,7 @@ pub(super) fn beside_web(scale: Scale) -> Vec<Cell> {
 
 // Contests of Node0 against Node1 on the test bed.
 
-/// Who Node0 is: how many flows of what, or nobody.
+/// The flows of Node0; none if `count` is 0.
 struct Rival {
     count: u32,
     controller: String,

@@ -5,7 +5,7 @@ use windlass_simulator::sim::Arrivals;
 
 /// What the wire adds to a packet of chapter II, bytes.
 const HEADERS: u64 = 40;
-/// Points of a kept curve, about.
+/// About how many points a stored curve has.
 const POINTS: usize = 1000;
 
 /// Chapter II: goodput, loss, one-way delay, jitter and fairness of the flows called `ftp`,
