@@ -165,7 +165,8 @@ fn main() {
     let mut paths = Paths::new("idle");
     let idle = Candidate::new("a hook that does nothing", OWN[1].0, move || paths.block());
     // The cost of the hook and quiche's recovery where the decision never changes.
-    let fixed = Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::configured(FIXED_WINDOW)));
+    let fixed =
+        Candidate::new("a window that never changes", OWN[1].0, Adapter.run(FixedWindow::configured(FIXED_WINDOW)));
     let ours = ours::candidates(&Adapter, PROVIDES, OWN.map(|(name, _)| name));
     compare("per ACK frame of two packets, and those sent", own.into_iter().chain([idle, fixed]).chain(ours).collect());
 }
