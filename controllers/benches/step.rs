@@ -22,53 +22,29 @@ const RTT: Span = Span::from_millis(40);
 fn acked(i: u64, now: Time) -> Event {
     let in_flight = 2000 * MTU;
     let latest = Span(RTT.0 + (i % 64) * 1000);
-    let rtt = RttSample { latest, smoothed: latest, variation: Span(latest.0 / 8), min: RTT, ack_delay: Span::ZERO };
-    let delivery = Delivery {
-        delivered: (2 * MTU * i).saturating_sub(in_flight),
-        delivered_at: Time(now.0 - RTT.0),
-        first_sent_at: Time(now.0 - 2 * RTT.0),
-        lost: 0,
-        app_limited: false,
-    };
-    let acked = PacketsAcked {
-        bytes: 2 * MTU,
-        packets: 2,
-        fresh_bytes: 2 * MTU,
-        newest_sent_at: Time(now.0 - RTT.0),
-        newest_pn: Some(2 * i),
-        newest_in_flight: Some(in_flight),
-        in_flight_before: in_flight,
-        in_flight: in_flight - 2 * MTU,
-        delivered: 2 * MTU * i,
-        app_limited: false,
-        rtt: Some(rtt),
-        one_way: None,
-        queueing: None,
-        congestion_indication: None,
-        delivery: Some(delivery),
-    };
-    Event { now, kind: EventKind::PacketsAcked(acked) }
+    let rtt = RttSample::new(latest, latest, Span(latest.0 / 8), RTT);
+    let delivery = Delivery::new((2 * MTU * i).saturating_sub(in_flight), Time(now.0 - RTT.0), Time(now.0 - 2 * RTT.0));
+    let acked = PacketsAcked::new(2 * MTU, 2, Time(now.0 - RTT.0), in_flight - 2 * MTU, 2 * MTU * i)
+        .with_newest_pn(Some(2 * i))
+        .with_newest_in_flight(Some(in_flight))
+        .with_in_flight_before(in_flight)
+        .with_rtt(Some(rtt))
+        .with_delivery(Some(delivery));
+    Event::new(now, EventKind::PacketsAcked(acked))
 }
 
 fn lost(now: Time) -> Event {
-    let lost = PacketsLost {
-        bytes: MTU,
-        packets: 1,
-        newest_sent_at: Time(now.0 - RTT.0 / 2),
-        newest_pn: None,
-        in_flight_before: 2000 * MTU,
-        in_flight: 1999 * MTU,
-        trigger: LossTrigger::PacketThreshold,
-        transmissions: 1,
-    };
-    Event { now, kind: EventKind::PacketsLost(lost) }
+    let lost = PacketsLost::new(MTU, 1, Time(now.0 - RTT.0 / 2), 1999 * MTU)
+        .with_in_flight_before(2000 * MTU)
+        .with_trigger(LossTrigger::PacketThreshold);
+    Event::new(now, EventKind::PacketsLost(lost))
 }
 
 /// One pass over the script; events are made on the spot, as an adapter makes them, so
 /// that the cost of fetching them from memory is not the controller's.
 fn pass<E: ConfiguredController>(engine: &E, decide: bool) -> f64 {
     let mut group = engine.group();
-    let mut state = engine.start(&Path { now: Time::ZERO, mtu: MTU as u32, seed: 1 });
+    let mut state = engine.start(&Path::new(Time::ZERO, MTU as u32, 1));
     let began = Instant::now();
     for i in 0..ACKS {
         let now = Time(1_000_000_000 + i * 40_000);

@@ -6,13 +6,25 @@ use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
 
 /// What is known of a path when a flow starts on it.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Path {
-    /// Now.
+    /// When the flow starts.
     pub now: Time,
     /// Maximum datagram size, bytes; what one packet of window is worth.
     pub mtu: u32,
     /// Seed for a controller that needs randomness; equal seeds, equal runs.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub seed: u64,
+}
+
+impl Path {
+    /// A path on which a flow starts at `now`, with datagrams of at most `mtu` bytes.
+    #[must_use]
+    #[inline]
+    pub const fn new(now: Time, mtu: u32, seed: u64) -> Path {
+        Path { now, mtu, seed }
+    }
 }
 
 /// What a controller says of itself, once.

@@ -11,28 +11,54 @@
 
 use crate::{Span, Time};
 
+/// A method for each fact that a stack may or may not know: the value with that field set.
+macro_rules! with {
+    ($($(#[doc = $doc:literal])+ $method:ident($field:ident: $of:ty);)+) => {
+        $(
+            $(#[doc = $doc])+
+            #[must_use]
+            #[inline]
+            pub const fn $method(mut self, $field: $of) -> Self {
+                self.$field = $field;
+                self
+            }
+        )+
+    };
+}
+pub(crate) use with;
+
 /// Something a QUIC sender learned or did at `now`.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Event {
-    /// When; never before the previous event of the same flow.
+    /// Never before the previous event of the same flow.
     pub now: Time,
-    /// What happened.
+    /// What the sender learned or did.
+    #[cfg_attr(feature = "serde", serde(alias = "what"))]
     pub kind: EventKind,
 }
 
 /// The kinds of [`Event`].
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum EventKind {
     /// A packet left. Delivered only to controllers with
     /// [`WANTS_PACKET_SENT`](crate::Controller::WANTS_PACKET_SENT).
+    #[cfg_attr(feature = "serde", serde(alias = "sent"))]
     PacketSent(PacketSent),
     /// An RTT sample whose frame also brings marks or losses.
+    #[cfg_attr(feature = "serde", serde(alias = "sampled"))]
     RttSampled(RttSample),
     /// Packets were newly acknowledged.
+    #[cfg_attr(feature = "serde", serde(alias = "acked"))]
     PacketsAcked(PacketsAcked),
     /// The receiver reported new ECN-CE marks.
+    #[cfg_attr(feature = "serde", serde(alias = "marked"))]
     EcnCe(EcnCe),
     /// Packets were declared lost.
+    #[cfg_attr(feature = "serde", serde(alias = "lost"))]
     PacketsLost(PacketsLost),
     /// Losses span the persistent-congestion period (`RFC 9002 §7.6`). Replaces the
     /// `PacketsLost` of the batch that established it.
@@ -40,12 +66,16 @@ pub enum EventKind {
     /// Everything in the latest recovery period was lost only in appearance.
     SpuriousLoss(SpuriousLoss),
     /// The maximum datagram size changed; bytes.
+    #[cfg_attr(feature = "serde", serde(alias = "mtu"))]
     MtuUpdated(u32),
     /// Sending resumes after nothing was in flight.
+    #[cfg_attr(feature = "serde", serde(alias = "idle"))]
     IdleRestart(IdleRestart),
     /// The time asked for in [`Decision::wake_at`](crate::Decision::wake_at) has come.
+    #[cfg_attr(feature = "serde", serde(alias = "tick"))]
     TimerExpired,
     /// One probe of a train was received by the peer.
+    #[cfg_attr(feature = "serde", serde(alias = "probed"))]
     ProbeReceived(ProbeReceived),
     /// This flow became a member of its group.
     Joined,
@@ -54,6 +84,13 @@ pub enum EventKind {
 }
 
 impl Event {
+    /// `kind` happened at `now`.
+    #[must_use]
+    #[inline]
+    pub const fn new(now: Time, kind: EventKind) -> Event {
+        Event { now, kind }
+    }
+
     /// The RTT sample the event carries, wherever it rides.
     #[must_use]
     #[inline]
@@ -93,21 +130,51 @@ impl Event {
 
 /// A packet that left.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct PacketSent {
-    /// Its size, bytes.
+    /// Size, bytes.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
     /// Its packet number, where the stack tells.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
     pub pn: Option<u64>,
     /// Bytes in flight, this packet included.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
     /// Whether the application had nothing more to send after it.
     pub app_limited: bool,
     /// Its place in a train that carries data, if it left in one.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub place: Option<Place>,
+}
+
+impl PacketSent {
+    /// A packet of `bytes` after which `in_flight` bytes are in flight, of a sender that is
+    /// not limited by the application; without a packet number and outside of trains.
+    #[must_use]
+    #[inline]
+    pub const fn new(bytes: u64, in_flight: u64) -> PacketSent {
+        PacketSent { bytes, pn: None, in_flight, app_limited: false, place: None }
+    }
+
+    with! {
+        /// With its packet number.
+        with_pn(pn: Option<u64>);
+        /// With [`app_limited`](Self::app_limited).
+        with_app_limited(app_limited: bool);
+        /// With its place in a train that carries data.
+        with_place(place: Option<Place>);
+    }
 }
 
 /// A packet's place in a train.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Place {
     /// [`TrainPlan::id`](crate::TrainPlan::id) of the train.
     pub train: u32,
@@ -115,8 +182,19 @@ pub struct Place {
     pub index: u32,
 }
 
+impl Place {
+    /// Packet `index` (from 0) of train `train`.
+    #[must_use]
+    #[inline]
+    pub const fn new(train: u32, index: u32) -> Place {
+        Place { train, index }
+    }
+}
+
 /// An RTT sample with the stack's own estimates.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct RttSample {
     /// The sample: ACK arrival minus send time of the newest acknowledged packet.
     pub latest: Span,
@@ -131,6 +209,19 @@ pub struct RttSample {
 }
 
 impl RttSample {
+    /// A sample with the stack's estimates after it (`RFC 9002 §5`); the receiver's ACK
+    /// delay counts as unknown.
+    #[must_use]
+    #[inline]
+    pub const fn new(latest: Span, smoothed: Span, variation: Span, min: Span) -> RttSample {
+        RttSample { latest, smoothed, variation, min, ack_delay: Span::ZERO }
+    }
+
+    with! {
+        /// With the delay the receiver says it held the ACK.
+        with_ack_delay(ack_delay: Span);
+    }
+
     /// The sample less the time the receiver says it held the ACK, at most `most` of it,
     /// which cannot bring it below the minimum RTT (`RFC 9002 §5.3`; `spec: chan §1.3`).
     #[must_use]
@@ -150,49 +241,125 @@ impl RttSample {
 /// Newly acknowledged packets. Counts cover packets that were in flight; an ACK of
 /// a packet already declared lost is not among them.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct PacketsAcked {
     /// Bytes newly acknowledged.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
     /// Packets newly acknowledged.
     pub packets: u32,
     /// Of `bytes`, those sent after the start of the latest recovery period as the
     /// last [`Decision::recovery_start`](crate::Decision::recovery_start) told it;
     /// all of them if there was none.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub fresh_bytes: u64,
     /// When the newest of them was sent.
     pub newest_sent_at: Time,
     /// The largest packet number among them, where the stack tells.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
     pub newest_pn: Option<u64>,
     /// Bytes in flight just after the newest of them was sent, where the stack tells.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
     pub newest_in_flight: Option<u64>,
     /// Bytes in flight before these packets were taken out.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight_before: u64,
     /// Bytes in flight after.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
     /// Bytes acknowledged on this path since it started, these included.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub delivered: u64,
     /// The sender did not use its window: it had nothing to send or was held back
     /// by flow control.
     pub app_limited: bool,
     /// RTT sample of this frame, unless an `RttSampled` came before.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub rtt: Option<RttSample>,
     /// One-way delays of the newest packet and of this ACK.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub one_way: Option<OneWay>,
     /// Router queueing times met by the newest packet and by this ACK (AQT).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub queueing: Option<Queueing>,
     /// Whether the ACK echoes a congestion-indication mark; `None` on a path
     /// without such marking.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub congestion_indication: Option<bool>,
     /// What had been delivered when the newest of them was sent, for controllers that need
     /// [`DELIVERY_RATE`](crate::Signals::DELIVERY_RATE).
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub delivery: Option<Delivery>,
+}
+
+impl PacketsAcked {
+    /// An acknowledgement of `packets` packets of `bytes` bytes together, the newest sent at
+    /// `newest_sent_at`, after which `in_flight` bytes are in flight and `delivered` bytes
+    /// acknowledged on the path.
+    ///
+    /// All of it counts as [fresh](Self::fresh_bytes), the flight before as `in_flight +
+    /// bytes`, the sender as using its window; every optional fact is absent.
+    #[must_use]
+    #[inline]
+    pub const fn new(bytes: u64, packets: u32, newest_sent_at: Time, in_flight: u64, delivered: u64) -> PacketsAcked {
+        PacketsAcked {
+            bytes,
+            packets,
+            fresh_bytes: bytes,
+            newest_sent_at,
+            newest_pn: None,
+            newest_in_flight: None,
+            in_flight_before: in_flight.saturating_add(bytes),
+            in_flight,
+            delivered,
+            app_limited: false,
+            rtt: None,
+            one_way: None,
+            queueing: None,
+            congestion_indication: None,
+            delivery: None,
+        }
+    }
+
+    with! {
+        /// With the bytes sent after the start of the latest recovery period.
+        with_fresh_bytes(fresh_bytes: u64);
+        /// With the largest packet number among them.
+        with_newest_pn(newest_pn: Option<u64>);
+        /// With the bytes in flight just after the newest was sent.
+        with_newest_in_flight(newest_in_flight: Option<u64>);
+        /// With the bytes in flight before these packets were taken out.
+        with_in_flight_before(in_flight_before: u64);
+        /// With [`app_limited`](Self::app_limited).
+        with_app_limited(app_limited: bool);
+        /// With the RTT sample of the frame.
+        with_rtt(rtt: Option<RttSample>);
+        /// With the one-way delays of the newest packet and of the ACK.
+        with_one_way(one_way: Option<OneWay>);
+        /// With the queueing times met by the newest packet and by the ACK.
+        with_queueing(queueing: Option<Queueing>);
+        /// With whether the ACK echoes a congestion-indication mark.
+        with_congestion_indication(congestion_indication: Option<bool>);
+        /// With what had been delivered when the newest was sent.
+        with_delivery(delivery: Option<Delivery>);
+    }
 }
 
 /// What a sender knew of its deliveries when a packet left; with the ACK of the packet it
 /// makes a sample of the delivery rate (`draft-ietf-ccwg-bbr §4.1.1`).
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Delivery {
     /// Bytes acknowledged on this path when the packet left ([`PacketsAcked::delivered`] counts on).
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub delivered: u64,
     /// When the latest of those were acknowledged, or the flight began the packet was in,
     /// whichever is later.
@@ -201,25 +368,58 @@ pub struct Delivery {
     /// whichever is later.
     pub first_sent_at: Time,
     /// Bytes declared lost since the packet left, and before its ACK was read to the end.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub lost: u64,
     /// The application had nothing to send at some moment of the flight before the packet,
     /// so that a sample may show less than the path can carry.
     pub app_limited: bool,
 }
 
+impl Delivery {
+    /// `delivered` bytes, the latest of them acknowledged at `delivered_at`, their newest
+    /// packet sent at `first_sent_at`; nothing lost since, and the path was kept busy.
+    #[must_use]
+    #[inline]
+    pub const fn new(delivered: u64, delivered_at: Time, first_sent_at: Time) -> Delivery {
+        Delivery { delivered, delivered_at, first_sent_at, lost: 0, app_limited: false }
+    }
+
+    with! {
+        /// With the bytes declared lost since the packet left.
+        with_lost(lost: u64);
+        /// With [`app_limited`](Self::app_limited).
+        with_app_limited(app_limited: bool);
+    }
+}
+
 /// Relative one-way delays, nanoseconds. Each is measured across two clocks, so it
 /// carries an unknown constant offset and may be negative: only differences of the
 /// same field mean anything. Their sum is the RTT without the receiver's ACK delay.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct OneWay {
     /// Data packet: reception at the peer minus departure here.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::signed"))]
     pub forward: i64,
     /// ACK: reception here minus departure at the peer.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::signed"))]
     pub backward: i64,
+}
+
+impl OneWay {
+    /// Delays of the data packet and of the ACK, nanoseconds.
+    #[must_use]
+    #[inline]
+    pub const fn new(forward: i64, backward: i64) -> OneWay {
+        OneWay { forward, backward }
+    }
 }
 
 /// Time spent waiting in instrumented router queues (`spec: chan §4.2`).
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct Queueing {
     /// By the data packet (AQT-Echo).
     pub forward: Span,
@@ -227,21 +427,54 @@ pub struct Queueing {
     pub backward: Span,
 }
 
+impl Queueing {
+    /// Waiting times of the data packet and of the ACK.
+    #[must_use]
+    #[inline]
+    pub const fn new(forward: Span, backward: Span) -> Queueing {
+        Queueing { forward, backward }
+    }
+}
+
 /// New ECN-CE marks reported by an ACK frame.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct EcnCe {
     /// How many packets; 1 where the stack only tells that there were some.
     pub packets: u32,
     /// Send time of the newest packet acknowledged by the frame.
     pub newest_sent_at: Time,
     /// Largest packet number acknowledged by the frame, where the stack tells.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
     pub newest_pn: Option<u64>,
     /// Bytes in flight when the frame arrived.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
+}
+
+impl EcnCe {
+    /// `packets` marks reported by a frame that came with `in_flight` bytes in flight and
+    /// whose newest packet was sent at `newest_sent_at`.
+    #[must_use]
+    #[inline]
+    pub const fn new(packets: u32, newest_sent_at: Time, in_flight: u64) -> EcnCe {
+        EcnCe { packets, newest_sent_at, newest_pn: None, in_flight }
+    }
+
+    with! {
+        /// With the largest packet number acknowledged by the frame.
+        with_newest_pn(newest_pn: Option<u64>);
+    }
 }
 
 /// Why packets were declared lost (`RFC 9002 §6.1`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
+#[non_exhaustive]
 pub enum LossTrigger {
     /// A packet sent `kPacketThreshold` later was acknowledged.
     PacketThreshold,
@@ -253,18 +486,27 @@ pub enum LossTrigger {
 
 /// Packets declared lost together.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct PacketsLost {
     /// Bytes lost.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
     /// Packets lost.
     pub packets: u32,
     /// When the newest of them was sent.
     pub newest_sent_at: Time,
     /// The largest packet number among them, where the stack tells.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
+    )]
     pub newest_pn: Option<u64>,
     /// Bytes in flight before they were taken out.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight_before: u64,
     /// Bytes in flight after.
+    #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
     /// Which rule found them.
     pub trigger: LossTrigger,
@@ -273,23 +515,75 @@ pub struct PacketsLost {
     pub transmissions: u32,
 }
 
+impl PacketsLost {
+    /// A loss of `packets` packets of `bytes` bytes together, the newest sent at
+    /// `newest_sent_at`, after which `in_flight` bytes are in flight.
+    ///
+    /// The flight before counts as `in_flight + bytes`, the data as sent for the first time.
+    #[must_use]
+    #[inline]
+    pub const fn new(bytes: u64, packets: u32, newest_sent_at: Time, in_flight: u64) -> PacketsLost {
+        PacketsLost {
+            bytes,
+            packets,
+            newest_sent_at,
+            newest_pn: None,
+            in_flight_before: in_flight.saturating_add(bytes),
+            in_flight,
+            trigger: LossTrigger::Unknown,
+            transmissions: 1,
+        }
+    }
+
+    with! {
+        /// With the largest packet number among them.
+        with_newest_pn(newest_pn: Option<u64>);
+        /// With the bytes in flight before they were taken out.
+        with_in_flight_before(in_flight_before: u64);
+        /// With the rule that found them.
+        with_trigger(trigger: LossTrigger);
+        /// With how often the data of the newest was transmitted.
+        with_transmissions(transmissions: u32);
+    }
+}
+
 /// A congestion response that a late ACK showed to be unfounded.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct SpuriousLoss {
     /// When the newest of the packets wrongly declared lost was sent.
     pub newest_sent_at: Time,
 }
 
+impl SpuriousLoss {
+    /// The newest of the packets wrongly declared lost was sent at `newest_sent_at`.
+    #[must_use]
+    #[inline]
+    pub const fn new(newest_sent_at: Time) -> SpuriousLoss {
+        SpuriousLoss { newest_sent_at }
+    }
+}
+
 /// A period without anything in flight that ends now.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct IdleRestart {
-    /// How long.
+    /// Its length.
     pub idle: Span,
     /// The sender's probe timeout (`RFC 9002 §6.2.1`).
     pub pto: Span,
 }
 
 impl IdleRestart {
+    /// A period of `idle` with nothing in flight, of a sender whose probe timeout is `pto`.
+    #[must_use]
+    #[inline]
+    pub const fn new(idle: Span, pto: Span) -> IdleRestart {
+        IdleRestart { idle, pto }
+    }
+
     /// Whether it lasted longer than the probe timeout, so that what was known of the
     /// path has aged (`spec: sharma §1.5 B-IDLE`; `spec: arumaithurai §3.5 F7`).
     #[must_use]
@@ -302,6 +596,8 @@ impl IdleRestart {
 /// order the peer received them, data also as [`EventKind::PacketsAcked`] after that. One that never
 /// arrives is never reported.
 #[derive(Clone, Copy, PartialEq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+#[non_exhaustive]
 pub struct ProbeReceived {
     /// [`TrainPlan::id`](crate::TrainPlan::id) of its train.
     pub train: u32,
@@ -310,9 +606,30 @@ pub struct ProbeReceived {
     /// Whether it arrived CE-marked.
     pub ce: bool,
     /// Its relative forward one-way delay, nanoseconds, where known.
+    #[cfg_attr(
+        feature = "serde",
+        serde(with = "crate::exact::optional_signed", default, skip_serializing_if = "Option::is_none")
+    )]
     pub one_way: Option<i64>,
     /// When it left.
     pub sent_at: Time,
+}
+
+impl ProbeReceived {
+    /// Packet `index` (from 0) of train `train`, sent at `sent_at`, arrived unmarked; its
+    /// delay is unknown.
+    #[must_use]
+    #[inline]
+    pub const fn new(train: u32, index: u32, sent_at: Time) -> ProbeReceived {
+        ProbeReceived { train, index, ce: false, one_way: None, sent_at }
+    }
+
+    with! {
+        /// With whether it arrived CE-marked.
+        with_ce(ce: bool);
+        /// With its relative forward one-way delay, nanoseconds.
+        with_one_way(one_way: Option<i64>);
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@
 //! use windlass_controllers::{Algorithm, Path, Time};
 //!
 //! let algorithm: Algorithm = "reno:iw=4".parse().unwrap();
-//! let state = algorithm.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
+//! let state = algorithm.start(&Path::new(Time::ZERO, 1200, 1));
 //! let group = algorithm.group();
 //! let decision = algorithm.decide(&state, windlass_controllers::View::solo(&group));
 //! assert_eq!(decision.cwnd, 4 * 1200);
@@ -29,6 +29,8 @@ mod catalogue;
 mod controller;
 mod decision;
 pub mod event;
+#[cfg(feature = "serde")]
+mod exact;
 pub mod fixed_window;
 pub mod group;
 pub mod param;

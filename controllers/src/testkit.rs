@@ -24,53 +24,30 @@ pub use cases::{cases, runs};
 pub const MTU: u32 = 1000;
 
 /// A path at the origin of time.
-pub const PATH: Path = Path { now: Time::ZERO, mtu: MTU, seed: 1 };
+pub const PATH: Path = Path::new(Time::ZERO, MTU, 1);
 
 /// `packets` full datagrams newly acknowledged, the newest sent at `sent_at`; fill in
 /// the rest with struct update syntax.
 pub fn acked(packets: u32, sent_at: Time) -> PacketsAcked {
     let bytes = u64::from(packets) * u64::from(MTU);
-    PacketsAcked {
-        bytes,
-        packets,
-        fresh_bytes: bytes,
-        newest_sent_at: sent_at,
-        newest_pn: None,
-        newest_in_flight: None,
-        in_flight_before: bytes,
-        in_flight: 0,
-        delivered: bytes,
-        app_limited: false,
-        rtt: None,
-        one_way: None,
-        queueing: None,
-        congestion_indication: None,
-        delivery: None,
-    }
+    PacketsAcked::new(bytes, packets, sent_at, 0, bytes)
 }
 
 /// One datagram lost, sent at `sent_at`.
 pub fn lost(sent_at: Time) -> PacketsLost {
-    PacketsLost {
-        bytes: u64::from(MTU),
-        packets: 1,
-        newest_sent_at: sent_at,
-        newest_pn: None,
-        in_flight_before: 10 * u64::from(MTU),
-        in_flight: 9 * u64::from(MTU),
-        trigger: LossTrigger::PacketThreshold,
-        transmissions: 1,
-    }
+    PacketsLost::new(u64::from(MTU), 1, sent_at, 9 * u64::from(MTU))
+        .with_in_flight_before(10 * u64::from(MTU))
+        .with_trigger(LossTrigger::PacketThreshold)
 }
 
 /// One CE mark on a frame whose newest packet was sent at `sent_at`.
 pub fn marked(sent_at: Time) -> EcnCe {
-    EcnCe { packets: 1, newest_sent_at: sent_at, newest_pn: None, in_flight: 10 * u64::from(MTU) }
+    EcnCe::new(1, sent_at, 10 * u64::from(MTU))
 }
 
 /// A sample of `latest`, which is also the smoothed and the minimum RTT.
 pub fn rtt(latest: Span) -> RttSample {
-    RttSample { latest, smoothed: latest, variation: Span(latest.0 / 4), min: latest, ack_delay: Span::ZERO }
+    RttSample::new(latest, latest, Span(latest.0 / 4), latest)
 }
 
 /// A window of `cwnd` packets in congestion avoidance.
@@ -88,7 +65,7 @@ pub fn step<C: Controller<Group = ()>>(
     now: Time,
     kind: EventKind,
 ) -> C::State {
-    C::step(params, &mut state, Table::solo(&mut ()), &Event { now, kind });
+    C::step(params, &mut state, Table::solo(&mut ()), &Event::new(now, kind));
     state
 }
 
@@ -110,7 +87,7 @@ pub fn clocked<S: WindowScheme<Group = ()>>(
             return state;
         }
         let sent_at = Time(at.0.saturating_sub(rtt.0));
-        let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(self::rtt(rtt)), ..acked(1, sent_at) });
+        let kind = EventKind::PacketsAcked((acked(1, sent_at)).with_rtt(Some(self::rtt(rtt))));
         state = step::<WindowController<S>>(params, state, at, kind);
     }
 }

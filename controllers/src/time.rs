@@ -7,11 +7,13 @@ use core::ops::{Add, AddAssign, Sub};
 /// Controllers never read a clock: every `Time` they see arrived in an
 /// [`Event`](crate::Event). Only differences carry meaning.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Time(pub u64);
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Time(#[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))] pub u64);
 
 /// A duration in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Span(pub u64);
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
+pub struct Span(#[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))] pub u64);
 
 impl Time {
     /// The origin.

@@ -25,7 +25,7 @@ use windlass_controllers::schemes::{
     a_tcp, a_tcp_p, aimd, cocoon, dca, fractional, highspeed, multcp, reno, tcp_africa, tcp_k, tcp_p,
 };
 use windlass_controllers::{
-    Algorithm, ConfiguredController, Controller, Decision, Ecn, Event, EventKind, Parameters, Span, Static, Time,
+    Algorithm, ConfiguredController, Controller, Ecn, Event, EventKind, Parameters, Span, Static, Time,
 };
 
 type ATcp = WindowController<a_tcp::ATcp>;
@@ -43,6 +43,11 @@ type Reno = WindowController<reno::Reno>;
 type TcpAfrica = WindowController<tcp_africa::TcpAfrica>;
 type TcpK = WindowController<tcp_k::TcpK>;
 type TcpP = WindowController<tcp_p::TcpP>;
+
+/// A sample whose own RTT is a quarter of what it was; the estimates stay.
+fn quartered(rtt: &RttSample) -> RttSample {
+    RttSample::new(Span(rtt.latest.0 >> 2), rtt.smoothed, rtt.variation, rtt.min).with_ack_delay(rtt.ack_delay)
+}
 
 /// Sequences per pair of schemes.
 fn seeds() -> Range<u64> {
@@ -307,7 +312,7 @@ where
             plain.step(0, &event);
             other.step(0, &event);
             decision = plain.decide(0);
-            let theirs = Decision { ecn: decision.ecn, ..other.decide(0) };
+            let theirs = other.decide(0).with_ecn(decision.ecn);
             assert_eq!(theirs, decision, "seed {seed}, event {i}: {event:?}");
         }
     }
@@ -344,13 +349,13 @@ fn red_vegas_that_sees_marks_everywhere_or_never_is_vegas() {
 /// decisions are Vegas'. Every acknowledgement has to bring both a sample and a report.
 #[test]
 fn rovegas_without_reverse_queueing_is_vegas() {
-    for report in [None, Some(Queueing { forward: Span::ZERO, backward: Span::ZERO })] {
+    for report in [None, Some(Queueing::new(Span::ZERO, Span::ZERO))] {
         let without_congestion = |event: &mut Event| {
             if let EventKind::RttSampled(_) = event.kind {
                 event.kind = EventKind::TimerExpired;
             }
             if let EventKind::PacketsAcked(acked) = &mut event.kind {
-                acked.rtt = acked.rtt.map(|rtt| RttSample { latest: Span(rtt.latest.0 >> 2), ..rtt });
+                acked.rtt = acked.rtt.map(|rtt| quartered(&rtt));
                 acked.queueing = report;
             }
         };
@@ -367,11 +372,10 @@ fn enhanced_vegas_without_reverse_queueing_is_vegas() {
             event.kind = EventKind::TimerExpired;
         }
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
-            let rtt = acked.rtt.map(|rtt| RttSample { latest: Span(rtt.latest.0 >> 2), ack_delay: Span::ZERO, ..rtt });
+            let rtt = acked.rtt.map(|rtt| quartered(&rtt).with_ack_delay(Span::ZERO));
             let back = 40_000;
             acked.rtt = rtt.filter(|rtt| rtt.latest.0 > back);
-            acked.one_way =
-                acked.rtt.map(|rtt| OneWay { forward: (rtt.latest.0 - back) as i64, backward: back as i64 });
+            acked.one_way = acked.rtt.map(|rtt| OneWay::new((rtt.latest.0 - back) as i64, back as i64));
         }
     };
     vegas_and::<EnhancedVegas>(without_congestion, |base| enhanced_vegas::Params {
@@ -450,7 +454,7 @@ fn a_composition_of_renos_parts_is_reno() {
                 composed.step(0, &event);
                 reno.step(0, &event);
                 decision = reno.decide(0);
-                let ours = Decision { ecn: Ecn::Unspecified, ..composed.decide(0) };
+                let ours = composed.decide(0).with_ecn(Ecn::Unspecified);
                 assert_eq!(ours, decision, "{detect}, seed {seed}, event {i}: {event:?}");
             }
         }

@@ -185,7 +185,7 @@ fn check(
             prop_assert!(new == old || idle > pto && new == limits.iw, "idling led to {new}");
         }
         TestEvent::RttSample { .. } => {
-            let apart_from_pacing = |decision: Decision| Decision { pacing_rate: None, ..decision };
+            let apart_from_pacing = |decision: Decision| decision.with_pacing_rate(None);
             prop_assert!(
                 apart_from_pacing(is) == apart_from_pacing(was) || scheme.lowers_on_delay && new <= old,
                 "a sample alone gave {new}"

@@ -182,7 +182,7 @@ fn whole_group_replay() {
         for i in 0..EVENTS {
             let place = format!("seed {seed}, event {i}");
             if sender.dice.one_in(40) {
-                let path = Path { mtu: 1200, ..sender.path() };
+                let path = Path::new(sender.path().now, 1200, sender.path().seed);
                 flows.join(&path);
                 reference.join(&path);
             } else if flows.states.len() > 1 && sender.dice.one_in(40) {

@@ -70,23 +70,16 @@ impl AckBatch {
     /// newest packet is the caller's to add.
     #[inline]
     pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> PacketsAcked {
-        let acked = PacketsAcked {
-            bytes: self.bytes,
-            packets: self.packets,
-            fresh_bytes: self.bytes.saturating_sub(self.stale_bytes),
-            newest_sent_at: self.newest,
-            newest_pn: None,
-            newest_in_flight: None,
-            in_flight_before: in_flight.saturating_add(self.bytes),
+        let acked = PacketsAcked::new(
+            self.bytes,
+            self.packets,
+            self.newest,
             in_flight,
-            delivered: self.delivered.saturating_add(self.bytes),
-            app_limited: self.app_limited,
-            rtt,
-            one_way: None,
-            queueing: None,
-            congestion_indication: None,
-            delivery: None,
-        };
+            self.delivered.saturating_add(self.bytes),
+        )
+        .with_fresh_bytes(self.bytes.saturating_sub(self.stale_bytes))
+        .with_app_limited(self.app_limited)
+        .with_rtt(rtt);
         *self = AckBatch::after(acked.delivered);
         acked
     }

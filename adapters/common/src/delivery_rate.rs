@@ -65,13 +65,9 @@ impl DeliveryRateState {
         if self.queue.len() >= HISTORY {
             self.queue.pop_front();
         }
-        let delivery = Delivery {
-            delivered: self.delivered,
-            delivered_at: self.delivered_at,
-            first_sent_at: self.first_sent_at,
-            lost: self.lost,
-            app_limited: self.limited_until.is_some(),
-        };
+        let delivery = Delivery::new(self.delivered, self.delivered_at, self.first_sent_at)
+            .with_lost(self.lost)
+            .with_app_limited(self.limited_until.is_some());
         self.queue.push_back(SendSnapshot { at: now, in_flight, delivery });
     }
 
@@ -128,13 +124,12 @@ mod tests {
         state.sent(Time(12), 3 * PACKET, false);
         let first = acked(&mut state, 110, 10, 2, 1).unwrap();
         assert_eq!(first.in_flight, 2 * PACKET, "both packets of the instant");
-        let start =
-            Delivery { delivered: 0, delivered_at: Time(10), first_sent_at: Time(10), lost: 0, app_limited: false };
+        let start = Delivery::new(0, Time(10), Time(10));
         assert_eq!(first.delivery, start);
         state.sent(Time(110), 2 * PACKET, false);
         assert_eq!(acked(&mut state, 112, 12, 1, 1).unwrap().delivery, start);
         let third = acked(&mut state, 210, 110, 1, 0).unwrap().delivery;
-        let expected = Delivery { delivered: 2 * PACKET, delivered_at: Time(110), first_sent_at: Time(10), ..start };
+        let expected = Delivery::new(2 * PACKET, Time(110), Time(10));
         assert_eq!(third, expected);
     }
 

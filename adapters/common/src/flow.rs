@@ -63,7 +63,7 @@ impl<C: ConfiguredController> Flow<C> {
         let place = Place::Grouped(groups.join(&controller, key));
         let mut flow = Self::start(controller, path, place);
         flow.recorder = recorder;
-        flow.on_event(&Event { now: path.now, kind: EventKind::Joined });
+        flow.on_event(&Event::new(path.now, EventKind::Joined));
         flow
     }
 
@@ -216,7 +216,7 @@ impl<C: ConfiguredController> Clone for Flow<C> {
 impl<C: ConfiguredController> Drop for Flow<C> {
     fn drop(&mut self) {
         if matches!(&self.place, Place::Grouped(membership) if Arc::strong_count(membership) == 1) {
-            self.on_event(&Event { now: self.last, kind: EventKind::Left });
+            self.on_event(&Event::new(self.last, EventKind::Left));
         }
     }
 }
@@ -234,22 +234,13 @@ impl<C: ConfiguredController> fmt::Debug for Flow<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_controllers::event::{LossTrigger, PacketsLost};
+    use windlass_controllers::event::PacketsLost;
 
-    const PATH: Path = Path { now: Time::ZERO, mtu: 1200, seed: 1 };
+    const PATH: Path = Path::new(Time::ZERO, 1200, 1);
 
     fn loss(now: u64) -> Event {
-        let lost = PacketsLost {
-            bytes: 1200,
-            packets: 1,
-            newest_sent_at: Time(now - 1),
-            newest_pn: None,
-            in_flight_before: 12_000,
-            in_flight: 10_800,
-            trigger: LossTrigger::Unknown,
-            transmissions: 1,
-        };
-        Event { now: Time(now), kind: EventKind::PacketsLost(lost) }
+        let lost = PacketsLost::new(1200, 1, Time(now - 1), 10_800).with_in_flight_before(12_000);
+        Event::new(Time(now), EventKind::PacketsLost(lost))
     }
 
     #[test]

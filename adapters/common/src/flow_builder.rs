@@ -195,7 +195,7 @@ impl<C: ConfiguredController> FlowBuilder<C> {
     /// with its group and its recorder.
     #[must_use]
     pub fn start(&self, choice: &Choice<C>, peer: Peer<'_>, now: Time, mtu: u32) -> Flow<C> {
-        let path = Path { now, mtu, seed: self.next_seed() };
+        let path = Path::new(now, mtu, self.next_seed());
         let new = NewFlow { peer, controller: &choice.controller, text: &choice.text, path: &path };
         self.join(&new, self.recorder(&new))
     }

@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn a_window_leaves_a_little_faster_than_it_is_acknowledged() {
         let controller = FixedWindow::configured(10);
-        let state = controller.start(&Path { now: Time::ZERO, mtu: 1000, seed: 0 });
+        let state = controller.start(&Path::new(Time::ZERO, 1000, 0));
         let mut decision = controller.decide(&state, View::solo(&()));
         decision.phase = Phase::CongestionAvoidance;
         assert_eq!(default_pacing(&decision, Span::from_millis(100)), Some(1_000_000));

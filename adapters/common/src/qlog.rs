@@ -224,7 +224,7 @@ fn write_event<W: Write>(trace: &mut Trace<W>, event: &Event, omitted: Omitted) 
                 let trigger = match lost.trigger {
                     LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                     LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
-                    LossTrigger::Unknown => None,
+                    _ => None,
                 };
                 trace.packet_lost(now, PacketType::OneRtt, number, trigger);
             }

@@ -11,8 +11,6 @@ use windlass_controllers::{Decision, Event, Path, Time};
 
 use crate::GroupStep;
 
-mod mirror;
-mod number;
 mod read;
 
 pub use read::{Entry, ReadError, Steps};
@@ -23,10 +21,8 @@ pub struct Start {
     /// The controller with its parameters, as a user types it.
     pub controller: String,
     /// The path.
-    #[serde(with = "mirror::PathDef")]
     pub path: Path,
     /// The decision before the first event.
-    #[serde(with = "mirror::DecisionDef")]
     pub decision: Decision,
 }
 
@@ -34,10 +30,8 @@ pub struct Start {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step {
     /// What the controller was told.
-    #[serde(with = "mirror::EventDef")]
     pub event: Event,
     /// What held from then on.
-    #[serde(with = "mirror::DecisionDef")]
     pub decision: Decision,
     /// When in its group's life it happened; `None` for a flow outside any group.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,9 +48,7 @@ impl Step {
 
 /// The fields of a decision as they are written in a log.
 pub(crate) fn fields(decision: &Decision) -> BTreeMap<String, String> {
-    #[derive(Serialize)]
-    struct Written<'a>(#[serde(with = "mirror::DecisionDef")] &'a Decision);
-    match serde_json::to_value(Written(decision)) {
+    match serde_json::to_value(decision) {
         Ok(serde_json::Value::Object(fields)) => {
             fields.into_iter().map(|(name, value)| (name, value.to_string())).collect()
         }

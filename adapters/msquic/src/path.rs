@@ -1,7 +1,7 @@
 //! One path of a connection as a windlass flow.
 
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002};
-use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, OneWay, SpuriousLoss};
+use windlass_controllers::event::{self, EcnCe, IdleRestart, OneWay, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
 
@@ -78,7 +78,7 @@ impl<E: ConfiguredController> Path<E> {
     }
 
     fn emit(&mut self, kind: EventKind) {
-        self.flow.on_event(&Event { now: self.now, kind });
+        self.flow.on_event(&Event::new(self.now, kind));
     }
 
     /// Sets the time and the size of datagrams. Time never goes back: MsQuic's send times are a
@@ -109,7 +109,7 @@ impl<E: ConfiguredController> Path<E> {
         self.smoothed = Some(smoothed);
         self.pto = rfc9002::probe_timeout(smoothed, variation, rfc9002::DEFAULT_MAX_ACK_DELAY);
         let (latest, min, ack_delay) = (span(rtt.latest_us), span(rtt.min_us), span(rtt.ack_delay_us));
-        Some(event::RttSample { latest, smoothed, variation, min, ack_delay })
+        Some(event::RttSample::new(latest, smoothed, variation, min).with_ack_delay(ack_delay))
     }
 }
 
@@ -118,7 +118,7 @@ impl<E: ConfiguredController> Path<E> {
 fn one_way(rtt: &event::RttSample, one_way_us: i64) -> OneWay {
     let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
     let forward = one_way_us.saturating_mul(1000).saturating_sub(signed(rtt.ack_delay));
-    OneWay { forward, backward: signed(rtt.adjusted()).saturating_sub(forward) }
+    OneWay::new(forward, signed(rtt.adjusted()).saturating_sub(forward))
 }
 
 impl<E: ConfiguredController> PathEvents for Path<E> {
@@ -137,17 +137,13 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         }
         let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
         if let Some(idle) = idle {
-            self.emit(EventKind::IdleRestart(IdleRestart { idle, pto: self.pto }));
+            self.emit(EventKind::IdleRestart(IdleRestart::new(idle, self.pto)));
         }
         if self.wants_packet_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
-            self.emit(EventKind::PacketSent(event::PacketSent {
-                bytes,
-                pn: Some(sent.number),
-                in_flight,
-                app_limited,
-                place: None,
-            }));
+            self.emit(EventKind::PacketSent(
+                event::PacketSent::new(bytes, in_flight).with_pn(Some(sent.number)).with_app_limited(app_limited),
+            ));
         }
         mtu_changed || idle.is_some() || self.wants_packet_sent
     }
@@ -170,9 +166,10 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.batch.app_limited(app_limited);
         let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
-        let acks = event::PacketsAcked { newest_pn: Some(newest.number), one_way, ..self.batch.finish(in_flight, rtt) };
+        let mut acks = self.batch.finish(in_flight, rtt);
+        (acks.newest_pn, acks.one_way) = (Some(newest.number), one_way);
         // Where it is, and not moved there.
-        let mut event = Event { now: self.now, kind: EventKind::PacketsAcked(acks) };
+        let mut event = Event::new(self.now, EventKind::PacketsAcked(acks));
         if let EventKind::PacketsAcked(acks) = &mut event.kind {
             acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before.into());
             self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
@@ -182,35 +179,31 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
 
     fn on_ecn_ce(&mut self, ecn_ce: &abi::EcnCe) {
         self.at(ecn_ce.now_us, ecn_ce.mtu);
-        self.emit(EventKind::EcnCe(EcnCe {
-            packets: ecn_ce.packets,
-            newest_sent_at: self.time(ecn_ce.newest_sent_us),
-            newest_pn: Some(ecn_ce.newest_number),
-            in_flight: ecn_ce.in_flight.into(),
-        }));
+        self.emit(EventKind::EcnCe(
+            EcnCe::new(ecn_ce.packets, self.time(ecn_ce.newest_sent_us), ecn_ce.in_flight.into())
+                .with_newest_pn(Some(ecn_ce.newest_number)),
+        ));
     }
 
     fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
         self.at(lost.now_us, lost.mtu);
         self.in_flight.lost(lost.bytes.into());
         let newest = packets.last();
-        let losses = event::PacketsLost {
-            bytes: lost.bytes.into(),
-            packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
-            newest_sent_at: newest.map_or(self.now, |newest| self.time(newest.sent_us)),
-            newest_pn: newest.map(|newest| newest.number),
-            in_flight_before: lost.in_flight_before.into(),
-            in_flight: lost.in_flight.into(),
-            trigger: LossTrigger::Unknown,
-            transmissions: 1,
-        };
+        let losses = event::PacketsLost::new(
+            lost.bytes.into(),
+            u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
+            newest.map_or(self.now, |newest| self.time(newest.sent_us)),
+            lost.in_flight.into(),
+        )
+        .with_newest_pn(newest.map(|newest| newest.number))
+        .with_in_flight_before(lost.in_flight_before.into());
         let persistent = lost.flags & abi::lost::PERSISTENT != 0;
         self.emit(if persistent { EventKind::PersistentCongestion(losses) } else { EventKind::PacketsLost(losses) });
     }
 
     fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss) {
         self.at(spurious_loss.now_us, spurious_loss.mtu);
-        self.emit(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.time(spurious_loss.newest_sent_us) }));
+        self.emit(EventKind::SpuriousLoss(SpuriousLoss::new(self.time(spurious_loss.newest_sent_us))));
     }
 
     fn on_discarded(&mut self, now_us: u64, in_flight: u32) {

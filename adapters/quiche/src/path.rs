@@ -6,7 +6,7 @@ use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
 use windlass_adapter::rfc9002::GRANULARITY;
 use windlass_adapter::std_time::{Clock, span};
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
-use windlass_controllers::event::{self, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost, SpuriousLoss};
+use windlass_controllers::event::{self, EcnCe, IdleRestart, PacketsAcked, PacketsLost, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::app_limited::AppLimited;
@@ -155,7 +155,7 @@ impl<E: ConfiguredController> Path<E> {
 
     #[inline]
     fn emit(&mut self, now: Time, kind: EventKind) {
-        self.flow.on_event(&Event { now, kind });
+        self.flow.on_event(&Event::new(now, kind));
     }
 
     /// A packet left; returns whether the flow had an event.
@@ -174,7 +174,7 @@ impl<E: ConfiguredController> Path<E> {
             self.in_flight.add(bytes);
         } else if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
             let pto = self.pto();
-            self.emit(now, EventKind::IdleRestart(IdleRestart { idle, pto }));
+            self.emit(now, EventKind::IdleRestart(IdleRestart::new(idle, pto)));
             emitted = true;
         }
         let in_flight = self.in_flight.bytes();
@@ -183,7 +183,7 @@ impl<E: ConfiguredController> Path<E> {
             self.app_limited = false;
         }
         if self.wants_packet_sent {
-            let sent = event::PacketSent { bytes, pn: Some(packet.number), in_flight, app_limited: false, place: None };
+            let sent = event::PacketSent::new(bytes, in_flight).with_pn(Some(packet.number));
             self.emit(now, EventKind::PacketSent(sent));
         }
         emitted
@@ -214,7 +214,7 @@ impl<E: ConfiguredController> Path<E> {
     pub(crate) fn on_ack_frame(&mut self, now: Instant, acknowledges: &dyn Fn(u64) -> bool) -> bool {
         if let Some(newest_sent_at) = self.episode.on_ack_frame(acknowledges) {
             let now = self.clock.advance(now);
-            self.emit(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
+            self.emit(now, EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)));
         }
         // Where nothing is missing any more, the decision says so.
         self.episode.missing().is_none()
@@ -270,19 +270,15 @@ impl<E: ConfiguredController> Path<E> {
         // Acknowledgements of Initial packets are not delayed (`RFC 9000 §13.2.1`).
         let delayed = event.ack_frame.filter(|frame| frame.space != Space::Initial);
         let ack_delay = delayed.map_or(Span::ZERO, |frame| Span::from_micros(frame.ack_delay));
-        Some(event::RttSample { latest: span(rtt.latest()), smoothed, variation, min: span(rtt.min()), ack_delay })
+        Some(event::RttSample::new(span(rtt.latest()), smoothed, variation, span(rtt.min())).with_ack_delay(ack_delay))
     }
 
     /// CE marks and losses of a congestion event.
     fn on_marks_and_losses(&mut self, now: Time, event: &CongestionEvent<'_>, marks: u32) {
         let before = event.in_flight_before as u64;
         if let Some(newest) = newest(event.acked).filter(|_| marks > 0) {
-            let marked = EcnCe {
-                packets: marks,
-                newest_sent_at: self.clock.time(newest.sent_at()),
-                newest_pn: Some(newest.number()),
-                in_flight: before,
-            };
+            let marked =
+                EcnCe::new(marks, self.clock.time(newest.sent_at()), before).with_newest_pn(Some(newest.number()));
             self.emit(now, EventKind::EcnCe(marked));
         }
         let mut losses = Losses::default();
@@ -295,16 +291,9 @@ impl<E: ConfiguredController> Path<E> {
         }
         let Some((newest_sent_at, newest_pn)) = losses.newest else { return };
         self.in_flight.lost(losses.bytes);
-        let lost = PacketsLost {
-            bytes: losses.bytes,
-            packets: losses.packets,
-            newest_sent_at,
-            newest_pn: Some(newest_pn),
-            in_flight_before: before,
-            in_flight: before.saturating_sub(losses.bytes),
-            trigger: LossTrigger::Unknown,
-            transmissions: 1,
-        };
+        let lost = PacketsLost::new(losses.bytes, losses.packets, newest_sent_at, before.saturating_sub(losses.bytes))
+            .with_newest_pn(Some(newest_pn))
+            .with_in_flight_before(before);
         let persistent = losses.packets > 1 && self.is_persistent(event.lost);
         self.emit(now, if persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) });
     }
@@ -339,10 +328,11 @@ impl<E: ConfiguredController> Path<E> {
         let rtt = sample(self);
         let app_limited = self.limited.at_send_of(newest);
         batch.app_limited(app_limited);
-        let acked = PacketsAcked { newest_pn: Some(newest), ..batch.finish(event.in_flight as u64, rtt) };
+        let mut acked = batch.finish(event.in_flight as u64, rtt);
+        acked.newest_pn = Some(newest);
         self.delivered = acked.delivered;
         // Filled in place: moving it into the event would cost a tenth of the rest.
-        let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
+        let mut event = Event::new(now, EventKind::PacketsAcked(acked));
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
             self.in_flight.fill_delivery_rate(now, acked, app_limited);
         }

@@ -74,8 +74,8 @@ fn a_recorder_is_made_for_every_flow() {
     flows[1].on_mtu_update(1300);
     assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [5]);
     let made: Vec<Path> = made.try_iter().collect();
-    assert_eq!(made[0], Path { now: Time(0), mtu: 1200, seed: 7 });
-    assert_eq!(made[1], Path { now: Time(5), mtu: 1400, seed: 8 });
+    assert_eq!(made[0], Path::new(Time(0), 1200, 7));
+    assert_eq!(made[1], Path::new(Time(5), 1400, 8));
 }
 
 #[test]

@@ -21,24 +21,8 @@ pub(crate) struct Frame {
 
 impl Default for Frame {
     fn default() -> Self {
-        let acked = PacketsAcked {
-            bytes: 0,
-            packets: 0,
-            fresh_bytes: 0,
-            newest_sent_at: Time::ZERO,
-            newest_pn: None,
-            newest_in_flight: None,
-            in_flight_before: 0,
-            in_flight: 0,
-            delivered: 0,
-            app_limited: false,
-            rtt: None,
-            one_way: None,
-            queueing: None,
-            congestion_indication: None,
-            delivery: None,
-        };
-        let ack = Event { now: Time::ZERO, kind: EventKind::PacketsAcked(acked) };
+        let acked = PacketsAcked::new(0, 0, Time::ZERO, 0, 0);
+        let ack = Event::new(Time::ZERO, EventKind::PacketsAcked(acked));
         Frame { open: false, marks: 0, lost: Losses::default(), ack }
     }
 }

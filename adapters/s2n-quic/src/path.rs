@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
 use windlass_adapter::{Flow, InFlight, rfc9002};
-use windlass_controllers::event::{EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsLost, RttSample};
+use windlass_controllers::event::{EcnCe, IdleRestart, PacketSent, PacketsLost, RttSample};
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
@@ -215,7 +215,7 @@ impl<C: ConfiguredController> Path<C> {
     #[inline(never)]
     fn on_event(&mut self, now: Time, kind: EventKind) {
         let FlowState::Running(flow) = &mut self.flow_state else { return };
-        let event = Event { now, kind };
+        let event = Event::new(now, kind);
         self.sending.apply(flow.on_event(&event), &event.kind);
     }
 
@@ -242,19 +242,10 @@ impl<C: ConfiguredController> Path<C> {
         }
         if marks > 0 {
             let in_flight = in_flight.saturating_add(lost.bytes);
-            self.on_event(now, EventKind::EcnCe(EcnCe { packets: marks, newest_sent_at, newest_pn: None, in_flight }));
+            self.on_event(now, EventKind::EcnCe(EcnCe::new(marks, newest_sent_at, in_flight)));
         }
         if lost.packets > 0 {
-            let event = PacketsLost {
-                bytes: lost.bytes,
-                packets: lost.packets,
-                newest_sent_at: lost.newest_sent_at,
-                newest_pn: None,
-                in_flight_before: in_flight.saturating_add(lost.bytes),
-                in_flight,
-                trigger: LossTrigger::Unknown,
-                transmissions: 1,
-            };
+            let event = PacketsLost::new(lost.bytes, lost.packets, lost.newest_sent_at, in_flight);
             self.on_event(
                 now,
                 if lost.persistent { EventKind::PersistentCongestion(event) } else { EventKind::PacketsLost(event) },
@@ -330,17 +321,14 @@ impl<C: ConfiguredController> Path<C> {
                 self.start(now);
             }
             if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-                self.on_event(now, EventKind::IdleRestart(IdleRestart { idle, pto: pto(rtt) }));
+                self.on_event(now, EventKind::IdleRestart(IdleRestart::new(idle, pto(rtt))));
             }
             self.count_sent(now, bytes);
         }
         let app_limited = self.is_app_limited(app_limited);
         if self.wants_packet_sent && bytes > 0 {
             let in_flight = self.in_flight.bytes();
-            self.on_event(
-                now,
-                EventKind::PacketSent(PacketSent { bytes, pn: None, in_flight, app_limited, place: None }),
-            );
+            self.on_event(now, EventKind::PacketSent(PacketSent::new(bytes, in_flight).with_app_limited(app_limited)));
         }
         self.update_cache(cached);
         self.info(now, app_limited)
@@ -377,7 +365,7 @@ impl<C: ConfiguredController> Path<C> {
         let ack_delay = ack_delay(self.sending.smoothed, smoothed, latest, || short(rtt.max_ack_delay()));
         self.sending.smoothed = smoothed;
         let (variation, min) = (short(rtt.rttvar()), short(rtt.min_rtt()));
-        *self.frame.rtt() = Some(RttSample { latest, smoothed, variation, min, ack_delay });
+        *self.frame.rtt() = Some(RttSample::new(latest, smoothed, variation, min).with_ack_delay(ack_delay));
     }
 
     /// A packet was declared lost.

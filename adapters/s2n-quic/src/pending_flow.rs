@@ -31,13 +31,13 @@ impl<C: ConfiguredController> PendingFlow<C> {
     /// The window the flow will start with, bytes.
     pub(crate) fn initial_window(&self, mtu: u32) -> u64 {
         let controller = self.controller();
-        let state = controller.start(&Path { now: Time::ZERO, mtu, seed: self.seed });
+        let state = controller.start(&Path::new(Time::ZERO, mtu, self.seed));
         controller.decide(&state, View::solo(&controller.group())).cwnd
     }
 
     /// The flow, which starts `now` on a path of datagrams of `mtu` bytes.
     pub(crate) fn start(&self, now: Time, mtu: u32) -> Flow<C> {
-        let path = Path { now, mtu, seed: self.seed };
+        let path = Path::new(now, mtu, self.seed);
         let new =
             NewFlow { peer: self.peer.into(), controller: self.controller(), text: &self.choice.text, path: &path };
         let recorder = self.builder.recorder(&new);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::pipe::Pipe;
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
-use crate::event::{IdleRestart, OneWay, PacketsAcked, PacketsLost, Queueing, RttSample, SpuriousLoss};
+use crate::event::{IdleRestart, OneWay, PacketsAcked, Queueing, RttSample, SpuriousLoss};
 use crate::parts::vegas::{ByGradient, Delays, Gradient, Scheme, Told, Trail, VegasBased};
 use crate::parts::window::Window;
 use crate::{Controller, EventKind, Parameters, Span, Time};
@@ -133,13 +133,13 @@ impl<S: Scheme> Driven<S> {
     /// act on.
     pub fn decide(&mut self) {
         self.state.acting = false;
-        let ack = PacketsAcked { app_limited: true, rtt: None, ..self.ack(trip(0)) };
+        let ack = self.ack(trip(0)).with_app_limited(true).with_rtt(None);
         self.apply(EventKind::PacketsAcked(ack));
     }
 
     /// Loses a packet sent at `sent_at` of data transmitted `transmissions` times.
     pub fn lose(&mut self, sent_at: u64, transmissions: u32) {
-        self.apply(EventKind::PacketsLost(PacketsLost { transmissions, ..lost(Time(sent_at)) }));
+        self.apply(EventKind::PacketsLost(lost(Time(sent_at)).with_transmissions(transmissions)));
     }
 
     /// Loses a packet sent just now.
@@ -194,11 +194,8 @@ pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
 pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
     Measured {
         rtt: 100 * MS + forward + backward,
-        one_way: Some(OneWay {
-            forward: (60 * MS + forward) as i64 + offset,
-            backward: (40 * MS + backward) as i64 - offset,
-        }),
-        queueing: Some(Queueing { forward: Span(forward), backward: Span(backward) }),
+        one_way: Some(OneWay::new((60 * MS + forward) as i64 + offset, (40 * MS + backward) as i64 - offset)),
+        queueing: Some(Queueing::new(Span(forward), Span(backward))),
     }
 }
 
@@ -214,9 +211,9 @@ impl<S: Scheme> Driven<S> {
             Happening::Loss(transmissions, age) => self.lose(ago(*age).0, *transmissions),
             Happening::Mark(age) => self.apply(EventKind::EcnCe(marked(ago(*age)))),
             Happening::Timeout => self.apply(EventKind::PersistentCongestion(lost(ago(0)))),
-            Happening::Undo => self.apply(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: ago(0) })),
+            Happening::Undo => self.apply(EventKind::SpuriousLoss(SpuriousLoss::new(ago(0)))),
             Happening::IdleRestart(idle) => {
-                self.apply(EventKind::IdleRestart(IdleRestart { idle: Span(*idle), pto: Span(300 * MS) }));
+                self.apply(EventKind::IdleRestart(IdleRestart::new(Span(*idle), Span(300 * MS))));
             }
             Happening::Mtu(mtu) => self.apply(EventKind::MtuUpdated(*mtu)),
         }

@@ -20,7 +20,7 @@ pub fn group<C: Controller + core::fmt::Debug + 'static>(params: C::Params, wind
 
 /// An event of member `me` at `ms`.
 pub fn on<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, kind: EventKind) {
-    group.step(me, &Event { now: Time(ms * 1_000_000), kind });
+    group.step(me, &Event::new(Time(ms * 1_000_000), kind));
 }
 
 /// Loses a packet just sent.

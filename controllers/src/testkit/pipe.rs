@@ -73,11 +73,11 @@ impl Pipe {
                 delivered,
                 newest_in_flight: with,
                 rtt: Some(crate::event::RttSample { min: Span(least), ..rtt(Span(now - sent)) }),
-                one_way: Some(OneWay { forward: (now - sent) as i64, backward: 0 }),
+                one_way: Some(OneWay::new((now - sent) as i64, 0)),
                 ..acked(unacknowledged, Time(sent))
             };
             unacknowledged = 0;
-            let event = Event { now: Time(now), kind: EventKind::PacketsAcked(frame) };
+            let event = Event::new(Time(now), EventKind::PacketsAcked(frame));
             C::step(params, &mut state, Table::solo(&mut ()), &event);
         }
     }

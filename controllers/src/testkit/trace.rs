@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::{MTU, acked, lost, marked, rtt};
-use crate::event::{Delivery, IdleRestart, PacketsAcked, ProbeReceived, SpuriousLoss};
+use crate::event::{Delivery, IdleRestart, ProbeReceived, SpuriousLoss};
 use crate::{Decision, Event, EventKind, Span, Time};
 
 /// Something that happens to a flow. Ages are how long ago, in microseconds, the newest
@@ -63,35 +63,29 @@ impl Act {
     pub fn events(&self, now: Time, decision: &Decision) -> Vec<Event> {
         let sent = |age: u64| Time(now.0.saturating_sub(Span::from_micros(age).0));
         let sample = |age: u64| Some(rtt(Span::from_micros(age.max(1))));
-        let one = |kind| vec![Event { now, kind }];
+        let one = |kind| vec![Event::new(now, kind)];
         match *self {
             Act::Ack { packets, age, app_limited } => {
                 let acked = acked(packets, sent(age));
                 let fresh = decision.recovery_start.is_none_or(|start| acked.newest_sent_at > start);
                 let fresh_bytes = if fresh { acked.bytes } else { 0 };
-                let delivery = Delivery {
-                    delivered: 0,
-                    delivered_at: sent(age),
-                    first_sent_at: sent(2 * age),
-                    lost: 0,
-                    app_limited,
-                };
+                let delivery = Delivery::new(0, sent(age), sent(2 * age)).with_app_limited(app_limited);
                 let delivery = Some(delivery);
-                one(EventKind::PacketsAcked(PacketsAcked {
-                    app_limited,
-                    fresh_bytes,
-                    rtt: sample(age),
-                    delivery,
-                    ..acked
-                }))
+                one(EventKind::PacketsAcked(
+                    acked
+                        .with_app_limited(app_limited)
+                        .with_fresh_bytes(fresh_bytes)
+                        .with_rtt(sample(age))
+                        .with_delivery(delivery),
+                ))
             }
             Act::Mark { age } => one(EventKind::EcnCe(marked(sent(age)))),
             Act::Loss { age } => one(EventKind::PacketsLost(lost(sent(age)))),
             Act::Timeout => one(EventKind::PersistentCongestion(lost(sent(0)))),
-            Act::Spurious { age } => one(EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(age) })),
+            Act::Spurious { age } => one(EventKind::SpuriousLoss(SpuriousLoss::new(sent(age)))),
             Act::Mtu(mtu) => one(EventKind::MtuUpdated(mtu)),
             Act::IdleRestart { ms } => {
-                one(EventKind::IdleRestart(IdleRestart { idle: Span::from_millis(ms), pto: Span::from_millis(300) }))
+                one(EventKind::IdleRestart(IdleRestart::new(Span::from_millis(ms), Span::from_millis(300))))
             }
             Act::Tick => one(EventKind::TimerExpired),
             Act::Train { marked, lost } => {
@@ -99,8 +93,8 @@ impl Act {
                 let bit = |bits: u64, index: u32| bits >> index.min(63) & 1 == 1;
                 (0..packets)
                     .filter(|&index| !bit(lost, index))
-                    .map(|index| ProbeReceived { train, index, ce: bit(marked, index), one_way: None, sent_at: now })
-                    .map(|probed| Event { now, kind: EventKind::ProbeReceived(probed) })
+                    .map(|index| ProbeReceived::new(train, index, now).with_ce(bit(marked, index)))
+                    .map(|probed| Event::new(now, EventKind::ProbeReceived(probed)))
                     .collect()
             }
         }
@@ -115,7 +109,7 @@ pub fn run<C: crate::Controller<Group = ()>>(
     script: &[(u64, Act)],
     mut observe: impl FnMut(&C::State, &Event, &C::State),
 ) -> C::State {
-    let mut state = C::start(params, &crate::Path { now: Time::ZERO, mtu: MTU, seed });
+    let mut state = C::start(params, &crate::Path::new(Time::ZERO, MTU, seed));
     let mut now = Time::ZERO;
     for (passed, act) in script {
         now += Span::from_micros(*passed);

@@ -30,13 +30,13 @@ impl<E: ConfiguredController> Flows<E> {
         self.members.push(Member::new(self.next_id));
         self.states.push(state);
         self.next_id += 1;
-        self.step(self.states.len() - 1, &Event { now, kind: EventKind::Joined });
+        self.step(self.states.len() - 1, &Event::new(now, EventKind::Joined));
     }
 
     /// A flow leaves, announced or not.
     pub fn leave(&mut self, me: usize, now: Time, says_so: bool) -> E::State {
         if says_so {
-            self.step(me, &Event { now, kind: EventKind::Left });
+            self.step(me, &Event::new(now, EventKind::Left));
         }
         self.members.remove(me);
         self.states.remove(me)

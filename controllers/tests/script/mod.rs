@@ -27,44 +27,19 @@ pub type Script = Vec<(u64, TestEvent)>;
 
 fn rtt(us: u64) -> RttSample {
     let latest = Span::from_micros(us);
-    RttSample { latest, smoothed: latest, variation: Span(latest.0 / 8), min: latest, ack_delay: Span::ZERO }
+    RttSample::new(latest, latest, Span(latest.0 / 8), latest)
 }
 
 fn lost(newest_sent_at: Time) -> PacketsLost {
     let in_flight_before = 10 * MTU;
     let in_flight = in_flight_before - MTU;
     let trigger = LossTrigger::PacketThreshold;
-    PacketsLost {
-        bytes: MTU,
-        packets: 1,
-        newest_sent_at,
-        newest_pn: None,
-        in_flight_before,
-        in_flight,
-        trigger,
-        transmissions: 1,
-    }
+    PacketsLost::new(MTU, 1, newest_sent_at, in_flight).with_in_flight_before(in_flight_before).with_trigger(trigger)
 }
 
 fn acked(packets: u32, newest_sent_at: Time) -> PacketsAcked {
     let bytes = u64::from(packets) * MTU;
-    PacketsAcked {
-        bytes,
-        packets,
-        fresh_bytes: bytes,
-        newest_sent_at,
-        newest_pn: None,
-        newest_in_flight: None,
-        in_flight_before: bytes,
-        in_flight: 0,
-        delivered: bytes,
-        app_limited: false,
-        rtt: None,
-        one_way: None,
-        queueing: None,
-        congestion_indication: None,
-        delivery: None,
-    }
+    PacketsAcked::new(bytes, packets, newest_sent_at, 0, bytes)
 }
 
 impl TestEvent {
@@ -74,21 +49,19 @@ impl TestEvent {
         let kind = match *self {
             TestEvent::Ack { packets, ago, limited, rtt: sample } => {
                 let rtt = sample.map(|us| rtt(us * stretch));
-                EventKind::PacketsAcked(PacketsAcked { app_limited: limited, rtt, ..acked(packets, sent(ago)) })
+                EventKind::PacketsAcked(acked(packets, sent(ago)).with_app_limited(limited).with_rtt(rtt))
             }
             TestEvent::Loss { ago } => EventKind::PacketsLost(lost(sent(ago))),
-            TestEvent::Mark { ago } => {
-                EventKind::EcnCe(EcnCe { packets: 1, newest_sent_at: sent(ago), newest_pn: None, in_flight: 10 * MTU })
-            }
+            TestEvent::Mark { ago } => EventKind::EcnCe(EcnCe::new(1, sent(ago), 10 * MTU)),
             TestEvent::PersistentCongestion => EventKind::PersistentCongestion(lost(sent(1))),
-            TestEvent::SpuriousLoss => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: sent(1) }),
-            TestEvent::Idle { idle, pto } => EventKind::IdleRestart(IdleRestart {
-                idle: Span::from_micros(idle * stretch),
-                pto: Span::from_micros(pto * stretch),
-            }),
+            TestEvent::SpuriousLoss => EventKind::SpuriousLoss(SpuriousLoss::new(sent(1))),
+            TestEvent::Idle { idle, pto } => EventKind::IdleRestart(IdleRestart::new(
+                Span::from_micros(idle * stretch),
+                Span::from_micros(pto * stretch),
+            )),
             TestEvent::RttSample { rtt: us } => EventKind::RttSampled(rtt(us * stretch)),
         };
-        Event { now, kind }
+        Event::new(now, kind)
     }
 }
 
@@ -122,7 +95,7 @@ impl Flow {
     pub fn new(algorithm: Algorithm, stretch: u64) -> Flow {
         let mut flows = Flows::new(algorithm);
         let now = Time(1_000_000_000 * stretch);
-        flows.join(&Path { now, mtu: MTU as u32, seed: 1 });
+        flows.join(&Path::new(now, MTU as u32, 1));
         Flow { flows, now, stretch }
     }
 

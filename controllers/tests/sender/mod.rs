@@ -77,7 +77,7 @@ impl Sender {
     }
 
     pub fn path(&self) -> Path {
-        Path { now: self.now, mtu: self.mtu as u32, seed: self.seed }
+        Path::new(self.now, self.mtu as u32, self.seed)
     }
 
     fn number(&mut self, plausible: u64) -> u64 {
@@ -94,13 +94,8 @@ impl Sender {
 
     fn rtt(&mut self) -> RttSample {
         let latest = self.base_rtt + self.queue;
-        RttSample {
-            latest: self.span(latest),
-            smoothed: self.span(latest),
-            variation: self.span(Span(latest.0 / 8)),
-            min: self.span(self.base_rtt),
-            ack_delay: self.span(Span::ZERO),
-        }
+        RttSample::new(self.span(latest), self.span(latest), self.span(Span(latest.0 / 8)), self.span(self.base_rtt))
+            .with_ack_delay(self.span(Span::ZERO))
     }
 
     /// The next event of a sender that lives by `decision`.
@@ -114,25 +109,20 @@ impl Sender {
         let kind = match self.dice.below(100) {
             0..=69 => EventKind::PacketsAcked(self.acked(rtt)),
             70..=74 => EventKind::PacketsLost(self.lost(rtt)),
-            75..=78 => EventKind::EcnCe(EcnCe {
-                packets: self.number(1 + self.pn % 3) as u32,
-                newest_sent_at: self.sent_at(rtt),
-                newest_pn: Some(self.pn),
-                in_flight: self.in_flight,
-            }),
+            75..=78 => EventKind::EcnCe(
+                EcnCe::new(self.number(1 + self.pn % 3) as u32, self.sent_at(rtt), self.in_flight)
+                    .with_newest_pn(Some(self.pn)),
+            ),
             79 => EventKind::PersistentCongestion(self.lost(rtt)),
-            80..=81 => EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.sent_at(rtt) }),
+            80..=81 => EventKind::SpuriousLoss(SpuriousLoss::new(self.sent_at(rtt))),
             82 => EventKind::MtuUpdated(self.resize()),
-            83 => EventKind::IdleRestart(IdleRestart {
-                idle: self.span(Span(rtt.0 * 4)),
-                pto: self.span(Span(rtt.0 * 2)),
-            }),
+            83 => EventKind::IdleRestart(IdleRestart::new(self.span(Span(rtt.0 * 4)), self.span(Span(rtt.0 * 2)))),
             84..=88 => EventKind::TimerExpired,
             89..=92 => EventKind::RttSampled(self.rtt()),
             93 => EventKind::PacketSent(self.sent(decision)),
             _ => EventKind::ProbeReceived(self.probed(decision)),
         };
-        Event { now: self.now, kind }
+        Event::new(self.now, kind)
     }
 
     /// Queueing drifts like a random walk between nothing and three base RTTs.
@@ -166,43 +156,39 @@ impl Sender {
         let bytes = self.number(plausible);
         let fresh = if self.dice.one_in(5) { self.dice.below(bytes.max(1)) } else { bytes };
         let offset = self.dice.pick(&[0, -5_000_000_000, 1 << 40]);
-        let one_way = OneWay {
-            forward: (self.number(rtt.0 / 2) as i64).wrapping_add(offset),
-            backward: (self.number(rtt.0 / 2) as i64).wrapping_sub(offset),
-        };
-        PacketsAcked {
-            bytes,
-            packets: self.number(packets) as u32,
-            fresh_bytes: self.number(fresh),
-            newest_sent_at: self.sent_at(rtt),
-            newest_pn: (!self.dice.one_in(10)).then_some(self.pn),
-            newest_in_flight: (!self.dice.one_in(10)).then_some(before),
-            in_flight_before: self.number(before),
-            in_flight: self.in_flight,
-            delivered: self.delivered,
-            app_limited: self.dice.one_in(8),
-            rtt: if self.dice.one_in(6) { None } else { Some(self.rtt()) },
-            one_way: (!self.dice.one_in(4)).then_some(one_way),
-            queueing: if self.dice.one_in(2) {
-                Some(Queueing { forward: self.span(self.queue), backward: self.span(Span(1000)) })
+        let one_way = OneWay::new(
+            (self.number(rtt.0 / 2) as i64).wrapping_add(offset),
+            (self.number(rtt.0 / 2) as i64).wrapping_sub(offset),
+        );
+        // The order of these draws is part of the recorded digests.
+        let (packets, fresh) = (self.number(packets) as u32, self.number(fresh));
+        PacketsAcked::new(bytes, packets, self.sent_at(rtt), self.in_flight, self.delivered)
+            .with_fresh_bytes(fresh)
+            .with_newest_pn((!self.dice.one_in(10)).then_some(self.pn))
+            .with_newest_in_flight((!self.dice.one_in(10)).then_some(before))
+            .with_in_flight_before(self.number(before))
+            .with_app_limited(self.dice.one_in(8))
+            .with_rtt(if self.dice.one_in(6) { None } else { Some(self.rtt()) })
+            .with_one_way((!self.dice.one_in(4)).then_some(one_way))
+            .with_queueing(if self.dice.one_in(2) {
+                Some(Queueing::new(self.span(self.queue), self.span(Span(1000))))
             } else {
                 None
-            },
-            congestion_indication: self.dice.pick(&[None, Some(false), Some(true)]),
-            delivery: (!self.dice.one_in(10)).then(|| self.delivery(rtt)),
-        }
+            })
+            .with_congestion_indication(self.dice.pick(&[None, Some(false), Some(true)]))
+            .with_delivery((!self.dice.one_in(10)).then(|| self.delivery(rtt)))
     }
 
     /// What was delivered a round trip ago, or so.
     fn delivery(&mut self, rtt: Span) -> Delivery {
         let ago = self.dice.below(3 * rtt.0 + 1);
-        Delivery {
-            delivered: self.number(self.delivered.saturating_sub(self.in_flight)),
-            delivered_at: self.sent_at(rtt),
-            first_sent_at: self.sent_at(rtt + Span(ago)),
-            lost: self.number(0),
-            app_limited: self.dice.one_in(8),
-        }
+        Delivery::new(
+            self.number(self.delivered.saturating_sub(self.in_flight)),
+            self.sent_at(rtt),
+            self.sent_at(rtt + Span(ago)),
+        )
+        .with_lost(self.number(0))
+        .with_app_limited(self.dice.one_in(8))
     }
 
     fn lost(&mut self, rtt: Span) -> PacketsLost {
@@ -210,36 +196,33 @@ impl Sender {
         let before = self.in_flight;
         let bytes = (packets * self.mtu).min(before);
         self.in_flight -= bytes;
-        PacketsLost {
-            bytes: self.number(bytes),
-            packets: self.number(packets) as u32,
-            newest_sent_at: self.sent_at(rtt),
-            newest_pn: Some(self.pn),
-            in_flight_before: self.number(before),
-            in_flight: self.in_flight,
-            trigger: self.dice.pick(&[LossTrigger::PacketThreshold, LossTrigger::TimeThreshold, LossTrigger::Unknown]),
-            transmissions: self.number(1) as u32,
-        }
+        PacketsLost::new(self.number(bytes), self.number(packets) as u32, self.sent_at(rtt), self.in_flight)
+            .with_newest_pn(Some(self.pn))
+            .with_in_flight_before(self.number(before))
+            .with_trigger(self.dice.pick(&[
+                LossTrigger::PacketThreshold,
+                LossTrigger::TimeThreshold,
+                LossTrigger::Unknown,
+            ]))
+            .with_transmissions(self.number(1) as u32)
     }
 
     fn sent(&mut self, decision: &Decision) -> PacketSent {
         let place = decision.train.filter(|_| !self.dice.one_in(4)).map(|plan| {
             let last = u64::from(plan.packets.saturating_sub(1));
             let index = if self.dice.one_in(2) { last } else { self.dice.below(last + 2) };
-            Place { train: self.number(u64::from(plan.id)) as u32, index: self.number(index) as u32 }
+            Place::new(self.number(u64::from(plan.id)) as u32, self.number(index) as u32)
         });
-        PacketSent { bytes: self.mtu, pn: Some(self.pn), in_flight: self.in_flight, app_limited: false, place }
+        PacketSent::new(self.mtu, self.in_flight).with_pn(Some(self.pn)).with_place(place)
     }
 
     fn probed(&mut self, decision: &Decision) -> ProbeReceived {
         let (train, packets) = decision.train.map_or((0, 15), |plan| (plan.id, plan.packets));
         let index = self.dice.below(u64::from(packets) + 1);
-        ProbeReceived {
-            train: self.number(u64::from(train)) as u32,
-            index: self.number(index) as u32,
-            ce: self.dice.one_in(3),
-            one_way: if self.dice.one_in(3) { None } else { Some(self.number(self.queue.0) as i64) },
-            sent_at: self.sent_at(self.base_rtt + self.queue),
-        }
+        let (train, index) = (self.number(u64::from(train)) as u32, self.number(index) as u32);
+        let ce = self.dice.one_in(3);
+        let one_way = if self.dice.one_in(3) { None } else { Some(self.number(self.queue.0) as i64) };
+        let sent_at = self.sent_at(self.base_rtt + self.queue);
+        ProbeReceived::new(train, index, sent_at).with_ce(ce).with_one_way(one_way)
     }
 }

@@ -90,7 +90,7 @@ fn definition() -> Definition {
         let Some(flow) = planned().remove(&new.peer.address) else {
             return Flow::ungrouped(*new.controller, new.path);
         };
-        let path = Path { seed: flow.seed, ..*new.path };
+        let path = Path::new(new.path.now, new.path.mtu, flow.seed);
         let recorder = (flow.recorder)(&NewFlow { path: &path, ..*new });
         match flow.group {
             Some((groups, name)) => Flow::grouped_with(*new.controller, &path, &groups, name, Some(recorder)),
@@ -102,7 +102,7 @@ fn definition() -> Definition {
 /// The first decision of a flow's controller. MsQuic's own report their windows only with
 /// acknowledgements, so theirs is an empty window.
 pub(crate) fn first_decision(spec: &FlowSpec, mtu: u32) -> Decision {
-    let path = Path { now: Time::ZERO, mtu, seed: 0 };
+    let path = Path::new(Time::ZERO, mtu, 0);
     match spec.control.algorithm() {
         Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
         None => NativeObserver(NativeDecision::new(0))

@@ -148,7 +148,7 @@ fn choice(
 /// The decision of the flow's controller before any event; of quiche's own, ten packets until
 /// the connection is observed.
 fn first_decision(spec: &FlowSpec) -> Decision {
-    let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
+    let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
     match spec.control.algorithm() {
         Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
         None => {

@@ -7,7 +7,7 @@ use windlass_controllers::{Algorithm, Event, EventKind, Path, Span, Time};
 use windlass_qlog::{Ack, Detail, Frame, Header, Packet, PacketType, Profile, RecoveryParameters, Trace};
 use windlass_qlog_analysis::lint::lint;
 
-const PATH: Path = Path { now: Time(5_000_000_000), mtu: 1200, seed: 1 };
+const PATH: Path = Path::new(Time(5_000_000_000), 1200, 1);
 const MS: u64 = 1_000_000;
 
 /// A sender of 200 packets, 10 ms apart and acknowledged 40 ms later; every 50th is lost,
@@ -28,57 +28,35 @@ fn record(algorithm: &Algorithm, profile: Profile, detail: Detail, level: Level)
             let sent_at = PATH.now + Span(pn * 10 * MS);
             let kind = if pn % 50 == 49 {
                 trace.lock().packet_lost(now.0, PacketType::OneRtt, pn, None);
-                EventKind::PacketsLost(PacketsLost {
-                    bytes: 1200,
-                    packets: 1,
-                    newest_sent_at: sent_at,
-                    newest_pn: None,
-                    in_flight_before: in_flight,
-                    in_flight: in_flight - 1200,
-                    trigger: LossTrigger::TimeThreshold,
-                    transmissions: 1,
-                })
+                EventKind::PacketsLost(
+                    PacketsLost::new(1200, 1, sent_at, in_flight - 1200)
+                        .with_in_flight_before(in_flight)
+                        .with_trigger(LossTrigger::TimeThreshold),
+                )
             } else if pn % 60 == 59 {
-                EventKind::EcnCe(EcnCe { packets: 1, newest_sent_at: sent_at, newest_pn: Some(pn), in_flight })
+                EventKind::EcnCe(EcnCe::new(1, sent_at, in_flight).with_newest_pn(Some(pn)))
             } else {
                 let ranges = [(pn, pn)];
                 let ack = Frame::Ack(Ack { ranges: &ranges, ..Ack::default() });
                 trace.lock().packet_received(now.0, &Packet::one_rtt(pn, 40), &[ack]);
                 delivered += 1200;
                 let ms = Span::from_millis;
-                let rtt =
-                    RttSample { latest: ms(40), smoothed: ms(40), variation: ms(1), min: ms(40), ack_delay: ms(0) };
-                EventKind::PacketsAcked(PacketsAcked {
-                    bytes: 1200,
-                    packets: 1,
-                    fresh_bytes: 1200,
-                    newest_sent_at: sent_at,
-                    newest_pn: Some(pn),
-                    newest_in_flight: Some(in_flight),
-                    in_flight_before: in_flight,
-                    in_flight: in_flight - 1200,
-                    delivered,
-                    app_limited: false,
-                    rtt: Some(rtt),
-                    one_way: None,
-                    queueing: None,
-                    congestion_indication: None,
-                    delivery: None,
-                })
+                let rtt = RttSample::new(ms(40), ms(40), ms(1), ms(40)).with_ack_delay(ms(0));
+                EventKind::PacketsAcked(
+                    PacketsAcked::new(1200, 1, sent_at, in_flight - 1200, delivered)
+                        .with_newest_pn(Some(pn))
+                        .with_newest_in_flight(Some(in_flight))
+                        .with_in_flight_before(in_flight)
+                        .with_rtt(Some(rtt)),
+                )
             };
-            flow.on_event(&Event { now, kind });
+            flow.on_event(&Event::new(now, kind));
         }
         if tick < 200 {
             let frame = Frame::Stream { id: 0, offset: tick * 1160, length: 1160, fin: false };
             trace.lock().packet_sent(now.0, &Packet::one_rtt(tick, 1200), &[frame]);
-            let sent = PacketSent {
-                bytes: 1200,
-                pn: Some(tick),
-                in_flight: in_flight + 1200,
-                app_limited: false,
-                place: None,
-            };
-            flow.on_event(&Event { now, kind: EventKind::PacketSent(sent) });
+            let sent = PacketSent::new(1200, in_flight + 1200).with_pn(Some(tick));
+            flow.on_event(&Event::new(now, EventKind::PacketSent(sent)));
         }
     }
     drop(flow);

@@ -1,7 +1,7 @@
 use super::*;
 use windlass_controllers::Time;
 
-const PATH: Path = Path { now: Time::ZERO, mtu: 1200, seed: 1 };
+const PATH: Path = Path::new(Time::ZERO, 1200, 1);
 
 fn errors(text: &str) -> String {
     Config::parse("cc.toml", text).unwrap_err().to_string()

@@ -1,25 +1,15 @@
 use windlass_controllers::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
-use windlass_controllers::{Algorithm, Ecn, Phase, Span, Table, Time};
+use windlass_controllers::{Algorithm, Span, Table, Time};
 use windlass_qlog::{Detail, Frame, Header, Packet, Profile};
 
 use super::*;
 use crate::step::{Entry, Steps};
 use crate::{Flow, Groups};
 
-const PATH: Path = Path { now: Time(1_000_000_000), mtu: 1200, seed: 7 };
+const PATH: Path = Path::new(Time(1_000_000_000), 1200, 7);
 
 pub(crate) fn decision() -> Decision {
-    Decision {
-        cwnd: 12_000,
-        ssthresh: None,
-        pacing_rate: None,
-        wake_at: None,
-        ecn: Ecn::Unspecified,
-        dscp: 0,
-        train: None,
-        phase: Phase::SlowStart,
-        recovery_start: None,
-    }
+    Decision::new(12_000)
 }
 
 fn trace(profile: Profile) -> Trace<Vec<u8>> {
@@ -34,51 +24,38 @@ fn at(ms: u64) -> Time {
 /// A plausible history with one event of nearly every kind.
 fn history() -> Vec<Event> {
     let ms = Span::from_millis;
-    let rtt =
-        RttSample { latest: ms(40), smoothed: Span(40_000_001), variation: ms(5), min: ms(39), ack_delay: Span::ZERO };
-    let acked = PacketsAcked {
-        bytes: 2400,
-        packets: 2,
-        fresh_bytes: 2400,
-        newest_sent_at: at(0),
-        newest_pn: Some(1),
-        newest_in_flight: Some(12_000),
-        in_flight_before: 12_000,
-        in_flight: 9600,
-        delivered: 2400,
-        app_limited: false,
-        rtt: Some(rtt),
-        one_way: None,
-        queueing: None,
-        congestion_indication: None,
-        delivery: None,
-    };
-    let lost = PacketsLost {
-        bytes: 1200,
-        packets: 1,
-        newest_sent_at: at(30),
-        newest_pn: Some(5),
-        in_flight_before: 9600,
-        in_flight: 8400,
-        trigger: LossTrigger::TimeThreshold,
-        transmissions: 1,
-    };
-    let many = PacketsLost { packets: 3, bytes: 3600, newest_sent_at: at(95), newest_pn: Some(9), ..lost };
-    let marked = EcnCe { packets: 4, newest_sent_at: at(120), newest_pn: None, in_flight: 4800 };
-    let later = PacketsAcked { newest_sent_at: at(70), rtt: None, ..acked };
+    let rtt = RttSample::new(ms(40), Span(40_000_001), ms(5), ms(39));
+    let acked = PacketsAcked::new(2400, 2, at(0), 9600, 2400)
+        .with_newest_pn(Some(1))
+        .with_newest_in_flight(Some(12_000))
+        .with_in_flight_before(12_000)
+        .with_rtt(Some(rtt));
+    let lost = PacketsLost::new(1200, 1, at(30), 8400)
+        .with_newest_pn(Some(5))
+        .with_in_flight_before(9600)
+        .with_trigger(LossTrigger::TimeThreshold);
+    let many = PacketsLost::new(3600, 3, at(95), 8400)
+        .with_newest_pn(Some(9))
+        .with_in_flight_before(9600)
+        .with_trigger(LossTrigger::TimeThreshold);
+    let mut fatal = many;
+    fatal.newest_sent_at = at(940);
+    let marked = EcnCe::new(4, at(120), 4800);
+    let mut later = acked.with_rtt(None);
+    later.newest_sent_at = at(70);
     [
         (40, EventKind::PacketsAcked(acked)),
         (60, EventKind::RttSampled(rtt)),
         (60, EventKind::PacketsLost(lost)),
         (80, EventKind::PacketsAcked(later)),
         (130, EventKind::PacketsLost(many)),
-        (150, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: at(95) })),
+        (150, EventKind::SpuriousLoss(SpuriousLoss::new(at(95)))),
         (200, EventKind::EcnCe(marked)),
         (300, EventKind::MtuUpdated(1400)),
-        (900, EventKind::IdleRestart(IdleRestart { idle: ms(500), pto: ms(100) })),
-        (950, EventKind::PersistentCongestion(PacketsLost { newest_sent_at: at(940), ..many })),
+        (900, EventKind::IdleRestart(IdleRestart::new(ms(500), ms(100)))),
+        (950, EventKind::PersistentCongestion(fatal)),
     ]
-    .map(|(ms, kind)| Event { now: at(ms), kind })
+    .map(|(ms, kind)| Event::new(at(ms), kind))
     .into()
 }
 

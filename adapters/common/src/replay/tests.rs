@@ -6,7 +6,7 @@ use super::*;
 use crate::qlog::Level;
 use crate::{QlogRecorder, SharedTrace};
 
-const PATH: Path = Path { now: Time(5_000_000), mtu: 1200, seed: 3 };
+const PATH: Path = Path::new(Time(5_000_000), 1200, 3);
 
 type Log = SharedTrace<Vec<u8>>;
 
@@ -20,38 +20,19 @@ fn recorder(name: &str) -> (QlogRecorder<Vec<u8>>, Log) {
 
 fn acked(step: u64) -> Event {
     let now = PATH.now + Span::from_millis(40 + step);
-    let acked = PacketsAcked {
-        bytes: 2400,
-        packets: 2,
-        fresh_bytes: 2400,
-        newest_sent_at: PATH.now + Span::from_millis(step),
-        newest_pn: Some(step),
-        newest_in_flight: Some(24_000),
-        in_flight_before: 24_000,
-        in_flight: 21_600,
-        delivered: 2400 * (step + 1),
-        app_limited: false,
-        rtt: None,
-        one_way: None,
-        queueing: None,
-        congestion_indication: None,
-        delivery: None,
-    };
-    Event { now, kind: EventKind::PacketsAcked(acked) }
+    let acked = PacketsAcked::new(2400, 2, PATH.now + Span::from_millis(step), 21_600, 2400 * (step + 1))
+        .with_newest_pn(Some(step))
+        .with_newest_in_flight(Some(24_000))
+        .with_in_flight_before(24_000);
+    Event::new(now, EventKind::PacketsAcked(acked))
 }
 
 fn lost(step: u64) -> Event {
-    let lost = PacketsLost {
-        bytes: 1200,
-        packets: 1,
-        newest_sent_at: PATH.now + Span::from_millis(step),
-        newest_pn: Some(step),
-        in_flight_before: 24_000,
-        in_flight: 22_800,
-        trigger: LossTrigger::PacketThreshold,
-        transmissions: 1,
-    };
-    Event { now: PATH.now + Span::from_millis(40 + step), kind: EventKind::PacketsLost(lost) }
+    let lost = PacketsLost::new(1200, 1, PATH.now + Span::from_millis(step), 22_800)
+        .with_newest_pn(Some(step))
+        .with_in_flight_before(24_000)
+        .with_trigger(LossTrigger::PacketThreshold);
+    Event::new(PATH.now + Span::from_millis(40 + step), EventKind::PacketsLost(lost))
 }
 
 fn event(step: u64) -> Event {

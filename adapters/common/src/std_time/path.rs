@@ -2,9 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{
-    EcnCe, IdleRestart, LossTrigger, PacketSent, PacketsAcked, PacketsLost, SpuriousLoss,
-};
+use windlass_controllers::event::{EcnCe, IdleRestart, PacketSent, PacketsLost, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 
 use super::clock::Clock;
@@ -87,7 +85,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// An event that comes rarely, or is heeded by few.
     #[inline(never)]
     fn on_rare_event(&mut self, now: Time, kind: EventKind) {
-        self.on_event(&Event { now, kind });
+        self.on_event(&Event::new(now, kind));
     }
 
     /// The flow: its algorithm, state and decision in force.
@@ -136,11 +134,10 @@ impl<C: ConfiguredController> PathFlow<C> {
         let now = self.clock.advance(now);
         let mtu = if may_be_bare_ack { self.mtu } else { 0 };
         if let Some(idle) = self.in_flight.sent(now, bytes, mtu) {
-            self.on_rare_event(now, EventKind::IdleRestart(IdleRestart { idle, pto: self.rtt.pto() }));
+            self.on_rare_event(now, EventKind::IdleRestart(IdleRestart::new(idle, self.rtt.pto())));
         }
         if self.wants_packet_sent {
-            let sent =
-                PacketSent { bytes, pn: Some(pn), in_flight: self.in_flight.bytes(), app_limited: false, place: None };
+            let sent = PacketSent::new(bytes, self.in_flight.bytes()).with_pn(Some(pn));
             self.on_rare_event(now, EventKind::PacketSent(sent));
         }
     }
@@ -209,8 +206,9 @@ impl<C: ConfiguredController> PathFlow<C> {
         let newest_pn = std::mem::take(&mut self.newest_pn);
         let pn = if newest_pn.is_known() { newest_pn } else { reported };
         self.largest = self.largest.max(pn);
-        let acked = PacketsAcked { newest_pn: pn.get(), ..self.batch.finish(in_flight, rtt) };
-        let mut event = Event { now, kind: EventKind::PacketsAcked(acked) };
+        let mut acked = self.batch.finish(in_flight, rtt);
+        acked.newest_pn = pn.get();
+        let mut event = Event::new(now, EventKind::PacketsAcked(acked));
         if let EventKind::PacketsAcked(acked) = &mut event.kind {
             self.in_flight.fill_delivery_rate(now, acked, app_limited);
         }
@@ -222,7 +220,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     pub fn on_ecn_ce(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         let newest_pn = pn.or(self.largest.get());
-        let marked = EcnCe { packets: 1, newest_sent_at, newest_pn, in_flight: self.in_flight_before };
+        let marked = EcnCe::new(1, newest_sent_at, self.in_flight_before).with_newest_pn(newest_pn);
         self.on_rare_event(now, EventKind::EcnCe(marked));
     }
 
@@ -233,16 +231,14 @@ impl<C: ConfiguredController> PathFlow<C> {
         let before = self.in_flight.bytes();
         self.in_flight.lost(loss.bytes);
         let worked_out = || u32::try_from(loss.bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX);
-        let lost = PacketsLost {
-            bytes: loss.bytes,
-            packets: loss.packets.unwrap_or_else(worked_out),
+        let lost = PacketsLost::new(
+            loss.bytes,
+            loss.packets.unwrap_or_else(worked_out),
             newest_sent_at,
-            newest_pn: loss.newest_pn,
-            in_flight_before: before,
-            in_flight: self.in_flight.bytes(),
-            trigger: LossTrigger::Unknown,
-            transmissions: 1,
-        };
+            self.in_flight.bytes(),
+        )
+        .with_newest_pn(loss.newest_pn)
+        .with_in_flight_before(before);
         let kind = if loss.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
         self.on_rare_event(now, kind);
     }
@@ -250,7 +246,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// All packets of the latest losses were acknowledged after all. Stacks do not tell
     /// when, so it is the latest time heard of.
     pub fn on_spurious_loss(&mut self) {
-        let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: self.newest_lost });
+        let kind = EventKind::SpuriousLoss(SpuriousLoss::new(self.newest_lost));
         self.on_rare_event(self.clock.now(), kind);
     }
 

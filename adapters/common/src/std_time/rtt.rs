@@ -69,7 +69,7 @@ impl Sampler {
             latest
         };
         self.sampled = true;
-        Some(RttSample { latest, smoothed: self.smoothed, variation: self.variation, min, ack_delay: Span::ZERO })
+        Some(RttSample::new(latest, self.smoothed, self.variation, min))
     }
 
     /// The probe timeout (`RFC 9002 §6.2.1`).

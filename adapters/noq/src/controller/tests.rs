@@ -79,7 +79,7 @@ fn a_spurious_loss_is_taken_back() {
     assert_eq!(controller.window(), 6000);
     controller.on_spurious_congestion_event();
     assert_eq!(controller.window(), 12_000);
-    let spurious = SpuriousLoss { newest_sent_at: Time(1_000_000) };
+    let spurious = SpuriousLoss::new(Time(1_000_000));
     assert_eq!(heard.take()[1..], [EventKind::SpuriousLoss(spurious)]);
 }
 
@@ -91,7 +91,7 @@ fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
     controller.on_end_acks(now, 0, false, Some(0));
     controller.on_packet_sent(now + Duration::from_secs(2), 40, 1);
     let heard = heard.take();
-    let [EventKind::IdleRestart(IdleRestart { idle, pto })] = heard[..] else { panic!("{heard:?}") };
+    let [EventKind::IdleRestart(IdleRestart { idle, pto, .. })] = heard[..] else { panic!("{heard:?}") };
     assert_eq!((idle, pto), (Span::from_millis(2000), Span::from_millis(101)));
 }
 

@@ -7,7 +7,7 @@ const MS: u64 = 1_000_000;
 
 fn decided(rate: f64, window: u32) -> Decision {
     let controller = Static::<FixedWindow>(Params { rate, window, ..Params::default() });
-    let state = controller.start(&Path { now: Time::ZERO, mtu: 1250, seed: 1 });
+    let state = controller.start(&Path::new(Time::ZERO, 1250, 1));
     controller.decide(&state, View::solo(&()))
 }
 

@@ -88,7 +88,7 @@ fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
     };
     assert_eq!(rtt.latest, Span::from_millis(40));
     let newest_sent_at = Time::from_micros(1_000_000);
-    assert_eq!(marked, EcnCe { packets: 3, newest_sent_at, newest_pn: None, in_flight: 10 * PACKET });
+    assert_eq!(marked, EcnCe::new(3, newest_sent_at, 10 * PACKET));
     let lost = self::lost(&lost);
     assert_eq!((lost.packets, lost.bytes, lost.newest_sent_at), (2, 2 * PACKET, newest_sent_at));
     assert_eq!((lost.in_flight_before, lost.in_flight), (10 * PACKET, 8 * PACKET));

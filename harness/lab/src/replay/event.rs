@@ -98,7 +98,7 @@ impl Frame {
         let lost = self.lost.map_or(0, |lost| lost.bytes);
         let in_flight = self.in_flight.saturating_add(lost).saturating_add(self.bytes());
         let newest_pn = self.newest.map(|(_, number)| number);
-        (self.marks > 0).then_some(EcnCe { packets: self.marks, newest_sent_at, newest_pn, in_flight })
+        (self.marks > 0).then_some(EcnCe::new(self.marks, newest_sent_at, in_flight).with_newest_pn(newest_pn))
     }
 
     /// The acknowledged packets as the payload of an event, for a controller whose latest
@@ -110,26 +110,17 @@ impl Frame {
         let fresh = self.acked.iter().filter(|(sent_at, _)| recovery_start.is_none_or(|start| *sent_at > start));
         let way = self.now.since(newest_sent_at);
         let without_ack_delay = way - self.ack_delay.min(way);
-        Some(PacketsAcked {
-            bytes,
-            packets: u32::try_from(self.acked.len()).unwrap_or(u32::MAX),
-            fresh_bytes: fresh.map(|(_, bytes)| u64::from(*bytes)).sum(),
-            newest_sent_at,
-            newest_pn: Some(newest_pn),
-            newest_in_flight: self.newest_in_flight,
-            in_flight_before: self.in_flight.saturating_add(bytes),
-            in_flight: self.in_flight,
-            delivered: self.delivered,
-            app_limited: self.app_limited,
-            rtt,
+        let packets = u32::try_from(self.acked.len()).unwrap_or(u32::MAX);
+        let acked = PacketsAcked::new(bytes, packets, newest_sent_at, self.in_flight, self.delivered)
+            .with_fresh_bytes(fresh.map(|(_, bytes)| u64::from(*bytes)).sum())
+            .with_newest_pn(Some(newest_pn))
+            .with_newest_in_flight(self.newest_in_flight)
+            .with_app_limited(self.app_limited)
+            .with_rtt(rtt)
             // Guesses; only controllers that ask for them look.
-            one_way: Some(OneWay { forward: i64::try_from(without_ack_delay.0).unwrap_or(i64::MAX), backward: 0 }),
-            queueing: Some(Queueing {
-                forward: without_ack_delay - self.min_rtt.min(without_ack_delay),
-                backward: Span::ZERO,
-            }),
-            congestion_indication: None,
-            delivery: self.delivery,
-        })
+            .with_one_way(Some(OneWay::new(i64::try_from(without_ack_delay.0).unwrap_or(i64::MAX), 0)))
+            .with_queueing(Some(Queueing::new(without_ack_delay - self.min_rtt.min(without_ack_delay), Span::ZERO)))
+            .with_delivery(self.delivery);
+        Some(acked)
     }
 }

@@ -334,7 +334,7 @@ impl Candidate {
         self.again_distance = self.by_epoch();
         self.epoch = Default::default();
         self.again.swap(0, 1);
-        let path = Path { now: frame.now, ..*path };
+        let path = Path::new(frame.now, path.mtu, path.seed);
         self.again[0] = Some(match starting_at(self.algorithm, stack, path.mtu) {
             None => self.whole.clone(),
             Some(algorithm) => {

@@ -157,17 +157,11 @@ impl Rebuild {
         self.in_flight = self.in_flight.saturating_add(u64::from(bytes));
         self.limited.on_packet_sent(self.now, self.in_flight, self.rtt.smoothed);
         self.delivery_rate.sent(now, self.in_flight, first);
-        let idle = self.idle_since.take().map(|since| IdleRestart {
-            idle: Span(self.now.saturating_sub(since)),
-            pto: Span(self.rtt.pto(MAX_ACK_DELAY)),
-        });
-        let sent = SentEvent {
-            bytes: u64::from(bytes),
-            pn: Some(number),
-            in_flight: self.in_flight,
-            app_limited: false,
-            place: None,
-        };
+        let idle = self
+            .idle_since
+            .take()
+            .map(|since| IdleRestart::new(Span(self.now.saturating_sub(since)), Span(self.rtt.pto(MAX_ACK_DELAY))));
+        let sent = SentEvent::new(u64::from(bytes), self.in_flight).with_pn(Some(number));
         visit(&TraceEvent::PacketSent(now, sent, idle));
     }
 
@@ -349,7 +343,7 @@ impl Rebuild {
         }
         self.frame.lost = lost;
         self.frame.persistent = persistent;
-        self.frame.spurious = spurious.map(|newest| SpuriousLoss { newest_sent_at: Time(newest) });
+        self.frame.spurious = spurious.map(|newest| SpuriousLoss::new(Time(newest)));
         self.frame.in_flight = self.in_flight;
         self.frame.delivered = self.delivered;
         self.frame.app_limited = app_limited;

@@ -80,7 +80,7 @@ impl Rerun {
     pub(super) fn emit(&mut self, now: Time, kind: EventKind) {
         let now = now.max(self.last);
         self.last = now;
-        self.flow.on_event(&Event { now, kind });
+        self.flow.on_event(&Event::new(now, kind));
     }
 
     /// Gives the controller the timer events it has asked for, up to `now`.

@@ -95,7 +95,7 @@ impl Connection {
     /// The path as a flow knows it at its start.
     #[must_use]
     pub fn path(&self) -> Path {
-        Path { now: Time::ZERO, mtu: self.contents.mtu(), seed: 0 }
+        Path::new(Time::ZERO, self.contents.mtu(), 0)
     }
 
     /// Reads the connection again and calls `visit` with what happened to its sender, in order.

@@ -84,7 +84,7 @@ impl<E: ConfiguredController> FlowRun<E> {
 
     /// What its controller is told of its path when it starts.
     pub fn path(&self) -> Path {
-        Path { now: self.start, mtu: self.spec.packet_bytes, seed: self.seed }
+        Path::new(self.start, self.spec.packet_bytes, self.seed)
     }
 
     /// Its engine.

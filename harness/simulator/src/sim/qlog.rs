@@ -82,7 +82,7 @@ impl<W: Write> FlowObserver for QlogObserver<W> {
             let trigger = match loss.trigger {
                 LossTrigger::PacketThreshold => Some(windlass_qlog::LossTrigger::ReorderingThreshold),
                 LossTrigger::TimeThreshold => Some(windlass_qlog::LossTrigger::TimeThreshold),
-                LossTrigger::Unknown => None,
+                _ => None,
             };
             self.trace.lock().packet_lost(now.0, PacketType::OneRtt, loss.number, trigger);
         }

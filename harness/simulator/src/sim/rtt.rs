@@ -49,13 +49,8 @@ impl RttEstimator {
             self.variation = rfc9002::rtt_variation(Span(self.variation), smoothed, adjusted).0;
             self.smoothed = rfc9002::smoothed_rtt(smoothed, adjusted).0;
         }
-        RttSample {
-            latest: Span(latest),
-            smoothed: Span(self.smoothed),
-            variation: Span(self.variation),
-            min: Span(self.min),
-            ack_delay: Span(ack_delay),
-        }
+        RttSample::new(Span(latest), Span(self.smoothed), Span(self.variation), Span(self.min))
+            .with_ack_delay(Span(ack_delay))
     }
 
     /// Forgets the minimum but for the latest sample, after persistent congestion (`§5.2`).

@@ -187,7 +187,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// Gives the controller an event and starts carrying out what it decides.
     #[inline]
     fn emit(&mut self, now: u64, kind: EventKind, context: &mut Context<'_>) {
-        let decision = self.host.on_event(&Event { now: Time(now), kind });
+        let decision = self.host.on_event(&Event::new(Time(now), kind));
         let train = if decision.train.is_some() { decision.train } else { None };
         let (active, wake_at) = (ActiveDecision::of(decision, self.ecn), decision.wake_at);
         self.apply(now, active, wake_at, train, context);
@@ -289,13 +289,10 @@ impl<E: ConfiguredController> Sender<E> {
         }
         if self.wants_packet_sent {
             let app_limited = self.data.peek().is_none();
-            let sent = SentEvent {
-                bytes: u64::from(chunk.bytes),
-                pn: Some(number),
-                in_flight: self.recovery.in_flight,
-                app_limited,
-                place,
-            };
+            let sent = SentEvent::new(u64::from(chunk.bytes), self.recovery.in_flight)
+                .with_pn(Some(number))
+                .with_app_limited(app_limited)
+                .with_place(place);
             self.emit(now, EventKind::PacketSent(sent), context);
         }
         let packet = Packet {
@@ -353,7 +350,7 @@ impl<E: ConfiguredController> Sender<E> {
             let Some(&seen) = receiver.log.get(position) else { continue };
             if seen.id & PROBE != 0 {
                 let (train, index) = of_handle(seen.id);
-                self.probed(now, Place { train, index }, seen.at.saturating_sub(seen.took), &seen, context);
+                self.probed(now, Place::new(train, index), seen.at.saturating_sub(seen.took), &seen, context);
                 continue;
             }
             if context.observer.is_some() {
@@ -423,11 +420,11 @@ impl<E: ConfiguredController> Sender<E> {
                 acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
             }
             let offset = self.clock_offset;
-            acked.one_way = Some(OneWay {
-                forward: difference(seen.at, newest_sent_at.0).saturating_add(offset),
-                backward: difference(now, ack_sent_at).saturating_sub(offset),
-            });
-            acked.queueing = Some(Queueing { forward: Span(seen.took), backward: ack.waited });
+            acked.one_way = Some(OneWay::new(
+                difference(seen.at, newest_sent_at.0).saturating_add(offset),
+                difference(now, ack_sent_at).saturating_sub(offset),
+            ));
+            acked.queueing = Some(Queueing::new(Span(seen.took), ack.waited));
             acked.congestion_indication = self.ci_path.then_some(ci);
             self.emit(now, EventKind::PacketsAcked(acked), context);
             self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
@@ -453,7 +450,7 @@ impl<E: ConfiguredController> Sender<E> {
             self.period.outstanding = (left > 0).then_some(left);
             if left == 0 {
                 let newest_sent_at = Time(self.period.newest_sent_at);
-                self.emit(now, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }), context);
+                self.emit(now, EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)), context);
             }
         }
     }
@@ -466,7 +463,11 @@ impl<E: ConfiguredController> Sender<E> {
             self.period = Period { start: Some(now), outstanding: None, newest_sent_at: newest_sent_at.0 };
         }
         let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
-        self.emit(now, EventKind::EcnCe(EcnCe { packets: news.marks, newest_sent_at, newest_pn, in_flight }), context);
+        self.emit(
+            now,
+            EventKind::EcnCe(EcnCe::new(news.marks, newest_sent_at, in_flight).with_newest_pn(newest_pn)),
+            context,
+        );
     }
 
     /// The controller hears of lost packets, which are out of flight already, as are
@@ -477,16 +478,10 @@ impl<E: ConfiguredController> Sender<E> {
             departures.lost(lost.bytes);
         }
         let after = self.recovery.in_flight + acked;
-        let body = PacketsLost {
-            bytes: lost.bytes,
-            packets: lost.packets,
-            newest_sent_at: Time(lost.newest_sent_at),
-            newest_pn: Some(lost.newest),
-            in_flight_before: after + lost.bytes,
-            in_flight: after,
-            trigger: lost.trigger,
-            transmissions: u32::from(lost.transmissions),
-        };
+        let body = PacketsLost::new(lost.bytes, lost.packets, Time(lost.newest_sent_at), after)
+            .with_newest_pn(Some(lost.newest))
+            .with_trigger(lost.trigger)
+            .with_transmissions(u32::from(lost.transmissions));
         if lost.persistent {
             self.period = Period::default();
             self.rtt.restart_min();
@@ -602,12 +597,12 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// A packet of a train that left at `sent_at` was received.
     fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, context: &mut Context<'_>) {
-        let Place { train, index } = place;
+        let Place { train, index, .. } = place;
         let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
         let ce = seen.ecn == Codepoint::Ce;
         self.emit(
             now,
-            EventKind::ProbeReceived(ProbeReceived { train, index, ce, one_way, sent_at: Time(sent_at) }),
+            EventKind::ProbeReceived(ProbeReceived::new(train, index, Time(sent_at)).with_ce(ce).with_one_way(one_way)),
             context,
         );
     }

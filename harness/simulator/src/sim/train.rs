@@ -85,7 +85,7 @@ impl Trains {
     /// Data packet `number` leaves at `now` in the train under way: its place.
     pub fn carry(&mut self, now: u64, number: u64) -> Option<Place> {
         let carrier = self.carrier.as_mut().filter(|carrier| carrier.next < carrier.plan.packets)?;
-        let place = Place { train: carrier.plan.id, index: carrier.next };
+        let place = Place::new(carrier.plan.id, carrier.next);
         carrier.due = now.saturating_add(carrier.plan.gap(carrier.next).0);
         carrier.next += 1;
         self.carried.push_back(Carried { number, place, sent_at: now });
@@ -136,8 +136,7 @@ mod tests {
 
     #[test]
     fn probes_leave_at_their_offsets_once() {
-        let plan =
-            TrainPlan { id: 3, packets: 3, bytes: 1000, min_rate: 1e6, spread: 2.0, dscp: 11, carries_data: false };
+        let plan = TrainPlan::new(3, 3, 1000, 1e6, 2.0).with_dscp(11);
         let mut trains = Trains::default();
         trains.begin(100, plan);
         trains.begin(100, plan);
@@ -154,22 +153,22 @@ mod tests {
 
     #[test]
     fn data_leaves_in_the_train_s_gaps_and_the_next_train_follows_one_gap_later() {
-        let plan =
-            TrainPlan { id: 1, packets: 3, bytes: 1000, min_rate: 1e6, spread: 2.0, dscp: 0, carries_data: true };
+        let again = |id| TrainPlan::new(id, 3, 1000, 1e6, 2.0).with_carries_data(true);
+        let plan = again(1);
         let mut trains = Trains::default();
         assert_eq!((trains.carries_at(), trains.carry(5, 0)), (None, None));
         trains.begin(100, plan);
         assert_eq!((trains.carries_at(), trains.next()), (Some(100), u64::MAX));
-        assert_eq!(trains.carry(100, 7), Some(Place { train: 1, index: 0 }));
+        assert_eq!(trains.carry(100, 7), Some(Place::new(1, 0)));
         assert_eq!(trains.carries_at(), Some(8_000_100));
         // A packet that had to wait puts off those after it.
         trains.carry(9_000_000, 8);
         assert_eq!(trains.carries_at(), Some(13_000_000));
         trains.carry(13_000_000, 10);
         assert_eq!(trains.carries_at(), None, "the train is over");
-        trains.begin(13_000_000, TrainPlan { id: 2, ..plan });
+        trains.begin(13_000_000, again(2));
         assert_eq!(trains.carries_at(), Some(17_000_000), "as long as the gap before");
-        trains.begin(30_000_000, TrainPlan { id: 3, ..plan });
+        trains.begin(30_000_000, again(3));
         assert_eq!(trains.carries_at(), Some(30_000_000), "replaced before it began");
         assert_eq!(trains.carried(10).map(|c| (c.place.index, c.sent_at)), Some((2, 13_000_000)));
         assert!(trains.carried(9).is_none());

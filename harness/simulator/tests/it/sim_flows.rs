@@ -177,7 +177,7 @@ fn pacing_spreads_a_window_and_a_burst_fills_a_queue() {
 #[test]
 fn a_controllers_own_pacing_rate_is_the_rate() {
     let rated = Algorithm::ALL.iter().find(|entry| {
-        let path = windlass_controllers::Path { now: Time::ZERO, mtu: 1250, seed: 1 };
+        let path = windlass_controllers::Path::new(Time::ZERO, 1250, 1);
         let algorithm = (entry.default)();
         let decision = algorithm.decide(&algorithm.start(&path), windlass_controllers::View::solo(&algorithm.group()));
         decision.pacing_rate.is_some()

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use windlass_controllers::{
-    ConfiguredController, Decision, Ecn, Event, EventKind, Info, Path, Phase, Signals, Table, Time, View,
+    ConfiguredController, Decision, Event, EventKind, Info, Path, Phase, Signals, Table, Time, View,
 };
 
 /// A name no stack, or not this one, has a controller of its own for.
@@ -111,21 +111,15 @@ impl ConfiguredController for NativeObserver {
     fn decide(&self, state: &State, _: View<'_, ()>) -> Decision {
         let some = |number: &AtomicU64| Some(number.load(Ordering::Relaxed)).filter(|number| *number < u64::MAX);
         let ssthresh = some(&self.0.ssthresh);
-        Decision {
-            cwnd: state.cwnd,
-            ssthresh,
-            pacing_rate: some(&self.0.pacing_rate),
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
-            phase: match ssthresh {
+        Decision::new(state.cwnd)
+            .with_ssthresh(ssthresh)
+            .with_pacing_rate(some(&self.0.pacing_rate))
+            .with_phase(match ssthresh {
                 _ if state.in_recovery => Phase::Recovery,
                 Some(ssthresh) if state.cwnd >= ssthresh => Phase::CongestionAvoidance,
                 _ => Phase::SlowStart,
-            },
-            recovery_start: state.recovery_start,
-        }
+            })
+            .with_recovery_start(state.recovery_start)
     }
 
     fn inspect(&self, _: &State, _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
@@ -134,31 +128,22 @@ impl ConfiguredController for NativeObserver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use windlass_controllers::event::{LossTrigger, PacketsLost};
+    use windlass_controllers::event::PacketsLost;
 
     #[test]
     fn a_shadow_decides_what_was_seen() {
         let decided = NativeDecision::new(12_000);
         let observer = NativeObserver(Arc::clone(&decided));
-        let mut state = observer.start(&Path { now: Time::ZERO, mtu: 1200, seed: 0 });
+        let mut state = observer.start(&Path::new(Time::ZERO, 1200, 0));
         assert_eq!(observer.decide(&state, View::solo(&())).phase, Phase::SlowStart);
         decided.note(6000, Some(6000), Some(7));
-        let lost = PacketsLost {
-            bytes: 1200,
-            packets: 1,
-            newest_sent_at: Time(1),
-            newest_pn: None,
-            in_flight_before: 12_000,
-            in_flight: 10_800,
-            trigger: LossTrigger::Unknown,
-            transmissions: 1,
-        };
-        observer.step(&mut state, Table::solo(&mut ()), &Event { now: Time(5), kind: EventKind::PacketsLost(lost) });
+        let lost = PacketsLost::new(1200, 1, Time(1), 10_800).with_in_flight_before(12_000);
+        observer.step(&mut state, Table::solo(&mut ()), &Event::new(Time(5), EventKind::PacketsLost(lost)));
         let decision = observer.decide(&state, View::solo(&()));
         assert_eq!((decision.cwnd, decision.ssthresh, decision.pacing_rate), (6000, Some(6000), Some(7)));
         assert_eq!((decision.phase, decision.recovery_start), (Phase::Recovery, Some(Time(5))));
         // The same loss goes on, the window stays.
-        observer.step(&mut state, Table::solo(&mut ()), &Event { now: Time(6), kind: EventKind::PacketsLost(lost) });
+        observer.step(&mut state, Table::solo(&mut ()), &Event::new(Time(6), EventKind::PacketsLost(lost)));
         assert_eq!(observer.decide(&state, View::solo(&())).recovery_start, Some(Time(5)));
     }
 

@@ -58,7 +58,7 @@ impl<S: QuinnApi> Natives<S> {
         S::note(&decision, &native);
         let observer = NativeObserver(Arc::clone(&decision));
         let clock = Clock::new(self.origin, now);
-        let path = Path { now: clock.now(), mtu: u32::from(current_mtu), seed: 0 };
+        let path = Path::new(clock.now(), u32::from(current_mtu), 0);
         let recorder = (self.recorder)(&observer, &path);
         let mut flow = Flow::ungrouped(observer, &path);
         flow.record(recorder);

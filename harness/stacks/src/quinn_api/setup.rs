@@ -120,7 +120,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
 
     /// What the flow's controller decides before it has heard of anything.
     pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
-        let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
+        let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
         match &spec.control {
             Control::Catalogue(algorithm) => {
                 Ok(algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())))

@@ -48,7 +48,7 @@ impl Choice {
 /// What the flow's controller decides before it has heard of anything; another than ours
 /// tells its window when it has one.
 pub fn first_decision(spec: &FlowSpec) -> Decision {
-    let path = Path { now: Time::ZERO, mtu: spec.packet_bytes, seed: 0 };
+    let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
     match spec.control.algorithm() {
         Some(algorithm) => algorithm.decide(&algorithm.start(&path), View::solo(&algorithm.group())),
         None => NativeObserver(NativeDecision::new(0))

@@ -211,7 +211,7 @@ impl Recorder for Beside {
     fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
         let ahead = *self.ahead.get_or_insert_with(|| self.clock.now().since(event.now));
         // Nothing but its time is compared with anything of the run.
-        self.sender_log.record(&Event { now: event.now + ahead, ..*event }, decision, facts);
+        self.sender_log.record(&Event::new(event.now + ahead, event.kind), decision, facts);
         if let Some(qlog) = &mut self.qlog {
             qlog.record(event, decision, facts);
         }

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_controllers::event::Delivery;
-use windlass_controllers::{Decision, Ecn, Info, Path, Phase, Signals, Span, Table, View};
+use windlass_controllers::event::{Delivery, LossTrigger, PacketsAcked};
+use windlass_controllers::{Decision, Info, Path, Phase, Signals, Span, Table, View};
 
 use super::*;
 
@@ -49,21 +49,14 @@ struct Bench {
 
 impl Bench {
     fn new(change: impl FnOnce(&mut Spy)) -> Bench {
-        let decision = Decision {
-            cwnd: 12_000,
-            ssthresh: Some(9_000),
-            pacing_rate: Some(5_000_000),
-            wake_at: None,
-            ecn: Ecn::Unspecified,
-            dscp: 0,
-            train: None,
-            phase: Phase::CongestionAvoidance,
-            recovery_start: None,
-        };
+        let decision = Decision::new(12_000)
+            .with_ssthresh(Some(9_000))
+            .with_pacing_rate(Some(5_000_000))
+            .with_phase(Phase::CongestionAvoidance);
         let mut spy = Spy { events: Arc::default(), needs: Signals::NONE, wants_packet_sent: false, decision };
         change(&mut spy);
         let events = Arc::clone(&spy.events);
-        let flow = Flow::ungrouped(spy, &Path { now: Time::ZERO, mtu: u32::from(MTU), seed: 1 });
+        let flow = Flow::ungrouped(spy, &Path::new(Time::ZERO, u32::from(MTU), 1));
         let origin = Instant::now();
         Bench { path: PathFlow::new(flow, Clock::new(origin, origin), MTU), origin, events }
     }
@@ -153,7 +146,7 @@ fn a_frame_of_bare_acks_is_no_event_but_tells_what_is_in_flight() {
     assert!(bench.events().is_empty());
     bench.lost(21, 1, false, 1200);
     match bench.events()[..] {
-        [Event { now, kind: EventKind::PacketsLost(lost) }] => {
+        [Event { now, kind: EventKind::PacketsLost(lost), .. }] => {
             assert_eq!((now, lost.in_flight_before, lost.in_flight), (ms(21), 4800, 3600));
         }
         ref other => panic!("{other:?}"),
@@ -204,7 +197,7 @@ fn the_datagram_size_is_passed_on() {
     let mut bench = Bench::new(|_| {});
     bench.sent(7, 1200, 0);
     bench.path.on_mtu_update(1452);
-    assert_eq!(bench.events(), [Event { now: ms(7), kind: EventKind::MtuUpdated(1452) }]);
+    assert_eq!(bench.events(), [Event::new(ms(7), EventKind::MtuUpdated(1452))]);
     bench.lost(9, 7, false, 1453);
     assert!(matches!(bench.events()[..], [Event { kind: EventKind::PacketsLost(PacketsLost { packets: 2, .. }), .. }]));
 }
@@ -217,8 +210,8 @@ fn departures_are_told_to_those_who_heed_them() {
     let mut bench = Bench::new(|spy| spy.wants_packet_sent = true);
     bench.sent(1, 1200, 0);
     bench.sent(2, 2400, 2);
-    let sent = PacketSent { bytes: 2400, pn: Some(2), in_flight: 3600, app_limited: false, place: None };
-    assert_eq!(bench.events()[1], Event { now: ms(2), kind: EventKind::PacketSent(sent) });
+    let sent = PacketSent::new(2400, 3600).with_pn(Some(2));
+    assert_eq!(bench.events()[1], Event::new(ms(2), EventKind::PacketSent(sent)));
 }
 
 #[test]
@@ -252,8 +245,7 @@ fn deliveries_are_sampled_for_those_who_need_them() {
     bench.ack(3, 1200);
     bench.ack(30, 1200);
     bench.end(60, 0, 3);
-    let expected =
-        Delivery { delivered: 1200, delivered_at: ms(30), first_sent_at: ms(1), lost: 1200, app_limited: false };
+    let expected = Delivery::new(1200, ms(30), ms(1)).with_lost(1200);
     assert_eq!(bench.acked().delivery, Some(expected));
 }
 
@@ -268,8 +260,8 @@ fn resuming_after_a_silence_is_told() {
     assert!(bench.events().is_empty());
     bench.sent(541, 1200, 2);
     // Smoothed 40 ms, variation 20 ms, ACK delay 25 ms.
-    let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 25) };
-    assert_eq!(bench.events(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
+    let idle = IdleRestart::new(Span::from_millis(500), Span::from_millis(40 + 4 * 20 + 25));
+    assert_eq!(bench.events(), [Event::new(ms(541), EventKind::IdleRestart(idle))]);
 }
 
 #[test]
@@ -293,8 +285,8 @@ fn what_the_stack_tells_of_losses_is_passed_on() {
         ref other => panic!("{other:?}"),
     }
     bench.path.on_spurious_loss();
-    let kind = EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at: ms(3) });
-    assert_eq!(bench.events(), [Event { now: ms(50), kind }]);
+    let kind = EventKind::SpuriousLoss(SpuriousLoss::new(ms(3)));
+    assert_eq!(bench.events(), [Event::new(ms(50), kind)]);
 }
 
 #[test]
@@ -323,8 +315,8 @@ fn a_stack_that_tells_bare_acks_apart_is_believed() {
     bench.events();
     bench.path.set_max_ack_delay(Duration::from_millis(5));
     bench.path.on_packet_sent(bench.at(541), 40, 1, false);
-    let idle = IdleRestart { idle: Span::from_millis(500), pto: Span::from_millis(40 + 4 * 20 + 5) };
-    assert_eq!(bench.events(), [Event { now: ms(541), kind: EventKind::IdleRestart(idle) }]);
+    let idle = IdleRestart::new(Span::from_millis(500), Span::from_millis(40 + 4 * 20 + 5));
+    assert_eq!(bench.events(), [Event::new(ms(541), EventKind::IdleRestart(idle))]);
 }
 
 #[test]

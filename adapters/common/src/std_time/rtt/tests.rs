@@ -9,8 +9,7 @@ fn the_first_sample_is_taken_whole() {
     let mut rtt = Sampler::default();
     rtt.note(Duration::from_millis(333), Duration::from_millis(333));
     let sample = rtt.sample(Time(50), Time(10), number(0)).unwrap();
-    let expected =
-        RttSample { latest: Span(40), smoothed: Span(40), variation: Span(20), min: Span(40), ack_delay: Span::ZERO };
+    let expected = RttSample::new(Span(40), Span(40), Span(20), Span(40));
     assert_eq!(sample, expected);
 }
 

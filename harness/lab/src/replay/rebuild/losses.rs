@@ -36,26 +36,27 @@ impl Losses {
         let before = self.batch.map_or((0, 0, 0, 0), |lost: PacketsLost| {
             (lost.bytes, lost.packets, lost.newest_sent_at.0, lost.newest_pn.unwrap_or(0))
         });
-        self.batch = Some(PacketsLost {
-            bytes: before.0.saturating_add(u64::from(sent.bytes)),
-            packets: before.1.saturating_add(1),
-            newest_sent_at: Time(before.2.max(sent_at)),
-            newest_pn: Some(before.3.max(number)),
-            in_flight_before: 0,
-            in_flight: 0,
-            trigger,
-            transmissions: 1,
-        });
+        self.batch = Some(
+            PacketsLost::new(
+                before.0.saturating_add(u64::from(sent.bytes)),
+                before.1.saturating_add(1),
+                Time(before.2.max(sent_at)),
+                0,
+            )
+            .with_newest_pn(Some(before.3.max(number)))
+            .with_in_flight_before(0)
+            .with_trigger(trigger),
+        );
     }
 
     /// The losses declared together, with `in_flight` bytes left before anything of the
     /// same frame is taken out, and whether they are persistent congestion.
     pub fn take_declared(&mut self, in_flight: u64) -> (Option<PacketsLost>, bool) {
         let persistent = std::mem::take(&mut self.persistent);
-        let lost = self.batch.take().map(|lost| PacketsLost {
-            in_flight,
-            in_flight_before: in_flight.saturating_add(lost.bytes),
-            ..lost
+        let lost = self.batch.take().map(|mut lost| {
+            lost.in_flight = in_flight;
+            lost.in_flight_before = in_flight.saturating_add(lost.bytes);
+            lost
         });
         (lost, persistent)
     }

@@ -103,11 +103,13 @@ impl<E: ConfiguredController> Sender<E> {
                 self.batch.app_limited(self.app_limited);
                 let mut acked = self.batch.finish(self.recovery.in_flight, rtt);
                 acked.newest_pn = Some(last.id);
-                acked.one_way = trigger.map(|packet| OneWay {
-                    forward: difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
-                    backward: difference(now, ack_sent_at).saturating_sub(self.clock_offset),
+                acked.one_way = trigger.map(|packet| {
+                    OneWay::new(
+                        difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
+                        difference(now, ack_sent_at).saturating_sub(self.clock_offset),
+                    )
                 });
-                acked.queueing = Some(Queueing { forward: Span(last.took), backward: ack.waited });
+                acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
                 acked.congestion_indication = self.ci_path.then_some(marked);
                 self.emit(now, EventKind::PacketsAcked(acked), context);
             }
@@ -137,12 +139,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// A duplicate ACK (`spec: chan §2.1 R3, R4; §3.7 L1, L3; §7.4`).
     fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, context: &mut Context<'_>) {
         if marked && self.host.controller().needs().contains(Signals::CONGESTION_INDICATION) {
-            let marked = EcnCe {
-                packets: 1,
-                newest_sent_at: Time(now),
-                newest_pn: Some(trigger),
-                in_flight: self.recovery.in_flight,
-            };
+            let marked = EcnCe::new(1, Time(now), self.recovery.in_flight).with_newest_pn(Some(trigger));
             self.emit(now, EventKind::EcnCe(marked), context);
         }
         tcp.duplicates = tcp.duplicates.saturating_add(1);
@@ -172,16 +169,10 @@ impl<E: ConfiguredController> Sender<E> {
         let first = tcp.last_cut.is_none_or(|cut| cut < packet.sent_at);
         // Reno halves for every fast retransmission, Vegas once for what was sent together.
         let newest_sent_at = if tcp.fine.is_some() { Time(packet.sent_at) } else { Time(now) };
-        let lost = PacketsLost {
-            bytes: u64::from(packet.bytes),
-            packets: 1,
-            newest_sent_at,
-            newest_pn: Some(number),
-            in_flight_before: self.recovery.in_flight + u64::from(packet.bytes),
-            in_flight: self.recovery.in_flight,
-            trigger,
-            transmissions: u32::from(packet.transmissions),
-        };
+        let lost = PacketsLost::new(u64::from(packet.bytes), 1, newest_sent_at, self.recovery.in_flight)
+            .with_newest_pn(Some(number))
+            .with_trigger(trigger)
+            .with_transmissions(u32::from(packet.transmissions));
         let before = self.active.cwnd;
         let random = random_losses(self);
         self.emit(now, EventKind::PacketsLost(lost), context);
@@ -238,16 +229,10 @@ impl<E: ConfiguredController> Sender<E> {
         if let Some((number, packet)) = lost {
             context.meter.packets_lost += packets;
             context.meter.congestion_events += 1;
-            let lost = PacketsLost {
-                bytes: before,
-                packets: u32::try_from(packets).unwrap_or(u32::MAX),
-                newest_sent_at: Time(packet.sent_at),
-                newest_pn: Some(number),
-                in_flight_before: before,
-                in_flight: 0,
-                trigger: LossTrigger::TimeThreshold,
-                transmissions: u32::from(packet.transmissions),
-            };
+            let lost = PacketsLost::new(before, u32::try_from(packets).unwrap_or(u32::MAX), Time(packet.sent_at), 0)
+                .with_newest_pn(Some(number))
+                .with_trigger(LossTrigger::TimeThreshold)
+                .with_transmissions(u32::from(packet.transmissions));
             self.emit(now, EventKind::PersistentCongestion(lost), context);
         }
         tcp

@@ -1,12 +1,42 @@
-//! Numbers that JSON would not keep.
+//! Numbers that JSON does not keep, for the `serde` feature.
+//!
+//! JSON readers keep integers exactly below 2^53 only, and JSON has no infinities. So an
+//! integer beyond is written as a decimal string, and a float that is not finite as its bits
+//! in a string; both forms are read, in every format that describes itself.
+
+use core::fmt;
 
 use serde::de::{Error, Unexpected, Visitor};
-use serde::{Deserializer, Serializer};
-use std::fmt;
-use windlass_qlog::MAX_SAFE_INTEGER;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The largest integer that every JSON reader keeps: 2^53 − 1 (`RFC 8259 §6`).
+const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
+
+/// `Option` of a number: absent, or as the number's own module writes it.
+macro_rules! optional {
+    ($name:ident, $type:ty, $with:literal) => {
+        pub mod $name {
+            use super::*;
+
+            #[derive(Serialize, Deserialize)]
+            struct Exact(#[serde(with = $with)] $type);
+
+            pub fn serialize<S: Serializer>(value: &Option<$type>, serializer: S) -> Result<S::Ok, S::Error> {
+                value.map(Exact).serialize(serializer)
+            }
+
+            pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$type>, D::Error> {
+                Ok(Option::deserialize(deserializer)?.map(|Exact(value)| value))
+            }
+        }
+    };
+}
+
+optional!(optional_unsigned, u64, "super::unsigned");
+optional!(optional_signed, i64, "super::signed");
 
 /// `u64`: a number up to 2^53 − 1, a decimal string beyond.
-pub(super) mod unsigned {
+pub mod unsigned {
     use super::*;
 
     pub fn serialize<S: Serializer>(value: &u64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -32,7 +62,7 @@ pub(super) mod unsigned {
 }
 
 /// `i64`: a number up to 2^53 − 1 in magnitude, a decimal string beyond.
-pub(super) mod signed {
+pub mod signed {
     use super::*;
 
     pub fn serialize<S: Serializer>(value: &i64, serializer: S) -> Result<S::Ok, S::Error> {
@@ -66,7 +96,7 @@ pub(super) mod signed {
 
 /// `f64`: the shortest number that reads back the same; if it is not finite, its bits
 /// as `"0x"` and sixteen hexadecimal digits.
-pub(super) mod float {
+pub mod float {
     use super::*;
 
     pub fn serialize<S: Serializer>(value: &f64, serializer: S) -> Result<S::Ok, S::Error> {
