@@ -108,6 +108,7 @@ impl Guide {
 
     /// The available bandwidth in packets per base RTT (`spec: arumaithurai §3.5 F2.5a`,
     /// A2).
+    #[inline]
     fn spare(&self, window: &Window) -> f64 {
         if self.available > 0.0 { self.available * self.base_rtt.secs() / (8.0 * window.mtu) } else { 0.0 }
     }
@@ -155,7 +156,7 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
     }
 
     /// F7: what was measured before a long idle period no longer holds.
-    #[inline]
+    #[inline(always)]
     fn on_event(flow: &mut Flow<'_, Self>) {
         if matches!(flow.event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
             flow.state.guide.available = Guide::UNKNOWN;
@@ -163,23 +164,23 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
         S::on_event(&mut unguided(flow));
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
         S::on_rtt_sample(&mut unguided(flow), rtt);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
         S::on_packets_acked(&mut unguided(flow), acked);
     }
 
-    #[inline]
+    #[inline(always)]
     fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         S::on_ack_in_slow_start(&mut unguided(flow), acked)
     }
 
     /// F2.5, Eqs. 4.10 and 4.11, the latter as far as the rules are linear.
-    #[inline]
+    #[inline(always)]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         let own = S::on_ack(&mut unguided(flow), acked);
         let Guide { share, reference, .. } = flow.state.guide;

@@ -108,6 +108,21 @@ impl<S: WindowScheme<Group = ()>> WindowController<S> {
     /// brings new congestion.
     #[inline]
     pub fn step_with_detector(params: &S::Params, state: &mut State<S::State>, event: &Event, congestion: bool) {
+        if matches!(event.kind, EventKind::PacketsAcked(_)) && !congestion {
+            Self::handle_detected(params, state, event, false);
+        } else {
+            Self::handle_rare_detected(params, state, event, congestion);
+        }
+    }
+
+    /// As [`handle_rare`](Self::handle_rare).
+    #[cold]
+    fn handle_rare_detected(params: &S::Params, state: &mut State<S::State>, event: &Event, congestion: bool) {
+        Self::handle_detected(params, state, event, congestion);
+    }
+
+    #[inline(always)]
+    fn handle_detected(params: &S::Params, state: &mut State<S::State>, event: &Event, congestion: bool) {
         let State { last_ack, window, scheme, start_up } = state;
         let mut shared = ();
         let group = Table::solo(&mut shared);

@@ -240,6 +240,15 @@ impl<S: WindowScheme> Flow<'_, S> {
         Flow { params, window, state: state(own), group, now: *now, event, last_ack, start_up }
     }
 
+    /// The same flow once more. A flow that a function points to has to be in memory: what is not
+    /// inlined gets one of its own, so that this one can stay in registers.
+    #[inline(always)]
+    fn reborrow(&mut self) -> Flow<'_, S> {
+        let Flow { params, window, state, group, now, event, last_ack, start_up } = self;
+        let group = Table { shared: &mut *group.shared, members: &mut *group.members, me: group.me };
+        Flow { params, window, state, group, now: *now, event, last_ack, start_up }
+    }
+
     #[inline(always)]
     fn grow(&mut self, acked: f64) {
         let base = self.params.as_ref();
@@ -254,13 +263,13 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline]
     fn grow_by_packets(&mut self, acked: f64) -> f64 {
         let Flow { params, window, state, group, now, event, last_ack, start_up } = self;
-        // By parts: a flow somebody points to has to be in memory whenever it grows.
         let event = (*now, *event, &mut **last_ack, &mut **start_up);
-        Self::rebuilt(params, window, state, (group.shared, group.members, group.me), event, acked)
+        Self::grow_by_parts(params, window, state, (group.shared, group.members, group.me), event, acked)
     }
 
+    /// By parts, so that the flow here is not in memory either.
     #[inline(never)]
-    fn rebuilt(
+    fn grow_by_parts(
         params: &S::Params,
         window: &mut Window,
         state: &mut S::State,
@@ -284,7 +293,8 @@ impl<S: WindowScheme> Flow<'_, S> {
     fn grow_by_ack(&mut self, acked: &PacketsAcked) {
         let base = self.params.as_ref();
         if acked.app_limited {
-            S::on_underutilized(self, self.now.since(*self.last_ack));
+            let span = self.now.since(*self.last_ack);
+            S::on_underutilized(&mut self.reborrow(), span);
         }
         *self.last_ack = self.now;
         let mut packets = self.window.acked_packets(base, acked);
@@ -329,7 +339,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline]
     fn rolls_back(&mut self) -> bool {
         let part = S::rollback(self.params);
-        part > 0.0 && self.window.lost_little(part) && self.undo()
+        part > 0.0 && self.window.lost_little(part) && self.reborrow().undo()
     }
 
     fn update_mtu(&mut self, mtu: u32) {
@@ -350,15 +360,15 @@ impl<S: WindowScheme> Flow<'_, S> {
     /// congestion, `None` leaves that to losses and marks.
     #[inline]
     pub(super) fn handle(&mut self, congestion: Option<bool>) {
-        S::on_event(self);
+        S::on_event(&mut self.reborrow());
         if let Some(rtt) = self.event.rtt() {
-            S::on_rtt_sample(self, &rtt);
+            S::on_rtt_sample(&mut self.reborrow(), &rtt);
         }
         if let EventKind::PacketsAcked(acked) = &self.event.kind {
-            S::on_packets_acked(self, acked);
+            S::on_packets_acked(&mut self.reborrow(), acked);
         }
         if congestion.unwrap_or_else(|| self.is_congestion()) {
-            S::on_congestion(self);
+            S::on_congestion(&mut self.reborrow());
         } else {
             self.handle_without_congestion();
         }
@@ -371,12 +381,12 @@ impl<S: WindowScheme> Flow<'_, S> {
     fn handle_without_congestion(&mut self) {
         match &self.event.kind {
             EventKind::PacketsAcked(acked) => self.grow_by_ack(acked),
-            EventKind::PersistentCongestion(_) => self.start_over(),
+            EventKind::PersistentCongestion(_) => self.reborrow().start_over(),
             EventKind::SpuriousLoss(_) => {
-                self.undo();
+                self.reborrow().undo();
             }
-            EventKind::MtuUpdated(mtu) => self.update_mtu(*mtu),
-            EventKind::IdleRestart(idle) => self.restart_after_idle(idle),
+            EventKind::MtuUpdated(mtu) => self.reborrow().update_mtu(*mtu),
+            EventKind::IdleRestart(idle) => self.reborrow().restart_after_idle(idle),
             _ => {}
         }
     }

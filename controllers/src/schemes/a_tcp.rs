@@ -28,6 +28,7 @@ pub struct State {
 }
 
 impl State {
+    #[inline]
     fn weight(&self) -> Weight {
         Weight::single(self.detector.k)
     }

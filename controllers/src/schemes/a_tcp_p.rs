@@ -42,15 +42,18 @@ pub struct State {
 #[derive(Debug)]
 pub struct ATcpP;
 
+#[inline(always)]
 fn weight(flow: &Flow<'_, ATcpP>) -> Weight {
     Weight::of(flow.group.shared.k(), flow.group_size())
 }
 
+#[inline(always)]
 fn guarded(flow: &Flow<'_, ATcpP>) -> bool {
     parallel::guarded(flow, weight(flow), &flow.state.rtt)
 }
 
 /// The group's detector; it starts with the group (`spec: cho §2.1`).
+#[inline(always)]
 fn detector<'a>(flow: &'a mut Flow<'_, ATcpP>) -> &'a mut Detector {
     let now = flow.now;
     flow.group.shared.detector.get_or_insert_with(|| Detector::start(now))

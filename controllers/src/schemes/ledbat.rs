@@ -170,6 +170,7 @@ impl WindowScheme for Ledbat {
 
     /// The half of the controller that shrinks, in recovery too, and the tether
     /// (`spec: arumaithurai §5.2` 2d, 2e; `§5.3` 1).
+    #[inline(always)]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
         let (params, window, state) = (flow.params, &mut *flow.window, &mut *flow.state);
         state.measure(params, flow.now, acked);
@@ -194,6 +195,7 @@ impl WindowScheme for Ledbat {
         }
     }
 
+    #[inline]
     fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         if flow.ssthresh <= NO_SLOW_START {
             return Self::on_ack(flow, acked);

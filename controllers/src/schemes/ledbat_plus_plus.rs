@@ -154,6 +154,29 @@ impl State {
         }
         self.delay.over(params.current_filter, self.base?).map(|queued| queued as f64)
     }
+
+    /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
+    /// half of the controller that shrinks (`§4.3`).
+    fn on_packets_acked(&mut self, params: &Params, window: &mut Window, now: Time, acked: &PacketsAcked) {
+        let queued = self.measure(params, now);
+        if self.cycle == Cycle::InitialSlowStart
+            && window.in_slow_start()
+            && queued.is_some_and(|queued| queued > params.exit * params.target())
+        {
+            window.ssthresh = window.cwnd.max(2.0);
+        }
+        self.cycle.on_packets_acked(params, window, now, self.smoothed);
+        self.change = match queued {
+            Some(queued) if self.cycle.is_steady() => params.change(self.gain, window.cwnd, queued),
+            _ => 0.0,
+        };
+        if self.change < 0.0 {
+            let windows = acked.bytes as f64 / window.mtu / window.cwnd;
+            window.lower(&params.base, window.cwnd + self.change * windows.min(1.0));
+            window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
+            window.discard_undo();
+        }
+    }
 }
 
 /// LEDBAT++ (`draft-irtf-iccrg-ledbat-plus-plus-01`).
@@ -176,6 +199,7 @@ impl WindowScheme for LedbatPlusPlus {
         State { gain: 1.0 / params.most_divisor, ..State::default() }
     }
 
+    #[inline]
     fn on_event(flow: &mut Flow<'_, Self>) {
         match flow.event.kind {
             EventKind::IdleRestart(idle) if idle.is_long() => {
@@ -186,41 +210,25 @@ impl WindowScheme for LedbatPlusPlus {
         }
     }
 
+    #[inline(always)]
     fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
         flow.state.sample = Some(rtt.adjusted());
         flow.state.smoothed = rtt.smoothed;
     }
 
-    /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
-    /// half of the controller that shrinks (`§4.3`).
+    #[inline(always)]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
-        let (params, now, window, state) = (flow.params, flow.now, &mut *flow.window, &mut *flow.state);
-        let queued = state.measure(params, now);
-        if state.cycle == Cycle::InitialSlowStart
-            && window.in_slow_start()
-            && queued.is_some_and(|queued| queued > params.exit * params.target())
-        {
-            window.ssthresh = window.cwnd.max(2.0);
-        }
-        state.cycle.on_packets_acked(params, window, now, state.smoothed);
-        state.change = match queued {
-            Some(queued) if state.cycle.is_steady() => params.change(state.gain, window.cwnd, queued),
-            _ => 0.0,
-        };
-        if state.change < 0.0 {
-            let windows = acked.bytes as f64 / window.mtu / window.cwnd;
-            window.lower(&params.base, window.cwnd + state.change * windows.min(1.0));
-            window.ssthresh = window.ssthresh.min(window.cwnd).max(SLOW);
-            window.discard_undo();
-        }
+        flow.state.on_packets_acked(flow.params, flow.window, flow.now, acked);
     }
 
     /// `§4.1`: by the gain, to the threshold and no further.
+    #[inline]
     fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         if flow.state.cycle.is_slowdown() { 0.0 } else { (flow.state.gain * acked).min(flow.ssthresh - flow.cwnd) }
     }
 
     /// `§4.2`.
+    #[inline]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         flow.state.change.max(0.0) * (acked / flow.cwnd).min(1.0)
     }

@@ -163,6 +163,7 @@ impl WindowScheme for TcpLp {
     }
 
     /// `spec: arumaithurai §5.4` 2.
+    #[inline(always)]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
         let (params, now, window, state) = (flow.params, flow.now, &mut *flow.window, &mut *flow.state);
         let Some(delay) = state.delay(params, acked) else { return };
@@ -182,11 +183,13 @@ impl WindowScheme for TcpLp {
         state.indicated = Some(now);
     }
 
+    #[inline]
     fn on_ack_in_slow_start(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         if flow.state.is_inferring(flow.params, flow.now) { 0.0 } else { acked }
     }
 
     /// `spec: arumaithurai §5.4` 3.
+    #[inline]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         if flow.state.is_inferring(flow.params, flow.now) { 0.0 } else { acked / flow.cwnd }
     }

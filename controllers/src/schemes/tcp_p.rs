@@ -45,6 +45,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct TcpP;
 
+#[inline(always)]
 fn weight(flow: &Flow<'_, TcpP>) -> Weight {
     let weight = Weight::of(flow.group.shared.k, flow.group_size());
     if flow.params.linux_counters { weight.whole() } else { weight }
