@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc};
 use windlass_adapter::SharedTrace;
 use windlass_controllers::Time;
 use windlass_msquic_endpoint::{
-    Connection, ConnectionEvent, IncomingConnection, Library, PacketObserver, QUIC_STATISTICS_V2, Settings, Stream,
+    Connection, ConnectionEvent, IncomingConnection, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream,
     StreamEvent,
 };
 use windlass_stacks::driver::sender_log::{Output, SenderLog};
@@ -225,7 +225,7 @@ pub(crate) struct Receiver {
     address: SocketAddr,
     /// Dropped before the listener, which waits for its connections.
     _handles: Arc<Handles>,
-    _listener: PacketObserver,
+    _listener: Listener,
 }
 
 impl Receiver {
@@ -262,8 +262,7 @@ impl Receiver {
             kept.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
         };
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-        let listener =
-            PacketObserver::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
+        let listener = Listener::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
         Ok(Receiver { events, pending: VecDeque::new(), address, _handles: handles, _listener: listener })
     }

@@ -22,7 +22,7 @@ impl EventLog {
 }
 
 fn path(controller: &str) -> (Path<Algorithm>, EventLog) {
-    let start = Start { now: time(1000), mtu: MTU, seed: 1 };
+    let start = Start::new(time(1000), MTU, 1);
     let mut flow = Flow::ungrouped(Algorithm::read(controller).unwrap(), &start);
     let events = EventLog::default();
     flow.record(Box::new(events.clone()));
