@@ -66,7 +66,7 @@ impl SenderLog {
         self.log.as_ref().map_or(0, |log| log.unexplained)
     }
 
-    fn heard(&mut self, event: &Event, decision: &Decision) {
+    fn on_event(&mut self, event: &Event, decision: &Decision) {
         if !self.over {
             self.meter.on_event(event, decision, &self.decision);
         }
@@ -132,7 +132,7 @@ impl Recorder for SenderLogRecorder {
     }
 
     fn record(&mut self, event: &Event, decision: &Decision, facts: &StateVariables<'_>) {
-        lock(&self.sender_log).heard(event, decision);
+        lock(&self.sender_log).on_event(event, decision);
         if let Some(qlog) = &mut self.qlog {
             qlog.record(event, decision, facts);
         }

@@ -9,7 +9,6 @@ mod implement;
 mod live;
 mod native;
 mod setup;
-mod tap;
 mod tls;
 
 use std::io;
@@ -31,8 +30,7 @@ pub(crate) use implement::implement_quinn_api;
 pub(crate) use live::run_live;
 pub(crate) use native::{Natives, Observed};
 pub(crate) use setup::Driver;
-pub(crate) use tap::{KeyObserver, PacketTap};
-pub(crate) use tls::{TlsConfigs, tls_configs};
+pub(crate) use tls::{KeyObserver, PacketTap, TlsConfigs, tls_configs};
 
 /// What the driver needs of a crate with the API of `quinn-proto`: the stack shim.
 pub trait QuinnApi: Sized + Send + Sync + 'static {

@@ -1,10 +1,13 @@
-//! Virtual time as s2n-quic tells it.
+//! Virtual time as s2n-quic's timestamps have it, and randomness that repeats.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use s2n_quic::provider::congestion_controller::Timestamp;
 use s2n_quic::provider::io::testing::time;
+use s2n_quic::provider::random::{Generator, Provider};
 use windlass_controllers::Time;
+use windlass_network::Stream;
 
 /// Time since the start of the run, by the first timestamp of the run. Timestamps are whole
 /// microseconds, and so is the time of everything that happens in a run; the first
@@ -42,5 +45,27 @@ impl Clock {
         if !wait.is_zero() {
             time::delay(wait).await;
         }
+    }
+}
+
+/// s2n-quic's random numbers from a stream of the run.
+pub struct Random(pub Stream);
+
+impl Generator for Random {
+    fn public_random_fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill(bytes);
+    }
+
+    fn private_random_fill(&mut self, bytes: &mut [u8]) {
+        self.0.fill(bytes);
+    }
+}
+
+impl Provider for Random {
+    type Generator = Self;
+    type Error = Infallible;
+
+    fn start(self) -> Result<Self, Infallible> {
+        Ok(self)
     }
 }

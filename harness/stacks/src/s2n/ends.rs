@@ -11,14 +11,14 @@ use windlass_adapter::Groups;
 use windlass_controllers::Algorithm;
 use windlass_s2n_quic::Qlog;
 
-use super::choice::Choice;
 use super::clock::Clock;
+use super::clock::Random;
+use super::config::Choice;
 use super::config::{Error, Sizes, limits};
 use super::flow::Shared;
-use super::native::Measured;
-use super::news::News;
-use super::random::Random;
-use super::watch::{FlowRecorder, Native, Watch};
+use super::native::ObservedEndpoint;
+use super::observe::Notifier;
+use super::observe::{FlowObserver, FlowRecorder, PacketCounter};
 use crate::identity::Identity;
 use windlass_network::Stream;
 use windlass_simulator::scenario::FlowSpec;
@@ -42,7 +42,7 @@ pub struct Ends {
     pub spec: Arc<FlowSpec>,
     pub choice: Choice,
     pub log: Option<Qlog>,
-    pub news: News,
+    pub notifier: Notifier,
 }
 
 impl Ends {
@@ -52,11 +52,11 @@ impl Ends {
     /// # Errors
     /// s2n-quic's.
     pub fn make(self, flow: &Shared) -> Result<(Server, Client, SocketAddr), Error> {
-        let news = self.news.clone();
+        let notifier = self.notifier.clone();
         let server = self.receiver()?;
         let to = server.local_addr()?;
         let client = self.sender(flow)?;
-        news.made([client.local_addr()?, to]);
+        notifier.made([client.local_addr()?, to]);
         Ok((server, client, to))
     }
 
@@ -73,7 +73,7 @@ impl Ends {
     fn sender(mut self, flow: &Shared) -> Result<Client, Error> {
         // A log that is never asked for costs nothing.
         let log = self.log.take().unwrap_or_else(|| Qlog::to(|_| None));
-        let watch = Watch::new(flow, !self.spec.drop_packets.is_empty());
+        let watch = PacketCounter::new(flow, !self.spec.drop_packets.is_empty());
         match self.choice.clone() {
             Choice::Ours(endpoint) => {
                 let listen = flow.clone();
@@ -89,9 +89,14 @@ impl Ends {
         }
     }
 
-    fn native<E: Endpoint>(&self, inner: E, flow: &Shared, (log, watch): (Qlog, Watch)) -> Result<Client, Error> {
-        let witness = Native { flow: flow.clone(), clock: self.setup.clock };
-        self.client(Measured { inner, witness }, (log.controller(&self.spec.controller), watch))
+    fn native<E: Endpoint>(
+        &self,
+        inner: E,
+        flow: &Shared,
+        (log, watch): (Qlog, PacketCounter),
+    ) -> Result<Client, Error> {
+        let observer = FlowObserver { flow: flow.clone(), clock: self.setup.clock };
+        self.client(ObservedEndpoint { inner, observer }, (log.controller(&self.spec.controller), watch))
     }
 
     fn client(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<Client, Error> {

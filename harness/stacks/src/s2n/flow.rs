@@ -15,7 +15,7 @@ use windlass_controllers::{Decision, Event, Time};
 
 use super::clock::Clock;
 use super::ends::Ends;
-use super::news::News;
+use super::observe::Notifier;
 use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
 use crate::payload::{Hash, Sink, Source, check};
@@ -29,7 +29,7 @@ const CONFIRM: u64 = 1 << 20;
 
 /// A datagram an end has handed to its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Handed {
+pub struct SentDatagram {
     /// Its size, bytes.
     pub bytes: usize,
     /// Whether it carries stream data.
@@ -50,7 +50,7 @@ pub struct Flow {
     pub failed: Option<(Time, String)>,
     /// What the sender's datagrams are that the network has not taken yet, where it has to
     /// know.
-    pub handed: VecDeque<Handed>,
+    pub sent_datagrams: VecDeque<SentDatagram>,
     /// When its receiver vanishes.
     vanishes: Option<Time>,
     source: Source,
@@ -65,12 +65,12 @@ pub struct Flow {
     starts: Option<Time>,
     /// The sender, waiting for something to change.
     waiting: Option<Waker>,
-    news: News,
+    notifier: Notifier,
 }
 
 impl Flow {
-    /// A flow of `spec` from `source` that has decided `decision` and tells `news`.
-    pub fn new(spec: &FlowSpec, decision: Decision, source: Source, news: News) -> Flow {
+    /// A flow of `spec` from `source` whose controller decides `decision` at first.
+    pub fn new(spec: &FlowSpec, decision: Decision, source: Source, notifier: Notifier) -> Flow {
         Flow {
             vanishes: spec.vanishes,
             meter: Meter::new(spec.packet_bytes),
@@ -78,7 +78,7 @@ impl Flow {
             started: None,
             over: None,
             failed: None,
-            handed: VecDeque::new(),
+            sent_datagrams: VecDeque::new(),
             source,
             sink: Sink::default(),
             confirmed: 0,
@@ -87,7 +87,7 @@ impl Flow {
             connection: None,
             starts: None,
             waiting: None,
-            news,
+            notifier,
         }
     }
 
@@ -112,23 +112,23 @@ impl Flow {
     }
 
     /// One of our controllers heard something and decided.
-    pub fn heard(&mut self, event: &Event, decision: &Decision) {
+    pub fn on_event(&mut self, event: &Event, decision: &Decision) {
         if self.over.is_none() {
             self.meter.on_event(event, decision, &self.decision);
         }
         self.decision = *decision;
     }
 
-    /// The window of another controller; whether it answered congestion.
-    pub fn window(&mut self, now: Time, bytes: u64, answered: bool) {
+    /// The window of a native controller, bytes, and whether congestion reduced it.
+    pub fn window(&mut self, now: Time, bytes: u64, reduced: bool) {
         if self.over.is_none() {
-            self.meter.congestion_events += u64::from(answered);
+            self.meter.congestion_events += u64::from(reduced);
             self.meter.window(now.0, bytes);
         }
     }
 
     /// An RTT sample of another controller.
-    pub fn sampled(&mut self, rtt: Duration) {
+    pub fn on_rtt_sample(&mut self, rtt: Duration) {
         if self.over.is_none() {
             self.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
         }
@@ -151,7 +151,7 @@ impl Flow {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
             self.over = Some((now, self.sink.received()));
-            self.news.over();
+            self.notifier.over();
             self.wake();
         }
     }

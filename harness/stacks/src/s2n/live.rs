@@ -19,9 +19,9 @@ use windlass_adapter::{GroupStep, Groups, QlogRecorder, Recorder, SharedTrace, S
 use windlass_controllers::{Algorithm, Decision, Event, Span, Time};
 use windlass_s2n_quic::STACK;
 
-use super::choice::{Choice, first_decision};
+use super::config::{Choice, first_decision};
 use super::config::{Error, Sizes, check_size, limits};
-use super::native::{Measured, Witness};
+use super::native::{ControllerObserver, ObservedEndpoint};
 use crate::driver::log::{Run, begin};
 use crate::driver::sender_log::{Output, SenderLog, SenderLogRecorder, lock};
 use crate::identity::{Identity, SERVER_NAME, identity};
@@ -63,10 +63,11 @@ impl Program for Live<'_> {
         let trace = log.map(|log| begin(log, &run, spec, &first));
         // Without packets, which of them were lost is not for the sender log to say.
         let sender_log = Arc::new(Mutex::new(SenderLog::new(Meter::new(spec.packet_bytes), first, None)));
-        let told = Told { sender_log: Arc::clone(&sender_log), trace: trace.clone(), level, clock: self.clock };
+        let observer =
+            LiveObserver { sender_log: Arc::clone(&sender_log), trace: trace.clone(), level, clock: self.clock };
         let failed = |error: Error| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason: error.to_string() };
         let receiver = self.receiver(spec).map_err(failed)?;
-        let sender = self.sender(spec, choice, &told).map_err(failed)?;
+        let sender = self.sender(spec, choice, &observer).map_err(failed)?;
         Ok(Ends { sender, receiver, sender_log, trace })
     }
 
@@ -87,15 +88,15 @@ impl Live<'_> {
         Ok(Receiver { server, address, connection: None })
     }
 
-    fn sender(&self, spec: &FlowSpec, choice: Choice, told: &Told) -> Result<Sender, Error> {
+    fn sender(&self, spec: &FlowSpec, choice: Choice, observer: &LiveObserver) -> Result<Sender, Error> {
         let counts = Arc::<Tallied>::default();
         let client = match choice {
             Choice::Ours(endpoint) => {
                 let seed = Stream::new(self.scenario.seed, &format!("controller {}", spec.name)).integer();
-                let told = told.clone();
+                let observer = observer.clone();
                 let mut endpoint =
                     endpoint.seed(seed).record_with(move |new| {
-                        Box::new(told.recorder(|trace, level| {
+                        Box::new(observer.recorder(|trace, level| {
                             QlogRecorder::new(trace, level, new.controller, new.text, new.path)
                         }))
                     });
@@ -104,8 +105,12 @@ impl Live<'_> {
                 }
                 self.client(spec, endpoint, &counts)
             }
-            Choice::Cubic => self.client(spec, Measured { inner: Cubic::default(), witness: told.clone() }, &counts),
-            Choice::Bbr => self.client(spec, Measured { inner: Bbr::default(), witness: told.clone() }, &counts),
+            Choice::Cubic => {
+                self.client(spec, ObservedEndpoint { inner: Cubic::default(), observer: observer.clone() }, &counts)
+            }
+            Choice::Bbr => {
+                self.client(spec, ObservedEndpoint { inner: Bbr::default(), observer: observer.clone() }, &counts)
+            }
         }?;
         let address = client.local_addr()?;
         Ok(Sender { client: Some(client), address, counts, connection: None })
@@ -116,7 +121,7 @@ impl Live<'_> {
             .with_tls(&self.identity.certificate[..])?
             .with_io(io(spec)?)?
             .with_congestion_controller(endpoint)?
-            .with_event(Watch(Arc::clone(counts)))?
+            .with_event(PacketCounter(Arc::clone(counts)))?
             .with_limits(limits(spec)?)?
             .start()?)
     }
@@ -141,9 +146,9 @@ struct Tallied {
     lost: AtomicU64,
 }
 
-struct Watch(Arc<Tallied>);
+struct PacketCounter(Arc<Tallied>);
 
-impl Subscriber for Watch {
+impl Subscriber for PacketCounter {
     type ConnectionContext = ();
 
     fn create_connection_context(&mut self, _: &ConnectionMeta, _: &ConnectionInfo<'_>) {}
@@ -157,34 +162,34 @@ impl Subscriber for Watch {
     }
 }
 
-/// Whom a flow's controller tells what it hears and decides.
+/// Takes down what a flow's controller decides.
 #[derive(Clone)]
-struct Told {
+struct LiveObserver {
     sender_log: Arc<Mutex<SenderLog>>,
     trace: Option<SharedTrace<Output>>,
     level: Level,
     clock: Clock,
 }
 
-impl Told {
-    fn recorder(&self, qlog: impl FnOnce(SharedTrace<Output>, Level) -> QlogRecorder<Output>) -> Beside {
+impl LiveObserver {
+    fn recorder(&self, qlog: impl FnOnce(SharedTrace<Output>, Level) -> QlogRecorder<Output>) -> TwoClockRecorder {
         let qlog = self.trace.clone().map(|trace| qlog(trace, self.level));
         let sender_log = SenderLogRecorder { sender_log: Arc::clone(&self.sender_log), qlog: None };
-        Beside { sender_log, qlog, clock: self.clock, ahead: None }
+        TwoClockRecorder { sender_log, qlog, clock: self.clock, ahead: None }
     }
 }
 
-impl Witness for Told {
-    fn window(&self, _: Timestamp, bytes: u64, answered: bool) {
+impl ControllerObserver for LiveObserver {
+    fn on_window(&self, _: Timestamp, bytes: u64, reduced: bool) {
         let mut sender_log = lock(&self.sender_log);
         sender_log.decision.cwnd = bytes;
         if !sender_log.over {
-            sender_log.meter.congestion_events += u64::from(answered);
+            sender_log.meter.congestion_events += u64::from(reduced);
             sender_log.meter.window(self.clock.now().0, bytes);
         }
     }
 
-    fn sampled(&self, rtt: Duration) {
+    fn on_rtt_sample(&self, rtt: Duration) {
         let mut sender_log = lock(&self.sender_log);
         if !sender_log.over {
             sender_log.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
@@ -193,7 +198,7 @@ impl Witness for Told {
 }
 
 /// A sender log by the run's clock beside a log by s2n-quic's, which starts with the client.
-struct Beside {
+struct TwoClockRecorder {
     sender_log: SenderLogRecorder,
     qlog: Option<QlogRecorder<Output>>,
     clock: Clock,
@@ -201,7 +206,7 @@ struct Beside {
     ahead: Option<Span>,
 }
 
-impl Recorder for Beside {
+impl Recorder for TwoClockRecorder {
     fn on_group_step(&mut self, step: GroupStep) {
         if let Some(qlog) = &mut self.qlog {
             qlog.on_group_step(step);

@@ -22,17 +22,14 @@
 //! assert!(outcome.flows[0].sha256.is_some());
 //! ```
 
-mod choice;
 mod clock;
 mod config;
 mod ends;
 mod flow;
 mod live;
 mod native;
-mod news;
-mod random;
+mod observe;
 mod run;
-mod watch;
 mod world;
 
 use windlass_controllers::{Signals, Time};
@@ -42,7 +39,7 @@ use windlass_simulator::scenario::Scenario;
 use crate::stack::Stack;
 use crate::{OpenLog, RunError};
 
-pub use choice::NATIVES;
+pub use config::NATIVES;
 pub use live::run as run_live;
 
 /// s2n-quic 1.91.

@@ -7,57 +7,57 @@ use s2n_quic::provider::congestion_controller::{
 };
 
 /// Hears what a controller that is not ours comes to.
-pub trait Witness: Clone + Send + 'static {
+pub trait ControllerObserver: Clone + Send + 'static {
     /// Its window at `at`, bytes; whether congestion brought it there.
-    fn window(&self, at: Timestamp, bytes: u64, answered: bool);
+    fn on_window(&self, at: Timestamp, bytes: u64, reduced: bool);
     /// An RTT sample.
-    fn sampled(&self, rtt: Duration);
+    fn on_rtt_sample(&self, rtt: Duration);
 }
 
 /// Makes measured controllers of another endpoint's.
-pub struct Measured<E, W> {
+pub struct ObservedEndpoint<E, W> {
     pub inner: E,
-    pub witness: W,
+    pub observer: W,
 }
 
-impl<E: std::fmt::Debug, W> std::fmt::Debug for Measured<E, W> {
+impl<E: std::fmt::Debug, W> std::fmt::Debug for ObservedEndpoint<E, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl<E: Endpoint, W: Witness> Endpoint for Measured<E, W> {
-    type CongestionController = Watched<E::CongestionController, W>;
+impl<E: Endpoint, W: ControllerObserver> Endpoint for ObservedEndpoint<E, W> {
+    type CongestionController = Observed<E::CongestionController, W>;
 
     fn new_congestion_controller(&mut self, path: PathInfo<'_>) -> Self::CongestionController {
         let inner = self.inner.new_congestion_controller(path);
-        Watched { inner, witness: self.witness.clone() }
+        Observed { inner, observer: self.observer.clone() }
     }
 }
 
-/// A controller with a witness of its every move.
+/// A controller with a observer of its every move.
 #[derive(Clone)]
-pub struct Watched<C, W> {
+pub struct Observed<C, W> {
     inner: C,
-    witness: W,
+    observer: W,
 }
 
-impl<C: std::fmt::Debug, W> std::fmt::Debug for Watched<C, W> {
+impl<C: std::fmt::Debug, W> std::fmt::Debug for Observed<C, W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.inner.fmt(f)
     }
 }
 
-impl<C: CongestionController, W: Witness> Watched<C, W> {
-    /// Tells the window, and whether congestion brought it there.
-    fn tell(&self, at: Timestamp, before: Option<u32>) {
+impl<C: CongestionController, W: ControllerObserver> Observed<C, W> {
+    /// Reports the window, and whether congestion brought it there.
+    fn report_window(&self, at: Timestamp, before: Option<u32>) {
         let window = self.inner.congestion_window();
-        let answered = before.is_some_and(|before| window < before);
-        self.witness.window(at, u64::from(window), answered);
+        let reduced = before.is_some_and(|before| window < before);
+        self.observer.on_window(at, u64::from(window), reduced);
     }
 }
 
-impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W> {
+impl<C: CongestionController, W: ControllerObserver> CongestionController for Observed<C, W> {
     type PacketInfo = C::PacketInfo;
 
     fn congestion_window(&self) -> u32 {
@@ -85,7 +85,7 @@ impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W>
         publisher: &mut P,
     ) -> C::PacketInfo {
         let info = self.inner.on_packet_sent(time_sent, sent_bytes, app_limited, rtt, publisher);
-        self.tell(time_sent, None);
+        self.report_window(time_sent, None);
         info
     }
 
@@ -97,8 +97,8 @@ impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W>
         publisher: &mut P,
     ) {
         self.inner.on_rtt_update(time_sent, now, rtt, publisher);
-        self.witness.sampled(rtt.latest_rtt());
-        self.tell(now, None);
+        self.observer.on_rtt_sample(rtt.latest_rtt());
+        self.report_window(now, None);
     }
 
     fn on_ack<P: Publisher>(
@@ -113,7 +113,7 @@ impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W>
     ) {
         let (sent, info, now) = (newest_acked_time_sent, newest_acked_packet_info, ack_receive_time);
         self.inner.on_ack(sent, bytes_acknowledged, info, rtt, random, now, publisher);
-        self.tell(now, None);
+        self.report_window(now, None);
     }
 
     fn on_packet_lost<P: Publisher>(
@@ -129,13 +129,13 @@ impl<C: CongestionController, W: Witness> CongestionController for Watched<C, W>
         let before = self.inner.congestion_window();
         let (persistent, burst) = (persistent_congestion, new_loss_burst);
         self.inner.on_packet_lost(lost_bytes, packet_info, persistent, burst, random, timestamp, publisher);
-        self.tell(timestamp, Some(before));
+        self.report_window(timestamp, Some(before));
     }
 
     fn on_explicit_congestion<P: Publisher>(&mut self, ce_count: u64, event_time: Timestamp, publisher: &mut P) {
         let before = self.inner.congestion_window();
         self.inner.on_explicit_congestion(ce_count, event_time, publisher);
-        self.tell(event_time, Some(before));
+        self.report_window(event_time, Some(before));
     }
 
     fn on_mtu_update<P: Publisher>(&mut self, max_data_size: u16, publisher: &mut P) {

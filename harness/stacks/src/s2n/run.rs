@@ -11,12 +11,12 @@ use windlass_adapter::Groups;
 use windlass_controllers::{Span, Time};
 use windlass_s2n_quic::{Qlog, STACK};
 
-use super::choice::{Choice, first_decision};
 use super::clock::Clock;
 use super::config::check_size;
+use super::config::{Choice, first_decision};
 use super::ends::{Ends, Setup};
 use super::flow::{Flow, Shared};
-use super::news::Board;
+use super::observe::Notices;
 use super::world::{Lane, Wire, World};
 use crate::driver::sender_log::lock;
 use crate::identity::identity;
@@ -46,9 +46,9 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
         let own = start_schedule.dynamic_set(number).is_none();
         plans.push(Plan::new(spec, if own { log(spec) } else { Ok(None) })?);
     }
-    let (board, groups) = (Board::default(), Groups::default());
+    let (notices, groups) = (Notices::default(), Groups::default());
     let errors: Vec<Errors> = plans.iter().map(|plan| Arc::clone(&plan.errors)).collect();
-    let world = Rc::new(RefCell::new(World::new(scenario, network, start_schedule, &board, &groups, stop)));
+    let world = Rc::new(RefCell::new(World::new(scenario, network, start_schedule, &notices, &groups, stop)));
     let stopped = Arc::clone(&world.borrow().stopped);
     {
         let mut executor = Executor::new(Wire(Rc::clone(&world)), scenario.seed);
@@ -58,7 +58,7 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
             let setup = Setup { handle, identity, seed: scenario.seed, clock, groups };
             let plans = plans.into_iter().enumerate();
             let lanes: Vec<Lane<'_>> =
-                plans.map(|(number, plan)| plan.start(number, &board, &setup, scenario.seed)).collect();
+                plans.map(|(number, plan)| plan.start(number, &notices, &setup, scenario.seed)).collect();
             let flows: Vec<Shared> = lanes.iter().map(|lane| lane.flow.clone()).collect();
             world.borrow_mut().begin(clock, lanes);
             primary::spawn(async move {
@@ -143,14 +143,14 @@ impl<'a> Plan<'a> {
     }
 
     /// Has flow `number` of the run with `seed` wait for its start.
-    fn start(self, number: usize, board: &Board, setup: &Setup, seed: u64) -> Lane<'a> {
+    fn start(self, number: usize, notices: &Notices, setup: &Setup, seed: u64) -> Lane<'a> {
         let spec = self.spec;
-        let news = board.of(number);
-        let flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), news.clone());
+        let notifier = notices.of(number);
+        let flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), notifier.clone());
         let flow = Shared::new(flow);
         let start = spec.starts(seed);
         let ends =
-            Ends { setup: setup.clone(), spec: Arc::new(spec.clone()), choice: self.choice, log: self.log, news };
+            Ends { setup: setup.clone(), spec: Arc::new(spec.clone()), choice: self.choice, log: self.log, notifier };
         // What waits for others starts at the end of time until they are over.
         if start < Time(u64::MAX) {
             flow.lock().start_at(start);
@@ -162,7 +162,7 @@ impl<'a> Plan<'a> {
 
 /// The log of a flow.
 fn qlog(log: FlowLog, spec: &FlowSpec, errors: &Errors) -> Qlog {
-    let mut output = Some(Told { inner: log.output, error: Arc::clone(errors) });
+    let mut output = Some(ErrorKeeper { inner: log.output, error: Arc::clone(errors) });
     Qlog::to(move |_| Some(Box::new(output.take()?)))
         .title(&spec.name)
         .profile(log.settings.profile)
@@ -171,12 +171,12 @@ fn qlog(log: FlowLog, spec: &FlowSpec, errors: &Errors) -> Qlog {
 }
 
 /// A writer that keeps its first error: logs end when their connections do.
-struct Told<W> {
+struct ErrorKeeper<W> {
     inner: W,
     error: Errors,
 }
 
-impl<W> Told<W> {
+impl<W> ErrorKeeper<W> {
     fn keep<T>(&self, result: io::Result<T>) -> io::Result<T> {
         result.inspect_err(|error| {
             let copy = io::Error::new(error.kind(), error.to_string());
@@ -185,7 +185,7 @@ impl<W> Told<W> {
     }
 }
 
-impl<W: Write> Write for Told<W> {
+impl<W: Write> Write for ErrorKeeper<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let result = self.inner.write(bytes);
         self.keep(result)

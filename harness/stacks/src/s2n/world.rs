@@ -16,7 +16,7 @@ use windlass_controllers::{Algorithm, Span, Time};
 use super::clock::Clock;
 use super::ends::QUEUE;
 use super::flow::Shared;
-use super::news::{Board, Item};
+use super::observe::{Notice, Notices};
 use crate::driver::wire::{Role, marking};
 use windlass_network::{Class, Codepoint, Fate, Network, Packet};
 use windlass_simulator::measure::NetworkMeter;
@@ -47,7 +47,7 @@ impl<'a> Lane<'a> {
             return false;
         }
         let mut flow = self.flow.lock();
-        let told = flow.handed.pop_front();
+        let told = flow.sent_datagrams.pop_front();
         if told.is_none_or(|told| told.bytes != bytes) {
             let reason = format!("s2n-quic sent {bytes} bytes and told of {told:?}");
             flow.failed.get_or_insert((now, reason));
@@ -74,8 +74,8 @@ pub struct World<'a> {
     stop: &'a dyn Fn(Time) -> bool,
     /// Tells the run to stop.
     pub stopped: Arc<AtomicBool>,
-    board: Board,
-    news: Vec<(usize, Item)>,
+    notices: Notices,
+    unread: Vec<(usize, Notice)>,
     /// The ends there are, by their addresses; only looked up, never gone through.
     ends: HashMap<SocketAddr, End>,
     groups: Groups<Algorithm, String>,
@@ -97,7 +97,7 @@ impl<'a> World<'a> {
         scenario: &'a Scenario,
         mut network: Network,
         start_schedule: StartSchedule,
-        board: &Board,
+        notices: &Notices,
         groups: &Groups<Algorithm, String>,
         stop: &'a dyn Fn(Time) -> bool,
     ) -> World<'a> {
@@ -111,8 +111,8 @@ impl<'a> World<'a> {
             clock: None,
             stop,
             stopped: Arc::default(),
-            board: board.clone(),
-            news: Vec::new(),
+            notices: notices.clone(),
+            unread: Vec::new(),
             ends: HashMap::new(),
             groups: groups.clone(),
             weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
@@ -162,13 +162,13 @@ impl<'a> World<'a> {
     /// Hears what flows did: who can be reached where, and who is over, for which others
     /// have waited.
     fn hear(&mut self, now: Time) {
-        self.board.read(&mut self.news);
-        for (number, item) in self.news.drain(..) {
+        self.notices.read(&mut self.unread);
+        for (number, item) in self.unread.drain(..) {
             match item {
-                Item::Made(addresses) => {
+                Notice::Made(addresses) => {
                     self.ends.extend(addresses.into_iter().zip(Role::ALL.map(|role| (number, role))));
                 }
-                Item::Over => {
+                Notice::Over => {
                     for (waiting, at) in self.start_schedule.over(number, now) {
                         self.lanes[waiting].flow.lock().start_at(at);
                     }

@@ -11,7 +11,7 @@ use rustix::event::PollFd;
 use serde::Serialize;
 use windlass_controllers::Time;
 
-use super::clock::Clock;
+use super::Clock;
 use super::relay::wait;
 use super::socket::{Inbox, Open, Socket, bind_to};
 use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire};
@@ -211,9 +211,9 @@ impl<'a> Link<'a> {
 
     fn hear_clients(&mut self, inbox: &mut Inbox) {
         let now = self.now();
-        let mut heard = Vec::new();
-        self.front.receive(inbox, |from, ecn, payload| heard.push((from, ecn, payload.to_vec())));
-        for (from, ecn, payload) in heard {
+        let mut received = Vec::new();
+        self.front.receive(inbox, |from, ecn, payload| received.push((from, ecn, payload.to_vec())));
+        for (from, ecn, payload) in received {
             match self.client(from) {
                 Some(number) => {
                     let lane = self.lane(number, Role::Sender);

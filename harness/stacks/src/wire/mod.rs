@@ -1,7 +1,6 @@
 //! Real stacks on real UDP sockets, through a userspace link that is the network model in
 //! real time. `docs/wire.md` says how, and what can be expected of two real clocks.
 
-mod clock;
 mod link;
 mod program;
 mod relay;
@@ -9,8 +8,39 @@ mod run;
 mod socket;
 mod transfer;
 
-pub use clock::Clock;
 pub use link::{Carried, Link, LinkError, Transit};
 pub use program::{Counts, Ends, Program, Receiver, Sender};
 pub use run::{Report, run};
 pub use socket::{Inbox, Open, bind};
+
+use std::time::{Duration, Instant};
+
+use windlass_controllers::Time;
+
+/// The monotonic clock since the run's start.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    origin: Instant,
+}
+
+impl Clock {
+    /// A clock that starts now.
+    pub fn start() -> Clock {
+        Clock { origin: Instant::now() }
+    }
+
+    /// When it started.
+    pub fn origin(self) -> Instant {
+        self.origin
+    }
+
+    /// The time.
+    pub fn now(self) -> Time {
+        Time(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
+    }
+
+    /// What the rest of the process calls `at`.
+    pub fn instant(self, at: Time) -> Instant {
+        self.origin + Duration::from_nanos(at.0)
+    }
+}

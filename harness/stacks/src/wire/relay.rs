@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, Timespec, poll};
 use windlass_controllers::{Span, Time};
 
-use super::clock::Clock;
+use super::Clock;
 use super::socket::{Inbox, Socket};
 use super::transfer::Transfer;
 use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};

@@ -10,7 +10,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 use windlass_controllers::Time;
 
-use super::clock::Clock;
+use super::Clock;
 use super::program::{Ends, Program, Receiver, Sender};
 use super::relay::{Port, Relay, Relayed};
 use super::socket::{Socket, bind};

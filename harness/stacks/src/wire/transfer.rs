@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::time::sleep_until;
 use windlass_controllers::{Decision, Time};
 
-use super::clock::Clock;
+use super::Clock;
 use super::program::{Receiver, Sender};
 use crate::driver::sender_log::SenderLog;
 use crate::driver::sender_log::lock;

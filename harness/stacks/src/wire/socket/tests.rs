@@ -6,11 +6,11 @@ fn pair() -> (Socket, Socket) {
     (Socket::new(one, second).unwrap(), Socket::new(other, first).unwrap())
 }
 
-fn heard(socket: &Socket) -> Vec<(Codepoint, Vec<u8>)> {
+fn received(socket: &Socket) -> Vec<(Codepoint, Vec<u8>)> {
     let mut inbox = Inbox::default();
-    let mut heard = Vec::new();
-    while socket.receive(&mut inbox, |ecn, bytes| heard.push((ecn, bytes.to_vec()))) {}
-    heard
+    let mut all = Vec::new();
+    while socket.receive(&mut inbox, |ecn, bytes| all.push((ecn, bytes.to_vec()))) {}
+    all
 }
 
 #[test]
@@ -24,17 +24,17 @@ fn codepoints_and_datagrams_arrive_as_they_were_sent() {
     for (ecn, bytes) in &sent {
         assert!(one.send(*ecn, bytes));
     }
-    assert_eq!(heard(&other), sent);
+    assert_eq!(received(&other), sent);
     assert!(other.interest().revents().is_empty());
 }
 
 #[test]
-fn strangers_are_not_heard() {
+fn datagrams_of_strangers_are_dropped() {
     let (one, other) = pair();
     let stranger = bind().unwrap();
     stranger.send_to(b"hello", other.open.address().unwrap()).unwrap();
     assert!(one.send(Codepoint::NotEct, b"known"));
-    assert_eq!(heard(&other), [(Codepoint::NotEct, b"known".to_vec())]);
+    assert_eq!(received(&other), [(Codepoint::NotEct, b"known".to_vec())]);
 }
 
 #[test]
