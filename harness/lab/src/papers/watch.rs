@@ -34,9 +34,9 @@ pub enum WatchError {
     NoLink(String),
 }
 
-/// Runs `scenario` in the simulator and looks at its flows and at the link `bottleneck`
-/// every `step`, and at the state variables of controllers called `names`. `stop` gets the part of the run
-/// that is done, 0 to 1, and returns whether to give up.
+/// Runs `scenario` in the simulator and records, every `step`, its flows, the link `bottleneck`
+/// and the state variables of controllers called `names`. `stop` gets the part of the run that
+/// is done, 0 to 1, and returns whether to give up.
 ///
 /// # Errors
 /// Stopped; the scenario cannot be simulated; the run violates an invariant.
