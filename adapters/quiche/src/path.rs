@@ -6,7 +6,7 @@ use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
 use windlass_adapter::rfc9002::GRANULARITY;
 use windlass_adapter::std_time::{Clock, span};
 use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
-use windlass_controllers::event::{self, EcnCe, IdleRestart, PacketsAcked, PacketsLost, SpuriousLoss};
+use windlass_controllers::event::{self, EcnCe, IdleRestart, PacketsLost, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::app_limited::AppLimited;
