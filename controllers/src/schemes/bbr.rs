@@ -1,6 +1,5 @@
 #![doc = include_str!("bbr.md")]
 
-mod ack;
 mod control;
 mod loss;
 mod model;
@@ -12,8 +11,8 @@ mod state;
 use crate::event::RttSample;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
 
-use ack::Ack;
-use state::Mode;
+use model::Ack;
+use state::BbrState;
 pub use state::State;
 
 parameters! {
@@ -85,8 +84,8 @@ impl Controller for Bbr {
     #[inline]
     fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
         match &event.kind {
-            EventKind::PacketsAcked(acked) => state.acknowledged(params, &Ack::of(state, event.now, acked)),
-            _ => state.turn(params, event),
+            EventKind::PacketsAcked(acked) => state.update_on_ack(params, &Ack::of(state, event.now, acked)),
+            _ => state.on_other_event(params, event),
         }
     }
 
@@ -103,15 +102,15 @@ impl Controller for Bbr {
 impl State {
     /// Per-ACK steps, §5.2.3.
     #[inline]
-    fn acknowledged(&mut self, params: &Params, ack: &Ack<'_>) {
+    fn update_on_ack(&mut self, params: &Params, ack: &Ack<'_>) {
         self.delivered = self.delivered.max(ack.delivered);
-        if self.epoch.acked(ack.newest_sent_at) {
+        if self.recovery.acked(ack.newest_sent_at) {
             self.restore_cwnd();
         }
         if let Some(rtt) = &ack.rtt {
-            self.first_sample(params, rtt);
+            self.on_first_rtt_sample(params, rtt);
         }
-        self.judge_losses(params, ack);
+        self.handle_lost_packets(params, ack);
         self.update_latest_delivery_signals(ack);
         self.update_congestion_signals(params, ack);
         self.update_ack_aggregation(ack);
@@ -122,29 +121,29 @@ impl State {
         self.update_min_rtt(params, ack.now, ack.rtt.map(|rtt| rtt.latest));
         self.check_probe_rtt(params, ack);
         self.advance_latest_delivery_signals(ack);
-        self.bound_bw();
+        self.bound_bw_for_model();
         self.set_pacing_rate(params);
         self.set_cwnd(params, ack);
     }
 
-    /// What comes rarely.
+    /// Every event but an ACK: losses (§5.5.10, §5.6.4.4), idleness (§5.4.1), a new datagram size.
     #[cold]
-    fn turn(&mut self, params: &Params, event: &Event) {
+    fn on_other_event(&mut self, params: &Params, event: &Event) {
         let now = event.now;
         match &event.kind {
             EventKind::RttSampled(rtt) => {
-                self.first_sample(params, rtt);
+                self.on_first_rtt_sample(params, rtt);
                 self.lower_min_rtt(now, rtt.latest);
             }
             EventKind::PacketsLost(lost) => {
-                self.loss.unjudged = true;
-                self.loss.events = self.loss.events.saturating_add(1);
-                self.congested(now, lost.newest_sent_at);
+                self.is_loss_unhandled = true;
+                self.loss_events = self.loss_events.saturating_add(1);
+                self.note_loss(now, lost.newest_sent_at);
             }
-            EventKind::EcnCe(marked) => self.congested(now, marked.newest_sent_at),
-            EventKind::PersistentCongestion(lost) => self.timeout(now, lost.in_flight as f64),
-            EventKind::SpuriousLoss(_) => self.undo(),
-            EventKind::IdleRestart(_) => self.restart_from_idle(params, now),
+            EventKind::EcnCe(marked) => self.note_loss(now, marked.newest_sent_at),
+            EventKind::PersistentCongestion(lost) => self.on_enter_rto(now, lost.in_flight as f64),
+            EventKind::SpuriousLoss(_) => self.handle_spurious_loss_detection(),
+            EventKind::IdleRestart(_) => self.handle_restart_from_idle(params, now),
             EventKind::MtuUpdated(mtu) => self.mtu = state::datagram(*mtu),
             _ => {}
         }
@@ -153,20 +152,20 @@ impl State {
     /// The first RTT sample makes the initial pacing rate more than a guess (§5.6.2
     /// `InitPacingRate`).
     #[inline]
-    fn first_sample(&mut self, params: &Params, rtt: &RttSample) {
-        if !self.sampled && rtt.latest > Span::ZERO {
-            self.sampled = true;
+    fn on_first_rtt_sample(&mut self, params: &Params, rtt: &RttSample) {
+        if !self.has_rtt_sample && rtt.latest > Span::ZERO {
+            self.has_rtt_sample = true;
             self.init_pacing_rate(params, rtt.latest);
         }
     }
 
     /// Sending resumes with nothing in flight (§5.4.1).
-    fn restart_from_idle(&mut self, params: &Params, now: Time) {
+    fn handle_restart_from_idle(&mut self, params: &Params, now: Time) {
         self.idle_restart = true;
-        self.aggregation.since = now;
-        if self.mode.is_probe_bw() {
+        self.extra_acked_interval_start = now;
+        if self.state.is_probe_bw() {
             self.set_pacing_rate_with_gain(params, 1.0);
-        } else if self.mode == Mode::ProbeRtt {
+        } else if self.state == BbrState::ProbeRtt {
             self.check_probe_rtt_done(now);
         }
     }

@@ -1,31 +1,31 @@
 //! Pacing rate and window (§5.6).
 
-use super::{Ack, Mode, Params, State};
+use super::{Ack, BbrState, Params, State};
 use crate::decision::{Ecn, Phase};
 use crate::{Decision, Span};
 
 /// `MinPipeCwnd`, packets (§5.6.4.3).
-pub(super) const MIN_PIPE: f64 = 4.0;
+pub(super) const MIN_PIPE_CWND: f64 = 4.0;
 /// The most a send quantum holds, bytes (§5.6.3).
-const MOST_QUANTUM: f64 = 65_536.0;
+const MAX_SEND_QUANTUM: f64 = 65_536.0;
 
 impl State {
     /// `MinPipeCwnd`, bytes.
     #[inline]
-    pub(super) fn min_pipe(&self) -> f64 {
-        MIN_PIPE * self.mtu
+    pub(super) fn min_pipe_cwnd(&self) -> f64 {
+        MIN_PIPE_CWND * self.mtu
     }
 
     /// Pacing and window gain of the state (§5.6.1).
     #[inline]
     fn gains(&self, params: &Params) -> (f64, f64) {
-        match self.mode {
-            Mode::Startup => (params.startup_pacing_gain, params.cwnd_gain),
-            Mode::Drain => (params.drain_pacing_gain, params.cwnd_gain),
-            Mode::Down => (params.down_pacing_gain, params.cwnd_gain),
-            Mode::Cruise | Mode::Refill => (1.0, params.cwnd_gain),
-            Mode::Up => (params.up_pacing_gain, params.up_cwnd_gain),
-            Mode::ProbeRtt => (1.0, params.probe_rtt_cwnd_gain),
+        match self.state {
+            BbrState::Startup => (params.startup_pacing_gain, params.cwnd_gain),
+            BbrState::Drain => (params.drain_pacing_gain, params.cwnd_gain),
+            BbrState::ProbeBwDown => (params.down_pacing_gain, params.cwnd_gain),
+            BbrState::ProbeBwCruise | BbrState::ProbeBwRefill => (1.0, params.cwnd_gain),
+            BbrState::ProbeBwUp => (params.up_pacing_gain, params.up_cwnd_gain),
+            BbrState::ProbeRtt => (1.0, params.probe_rtt_cwnd_gain),
         }
     }
 
@@ -37,8 +37,8 @@ impl State {
     /// `SetPacingRateWithGain`, §5.6.2; one packet per second at least.
     #[inline]
     pub(super) fn set_pacing_rate_with_gain(&mut self, params: &Params, gain: f64) {
-        let rate = (gain * self.rate.now * (1.0 - params.pacing_margin)).max(self.mtu);
-        if self.full.reached || rate > self.pacing_rate {
+        let rate = (gain * self.bw * (1.0 - params.pacing_margin)).max(self.mtu);
+        if self.full_bw_reached || rate > self.pacing_rate {
             self.pacing_rate = rate;
         }
     }
@@ -52,36 +52,36 @@ impl State {
     /// `QuantizationBudget`, §5.6.4.2, with QUIC's offload budget, one send quantum
     /// (§5.5.8.2, §5.6.3).
     #[inline]
-    fn quantized(&self, volume: f64) -> f64 {
-        let quantum = (1e-3 * self.pacing_rate).min(MOST_QUANTUM).max(2.0 * self.mtu);
-        let volume = volume.max(quantum).max(self.min_pipe());
-        if self.mode == Mode::Up { volume + 2.0 * self.mtu } else { volume }
+    fn quantization_budget(&self, volume: f64) -> f64 {
+        let quantum = (1e-3 * self.pacing_rate).min(MAX_SEND_QUANTUM).max(2.0 * self.mtu);
+        let volume = volume.max(quantum).max(self.min_pipe_cwnd());
+        if self.state == BbrState::ProbeBwUp { volume + 2.0 * self.mtu } else { volume }
     }
 
     /// `Inflight`, §5.6.4.2, at bandwidth `bw`.
     #[inline]
     pub(super) fn inflight(&self, params: &Params, bw: f64, gain: f64) -> f64 {
-        self.quantized(gain * self.bdp(params, bw))
+        self.quantization_budget(gain * self.bdp_multiple(params, bw))
     }
 
     /// `InflightWithHeadroom`, §5.3.3.9.
     #[inline]
     pub(super) fn inflight_with_headroom(&self, params: &Params) -> f64 {
-        let longterm = self.volume.longterm;
+        let longterm = self.inflight_longterm;
         if longterm == f64::INFINITY {
             return longterm;
         }
-        (longterm - (params.headroom * longterm).max(self.mtu)).max(self.min_pipe())
+        (longterm - (params.headroom * longterm).max(self.mtu)).max(self.min_pipe_cwnd())
     }
 
     /// `ProbeRTTCwnd`, §5.6.4.5.
     pub(super) fn probe_rtt_cwnd(&self, params: &Params) -> f64 {
-        (params.probe_rtt_cwnd_gain * self.bdp(params, self.rate.now)).max(self.min_pipe())
+        (params.probe_rtt_cwnd_gain * self.bdp_multiple(params, self.bw)).max(self.min_pipe_cwnd())
     }
 
     /// `SaveCwnd`, §5.6.4.4.
     pub(super) fn save_cwnd(&mut self) {
-        let modulated = self.epoch.in_recovery() || self.mode == Mode::ProbeRtt;
+        let modulated = self.recovery.in_recovery() || self.state == BbrState::ProbeRtt;
         self.prior_cwnd = if modulated { self.prior_cwnd.max(self.cwnd) } else { self.cwnd };
     }
 
@@ -94,36 +94,36 @@ impl State {
     #[inline]
     pub(super) fn set_cwnd(&mut self, params: &Params, ack: &Ack<'_>) {
         let (_, gain) = self.gains(params);
-        let most = self.quantized(gain * self.bdp(params, self.rate.now) + self.aggregation.extra);
-        if self.full.reached {
-            self.cwnd = (self.cwnd + ack.newly).min(most);
+        let most = self.quantization_budget(gain * self.bdp_multiple(params, self.bw) + self.extra_acked);
+        if self.full_bw_reached {
+            self.cwnd = (self.cwnd + ack.newly_acked).min(most);
         } else if self.cwnd < most || (self.delivered as f64) < params.iw * self.mtu {
-            self.cwnd += ack.newly;
+            self.cwnd += ack.newly_acked;
         }
-        let mut cap = match self.mode {
-            Mode::Down | Mode::Refill | Mode::Up => self.volume.longterm,
-            Mode::Cruise | Mode::ProbeRtt => self.inflight_with_headroom(params),
-            Mode::Startup | Mode::Drain => f64::INFINITY,
+        let mut cap = match self.state {
+            BbrState::ProbeBwDown | BbrState::ProbeBwRefill | BbrState::ProbeBwUp => self.inflight_longterm,
+            BbrState::ProbeBwCruise | BbrState::ProbeRtt => self.inflight_with_headroom(params),
+            BbrState::Startup | BbrState::Drain => f64::INFINITY,
         };
-        cap = cap.min(self.volume.shortterm);
-        if self.mode == Mode::ProbeRtt {
+        cap = cap.min(self.inflight_shortterm);
+        if self.state == BbrState::ProbeRtt {
             cap = cap.min(self.probe_rtt_cwnd(params));
         }
-        self.cwnd = self.cwnd.min(cap).max(self.min_pipe()).min(params.max_window * self.mtu);
+        self.cwnd = self.cwnd.min(cap).max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
     }
 
     /// What the flow may do.
     #[inline]
     pub(super) fn decision(&self, params: &Params) -> Decision {
-        let phase = if self.epoch.in_recovery() {
+        let phase = if self.recovery.in_recovery() {
             Phase::Recovery
-        } else if self.mode == Mode::Startup {
+        } else if self.state == BbrState::Startup {
             Phase::SlowStart
         } else {
             Phase::CongestionAvoidance
         };
         // The floor holds for the datagrams of now, whatever they were at the last ACK.
-        let cwnd = self.cwnd.max(self.min_pipe()).min(params.max_window * self.mtu);
+        let cwnd = self.cwnd.max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
         Decision {
             cwnd: cwnd as u64,
             ssthresh: None,
@@ -133,26 +133,26 @@ impl State {
             dscp: 0,
             train: None,
             phase,
-            recovery_start: self.epoch.start(),
+            recovery_start: self.recovery.start(),
         }
     }
 
-    /// The facts worth logging.
+    /// The state variables worth logging.
     pub(super) fn inspect(&self, params: &Params, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("window", self.cwnd / self.mtu);
-        visit("state", f64::from(self.mode as u8));
-        visit("bw_mbps", 8e-6 * self.rate.now);
-        visit("max_bw_mbps", 8e-6 * self.rate.max);
-        visit("bw_shortterm_mbps", 8e-6 * self.rate.shortterm);
-        if self.delay.min.0 != u64::MAX {
-            visit("min_rtt_ms", self.delay.min.millis());
+        visit("state", f64::from(self.state as u8));
+        visit("bw_mbps", 8e-6 * self.bw);
+        visit("max_bw_mbps", 8e-6 * self.max_bw);
+        visit("bw_shortterm_mbps", 8e-6 * self.bw_shortterm);
+        if self.min_rtt.0 != u64::MAX {
+            visit("min_rtt_ms", self.min_rtt.millis());
         }
-        visit("bdp", self.bdp(params, self.rate.now) / self.mtu);
-        visit("inflight_longterm", self.volume.longterm / self.mtu);
-        visit("inflight_shortterm", self.volume.shortterm / self.mtu);
-        visit("extra_acked", self.aggregation.extra / self.mtu);
-        visit("round", self.rounds.count as f64);
-        visit("full_bw_reached", f64::from(u8::from(self.full.reached)));
-        visit("probe_too_high", f64::from(u8::from(self.cycle.too_high)));
+        visit("bdp", self.bdp_multiple(params, self.bw) / self.mtu);
+        visit("inflight_longterm", self.inflight_longterm / self.mtu);
+        visit("inflight_shortterm", self.inflight_shortterm / self.mtu);
+        visit("extra_acked", self.extra_acked / self.mtu);
+        visit("round", self.round_count as f64);
+        visit("full_bw_reached", f64::from(u8::from(self.full_bw_reached)));
+        visit("prev_probe_too_high", f64::from(u8::from(self.prev_probe_too_high)));
     }
 }

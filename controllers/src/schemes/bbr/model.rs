@@ -1,20 +1,73 @@
-//! The model of the path: rounds, bandwidth, aggregation (§5.5.1–§5.5.9).
+//! The model of the path, and the ACK it is built from: rounds, bandwidth, aggregation
+//! (§5.5.1–§5.5.9).
 
-use super::{Ack, Params, State};
+use core::ops::Deref;
+
+use super::{Params, State};
+use crate::event::PacketsAcked;
+use crate::parts::rate_sample::RateSample;
 use crate::parts::windowed_max::WindowedMax;
+use crate::{Span, Time};
 
+/// `MaxBwFilterLen`, cycles of ProbeBW (§5.5.5).
+const MAX_BW_FILTER_LEN: u64 = 2;
 /// `ExtraAckedFilterLen`, rounds (§5.5.9).
-const EXTRA_ACKED_ROUNDS: u64 = 10;
+const EXTRA_ACKED_FILTER_LEN: u64 = 10;
+
+/// The sample of an ACK for which the stack has no [`Delivery`](crate::event::Delivery).
+const NO_SAMPLE: RateSample =
+    RateSample { prior_delivered: 0, delivered: 0.0, rate: 0.0, tx_in_flight: 0.0, lost: 0.0, app_limited: true };
+
+/// An ACK with the delivery-rate sample it makes; the facts of the event are reached through it.
+#[derive(Debug)]
+pub(super) struct Ack<'a> {
+    pub now: Time,
+    /// The rate sample, `RS` of the draft.
+    pub sample: RateSample,
+    /// `RS.newly_acked`, bytes.
+    pub newly_acked: f64,
+    /// `C.inflight`, bytes, once these packets are out of it.
+    pub in_flight: f64,
+    /// Bytes in flight before.
+    pub flight: f64,
+    acked: &'a PacketsAcked,
+}
+
+impl<'a> Ack<'a> {
+    #[inline]
+    pub fn of(state: &State, now: Time, acked: &'a PacketsAcked) -> Ack<'a> {
+        let min_rtt = acked.rtt.map_or(state.min_rtt, |rtt| rtt.min);
+        let min_rtt = if min_rtt.0 == u64::MAX { Span::ZERO } else { min_rtt };
+        let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(NO_SAMPLE);
+        sample.app_limited |= state.is_probe_rtt_limited(sample.prior_delivered);
+        Ack {
+            now,
+            sample,
+            newly_acked: acked.bytes as f64,
+            in_flight: acked.in_flight as f64,
+            flight: acked.in_flight_before as f64,
+            acked,
+        }
+    }
+}
+
+impl Deref for Ack<'_> {
+    type Target = PacketsAcked;
+
+    fn deref(&self) -> &PacketsAcked {
+        self.acked
+    }
+}
 
 impl State {
     /// `UpdateRound`, §5.5.1.
     #[inline]
     fn update_round(&mut self, ack: &Ack<'_>) {
-        self.rounds.start = ack.sample.prior_delivered >= self.rounds.next;
-        if self.rounds.start {
+        self.round_start = ack.sample.prior_delivered >= self.next_round_delivered;
+        if self.round_start {
             self.start_round();
-            self.rounds.count += 1;
-            self.cycle.rounds = self.cycle.rounds.saturating_add(1);
+            self.round_count += 1;
+            self.rounds_since_probe_up = self.rounds_since_probe_up.saturating_add(1);
         }
     }
 
@@ -23,46 +76,46 @@ impl State {
     pub(super) fn update_max_bw(&mut self, ack: &Ack<'_>) {
         self.update_round(ack);
         let sample = &ack.sample;
-        if sample.rate > 0.0 && (sample.rate >= self.rate.max || !sample.app_limited) {
-            self.rate.max = self.rate.filter.update(self.rate.cycles, 2, sample.rate as i64) as f64;
+        if sample.rate > 0.0 && (sample.rate >= self.max_bw || !sample.app_limited) {
+            self.max_bw = self.max_bw_filter.update(self.cycle_count, MAX_BW_FILTER_LEN, sample.rate as i64) as f64;
         }
     }
 
     /// `AdvanceMaxBwFilter`, §5.5.6.
     pub(super) fn advance_max_bw_filter(&mut self) {
-        self.rate.cycles += 1;
+        self.cycle_count += 1;
     }
 
     /// `UpdateACKAggregation`, §5.5.9.
     #[inline]
     pub(super) fn update_ack_aggregation(&mut self, ack: &Ack<'_>) {
-        let aggregation = &mut self.aggregation;
-        let mut expected = self.rate.now * ack.now.since(aggregation.since).secs();
-        if aggregation.delivered <= expected {
-            aggregation.delivered = 0.0;
-            aggregation.since = ack.now;
-            expected = 0.0;
+        let mut expected_delivered = self.bw * ack.now.since(self.extra_acked_interval_start).secs();
+        if self.extra_acked_delivered <= expected_delivered {
+            self.extra_acked_delivered = 0.0;
+            self.extra_acked_interval_start = ack.now;
+            expected_delivered = 0.0;
         }
-        aggregation.delivered += ack.newly;
-        let extra = (aggregation.delivered - expected).min(self.cwnd);
-        if !self.full.reached && self.rounds.start {
+        self.extra_acked_delivered += ack.newly_acked;
+        let extra = (self.extra_acked_delivered - expected_delivered).min(self.cwnd);
+        if !self.full_bw_reached && self.round_start {
             // In Startup one round is remembered.
-            aggregation.filter = WindowedMax::default();
+            self.extra_acked_filter = WindowedMax::default();
         }
-        aggregation.extra = aggregation.filter.update(self.rounds.count, EXTRA_ACKED_ROUNDS, extra as i64) as f64;
+        self.extra_acked =
+            self.extra_acked_filter.update(self.round_count, EXTRA_ACKED_FILTER_LEN, extra as i64) as f64;
     }
 
-    /// `BDPMultiple`, §5.6.4.2, at bandwidth `bw`.
+    /// `BDPMultiple`, §5.6.4.2, of gain 1 at bandwidth `bw`, bytes; the initial window before an RTT sample.
     #[inline]
-    pub(super) fn bdp(&self, params: &Params, bw: f64) -> f64 {
-        if self.delay.min.0 == u64::MAX {
+    pub(super) fn bdp_multiple(&self, params: &Params, bw: f64) -> f64 {
+        if self.min_rtt.0 == u64::MAX {
             return params.iw * self.mtu;
         }
-        bw * self.delay.min.secs()
+        bw * self.min_rtt.secs()
     }
 
     /// `TargetInflight`, §5.3.3.8.3.
     pub(super) fn target_inflight(&self, params: &Params) -> f64 {
-        self.bdp(params, self.rate.now).min(self.cwnd)
+        self.bdp_multiple(params, self.bw).min(self.cwnd)
     }
 }

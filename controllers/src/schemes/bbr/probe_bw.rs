@@ -1,96 +1,98 @@
 //! ProbeBW: slowing down, cruising, refilling, speeding up (§5.3.3).
 
-use super::startup::is_too_high;
+use super::startup::is_inflight_too_high;
 use super::state::AckPhase;
-use super::{Ack, Mode, Params, State};
+use super::{Ack, BbrState, Params, State};
 use crate::{Span, Time};
 
 /// Rounds after which Reno would have probed a large pipe (§5.3.3.8).
-const RENO_ROUNDS: f64 = 63.0;
+const MAX_RENO_ROUNDS: f64 = 63.0;
 /// The steps in which the long-term bound grows double at most so often (§5.3.3.9).
-const MOST_DOUBLINGS: u32 = 30;
+const MAX_PROBE_UP_ROUNDS: u32 = 30;
 
 impl State {
     /// `StartProbeBW_DOWN`, §5.3.3.9.
-    pub(super) fn start_down(&mut self, now: Time) {
+    pub(super) fn start_probe_bw_down(&mut self, now: Time) {
         self.reset_congestion_signals();
-        self.cycle.acked_per_inc = f64::INFINITY;
+        self.probe_up_acked_per_inc = f64::INFINITY;
         self.pick_probe_wait();
-        self.cycle.since = now;
-        self.cycle.ack_phase = AckPhase::ProbeStopping;
+        self.cycle_stamp = now;
+        self.ack_phase = AckPhase::ProbeStopping;
         self.start_round();
-        self.mode = Mode::Down;
+        self.state = BbrState::ProbeBwDown;
     }
 
     /// `StartProbeBW_CRUISE`, §5.3.3.9.
-    pub(super) fn start_cruise(&mut self) {
-        self.mode = Mode::Cruise;
+    pub(super) fn start_probe_bw_cruise(&mut self) {
+        self.state = BbrState::ProbeBwCruise;
     }
 
     /// `StartProbeBW_REFILL`, §5.3.3.9.
-    pub(super) fn start_refill(&mut self) {
+    pub(super) fn start_probe_bw_refill(&mut self) {
         self.reset_short_term_model();
-        self.cycle.up_rounds = 0;
-        self.cycle.up_acked = 0.0;
-        self.cycle.precautionary = false;
-        self.cycle.ack_phase = AckPhase::Refilling;
+        self.bw_probe_up_rounds = 0;
+        self.bw_probe_up_acked = 0.0;
+        self.prev_probe_precautionary = false;
+        self.ack_phase = AckPhase::Refilling;
         self.start_round();
-        self.mode = Mode::Refill;
+        self.state = BbrState::ProbeBwRefill;
     }
 
     /// `StartProbeBW_UP`, §5.3.3.9.
-    fn start_up(&mut self, ack: &Ack<'_>) {
-        self.cycle.ack_phase = AckPhase::ProbeStarting;
+    fn start_probe_bw_up(&mut self, ack: &Ack<'_>) {
+        self.ack_phase = AckPhase::ProbeStarting;
         self.start_round();
         self.reset_full_bw(ack.sample.rate);
-        self.mode = Mode::Up;
-        self.raise_slope();
+        self.state = BbrState::ProbeBwUp;
+        self.raise_inflight_longterm_slope();
     }
 
     /// `PickProbeWait`, §5.3.3.8: 0 or 1 rounds are taken as past, 2 to 3 s are waited.
     fn pick_probe_wait(&mut self) {
-        self.cycle.rounds = (self.random.bits() >> 63) as u32;
-        self.cycle.wait = Span::from_secs_f64(2.0 + self.random.uniform());
+        self.rounds_since_probe_up = (self.random.bits() >> 63) as u32;
+        self.bw_probe_wait = Span::from_secs_f64(2.0 + self.random.uniform());
     }
 
     /// `UpdateProbeBWCyclePhase`, §5.3.3.9.
     #[inline]
     pub(super) fn update_probe_bw_cycle_phase(&mut self, params: &Params, ack: &Ack<'_>) {
-        if !self.full.reached || self.adapt_long_term_model(params, ack) {
+        if !self.full_bw_reached || self.adapt_long_term_model(params, ack) {
             return;
         }
-        match self.mode {
-            Mode::Down | Mode::Cruise if self.is_time_to_probe(params, ack) => self.start_refill(),
-            Mode::Down if self.is_time_to_cruise(params, ack) => self.start_cruise(),
-            Mode::Refill if self.rounds.start => {
-                self.cycle.sampling = true;
-                self.start_up(ack);
+        match self.state {
+            BbrState::ProbeBwDown | BbrState::ProbeBwCruise if self.is_time_to_probe_bw(params, ack) => {
+                self.start_probe_bw_refill()
             }
-            Mode::Up => self.check_up_done(ack),
+            BbrState::ProbeBwDown if self.is_time_to_cruise(params, ack) => self.start_probe_bw_cruise(),
+            BbrState::ProbeBwRefill if self.round_start => {
+                self.is_bw_probe_sample = true;
+                self.start_probe_bw_up(ack);
+            }
+            BbrState::ProbeBwUp => self.check_probe_bw_up_done(ack),
             _ => {}
         }
     }
 
     /// ProbeBW_UP of `UpdateProbeBWCyclePhase`, §5.3.3.9.
-    fn check_up_done(&mut self, ack: &Ack<'_>) {
+    fn check_probe_bw_up_done(&mut self, ack: &Ack<'_>) {
         if self.is_time_to_go_down(ack) {
-            self.cycle.too_high = false;
-            self.start_down(ack.now);
+            self.prev_probe_too_high = false;
+            self.start_probe_bw_down(ack.now);
         }
     }
 
     /// `IsTimeToProbeBW`, `IsRenoCoexistenceProbeTime`, §5.3.3.8.
     #[inline]
-    fn is_time_to_probe(&self, params: &Params, ack: &Ack<'_>) -> bool {
-        ack.now > self.cycle.since + self.cycle.wait
-            || f64::from(self.cycle.rounds) * self.mtu >= self.target_inflight(params).min(RENO_ROUNDS * self.mtu)
+    fn is_time_to_probe_bw(&self, params: &Params, ack: &Ack<'_>) -> bool {
+        ack.now > self.cycle_stamp + self.bw_probe_wait
+            || f64::from(self.rounds_since_probe_up) * self.mtu
+                >= self.target_inflight(params).min(MAX_RENO_ROUNDS * self.mtu)
     }
 
     /// `IsTimeToCruise`, §5.3.3.9.
     #[inline]
     fn is_time_to_cruise(&self, params: &Params, ack: &Ack<'_>) -> bool {
-        ack.in_flight <= self.inflight_with_headroom(params)
-            && ack.in_flight <= self.inflight(params, self.rate.max, 1.0)
+        ack.in_flight <= self.inflight_with_headroom(params) && ack.in_flight <= self.inflight(params, self.max_bw, 1.0)
     }
 
     /// `C.is_cwnd_limited`: no further packet fitted the window.
@@ -103,71 +105,71 @@ impl State {
     /// long-term bound; after it, it never could.
     #[inline]
     fn is_time_to_go_down(&mut self, ack: &Ack<'_>) -> bool {
-        if self.cycle.too_high && ack.flight + self.mtu > self.volume.longterm {
-            self.cycle.precautionary = true;
+        if self.prev_probe_too_high && ack.flight + self.mtu > self.inflight_longterm {
+            self.prev_probe_precautionary = true;
             return true;
         }
-        if self.is_cwnd_limited(ack) && self.cwnd >= self.volume.longterm {
+        if self.is_cwnd_limited(ack) && self.cwnd >= self.inflight_longterm {
             self.reset_full_bw(ack.sample.rate);
             return false;
         }
-        self.full.now
+        self.full_bw_now
     }
 
     /// `RaiseInflightLongtermSlope`, §5.3.3.9.
-    fn raise_slope(&mut self) {
-        let steps = f64::from(1u32 << self.cycle.up_rounds);
-        self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_DOUBLINGS);
-        self.cycle.acked_per_inc = (self.cwnd / steps).max(self.mtu);
+    fn raise_inflight_longterm_slope(&mut self) {
+        let steps = f64::from(1u32 << self.bw_probe_up_rounds);
+        self.bw_probe_up_rounds = (self.bw_probe_up_rounds + 1).min(MAX_PROBE_UP_ROUNDS);
+        self.probe_up_acked_per_inc = (self.cwnd / steps).max(self.mtu);
     }
 
     /// `ProbeInflightLongtermUpward`, §5.3.3.9.
-    fn probe_upward(&mut self, ack: &Ack<'_>) {
-        if !self.is_cwnd_limited(ack) || self.cwnd < self.volume.longterm {
+    fn probe_inflight_longterm_upward(&mut self, ack: &Ack<'_>) {
+        if !self.is_cwnd_limited(ack) || self.cwnd < self.inflight_longterm {
             return;
         }
-        self.cycle.up_acked += ack.newly;
-        if self.cycle.up_acked >= self.cycle.acked_per_inc {
-            let steps = libm::floor(self.cycle.up_acked / self.cycle.acked_per_inc);
-            self.cycle.up_acked = (self.cycle.up_acked - steps * self.cycle.acked_per_inc).max(0.0);
-            self.volume.longterm += steps * self.mtu;
+        self.bw_probe_up_acked += ack.newly_acked;
+        if self.bw_probe_up_acked >= self.probe_up_acked_per_inc {
+            let steps = libm::floor(self.bw_probe_up_acked / self.probe_up_acked_per_inc);
+            self.bw_probe_up_acked = (self.bw_probe_up_acked - steps * self.probe_up_acked_per_inc).max(0.0);
+            self.inflight_longterm += steps * self.mtu;
         }
-        if self.rounds.start {
-            self.raise_slope();
+        if self.round_start {
+            self.raise_inflight_longterm_slope();
         }
     }
 
     /// `AdaptLongTermModel`, §5.3.3.9; whether it decided the next state.
     #[inline]
     fn adapt_long_term_model(&mut self, params: &Params, ack: &Ack<'_>) -> bool {
-        if self.rounds.start {
-            if self.cycle.ack_phase == AckPhase::ProbeStarting {
-                self.cycle.ack_phase = AckPhase::ProbeFeedback;
+        if self.round_start {
+            if self.ack_phase == AckPhase::ProbeStarting {
+                self.ack_phase = AckPhase::ProbeFeedback;
             }
-            if self.cycle.ack_phase == AckPhase::ProbeStopping && self.end_of_probe(ack) {
+            if self.ack_phase == AckPhase::ProbeStopping && self.on_probe_samples_complete(ack) {
                 return true;
             }
         }
-        if self.volume.longterm == f64::INFINITY || is_too_high(params, ack) {
+        if self.inflight_longterm == f64::INFINITY || is_inflight_too_high(params, ack) {
             return false;
         }
-        self.volume.longterm = self.volume.longterm.max(ack.sample.tx_in_flight);
-        if self.mode == Mode::Up {
-            self.probe_upward(ack);
+        self.inflight_longterm = self.inflight_longterm.max(ack.sample.tx_in_flight);
+        if self.state == BbrState::ProbeBwUp {
+            self.probe_inflight_longterm_upward(ack);
         }
         false
     }
 
     /// A round after a probe: its samples are in. Whether another follows at once (§5.3.3.6).
-    fn end_of_probe(&mut self, ack: &Ack<'_>) -> bool {
-        self.cycle.sampling = false;
-        self.cycle.ack_phase = AckPhase::Init;
-        if self.mode.is_probe_bw() && !ack.sample.app_limited {
+    fn on_probe_samples_complete(&mut self, ack: &Ack<'_>) -> bool {
+        self.is_bw_probe_sample = false;
+        self.ack_phase = AckPhase::Init;
+        if self.state.is_probe_bw() && !ack.sample.app_limited {
             self.advance_max_bw_filter();
         }
-        let again = self.mode.is_probe_bw() && self.cycle.precautionary && !self.cycle.too_high;
+        let again = self.state.is_probe_bw() && self.prev_probe_precautionary && !self.prev_probe_too_high;
         if again {
-            self.start_refill();
+            self.start_probe_bw_refill();
         }
         again
     }

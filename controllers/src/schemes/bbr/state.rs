@@ -1,4 +1,4 @@
-//! What BBR remembers of a flow. Volumes are bytes, rates bytes/s; infinity stands for a
+//! The variables of a BBR flow. Volumes are bytes, rates bytes/s; infinity stands for a
 //! bound that is not set.
 
 use super::Params;
@@ -9,25 +9,25 @@ use crate::{Path, Span, Time};
 
 /// The states of the machine (§5.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Mode {
+pub(super) enum BbrState {
     Startup,
     Drain,
-    Down,
-    Cruise,
-    Refill,
-    Up,
+    ProbeBwDown,
+    ProbeBwCruise,
+    ProbeBwRefill,
+    ProbeBwUp,
     ProbeRtt,
 }
 
-impl Mode {
+impl BbrState {
     /// `IsInAProbeBWState`.
     pub fn is_probe_bw(self) -> bool {
-        matches!(self, Mode::Down | Mode::Cruise | Mode::Refill | Mode::Up)
+        matches!(self, BbrState::ProbeBwDown | BbrState::ProbeBwCruise | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
 
     /// `IsProbingBW`.
     pub fn is_probing(self) -> bool {
-        matches!(self, Mode::Startup | Mode::Refill | Mode::Up)
+        matches!(self, BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
 }
 
@@ -41,159 +41,101 @@ pub(super) enum AckPhase {
     ProbeStopping,
 }
 
-/// Packet-timed round trips (§5.5.1).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Rounds {
-    /// `next_round_delivered`.
-    pub next: u64,
-    pub count: u64,
-    /// The latest ACK started one.
-    pub start: bool,
-}
-
-/// The full-pipe estimator (§5.3.1.2).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct FullPipe {
-    pub bw: f64,
-    pub count: u8,
-    pub now: bool,
-    pub reached: bool,
-}
-
-/// The model of the rate (§5.5.2–§5.5.6, §5.5.10.3).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Rate {
-    pub filter: WindowedMax<2>,
-    pub cycles: u64,
-    /// `max_bw`.
-    pub max: f64,
-    pub shortterm: f64,
-    pub latest: f64,
-    /// `bw`, the smaller of `max` and `shortterm`.
-    pub now: f64,
-}
-
-/// Bounds of what is in flight (§5.3.3, §5.5.10).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Volume {
-    pub longterm: f64,
-    pub shortterm: f64,
-    pub latest: f64,
-}
-
-/// The minimum RTT and when to look for it (§5.3.4.3); `Span(u64::MAX)` before a sample.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Delay {
-    pub min: Span,
-    pub min_at: Time,
-    pub probe: Span,
-    pub probe_at: Time,
-    /// `probe_rtt_expired`.
-    pub expired: bool,
-}
-
-/// Losses of the round trip (§5.5.10).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Losses {
-    /// `loss_round_delivered`.
-    pub next: u64,
-    /// `loss_round_start`.
-    pub start: bool,
-    /// `is_loss_in_round`.
-    pub in_round: bool,
-    /// A loss was heard of and no ACK since.
-    pub unjudged: bool,
-    /// Batches of losses in this round.
-    pub events: u32,
-    /// Batches in the round the latest ACK ended; 0 if it ended none.
-    pub ended_with: u32,
-}
-
-/// The degree of aggregation (§5.5.9).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Aggregation {
-    pub filter: WindowedMax<5>,
-    pub since: Time,
-    pub delivered: f64,
-    /// `extra_acked`.
-    pub extra: f64,
-}
-
-/// The cycle of ProbeBW (§5.3.3).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Cycle {
-    pub since: Time,
-    /// `bw_probe_wait`.
-    pub wait: Span,
-    /// `rounds_since_probe_up`; in Drain, rounds since it began.
-    pub rounds: u32,
-    /// `bw_probe_up_rounds`.
-    pub up_rounds: u32,
-    /// `bw_probe_up_acked`.
-    pub up_acked: f64,
-    /// `probe_up_acked_per_inc`.
-    pub acked_per_inc: f64,
-    pub ack_phase: AckPhase,
-    /// `is_bw_probe_sample`.
-    pub sampling: bool,
-    /// `prev_probe_too_high`.
-    pub too_high: bool,
-    /// `prev_probe_precautionary`.
-    pub precautionary: bool,
-}
-
-/// ProbeRTT (§5.3.4).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Probe {
-    /// `probe_rtt_done_stamp`.
-    pub done_at: Option<Time>,
-    pub round_done: bool,
-    /// Packets that left between these counts of delivered bytes left while ProbeRTT held
-    /// the flow back (`MarkConnectionAppLimited`); none if the second is 0.
-    pub limited: (u64, u64),
-}
-
-impl Probe {
-    #[inline]
-    pub fn limits(&self, prior_delivered: u64) -> bool {
-        self.limited.1 > 0 && (self.limited.0..=self.limited.1).contains(&prior_delivered)
-    }
-}
-
-/// What a spurious loss gives back (§5.5.11).
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Undo {
-    pub mode: Option<Mode>,
-    pub bw_shortterm: f64,
-    pub shortterm: f64,
-    pub longterm: f64,
-}
-
-/// One BBR flow.
+/// One BBR flow, under the draft's names (§2); volumes in bytes, rates in bytes/s.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
+    /// Maximum datagram size, `C.SMSS`.
     pub(super) mtu: f64,
-    pub(super) mode: Mode,
-    pub(super) rounds: Rounds,
-    pub(super) full: FullPipe,
-    pub(super) rate: Rate,
-    pub(super) volume: Volume,
-    pub(super) delay: Delay,
-    pub(super) loss: Losses,
-    pub(super) aggregation: Aggregation,
-    pub(super) cycle: Cycle,
-    pub(super) probe: Probe,
-    pub(super) undo: Undo,
-    pub(super) epoch: RecoveryPeriod,
-    pub(super) random: SplitMix64,
+    /// `BBR.state`.
+    pub(super) state: BbrState,
     pub(super) cwnd: f64,
     pub(super) prior_cwnd: f64,
     pub(super) pacing_rate: f64,
     /// `C.delivered`.
     pub(super) delivered: u64,
     pub(super) idle_restart: bool,
-    /// There was an RTT sample.
-    pub(super) sampled: bool,
+    /// There was an RTT sample (§5.6.2).
+    pub(super) has_rtt_sample: bool,
+    /// Recovery of the window (§5.6.4.4).
+    pub(super) recovery: RecoveryPeriod,
+    pub(super) random: SplitMix64,
+
+    // Packet-timed round trips (§5.5.1).
+    pub(super) next_round_delivered: u64,
+    pub(super) round_count: u64,
+    /// The latest ACK started a round.
+    pub(super) round_start: bool,
+
+    // Whether the pipe is full (§5.3.1.2).
+    pub(super) full_bw: f64,
+    pub(super) full_bw_count: u8,
+    pub(super) full_bw_now: bool,
+    pub(super) full_bw_reached: bool,
+
+    // Bandwidth (§5.5.2–§5.5.6, §5.5.10.3).
+    pub(super) max_bw_filter: WindowedMax<2>,
+    /// Virtual time of the filter: cycles of ProbeBW.
+    pub(super) cycle_count: u64,
+    pub(super) max_bw: f64,
+    pub(super) bw_shortterm: f64,
+    pub(super) bw_latest: f64,
+    /// The smaller of `max_bw` and `bw_shortterm`.
+    pub(super) bw: f64,
+
+    // Bounds of what is in flight (§5.3.3, §5.5.10).
+    pub(super) inflight_longterm: f64,
+    pub(super) inflight_shortterm: f64,
+    pub(super) inflight_latest: f64,
+
+    // The minimum RTT and when to look for it (§5.3.4.3); `Span(u64::MAX)` before a sample.
+    pub(super) min_rtt: Span,
+    pub(super) min_rtt_stamp: Time,
+    pub(super) probe_rtt_min_delay: Span,
+    pub(super) probe_rtt_min_stamp: Time,
+    pub(super) probe_rtt_expired: bool,
+
+    // Losses of the round trip (§5.5.10).
+    pub(super) loss_round_delivered: u64,
+    pub(super) loss_round_start: bool,
+    pub(super) is_loss_in_round: bool,
+    /// There was a loss since the latest ACK: `HandleLostPacket` is due.
+    pub(super) is_loss_unhandled: bool,
+    /// Loss events of the round under way.
+    pub(super) loss_events: u32,
+    /// Loss events of the round that the latest ACK ended (§5.3.1.3); 0 if it ended none.
+    pub(super) loss_events_in_round: u32,
+
+    // The degree of aggregation (§5.5.9).
+    pub(super) extra_acked_filter: WindowedMax<5>,
+    pub(super) extra_acked_interval_start: Time,
+    pub(super) extra_acked_delivered: f64,
+    pub(super) extra_acked: f64,
+
+    // The cycle of ProbeBW (§5.3.3).
+    pub(super) cycle_stamp: Time,
+    pub(super) bw_probe_wait: Span,
+    /// In Drain: rounds since it began.
+    pub(super) rounds_since_probe_up: u32,
+    pub(super) bw_probe_up_rounds: u32,
+    pub(super) bw_probe_up_acked: f64,
+    pub(super) probe_up_acked_per_inc: f64,
+    pub(super) ack_phase: AckPhase,
+    pub(super) is_bw_probe_sample: bool,
+    pub(super) prev_probe_too_high: bool,
+    pub(super) prev_probe_precautionary: bool,
+
+    // ProbeRTT (§5.3.4).
+    pub(super) probe_rtt_done_stamp: Option<Time>,
+    pub(super) probe_rtt_round_done: bool,
+    /// Packets that left between these counts of delivered bytes left while ProbeRTT held
+    /// the flow back (`MarkConnectionAppLimited`); none if the second is 0.
+    pub(super) probe_rtt_limited: (u64, u64),
+
+    // What a spurious loss gives back (§5.5.11).
+    pub(super) undo_state: Option<BbrState>,
+    pub(super) undo_bw_shortterm: f64,
+    pub(super) undo_inflight_shortterm: f64,
+    pub(super) undo_inflight_longterm: f64,
 }
 
 /// A datagram size as a divisor.
@@ -210,50 +152,77 @@ impl State {
         let unknown = Span(u64::MAX);
         let mut state = State {
             mtu,
-            mode: Mode::Startup,
-            rounds: Rounds { next: 0, count: 0, start: false },
-            full: FullPipe { bw: 0.0, count: 0, now: false, reached: false },
-            rate: Rate {
-                filter: WindowedMax::default(),
-                cycles: 0,
-                max: 0.0,
-                shortterm: infinity,
-                latest: 0.0,
-                now: 0.0,
-            },
-            volume: Volume { longterm: infinity, shortterm: infinity, latest: 0.0 },
-            delay: Delay { min: unknown, min_at: now, probe: unknown, probe_at: now, expired: false },
-            loss: Losses { next: 0, start: false, in_round: false, unjudged: false, events: 0, ended_with: 0 },
-            aggregation: Aggregation { filter: WindowedMax::default(), since: now, delivered: 0.0, extra: 0.0 },
-            cycle: Cycle {
-                since: now,
-                wait: Span::ZERO,
-                rounds: 0,
-                up_rounds: 0,
-                up_acked: 0.0,
-                acked_per_inc: infinity,
-                ack_phase: AckPhase::Init,
-                sampling: false,
-                too_high: false,
-                precautionary: false,
-            },
-            probe: Probe { done_at: None, round_done: false, limited: (0, 0) },
-            undo: Undo { mode: None, bw_shortterm: infinity, shortterm: infinity, longterm: infinity },
-            epoch: RecoveryPeriod::default(),
-            random: SplitMix64::new(path.seed),
-            cwnd: (params.iw.min(params.max_window) * mtu).max(super::control::MIN_PIPE * mtu),
+            state: BbrState::Startup,
+            cwnd: (params.iw.min(params.max_window) * mtu).max(super::control::MIN_PIPE_CWND * mtu),
             prior_cwnd: 0.0,
             pacing_rate: 0.0,
             delivered: 0,
             idle_restart: false,
-            sampled: false,
+            has_rtt_sample: false,
+            recovery: RecoveryPeriod::default(),
+            random: SplitMix64::new(path.seed),
+            next_round_delivered: 0,
+            round_count: 0,
+            round_start: false,
+            full_bw: 0.0,
+            full_bw_count: 0,
+            full_bw_now: false,
+            full_bw_reached: false,
+            max_bw_filter: WindowedMax::default(),
+            cycle_count: 0,
+            max_bw: 0.0,
+            bw_shortterm: infinity,
+            bw_latest: 0.0,
+            bw: 0.0,
+            inflight_longterm: infinity,
+            inflight_shortterm: infinity,
+            inflight_latest: 0.0,
+            min_rtt: unknown,
+            min_rtt_stamp: now,
+            probe_rtt_min_delay: unknown,
+            probe_rtt_min_stamp: now,
+            probe_rtt_expired: false,
+            loss_round_delivered: 0,
+            loss_round_start: false,
+            is_loss_in_round: false,
+            is_loss_unhandled: false,
+            loss_events: 0,
+            loss_events_in_round: 0,
+            extra_acked_filter: WindowedMax::default(),
+            extra_acked_interval_start: now,
+            extra_acked_delivered: 0.0,
+            extra_acked: 0.0,
+            cycle_stamp: now,
+            bw_probe_wait: Span::ZERO,
+            rounds_since_probe_up: 0,
+            bw_probe_up_rounds: 0,
+            bw_probe_up_acked: 0.0,
+            probe_up_acked_per_inc: infinity,
+            ack_phase: AckPhase::Init,
+            is_bw_probe_sample: false,
+            prev_probe_too_high: false,
+            prev_probe_precautionary: false,
+            probe_rtt_done_stamp: None,
+            probe_rtt_round_done: false,
+            probe_rtt_limited: (0, 0),
+            undo_state: None,
+            undo_bw_shortterm: infinity,
+            undo_inflight_shortterm: infinity,
+            undo_inflight_longterm: infinity,
         };
         state.init_pacing_rate(params, Span::from_millis(1));
         state
     }
 
-    /// `StartRound`.
+    /// `StartRound`, §5.5.1.
     pub(super) fn start_round(&mut self) {
-        self.rounds.next = self.delivered;
+        self.next_round_delivered = self.delivered;
+    }
+
+    /// Whether a packet that left after `prior_delivered` bytes left while ProbeRTT held the
+    /// flow back.
+    #[inline]
+    pub(super) fn is_probe_rtt_limited(&self, prior_delivered: u64) -> bool {
+        self.probe_rtt_limited.1 > 0 && (self.probe_rtt_limited.0..=self.probe_rtt_limited.1).contains(&prior_delivered)
     }
 }

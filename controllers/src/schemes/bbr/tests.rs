@@ -3,7 +3,7 @@
 mod invariants;
 mod path;
 
-use super::state::{AckPhase, Mode};
+use super::state::{AckPhase, BbrState};
 use super::*;
 use crate::event::{Delivery, IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::testkit::{self, MTU, PATH, acked, lost};
@@ -38,23 +38,23 @@ fn ack(ms: u64, prior: u64) -> PacketsAcked {
 }
 
 /// A flow in `mode` that knows 1 Mbyte/s and 100 ms: 100 packets.
-fn cruising(params: &Params, mode: Mode) -> State {
+fn cruising(params: &Params, mode: BbrState) -> State {
     let mut state = Bbr::start(params, &PATH);
-    state.sampled = true;
-    state.full.reached = true;
-    state.rate.max = state.rate.filter.update(0, 2, 1_000_000) as f64;
-    state.rate.now = state.rate.max;
-    state.delay.min = Span::from_millis(100);
-    state.delay.min_at = Time(1000 * MS);
-    state.delay.probe = state.delay.min;
-    state.delay.probe_at = Time(1000 * MS);
+    state.has_rtt_sample = true;
+    state.full_bw_reached = true;
+    state.max_bw = state.max_bw_filter.update(0, 2, 1_000_000) as f64;
+    state.bw = state.max_bw;
+    state.min_rtt = Span::from_millis(100);
+    state.min_rtt_stamp = Time(1000 * MS);
+    state.probe_rtt_min_delay = state.min_rtt;
+    state.probe_rtt_min_stamp = Time(1000 * MS);
     state.cwnd = 200.0 * PACKET;
     state.delivered = 1_000_000;
-    state.rounds.next = 1_000_000;
-    state.loss.next = 1_000_000;
-    state.cycle.since = Time(1000 * MS);
-    state.cycle.wait = Span::from_millis(2500);
-    state.mode = mode;
+    state.next_round_delivered = 1_000_000;
+    state.loss_round_delivered = 1_000_000;
+    state.cycle_stamp = Time(1000 * MS);
+    state.bw_probe_wait = Span::from_millis(2500);
+    state.state = mode;
     state
 }
 
@@ -83,22 +83,22 @@ fn the_initial_rate_is_the_initial_window_per_rtt_with_startups_gain() {
 #[test]
 fn startup_ends_on_a_plateau() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Startup);
-    state.full.reached = false;
+    let mut state = cruising(&params, BbrState::Startup);
+    state.full_bw_reached = false;
     for round in 0..3u64 {
         state = acks(&params, state, 1300 + 100 * round, |_| {});
-        assert_eq!(state.mode, Mode::Startup, "round {round}");
+        assert_eq!(state.state, BbrState::Startup, "round {round}");
     }
     state = acks(&params, state, 1700, |frame| frame.in_flight = 150 * u64::from(MTU));
-    assert_eq!(state.mode, Mode::Drain);
+    assert_eq!(state.state, BbrState::Drain);
 }
 
 /// §5.3.1.2: a round that brings a quarter more starts the count anew.
 #[test]
 fn growth_keeps_startup_going() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Startup);
-    state.full.reached = false;
+    let mut state = cruising(&params, BbrState::Startup);
+    state.full_bw_reached = false;
     let mut packets = 100.0;
     for round in 0..8u64 {
         state = acks(&params, state, 1300 + 100 * round, |frame| {
@@ -106,21 +106,21 @@ fn growth_keeps_startup_going() {
         });
         packets *= 1.26;
     }
-    assert_eq!((state.mode, state.full.reached), (Mode::Startup, false));
+    assert_eq!((state.state, state.full_bw_reached), (BbrState::Startup, false));
 }
 
 /// §5.3.1.2: rounds limited by the application do not count.
 #[test]
 fn an_idle_application_does_not_end_startup() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Startup);
-    state.full.reached = false;
+    let mut state = cruising(&params, BbrState::Startup);
+    state.full_bw_reached = false;
     for round in 0..9u64 {
         state = acks(&params, state, 1300 + 100 * round, |frame| {
             frame.delivery.as_mut().unwrap().app_limited = true;
         });
     }
-    assert_eq!(state.mode, Mode::Startup);
+    assert_eq!(state.state, BbrState::Startup);
 }
 
 fn lose(params: &Params, state: State, ms: u64) -> State {
@@ -132,8 +132,8 @@ fn lose(params: &Params, state: State, ms: u64) -> State {
 fn startup_ends_on_high_loss() {
     let params = Params::default();
     let startup = || {
-        let mut state = cruising(&params, Mode::Startup);
-        state.full.reached = false;
+        let mut state = cruising(&params, BbrState::Startup);
+        state.full_bw_reached = false;
         state
     };
     let after = |losses: u64, packets: u64| {
@@ -146,16 +146,16 @@ fn startup_ends_on_high_loss() {
             frame.delivery.as_mut().unwrap().lost = packets * u64::from(MTU);
         })
     };
-    assert_eq!(after(5, 10).mode, Mode::Startup, "five places");
-    assert_eq!(after(6, 2).mode, Mode::Startup, "two per cent are not more than two");
+    assert_eq!(after(5, 10).state, BbrState::Startup, "five places");
+    assert_eq!(after(6, 2).state, BbrState::Startup, "two per cent are not more than two");
     let ended = after(6, 3);
-    assert_eq!((ended.mode, ended.undo.mode), (Mode::Drain, Some(Mode::Startup)));
-    assert_eq!(ended.volume.longterm, 100.0 * PACKET, "what the latest round delivered");
+    assert_eq!((ended.state, ended.undo_state), (BbrState::Drain, Some(BbrState::Startup)));
+    assert_eq!(ended.inflight_longterm, 100.0 * PACKET, "what the latest round delivered");
     // §5.5.11.2: it was not so.
     let newest_sent_at = Time(1300 * MS);
     let back = step(&params, ended, 1500, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
-    assert_eq!((back.mode, back.full.reached), (Mode::Startup, false));
-    assert_eq!(back.volume.longterm, f64::INFINITY);
+    assert_eq!((back.state, back.full_bw_reached), (BbrState::Startup, false));
+    assert_eq!(back.inflight_longterm, f64::INFINITY);
 }
 
 /// §5.3.2.
@@ -163,38 +163,38 @@ fn startup_ends_on_high_loss() {
 fn drain_ends_when_the_flight_fits_or_after_three_rounds() {
     let params = Params::default();
     let full = |frame: &mut PacketsAcked| frame.in_flight = 150 * u64::from(MTU);
-    let mut state = acks(&params, cruising(&params, Mode::Drain), 1200, full);
-    assert_eq!(state.mode, Mode::Drain);
+    let mut state = acks(&params, cruising(&params, BbrState::Drain), 1200, full);
+    assert_eq!(state.state, BbrState::Drain);
     // ProbeBW_DOWN has nothing left to do then.
-    assert_eq!(acks(&params, state, 1300, |_| {}).mode, Mode::Cruise, "99 packets fit");
+    assert_eq!(acks(&params, state, 1300, |_| {}).state, BbrState::ProbeBwCruise, "99 packets fit");
     for round in 0..3u64 {
         state = acks(&params, state, 1300 + 100 * round, full);
     }
-    assert_eq!(state.mode, Mode::Down);
+    assert_eq!(state.state, BbrState::ProbeBwDown);
 }
 
 /// §5.3.3.9: DOWN → CRUISE → REFILL → UP → DOWN.
 #[test]
 fn a_cycle_visits_every_phase() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Down);
+    let mut state = cruising(&params, BbrState::ProbeBwDown);
     state = acks(&params, state, 1200, |_| {});
-    assert_eq!(state.mode, Mode::Cruise);
+    assert_eq!(state.state, BbrState::ProbeBwCruise);
     state = acks(&params, state, 1300, |_| {});
-    assert_eq!(state.mode, Mode::Cruise);
+    assert_eq!(state.state, BbrState::ProbeBwCruise);
     state = acks(&params, state, 3501, |_| {});
-    assert_eq!((state.mode, state.cycle.ack_phase), (Mode::Refill, AckPhase::Refilling));
+    assert_eq!((state.state, state.ack_phase), (BbrState::ProbeBwRefill, AckPhase::Refilling));
     state = acks(&params, state, 3601, |_| {});
-    assert_eq!((state.mode, state.cycle.sampling), (Mode::Up, true));
+    assert_eq!((state.state, state.is_bw_probe_sample), (BbrState::ProbeBwUp, true));
     for round in 0..3u64 {
-        assert_eq!(state.mode, Mode::Up, "round {round}");
+        assert_eq!(state.state, BbrState::ProbeBwUp, "round {round}");
         state = acks(&params, state, 3701 + 100 * round, |_| {});
     }
-    assert_eq!((state.mode, state.cycle.ack_phase), (Mode::Down, AckPhase::ProbeStopping));
-    assert!((2.0..3.0).contains(&state.cycle.wait.secs()) && state.cycle.rounds <= 1);
-    let cycles = state.rate.cycles;
+    assert_eq!((state.state, state.ack_phase), (BbrState::ProbeBwDown, AckPhase::ProbeStopping));
+    assert!((2.0..3.0).contains(&state.bw_probe_wait.secs()) && state.rounds_since_probe_up <= 1);
+    let cycles = state.cycle_count;
     state = acks(&params, state, 4101, |_| {});
-    assert_eq!((state.rate.cycles, state.cycle.sampling), (cycles + 1, false), "a round later its samples are in");
+    assert_eq!((state.cycle_count, state.is_bw_probe_sample), (cycles + 1, false), "a round later its samples are in");
 }
 
 /// §5.3.3.8: as Reno would, after as many rounds as packets fit, 63 at most.
@@ -202,15 +202,15 @@ fn a_cycle_visits_every_phase() {
 fn small_pipes_are_probed_as_often_as_reno_would() {
     let params = Params::default();
     for (window, rounds) in [(20.0, 20), (200.0, 63)] {
-        let mut state = cruising(&params, Mode::Cruise);
+        let mut state = cruising(&params, BbrState::ProbeBwCruise);
         state.cwnd = window * PACKET;
-        state.cycle.rounds = rounds - 2;
+        state.rounds_since_probe_up = rounds - 2;
         // The window follows the ACK; the rule looks at the one before.
         let same = |frame: &mut PacketsAcked| (frame.bytes, frame.fresh_bytes) = (0, 0);
         state = acks(&params, state, 1300, same);
-        assert_eq!(state.mode, Mode::Cruise, "{rounds}");
+        assert_eq!(state.state, BbrState::ProbeBwCruise, "{rounds}");
         state = acks(&params, state, 1400, same);
-        assert_eq!(state.mode, Mode::Refill, "{rounds}");
+        assert_eq!(state.state, BbrState::ProbeBwRefill, "{rounds}");
     }
 }
 
@@ -218,20 +218,25 @@ fn small_pipes_are_probed_as_often_as_reno_would() {
 #[test]
 fn each_state_has_its_gains() {
     let params = Params::default();
-    for (mode, pacing) in [(Mode::Drain, 0.5), (Mode::Down, 0.9), (Mode::Cruise, 1.0), (Mode::Up, 1.25)] {
+    for (mode, pacing) in [
+        (BbrState::Drain, 0.5),
+        (BbrState::ProbeBwDown, 0.9),
+        (BbrState::ProbeBwCruise, 1.0),
+        (BbrState::ProbeBwUp, 1.25),
+    ] {
         let mut state = cruising(&params, mode);
         state.set_pacing_rate(&params);
         testkit::assert_close(state.pacing_rate, pacing * 0.99 * 1e6, 1e-12);
     }
-    let mut state = cruising(&params, Mode::Startup);
+    let mut state = cruising(&params, BbrState::Startup);
     state.set_pacing_rate(&params);
     testkit::assert_close(state.pacing_rate, 2.77 * 0.99 * 1e6, 1e-12);
 }
 
 /// A flow that probes, with what would make the next ACK show three per cent lost.
-fn probing(params: &Params, mode: Mode) -> State {
+fn probing(params: &Params, mode: BbrState) -> State {
     let mut state = cruising(params, mode);
-    state.cycle.sampling = true;
+    state.is_bw_probe_sample = true;
     lose(params, state, 1250)
 }
 
@@ -243,30 +248,33 @@ fn three_lost(frame: &mut PacketsAcked) {
 #[test]
 fn too_much_loss_in_a_probe_bounds_what_is_in_flight() {
     let params = Params::default();
-    let state = acks(&params, probing(&params, Mode::Up), 1300, three_lost);
-    assert_eq!((state.mode, state.cycle.too_high, state.cycle.sampling), (Mode::Down, true, false));
-    assert_eq!(state.volume.longterm, 100.0 * PACKET, "what was in flight");
-    let state = acks(&params, probing(&params, Mode::Up), 1300, |frame| {
+    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, three_lost);
+    assert_eq!(
+        (state.state, state.prev_probe_too_high, state.is_bw_probe_sample),
+        (BbrState::ProbeBwDown, true, false)
+    );
+    assert_eq!(state.inflight_longterm, 100.0 * PACKET, "what was in flight");
+    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, |frame| {
         three_lost(frame);
         frame.newest_in_flight = Some(50 * u64::from(MTU));
     });
-    assert_eq!(state.volume.longterm, 0.7 * 100.0 * PACKET, "but β of the target");
-    let state = acks(&params, probing(&params, Mode::Up), 1300, |frame| {
+    assert_eq!(state.inflight_longterm, 0.7 * 100.0 * PACKET, "but β of the target");
+    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, |frame| {
         frame.delivery.as_mut().unwrap().lost = 2 * u64::from(MTU);
     });
-    assert_eq!((state.mode, state.volume.longterm), (Mode::Up, f64::INFINITY), "two per cent are borne");
-    let state = acks(&params, cruising(&params, Mode::Cruise), 1300, three_lost);
-    assert_eq!(state.volume.longterm, f64::INFINITY, "only in a probe");
+    assert_eq!((state.state, state.inflight_longterm), (BbrState::ProbeBwUp, f64::INFINITY), "two per cent are borne");
+    let state = acks(&params, cruising(&params, BbrState::ProbeBwCruise), 1300, three_lost);
+    assert_eq!(state.inflight_longterm, f64::INFINITY, "only in a probe");
 }
 
 /// §5.5.11.2.
 #[test]
 fn an_unfounded_end_of_a_probe_is_taken_back() {
     let params = Params::default();
-    let state = acks(&params, probing(&params, Mode::Up), 1300, three_lost);
+    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, three_lost);
     let newest_sent_at = Time(1150 * MS);
     let back = step(&params, state, 1310, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
-    assert_eq!((back.mode, back.volume.longterm), (Mode::Refill, f64::INFINITY));
+    assert_eq!((back.state, back.inflight_longterm), (BbrState::ProbeBwRefill, f64::INFINITY));
 }
 
 /// §5.3.3.6: the probe after one that lost too much ends at the bound, and the next
@@ -274,26 +282,29 @@ fn an_unfounded_end_of_a_probe_is_taken_back() {
 #[test]
 fn probing_after_loss_is_cautious() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Up);
-    state.cycle.too_high = true;
-    state.volume.longterm = 100.0 * PACKET;
+    let mut state = cruising(&params, BbrState::ProbeBwUp);
+    state.prev_probe_too_high = true;
+    state.inflight_longterm = 100.0 * PACKET;
     state.cwnd = 100.0 * PACKET;
-    state.rounds.next = u64::MAX;
+    state.next_round_delivered = u64::MAX;
     state = acks(&params, state, 1300, |_| {});
-    assert_eq!((state.mode, state.cycle.precautionary, state.cycle.too_high), (Mode::Down, true, false));
+    assert_eq!(
+        (state.state, state.prev_probe_precautionary, state.prev_probe_too_high),
+        (BbrState::ProbeBwDown, true, false)
+    );
     state = acks(&params, state, 1400, |_| {});
-    assert_eq!((state.mode, state.cycle.precautionary), (Mode::Refill, false));
+    assert_eq!((state.state, state.prev_probe_precautionary), (BbrState::ProbeBwRefill, false));
 }
 
 /// §5.3.3.5: 1, 2, 4 … packets per round while the bound is what holds the flow back.
 #[test]
 fn the_bound_grows_double_each_round() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Up);
-    state.volume.longterm = 100.0 * PACKET;
+    let mut state = cruising(&params, BbrState::ProbeBwUp);
+    state.inflight_longterm = 100.0 * PACKET;
     state.cwnd = 100.0 * PACKET;
-    state.cycle.acked_per_inc = 100.0 * PACKET;
-    state.cycle.up_rounds = 1;
+    state.probe_up_acked_per_inc = 100.0 * PACKET;
+    state.bw_probe_up_rounds = 1;
     let mut bounds = std::vec::Vec::new();
     for round in 0..4u64 {
         state = acks(&params, state, 1300 + 100 * round, |frame| {
@@ -303,7 +314,7 @@ fn the_bound_grows_double_each_round() {
             frame.in_flight = 0;
             frame.newest_in_flight = Some(0);
         });
-        bounds.push((state.volume.longterm / PACKET) as u32);
+        bounds.push((state.inflight_longterm / PACKET) as u32);
     }
     assert_eq!(bounds, [101, 103, 107, 115]);
 }
@@ -312,36 +323,36 @@ fn the_bound_grows_double_each_round() {
 #[test]
 fn losses_outside_probes_lower_the_short_term_bounds() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Cruise);
+    let mut state = cruising(&params, BbrState::ProbeBwCruise);
     state = lose(&params, state, 1250);
-    assert_eq!(state.rate.shortterm, f64::INFINITY, "not before the round is over");
+    assert_eq!(state.bw_shortterm, f64::INFINITY, "not before the round is over");
     state = acks(&params, state, 1300, |frame| frame.delivered -= 50_000);
-    assert_eq!((state.rate.shortterm, state.volume.shortterm), (700_000.0, 140.0 * PACKET));
+    assert_eq!((state.bw_shortterm, state.inflight_shortterm), (700_000.0, 140.0 * PACKET));
     assert_eq!(state.cwnd, 140.0 * PACKET);
     state = lose(&params, state, 1350);
     state = acks(&params, state, 1400, |_| {});
-    assert_eq!(state.rate.shortterm, 1_000_000.0, "what was delivered, if more");
+    assert_eq!(state.bw_shortterm, 1_000_000.0, "what was delivered, if more");
     let refilled = {
-        state.cycle.wait = Span::ZERO;
+        state.bw_probe_wait = Span::ZERO;
         acks(&params, state, 1500, |_| {})
     };
-    assert_eq!((refilled.mode, refilled.rate.shortterm), (Mode::Refill, f64::INFINITY), "REFILL forgets");
+    assert_eq!((refilled.state, refilled.bw_shortterm), (BbrState::ProbeBwRefill, f64::INFINITY), "REFILL forgets");
 }
 
 #[test]
 fn marks_are_answered_as_losses_are() {
     let params = Params::default();
-    let state = cruising(&params, Mode::Cruise);
+    let state = cruising(&params, BbrState::ProbeBwCruise);
     let marked = step(&params, state, 1250, EventKind::EcnCe(testkit::marked(Time(1150 * MS))));
-    assert!(marked.loss.in_round);
-    assert_eq!(acks(&params, marked, 1300, |frame| frame.delivered -= 50_000).rate.shortterm, 700_000.0);
+    assert!(marked.is_loss_in_round);
+    assert_eq!(acks(&params, marked, 1300, |frame| frame.delivered -= 50_000).bw_shortterm, 700_000.0);
 }
 
 /// §5.6.4.4.
 #[test]
 fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
     let params = Params::default();
-    let state = cruising(&params, Mode::Cruise);
+    let state = cruising(&params, BbrState::ProbeBwCruise);
     let mut after = step(&params, state, 1300, EventKind::PersistentCongestion(lost(Time(1200 * MS))));
     assert_eq!(after.cwnd, 10.0 * PACKET, "nine in flight and one");
     after = step(
@@ -357,35 +368,35 @@ fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
 #[test]
 fn the_minimum_rtt_is_looked_for_every_five_seconds() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Cruise);
-    state.cycle.wait = Span::from_millis(100_000);
-    state.cycle.rounds = 0;
+    let mut state = cruising(&params, BbrState::ProbeBwCruise);
+    state.bw_probe_wait = Span::from_millis(100_000);
+    state.rounds_since_probe_up = 0;
     let slow = |frame: &mut PacketsAcked| frame.rtt = Some(testkit::rtt(Span::from_millis(110)));
     state = acks(&params, state, 6000, slow);
-    assert_eq!(state.mode, Mode::Cruise, "five seconds are not more than five");
+    assert_eq!(state.state, BbrState::ProbeBwCruise, "five seconds are not more than five");
     state = acks(&params, state, 6001, slow);
-    assert_eq!(state.mode, Mode::ProbeRtt);
+    assert_eq!(state.state, BbrState::ProbeRtt);
     assert_eq!(state.cwnd, 50.0 * PACKET);
-    assert_eq!(state.delay.min, Span::from_millis(100), "still believed");
+    assert_eq!(state.min_rtt, Span::from_millis(100), "still believed");
     let low = |frame: &mut PacketsAcked| frame.in_flight = 50 * u64::from(MTU);
     state = acks(&params, state, 6100, low);
     for ms in [6200, 6300] {
         state = acks(&params, state, ms, low);
-        assert_eq!(state.mode, Mode::ProbeRtt, "{ms}");
+        assert_eq!(state.state, BbrState::ProbeRtt, "{ms}");
     }
     state = acks(&params, state, 6301, low);
-    assert_eq!(state.mode, Mode::Cruise);
+    assert_eq!(state.state, BbrState::ProbeBwCruise);
     assert!(state.cwnd >= 200.0 * PACKET, "the window is restored: {}", state.cwnd / PACKET);
-    assert_eq!(state.delay.probe_at, Time(6301 * MS));
+    assert_eq!(state.probe_rtt_min_stamp, Time(6301 * MS));
 }
 
 /// §5.3.4.3 `MarkConnectionAppLimited`: what leaves in ProbeRTT says nothing of the path.
 #[test]
 fn samples_of_probe_rtt_do_not_count_as_the_paths() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Cruise);
+    let mut state = cruising(&params, BbrState::ProbeBwCruise);
     state = acks(&params, state, 6100, |frame| frame.rtt = Some(testkit::rtt(Span::from_millis(110))));
-    assert_eq!(state.mode, Mode::ProbeRtt);
+    assert_eq!(state.state, BbrState::ProbeRtt);
     let frame = ack(6200, state.delivered);
     assert!(Ack::of(&state, Time(6200 * MS), &frame).sample.app_limited);
     let frame = ack(6200, state.delivered - 1);
@@ -396,13 +407,13 @@ fn samples_of_probe_rtt_do_not_count_as_the_paths() {
 #[test]
 fn restarting_from_idle_paces_at_the_bandwidth_and_skips_probe_rtt() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Up);
+    let mut state = cruising(&params, BbrState::ProbeBwUp);
     state.set_pacing_rate(&params);
     let idle = IdleRestart { idle: Span::from_millis(9000), pto: Span::from_millis(300) };
     state = step(&params, state, 10_000, EventKind::IdleRestart(idle));
     testkit::assert_close(state.pacing_rate, 0.99e6, 1e-12);
     state = acks(&params, state, 10_100, |_| {});
-    assert_ne!(state.mode, Mode::ProbeRtt);
+    assert_ne!(state.state, BbrState::ProbeRtt);
     assert!(!state.idle_restart);
 }
 
@@ -410,13 +421,13 @@ fn restarting_from_idle_paces_at_the_bandwidth_and_skips_probe_rtt() {
 #[test]
 fn bunched_acks_widen_the_window() {
     let params = Params::default();
-    let mut state = cruising(&params, Mode::Cruise);
-    state.rounds.next = u64::MAX;
+    let mut state = cruising(&params, BbrState::ProbeBwCruise);
+    state.next_round_delivered = u64::MAX;
     let bunch = |frame: &mut PacketsAcked| frame.bytes = 20 * u64::from(MTU);
     state = acks(&params, state, 1300, bunch);
-    assert_eq!(state.aggregation.extra, 20.0 * PACKET);
+    assert_eq!(state.extra_acked, 20.0 * PACKET);
     state = acks(&params, state, 1310, bunch);
-    testkit::assert_close(state.aggregation.extra, 30.0 * PACKET, 1e-9);
+    testkit::assert_close(state.extra_acked, 30.0 * PACKET, 1e-9);
     state.cwnd = 1e9;
     state = acks(&params, state, 1310, |_| {});
     testkit::assert_close(state.cwnd, (200.0 + 31.0) * PACKET, 1e-9);
@@ -436,7 +447,12 @@ fn a_link_is_filled_without_a_standing_queue() {
     let params = Params::default();
     let link = Link { rate: 10e6 / 8.0, base: Span::from_millis(40), buffer: 400.0 * PACKET };
     let run = link.run(&params, 30.0);
-    assert!(run.seen(Mode::Startup) && run.seen(Mode::Drain) && run.seen(Mode::Refill) && run.seen(Mode::Up));
+    assert!(
+        run.seen(BbrState::Startup)
+            && run.seen(BbrState::Drain)
+            && run.seen(BbrState::ProbeBwRefill)
+            && run.seen(BbrState::ProbeBwUp)
+    );
     assert!(run.goodput > 0.95 * link.rate, "{} of {}", run.goodput, link.rate);
     assert!(run.mean_queue < 0.35 * link.bdp(), "{} of {}", run.mean_queue, link.bdp());
     assert!((4..=6).contains(&run.probe_rtts), "{} looks for the delay in 30 s", run.probe_rtts);

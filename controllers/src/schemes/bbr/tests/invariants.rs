@@ -18,7 +18,7 @@ proptest! {
             let decision = after.decision(&params);
             let fits = decision.cwnd as f64 >= (4.0 * after.mtu).floor() && decision.pacing_rate > Some(0);
             #[allow(clippy::eq_op)]
-            let sound = after == after && after.rate.now <= after.rate.max;
+            let sound = after == after && after.bw <= after.max_bw;
             if !(fits && sound) && wrong.is_none() {
                 wrong = Some((*event, decision));
             }
@@ -34,7 +34,15 @@ fn links_are_filled_and_every_state_is_reached() {
         let mut link = Link { rate: mbps * 1e6 / 8.0, base: Span::from_millis(ms), buffer: 0.0 };
         link.buffer = (buffer * link.bdp()).max(20.0 * PACKET);
         let run = link.run(&Params::default(), 12.0);
-        for mode in [Mode::Startup, Mode::Drain, Mode::Down, Mode::Cruise, Mode::Refill, Mode::Up, Mode::ProbeRtt] {
+        for mode in [
+            BbrState::Startup,
+            BbrState::Drain,
+            BbrState::ProbeBwDown,
+            BbrState::ProbeBwCruise,
+            BbrState::ProbeBwRefill,
+            BbrState::ProbeBwUp,
+            BbrState::ProbeRtt,
+        ] {
             prop_assert!(run.seen(mode), "{mode:?}");
         }
         prop_assert!(run.goodput > 0.8 * link.rate, "{} of {}", run.goodput, link.rate);

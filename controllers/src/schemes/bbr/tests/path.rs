@@ -19,7 +19,7 @@ pub struct Path {
 
 /// How a run went.
 pub struct Run {
-    modes: Vec<Mode>,
+    modes: Vec<BbrState>,
     /// Bytes/s over all of it.
     pub goodput: f64,
     /// Bytes, over the ACKs of the second half.
@@ -30,7 +30,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn seen(&self, mode: Mode) -> bool {
+    pub fn seen(&self, mode: BbrState) -> bool {
         self.modes.contains(&mode)
     }
 }
@@ -118,11 +118,11 @@ impl Path {
                     ..acked(1, Time(packet.sent))
                 })
             };
-            let before = state.mode;
+            let before = state.state;
             state = testkit::step::<Bbr>(params, state, Time(now), kind);
-            run.probe_rtts += u32::from(before != Mode::ProbeRtt && state.mode == Mode::ProbeRtt);
-            if !run.modes.contains(&state.mode) {
-                run.modes.push(state.mode);
+            run.probe_rtts += u32::from(before != BbrState::ProbeRtt && state.state == BbrState::ProbeRtt);
+            if !run.modes.contains(&state.state) {
+                run.modes.push(state.state);
             }
         }
         run.goodput = delivered as f64 / seconds;
