@@ -53,7 +53,7 @@ fn an_experiment_is_the_same_again_goes_on_where_it_was_and_becomes_a_page() {
     let after: Value = serde_json::from_str(&fs::read_to_string(&result).unwrap()).unwrap();
     let mean = after["cells"][0]["means"][0]["mean"].as_f64().unwrap();
     assert!(mean > 2000.0, "{mean} is not the mean of 4711 and some 5");
-    assert_eq!(after["extent"], "quick");
+    assert_eq!(after["scale"], "quick");
     assert_eq!(after["comparisons"], Value::Array(Vec::new()));
 
     let report = windlass(&["paper", "report", "--quick", "--out", &out]);
