@@ -26,7 +26,7 @@ ARROWS = {
     "windlass-s2n-quic": ADAPTER | {"windlass-qlog"},
     "windlass-quiche": ADAPTER,
     "windlass-quiche-drop-in": {"windlass-quiche"},
-    "windlass-quiche-tokio": {"windlass-quiche", "windlass-adapter-testkit"},
+    "windlass-quiche-tokio": {"windlass-quiche", "windlass-quiche-testkit", "windlass-adapter-testkit"},
     "xtask": set(),
     "windlass-msquic-abi": set(),
     "windlass-msquic-sys": {"windlass-msquic-abi"},
