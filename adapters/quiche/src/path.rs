@@ -317,10 +317,7 @@ impl<E: ConfiguredController> Path<E> {
         event: &CongestionEvent<'_>,
         sample: impl FnOnce(&mut Self) -> Option<event::RttSample>,
     ) {
-        let (mut batch, newest) = match self.clock.reader() {
-            Some(reader) => self.batch(event.acked, |instant| reader.time(instant)),
-            None => self.batch(event.acked, |instant| self.clock.time(instant)),
-        };
+        let (mut batch, newest) = self.batch(event.acked);
         self.in_flight.acknowledged(now, event.in_flight as u64);
         if batch.is_empty() {
             return self.on_rtt_sample(now, sample);
@@ -341,13 +338,13 @@ impl<E: ConfiguredController> Path<E> {
 
     /// The packets of `acked` that counted as in flight, and the newest number among them.
     #[inline(always)]
-    fn batch(&self, acked: &[external::Acked], time: impl Fn(Instant) -> Time) -> (AckBatch, u64) {
+    fn batch(&self, acked: &[external::Acked]) -> (AckBatch, u64) {
         let recovery_start = self.flow.recovery_start();
         let mut batch = AckBatch::after(self.delivered);
         let mut newest = 0;
         for packet in acked.iter().filter(|packet| packet.bytes() > 0) {
             newest = packet.number();
-            batch.add(time(packet.sent_at()), packet.bytes() as u64, recovery_start);
+            batch.add(self.clock.time(packet.sent_at()), packet.bytes() as u64, recovery_start);
         }
         (batch, newest)
     }

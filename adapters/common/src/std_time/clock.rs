@@ -4,28 +4,32 @@ use std::time::{Duration, Instant};
 
 use windlass_controllers::{Span, Time};
 
-use super::ticks;
-
 /// Turns a stack's instants into times since an origin.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
     origin: Instant,
-    /// What [`ticks`] reads of the origin, if it can be relied upon.
-    ticks: Option<u64>,
     now: Time,
+    /// The instant translated last, and what it came to. Packets leave and frames arrive in
+    /// bursts of one instant, and the standard library subtracts instants in a function that is
+    /// never inlined.
+    latest: (Instant, Time),
 }
 
 impl Clock {
-    /// A clock that stands at `now`, which is so far from `origin`; an origin in the
-    /// future is taken for now.
+    /// A clock that shows `now`, counted from `origin`; zero if the origin is later.
     #[must_use]
     pub fn new(origin: Instant, now: Instant) -> Clock {
-        let ticks = ticks::readable(origin).then(|| ticks::read(origin));
-        let start = Clock { origin, ticks, now: Time::ZERO };
-        Clock { now: start.time(now), ..start }
+        let mut clock = Clock { origin, now: Time::ZERO, latest: (origin, Time::ZERO) };
+        clock.advance(now);
+        clock
     }
 
-    /// The latest time heard of.
+    /// The origin of its times, which is time zero.
+    pub(super) fn origin(&self) -> (Instant, Time) {
+        (self.origin, Time::ZERO)
+    }
+
+    /// The latest time it was advanced to.
     #[must_use]
     #[inline]
     pub fn now(&self) -> Time {
@@ -35,54 +39,18 @@ impl Clock {
     /// `now` as a time that never goes back.
     #[inline]
     pub fn advance(&mut self, now: Instant) -> Time {
-        self.reach(self.time(now));
+        if now != self.latest.0 {
+            self.latest = (now, self.time(now));
+            self.now = self.now.max(self.latest.1);
+        }
         self.now
     }
 
-    /// It is `now` or later.
-    #[inline]
-    pub(super) fn reach(&mut self, now: Time) {
-        self.now = self.now.max(now);
-    }
-
-    /// `instant` as a time; the origin of time if it is earlier.
+    /// `instant` as a time; zero if it is earlier than the origin.
     #[must_use]
     #[inline]
     pub fn time(&self, instant: Instant) -> Time {
-        self.read(instant).unwrap_or_else(|| self.subtract(instant))
-    }
-
-    /// What [`time`](Self::time) says, where instants can be read.
-    #[inline]
-    pub(super) fn read(&self, instant: Instant) -> Option<Time> {
-        self.reader().map(|reader| reader.time(instant))
-    }
-
-    /// What reads many instants, where they can be read.
-    #[must_use]
-    #[inline]
-    pub fn reader(&self) -> Option<Reader> {
-        self.ticks.map(Reader)
-    }
-
-    /// What [`time`](Self::time) says, in any case.
-    #[cold]
-    pub(super) fn subtract(&self, instant: Instant) -> Time {
         Time(span(instant.saturating_duration_since(self.origin)).0)
-    }
-}
-
-/// Reads instants as times since a clock's origin.
-#[derive(Clone, Copy, Debug)]
-pub struct Reader(u64);
-
-impl Reader {
-    /// `instant` as a time; the origin of time if it is earlier.
-    #[must_use]
-    #[inline]
-    pub fn time(self, instant: Instant) -> Time {
-        // Earlier instants come out as negative.
-        Time(ticks::read(instant).wrapping_sub(self.0).cast_signed().max(0).cast_unsigned())
     }
 }
 
@@ -126,18 +94,6 @@ mod tests {
         assert_eq!(clock.advance(origin + Duration::from_nanos(8)), Time(8));
         assert_eq!(clock.advance(origin + Duration::from_nanos(3)), Time(8));
         assert_eq!(clock.time(origin - Duration::from_millis(2)), Time(0));
-    }
-
-    #[test]
-    fn reading_and_subtracting_agree() {
-        let origin = Instant::now();
-        let clock = Clock::new(origin, origin);
-        let subtracting = Clock { ticks: None, ..clock };
-        for nanos in [0, 1, 999_999_999, 1_000_000_000, 1_234_567_890_123, 1 << 55] {
-            let instant = origin + Duration::from_nanos(nanos);
-            assert_eq!(clock.time(instant), Time(nanos));
-            assert_eq!(subtracting.time(instant), Time(nanos));
-        }
     }
 
     #[test]

@@ -10,8 +10,7 @@ mod factory;
 mod number;
 mod path;
 mod rtt;
-mod ticks;
 
-pub use clock::{Clock, Reader, span};
+pub use clock::{Clock, span};
 pub use factory::Origin;
 pub use path::{Loss, Packet, PathFlow};

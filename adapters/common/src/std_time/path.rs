@@ -18,6 +18,8 @@ use crate::{AckBatch, Flow, InFlight};
 pub struct PathFlow<C: ConfiguredController> {
     flow: Flow<C>,
     clock: Clock,
+    /// When the packet acknowledged last was sent: as an instant, and as a time.
+    sent: (Instant, Time),
     mtu: u32,
     /// As the flow's latest event left it, bytes.
     window: u64,
@@ -66,6 +68,7 @@ impl<C: ConfiguredController> PathFlow<C> {
             in_flight: InFlight::new(flow.controller()),
             window: flow.cwnd().max(2 * u64::from(mtu)),
             flow,
+            sent: clock.origin(),
             clock,
             mtu: u32::from(mtu),
             batch: AckBatch::default(),
@@ -119,13 +122,11 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// some stacks tell of those too; see [`InFlight::sent`].
     #[inline]
     pub fn on_packet_sent(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
-        match self.clock.read(now) {
-            Some(now) if !self.wants_packet_sent && self.in_flight.counts_only() => {
-                self.in_flight.add(bytes);
-                self.clock.reach(now);
-            }
-            _ => self.on_packet_sent_slow(now, bytes, pn, may_be_bare_ack),
+        if self.wants_packet_sent || !self.in_flight.counts_only() {
+            return self.on_packet_sent_slow(now, bytes, pn, may_be_bare_ack);
         }
+        self.in_flight.add(bytes);
+        self.clock.advance(now);
     }
 
     /// What [`on_packet_sent`](Self::on_packet_sent) does where there is more to it than bytes in flight.
@@ -152,41 +153,15 @@ impl<C: ConfiguredController> PathFlow<C> {
         estimates: impl FnOnce() -> (Duration, Duration),
     ) {
         let Packet { sent, bytes, pn } = packet;
-        match self.clock.read(sent) {
-            Some(sent_at) => self.collect(sent_at, bytes, pn, app_limited, estimates),
-            None => self.on_packet_acked_slow(sent, bytes, pn, app_limited, estimates),
-        }
-    }
-
-    /// As a function of its own, so that the other way needs no registers of the caller's.
-    #[cold]
-    #[inline(never)]
-    fn on_packet_acked_slow(
-        &mut self,
-        sent: Instant,
-        bytes: u64,
-        pn: Option<u64>,
-        app_limited: bool,
-        estimates: impl FnOnce() -> (Duration, Duration),
-    ) {
-        self.collect(self.clock.subtract(sent), bytes, pn, app_limited, estimates);
-    }
-
-    #[inline(always)]
-    fn collect(
-        &mut self,
-        sent_at: Time,
-        bytes: u64,
-        pn: Option<u64>,
-        app_limited: bool,
-        estimates: impl FnOnce() -> (Duration, Duration),
-    ) {
         self.newest_pn = self.newest_pn.max(pn.into());
         if self.batch.is_empty() {
             let (smoothed, min) = estimates();
             self.rtt.note(smoothed, min);
         }
-        self.batch.add(sent_at, bytes, self.flow.recovery_start());
+        if sent != self.sent.0 {
+            self.sent = (sent, self.clock.time(sent));
+        }
+        self.batch.add(self.sent.1, bytes, self.flow.recovery_start());
         self.batch.app_limited(app_limited);
     }
 
