@@ -157,7 +157,7 @@ impl<C: ConfiguredController> Flow<C> {
         matches!(self.place, Place::Grouped(_))
     }
 
-    /// Start of the latest recovery period; what [`AckBatch::add`](crate::AckBatch::add) asks for.
+    /// Start of the latest recovery period; what [`AckedPackets::add`](crate::AckedPackets::add) asks for.
     #[must_use]
     #[inline]
     pub fn recovery_start(&self) -> Option<Time> {

@@ -5,7 +5,7 @@
 //! hands them to a [`Flow`], and carries out the [`Decision`](windlass_controllers::Decision)
 //! it gets back. It holds no congestion rule.
 
-mod ack_batch;
+mod ack_frame;
 mod choice;
 #[cfg(feature = "config")]
 pub mod config;
@@ -31,7 +31,7 @@ pub mod std_time;
 #[cfg(feature = "qlog")]
 pub mod step;
 
-pub use ack_batch::AckBatch;
+pub use ack_frame::{AckFrame, AckedPackets, LostPackets};
 pub use choice::{ChoiceError, Stack, choose, require, with_fallback};
 pub use delivery_rate::{DeliveryRateState, SendSnapshot};
 pub use flow::Flow;

@@ -1,7 +1,7 @@
 //! One path of a connection as a windlass flow.
 
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002};
-use windlass_controllers::event::{self, EcnCe, IdleRestart, OneWay, SpuriousLoss};
+use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, rfc9002};
+use windlass_controllers::event::{self, IdleRestart, OneWay, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
 
@@ -23,7 +23,7 @@ pub(crate) struct Path<E: ConfiguredController> {
     now: Time,
     mtu: u32,
     in_flight: InFlight,
-    batch: AckBatch,
+    acked: AckedPackets,
     smoothed: Option<Span>,
     pto: Span,
     wants_packet_sent: bool,
@@ -61,7 +61,7 @@ impl<E: ConfiguredController> Path<E> {
             origin: Time::ZERO,
             now,
             mtu,
-            batch: AckBatch::default(),
+            acked: AckedPackets::default(),
             smoothed: None,
             pto: Span::ZERO,
         }
@@ -161,44 +161,49 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         };
         let recovery_start = self.flow.recovery_start();
         for packet in packets {
-            self.batch.add(self.time(packet.sent_us), packet.bytes.into(), recovery_start);
+            self.acked.add(self.time(packet.sent_us), packet.bytes.into(), recovery_start);
         }
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
-        self.batch.app_limited(app_limited);
+        self.acked.app_limited(app_limited);
         let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
-        let mut acks = self.batch.finish(in_flight, rtt);
+        let mut frame = self.acked.finish(in_flight, rtt);
+        let acks = frame.acked();
         (acks.newest_pn, acks.one_way) = (Some(newest.number), one_way);
-        // Where it is, and not moved there.
-        let mut event = Event::new(self.now, EventKind::PacketsAcked(acks));
-        if let EventKind::PacketsAcked(acks) = &mut event.kind {
-            acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before.into());
-            self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
-        }
-        self.flow.on_event(&event);
+        acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before.into());
+        self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
+        frame.emit_acked(self.now, |event| {
+            self.flow.on_event(event);
+        });
     }
 
     fn on_ecn_ce(&mut self, ecn_ce: &abi::EcnCe) {
         self.at(ecn_ce.now_us, ecn_ce.mtu);
-        self.emit(EventKind::EcnCe(
-            EcnCe::new(ecn_ce.packets, self.time(ecn_ce.newest_sent_us), ecn_ce.in_flight.into())
-                .with_newest_pn(Some(ecn_ce.newest_number)),
-        ));
+        let mut frame = AckFrame::default();
+        frame.add_ecn_ce(ecn_ce.packets);
+        let newest = (self.time(ecn_ce.newest_sent_us), Some(ecn_ce.newest_number));
+        let in_flight = u64::from(ecn_ce.in_flight);
+        frame.emit_congestion(self.now, newest, (in_flight, in_flight), |event| {
+            self.flow.on_event(event);
+        });
     }
 
     fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
         self.at(lost.now_us, lost.mtu);
         self.in_flight.lost(lost.bytes.into());
         let newest = packets.last();
-        let losses = event::PacketsLost::new(
-            lost.bytes.into(),
-            u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
-            newest.map_or(self.now, |newest| self.time(newest.sent_us)),
-            lost.in_flight.into(),
-        )
-        .with_newest_pn(newest.map(|newest| newest.number))
-        .with_in_flight_before(lost.in_flight_before.into());
-        let persistent = lost.flags & abi::lost::PERSISTENT != 0;
-        self.emit(if persistent { EventKind::PersistentCongestion(losses) } else { EventKind::PacketsLost(losses) });
+        let newest = (newest.map_or(self.now, |newest| self.time(newest.sent_us)), newest.map(|newest| newest.number));
+        let mut frame = AckFrame::default();
+        *frame.lost() = LostPackets {
+            packets: u32::try_from(packets.len()).unwrap_or(u32::MAX).max(1),
+            bytes: lost.bytes.into(),
+            newest_sent_at: newest.0,
+            newest_pn: newest.1,
+            persistent: lost.flags & abi::lost::PERSISTENT != 0,
+        };
+        let in_flight = (lost.in_flight_before.into(), lost.in_flight.into());
+        frame.emit_congestion(self.now, newest, in_flight, |event| {
+            self.flow.on_event(event);
+        });
     }
 
     fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss) {

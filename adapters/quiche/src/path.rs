@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
 use windlass_adapter::rfc9002::GRANULARITY;
 use windlass_adapter::std_time::{Clock, span};
-use windlass_adapter::{AckBatch, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
-use windlass_controllers::event::{self, EcnCe, IdleRestart, PacketsLost, SpuriousLoss};
+use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
+use windlass_controllers::event::{self, IdleRestart, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::app_limited::AppLimited;
@@ -62,14 +62,6 @@ impl DeliveryRate {
         let rate = |(began, before)| to_u64(8e9 * to_f64(bytes - before) / to_f64(now.since(began).0));
         *self = DeliveryRate { until: now + span, began: Some((now, bytes)), latest: self.began.map(rate) };
     }
-}
-
-/// Packets declared lost in one congestion event that counted as in flight.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
-struct Losses {
-    packets: u32,
-    bytes: u64,
-    newest: Option<(Time, u64)>,
 }
 
 /// The newest of `acked` that counted as in flight.
@@ -247,7 +239,6 @@ impl<E: ConfiguredController> Path<E> {
     #[cold]
     #[inline(never)]
     fn on_congestion(&mut self, now: Time, event: &CongestionEvent<'_>, marks: u32, decision: &mut Decision) {
-        self.on_rtt_sample(now, |path| path.rtt_sample(now, event));
         self.on_marks_and_losses(now, event, marks);
         self.on_acked(now, event, |_| None);
         self.write_decision(decision);
@@ -273,29 +264,30 @@ impl<E: ConfiguredController> Path<E> {
         Some(event::RttSample::new(span(rtt.latest()), smoothed, variation, span(rtt.min())).with_ack_delay(ack_delay))
     }
 
-    /// CE marks and losses of a congestion event.
+    /// The RTT sample, CE marks and losses of a congestion event.
     fn on_marks_and_losses(&mut self, now: Time, event: &CongestionEvent<'_>, marks: u32) {
-        let before = event.in_flight_before as u64;
-        if let Some(newest) = newest(event.acked).filter(|_| marks > 0) {
-            let marked =
-                EcnCe::new(marks, self.clock.time(newest.sent_at()), before).with_newest_pn(Some(newest.number()));
-            self.emit(now, EventKind::EcnCe(marked));
+        let mut frame = AckFrame::default();
+        *frame.rtt() = self.rtt_sample(now, event);
+        let newest = newest(event.acked).map(|newest| (self.clock.time(newest.sent_at()), Some(newest.number())));
+        if newest.is_some() {
+            frame.add_ecn_ce(marks);
         }
-        let mut losses = Losses::default();
         for lost in event.lost.iter().filter(|lost| lost.bytes() > 0) {
-            let sent_at = self.clock.time(lost.sent_at());
-            losses.packets += 1;
-            losses.bytes += lost.bytes() as u64;
-            losses.newest = Some((sent_at, lost.number()));
-            self.episode.on_packet_lost(now, lost.number(), sent_at);
+            let losses = frame.lost();
+            losses.add(lost.bytes() as u64, self.clock.time(lost.sent_at()));
+            losses.newest_pn = Some(lost.number());
+            self.episode.on_packet_lost(now, lost.number(), self.clock.time(lost.sent_at()));
         }
-        let Some((newest_sent_at, newest_pn)) = losses.newest else { return };
-        self.in_flight.lost(losses.bytes);
-        let lost = PacketsLost::new(losses.bytes, losses.packets, newest_sent_at, before.saturating_sub(losses.bytes))
-            .with_newest_pn(Some(newest_pn))
-            .with_in_flight_before(before);
-        let persistent = losses.packets > 1 && self.is_persistent(event.lost);
-        self.emit(now, if persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) });
+        let lost_bytes = frame.lost_bytes();
+        if let Some(bytes) = lost_bytes {
+            self.in_flight.lost(bytes);
+            frame.lost().persistent = frame.lost().packets > 1 && self.is_persistent(event.lost);
+        }
+        let before = event.in_flight_before as u64;
+        let in_flight = (before, before.saturating_sub(lost_bytes.unwrap_or(0)));
+        frame.emit_congestion(now, newest.unwrap_or((Time::ZERO, None)), in_flight, |event| {
+            self.flow.on_event(event);
+        });
     }
 
     /// Whether `lost` is persistent congestion (`RFC 9002 §7.6`).
@@ -317,36 +309,34 @@ impl<E: ConfiguredController> Path<E> {
         event: &CongestionEvent<'_>,
         sample: impl FnOnce(&mut Self) -> Option<event::RttSample>,
     ) {
-        let (mut batch, newest) = self.batch(event.acked);
+        let (mut acked, newest) = self.acked_packets(event.acked);
         self.in_flight.acknowledged(now, event.in_flight as u64);
-        if batch.is_empty() {
+        if acked.is_empty() {
             return self.on_rtt_sample(now, sample);
         }
         let rtt = sample(self);
         let app_limited = self.limited.at_send_of(newest);
-        batch.app_limited(app_limited);
-        let mut acked = batch.finish(event.in_flight as u64, rtt);
-        acked.newest_pn = Some(newest);
-        self.delivered = acked.delivered;
-        // Filled in place: moving it into the event would cost a tenth of the rest.
-        let mut event = Event::new(now, EventKind::PacketsAcked(acked));
-        if let EventKind::PacketsAcked(acked) = &mut event.kind {
-            self.in_flight.fill_delivery_rate(now, acked, app_limited);
-        }
-        self.flow.on_event(&event);
+        acked.app_limited(app_limited);
+        let mut frame = acked.finish(event.in_flight as u64, rtt);
+        self.delivered = frame.acked().delivered;
+        frame.acked().newest_pn = Some(newest);
+        self.in_flight.fill_delivery_rate(now, frame.acked(), app_limited);
+        frame.emit_acked(now, |event| {
+            self.flow.on_event(event);
+        });
     }
 
     /// The packets of `acked` that counted as in flight, and the newest number among them.
     #[inline(always)]
-    fn batch(&self, acked: &[external::Acked]) -> (AckBatch, u64) {
+    fn acked_packets(&self, acked: &[external::Acked]) -> (AckedPackets, u64) {
         let recovery_start = self.flow.recovery_start();
-        let mut batch = AckBatch::after(self.delivered);
+        let mut packets = AckedPackets::after(self.delivered);
         let mut newest = 0;
         for packet in acked.iter().filter(|packet| packet.bytes() > 0) {
             newest = packet.number();
-            batch.add(self.clock.time(packet.sent_at()), packet.bytes() as u64, recovery_start);
+            packets.add(self.clock.time(packet.sent_at()), packet.bytes() as u64, recovery_start);
         }
-        (batch, newest)
+        (packets, newest)
     }
 
     /// The RTT sample as an event of its own: of a congestion event that acknowledges nothing that

@@ -32,7 +32,6 @@ mod clock;
 mod controller;
 mod datagrams;
 mod endpoint;
-mod frame;
 mod pacer;
 mod packet;
 mod path;

@@ -3,15 +3,14 @@
 use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
-use windlass_adapter::{Flow, InFlight, rfc9002};
-use windlass_controllers::event::{EcnCe, IdleRestart, PacketSent, PacketsLost, RttSample};
+use windlass_adapter::{AckFrame, Flow, InFlight, rfc9002};
+use windlass_controllers::event::{IdleRestart, PacketSent, RttSample};
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
 use crate::ack_delay::ack_delay;
 use crate::clock::{Clock, short, span};
 use crate::datagrams::Datagrams;
-use crate::frame::Frame;
 use crate::pacer::Pacer;
 use crate::pending_flow::PendingFlow;
 
@@ -64,7 +63,11 @@ pub(crate) struct Path<C: ConfiguredController> {
     in_flight: InFlight,
     delivered: u64,
     newest_acked_at: Time,
-    frame: Frame,
+    /// What s2n-quic reports of an ACK frame comes in several callbacks: its sample, its losses one
+    /// by one, its marks, its acknowledgements. It is kept until the last of them.
+    frame: AckFrame,
+    /// Whether the frame holds anything.
+    frame_open: bool,
     sending: Sending,
     datagrams: Datagrams,
     grouped: bool,
@@ -103,6 +106,14 @@ impl Sending {
         }
     }
 
+    /// Delivers `event` to the flow, if it runs, and applies the decision.
+    #[inline(never)]
+    fn deliver<C: ConfiguredController>(&mut self, flow_state: &mut FlowState<C>, event: &Event) {
+        if let FlowState::Running(flow) = flow_state {
+            self.apply(flow.on_event(event), &event.kind);
+        }
+    }
+
     /// Of `bytes` acknowledged up to `newest`, those sent since the latest recovery began:
     /// exact if the packets acknowledged left one after the other.
     #[inline]
@@ -128,7 +139,8 @@ impl<C: ConfiguredController> Path<C> {
             clock: None,
             delivered: 0,
             newest_acked_at: Time::ZERO,
-            frame: Frame::default(),
+            frame: AckFrame::default(),
+            frame_open: false,
             datagrams,
             grouped: false,
             plain: false,
@@ -147,7 +159,7 @@ impl<C: ConfiguredController> Path<C> {
     pub(crate) fn update_cache(&self, cached: &CachedState) {
         self.update_cache_at(self.now(), cached);
         cached.mtu.set(self.sending.mtu);
-        if self.frame.open {
+        if self.frame_open {
             cached.invalidate();
         }
     }
@@ -214,15 +226,13 @@ impl<C: ConfiguredController> Path<C> {
     /// Tells the flow of what comes rarely.
     #[inline(never)]
     fn on_event(&mut self, now: Time, kind: EventKind) {
-        let FlowState::Running(flow) = &mut self.flow_state else { return };
-        let event = Event::new(now, kind);
-        self.sending.apply(flow.on_event(&event), &event.kind);
+        self.sending.deliver(&mut self.flow_state, &Event::new(now, kind));
     }
 
     /// Delivers a frame, or a loss found by a timer, that no acknowledgement followed.
     #[inline]
     pub(crate) fn finish_frame(&mut self) {
-        if self.frame.open {
+        if self.frame_open {
             self.congestion(self.now(), self.newest_acked_at, 0);
         }
     }
@@ -232,28 +242,17 @@ impl<C: ConfiguredController> Path<C> {
     /// taken out of flight afterwards.
     #[cold]
     fn congestion(&mut self, now: Time, newest_sent_at: Time, acked: u64) {
-        self.frame.open = false;
-        let rtt = self.frame.rtt().take();
-        let marks = std::mem::take(&mut self.frame.marks);
-        let lost = std::mem::take(&mut self.frame.lost);
+        self.frame_open = false;
         let in_flight = self.in_flight.bytes();
-        if let Some(rtt) = rtt {
-            self.on_event(now, EventKind::RttSampled(rtt));
-        }
-        if marks > 0 {
-            let in_flight = in_flight.saturating_add(lost.bytes);
-            self.on_event(now, EventKind::EcnCe(EcnCe::new(marks, newest_sent_at, in_flight)));
-        }
-        if lost.packets > 0 {
-            let event = PacketsLost::new(lost.bytes, lost.packets, lost.newest_sent_at, in_flight);
-            self.on_event(
-                now,
-                if lost.persistent { EventKind::PersistentCongestion(event) } else { EventKind::PacketsLost(event) },
-            );
-            if acked == 0 {
-                // Nothing follows that could tell that the path fell silent.
-                self.in_flight.acknowledged(now, in_flight);
-            }
+        let lost_bytes = self.frame.lost_bytes();
+        let before = in_flight.saturating_add(lost_bytes.unwrap_or(0));
+        let Path { frame, flow_state, sending, .. } = self;
+        frame.emit_congestion(now, (newest_sent_at, None), (before, in_flight), |event| {
+            sending.deliver(flow_state, event);
+        });
+        if lost_bytes.is_some() && acked == 0 {
+            // No event follows that could report that the path fell silent.
+            self.in_flight.acknowledged(now, in_flight);
         }
     }
 
@@ -261,7 +260,7 @@ impl<C: ConfiguredController> Path<C> {
     #[inline]
     fn open(&mut self, now: Timestamp) -> Time {
         let now = self.begin_at(now);
-        self.frame.open = true;
+        self.frame_open = true;
         now
     }
 
@@ -269,7 +268,7 @@ impl<C: ConfiguredController> Path<C> {
     #[inline]
     fn begin_at(&mut self, now: Timestamp) -> Time {
         match &mut self.clock {
-            Some(clock) if self.frame.open && clock.is_past(now) => self.finish_and_read(now),
+            Some(clock) if self.frame_open && clock.is_past(now) => self.finish_and_read(now),
             Some(clock) => clock.read(now),
             None => self.read_first(now),
         }
@@ -372,7 +371,9 @@ impl<C: ConfiguredController> Path<C> {
     #[inline]
     pub(crate) fn lost(&mut self, now: Timestamp, bytes: u64, packet: &PacketInfo, persistent: bool) {
         self.open(now);
-        self.frame.lost.add(bytes, packet, persistent);
+        let lost = self.frame.lost();
+        lost.add(bytes, packet.sent_at);
+        lost.persistent |= persistent;
         self.in_flight.lost(bytes);
     }
 
@@ -381,7 +382,7 @@ impl<C: ConfiguredController> Path<C> {
     pub(crate) fn marked(&mut self, now: Timestamp, packets: u64) {
         self.open(now);
         let packets = u32::try_from(packets).unwrap_or(u32::MAX);
-        self.frame.marks = self.frame.marks.saturating_add(packets);
+        self.frame.add_ecn_ce(packets);
     }
 
     /// A frame ends with acknowledgements of `bytes`.
@@ -392,7 +393,7 @@ impl<C: ConfiguredController> Path<C> {
         if self.frame.is_congested() {
             self.congestion(now, newest.sent_at, bytes);
         }
-        self.frame.open = false;
+        self.frame_open = false;
         let in_flight_before = self.in_flight.bytes();
         let in_flight = in_flight_before.saturating_sub(bytes);
         self.in_flight.acknowledged(now, in_flight);
@@ -413,8 +414,8 @@ impl<C: ConfiguredController> Path<C> {
         // Its own, not that of the last packet of its instant.
         acked.newest_in_flight = Some(newest.in_flight());
         if let FlowState::Running(flow) = &mut self.flow_state {
-            let event = self.frame.ack(now);
-            self.sending.apply(flow.on_event(event), &event.kind);
+            let sending = &mut self.sending;
+            self.frame.emit_acked(now, |event| sending.apply(flow.on_event(event), &event.kind));
         }
         *self.frame.rtt() = None;
         self.update_cache_at(now, cached);

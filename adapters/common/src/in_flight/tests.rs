@@ -1,5 +1,5 @@
 use super::*;
-use crate::AckBatch;
+use crate::AckedPackets;
 use windlass_controllers::event::Delivery;
 use windlass_controllers::{Algorithm, Signals};
 
@@ -12,9 +12,9 @@ fn flight(remember: bool) -> InFlight {
 
 /// What is told of the departure of `bytes` sent at `sent` and acknowledged at `now`.
 fn departed(flight: &mut InFlight, now: u64, sent: u64, bytes: u64) -> Option<(u64, Delivery)> {
-    let mut batch = AckBatch::default();
+    let mut batch = AckedPackets::default();
     batch.add(Time(sent), bytes, None);
-    let mut acked = batch.finish(flight.bytes(), None);
+    let mut acked = *batch.finish(flight.bytes(), None).acked();
     flight.fill_delivery_rate(Time(now), &mut acked, false);
     acked.newest_in_flight.zip(acked.delivery)
 }

@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{EcnCe, IdleRestart, PacketSent, PacketsLost, SpuriousLoss};
+use windlass_controllers::event::{IdleRestart, PacketSent, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 
 use super::clock::Clock;
 use super::number::Number;
 use super::rtt::Sampler;
-use crate::{AckBatch, Flow, InFlight};
+use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets};
 
 /// One path: a flow with the bookkeeping between its stack's calls and its events.
 ///
@@ -23,7 +23,7 @@ pub struct PathFlow<C: ConfiguredController> {
     mtu: u32,
     /// As the flow's latest event left it, bytes.
     window: u64,
-    batch: AckBatch,
+    acked: AckedPackets,
     in_flight: InFlight,
     /// Bytes in flight before the latest frame's packets were taken out.
     in_flight_before: u64,
@@ -71,7 +71,7 @@ impl<C: ConfiguredController> PathFlow<C> {
             sent: clock.origin(),
             clock,
             mtu: u32::from(mtu),
-            batch: AckBatch::default(),
+            acked: AckedPackets::default(),
             in_flight_before: 0,
             rtt: Sampler::default(),
             newest_pn: Number::default(),
@@ -154,15 +154,15 @@ impl<C: ConfiguredController> PathFlow<C> {
     ) {
         let Packet { sent, bytes, pn } = packet;
         self.newest_pn = self.newest_pn.max(pn.into());
-        if self.batch.is_empty() {
+        if self.acked.is_empty() {
             let (smoothed, min) = estimates();
             self.rtt.note(smoothed, min);
         }
         if sent != self.sent.0 {
             self.sent = (sent, self.clock.time(sent));
         }
-        self.batch.add(self.sent.1, bytes, self.flow.recovery_start());
-        self.batch.app_limited(app_limited);
+        self.acked.add(self.sent.1, bytes, self.flow.recovery_start());
+        self.acked.app_limited(app_limited);
     }
 
     /// The frame's acknowledgements are complete; the stack counts `in_flight` bytes in
@@ -172,22 +172,19 @@ impl<C: ConfiguredController> PathFlow<C> {
     pub fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.clock.advance(now);
         self.in_flight.acknowledged(now, in_flight);
-        self.in_flight_before = in_flight.saturating_add(self.batch.bytes());
+        self.in_flight_before = in_flight.saturating_add(self.acked.bytes());
         // Nothing that asked for an ACK, or a path that is not validated yet.
-        let Some(newest) = self.batch.newest_sent() else { return };
+        let Some(newest) = self.acked.newest_sent_at() else { return };
         let largest = largest.into();
         let rtt = self.rtt.sample(now, newest, largest);
         let reported = if rtt.is_some() { largest } else { Number::default() };
         let newest_pn = std::mem::take(&mut self.newest_pn);
         let pn = if newest_pn.is_known() { newest_pn } else { reported };
         self.largest = self.largest.max(pn);
-        let mut acked = self.batch.finish(in_flight, rtt);
-        acked.newest_pn = pn.get();
-        let mut event = Event::new(now, EventKind::PacketsAcked(acked));
-        if let EventKind::PacketsAcked(acked) = &mut event.kind {
-            self.in_flight.fill_delivery_rate(now, acked, app_limited);
-        }
-        self.on_event(&event);
+        let mut frame = self.acked.finish(in_flight, rtt);
+        frame.acked().newest_pn = pn.get();
+        self.in_flight.fill_delivery_rate(now, frame.acked(), app_limited);
+        frame.emit_acked(now, |event| self.on_event(event));
     }
 
     /// The frame brought CE marks. Its newest packet left at `sent` and was numbered `pn`,
@@ -195,8 +192,12 @@ impl<C: ConfiguredController> PathFlow<C> {
     pub fn on_ecn_ce(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         let newest_pn = pn.or(self.largest.get());
-        let marked = EcnCe::new(1, newest_sent_at, self.in_flight_before).with_newest_pn(newest_pn);
-        self.on_rare_event(now, EventKind::EcnCe(marked));
+        let mut frame = AckFrame::default();
+        frame.add_ecn_ce(1);
+        let in_flight = (self.in_flight_before, self.in_flight.bytes());
+        frame.emit_congestion(now, (newest_sent_at, newest_pn), in_flight, |event| {
+            self.on_rare_event(event.now, event.kind)
+        });
     }
 
     /// Packets were declared lost, the newest of them sent at `sent`.
@@ -206,16 +207,18 @@ impl<C: ConfiguredController> PathFlow<C> {
         let before = self.in_flight.bytes();
         self.in_flight.lost(loss.bytes);
         let worked_out = || u32::try_from(loss.bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX);
-        let lost = PacketsLost::new(
-            loss.bytes,
-            loss.packets.unwrap_or_else(worked_out),
+        let mut frame = AckFrame::default();
+        *frame.lost() = LostPackets {
+            packets: loss.packets.unwrap_or_else(worked_out),
+            bytes: loss.bytes,
             newest_sent_at,
-            self.in_flight.bytes(),
-        )
-        .with_newest_pn(loss.newest_pn)
-        .with_in_flight_before(before);
-        let kind = if loss.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
-        self.on_rare_event(now, kind);
+            newest_pn: loss.newest_pn,
+            persistent: loss.persistent,
+        };
+        let in_flight = (before, self.in_flight.bytes());
+        frame.emit_congestion(now, (newest_sent_at, loss.newest_pn), in_flight, |event| {
+            self.on_rare_event(event.now, event.kind)
+        });
     }
 
     /// All packets of the latest losses were acknowledged after all. Stacks do not tell

@@ -1,7 +1,7 @@
 //! The sending end of a flow: its controller, what it remembers of packets, and the order
 //! in which the controller hears of things.
 
-use windlass_adapter::{AckBatch, DeliveryRateState, Flow};
+use windlass_adapter::{AckedPackets, DeliveryRateState, Flow};
 use windlass_controllers::event::{
     EcnCe, LossTrigger, OneWay, PacketSent as SentEvent, PacketsLost, Place, ProbeReceived, Queueing, RttSample,
     SpuriousLoss,
@@ -120,7 +120,7 @@ pub(super) struct Sender<E: ConfiguredController> {
     pacer: Pacer,
     pub data: Data,
     pub trains: Trains,
-    batch: AckBatch,
+    batch: AckedPackets,
     /// Kept for controllers that need delivery rates.
     departures: Option<DeliveryRateState>,
     period: Period,
@@ -165,7 +165,7 @@ impl<E: ConfiguredController> Sender<E> {
             pacer: Pacer::new(spec.burst_packets),
             data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes),
             trains: Trains::default(),
-            batch: AckBatch::default(),
+            batch: AckedPackets::default(),
             period: Period::default(),
             woken_for: None,
             app_limited: false,
@@ -388,7 +388,7 @@ impl<E: ConfiguredController> Sender<E> {
         let ack_sent_at = ack.sent_at.0;
         let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
         let mut rtt = None;
-        let newest_sent_at = batch.newest_sent().unwrap_or_default();
+        let newest_sent_at = batch.newest_sent_at().unwrap_or_default();
         if let Some((number, _)) = newest
             && self.recovery.frame(number)
         {
@@ -408,7 +408,7 @@ impl<E: ConfiguredController> Sender<E> {
             let departure = self.departures.as_mut().and_then(|departures| {
                 departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
             });
-            let mut acked = batch.finish(in_flight, rtt);
+            let mut acked = *batch.finish(in_flight, rtt).acked();
             self.batch = batch;
             acked.newest_pn = Some(number);
             acked.newest_in_flight = Some(newest_in_flight);

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_controllers::event::{Delivery, LossTrigger, PacketsAcked};
+use windlass_controllers::event::{Delivery, EcnCe, LossTrigger, PacketsAcked, PacketsLost};
 use windlass_controllers::{Decision, Info, Path, Phase, Signals, Span, Table, View};
 
 use super::*;

@@ -101,7 +101,7 @@ impl<E: ConfiguredController> Sender<E> {
             });
             if packets > 0 {
                 self.batch.app_limited(self.app_limited);
-                let mut acked = self.batch.finish(self.recovery.in_flight, rtt);
+                let mut acked = *self.batch.finish(self.recovery.in_flight, rtt).acked();
                 acked.newest_pn = Some(last.id);
                 acked.one_way = trigger.map(|packet| {
                     OneWay::new(

@@ -1,0 +1,285 @@
+//! The events of one ACK frame, for all stacks.
+
+use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost, RttSample};
+use windlass_controllers::{Event, EventKind, Time};
+
+/// Newly acknowledged packets of one frame, summed up for stacks that report them one by one.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct AckedPackets {
+    bytes: u64,
+    packets: u32,
+    app_limited: bool,
+    /// Of `bytes`, those sent before the latest recovery period. Not its complement: the
+    /// processor would wait for both sums to copy them together.
+    stale_bytes: u64,
+    newest_sent_at: Time,
+    /// Bytes that earlier frames acknowledged, and after [`finish`](Self::finish) this one.
+    delivered: u64,
+}
+
+impl AckedPackets {
+    /// No packet yet, after `delivered` bytes of earlier frames.
+    #[must_use]
+    #[inline]
+    pub fn after(delivered: u64) -> AckedPackets {
+        AckedPackets { delivered, ..AckedPackets::default() }
+    }
+
+    /// Adds a packet of `bytes`, sent at `sent_at`. `recovery_start` is that of the decision in
+    /// force ([`Flow::recovery_start`](crate::Flow::recovery_start)).
+    #[inline]
+    pub fn add(&mut self, sent_at: Time, bytes: u64, recovery_start: Option<Time>) {
+        // One frame's packets; no sum comes near its type's end.
+        self.bytes = self.bytes.wrapping_add(bytes);
+        self.packets = self.packets.wrapping_add(1);
+        if recovery_start.is_some_and(|start| sent_at <= start) {
+            self.stale_bytes = self.stale_bytes.wrapping_add(bytes);
+        }
+        self.newest_sent_at = self.newest_sent_at.max(sent_at);
+    }
+
+    /// Marks the frame as limited by the application, if `limited`.
+    #[inline]
+    pub fn app_limited(&mut self, limited: bool) {
+        self.app_limited |= limited;
+    }
+
+    /// When the newest packet added was sent; `None` if nothing was added.
+    #[must_use]
+    #[inline]
+    pub fn newest_sent_at(&self) -> Option<Time> {
+        (!self.is_empty()).then_some(self.newest_sent_at)
+    }
+
+    /// Whether nothing was added.
+    #[must_use]
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.packets == 0
+    }
+
+    /// Bytes added.
+    #[must_use]
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// The frame of these acknowledgements and `rtt`, with `in_flight` bytes left in flight.
+    /// What else the stack knows of the newest packet goes into [`AckFrame::acked`]. The sums
+    /// are then empty again and keep only the total delivered.
+    #[inline(always)]
+    pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
+        let delivered = self.delivered.saturating_add(self.bytes);
+        let mut acked = PacketsAcked::new(self.bytes, self.packets, self.newest_sent_at, in_flight, delivered);
+        acked.fresh_bytes = self.bytes.saturating_sub(self.stale_bytes);
+        acked.app_limited = self.app_limited;
+        acked.rtt = rtt;
+        *self = AckedPackets::after(delivered);
+        AckFrame::from(acked)
+    }
+}
+
+/// Packets declared lost together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LostPackets {
+    /// How many.
+    pub packets: u32,
+    /// Their bytes that counted as in flight.
+    pub bytes: u64,
+    /// When the newest of them was sent.
+    pub newest_sent_at: Time,
+    /// The largest number among them, where the stack reports numbers.
+    pub newest_pn: Option<u64>,
+    /// Whether they establish persistent congestion (RFC 9002 §7.6).
+    pub persistent: bool,
+}
+
+impl LostPackets {
+    /// Adds a packet of `bytes`, sent at `sent_at`.
+    #[inline]
+    pub fn add(&mut self, bytes: u64, sent_at: Time) {
+        self.packets += 1;
+        self.bytes += bytes;
+        self.newest_sent_at = self.newest_sent_at.max(sent_at);
+    }
+}
+
+/// Collects what one ACK frame brings and emits it as events in the contract's order: the RTT
+/// sample, CE marks, losses or persistent congestion, acknowledgements. A frame without marks
+/// and losses is one `PacketsAcked` that carries the sample.
+///
+/// Where a stack reports a frame in several callbacks, each that comes too late for this order
+/// is a frame of its own: quinn and noq report acknowledgements, then losses, then marks, and
+/// MsQuic acknowledgements before losses and marks.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct AckFrame {
+    ecn_ce: u32,
+    lost: Option<LostPackets>,
+    /// The `PacketsAcked`. A frame that is kept writes only what differs from the one before.
+    acked: Event,
+}
+
+impl Default for AckFrame {
+    fn default() -> AckFrame {
+        AckFrame::from(PacketsAcked::new(0, 0, Time::ZERO, 0, 0))
+    }
+}
+
+impl From<PacketsAcked> for AckFrame {
+    /// A frame of these acknowledgements and their sample.
+    #[inline(always)]
+    fn from(acked: PacketsAcked) -> AckFrame {
+        AckFrame { ecn_ce: 0, lost: None, acked: Event::new(Time::ZERO, EventKind::PacketsAcked(acked)) }
+    }
+}
+
+impl AckFrame {
+    /// The acknowledgements, to be filled in place: moving them would cost a tenth of the rest.
+    #[inline(always)]
+    pub fn acked(&mut self) -> &mut PacketsAcked {
+        match &mut self.acked.kind {
+            EventKind::PacketsAcked(acked) => acked,
+            _ => unreachable!("a frame holds no other event"),
+        }
+    }
+
+    /// The RTT sample. It goes along with the acknowledgements, unless marks or losses precede
+    /// them.
+    #[inline(always)]
+    pub fn rtt(&mut self) -> &mut Option<RttSample> {
+        &mut self.acked().rtt
+    }
+
+    /// Adds CE marks of `packets` packets.
+    #[inline]
+    pub fn add_ecn_ce(&mut self, packets: u32) {
+        self.ecn_ce = self.ecn_ce.saturating_add(packets);
+    }
+
+    /// The losses, to be added to.
+    #[inline]
+    pub fn lost(&mut self) -> &mut LostPackets {
+        self.lost.get_or_insert_default()
+    }
+
+    /// Bytes declared lost; `None` if no packet was.
+    #[must_use]
+    #[inline]
+    pub fn lost_bytes(&self) -> Option<u64> {
+        self.lost.map(|lost| lost.bytes)
+    }
+
+    /// Whether it brings marks or losses, which [`emit_congestion`](Self::emit_congestion) emits
+    /// before the acknowledgements.
+    #[must_use]
+    #[inline]
+    pub fn is_congested(&self) -> bool {
+        self.ecn_ce > 0 || self.lost.is_some()
+    }
+
+    /// Emits the sample, marks and losses, and takes them out of the frame. `newest` is when the
+    /// newest packet it acknowledges was sent, and its number if known; `in_flight` the bytes in
+    /// flight before and after the losses were taken out.
+    pub fn emit_congestion(
+        &mut self,
+        now: Time,
+        newest: (Time, Option<u64>),
+        in_flight: (u64, u64),
+        mut on_event: impl FnMut(&Event),
+    ) {
+        let mut emit = |kind| on_event(&Event::new(now, kind));
+        if let Some(rtt) = self.rtt().take() {
+            emit(EventKind::RttSampled(rtt));
+        }
+        let ecn_ce = std::mem::take(&mut self.ecn_ce);
+        if ecn_ce > 0 {
+            emit(EventKind::EcnCe(EcnCe::new(ecn_ce, newest.0, in_flight.0).with_newest_pn(newest.1)));
+        }
+        if let Some(lost) = self.lost.take() {
+            let event = PacketsLost::new(lost.bytes, lost.packets, lost.newest_sent_at, in_flight.1)
+                .with_newest_pn(lost.newest_pn)
+                .with_in_flight_before(in_flight.0);
+            emit(if lost.persistent {
+                EventKind::PersistentCongestion(event)
+            } else {
+                EventKind::PacketsLost(event)
+            });
+        }
+    }
+
+    /// Emits the acknowledgements, with the sample unless it was emitted before.
+    #[inline(always)]
+    pub fn emit_acked(&mut self, now: Time, on_event: impl FnOnce(&Event)) {
+        self.acked.now = now;
+        on_event(&self.acked);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_controllers::Span;
+
+    use super::*;
+
+    #[test]
+    fn counts_fresh_bytes_from_the_recovery_start() {
+        let mut packets = AckedPackets::default();
+        packets.add(Time(10), 1200, Some(Time(10)));
+        packets.add(Time(11), 1000, Some(Time(10)));
+        assert_eq!(packets.newest_sent_at(), Some(Time(11)));
+        let mut frame = packets.finish(5000, None);
+        let acked = *frame.acked();
+        assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (2200, 2, 1000));
+        assert_eq!((acked.newest_sent_at, acked.in_flight_before, acked.delivered), (Time(11), 7200, 2200));
+        assert!(packets.is_empty());
+        packets.add(Time(12), 100, None);
+        assert_eq!(packets.finish(0, None).acked().delivered, 2300);
+    }
+
+    /// What a frame emits, all of it.
+    fn events(frame: &mut AckFrame) -> Vec<EventKind> {
+        let mut events = Vec::new();
+        if frame.is_congested() {
+            frame.emit_congestion(Time(9), (Time(8), Some(4)), (6000, 4800), |event| events.push(*event));
+        }
+        frame.emit_acked(Time(9), |event| events.push(*event));
+        assert!(events.iter().all(|event| event.now == Time(9)));
+        events.iter().map(|event| event.kind).collect()
+    }
+
+    #[test]
+    fn acknowledgements_alone_carry_the_sample() {
+        let sample = RttSample::new(Span(40), Span(40), Span(20), Span(40));
+        let mut packets = AckedPackets::default();
+        packets.add(Time(8), 1200, None);
+        let mut frame = packets.finish(4800, Some(sample));
+        let [EventKind::PacketsAcked(acked)] = events(&mut frame)[..] else { panic!("one event") };
+        assert_eq!((acked.rtt, acked.bytes, acked.in_flight), (Some(sample), 1200, 4800));
+    }
+
+    #[test]
+    fn sample_marks_and_losses_precede_the_acknowledgements() {
+        let sample = RttSample::new(Span(40), Span(40), Span(20), Span(40));
+        for persistent in [false, true] {
+            let mut frame = AckFrame::default();
+            frame.lost().add(700, Time(5));
+            frame.lost().add(500, Time(3));
+            frame.lost().persistent = persistent;
+            frame.add_ecn_ce(2);
+            *frame.rtt() = Some(sample);
+            assert_eq!(frame.lost_bytes(), Some(1200));
+            let events = events(&mut frame);
+            assert_eq!(events.len(), 4);
+            assert_eq!(events[0], EventKind::RttSampled(sample));
+            let marks = EcnCe::new(2, Time(8), 6000).with_newest_pn(Some(4));
+            assert_eq!(events[1], EventKind::EcnCe(marks));
+            let lost = PacketsLost::new(1200, 2, Time(5), 4800).with_in_flight_before(6000);
+            let expected =
+                if persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
+            assert_eq!(events[2], expected);
+            assert!(matches!(events[3], EventKind::PacketsAcked(acked) if acked.rtt.is_none()));
+            assert!(!frame.is_congested(), "emitted once");
+        }
+    }
+}
