@@ -200,11 +200,7 @@ impl AckFrame {
             let event = PacketsLost::new(lost.bytes, lost.packets, lost.newest_sent_at, in_flight.1)
                 .with_newest_pn(lost.newest_pn)
                 .with_in_flight_before(in_flight.0);
-            emit(if lost.persistent {
-                EventKind::PersistentCongestion(event)
-            } else {
-                EventKind::PacketsLost(event)
-            });
+            emit(if lost.persistent { EventKind::PersistentCongestion(event) } else { EventKind::PacketsLost(event) });
         }
     }
 

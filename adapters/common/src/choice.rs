@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_what_is_missing() {
+    fn missing_signals_are_named() {
         let error = choose("reno", "a stack", Signals::ACKS).unwrap_err();
         assert_eq!(error.to_string(), "reno needs loss; a stack does not report it; run it in the simulator");
     }

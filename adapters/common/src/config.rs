@@ -130,7 +130,7 @@ impl Config {
         ConfigError::unless_empty(problems.collect())
     }
 
-    /// Checks that no rule goes by the peer's name, for `stack`, which tells addresses only.
+    /// Checks that no rule goes by the peer's name, for `stack`, which reports addresses only.
     ///
     /// # Errors
     /// A rule does.
@@ -187,7 +187,7 @@ impl Config {
         self.0.recording.as_ref()
     }
 
-    /// When the file was read: the origin of time for stacks that tell instants, since
+    /// When the file was read: the origin of time for stacks that report instants, since
     /// flows of one group need the same.
     #[must_use]
     pub fn origin(&self) -> Instant {

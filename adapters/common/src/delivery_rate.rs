@@ -5,10 +5,10 @@ use std::collections::VecDeque;
 use windlass_controllers::event::{Delivery, PacketsAcked};
 use windlass_controllers::{Signals, Time};
 
-/// DeliveryRateState remembered at most; a path holds fewer distinct ones in flight.
+/// Snapshots kept at most; a path holds fewer distinct ones in flight.
 const HISTORY: usize = 1 << 16;
 
-/// A path at one instant of departure.
+/// What is known of a path when packets were sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendSnapshot {
     at: Time,
@@ -19,7 +19,7 @@ pub struct SendSnapshot {
 }
 
 impl SendSnapshot {
-    /// Tells `acked`, whose newest packet left then, of it.
+    /// Fills it into `acked`, whose newest packet was sent then.
     #[inline]
     pub fn apply_to(self, acked: &mut PacketsAcked) {
         acked.newest_in_flight = Some(self.in_flight);
@@ -27,7 +27,7 @@ impl SendSnapshot {
     }
 }
 
-/// The state of one path, by time, with the counts delivery rates are made of
+/// The snapshots of one path, by time, with the counts delivery rates are made of
 /// (`draft-ietf-ccwg-bbr §4.1.1`).
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeliveryRateState {
@@ -45,7 +45,7 @@ pub struct DeliveryRateState {
 }
 
 impl DeliveryRateState {
-    /// Whether a controller that needs `signals` needs state remembered.
+    /// Whether a controller that needs `signals` needs snapshots.
     #[must_use]
     pub fn needed(signals: Signals) -> bool {
         signals.contains(Signals::WINDOW_AT_SEND) || signals.contains(Signals::DELIVERY_RATE)
@@ -73,7 +73,7 @@ impl DeliveryRateState {
 
     /// `bytes` were acknowledged at `now`, the newest of them sent at `newest_sent_at`, and
     /// left `in_flight`; whether the application had nothing to send although the window had
-    /// room. Returns the departure of the newest, if remembered, and forgets earlier ones.
+    /// room. Returns the snapshot of the newest, if there is one, and drops earlier ones.
     pub fn acknowledged(
         &mut self,
         now: Time,

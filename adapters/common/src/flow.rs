@@ -13,8 +13,8 @@ use crate::{GroupStep, Groups, Recorder};
 ///
 /// A clone of a flow (a path that moved) starts from the same state and shares its
 /// membership: it is no second member. A clone has no recorder.
-// In this order, so that what an event needs lies together: the catalogue's controller and group are
-// told by their ends, its states by their beginning.
+// In this order, so that what an event needs lies together: the tags of the catalogue's controller
+// and group are at their ends, those of its states at their beginnings.
 #[repr(C)]
 pub struct Flow<C: ConfiguredController = Algorithm> {
     controller: C,
@@ -212,7 +212,7 @@ impl<C: ConfiguredController> Clone for Flow<C> {
     }
 }
 
-/// The last holder of a membership tells the controller before giving it up.
+/// The last holder of a membership gives its controller the event `Left` first.
 impl<C: ConfiguredController> Drop for Flow<C> {
     fn drop(&mut self) {
         if matches!(&self.place, Place::Grouped(membership) if Arc::strong_count(membership) == 1) {

@@ -122,7 +122,7 @@ impl<C: ConfiguredController> FlowBuilder<C> {
     }
 
     /// Puts every flow into the group of the key that `key_of` gives for its peer's address.
-    /// Strength and other shared facts can be changed at any time with [`Groups::with`].
+    /// Weights and other shared state can be changed at any time with [`Groups::with`].
     ///
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.

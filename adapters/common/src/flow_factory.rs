@@ -1,4 +1,4 @@
-//! Making flows one after the other for a stack that does not tell to whom.
+//! Making flows one after the other for a stack that does not report their peers.
 
 use std::fmt;
 use std::hash::Hash;
@@ -39,7 +39,7 @@ impl FlowFactory {
     }
 }
 
-/// For stacks that do not tell.
+/// The peer where the stack reports none.
 const NOBODY: (Ipv4Addr, u16) = (Ipv4Addr::UNSPECIFIED, 0);
 
 impl<C: ConfiguredController> FlowFactory<C> {

@@ -2,7 +2,7 @@
 
 use windlass_qlog::{Ack, EcnCounts, Frame};
 
-/// What RFC 9000 §18.2 sets the ACK delay exponent to unless told otherwise.
+/// What RFC 9000 §18.2 sets the ACK delay exponent to by default.
 const ACK_DELAY_EXPONENT: u32 = 3;
 /// The largest one it allows.
 const MAX_ACK_DELAY_EXPONENT: u32 = 20;
@@ -45,7 +45,7 @@ impl Default for Frames {
 
 impl Frames {
     /// Takes ACK delays for so many powers of two of a microsecond, at most 20
-    /// (`RFC 9000 §18.2`); 3 unless told otherwise, as quinn and noq leave it.
+    /// (`RFC 9000 §18.2`); 3 by default, as with quinn and noq.
     pub fn ack_delay_exponent(&mut self, exponent: u32) {
         self.exponent = exponent.min(MAX_ACK_DELAY_EXPONENT);
     }

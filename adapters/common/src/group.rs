@@ -13,7 +13,7 @@ use crate::GroupStep;
 /// The table of one group.
 #[derive(Debug)]
 pub struct Group<C: ConfiguredController> {
-    /// StateVariables common to the group.
+    /// State common to the group.
     pub shared: C::Group,
     members: Vec<Member>,
     next_id: u64,
@@ -43,7 +43,7 @@ impl<C: ConfiguredController> Group<C> {
         self.members.binary_search_by_key(&id, |member| member.id).unwrap_or(0)
     }
 
-    /// The turn of a step that member `id` takes now.
+    /// Numbers the step that member `id` takes now.
     pub(crate) fn next_step(&mut self, id: u64) -> GroupStep {
         let step = GroupStep { group: self.number, step: self.steps, member: id };
         self.steps += 1;
@@ -146,7 +146,7 @@ impl<C: ConfiguredController, K> Default for Groups<C, K> {
 }
 
 impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
-    /// A membership in the group of `key`, which is created if this is its first member.
+    /// A new membership in the group of `key`, which is created if this is its first member.
     pub(crate) fn join(&self, controller: &C, key: K) -> Arc<Membership<C>> {
         let mut by_key = lock(&self.by_key);
         by_key.groups.retain(|_, group| group.strong_count() > 0);
@@ -173,7 +173,7 @@ impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
         self.len() == 0
     }
 
-    /// Reads or changes the group of `key`: its strength, say. `None` if it has no members.
+    /// Reads or changes the group of `key`: its weight, say. `None` if it has no members.
     pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<C>) -> R) -> Option<R> {
         let group = lock(&self.by_key).groups.get(key).and_then(Weak::upgrade)?;
         Some(change(&mut group.change()))

@@ -1,4 +1,4 @@
-//! Bytes in flight for stacks that tell them only now and then.
+//! Bytes in flight for stacks that report them only now and then.
 
 use windlass_controllers::event::PacketsAcked;
 use windlass_controllers::{ConfiguredController, Span, Time};
@@ -15,8 +15,8 @@ pub struct InFlight {
 }
 
 impl InFlight {
-    /// Nothing in flight. DeliveryRateState are remembered only where `controller` needs what they
-    /// tell ([`DeliveryRateState::needed`]).
+    /// Nothing in flight. Snapshots are kept only where `controller` needs them
+    /// ([`DeliveryRateState::needed`]).
     #[must_use]
     pub fn new<C: ConfiguredController>(controller: &C) -> Self {
         let delivery_rate = DeliveryRateState::needed(controller.needs()).then(Box::default);
@@ -33,9 +33,9 @@ impl InFlight {
     /// `bytes` left at `now` on a path of datagrams of `mtu` bytes. Returns how long
     /// nothing had been in flight, when that ends here.
     ///
-    /// Stacks that do not tell a bare ACK from data call this for both. While nothing is
-    /// in flight, a departure of less than half a datagram is taken for a bare ACK and
-    /// does not end the quiet.
+    /// Stacks that do not distinguish a bare ACK from data call this for both. While nothing is
+    /// in flight, a packet of less than half a datagram is taken for a bare ACK and
+    /// does not end the idle period.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, mtu: u32) -> Option<Span> {
         if self.idle_since.is_some() && bytes < u64::from(mtu / 2) {
@@ -49,8 +49,8 @@ impl InFlight {
         self.idle_since.take().map(|since| now.since(since))
     }
 
-    /// Whether there is no more to a departure than its bytes: something is in flight, or nothing
-    /// ever was, and delivery_rate are not remembered.
+    /// Whether sending a packet changes no more than a count: something is in flight, or nothing
+    /// ever was, and no snapshots are kept.
     #[must_use]
     #[inline]
     pub fn counts_only(&self) -> bool {
@@ -66,7 +66,7 @@ impl InFlight {
         self.bytes = self.bytes.wrapping_add(bytes);
     }
 
-    /// Whether delivery_rate are remembered.
+    /// Whether a snapshot is kept of each packet sent.
     #[must_use]
     #[inline]
     pub fn keeps_snapshots(&self) -> bool {
@@ -93,9 +93,8 @@ impl InFlight {
         }
     }
 
-    /// Tells `acked`, a frame read at `now`, of the departure of its newest packet, where
-    /// delivery_rate are remembered; [`acknowledged`](Self::acknowledged) has told what the frame
-    /// left in flight. Whether the application had nothing to send although the window had
+    /// Fills in what was in flight and delivered when the newest packet of `acked`, a frame read at
+    /// `now`, was sent, where snapshots are kept. Call [`acknowledged`](Self::acknowledged) first. Whether the application had nothing to send although the window had
     /// room.
     #[inline]
     pub fn fill_delivery_rate(&mut self, now: Time, acked: &mut PacketsAcked, app_limited: bool) {

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 
 use windlass_qlog::RECORD_SEPARATOR;
 
-/// Bytes that may wait to be written, unless told otherwise.
+/// Bytes that may wait to be written by default.
 const CAPACITY: usize = 64 << 20;
 
 /// Writes any number of files into one directory on a thread of its own. What would make
@@ -115,7 +115,7 @@ impl Drop for Handle {
         self.shared.changed.notify_all();
         let thread = self.thread.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(thread) = thread {
-            // A thread that panicked has told so itself.
+            // A thread that panicked has printed so itself.
             let _ = thread.join();
         }
     }

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-/// A peer, as far as a stack tells.
+/// A peer, as far as the stack reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer<'a> {
     /// Its address.

@@ -12,15 +12,15 @@ use windlass_qlog::{Metrics, PacketType, Trace};
 use crate::step::{Start, Step};
 use crate::{GroupStep, Recorder, StateVariables};
 
-/// Name of the event that tells how a flow began.
+/// Name of the qlog event with the start of a flow: controller, path, first decision.
 pub const STARTED: &str = "windlass:started";
-/// Name of the event that tells a step a flow took.
+/// Name of the qlog event with a step of a flow: event, decision, state variables.
 pub const STEPPED: &str = "windlass:stepped";
-/// Name of the event that tells a loss as the controller heard of it.
+/// Name of the qlog event with losses as the controller got them.
 pub const LOST: &str = "windlass:lost";
-/// Name of the event that tells of CE marks as the controller heard of them.
+/// Name of the qlog event with CE marks as the controller got them.
 pub const MARKED: &str = "windlass:marked";
-/// Name of the event that tells that a loss was spurious.
+/// Name of the qlog event that a loss was spurious.
 pub const SPURIOUS_LOSS: &str = "windlass:spurious_loss";
 
 /// What a [`QlogRecorder`] writes.
@@ -71,7 +71,7 @@ impl<W: Write> SharedTrace<W> {
     }
 }
 
-/// Writes what a flow hears and decides to a qlog trace.
+/// Writes the events and decisions of a flow to a qlog trace.
 ///
 /// An event's time is written as it is; a trace that should begin near zero has its
 /// [`origin_ns`](windlass_qlog::Header::origin_ns) set to the start of the path.
@@ -244,7 +244,7 @@ fn write_event<W: Write>(trace: &mut Trace<W>, event: &Event, omitted: Omitted) 
     }
 }
 
-/// A step and, last in the same object, the private facts after it.
+/// A step and, last in the same object, the state variables after it.
 #[derive(Serialize)]
 struct Stepped<'a> {
     #[serde(flatten)]
@@ -252,7 +252,7 @@ struct Stepped<'a> {
     state_variables: StateVariableMap<'a>,
 }
 
-/// The facts as an object; a fact that is not finite is `null`.
+/// The state variables as an object; one that is not finite is `null`.
 struct StateVariableMap<'a>(&'a StateVariables<'a>);
 
 impl Serialize for StateVariableMap<'_> {

@@ -2,7 +2,7 @@
 
 use windlass_controllers::{Decision, Event};
 
-/// Gives every private fact of a controller's state to a visitor; see
+/// Gives every state variable of a controller to a visitor, by name; see
 /// [`Controller::inspect`](windlass_controllers::Controller::inspect).
 pub type StateVariables<'a> = dyn Fn(&mut dyn FnMut(&'static str, f64)) + 'a;
 
@@ -21,8 +21,8 @@ pub struct GroupStep {
 
 /// Hears of every event of a flow and the decision it led to.
 pub trait Recorder: Send + Sync {
-    /// The event that [`record`](Self::record) tells next was a grouped flow's, and its
-    /// turn was `turn`.
+    /// The event that [`record`](Self::record) gets next was a grouped flow's, and its
+    /// step was `step`.
     fn on_group_step(&mut self, step: GroupStep) {
         let _ = step;
     }

@@ -29,13 +29,13 @@ pub enum Outcome {
     Differs(Box<Difference>),
     /// No steps are recorded in it.
     NoSteps,
-    /// Steps come before it is told how the flow began.
+    /// Steps come before the record of how the flow began.
     NoStart,
     /// A record of it cannot be read.
     Unreadable(ReadError),
     /// The catalogue has no such controller, or not with these parameters.
     UnknownController(String),
-    /// The flow waits for a step of its group that no log tells.
+    /// The flow waits for a step of its group that is in no log.
     Missing {
         /// The group.
         group: u64,
@@ -51,7 +51,7 @@ pub struct Difference {
     pub controller: String,
     /// Which step, from 1; 0 is the decision before the first event.
     pub step: u64,
-    /// What the controller was told.
+    /// The event the controller got.
     pub event: Option<Event>,
     /// The fields that differ: name, as recorded, as replayed.
     pub fields: Vec<(String, String, String)>,
@@ -144,7 +144,7 @@ impl<R: BufRead> Replayed<R> {
         Replayed { entries, start: None, flow: None, latest: Latest::default(), steps: 0, outcome: None }
     }
 
-    /// The group whose turn the next step waits for.
+    /// The group whose steps the next one waits for.
     fn waits_for_group(&mut self) -> Option<u64> {
         match self.entries.peek() {
             Some(Ok(Entry::Step(step, _))) => step.group_step.map(|step| step.group),
@@ -152,7 +152,7 @@ impl<R: BufRead> Replayed<R> {
         }
     }
 
-    /// Takes the next entry if its turn has come; says whether it did.
+    /// Takes the next entry if it is the next step of its group; returns whether it did.
     fn advance(&mut self, groups: &Groups<Algorithm, u64>, next_steps: &mut BTreeMap<u64, u64>) -> bool {
         if let Some(Ok(Entry::Step(step, _))) = self.entries.peek()
             && let Some(at) = step.group_step
@@ -196,7 +196,7 @@ impl<R: BufRead> Replayed<R> {
                     flow.record(recorder);
                     flow
                 }
-                // It joins by this, and hears of that.
+                // This makes it join, which is an event, too.
                 Some(at) => Flow::grouped_with(*algorithm, &start.path, groups, at.group, Some(recorder)),
             };
             self.flow = Some(flow);

@@ -29,7 +29,7 @@ pub struct Start {
 /// An event and the decision it led to.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Step {
-    /// What the controller was told.
+    /// The event the controller got.
     pub event: Event,
     /// What held from then on.
     pub decision: Decision,

@@ -16,7 +16,7 @@ use windlass_controllers::{Algorithm, ConfiguredController};
 #[derive(Debug)]
 pub struct Controller<C: ConfiguredController = Algorithm> {
     path: PathFlow<C>,
-    /// Packets lost that no congestion event has told of yet.
+    /// Packets lost that no congestion event has covered yet.
     lost: u32,
     initial_window: u64,
 }
@@ -101,7 +101,7 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
         metrics
     }
 
-    /// A copy for a path that moved: the same state, the same seat in its group, no
+    /// A copy for a path that moved: the same state, the same membership in its group, no
     /// recorder.
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
         Box::new(Controller { path: self.path.clone(), ..*self })

@@ -17,23 +17,23 @@
 //!
 //! * **Losses come after acknowledgements.** An ACK frame is reported as what it shows to
 //!   have been lost only in appearance, then its acknowledged packets, then its losses, then
-//!   its marks, so a controller sees `SpuriousLoss`, `Acked`, `Lost`, `Marked` in that order,
-//!   the RTT sample inside `Acked`. Growth by the acknowledgements of a frame precedes the
+//!   its marks, so a controller sees `SpuriousLoss`, `PacketsAcked`, `PacketsLost`, `EcnCe` in
+//!   that order, the RTT sample inside `PacketsAcked`. Growth by the acknowledgements of a frame precedes the
 //!   response to its losses.
 //! * **Bytes in flight after an acknowledgement still hold what the same frame is about to
 //!   declare lost**, for the same reason.
-//! * **A spurious loss is told when the last packet thought lost within two probe timeouts
+//! * **A spurious loss is reported when the last packet thought lost within two probe timeouts
 //!   is acknowledged**, without a time: its event bears that of the call before.
-//! * **ECN marks are not counted**, only that an ACK frame brought some: one `Marked` of
+//! * **ECN marks are not counted**, only that an ACK frame brought some: one `EcnCe` of
 //!   one packet per such frame. Outgoing packets carry ECT(0) or nothing; a controller
 //!   cannot choose the codepoint or a DSCP.
 //! * **The pacer sends bursts**: 2 ms worth of the rate or 10 datagrams, whichever is more,
 //!   but not more than 10 ms worth. Without a decided rate it sends 1.25 windows per smoothed
 //!   RTT.
-//! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `Acked` carries the
+//! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `PacketsAcked` carries the
 //!   sample measured from send times; the smoothed RTT is noq's of the frame before with
 //!   the sample folded in as RFC 9002 §5.3 does, the variation is the adapter's own.
-//! * **Bytes in flight at departure are counted by the adapter** from packets that ask for
+//! * **Bytes in flight when a packet was sent are counted by the adapter** from packets that ask for
 //!   an ACK.
 //! * Losses carry no trigger. No wake-ups, no probe trains, no one-way delays, no router
 //!   feedback. A controller that needs one of them is refused when its factory is made,

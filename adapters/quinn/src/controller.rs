@@ -53,7 +53,7 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
 
     fn on_congestion_event(&mut self, now: Instant, sent: Instant, persistent: bool, lost_bytes: u64) {
         if lost_bytes == 0 {
-            // quinn's way to tell of CE marks.
+            // This is how quinn reports CE marks.
             self.path.on_ecn_ce(now, sent, None);
         } else {
             self.path.on_packets_lost(now, sent, Loss { bytes: lost_bytes, persistent, ..Loss::default() });
@@ -81,7 +81,7 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
         metrics
     }
 
-    /// A copy for a path that moved: the same state, the same seat in its group, no
+    /// A copy for a path that moved: the same state, the same membership in its group, no
     /// recorder.
     fn clone_box(&self) -> Box<dyn congestion::Controller> {
         Box::new(Controller { path: self.path.clone(), initial_window: self.initial_window })

@@ -13,23 +13,23 @@
 //! # What quinn 0.11 cannot do
 //!
 //! * **Losses come after acknowledgements.** An ACK frame is reported as its acknowledged
-//!   packets, then its losses, then its marks, so a controller sees `Acked`, `Lost`,
-//!   `Marked` in that order, the RTT sample inside `Acked`. Growth by the acknowledgements
+//!   packets, then its losses, then its marks, so a controller sees `PacketsAcked`,
+//!   `PacketsLost`, `EcnCe` in that order, the RTT sample inside `PacketsAcked`. Growth by the acknowledgements
 //!   of a frame precedes the response to its losses.
 //! * **Bytes in flight after an acknowledgement still hold what the same frame is about to
 //!   declare lost**, for the same reason.
 //! * **Losses carry no packet number, packet count or trigger.** Packets are the bytes over
 //!   the datagram size, rounded up.
-//! * **ECN marks are not counted**, only that an ACK frame brought some: one `Marked` of
+//! * **ECN marks are not counted**, only that an ACK frame brought some: one `EcnCe` of
 //!   one packet per such frame. Outgoing packets carry ECT(0) or nothing; a controller
 //!   cannot choose the codepoint or a DSCP.
 //! * **The pacer does not ask the controller.** It sends at 1.25 windows per smoothed RTT
 //!   with bursts of 10 datagrams or more. A decided pacing rate is reported in
 //!   [`metrics`](quinn_proto::congestion::Controller::metrics) for logs only.
-//! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `Acked` carries the
+//! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `PacketsAcked` carries the
 //!   sample measured from send times; the smoothed RTT is quinn's of the frame before with
 //!   the sample folded in as RFC 9002 §5.3 does, the variation is the adapter's own.
-//! * **Bytes in flight at departure are counted by the adapter** from `on_sent`, which
+//! * **Bytes in flight when a packet was sent are counted by the adapter** from `on_sent`, which
 //!   includes bare ACKs and reports a burst of segments as one.
 //! * No wake-ups, no probe trains, no one-way delays, no router feedback, no report of
 //!   spurious losses. A controller that needs one of them is refused when its factory is

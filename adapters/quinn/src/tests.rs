@@ -56,8 +56,8 @@ fn connections_of_one_key_share_a_group() {
 
 #[test]
 fn a_recorder_is_made_for_every_flow() {
-    struct Tell(mpsc::Sender<u64>);
-    impl Recorder for Tell {
+    struct Times(mpsc::Sender<u64>);
+    impl Recorder for Times {
         fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
             self.0.send(event.now.0).unwrap();
         }
@@ -67,7 +67,7 @@ fn a_recorder_is_made_for_every_flow() {
     let (paths, sender) = (std::sync::Mutex::new(paths), std::sync::Mutex::new(sender));
     let factory = Factory::named("reno").unwrap().seed(7).record_with(move |path| {
         paths.lock().unwrap().send(*path).unwrap();
-        Box::new(Tell(sender.lock().unwrap().clone()))
+        Box::new(Times(sender.lock().unwrap().clone()))
     });
     let origin = Instant::now();
     let mut flows = [factory.make(origin, 1200), factory.make(origin + std::time::Duration::from_nanos(5), 1400)];

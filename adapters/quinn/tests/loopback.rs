@@ -10,9 +10,9 @@ use windlass_quinn::{Algorithm, Controller, Factory, Recorder, StateVariables};
 const BYTES: usize = 2_000_000;
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<(Event, Decision)>>>);
+struct Recorded(Arc<Mutex<Vec<(Event, Decision)>>>);
 
-impl Recorder for Heard {
+impl Recorder for Recorded {
     fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, *decision));
     }
@@ -35,8 +35,8 @@ fn endpoints(transport: TransportConfig) -> (Endpoint, Endpoint) {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_upload_obeys_the_decisions_and_arrives_whole() {
-    let heard = Heard::default();
-    let recorder = heard.clone();
+    let recorded = Recorded::default();
+    let recorder = recorded.clone();
     // At most 8 packets in flight.
     let factory = Factory::named("reno:iw=4,max_window=8").unwrap().record_with(move |_| Box::new(recorder.clone()));
     let mut transport = TransportConfig::default();
@@ -58,10 +58,10 @@ async fn an_upload_obeys_the_decisions_and_arrives_whole() {
     let running = connection.congestion_state().into_any().downcast::<Controller<Algorithm>>().unwrap();
     assert_eq!(running.flow().controller().to_string(), "reno:iw=4,max_window=8");
     assert!(connection.stats().path.cwnd <= 8 * 1200 + 1);
-    let heard = heard.0.lock().unwrap();
-    assert!(heard.is_sorted_by_key(|(event, _)| event.now));
+    let recorded = recorded.0.lock().unwrap();
+    assert!(recorded.is_sorted_by_key(|(event, _)| event.now));
     let (mut delivered, mut most) = (0, 0);
-    for (event, decision) in heard.iter() {
+    for (event, decision) in recorded.iter() {
         assert!(decision.cwnd <= 8 * 1200);
         if let EventKind::PacketsAcked(acked) = event.kind {
             delivered = delivered.max(acked.delivered);

@@ -1,4 +1,4 @@
-//! How long the peer held an acknowledgement, which s2n-quic does not tell.
+//! The ACK delay of an RTT sample, which s2n-quic does not report.
 
 use windlass_controllers::Span;
 
@@ -6,20 +6,20 @@ use windlass_controllers::Span;
 const PARTS: u64 = 8;
 
 /// s2n-quic 1.91 takes the field of an ACK frame for microseconds, whatever exponent its peer
-/// gave. Peers mean so many of them unless they say otherwise (`RFC 9000 §18.2`), and it does
-/// not tell a controller what they say.
+/// gave. Peers mean so many of them unless they say otherwise (`RFC 9000 §18.2`), and a
+/// controller does not learn what they say.
 const MEANT: u64 = 8;
 
 const MICROSECOND: u64 = 1000;
 
-/// How long the peer says it held the acknowledgement of a sample of `latest`, if that took
+/// The ACK delay that the peer says lies in a sample of `latest`, if that took
 /// the smoothed RTT from `before`, zero if there was none, to `after`; at most `most`.
 ///
 /// The sample's part in the smoothed RTT is less by what s2n-quic makes of that delay
 /// (`RFC 9002 §5.3`), which is found by what is missing. s2n-quic divides first, which makes
 /// it too much by less than eight nanoseconds; the field is whole microseconds to it. The
 /// first sample on a path, and the first after persistent congestion, are the smoothed RTT
-/// themselves and tell nothing. Nor is there anything to see where taking the delay out would
+/// themselves and show nothing. Nor is there anything to see where taking the delay out would
 /// leave no more than the minimum RTT: then s2n-quic leaves it in.
 #[inline]
 pub(crate) fn ack_delay(before: Span, after: Span, latest: Span, most: impl FnOnce() -> Span) -> Span {

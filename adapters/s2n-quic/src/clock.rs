@@ -14,7 +14,7 @@ const LONG_MICROS: u64 = 86_400_000_007;
 /// connections of an endpoint, and those of its events, compare.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Clock {
-    /// The first microsecond a timestamp can tell.
+    /// The first microsecond a timestamp can represent.
     first: Timestamp,
     /// The latest timestamp translated, and what it came to: most calls repeat it.
     latest: (Timestamp, Time),
@@ -52,7 +52,7 @@ impl Hasher for Number {
 impl Clock {
     /// The clock `timestamp` was read from.
     pub(crate) fn of(timestamp: Timestamp) -> Clock {
-        // A timestamp tells what lies before it only by refusing to go further back than
+        // What lies before a timestamp shows only where it refuses to go further back than
         // its origin.
         let back = |micros| timestamp.checked_sub(Duration::from_micros(micros));
         let mut past = 0;
@@ -62,7 +62,7 @@ impl Clock {
                 past = further;
             }
         }
-        // Nothing left before it is told as one microsecond after the origin.
+        // Without any time before it, it is one microsecond after the origin.
         let first = back(past).unwrap_or(timestamp);
         let readable = micros(timestamp) == past && micros(first + LONG) == micros(first).wrapping_add(LONG_MICROS);
         Clock { first, latest: (timestamp, Time::from_micros(past)), readable }
@@ -80,7 +80,7 @@ impl Clock {
         timestamp > self.latest.0
     }
 
-    /// `timestamp` as a time, never before one told earlier.
+    /// `timestamp` as a time, never before one returned earlier.
     #[inline]
     pub(crate) fn read(&mut self, timestamp: Timestamp) -> Time {
         if self.is_past(timestamp) {

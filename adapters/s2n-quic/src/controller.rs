@@ -14,7 +14,7 @@ use crate::pending_flow::PendingFlow;
 
 /// A windlass controller as s2n-quic takes one; made by an [`Endpoint`](crate::Endpoint).
 ///
-/// A copy, for a path that moved, keeps the state and the seat in its group, and has no
+/// A copy, for a path that moved, keeps the state and the membership in its group, and has no
 /// recorder.
 #[derive(Clone, Debug)]
 pub struct Controller<C: ConfiguredController = Algorithm> {

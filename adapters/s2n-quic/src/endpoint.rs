@@ -43,7 +43,7 @@ impl Endpoint {
     ///
     /// # Errors
     /// A controller of the file needs a signal s2n-quic does not report, or a rule goes by
-    /// host names, which s2n-quic does not tell a congestion controller.
+    /// host names, which s2n-quic does not give a congestion controller.
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
         config.check_addresses_suffice(STACK)?;
@@ -69,8 +69,8 @@ impl<C: ConfiguredController> Endpoint<C> {
         }
     }
 
-    /// Puts every flow into the group of the key that `key_of` gives for its peer. Strength
-    /// and other shared facts can be changed at any time with [`Groups::with`].
+    /// Puts every flow into the group of the key that `key_of` gives for its peer. Weights
+    /// and other shared state can be changed at any time with [`Groups::with`].
     ///
     /// Without this, the flows of a controller that needs groups form one group per peer's
     /// address without its port.

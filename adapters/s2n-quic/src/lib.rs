@@ -13,7 +13,7 @@
 //! * **Of an ACK frame only the newest packet is named**, together with the bytes of all.
 //!   Packets are the bytes over the datagram size, rounded up; which of them left after the
 //!   latest recovery began is exact where they left one after the other, and never too few.
-//! * **No packet numbers, no reason of a loss.** Losses are told packet by packet, and the
+//! * **No packet numbers, no reason of a loss.** Losses are reported packet by packet, and the
 //!   adapter keeps send times with the packets.
 //! * **No ACK delay.** The adapter works it out from what a sample did to the smoothed RTT;
 //!   where s2n-quic left the delay in, it is zero. s2n-quic forgets the peer's exponent, so
@@ -22,7 +22,7 @@
 //!   nor a DSCP.
 //! * **Times are whole microseconds**, and packets due within the next millisecond leave at
 //!   once.
-//! * **A flow starts with its first packet**: nothing tells the time before.
+//! * **A flow starts with its first packet**: there is no time before.
 //! * No wake-ups, no probe trains, no one-way delays, no router feedback, no report of
 //!   spurious losses. A controller that needs one of them is refused when its endpoint is
 //!   made, with the reason.

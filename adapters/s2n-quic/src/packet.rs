@@ -4,7 +4,7 @@ use windlass_controllers::Time;
 
 /// What s2n-quic keeps for the adapter with every packet in flight and gives back when the
 /// packet is lost, or is the newest that an ACK frame acknowledges. Packets of one path are
-/// told apart, and ordered, by their place in all bytes sent. It is small: a path has
+/// distinguished, and ordered, by their place in all bytes sent. It is small: a path has
 /// thousands.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PacketInfo {
@@ -18,7 +18,7 @@ pub struct PacketInfo {
 
 impl PacketInfo {
     /// A packet that left at `sent_at` and made it `sent_bytes` bytes sent on the path, of which
-    /// `in_flight` are in flight; more than 2³¹ are told as that. Whether the application left
+    /// `in_flight` are in flight; more than 2³¹ count as that. Whether the application left
     /// the window unused.
     #[inline]
     pub(crate) fn new(sent_at: Time, sent_bytes: u64, in_flight: u64, app_limited: bool) -> PacketInfo {

@@ -18,7 +18,7 @@ use crate::pending_flow::PendingFlow;
 /// about to write more, or wait for the pacer.
 const SLACK_DATAGRAMS: u64 = 3;
 
-/// What s2n-quic asks, several times for each packet, until something happens. Each answer
+/// What s2n-quic asks, several times for each packet, until something happens. Each value
 /// is read as it was written: a processor waits for several that are copied as one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CachedState {
@@ -48,14 +48,14 @@ impl CachedState {
     }
 }
 
-/// A flow starts when its first packet leaves: nothing tells the time before.
+/// A flow starts when its first packet leaves: there is no time before.
 #[derive(Clone, Debug)]
 enum FlowState<C: ConfiguredController> {
     Pending(PendingFlow<C>),
     Running(Flow<C>),
 }
 
-/// Turns what s2n-quic tells of a path into events of a flow.
+/// Turns s2n-quic's callbacks for a path into events of a flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Path<C: ConfiguredController> {
     flow_state: FlowState<C>,
@@ -72,7 +72,7 @@ pub(crate) struct Path<C: ConfiguredController> {
     datagrams: Datagrams,
     grouped: bool,
     wants_packet_sent: bool,
-    /// The flow runs and need not hear of packets sent.
+    /// The flow runs and needs no events of packets sent.
     plain: bool,
 }
 

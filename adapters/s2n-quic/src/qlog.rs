@@ -44,7 +44,7 @@ type Outputs = Box<dyn FnMut(&NewConnection) -> Option<(Output, Lost)> + Send>;
 /// and composes with others as s2n-quic has it, `.with_event((qlog, mine))?`.
 ///
 /// With [`Endpoint::record_in`](crate::Endpoint::record_in), what the endpoint's controllers
-/// hear and decide goes into the same files.
+/// get and decide goes into the same files.
 pub struct Qlog {
     outputs: Outputs,
     writer: Option<LogWriter>,
@@ -57,7 +57,7 @@ pub struct Qlog {
 
 impl Qlog {
     /// Writes to files in `directory`, which is made if it is not there. A thread writes
-    /// them; what the disk cannot keep up with is dropped by record, counted, and told in
+    /// them; what the disk cannot keep up with is dropped by record, counted, and reported in
     /// the file and by [`LogWriter::report`].
     ///
     /// # Errors
@@ -145,7 +145,7 @@ impl Qlog {
         self
     }
 
-    /// What writes the files, if [`to_directory`](Self::to_directory) made it: tells what
+    /// What writes the files, if [`to_directory`](Self::to_directory) made it: reports what
     /// was dropped, and waits until all is written.
     #[must_use]
     pub fn log_writer(&self) -> Option<LogWriter> {

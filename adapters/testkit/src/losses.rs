@@ -5,7 +5,7 @@
 pub const MOST: usize = 100;
 /// And so many more of each flow after it: no two lose at the same time for long, so that
 /// every block has its share of frames after which nothing leaves.
-const APART: usize = 2;
+const STEP: usize = 2;
 /// Of those in flight, one in so many is lost then. Of fewer than a fifth quiche's CUBIC takes its
 /// reduction back, and soon has as many in flight again: most of what it does would be to lose packets.
 const LOST: usize = 4;
@@ -19,7 +19,7 @@ pub struct Losses {
 impl Losses {
     /// Of the flow with this number, from 0 on.
     pub fn of(flow: usize) -> Losses {
-        Losses { most: MOST + APART * flow, lost: 0 }
+        Losses { most: MOST + STEP * flow, lost: 0 }
     }
 
     /// How many packets, the oldest, are lost now that so many are in flight.

@@ -10,7 +10,7 @@ fn flight(remember: bool) -> InFlight {
     InFlight::new(&controller)
 }
 
-/// What is told of the departure of `bytes` sent at `sent` and acknowledged at `now`.
+/// The snapshot for `bytes` sent at `sent` and acknowledged at `now`.
 fn departed(flight: &mut InFlight, now: u64, sent: u64, bytes: u64) -> Option<(u64, Delivery)> {
     let mut batch = AckedPackets::default();
     batch.add(Time(sent), bytes, None);

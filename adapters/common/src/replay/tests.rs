@@ -43,7 +43,7 @@ fn finish(log: Log) -> Vec<u8> {
     log.finish().unwrap().unwrap()
 }
 
-fn alone(name: &str) -> Vec<u8> {
+fn ungrouped(name: &str) -> Vec<u8> {
     let (recorder, log) = recorder(name);
     let mut flow = Flow::ungrouped(name.parse::<Algorithm>().unwrap(), &PATH);
     flow.record(Box::new(recorder));
@@ -83,7 +83,7 @@ fn replayed(logs: &[Vec<u8>]) -> Vec<Outcome> {
 #[test]
 fn flows_alone_decide_the_same_again() {
     for name in ["reno", "cubic", "bic", "tcp-k:k=3", "vegas", "fast"] {
-        let outcomes = replayed(&[alone(name)]);
+        let outcomes = replayed(&[ungrouped(name)]);
         assert!(matches!(&outcomes[0], Outcome::Equal { controller, steps: 40 } if controller == name), "{outcomes:?}");
     }
 }
@@ -105,8 +105,8 @@ fn groups_decide_the_same_again_whatever_the_order_of_their_logs() {
 
 #[test]
 fn a_changed_decision_is_pointed_at() {
-    let text = String::from_utf8(alone("reno")).unwrap();
-    // Of the steps, the tenth that tells a window.
+    let text = String::from_utf8(ungrouped("reno")).unwrap();
+    // Of the steps, the tenth with a window.
     let (place, window) = text.match_indices("\"decision\":{\"cwnd\":").nth(10).unwrap();
     let mut changed = text.clone();
     changed.replace_range(place + window.len()..place + window.len() + 1, "9");
@@ -120,7 +120,7 @@ fn a_changed_decision_is_pointed_at() {
 
 #[test]
 fn what_cannot_be_replayed_is_told() {
-    let text = String::from_utf8(alone("reno")).unwrap();
+    let text = String::from_utf8(ungrouped("reno")).unwrap();
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let headless: String = lines.iter().filter(|line| !line.contains("windlass:started")).copied().collect();
     let unknown = text.replace("\"controller\":\"reno\"", "\"controller\":\"rhino\"");

@@ -40,7 +40,7 @@ macro_rules! factory {
 
         /// Makes a controller for every path of a transport configuration.
         ///
-        /// The stack does not tell a factory whom a connection goes to. Connections that
+        /// The stack does not report to a factory whom a connection goes to. Connections that
         /// should form a group are built from one factory, or from several with the same
         /// [`group`](Factory::group).
         #[derive(Debug)]
@@ -92,7 +92,7 @@ macro_rules! factory {
             }
 
             /// Puts every flow into the group of `key`: usually the peer's address without
-            /// its port, with one factory per peer. Strength and other shared facts can be
+            /// its port, with one factory per peer. Weights and other shared state can be
             /// changed at any time with [`Groups::with`](crate::Groups::with).
             ///
             /// Without this, the flows of a controller that needs groups form one group per

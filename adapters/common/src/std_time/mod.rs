@@ -1,7 +1,7 @@
-//! Stacks that tell the time as [`Instant`](std::time::Instant)s, acknowledgements packet
-//! by packet and losses after them: quinn and its kin.
+//! Stacks that report time as [`Instant`](std::time::Instant)s, acknowledgements packet
+//! by packet and losses after them: quinn and its forks.
 //!
-//! Their congestion-control traits differ in what they tell; what there is to make of it
+//! Their congestion-control traits differ in what they report; the way from there to events
 //! is the same and stands here once. An adapter implements its stack's trait by handing
 //! each call to a [`PathFlow`], which a [`factory!`](crate::factory) makes.
 

@@ -28,7 +28,7 @@ pub struct PathFlow<C: ConfiguredController> {
     /// Bytes in flight before the latest frame's packets were taken out.
     in_flight_before: u64,
     rtt: Sampler,
-    /// Largest packet number of the frame so far, where the stack tells.
+    /// Largest packet number of the frame so far, where the stack reports it.
     newest_pn: Number,
     largest: Number,
     newest_lost: Time,
@@ -42,18 +42,18 @@ pub struct Packet {
     pub sent: Instant,
     /// Its size, bytes.
     pub bytes: u64,
-    /// Its number, where the stack tells.
+    /// Its number, where the stack reports it.
     pub pn: Option<u64>,
 }
 
-/// Packets declared lost together, as a stack tells of them.
+/// Packets declared lost together, as a stack reports them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Loss {
     /// Bytes lost.
     pub bytes: u64,
-    /// Packets lost; worked out from the datagram size where the stack does not tell.
+    /// Packets lost; worked out from the datagram size where the stack does not report it.
     pub packets: Option<u32>,
-    /// The largest packet number among them, where the stack tells.
+    /// The largest packet number among them, where the stack reports it.
     pub newest_pn: Option<u64>,
     /// They span the persistent-congestion period (`RFC 9002 §7.6`).
     pub persistent: bool,
@@ -85,7 +85,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         self.window = self.flow.on_event(event).cwnd.max(self.least_window());
     }
 
-    /// An event that comes rarely, or is heeded by few.
+    /// An event that comes rarely, or matters to few controllers.
     #[inline(never)]
     fn on_rare_event(&mut self, now: Time, kind: EventKind) {
         self.on_event(&Event::new(now, kind));
@@ -98,7 +98,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     }
 
     /// The decided window, bytes; two datagrams at least (`RFC 9002 §7.2`). With one, a
-    /// server of quinn's kin stops for good: part of its first flight is never
+    /// server on quinn or a fork of it stops for good: part of its first flight is never
     /// acknowledged, the rest of the window holds no datagram, and no timer runs.
     #[must_use]
     #[inline]
@@ -119,7 +119,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     }
 
     /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:
-    /// some stacks tell of those too; see [`InFlight::sent`].
+    /// some stacks report those too; see [`InFlight::sent`].
     #[inline]
     pub fn on_packet_sent(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
         if self.wants_packet_sent || !self.in_flight.counts_only() {
@@ -143,7 +143,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         }
     }
 
-    /// A packet that left was acknowledged. `estimates` tells the stack's smoothed and minimum
+    /// A packet that left was acknowledged. `estimates` returns the stack's smoothed and minimum
     /// RTT before the frame's own sample.
     #[inline]
     pub fn on_packet_acked(
@@ -188,7 +188,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     }
 
     /// The frame brought CE marks. Its newest packet left at `sent` and was numbered `pn`,
-    /// where the stack tells; otherwise it is the largest acknowledged yet.
+    /// where the stack reports it; otherwise it is the largest acknowledged yet.
     pub fn on_ecn_ce(&mut self, now: Instant, sent: Instant, pn: Option<u64>) {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         let newest_pn = pn.or(self.largest.get());
@@ -221,8 +221,8 @@ impl<C: ConfiguredController> PathFlow<C> {
         });
     }
 
-    /// All packets of the latest losses were acknowledged after all. Stacks do not tell
-    /// when, so it is the latest time heard of.
+    /// All packets of the latest losses were acknowledged after all. Stacks do not report
+    /// when, so it is the latest time known.
     pub fn on_spurious_loss(&mut self) {
         let kind = EventKind::SpuriousLoss(SpuriousLoss::new(self.newest_lost));
         self.on_rare_event(self.clock.now(), kind);
@@ -240,7 +240,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     }
 }
 
-/// A path that moved: the same state, the same seat in its group, no recorder.
+/// A path that moved: the same state, the same membership in its group, no recorder.
 impl<C: ConfiguredController> Clone for PathFlow<C> {
     fn clone(&self) -> Self {
         PathFlow { flow: self.flow.clone(), in_flight: self.in_flight.clone(), ..*self }

@@ -1,4 +1,4 @@
-//! RTT samples from what such stacks tell: send times, and their estimates before the
+//! RTT samples from what such stacks report: send times, and their estimates before the
 //! frame.
 
 use std::time::Duration;
@@ -47,7 +47,7 @@ impl Sampler {
     /// The sample of a frame that ended at `now`, whose newest packet was sent at
     /// `sent_at` and after which `largest` is the largest packet number acknowledged in
     /// its number space. Only a frame that acknowledges a new largest packet brings a
-    /// sample (`RFC 9002 §5.1`); number spaces are not told apart, so a packet sent later
+    /// sample (`RFC 9002 §5.1`); number spaces are not distinguished, so a packet sent later
     /// than any acknowledged before counts as a new largest too.
     #[inline]
     pub(super) fn sample(&mut self, now: Time, sent_at: Time, largest: Number) -> Option<RttSample> {

@@ -13,25 +13,25 @@ use super::*;
 use crate::{Factory, PROVIDES};
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<Event>>>);
+struct Recorded(Arc<Mutex<Vec<Event>>>);
 
-impl Recorder for Heard {
+impl Recorder for Recorded {
     fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(*event);
     }
 }
 
-impl Heard {
+impl Recorded {
     fn take(&self) -> Vec<EventKind> {
         self.0.lock().unwrap().drain(..).map(|event| event.kind).collect()
     }
 }
 
-fn controller(text: &str) -> (Controller, Heard, Instant) {
-    let heard = Heard::default();
-    let (recorder, now) = (heard.clone(), Instant::now());
+fn controller(text: &str) -> (Controller, Recorded, Instant) {
+    let recorded = Recorded::default();
+    let (recorder, now) = (recorded.clone(), Instant::now());
     let factory = Factory::named(text).unwrap().origin(now).record_with(move |_| Box::new(recorder.clone()));
-    (factory.make(now, 1200), heard, now)
+    (factory.make(now, 1200), recorded, now)
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn a_window_is_what_noq_may_fill() {
 
 #[test]
 fn losses_are_counted_and_numbered() {
-    let (mut controller, heard, now) = controller("reno");
+    let (mut controller, recorded, now) = controller("reno");
     for pn in 0..5 {
         controller.on_packet_sent(now, 1200, pn);
     }
@@ -56,8 +56,8 @@ fn losses_are_counted_and_numbered() {
     controller.on_congestion_event(later, now, false, false, 2400, 2);
     controller.on_congestion_event(later, now, false, true, 0, 4);
     controller.on_congestion_event(later, now, true, false, 1200, 3);
-    let heard = heard.take();
-    match heard[..] {
+    let recorded = recorded.take();
+    match recorded[..] {
         [
             EventKind::PacketsLost(lost),
             EventKind::EcnCe(marked),
@@ -67,31 +67,31 @@ fn losses_are_counted_and_numbered() {
             assert_eq!((lost.in_flight_before, lost.in_flight), (6000, 3600));
             assert!(matches!(marked, EcnCe { packets: 1, newest_pn: Some(4), .. }));
         }
-        _ => panic!("{heard:?}"),
+        _ => panic!("{recorded:?}"),
     }
 }
 
 #[test]
 fn a_spurious_loss_is_taken_back() {
-    let (mut controller, heard, now) = controller("reno:iw=10");
+    let (mut controller, recorded, now) = controller("reno:iw=10");
     let sent = now + Duration::from_millis(1);
     controller.on_congestion_event(now + Duration::from_millis(50), sent, false, false, 1200, 2);
     assert_eq!(controller.window(), 6000);
     controller.on_spurious_congestion_event();
     assert_eq!(controller.window(), 12_000);
     let spurious = SpuriousLoss::new(Time(1_000_000));
-    assert_eq!(heard.take()[1..], [EventKind::SpuriousLoss(spurious)]);
+    assert_eq!(recorded.take()[1..], [EventKind::SpuriousLoss(spurious)]);
 }
 
 #[test]
 fn the_peers_ack_delay_is_part_of_the_probe_timeout() {
-    let (mut controller, heard, now) = controller("reno");
+    let (mut controller, recorded, now) = controller("reno");
     controller.on_ack_frequency_update(9, Duration::from_millis(100));
     controller.on_packet_sent(now, 1200, 0);
     controller.on_end_acks(now, 0, false, Some(0));
     controller.on_packet_sent(now + Duration::from_secs(2), 40, 1);
-    let heard = heard.take();
-    let [EventKind::IdleRestart(IdleRestart { idle, pto, .. })] = heard[..] else { panic!("{heard:?}") };
+    let recorded = recorded.take();
+    let [EventKind::IdleRestart(IdleRestart { idle, pto, .. })] = recorded[..] else { panic!("{recorded:?}") };
     assert_eq!((idle, pto), (Span::from_millis(2000), Span::from_millis(101)));
 }
 

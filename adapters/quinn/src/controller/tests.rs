@@ -13,19 +13,19 @@ use super::*;
 use crate::Factory;
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<EventKind>>>);
+struct Recorded(Arc<Mutex<Vec<EventKind>>>);
 
-impl Recorder for Heard {
+impl Recorder for Recorded {
     fn record(&mut self, event: &Event, _: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push(event.kind);
     }
 }
 
-fn controller(text: &str) -> (Controller, Heard, Instant) {
-    let heard = Heard::default();
-    let (recorder, now) = (heard.clone(), Instant::now());
+fn controller(text: &str) -> (Controller, Recorded, Instant) {
+    let recorded = Recorded::default();
+    let (recorder, now) = (recorded.clone(), Instant::now());
     let factory = Factory::named(text).unwrap().record_with(move |_| Box::new(recorder.clone()));
-    (factory.make(now, 1200), heard, now)
+    (factory.make(now, 1200), recorded, now)
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn metrics_are_the_decision() {
 
 #[test]
 fn a_congestion_event_without_bytes_is_a_mark() {
-    let (mut controller, heard, now) = controller("reno");
+    let (mut controller, recorded, now) = controller("reno");
     let later = now + Duration::from_millis(50);
     controller.on_sent(now, 6000, 4);
     controller.on_congestion_event(later, now, false, 0);
@@ -54,7 +54,7 @@ fn a_congestion_event_without_bytes_is_a_mark() {
     controller.on_congestion_event(later, now, true, 1200);
     controller.on_mtu_update(1400);
     assert!(matches!(
-        heard.0.lock().unwrap()[..],
+        recorded.0.lock().unwrap()[..],
         [
             EventKind::EcnCe(EcnCe { packets: 1, .. }),
             EventKind::PacketsLost(PacketsLost { packets: 2, in_flight_before: 6000, .. }),

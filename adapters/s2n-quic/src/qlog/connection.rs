@@ -12,17 +12,17 @@ use windlass_qlog::{Ack, Frame, Metrics, Packet, PacketType, RecoveryParameters,
 use super::frames::{self, Seen, packet};
 use super::{Lost, Output};
 
-/// Name of the event that tells that records are missing before it.
+/// Name of the qlog event that records are missing before it.
 pub(super) const DROPPED: &str = "windlass:dropped";
 
 /// A connection being logged: the context of its events.
 pub struct Connection {
     trace: SharedTrace<Output>,
-    /// Records of the file dropped so far, and how many of them the file tells.
+    /// Records of the file dropped so far, and how many of them the file reports.
     lost: (Lost, u64),
     controller: Option<String>,
     sending: Contents,
-    /// The packet that is being read: s2n-quic tells it before its frames, and in the
+    /// The packet that is being read: s2n-quic reports it before its frames, and in the
     /// middle of them what its acknowledgements led to.
     receiving: Option<Receiving>,
     receiving_contents: Contents,

@@ -3,7 +3,7 @@
 use s2n_quic::provider::event::events::{self, BbrState, PacketHeader, StreamType};
 use windlass_qlog::{EcnCounts, Frame, PacketType};
 
-/// A frame, its acknowledged ranges apart: they are told one by one.
+/// A frame, without its acknowledged ranges, which are reported one by one.
 #[derive(Clone, Copy)]
 pub(super) enum Seen {
     Ack(Option<EcnCounts>),
@@ -21,7 +21,7 @@ pub(super) fn packet(header: &PacketHeader) -> Option<(PacketType, u64)> {
     })
 }
 
-/// A frame; `None` for those s2n-quic tells too little of for qlog.
+/// A frame; `None` for those of which s2n-quic reports too little for qlog.
 pub(super) fn seen(frame: &events::Frame) -> Option<Seen> {
     let bidirectional = |kind: &StreamType| matches!(kind, StreamType::Bidirectional { .. });
     Some(Seen::Other(match *frame {

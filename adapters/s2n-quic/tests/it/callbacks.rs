@@ -13,20 +13,20 @@ use windlass_s2n_quic::{Controller, Endpoint, Groups, NewFlow, Recorder, StateVa
 const PACKET: u64 = MTU as u64;
 
 #[derive(Clone, Default)]
-struct Heard(Arc<Mutex<Vec<(Event, Decision)>>>);
+struct Recorded(Arc<Mutex<Vec<(Event, Decision)>>>);
 
-impl Recorder for Heard {
+impl Recorder for Recorded {
     fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
         self.0.lock().unwrap().push((*event, *decision));
     }
 }
 
-impl Heard {
+impl Recorded {
     fn take(&self) -> Vec<EventKind> {
         self.0.lock().unwrap().drain(..).map(|(event, _)| event.kind).collect()
     }
 
-    /// The names of what was heard since it was asked last.
+    /// The names of what was recorded since it was asked last.
     fn names(&self) -> Vec<String> {
         let name = |kind: &EventKind| format!("{kind:?}").split(['(', ' ']).next().unwrap_or_default().to_owned();
         self.take().iter().map(name).collect()
@@ -37,12 +37,12 @@ fn peer() -> SocketAddr {
     ([192, 0, 2, 7], 443).into()
 }
 
-fn driven(controller: &str) -> (Driver<Controller>, Heard) {
-    let heard = Heard::default();
-    let recorder = heard.clone();
+fn driven(controller: &str) -> (Driver<Controller>, Recorded) {
+    let recorded = Recorded::default();
+    let recorder = recorded.clone();
     let endpoint = Endpoint::named(controller).unwrap();
     let mut endpoint = endpoint.record_with(move |_| Box::new(recorder.clone()));
-    (Driver::new(endpoint.make(peer(), MTU)), heard)
+    (Driver::new(endpoint.make(peer(), MTU)), recorded)
 }
 
 fn acked(kind: &EventKind) -> PacketsAcked {
@@ -57,11 +57,11 @@ fn lost(kind: &EventKind) -> PacketsLost {
 
 #[test]
 fn a_frame_of_acknowledgements_is_one_event_with_its_sample() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(4);
     driver.now = 40_000;
     driver.ack(3);
-    let kind = heard.take();
+    let kind = recorded.take();
     assert_eq!(kind.len(), 1);
     let acked = acked(&kind[0]);
     assert_eq!((acked.bytes, acked.packets, acked.fresh_bytes), (3 * PACKET, 3, 3 * PACKET));
@@ -78,11 +78,11 @@ fn a_frame_of_acknowledgements_is_one_event_with_its_sample() {
 
 #[test]
 fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
     driver.frame(2, 3, 4);
-    let kind = heard.take();
+    let kind = recorded.take();
     let [EventKind::RttSampled(rtt), EventKind::EcnCe(marked), lost, EventKind::PacketsAcked(acked)] = kind[..] else {
         panic!("{kind:?}")
     };
@@ -97,34 +97,34 @@ fn a_frame_with_marks_and_losses_is_told_in_the_contracts_order() {
 
 #[test]
 fn losses_found_by_a_timer_are_told_together_before_anything_is_sent() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
     driver.ack(1);
     let before = driver.window();
-    heard.take();
+    recorded.take();
     driver.now = 50_000;
     driver.lose(3, false);
     assert!(driver.window() < before, "what s2n-quic asks for next obeys the response");
-    let kind = heard.take();
+    let kind = recorded.take();
     assert_eq!(kind.len(), 1);
     assert_eq!(lost(&kind[0]).packets, 3);
     assert_eq!(driver.controller.bytes_in_flight(), 6 * u32::from(MTU));
     driver.burst(1);
-    assert!(heard.take().is_empty());
+    assert!(recorded.take().is_empty());
 }
 
 #[test]
 fn persistent_congestion_is_told_once() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
     driver.ack(1);
-    heard.take();
+    recorded.take();
     driver.now = 900_000;
     driver.lose(9, true);
     assert_eq!(driver.window(), 2 * u32::from(MTU));
-    let kind = heard.take();
+    let kind = recorded.take();
     assert!(
         matches!(kind[..], [EventKind::PersistentCongestion(PacketsLost { packets: 9, in_flight: 0, .. })]),
         "{kind:?}"
@@ -133,7 +133,7 @@ fn persistent_congestion_is_told_once() {
 
 #[test]
 fn marks_of_one_round_lead_to_one_response() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
     driver.frame(0, 1, 2);
@@ -144,7 +144,7 @@ fn marks_of_one_round_lead_to_one_response() {
         driver.frame(0, 2, 2);
     }
     assert_eq!(driver.window(), after, "all of them left before the response");
-    let marks = heard.take().iter().filter(|kind| matches!(kind, EventKind::EcnCe(_))).count();
+    let marks = recorded.take().iter().filter(|kind| matches!(kind, EventKind::EcnCe(_))).count();
     assert_eq!(marks, 5, "none is kept from controllers that count them");
     driver.burst(2);
     driver.now += 40_000;
@@ -154,31 +154,31 @@ fn marks_of_one_round_lead_to_one_response() {
 
 #[test]
 fn marks_no_acknowledgement_follows_are_told_all_the_same() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(4);
     driver.now = 40_000;
     driver.ack(2);
     driver.now = 41_000;
     driver.mark(1);
     driver.burst(1);
-    let names = heard.names();
+    let names = recorded.names();
     assert_eq!(names, ["Acked", "Marked"]);
 }
 
 #[test]
 fn bytes_are_fresh_if_sent_since_the_response() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(10);
     driver.now = 40_000;
     driver.frame(1, 0, 3);
     driver.now = 41_000;
     driver.burst(2);
-    heard.take();
+    recorded.take();
     driver.now = 80_000;
     driver.ack(4);
     driver.ack(3);
     driver.ack(1);
-    let fresh: Vec<u64> = heard.take().iter().map(|kind| acked(kind).fresh_bytes).collect();
+    let fresh: Vec<u64> = recorded.take().iter().map(|kind| acked(kind).fresh_bytes).collect();
     assert_eq!(fresh, [0, PACKET, PACKET]);
 }
 
@@ -198,30 +198,30 @@ fn one_packet_may_leave_at_once_when_a_response_to_losses_begins() {
 
 #[test]
 fn packets_that_are_no_sign_of_congestion_just_leave() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(3);
     driver.controller.on_packet_discarded(2 * usize::from(MTU), &mut Deaf);
     assert_eq!(driver.controller.bytes_in_flight(), u32::from(MTU));
     driver.controller.on_packet_discarded(5 * usize::from(MTU), &mut Deaf);
     assert_eq!(driver.controller.bytes_in_flight(), 0);
-    assert!(heard.take().is_empty());
+    assert!(recorded.take().is_empty());
     driver.now = 500_000;
     driver.burst(1);
-    assert!(matches!(heard.take()[..], [EventKind::IdleRestart(idle)] if idle.idle == Span::from_millis(500)));
+    assert!(matches!(recorded.take()[..], [EventKind::IdleRestart(idle)] if idle.idle == Span::from_millis(500)));
 }
 
 #[test]
 fn a_pause_is_told_when_sending_resumes_with_the_probe_timeout() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(1);
     driver.now = 40_000;
     driver.ack(1);
-    heard.take();
+    recorded.take();
     driver.now = 1_040_000;
     driver.send(0, Some(true));
-    assert!(heard.take().is_empty(), "a bare ACK");
+    assert!(recorded.take().is_empty(), "a bare ACK");
     driver.burst(1);
-    let kind = heard.take();
+    let kind = recorded.take();
     let [EventKind::IdleRestart(idle)] = kind[..] else { panic!("{kind:?}") };
     // 40 ms smoothed, four times 20 ms of variation.
     assert_eq!((idle.idle, idle.pto), (Span::from_millis(1000), Span::from_millis(120)));
@@ -229,27 +229,27 @@ fn a_pause_is_told_when_sending_resumes_with_the_probe_timeout() {
 
 #[test]
 fn bare_acks_are_neither_in_flight_nor_acknowledged() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     driver.burst(2);
     driver.now = 10;
     driver.send(0, Some(true));
     assert_eq!(driver.controller.bytes_in_flight(), 2 * u32::from(MTU));
     driver.now = 40_000;
     driver.ack(3);
-    let kind = heard.take();
+    let kind = recorded.take();
     let acked = acked(&kind[0]);
     assert_eq!((acked.bytes, acked.packets, acked.newest_sent_at), (2 * PACKET, 2, Time::from_micros(1_000_010)));
 }
 
 #[test]
 fn a_flow_with_room_and_nothing_to_send_is_limited_by_its_application() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     let limited = |driver: &mut Driver<Controller>, in_flight: usize, told: Option<bool>| {
         driver.burst(in_flight - 1);
         driver.send(MTU.into(), told);
         driver.now += 40_000;
         driver.ack(in_flight);
-        acked(heard.take().last().unwrap()).app_limited
+        acked(recorded.take().last().unwrap()).app_limited
     };
     assert!(limited(&mut driver, 2, Some(true)));
     assert!(!limited(&mut driver, 2, Some(false)));
@@ -260,13 +260,13 @@ fn a_flow_with_room_and_nothing_to_send_is_limited_by_its_application() {
 
 #[test]
 fn a_larger_mtu_is_told_and_heeded() {
-    let (mut driver, heard) = driven("reno");
+    let (mut driver, recorded) = driven("reno");
     let before = driver.window();
     driver.controller.on_mtu_update(1450, &mut Deaf);
     assert_eq!(driver.window() / 1450, before / u32::from(MTU), "before anything was sent");
     driver.send(1450, Some(false));
     driver.controller.on_mtu_update(8950, &mut Deaf);
-    assert!(matches!(heard.take()[..], [EventKind::MtuUpdated(8950)]));
+    assert!(matches!(recorded.take()[..], [EventKind::MtuUpdated(8950)]));
     assert!(driver.window() >= 2 * 8950);
 }
 
@@ -324,8 +324,8 @@ fn a_decided_rate_is_kept_though_timers_are_late() {
 #[test]
 fn a_copy_keeps_state_and_seat_and_has_no_recorder() {
     let groups = Groups::<Algorithm, _>::default();
-    let heard = Heard::default();
-    let recorder = heard.clone();
+    let recorded = Recorded::default();
+    let recorder = recorded.clone();
     let endpoint = Endpoint::named("tcp-p").unwrap().group(&groups, |peer| peer.ip());
     let mut endpoint = endpoint.record_with(move |_: &NewFlow<'_, Algorithm>| Box::new(recorder.clone()));
     let mut driver = Driver::new(endpoint.make(peer(), MTU));
@@ -338,11 +338,11 @@ fn a_copy_keeps_state_and_seat_and_has_no_recorder() {
     assert_eq!((moved.window(), moved.controller.bytes_in_flight()), (driver.window(), 2 * u32::from(MTU)));
     let members = || groups.with(&peer().ip(), |group| group.members().len());
     assert_eq!(members(), Some(1));
-    heard.take();
+    recorded.take();
     moved.burst(1);
     moved.now = 90_000;
     moved.ack(1);
-    assert!(heard.take().is_empty());
+    assert!(recorded.take().is_empty());
     drop(driver);
     assert_eq!(members(), Some(1));
     drop(moved);
