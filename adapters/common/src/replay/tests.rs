@@ -124,7 +124,7 @@ fn what_cannot_be_replayed_is_told() {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let headless: String = lines.iter().filter(|line| !line.contains("windlass:started")).copied().collect();
     let unknown = text.replace("\"controller\":\"reno\"", "\"controller\":\"rhino\"");
-    let broken = text.replacen("\"acked\":{", "\"acked\":{\"bytes\":-1,", 1);
+    let broken = text.replacen("\"packets_acked\":{", "\"packets_acked\":{\"bytes\":-1,", 1);
     let outcomes =
         replayed(&[headless.into_bytes(), unknown.into_bytes(), broken.into_bytes(), lines[0].as_bytes().to_vec()]);
     assert!(matches!(outcomes[0], Outcome::NoStart), "{outcomes:?}");

@@ -206,7 +206,7 @@ fn a_step_reads_as_documented() {
     assert_eq!(
         serde_json::to_string(&step).unwrap(),
         concat!(
-            r#"{"event":{"now":"18446744073709551615","what":{"marked":{"packets":2,"newest_sent_at":5,"in_flight":2400}}},"#,
+            r#"{"event":{"now":"18446744073709551615","kind":{"ecn_ce":{"packets":2,"newest_sent_at":5,"in_flight":2400}}},"#,
             r#""decision":{"cwnd":12000,"ecn":"unspecified","dscp":0,"phase":"slow_start"},"#,
             r#""group_step":{"group":0,"step":7,"member":1}}"#,
         )

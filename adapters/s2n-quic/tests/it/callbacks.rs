@@ -162,7 +162,7 @@ fn marks_no_acknowledgement_follows_are_told_all_the_same() {
     driver.mark(1);
     driver.burst(1);
     let names = recorded.names();
-    assert_eq!(names, ["Acked", "Marked"]);
+    assert_eq!(names, ["PacketsAcked", "EcnCe"]);
 }
 
 #[test]
