@@ -10,7 +10,7 @@
 //! use windlass_controllers::{ConfiguredController, Path, Time, View};
 //!
 //! let engine = FixedWindow::configured(20);
-//! let state = engine.start(&Path { now: Time::ZERO, mtu: 1200, seed: 1 });
+//! let state = engine.start(&Path::new(Time::ZERO, 1200, 1));
 //! assert_eq!(engine.decide(&state, View::solo(&())).cwnd, 20 * 1200);
 //! let paced = windlass_controllers::Static::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
 //! assert_eq!(paced.decide(&state, View::solo(&())).pacing_rate, Some(8_000_000));

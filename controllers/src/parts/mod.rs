@@ -1,4 +1,14 @@
-//! What controllers are composed of. Each file is one idea, used by several schemes.
+//! What controllers are built of. Each file is one idea, used by several schemes.
+//!
+//! Extension points, for controllers outside this crate:
+//!
+//! * [`window_scheme`]: a window that grows per ACK and shrinks on congestion, made a controller
+//!   by [`window_controller`]; with [`base`] for its parameters, [`window`] for the window itself,
+//!   [`start_up`] and [`recovery`] for what surrounds a scheme's own rules.
+//! * [`vegas`]: delay-based schemes that keep a backlog.
+//! * [`compose`]: a detector, an estimator and a flow control put together.
+//!
+//! The rest are measurements and arithmetic these use: their interfaces follow the schemes.
 
 pub mod ack_rate;
 pub mod base;

@@ -213,7 +213,7 @@ impl<R: Reach> WindowScheme for Dca<R> {
     type Group = ();
 
     /// `spec: cho §3.2 Ack, rules 1–6`.
-    #[inline]
+    #[inline(always)]
     fn on_rtt_sample(flow: &mut Flow<'_, Self>, rtt: &RttSample) {
         let sent_at = match flow.event.kind {
             EventKind::PacketsAcked(ref acked) => acked.newest_sent_at,

@@ -82,6 +82,25 @@ impl State {
             }
         }
     }
+
+    /// `spec: arumaithurai §5.4` 2.
+    fn on_packets_acked(&mut self, params: &Params, window: &mut Window, now: Time, acked: &PacketsAcked) {
+        let Some(delay) = self.delay(params, acked) else { return };
+        self.range.sample(delay);
+        if !self.indicates(params, now, acked.newest_sent_at) {
+            return;
+        }
+        if params.variant == Variant::Linux {
+            self.range.relearn();
+        }
+        let to = if self.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
+        window.lower(&params.base, to);
+        if params.exit_slow_start {
+            window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
+        }
+        window.discard_undo();
+        self.indicated = Some(now);
+    }
 }
 
 /// Weight of a new sample in the smoothed delay (`spec: arumaithurai §5.4`).
@@ -162,25 +181,9 @@ impl WindowScheme for TcpLp {
         }
     }
 
-    /// `spec: arumaithurai §5.4` 2.
     #[inline(always)]
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
-        let (params, now, window, state) = (flow.params, flow.now, &mut *flow.window, &mut *flow.state);
-        let Some(delay) = state.delay(params, acked) else { return };
-        state.range.sample(delay);
-        if !state.indicates(params, now, acked.newest_sent_at) {
-            return;
-        }
-        if params.variant == Variant::Linux {
-            state.range.relearn();
-        }
-        let to = if state.is_inferring(params, now) { 1.0 } else { libm::floor(0.5 * window.cwnd) };
-        window.lower(&params.base, to);
-        if params.exit_slow_start {
-            window.ssthresh = window.ssthresh.min(window.cwnd.max(2.0));
-        }
-        window.discard_undo();
-        state.indicated = Some(now);
+        flow.state.on_packets_acked(flow.params, flow.window, flow.now, acked);
     }
 
     #[inline]

@@ -23,6 +23,7 @@ pub struct Measured {
 
 impl Measured {
     /// Takes a sample in; one of nothing or less is none (`spec: arumaithurai §5.0`).
+    #[inline]
     pub fn sampled(&mut self, params: &Params, now: Time, rtt: &RttSample) {
         if rtt.latest > Span::ZERO {
             let latest = i64::try_from(rtt.latest.0).unwrap_or(i64::MAX);
