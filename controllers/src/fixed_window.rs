@@ -9,9 +9,9 @@
 //! use windlass_controllers::fixed_window::{FixedWindow, Params};
 //! use windlass_controllers::{ConfiguredController, Path, Time, View};
 //!
-//! let engine = FixedWindow::configured(20);
-//! let state = engine.start(&Path::new(Time::ZERO, 1200, 1));
-//! assert_eq!(engine.decide(&state, View::solo(&())).cwnd, 20 * 1200);
+//! let controller = FixedWindow::configured(20);
+//! let state = controller.start(&Path::new(Time::ZERO, 1200, 1));
+//! assert_eq!(controller.decide(&state, View::solo(&())).cwnd, 20 * 1200);
 //! let paced = windlass_controllers::Static::<FixedWindow>(Params { rate: 8.0, ..Params::default() });
 //! assert_eq!(paced.decide(&state, View::solo(&())).pacing_rate, Some(8_000_000));
 //! ```
