@@ -81,9 +81,7 @@ impl State {
     /// A round trip is over.
     #[cold]
     fn end_round(&mut self, params: &Params, now: Time) {
-        if let (Some(base), Some(rtt)) = (self.base_rtt, self.round_rtt)
-            && self.samples >= params.samples
-        {
+        if let (Some(base), Some(rtt), true) = (self.base_rtt, self.round_rtt, self.samples >= params.samples) {
             self.ended = Some(Delays::new(base.0 as f64, rtt.0 as f64));
         }
         (self.round_rtt, self.samples) = (None, 0);

@@ -68,10 +68,11 @@ impl WindowScheme for Dctcp {
     #[inline]
     fn on_event(flow: &mut Flow<'_, Self>) {
         flow.state.fraction.on_event(flow.params.gain, Span::ZERO, flow.event);
-        if let EventKind::PacketsLost(lost) = &flow.event.kind
-            && !flow.recovery.accepts(lost.newest_sent_at)
-            && let Some(before) = flow.state.cwnd_before_mark.take()
-        {
+        let EventKind::PacketsLost(lost) = &flow.event.kind else { return };
+        if flow.recovery.accepts(lost.newest_sent_at) {
+            return;
+        }
+        if let Some(before) = flow.state.cwnd_before_mark.take() {
             flow.window.reduce_further(&flow.params.base, 0.5 * before);
         }
     }

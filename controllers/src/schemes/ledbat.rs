@@ -176,9 +176,7 @@ impl WindowScheme for Ledbat {
         state.measure(params, flow.now, acked);
         state.max_allowed_cwnd = params.max_allowed_cwnd(acked.in_flight_before as f64 / window.mtu);
         let before = window.cwnd;
-        if let Some(off_target) = state.off_target
-            && off_target <= 0.0
-        {
+        if let Some(off_target) = state.off_target.filter(|off_target| *off_target <= 0.0) {
             let credit = off_target * (acked.bytes as f64 / window.mtu);
             if params.variant == Variant::Ns2 {
                 state.count_down(params, window, credit);

@@ -149,9 +149,7 @@ impl Scheme for Choices {
 
     /// `spec: arumaithurai §6.3` 3: two packets every so many rounds, by pacing.
     fn finish(_: &Params, state: &State<Memory, Rounds, ()>, decision: &mut Decision) {
-        if let Some((_, delays)) = state.delta.filter(|_| state.step.0 > WHOLE)
-            && delays.rtt > 0.0
-        {
+        if let Some((_, delays)) = state.delta.filter(|(_, delays)| state.step.0 > WHOLE && delays.rtt > 0.0) {
             let seconds = state.step.0 * delays.rtt / 1e9;
             decision.pacing_rate = Some((SENT * 8.0 * state.window.mtu / seconds) as u64);
         }

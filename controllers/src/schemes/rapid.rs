@@ -101,10 +101,8 @@ impl State {
 
     /// `spec: arumaithurai §5.6 rules 2, 5`.
     fn next_train(&mut self, params: &Params, now: Time) {
-        if let Some(packets) = &mut self.start
-            && self.srtt > Span::ZERO
-            && now.since(self.grown_at) >= self.srtt
-        {
+        let round_over = self.srtt > Span::ZERO && now.since(self.grown_at) >= self.srtt;
+        if let (true, Some(packets)) = (round_over, &mut self.start) {
             *packets = (2 * *packets).min(params.start_most);
             self.grown_at = now;
         }
