@@ -1,4 +1,9 @@
-//! Real QUIC stacks under virtual time over the harness' network model.
+//! QUIC stacks that run scenarios over the harness's network model.
+//!
+//! [`stack`] has the trait [`Stack`](stack::Stack), the simulator among its implementations, and the registry of stacks. [`sans_io`]
+//! is the generic driver of stacks that take time and datagrams as arguments; [`quinn`] and [`noq`] run on it, `s2n` on
+//! s2n-quic's own test executor. [`wire`] runs any of them in real time over UDP sockets. [`driver`], [`payload`] and
+//! [`identity`] are what all of them share, `testkit` (a feature) what their tests share.
 
 pub mod driver;
 pub mod identity;

@@ -1,5 +1,5 @@
-//! What driving a real stack takes whatever the stack: its datagrams on the network model,
-//! a sender log of what its sending end does, and its own controllers watched like ours.
+//! What every driver of a real stack needs: its datagrams on the network model,
+//! a sender log of what its sending end does, and observers of its own controllers.
 
 pub mod log;
 pub mod native;

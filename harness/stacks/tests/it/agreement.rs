@@ -68,7 +68,7 @@ fn assert_within(ratio: f64, tolerance: f64) {
 /// Goodput within 1.5 % once headers are taken out, mean RTT and mean window within 2 %.
 #[test]
 fn one_flow_on_a_clean_link() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     println!(
         "| link | controller | sim Mbit/s | quinn | without headers | sim RTT ms | quinn | | sim cwnd | quinn | sim responses | quinn |"
     );
@@ -89,7 +89,7 @@ fn one_flow_on_a_clean_link() {
 /// numbers as they stand in its report, goodput within 3 % and mean RTT within 5 %.
 #[test]
 fn the_evaluations_clean_link() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     println!("| controller | sim Mbit/s | quinn | | sim RTT ms | quinn | |");
     println!("|---|---|---|---|---|---|---|");
     for controller in ["reno", "cubic", "vegas"] {
@@ -116,7 +116,7 @@ fn the_evaluations_clean_link() {
 /// quinn lies between the simulator with pacing and without.
 #[test]
 fn bursts_explain_how_vegas_starts() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let (paced, unpaced) = (Pair::run(100, 50, "vegas", true), Pair::run(100, 50, "vegas", false));
     paced.print("100 Mbit/s, 50 ms");
     unpaced.print("100 Mbit/s, 50 ms, unpaced sim");

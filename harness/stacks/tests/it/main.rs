@@ -17,11 +17,11 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 static MACHINE: RwLock<()> = RwLock::new(());
 
 /// Held by a test that runs in real time.
-fn alone() -> RwLockWriteGuard<'static, ()> {
+fn exclusive() -> RwLockWriteGuard<'static, ()> {
     MACHINE.write().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Held by a test that keeps processors busy.
-fn busy() -> RwLockReadGuard<'static, ()> {
+fn shared() -> RwLockReadGuard<'static, ()> {
     MACHINE.read().unwrap_or_else(PoisonError::into_inner)
 }

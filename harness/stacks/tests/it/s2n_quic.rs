@@ -75,7 +75,7 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_write_the_same_logs() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let write = |directory: &Path| {
         let (outcome, logs) = logged(&scenario(5.0, "", SHARED));
         let first = &outcome.flows[0];
@@ -89,7 +89,7 @@ fn two_processes_write_the_same_logs() {
 // timer whenever the sender leaves out a packet number.
 #[test]
 fn a_fixed_window_is_what_travels() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     // 100 Mbit/s, 40 ms: nothing but the window limits.
     for window in [10, 20, 40, 80, 160] {
         let controller = fixed_window::catalogue(window).unwrap();
@@ -105,7 +105,7 @@ fn a_fixed_window_is_what_travels() {
 
 #[test]
 fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let (outcome, logs) = logged(&scenario(5.0, LINK, "[[flow]]\ncontroller = \"cubic\"\n"));
     assert!(outcome.flows[0].packets_lost > 0);
     let report = lint(&logs[0][..], Profile::Ietf);
@@ -138,7 +138,7 @@ fn what_is_recorded_passes_the_lint_and_replays_to_the_bit() {
 
 #[test]
 fn the_stacks_own_controllers_run_beside_ours() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let flows = "
         [[flow]]
         name = \"ours\"
@@ -163,7 +163,7 @@ fn the_stacks_own_controllers_run_beside_ours() {
 /// tells only in its smoothed RTT, and an eighth.
 #[test]
 fn an_ack_that_was_held_is_no_queue() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let link = "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n";
     let goodput = |keys: &str| {
         run_one(&scenario(10.0, link, &format!("[[flow]]\nack = \"delayed\"\ncontroller = \"vegas{keys}\"")))
@@ -175,7 +175,7 @@ fn an_ack_that_was_held_is_no_queue() {
 
 #[test]
 fn named_data_packets_never_leave() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let flow = "[[flow]]\ncontroller = \"reno\"\ntransfer_bytes = 200_000\ndrop_packets = [20, 21, 50]";
     let (outcome, logs) = logged(&scenario(10.0, LINK, flow));
     assert!(outcome.flows[0].completed && outcome.flows[0].packets_lost == 3, "{:?}", outcome.flows[0]);
@@ -190,7 +190,7 @@ fn named_data_packets_never_leave() {
 
 #[test]
 fn a_change_of_the_datagram_size_is_told_once() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let flow = "[[flow]]\ncontroller = \"vegas\"\ndiscover_packet_bytes = 4000";
     let (_, logs) = logged(&scenario(3.0, LINK, flow));
     let size = |event: &Value, key: &str| event["data"][key].as_u64();
@@ -206,7 +206,7 @@ fn a_change_of_the_datagram_size_is_told_once() {
 /// Among a crowd that comes and goes, and in a group that is worth more from some time on.
 #[test]
 fn a_run_with_crowds_and_changing_groups_repeats() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let flows = "
         [[flow]]
         controller = \"tcp-p\"
@@ -244,7 +244,7 @@ fn a_run_with_crowds_and_changing_groups_repeats() {
 
 #[test]
 fn a_group_is_worth_what_it_is_told_to_be() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let goodput = |controller: &str, change: &str| {
         let flows = format!(
             "[[flow]]\ncontroller = \"{controller}\"\ngroup = \"g\"\ncount = 2\n\
@@ -262,7 +262,7 @@ fn a_group_is_worth_what_it_is_told_to_be() {
 
 #[test]
 fn every_controller_s2n_quic_can_run_transfers_whatever_the_path_does() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let paths = [
         ("clean", "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n", ""),
         ("1 % loss", "[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\nloss_percent = 1\n", ""),

@@ -308,7 +308,7 @@ macro_rules! on_each_stack {
         mod quinn {
             $(#[test]
             fn $test() {
-                let _busy = crate::busy();
+                let _machine = crate::shared();
                 super::$test(&super::Quinn);
             })+
         }
@@ -316,7 +316,7 @@ macro_rules! on_each_stack {
         mod noq {
             $(#[test]
             fn $test() {
-                let _busy = crate::busy();
+                let _machine = crate::shared();
                 super::$test(&super::Noq);
             })+
         }

@@ -35,7 +35,7 @@ fn goodput(outcome: &Outcome, name: &str, from: f64, until: f64) -> f64 {
 
 #[test]
 fn a_fixed_window_of_the_catalogue_stays_what_it_is_everywhere() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let text = "duration_s = 10\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_packets = 5\nloss_percent = 1\n\
                 [[flow]]\ncontroller = \"under-test\"\n";
     let scenario = scenario(text, &catalogue(20).unwrap().to_string());
@@ -70,7 +70,7 @@ k = 4
 
 #[test]
 fn a_group_is_worth_what_it_is_told_to_be_at_run_time() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let ratio = |outcome: &Outcome, from, until| {
         goodput(outcome, "group", from, until) / goodput(outcome, "single", from, until)
     };
@@ -107,7 +107,7 @@ idle_timeout_s = 15
 
 #[test]
 fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     for controller in ["reno", "tcp-p", "a-tcp-p", "dca-c"] {
         let scenario = scenario(VANISHING, controller);
         let outcomes = if controller == "tcp-p" { everywhere(&scenario) } else { vec![run(&scenario)] };
@@ -124,7 +124,7 @@ fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
 
 #[test]
 fn acks_that_find_no_room_set_the_pace() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     // An ACK of 40 bytes per packet of 1000: k = 2 halves the rate of a window that does
     // not fill the queue of ACKs (spec: chan §11).
     let text = |back: f64| {
@@ -166,7 +166,7 @@ objects = 4
 
 #[test]
 fn crowds_come_go_and_are_counted_together_on_every_stack() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let scenario = scenario(CROWDS, "reno");
     for outcome in everywhere(&scenario) {
         let [long, burst, web] = &outcome.flows[..] else { panic!("{}", outcome.flows.len()) };
@@ -188,7 +188,7 @@ fn crowds_come_go_and_are_counted_together_on_every_stack() {
 
 #[test]
 fn coexisting_in_one_l4s_queue() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     // Two scalable flows keep to the step; a classic one among them fills the buffer.
     let text = |flows: &str| {
         format!(

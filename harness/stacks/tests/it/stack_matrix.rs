@@ -5,19 +5,19 @@ use windlass_stacks::testkit::matrix;
 
 #[test]
 fn quinn() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     matrix(Runner::new(&windlass_stacks::quinn::Quinn));
 }
 
 #[test]
 fn noq() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     matrix(Runner::new(&windlass_stacks::noq::Noq));
 }
 
 #[cfg(feature = "s2n-quic")]
 #[test]
 fn s2n_quic() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     matrix(Runner::new(&windlass_stacks::s2n::S2nQuic));
 }

@@ -4,6 +4,6 @@ use windlass_stacks::stack::Runner;
 
 #[test]
 fn goodput_is_a_window_per_round_trip() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     Runner::builtin().iter().copied().for_each(windlass_stacks::testkit::fixed_windows);
 }

@@ -26,7 +26,7 @@ fn means(stack: Runner, text: &str, controller: &str, seeds: u64) -> (f64, f64) 
 
 #[test]
 fn our_cubic_is_no_worse_than_the_stacks_own() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let links = [
         ("clean", Builtin::named("clean-link").unwrap().text, 1),
         ("1 % loss", Builtin::named("random-loss").unwrap().text, 4),
@@ -68,7 +68,7 @@ fn waits(stack: Runner, controller: &str) -> (f64, f64) {
 
 #[test]
 fn with_their_beginning_of_the_curve_our_cubic_waits_no_longer() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     for stack in Runner::builtin().iter().copied().filter(|stack| stack.natives().contains(&"cubic")) {
         let (ours, our_wait) = waits(stack, "cubic:k_from_w_max=on");
         let (own, own_wait) = waits(stack, "native:cubic");

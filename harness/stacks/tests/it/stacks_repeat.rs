@@ -34,7 +34,7 @@ mean_rate_mbps = 1
 
 #[test]
 fn two_processes_write_the_same_log() {
-    let _busy = crate::busy();
+    let _machine = crate::shared();
     let files: Vec<String> = Runner::builtin()
         .iter()
         .flat_map(|&stack| flows(stack).iter().map(move |flow| format!("repeats/own@{}/{flow}.sqlog", stack.name())))

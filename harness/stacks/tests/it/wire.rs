@@ -30,7 +30,7 @@ fn scenario(text: &str) -> Scenario {
 
 /// Runs one scenario at a time.
 fn run(stack: RunLive, scenario: &Scenario) -> Result<(Outcome, Logs), RunError> {
-    let _alone = crate::alone();
+    let _machine = crate::exclusive();
     let logs = Logs::default();
     let report = stack(scenario, &mut |flow| logs.open(flow), &|_| false)?;
     println!("the link was {:.3} ms late (99th percentile); {} refused", report.late_p99_ms, report.refused);
