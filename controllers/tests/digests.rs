@@ -53,7 +53,7 @@ fn digest(text: &str) -> u64 {
     let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{error}"));
     let mut digest = Digest(0xcbf2_9ce4_8422_2325);
     for seed in 1..=4 {
-        let mut sender = Sender::new(seed, seed.is_multiple_of(2));
+        let mut sender = Sender::new(seed, seed % 2 == 0);
         let mut flows = Flows::new(algorithm);
         flows.join(&sender.path());
         let mut decision = flows.decide(0);

@@ -56,7 +56,7 @@ fn seeds() -> Range<u64> {
 
 /// Events of a sequence: a few, or now and then so many that a flow gets far.
 fn events(seed: u64) -> Range<u64> {
-    0..if seed.is_multiple_of(8) { 160 } else { 32 }
+    0..if seed % 8 == 0 { 160 } else { 32 }
 }
 
 /// Every way windows start, grow and floor.
@@ -66,7 +66,7 @@ fn bases() -> [Base; 5] {
 }
 
 fn case(seed: u64) -> (Sender, Base) {
-    (Sender::new(seed, seed.is_multiple_of(2)), bases()[(seed % 5) as usize])
+    (Sender::new(seed, seed % 2 == 0), bases()[(seed % 5) as usize])
 }
 
 /// Two groups of `size` flows get the same events and must hold the same windows and
@@ -117,7 +117,7 @@ fn aimd_of_one_and_a_half_is_reno() {
 fn a_group_of_one_is_tcp_k() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let (k, slow_start_cap) = (1 + (seed / 7 % 6) as u32, if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 });
+        let (k, slow_start_cap) = (1 + (seed / 7 % 6) as u32, if seed % 3 == 0 { f64::INFINITY } else { 1.0 });
         let p = tcp_p::Params { base, k, slow_start_cap, linux_counters: false };
         same::<TcpP, TcpK, _, _>(seed, 1, sender, p, tcp_k::Params { base, k, slow_start_cap });
     }
@@ -147,8 +147,8 @@ fn a_tcp_held_at_one_is_reno() {
 fn an_adaptive_group_of_one_is_a_tcp() {
     for seed in seeds() {
         let (sender, base) = case(seed);
-        let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
-        let freeze_app_limited = seed.is_multiple_of(4);
+        let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };
+        let freeze_app_limited = (seed % 4 == 0);
         // Short waits: every sequence sees many checks.
         let detector = Settings { freeze_app_limited, check_wait: 1.0, loss_wait: 0.5, ..Default::default() };
         let params = a_tcp::Params { base, detector, slow_start_cap };
@@ -299,7 +299,7 @@ where
     S: Controller + Debug + 'static,
 {
     for seed in seeds() {
-        let mut sender = Sender::new(seed, seed.is_multiple_of(2));
+        let mut sender = Sender::new(seed, seed % 2 == 0);
         let common = if seed % 3 == 0 { vegas::Common::paper() } else { vegas::Common::default() };
         let mut plain = Flows::new(Static::<Vegas>(common));
         let mut other = Flows::new(Static::<S>(relative(common)));

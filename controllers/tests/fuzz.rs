@@ -48,7 +48,7 @@ fn run(text: &str, steps: u64, seed: u64) {
     while done < steps {
         round += 1;
         let length = 20_000.min(steps - done);
-        let mut sender = Sender::new(round, round.is_multiple_of(2));
+        let mut sender = Sender::new(round, round % 2 == 0);
         let mut flows = Flows::new(algorithm);
         flows.join(&sender.path());
         let mut decision = flows.decide(0);
@@ -110,7 +110,7 @@ fn every_controller_survives() {
 /// and their thresholds left alone, and everybody's decision stays within the limits.
 fn crowd(text: &str, steps: u64, seed: u64) {
     let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{error}"));
-    let mut sender = Sender::new(seed, seed.is_multiple_of(2));
+    let mut sender = Sender::new(seed, seed % 2 == 0);
     let mut flows = Flows::new(algorithm);
     let mut elsewhere = Vec::new();
     flows.join(&sender.path());

@@ -168,8 +168,8 @@ fn compare(flows: &Flows<Static<TcpP>>, reference: &Group, place: &str) {
 fn whole_group_replay() {
     let (mut guarded, mut cut) = (0, 0);
     for seed in 0..u64::from(cases::wanted(10_000)) {
-        let base = if seed.is_multiple_of(2) { Base::default() } else { Base::cho() };
-        let slow_start_cap = if seed.is_multiple_of(3) { f64::INFINITY } else { 1.0 };
+        let base = if seed % 2 == 0 { Base::default() } else { Base::cho() };
+        let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };
         let params = Params { base, k: 1 + (seed % 5) as u32, slow_start_cap, linux_counters: false };
         let mut sender = Sender::new(seed, false);
         let mut flows = Flows::new(Static::<TcpP>(params));
