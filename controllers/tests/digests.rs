@@ -58,13 +58,13 @@ fn digest(text: &str) -> u64 {
         flows.join(&sender.path());
         let mut decision = flows.decide(0);
         for i in 0..EVENTS {
-            if flows.states.len() < 4 && sender.dice.one_in(700) {
+            if flows.states.len() < 4 && sender.random.one_in(700) {
                 flows.join(&sender.path());
-            } else if flows.states.len() > 1 && sender.dice.one_in(1500) {
-                let me = sender.dice.below(flows.states.len() as u64) as usize;
+            } else if flows.states.len() > 1 && sender.random.one_in(1500) {
+                let me = sender.random.below(flows.states.len() as u64) as usize;
                 flows.leave(me, sender.now, i % 2 == 0);
             }
-            let me = sender.dice.below(flows.states.len() as u64) as usize;
+            let me = sender.random.below(flows.states.len() as u64) as usize;
             let event = sender.event(&decision);
             flows.step(me, &event);
             decision = flows.decide(me);

@@ -84,7 +84,7 @@ where
     }
     let mut decision = a.decide(0);
     for i in events(seed) {
-        let me = sender.dice.below(size) as usize;
+        let me = sender.random.below(size) as usize;
         let event = sender.event(&decision);
         a.step(me, &event);
         b.step(me, &event);
@@ -283,7 +283,7 @@ fn parallel_high_speed_flows_are_mutually_unaware() {
         }
         let mut decision = together.decide(0);
         for _ in events(seed) {
-            let me = sender.dice.below(5) as usize;
+            let me = sender.random.below(5) as usize;
             let event = sender.event(&decision);
             together.step(me, &event);
             alone[me].step(0, &event);
@@ -409,7 +409,7 @@ fn an_adaptive_group_held_at_k_is_tcp_p() {
         }
         let mut decision = p.decide(0);
         for i in events(seed) {
-            let me = sender.dice.below(size) as usize;
+            let me = sender.random.below(size) as usize;
             let event = sender.event(&decision);
             // A timeout sets the weight to 1 and does not ask the detector.
             if k > 1 && matches!(event.kind, EventKind::PersistentCongestion(_)) {

@@ -53,13 +53,13 @@ fn run(text: &str, steps: u64, seed: u64) {
         flows.join(&sender.path());
         let mut decision = flows.decide(0);
         for i in 0..length {
-            if flows.states.len() < 4 && sender.dice.one_in(2000) {
+            if flows.states.len() < 4 && sender.random.one_in(2000) {
                 flows.join(&sender.path());
-            } else if flows.states.len() > 1 && sender.dice.one_in(4000) {
-                let me = sender.dice.below(flows.states.len() as u64) as usize;
+            } else if flows.states.len() > 1 && sender.random.one_in(4000) {
+                let me = sender.random.below(flows.states.len() as u64) as usize;
                 flows.leave(me, sender.now, i % 2 == 0);
             }
-            let me = sender.dice.below(flows.states.len() as u64) as usize;
+            let me = sender.random.below(flows.states.len() as u64) as usize;
             let event = sender.event(&decision);
             flows.step(me, &event);
             decision = flows.decide(me);
@@ -105,26 +105,25 @@ fn every_controller_survives() {
     });
 }
 
-/// Members of a group come, by themselves or from elsewhere, and go, with or without a
-/// word, every few dozen events. Whoever's event it is, siblings' windows are only lowered
+/// Members of a group come, new or from elsewhere, and go, announced or not, every few dozen events. Whoever's event it is, siblings' windows are only lowered
 /// and their thresholds left alone, and everybody's decision stays within the limits.
-fn crowd(text: &str, steps: u64, seed: u64) {
+fn changing_group(text: &str, steps: u64, seed: u64) {
     let algorithm = Algorithm::read(text).unwrap_or_else(|error| panic!("{error}"));
     let mut sender = Sender::new(seed, seed % 2 == 0);
     let mut flows = Flows::new(algorithm);
     let mut elsewhere = Vec::new();
     flows.join(&sender.path());
     for i in 0..steps {
-        if flows.states.is_empty() || flows.states.len() < 12 && sender.dice.one_in(40) {
+        if flows.states.is_empty() || flows.states.len() < 12 && sender.random.one_in(40) {
             let before = flows.members.clone();
             match elsewhere.pop() {
-                Some(state) if sender.dice.one_in(2) => flows.adopt(state, sender.now),
+                Some(state) if sender.random.one_in(2) => flows.adopt(state, sender.now),
                 _ => flows.join(&sender.path()),
             }
             only_lower(&before, &flows.members, before.len(), text, seed, i);
-        } else if sender.dice.one_in(50) {
-            let me = sender.dice.below(flows.states.len() as u64) as usize;
-            let says_so = sender.dice.one_in(2);
+        } else if sender.random.one_in(50) {
+            let me = sender.random.below(flows.states.len() as u64) as usize;
+            let says_so = sender.random.one_in(2);
             elsewhere.push(flows.leave(me, sender.now, says_so));
             if flows.states.is_empty() {
                 // The group is gone with its last member, with all it knew.
@@ -132,7 +131,7 @@ fn crowd(text: &str, steps: u64, seed: u64) {
                 continue;
             }
         }
-        let me = sender.dice.below(flows.states.len() as u64) as usize;
+        let me = sender.random.below(flows.states.len() as u64) as usize;
         let event = sender.event(&flows.decide(me));
         let before = flows.members.clone();
         flows.step(me, &event);
@@ -160,7 +159,7 @@ fn groups_survive_comings_and_goings() {
         for profile in ["quic", "paper"] {
             let text = format!("{}:profile={profile}", entry.name);
             for round in 0..10 {
-                crowd(&text, steps / 100, seed + round);
+                changing_group(&text, steps / 100, seed + round);
             }
         }
     }

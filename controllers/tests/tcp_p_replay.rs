@@ -181,20 +181,20 @@ fn whole_group_replay() {
         let mut decision = flows.decide(0);
         for i in 0..EVENTS {
             let place = format!("seed {seed}, event {i}");
-            if sender.dice.one_in(40) {
+            if sender.random.one_in(40) {
                 let path = Path::new(sender.path().now, 1200, sender.path().seed);
                 flows.join(&path);
                 reference.join(&path);
-            } else if flows.states.len() > 1 && sender.dice.one_in(40) {
-                let me = sender.dice.below(flows.states.len() as u64) as usize;
+            } else if flows.states.len() > 1 && sender.random.one_in(40) {
+                let me = sender.random.below(flows.states.len() as u64) as usize;
                 flows.leave(me, sender.now, i % 2 == 0);
                 reference.flows.remove(me);
-            } else if sender.dice.one_in(60) {
-                reference.k = 1 + sender.dice.below(7) as u32;
+            } else if sender.random.one_in(60) {
+                reference.k = 1 + sender.random.below(7) as u32;
                 flows.shared.k = reference.k;
             }
             compare(&flows, &reference, &place);
-            let me = sender.dice.below(flows.states.len() as u64) as usize;
+            let me = sender.random.below(flows.states.len() as u64) as usize;
             let event = sender.event(&decision);
             if matches!(event.kind, EventKind::MtuUpdated(_) | EventKind::IdleRestart(_) | EventKind::SpuriousLoss(_)) {
                 continue;

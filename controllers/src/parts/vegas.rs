@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | where the delays come from | [`RoundTrip`] | one-way delays, router queueing times |
 //! | how the window follows Δ | [`ByOne`] | Quick Vegas' steps; steps by the [gradient](Pair) between two windows |
-//! | which losses are answered | [`Every`] | those told to be congestion |
+//! | which losses are answered | [`Every`] | those known to be congestion |
 //!
 //! [`VegasBased`] is the rest: rounds, slow start, growth spread over a round, loss.
 //!
@@ -33,7 +33,7 @@ mod step;
 mod vegas_based;
 
 pub use backlog::{Delays, Rounding, backlog};
-pub use gradient::{ByGradient, Finding, Gradient, Pair, Trail};
+pub use gradient::{ByGradient, Finding, Gradient, Pair, WindowHistory};
 pub use growth_gate::GrowthGate;
 pub use loss::{Every, LossArith, LossRule};
 pub use params::{Common, Compared, DeltaWindow, Limits};
@@ -41,5 +41,5 @@ pub use round::{Mean, Round};
 pub use scheme::{NEEDS, Scheme, State};
 pub(crate) use source::signed;
 pub use source::{Frame, RoundTrip, RoundTripMemory, Source};
-pub use step::{ByOne, Step, StepRule, Told};
+pub use step::{ByOne, RoundMeasurement, Step, StepRule};
 pub use vegas_based::VegasBased;

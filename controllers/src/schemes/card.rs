@@ -1,7 +1,7 @@
 #![doc = include_str!("card.md")]
 
 use crate::parts::vegas::{
-    ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
+    ByGradient, Common, Compared, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
 };
 use crate::{Info, parameters};
 
@@ -25,8 +25,8 @@ impl AsRef<Common> for Params {
 impl Gradient for Params {
     /// `spec: chan §9`: up by a packet or down by a fraction, by the sign of the delay
     /// gradient; the window changes at every adjustment.
-    fn judge(&self, pair: &Pair, told: &Told) -> Step {
-        if pair.delay_gradient() > self.gradient { Step::Shrink(self.b * told.cwnd) } else { Step::Raise(1.0) }
+    fn judge(&self, pair: &Pair, round: &RoundMeasurement) -> Step {
+        if pair.delay_gradient() > self.gradient { Step::Shrink(self.b * round.cwnd) } else { Step::Raise(1.0) }
     }
 }
 

@@ -65,8 +65,8 @@ impl Source<Params> for OneWayDelays {
     type Memory = Memory;
 
     /// `spec: chan §5.4 O2, O3, O6`.
-    fn heard(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
-        RoundTrip::heard(params, &mut memory.plain, frame);
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
+        RoundTrip::on_event(params, &mut memory.plain, frame);
         let Some(delays) = frame.acked.and_then(|acked| acked.one_way) else { return };
         memory.follow_drift(frame.now, params.rho);
         let window = (params.owd_window > 0.0).then(|| Span::from_secs_f64(params.owd_window));

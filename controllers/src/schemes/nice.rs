@@ -2,8 +2,8 @@
 
 use crate::parts::base::Base;
 use crate::parts::vegas::{
-    self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundTrip, RoundTripMemory, Scheme, Source, State,
-    Step, StepRule, Told, VegasBased,
+    self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundMeasurement, RoundTrip, RoundTripMemory,
+    Scheme, Source, State, Step, StepRule, VegasBased,
 };
 use crate::{Decision, Info, Signals, Span, parameters};
 
@@ -50,8 +50,8 @@ impl Source<Params> for Lateness {
     type Memory = Memory;
 
     /// `spec: arumaithurai §6.3` 1.
-    fn heard(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
-        <RoundTrip as Source<Params>>::heard(params, &mut memory.trip, frame);
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
+        <RoundTrip as Source<Params>>::on_event(params, &mut memory.trip, frame);
         let (Some(rtt), Some(base)) = (frame.rtt, memory.trip.base()) else { return };
         let max = memory.max.unwrap_or(base + base).max(rtt);
         memory.max = Some(max);
@@ -96,12 +96,12 @@ impl StepRule<Params> for Yielding {
     type Memory = Rounds;
 
     /// `spec: arumaithurai §6.3` 2.
-    fn step(params: &Params, rounds: &mut Rounds, told: &Told) -> Step {
-        let crowded = told.late > params.fraction * told.cwnd;
-        if crowded && told.cwnd > SENT && rounds.0 <= WHOLE {
-            return Step::Shrink(0.5 * told.cwnd);
+    fn step(params: &Params, rounds: &mut Rounds, round: &RoundMeasurement) -> Step {
+        let crowded = round.late > params.fraction * round.cwnd;
+        if crowded && round.cwnd > SENT && rounds.0 <= WHOLE {
+            return Step::Shrink(0.5 * round.cwnd);
         }
-        let vegas = ByOne::step(params, &mut (), told);
+        let vegas = ByOne::step(params, &mut (), round);
         let to = match (crowded, vegas) {
             (true, _) => 4.0 * rounds.0,
             (false, Step::Shrink(_)) if rounds.0 > WHOLE => rounds.0 + 2.0,

@@ -1,6 +1,6 @@
 #![doc = include_str!("quick_vegas.md")]
 
-use crate::parts::vegas::{Common, Every, RoundTrip, Scheme, Step, StepRule, Told, VegasBased};
+use crate::parts::vegas::{Common, Every, RoundMeasurement, RoundTrip, Scheme, Step, StepRule, VegasBased};
 use crate::{Info, parameters};
 
 parameters! {
@@ -29,7 +29,7 @@ impl StepRule<Params> for Quick {
     type Memory = Succession;
 
     /// `spec: chan §6.3 V2–V6` (Eqs. 5.1 and 5.2).
-    fn step(params: &Params, memory: &mut Succession, &Told { delta, .. }: &Told) -> Step {
+    fn step(params: &Params, memory: &mut Succession, &RoundMeasurement { delta, .. }: &RoundMeasurement) -> Step {
         let Common { alpha, beta, .. } = params.base;
         let excess = delta - (alpha + beta) / 2.0;
         if delta < alpha && delta <= beta {

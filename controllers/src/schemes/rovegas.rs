@@ -79,7 +79,7 @@ impl Source<Params> for RouterTimes {
     type Memory = Memory;
 
     /// `spec: chan §4.5 B1–B3`.
-    fn heard(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
+    fn on_event(params: &Params, memory: &mut Memory, frame: &Frame<'_>) {
         let Some(rtt) = frame.rtt else { return };
         if frame.counts {
             memory.plain.add(signed(rtt));

@@ -1,7 +1,7 @@
 #![doc = include_str!("tri_s.md")]
 
 use crate::parts::vegas::{
-    ByGradient, Common, Compared, Every, Gradient, Pair, RoundTrip, Scheme, Step, Told, VegasBased,
+    ByGradient, Common, Compared, Every, Gradient, Pair, RoundMeasurement, RoundTrip, Scheme, Step, VegasBased,
 };
 use crate::{Info, parameters};
 
@@ -24,8 +24,8 @@ impl AsRef<Common> for Params {
 
 impl Gradient for Params {
     /// `spec: chan §9`: a packet up, down or none, by the throughput gradient.
-    fn judge(&self, pair: &Pair, told: &Told) -> Step {
-        let gradient = pair.throughput_gradient(told.delays.base);
+    fn judge(&self, pair: &Pair, round: &RoundMeasurement) -> Step {
+        let gradient = pair.throughput_gradient(round.delays.base);
         if gradient < self.shrink_below {
             Step::Shrink(1.0)
         } else if gradient < self.grow_from {

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use super::pipe::Pipe;
 use super::{MTU, PATH, acked, lost, marked, rtt, step};
 use crate::event::{IdleRestart, OneWay, PacketsAcked, Queueing, RttSample, SpuriousLoss};
-use crate::parts::vegas::{ByGradient, Delays, Gradient, Scheme, Told, Trail, VegasBased};
+use crate::parts::vegas::{ByGradient, Delays, Gradient, RoundMeasurement, Scheme, VegasBased, WindowHistory};
 use crate::parts::window::Window;
 use crate::{Controller, EventKind, Parameters, Span, Time};
 
@@ -31,9 +31,9 @@ pub fn trip(rtt: u64) -> Measured {
     Measured { rtt, one_way: None, queueing: None }
 }
 
-/// A round of which only the backlog matters.
-pub fn told(delta: f64) -> Told {
-    Told { delta, delays: Delays::new(1.0, 1.0), cwnd: 10.0, late: 0.0 }
+/// A round with a backlog of `delta` packets, of which nothing else matters.
+pub fn backlog_of(delta: f64) -> RoundMeasurement {
+    RoundMeasurement { delta, delays: Delays::new(1.0, 1.0), cwnd: 10.0, late: 0.0 }
 }
 
 /// A flow that keeps its window full and whose receiver acknowledges every packet.
@@ -156,9 +156,9 @@ impl<S: Scheme> Driven<S> {
     }
 }
 
-/// Something that happens to a flow.
+/// An event of a test, round by round.
 #[derive(Clone, Debug)]
-pub enum Happening {
+pub enum TestEvent {
     /// A round of ACKs with these delays over the base, nanoseconds, forward and backward.
     Round(Vec<(u64, u64)>),
     /// Data transmitted so many times is lost; sent so long ago.
@@ -171,19 +171,19 @@ pub enum Happening {
 }
 
 /// Rounds with and without trouble.
-pub fn happenings() -> impl Strategy<Value = Vec<Happening>> {
+pub fn test_events() -> impl Strategy<Value = Vec<TestEvent>> {
     let delays = prop::collection::vec((0..300 * MS, 0..300 * MS), 1..12);
     let short = prop::collection::vec((0..3 * MS, 0..3 * MS), 1..12);
     prop::collection::vec(
         prop_oneof![
-            8 => delays.prop_map(Happening::Round),
-            8 => short.prop_map(Happening::Round),
-            2 => (1u32..4, 0u64..400).prop_map(|(transmissions, age)| Happening::Loss(transmissions, age)),
-            1 => (0u64..400).prop_map(Happening::Mark),
-            1 => Just(Happening::Timeout),
-            1 => Just(Happening::Undo),
-            1 => (0..600 * MS).prop_map(Happening::IdleRestart),
-            1 => (1200u32..9000).prop_map(Happening::Mtu),
+            8 => delays.prop_map(TestEvent::Round),
+            8 => short.prop_map(TestEvent::Round),
+            2 => (1u32..4, 0u64..400).prop_map(|(transmissions, age)| TestEvent::Loss(transmissions, age)),
+            1 => (0u64..400).prop_map(TestEvent::Mark),
+            1 => Just(TestEvent::Timeout),
+            1 => Just(TestEvent::Undo),
+            1 => (0..600 * MS).prop_map(TestEvent::IdleRestart),
+            1 => (1200u32..9000).prop_map(TestEvent::Mtu),
         ],
         1..30,
     )
@@ -200,33 +200,33 @@ pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
 }
 
 impl<S: Scheme> Driven<S> {
-    /// Lets something happen.
-    pub fn happen(&mut self, kind: &Happening) {
+    /// Applies a test event.
+    pub fn on_test_event(&mut self, kind: &TestEvent) {
         let ago = |age: u64| Time(self.now.saturating_sub(age));
         match kind {
-            Happening::Round(delays) => {
+            TestEvent::Round(delays) => {
                 let measured: Vec<_> = delays.iter().map(|delay| both_ways(*delay, 0)).collect();
                 self.round(&measured);
             }
-            Happening::Loss(transmissions, age) => self.lose(ago(*age).0, *transmissions),
-            Happening::Mark(age) => self.apply(EventKind::EcnCe(marked(ago(*age)))),
-            Happening::Timeout => self.apply(EventKind::PersistentCongestion(lost(ago(0)))),
-            Happening::Undo => self.apply(EventKind::SpuriousLoss(SpuriousLoss::new(ago(0)))),
-            Happening::IdleRestart(idle) => {
+            TestEvent::Loss(transmissions, age) => self.lose(ago(*age).0, *transmissions),
+            TestEvent::Mark(age) => self.apply(EventKind::EcnCe(marked(ago(*age)))),
+            TestEvent::Timeout => self.apply(EventKind::PersistentCongestion(lost(ago(0)))),
+            TestEvent::Undo => self.apply(EventKind::SpuriousLoss(SpuriousLoss::new(ago(0)))),
+            TestEvent::IdleRestart(idle) => {
                 self.apply(EventKind::IdleRestart(IdleRestart::new(Span(*idle), Span(300 * MS))));
             }
-            Happening::Mtu(mtu) => self.apply(EventKind::MtuUpdated(*mtu)),
+            TestEvent::Mtu(mtu) => self.apply(EventKind::MtuUpdated(*mtu)),
         }
     }
 
     /// P1: whatever happens, the window stays finite and, once it has reached two
     /// packets, at two or more; and it happens the same way twice.
-    pub fn survives(&mut self, happenings: &[Happening]) -> Result<(), TestCaseError> {
+    pub fn survives(&mut self, test_events: &[TestEvent]) -> Result<(), TestCaseError> {
         let mut twin = self.clone();
         let mut grown = false;
-        for kind in happenings {
-            self.happen(kind);
-            twin.happen(kind);
+        for kind in test_events {
+            self.on_test_event(kind);
+            twin.on_test_event(kind);
             grown |= self.cwnd() >= 2.0;
             prop_assert!(self.cwnd().is_finite() && self.cwnd() >= if grown { 2.0 } else { 1.0 }, "{}", self.cwnd());
             prop_assert!(self.state == twin.state);
@@ -306,7 +306,7 @@ where
         flow.state.incr = 0.0;
         flow.round(&[trip(rtt * MS)]);
         flow.state.window.cwnd = cwnd;
-        flow.state.step.settle();
+        flow.state.step.skip_settling();
         flow.decide();
     }
     (flow.cwnd(), flow.state.incr)
@@ -321,7 +321,7 @@ where
     let mut flow = Driven::<S>::avoiding(S::Params::default(), 40.0, 100 * MS);
     flow.lose_one(1);
     assert_eq!(flow.cwnd(), 20.0);
-    assert_eq!(flow.state.step, Trail::default());
+    assert_eq!(flow.state.step, WindowHistory::default());
     let mut paper = Driven::<S>::avoiding(S::Params::paper(), 41.0, 100 * MS);
     paper.lose_one(1);
     assert_eq!(paper.cwnd(), 21.0);

@@ -42,7 +42,7 @@ impl Bench {
         bench
     }
 
-    fn tell(&mut self, kind: EventKind, signal: Signal) -> Option<f64> {
+    fn on_event(&mut self, kind: EventKind, signal: Signal) -> Option<f64> {
         let event = Event { now: self.now, kind };
         let input = Input { event: &event, path: &self.path };
         ProEcn::update(&self.params, &mut self.state, input, signal).map(|estimate| estimate.available)
@@ -56,15 +56,15 @@ impl Bench {
     /// Data sent a moment ago is acknowledged.
     fn ack(&mut self) {
         self.pass(Span(1000));
-        assert_eq!(self.tell(EventKind::PacketsAcked(acked(1, Time(self.now.0 - 1))), Signal::Clear), None);
+        assert_eq!(self.on_event(EventKind::PacketsAcked(acked(1, Time(self.now.0 - 1))), Signal::Clear), None);
     }
 
     fn tick(&mut self) -> Option<f64> {
-        self.tell(EventKind::TimerExpired, Signal::Clear)
+        self.on_event(EventKind::TimerExpired, Signal::Clear)
     }
 
     fn congest(&mut self) {
-        self.pass(Span(1000)).tell(EventKind::TimerExpired, Signal::Mild);
+        self.pass(Span(1000)).on_event(EventKind::TimerExpired, Signal::Mild);
     }
 
     fn plan(&self) -> Option<TrainPlan> {
@@ -83,7 +83,7 @@ impl Bench {
         let arrived = (0..plan.packets).filter(|index| lost >> index & 1 == 0);
         let answers = arrived.map(|index| (index, marked >> index & 1 == 1));
         answers.fold(None, |found, (index, ce)| {
-            let estimate = self.tell(
+            let estimate = self.on_event(
                 EventKind::ProbeReceived(ProbeReceived {
                     train: plan.id,
                     index,
@@ -198,7 +198,7 @@ fn an_unanswered_train_is_sent_again_once() {
     assert_eq!(again, TrainPlan { id: 2, ..first });
     let late = ProbeReceived { train: first.id, index: 0, ce: false, one_way: None, sent_at: Time::ZERO };
     let before = bench.state;
-    bench.tell(EventKind::ProbeReceived(late), Signal::Clear);
+    bench.on_event(EventKind::ProbeReceived(late), Signal::Clear);
     assert_eq!(bench.state, before, "an answer to the train given up");
     bench.now = bench.wake_at().unwrap();
     assert_eq!(bench.tick(), Some(0.0));
@@ -288,14 +288,14 @@ fn a_timeout_or_a_long_silence_starts_over() {
     }
     bench.congest();
     let mut unchanged = bench;
-    unchanged.tell(idle(300), Signal::Clear);
+    unchanged.on_event(idle(300), Signal::Clear);
     assert_eq!(unchanged.state, bench.state);
     for (kind, signal, streak) in [(EventKind::TimerExpired, Signal::TimedOut, 0), (idle(301), Signal::Clear, 3)] {
         let mut bench = bench;
-        bench.tell(kind, signal);
+        bench.on_event(kind, signal);
         assert_eq!((bench.plan(), bench.wake_at(), bench.state.zero_streak), (None, None, streak));
         let now = bench.now;
-        bench.pass(RTT).tell(EventKind::PacketsAcked(acked(1, now)), Signal::Clear);
+        bench.pass(RTT).on_event(EventKind::PacketsAcked(acked(1, now)), Signal::Clear);
         assert_eq!(bench.plan(), None, "sent before");
         bench.ack();
         let plan = bench.plan().unwrap();
@@ -319,7 +319,7 @@ fn no_train_without_data() {
 fn probes_have_the_size_asked_for_within_a_datagram() {
     for (probe_size, mtu, bytes) in [(0, 1000, 1000), (200, 1000, 200), (1400, 1000, 1000), (0, 1452, 1452)] {
         let mut bench = Bench::new(Params { probe_size, ..Params::default() });
-        bench.tell(EventKind::MtuUpdated(mtu), Signal::Clear);
+        bench.on_event(EventKind::MtuUpdated(mtu), Signal::Clear);
         bench.ack();
         assert_eq!(bench.plan().unwrap().bytes, bytes);
     }
@@ -457,18 +457,18 @@ proptest! {
                     }
                 }
                 Act::Congest => {
-                    bench.tell(EventKind::RttSampled(rtt(RTT)), Signal::Strong);
+                    bench.on_event(EventKind::RttSampled(rtt(RTT)), Signal::Strong);
                     overlapped = true;
                 }
                 Act::TimeOut => {
-                    bench.tell(EventKind::TimerExpired, Signal::TimedOut);
+                    bench.on_event(EventKind::TimerExpired, Signal::TimedOut);
                     streak = 0;
                 }
                 Act::IdleRestart => {
-                    bench.tell(EventKind::IdleRestart(IdleRestart { idle: Span(2), pto: Span(1) }), Signal::Clear);
+                    bench.on_event(EventKind::IdleRestart(IdleRestart { idle: Span(2), pto: Span(1) }), Signal::Clear);
                 }
                 Act::Stray(probed) if before.outstanding().is_none() || before.last_id != probed.train => {
-                    prop_assert_eq!(bench.tell(EventKind::ProbeReceived(probed), Signal::Clear), None);
+                    prop_assert_eq!(bench.on_event(EventKind::ProbeReceived(probed), Signal::Clear), None);
                 }
                 _ => {}
             }

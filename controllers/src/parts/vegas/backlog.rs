@@ -23,7 +23,7 @@ impl Rounding {
     }
 }
 
-/// What a round told of the path.
+/// What a round measured of the path.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delays {
     /// Round-trip time without queueing: BaseRTT, nanoseconds.

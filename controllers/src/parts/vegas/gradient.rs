@@ -1,7 +1,7 @@
-//! What a change of the window changed: for steps that need no idea of the empty path's
-//! delay or of a backlog (`spec: chan §9`).
+//! How the delay changes with the window: for steps that need neither the delay of the
+//! empty path nor a backlog (`spec: chan §9`).
 
-use super::{Step, StepRule, Told};
+use super::{RoundMeasurement, Step, StepRule};
 
 /// A window and the mean RTT of a round at it.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -17,12 +17,12 @@ const SETTLING: u8 = 3;
 
 /// The latest window that was measured, and how many rounds the present one has had.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Trail {
+pub struct WindowHistory {
     latest: Option<Point>,
     rounds: u8,
 }
 
-/// What a round is good for.
+/// What a round allows to conclude.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Finding {
     /// Nothing: the window has not settled.
@@ -33,24 +33,24 @@ pub enum Finding {
     Pair(Pair),
 }
 
-impl Trail {
-    /// Takes a round in.
-    pub fn find(&mut self, told: &Told) -> Finding {
+impl WindowHistory {
+    /// Records a round and compares it with the latest settled window.
+    pub fn find(&mut self, round: &RoundMeasurement) -> Finding {
         self.rounds += 1;
         if self.rounds < SETTLING {
             return Finding::Unsettled;
         }
         self.rounds = 0;
-        let now = Point { cwnd: told.cwnd, rtt: told.delays.rtt };
+        let now = Point { cwnd: round.cwnd, rtt: round.delays.rtt };
         match self.latest.replace(now) {
             Some(before) if before.cwnd != now.cwnd => Finding::Pair(Pair { before, now }),
             _ => Finding::Alone,
         }
     }
 
-    /// The window counts as settled with the next round.
+    /// Makes the next round one of a settled window.
     #[cfg(test)]
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn skip_settling(&mut self) {
         self.rounds = SETTLING - 1;
     }
 
@@ -65,7 +65,7 @@ impl Trail {
 /// What a scheme's parameters make of two windows that can be compared.
 pub trait Gradient {
     /// The step after them.
-    fn judge(&self, pair: &Pair, told: &Told) -> Step;
+    fn judge(&self, pair: &Pair, round: &RoundMeasurement) -> Step;
 }
 
 /// A step by the gradient between the latest two windows, at once, so that the next one
@@ -75,18 +75,18 @@ pub trait Gradient {
 pub struct ByGradient;
 
 impl<P: Gradient> StepRule<P> for ByGradient {
-    type Memory = Trail;
+    type Memory = WindowHistory;
 
-    fn step(params: &P, trail: &mut Trail, told: &Told) -> Step {
-        match trail.find(told) {
+    fn step(params: &P, history: &mut WindowHistory, round: &RoundMeasurement) -> Step {
+        match history.find(round) {
             Finding::Unsettled => Step::Hold,
             Finding::Alone => Step::Raise(1.0),
-            Finding::Pair(pair) => params.judge(&pair, told),
+            Finding::Pair(pair) => params.judge(&pair, round),
         }
     }
 
-    fn resized(trail: &mut Trail, ratio: f64) {
-        trail.resized(ratio);
+    fn resized(history: &mut WindowHistory, ratio: f64) {
+        history.resized(ratio);
     }
 }
 
@@ -130,21 +130,21 @@ mod tests {
     use crate::parts::vegas::Delays;
     use crate::testkit::assert_close;
 
-    fn told(cwnd: f64, rtt: f64) -> Told {
-        Told { delta: 0.0, delays: Delays::new(100.0, rtt), cwnd, late: 0.0 }
+    fn measurement(cwnd: f64, rtt: f64) -> RoundMeasurement {
+        RoundMeasurement { delta: 0.0, delays: Delays::new(100.0, rtt), cwnd, late: 0.0 }
     }
 
     fn pair(before: (f64, f64), now: (f64, f64)) -> Option<Pair> {
-        let mut trail = Trail::default();
-        assert_eq!(find(&mut trail, &told(before.0, before.1)), None, "one is no pair");
-        find(&mut trail, &told(now.0, now.1))
+        let mut history = WindowHistory::default();
+        assert_eq!(find(&mut history, &measurement(before.0, before.1)), None, "one is no pair");
+        find(&mut history, &measurement(now.0, now.1))
     }
 
     /// What a settled window finds.
-    fn find(trail: &mut Trail, told: &Told) -> Option<Pair> {
-        assert_eq!(trail.find(&Told { cwnd: 1e9, ..*told }), Finding::Unsettled);
-        assert_eq!(trail.find(&Told { cwnd: 1e9, ..*told }), Finding::Unsettled);
-        match trail.find(told) {
+    fn find(history: &mut WindowHistory, round: &RoundMeasurement) -> Option<Pair> {
+        assert_eq!(history.find(&RoundMeasurement { cwnd: 1e9, ..*round }), Finding::Unsettled);
+        assert_eq!(history.find(&RoundMeasurement { cwnd: 1e9, ..*round }), Finding::Unsettled);
+        match history.find(round) {
             Finding::Pair(pair) => Some(pair),
             finding => {
                 assert_eq!(finding, Finding::Alone);
@@ -175,18 +175,18 @@ mod tests {
 
     #[test]
     fn no_time_is_no_queue() {
-        let mut trail = Trail::default();
-        let at_once = |cwnd| Told { delta: 0.0, delays: Delays::new(0.0, 0.0), cwnd, late: 0.0 };
-        find(&mut trail, &at_once(10.0));
-        let pair = find(&mut trail, &at_once(11.0)).unwrap();
+        let mut history = WindowHistory::default();
+        let at_once = |cwnd| RoundMeasurement { delta: 0.0, delays: Delays::new(0.0, 0.0), cwnd, late: 0.0 };
+        find(&mut history, &at_once(10.0));
+        let pair = find(&mut history, &at_once(11.0)).unwrap();
         assert_eq!((pair.delay_gradient(), pair.throughput_gradient(0.0)), (0.0, 1.0));
     }
 
     #[test]
     fn another_datagram_size_leaves_the_bytes() {
-        let mut trail = Trail::default();
-        find(&mut trail, &told(10.0, 100.0));
-        trail.resized(0.5);
-        assert_eq!(find(&mut trail, &told(5.0, 100.0)), None);
+        let mut history = WindowHistory::default();
+        find(&mut history, &measurement(10.0, 100.0));
+        history.resized(0.5);
+        assert_eq!(find(&mut history, &measurement(5.0, 100.0)), None);
     }
 }

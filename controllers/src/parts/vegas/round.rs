@@ -46,7 +46,7 @@ impl Round {
         self.in_flight = self.in_flight.max(bytes);
     }
 
-    /// The most bytes in flight during the round; none before any ACK in it told.
+    /// The most bytes in flight during the round; `None` before an ACK in it reported any.
     #[must_use]
     pub fn most_in_flight(&self) -> Option<u64> {
         (self.in_flight > 0).then_some(self.in_flight)

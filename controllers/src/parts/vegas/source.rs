@@ -9,13 +9,13 @@ use crate::{Signals, Span, Time};
 /// What one ACK frame measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// When it arrived.
+    /// Its arrival.
     pub now: Time,
     /// Its RTT sample, less the receiver's ACK delay.
     pub rtt: Option<Span>,
-    /// What it acknowledged.
+    /// What it acknowledged; `None` for an RTT sample alone.
     pub acked: Option<&'a PacketsAcked>,
-    /// Whether it tells of the flow's present window, so that it belongs to the round's
+    /// Whether it measured the flow's present window, so that it belongs to the round's
     /// mean, or only of the path.
     pub counts: bool,
 }
@@ -29,10 +29,10 @@ pub trait Source<P>: Debug + Send + Sync + 'static {
 
     /// An ACK frame arrived. Called after the round decision the frame may have set off:
     /// its samples belong to the next round (`spec: chan §1.4 T2`).
-    fn heard(params: &P, memory: &mut Self::Memory, frame: &Frame<'_>);
+    fn on_event(params: &P, memory: &mut Self::Memory, frame: &Frame<'_>);
 
-    /// A round is over: what it told, none without valid samples. The next one starts
-    /// without any.
+    /// A round is over: the delays it measured, `None` without valid samples. The next one
+    /// starts without any.
     fn round(params: &P, memory: &mut Self::Memory) -> Option<Delays>;
 
     /// How many packets of the round in progress were late.
@@ -83,7 +83,7 @@ impl<P> Source<P> for RoundTrip {
     /// `spec: chan §3.6 I2, E4, E5`. BaseRTT is never raised, however little is in
     /// flight (`§3.8`, `§13 A10`).
     #[inline]
-    fn heard(_: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
+    fn on_event(_: &P, memory: &mut RoundTripMemory, frame: &Frame<'_>) {
         let Some(rtt) = frame.rtt else { return };
         if frame.counts {
             memory.mean.add(signed(rtt));

@@ -18,20 +18,20 @@ pub enum Step {
     Shrink(f64),
 }
 
-/// What a round of congestion avoidance told.
+/// What a round of congestion avoidance measured.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Told {
+pub struct RoundMeasurement {
     /// The backlog Δ, packets.
     pub delta: f64,
     /// What it was estimated from.
     pub delays: Delays,
     /// The window, packets.
     pub cwnd: f64,
-    /// Packets of the round that were late, where the source tells.
+    /// Packets of the round that were late, 0 where the source does not count them.
     pub late: f64,
 }
 
-/// Turns what a round told into a step, under parameters `P`.
+/// Turns what a round measured into a step, under parameters `P`.
 pub trait StepRule<P>: Debug + Send + Sync + 'static {
     /// Whether it acts only every other round, holding in between, as slow start does
     /// (`spec: chan §6.3 V0, §13 A8`).
@@ -40,7 +40,7 @@ pub trait StepRule<P>: Debug + Send + Sync + 'static {
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// The step after a round.
-    fn step(params: &P, memory: &mut Self::Memory, told: &Told) -> Step;
+    fn step(params: &P, memory: &mut Self::Memory, round: &RoundMeasurement) -> Step;
 
     /// The datagram size changed: windows remembered in packets are multiplied by `ratio`.
     fn resized(memory: &mut Self::Memory, ratio: f64) {
@@ -67,7 +67,7 @@ impl<P: AsRef<Common>> StepRule<P> for ByOne {
     type Memory = ();
 
     /// `spec: chan §3.6 P3` (Eq. 2.2).
-    fn step(params: &P, (): &mut (), &Told { delta, .. }: &Told) -> Step {
+    fn step(params: &P, (): &mut (), &RoundMeasurement { delta, .. }: &RoundMeasurement) -> Step {
         let Common { alpha, beta, .. } = *params.as_ref();
         if delta > beta {
             Step::Shrink(1.0)

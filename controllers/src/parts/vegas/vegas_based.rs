@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::scheme::{Scheme, State, StateOf};
-use super::{Common, DeltaWindow, Frame, LossRule, Round, Source, Step, StepRule, Told, backlog};
+use super::{Common, DeltaWindow, Frame, LossRule, Round, RoundMeasurement, Source, Step, StepRule, backlog};
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
@@ -17,17 +17,17 @@ impl<S: Scheme> VegasBased<S> {
     /// `spec: chan §1.4 T2`: decide, grow, and only then take the samples in.
     #[inline]
     fn acknowledged(params: &S::Params, state: &mut StateOf<S>, now: Time, acked: &PacketsAcked) {
-        let units = state.window.acked_packets(params.as_ref().limits(), acked);
+        let packets = state.window.acked_packets(params.as_ref().limits(), acked);
         if state.round.ends(acked.newest_sent_at) {
             Self::decide_round(params, state);
             state.round.begin(now);
         }
-        Self::grow(params, state, acked, units);
+        Self::grow(params, state, acked, packets);
         let own = acked.rtt.map(|rtt| Self::sample(params, &rtt));
         if own.is_some() {
             Self::flush(params, state, now);
         }
-        Self::hear(params, state, now, own.or(state.sampled), Some(acked));
+        Self::measure(params, state, now, own.or(state.sampled), Some(acked));
         state.sampled = None;
         state.round.saw(acked.in_flight_before);
         S::Loss::acked(params, &mut state.loss, acked);
@@ -43,7 +43,7 @@ impl<S: Scheme> VegasBased<S> {
     /// Takes in a sample whose frame turned out to acknowledge nothing new.
     fn flush(params: &S::Params, state: &mut StateOf<S>, now: Time) {
         if let Some(rtt) = state.sampled.take() {
-            Self::hear(params, state, now, Some(rtt), None);
+            Self::measure(params, state, now, Some(rtt), None);
         }
     }
 
@@ -52,9 +52,9 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     #[inline]
-    fn hear(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
+    fn measure(params: &S::Params, state: &mut StateOf<S>, now: Time, rtt: Option<Span>, acked: Option<&PacketsAcked>) {
         let counts = params.as_ref().stale_samples || !state.window.recovery.in_recovery();
-        S::Source::heard(params, &mut state.source, &Frame { now, rtt, acked, counts });
+        S::Source::on_event(params, &mut state.source, &Frame { now, rtt, acked, counts });
     }
 
     /// A round is over (`spec: chan §3.6 I3, P1–P3`). A round without samples changes
@@ -77,7 +77,7 @@ impl<S: Scheme> VegasBased<S> {
         if state.window.in_slow_start() {
             Self::slow_start(common, state, delta);
         } else {
-            Self::avoid(params, state, &Told { delta, delays, cwnd: state.window.cwnd, late });
+            Self::avoid(params, state, &RoundMeasurement { delta, delays, cwnd: state.window.cwnd, late });
         }
     }
 
@@ -107,7 +107,7 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// `spec: chan §3.6 P3, §6.3`.
-    fn avoid(params: &S::Params, state: &mut StateOf<S>, told: &Told) {
+    fn avoid(params: &S::Params, state: &mut StateOf<S>, round: &RoundMeasurement) {
         if S::Step::EVERY_OTHER {
             state.acting = !state.acting;
             if !state.acting {
@@ -115,7 +115,7 @@ impl<S: Scheme> VegasBased<S> {
             }
         }
         let cwnd = state.window.cwnd;
-        match S::Step::step(params, &mut state.step, told) {
+        match S::Step::step(params, &mut state.step, round) {
             Step::Hold => {}
             Step::Grow(packets) => state.incr = (packets / cwnd).min(1.0),
             Step::Raise(packets) if state.round.was_filled() => state.window.grow(params.as_ref().limits(), packets),
@@ -126,20 +126,20 @@ impl<S: Scheme> VegasBased<S> {
 
     /// `spec: chan §1.5`.
     #[inline]
-    fn grow(params: &S::Params, state: &mut StateOf<S>, acked: &PacketsAcked, units: f64) {
+    fn grow(params: &S::Params, state: &mut StateOf<S>, acked: &PacketsAcked, packets: f64) {
         let common = params.as_ref();
         let window = &mut state.window;
-        if units <= 0.0 || !common.growth_gate.open(common.max_gap, window.cwnd, window.mtu, acked) {
+        if packets <= 0.0 || !common.growth_gate.open(common.max_gap, window.cwnd, window.mtu, acked) {
             return;
         }
         state.round.filled();
-        let units = if state.doubling {
+        let packets = if state.doubling {
             // G1, as if packet by packet.
-            units.min(libm::ceil(window.ssthresh - window.cwnd)).max(0.0)
+            packets.min(libm::ceil(window.ssthresh - window.cwnd)).max(0.0)
         } else {
-            units
+            packets
         };
-        window.grow(common.limits(), state.incr * units);
+        window.grow(common.limits(), state.incr * packets);
     }
 
     fn hold(state: &mut StateOf<S>) {

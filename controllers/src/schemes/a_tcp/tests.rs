@@ -198,7 +198,7 @@ enum Happens {
     Loss { wait: u64, age: u64 },
 }
 
-fn happenings(samples: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Happens>> {
+fn test_events(samples: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Happens>> {
     let ack =
         (0u64..400_000, 1u32..30, samples).prop_map(|(wait, packets, sample)| Happens::Ack { wait, packets, sample });
     let loss = (0u64..400_000, 1u64..100_000).prop_map(|(wait, age)| Happens::Loss { wait, age });
@@ -226,14 +226,14 @@ proptest! {
     /// AT1 and AT3: an ACK adds at least what standard TCP adds, a loss takes 1/(2k).
     #[test]
     fn never_meeker_than_standard(
-        happenings in happenings(prop_oneof![Just(50_000u64), 50_000..120_000u64]),
+        test_events in test_events(prop_oneof![Just(50_000u64), 50_000..120_000u64]),
         paper: bool,
     ) {
         let params = if paper { Params::paper() } else { Params::default() };
         let standard = reno::Params { base: params.base };
         let mut state = ATcp::start(&params, &PATH);
         let mut us = 0;
-        for happens in happenings {
+        for happens in test_events {
             let kind = happens.event(&mut us);
             let after = step(&params, state, us, kind);
             let mut alike = WindowController::<reno::Reno>::start(&standard, &PATH);
@@ -252,14 +252,14 @@ proptest! {
 
     /// AT5: where every check after a loss finds a queue, it is standard TCP to the bit.
     #[test]
-    fn standard_on_a_path_that_is_never_empty(happenings in happenings(Just(90_000))) {
+    fn standard_on_a_path_that_is_never_empty(test_events in test_events(Just(90_000))) {
         let params = Params::paper();
         let standard = reno::Params { base: params.base };
         let mut state = ATcp::start(&params, &PATH);
         let mut alike = WindowController::<reno::Reno>::start(&standard, &PATH);
         let mut us = 1;
         let once = Happens::Ack { wait: 0, packets: 1, sample: 50_000 };
-        for happens in core::iter::once(once).chain(happenings) {
+        for happens in core::iter::once(once).chain(test_events) {
             let kind = happens.event(&mut us);
             state = step(&params, state, us, kind);
             alike = testkit::step::<WindowController<reno::Reno>>(&standard, alike, Time::from_micros(us), kind);

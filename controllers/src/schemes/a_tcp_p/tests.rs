@@ -168,7 +168,7 @@ fn outside_a_group() {
 
 /// Who, after how many microseconds, what: 0 is a loss, 1 an ACK without a sample, anything
 /// else an RTT sample.
-fn happenings() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
+fn test_events() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
     let kind = prop_oneof![2 => Just(0u64), 1 => Just(1), 8 => Just(50_000), 6 => 80_000..120_000u64];
     prop::collection::vec((0usize..4, 0u64..400_000, kind), 1..120)
 }
@@ -205,12 +205,12 @@ proptest! {
 
     /// AP5: the detector is that of the merged stream of samples, sums and accepted losses.
     #[test]
-    fn the_detector_does_not_know_who(happenings in happenings()) {
+    fn the_detector_does_not_know_who(test_events in test_events()) {
         let mut group = group_of(&[10.0, 20.0, 30.0, 40.0], 1);
         let settings = group.engine.0.detector;
         let mut alone = detector(&group);
         let mut us = 2;
-        for (me, wait, kind) in happenings {
+        for (me, wait, kind) in test_events {
             us += wait;
             let now = Time::from_micros(us);
             let sum = windows(&group).iter().sum();

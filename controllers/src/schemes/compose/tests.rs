@@ -55,7 +55,7 @@ fn the_text_of_a_composition_can_be_read_again() {
 }
 
 #[test]
-fn mistakes_are_told() {
+fn mistakes_are_reported() {
     let error = |text| Algorithm::read(text).unwrap_err().to_string();
     assert_eq!(
         error("compose:detect=ecn+luck"),

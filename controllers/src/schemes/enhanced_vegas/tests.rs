@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{OneWay, PacketsAcked};
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
+use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, profiles, rounds, test_events, trip};
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters};
 
@@ -33,9 +33,9 @@ fn known(memory: &Memory) -> (i64, Option<(i64, i64)>) {
 fn vector() {
     let params = Params::paper();
     let mut memory = Memory::default();
-    OneWayDelays::heard(&params, &mut memory, &frame(Time(0), &ms(530, -480)));
+    OneWayDelays::on_event(&params, &mut memory, &frame(Time(0), &ms(530, -480)));
     OneWayDelays::clear(&mut memory);
-    OneWayDelays::heard(&params, &mut memory, &frame(Time(0), &ms(534, -440)));
+    OneWayDelays::on_event(&params, &mut memory, &frame(Time(0), &ms(534, -440)));
     assert_eq!(known(&memory), (50, Some((4, 40))));
     let delays = OneWayDelays::round(&params, &mut memory).unwrap();
     assert_eq!((delays.base, delays.rtt), (50.0 * MS as f64, 54.0 * MS as f64));
@@ -59,8 +59,8 @@ fn vector_of_a_flow() {
 fn the_minima_follow_a_fast_clock_and_the_base_stays() {
     let params = Params { rho: 1.0001, ..Params::paper() };
     let mut memory = Memory::default();
-    OneWayDelays::heard(&params, &mut memory, &frame(Time(0), &ms(530, -480)));
-    OneWayDelays::heard(&params, &mut memory, &frame(Time(10_000 * MS), &ms(531, -481)));
+    OneWayDelays::on_event(&params, &mut memory, &frame(Time(0), &ms(530, -480)));
+    OneWayDelays::on_event(&params, &mut memory, &frame(Time(10_000 * MS), &ms(531, -481)));
     let minima = (memory.forward.get(), memory.backward.get());
     assert_eq!(minima, (Some(531 * MS as i64), Some(-481 * MS as i64)));
     assert_eq!(known(&memory), (50, Some((0, 0))));
@@ -74,7 +74,7 @@ fn a_drift_is_followed_however_often_acks_come() {
     for i in 0..=125_000u64 {
         let drift = (i * 2 / 5) as i64;
         let one_way = OneWay { forward: 60_000_000 + drift, backward: 40_000_000 - drift };
-        OneWayDelays::heard(
+        OneWayDelays::on_event(
             &params,
             &mut memory,
             &frame(Time(8_000 * i), &PacketsAcked { one_way: Some(one_way), ..ms(0, 0) }),
@@ -93,7 +93,7 @@ fn without_an_estimate_of_the_drift_old_minima_are_forgotten() {
         for second in 0..=180 {
             let drift = 50_000 * second;
             let ack = PacketsAcked { one_way: Some(OneWay { forward: -drift, backward: drift }), ..ms(0, 0) };
-            OneWayDelays::heard(&params, memory, &frame(Time(1000 * MS * second as u64), &ack));
+            OneWayDelays::on_event(&params, memory, &frame(Time(1000 * MS * second as u64), &ack));
         }
     }
     let apparent = memories.map(|memory| memory.queued.unwrap().1);
@@ -129,8 +129,8 @@ fn it_needs_one_way_delays_unless_told_otherwise() {
 #[test]
 fn it_shows_both_queues() {
     let mut memory = Memory::default();
-    OneWayDelays::heard(&Params::default(), &mut memory, &frame(Time(0), &ms(30, 20)));
-    OneWayDelays::heard(&Params::default(), &mut memory, &frame(Time(0), &ms(34, 60)));
+    OneWayDelays::on_event(&Params::default(), &mut memory, &frame(Time(0), &ms(30, 20)));
+    OneWayDelays::on_event(&Params::default(), &mut memory, &frame(Time(0), &ms(34, 60)));
     let mut shown = std::vec::Vec::new();
     OneWayDelays::inspect(&memory, &mut |name, value| shown.push((name, value)));
     assert_eq!(shown, [("q_f_ms", 4.0), ("q_b_ms", 40.0)]);
@@ -152,8 +152,8 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn p1_survives_anything_twice_alike(params in profiles(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     #[test]
@@ -224,7 +224,7 @@ proptest! {
             let drift = libm::round(now as f64 * (rho - 1.0)) as i64;
             let one_way = OneWay { forward: forward as i64 + drift, backward: backward as i64 - drift };
             let ack = PacketsAcked { one_way: Some(one_way), ..acked(1, Time(0)) };
-            OneWayDelays::heard(&params, &mut memory, &frame(Time(now), &ack));
+            OneWayDelays::on_event(&params, &mut memory, &frame(Time(now), &ack));
             let base = |memory: &Memory| memory.forward.get().zip(memory.backward.get()).map(|(f, b)| f + b);
             // As long as nothing is forgotten: over all of them.
             least = if params.owd_window > 0.0 { one_way.forward + one_way.backward } else { least.min(one_way.forward + one_way.backward) };

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::testkit::cases;
-use crate::testkit::driven::{Driven, MS, happenings, trip};
+use crate::testkit::driven::{Driven, MS, test_events, trip};
 use crate::{Controller, View};
 
 type Flow = Driven<Choices>;
@@ -71,16 +71,16 @@ proptest! {
     fn it_gives_up_no_less_than_vegas(cwnd in 2.0f64..500.0, delta in 0.0f64..20.0, late in 0.0f64..1000.0) {
         let params = Params::default();
         let off = |step| if let Step::Shrink(packets) = step { packets } else { 0.0 };
-        let told = Told { delta, delays: Delays::new(1.0, 1.0), cwnd, late };
-        let vegas = ByOne::step(&params, &mut (), &told);
+        let round = RoundMeasurement { delta, delays: Delays::new(1.0, 1.0), cwnd, late };
+        let vegas = ByOne::step(&params, &mut (), &round);
         let mut rounds = Rounds::default();
-        let nice = Yielding::step(&params, &mut rounds, &told);
+        let nice = Yielding::step(&params, &mut rounds, &round);
         prop_assert!(off(nice) >= off(vegas) || rounds.0 > WHOLE);
         prop_assert!(!matches!((vegas, nice), (Step::Shrink(_) | Step::Hold, Step::Grow(_))));
     }
 
     #[test]
-    fn it_survives(happenings in happenings()) {
-        Flow::new(Params::default()).survives(&happenings)?;
+    fn it_survives(test_events in test_events()) {
+        Flow::new(Params::default()).survives(&test_events)?;
     }
 }

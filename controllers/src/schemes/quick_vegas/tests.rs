@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::vegas::{Delays, Rounding, backlog};
-use crate::testkit::driven::{Driven, MS, happenings, profiles, trip};
+use crate::testkit::driven::{Driven, MS, profiles, test_events, trip};
 use crate::testkit::pipe::Pipe;
 use crate::testkit::{PATH, cases, lost};
 use crate::{Controller, EventKind, Parameters, Span, Time};
@@ -54,8 +54,9 @@ fn vectors() {
 /// exactly half it rests too, or it would swing between the two sides for ever.
 #[test]
 fn near_the_middle_the_window_rests() {
-    let step =
-        |delta| Quick::step(&Params::default(), &mut Succession { succ: 1 }, &crate::testkit::driven::told(delta));
+    let step = |delta| {
+        Quick::step(&Params::default(), &mut Succession { succ: 1 }, &crate::testkit::driven::backlog_of(delta))
+    };
     for (delta, expected) in [
         (2.0, Step::Grow(1.0)),
         (2.49, Step::Grow(1.0)),
@@ -69,7 +70,7 @@ fn near_the_middle_the_window_rests() {
         assert_eq!(step(delta), expected, "{delta}");
     }
     let rounded =
-        |delta| Quick::step(&Params::paper(), &mut Succession { succ: 1 }, &crate::testkit::driven::told(delta));
+        |delta| Quick::step(&Params::paper(), &mut Succession { succ: 1 }, &crate::testkit::driven::backlog_of(delta));
     assert_eq!((rounded(3.0), rounded(3.5)), (Step::Hold, Step::Shrink(1.0)), "exactly the middle");
 }
 
@@ -178,8 +179,8 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn p1_survives_anything_twice_alike(params in profiles(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     #[test]

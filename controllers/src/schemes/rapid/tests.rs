@@ -251,7 +251,7 @@ proptest! {
 }
 
 #[test]
-fn acknowledgements_alone_move_nothing() {
+fn acknowledgements_without_samples_change_nothing() {
     let params = Params::default();
     let state = steady(&params, 10e6);
     let after =

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use super::*;
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, Happening, MS, happenings, outcome, profiles, trip};
+use crate::testkit::driven::{Driven, MS, TestEvent, outcome, profiles, test_events, trip};
 use crate::testkit::{acked, cases, lost, marked};
 use crate::{Controller, EventKind, Parameters, Time, View};
 
@@ -194,8 +194,8 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn p1_survives_anything_twice_alike(params in profiles(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     /// P16, first half; the guard is ours.
@@ -241,15 +241,15 @@ proptest! {
 
     /// `spec: chan §7.5`: on a path that has no such marks, whatever happens.
     #[test]
-    fn without_a_marking_path_it_is_vegas(params in profiles(), happenings in happenings()) {
+    fn without_a_marking_path_it_is_vegas(params in profiles(), test_events in test_events()) {
         let mut flow = Flow::new(params);
         let mut plain = Plain::new(params.base);
-        for kind in happenings {
-            if !params.react_to_ce && matches!(kind, Happening::Mark(_)) {
+        for kind in test_events {
+            if !params.react_to_ce && matches!(kind, TestEvent::Mark(_)) {
                 continue;
             }
-            flow.happen(&kind);
-            plain.happen(&kind);
+            flow.on_test_event(&kind);
+            plain.on_test_event(&kind);
             prop_assert_eq!(outcome(&flow), outcome(&plain));
         }
     }

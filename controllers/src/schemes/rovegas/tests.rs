@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::schemes::vegas;
-use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, happenings, profiles, rounds, trip};
+use crate::testkit::driven::{Driven, MS, Measured, alike, both_ways, profiles, rounds, test_events, trip};
 use crate::testkit::{acked, assert_close, cases};
 use crate::{Controller, EventKind, Parameters};
 
@@ -20,7 +20,7 @@ fn reported(rtt: u64, forward: u64, backward: u64) -> Measured {
 fn hear(params: &Params, memory: &mut Memory, measured: Measured) {
     let ack = crate::event::PacketsAcked { queueing: measured.queueing, ..acked(1, Time(0)) };
     let frame = Frame { now: Time(0), rtt: Some(Span(measured.rtt)), acked: Some(&ack), counts: true };
-    RouterTimes::heard(params, memory, &frame);
+    RouterTimes::on_event(params, memory, &frame);
 }
 
 fn judged(params: Params, base: Measured, measured: Measured) -> (f64, f64, f64) {
@@ -195,8 +195,8 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in any_policy(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn p1_survives_anything_twice_alike(params in any_policy(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testkit::cases;
-use crate::testkit::driven::{Driven, a_loss_halves_and_forgets, compared, happenings, profiles, settled_between};
+use crate::testkit::driven::{Driven, a_loss_halves_and_forgets, compared, profiles, settled_between, test_events};
 use proptest::prelude::*;
 
 type Flow = Driven<Choices>;
@@ -55,8 +55,8 @@ proptest! {
 
     /// P1.
     #[test]
-    fn it_survives(params in profiles(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn it_survives(params in profiles(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     /// A decision in congestion avoidance moves the window by a packet.

@@ -69,7 +69,7 @@ fn losses_in_whole_packets() {
 #[test]
 fn a_negative_backlog_would_grow_the_window() {
     use crate::parts::vegas::{Step, StepRule};
-    assert_eq!(ByOne::step(&paper(), &mut (), &crate::testkit::driven::told(-0.5)), Step::Grow(1.0));
+    assert_eq!(ByOne::step(&paper(), &mut (), &crate::testkit::driven::backlog_of(-0.5)), Step::Grow(1.0));
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::testkit::{assert_close, cases};
 const CHIRP: Chirp = Chirp { packets: 15, bytes: 1000, min_rate: 1e7, spread: 1.2 };
 const PAPER: Params = Params { decrease: 1.5, busy: 5, turn: Turn::Rise };
 
-fn departures(chirp: &Chirp) -> Vec<Time> {
+fn send_times(chirp: &Chirp) -> Vec<Time> {
     (0..chirp.packets).map(|i| Time((1e9 * chirp.offset(i)) as u64)).collect()
 }
 
@@ -23,7 +23,7 @@ fn read(params: &Params, sent: &[Time], delays: &[i64]) -> Finding {
     train.finding(1000.0).unwrap()
 }
 
-/// The rate of gap `k`, from 1, as the departures have it.
+/// The rate of gap `k`, from 1, by the send times.
 fn rate(sent: &[Time], k: usize) -> f64 {
     8e12 / sent[k].since(sent[k - 1]).0 as f64
 }
@@ -64,7 +64,7 @@ fn by_the_letter(params: &Params, sent: &[Time], q: &[i64]) -> f64 {
 /// I37: constant delays mean the highest rate.
 #[test]
 fn without_a_queue_it_is_the_highest_rate() {
-    let sent = departures(&CHIRP);
+    let sent = send_times(&CHIRP);
     let finding = read(&PAPER, &sent, &[700; 15]);
     assert_close(finding.available, rate(&sent, 14), 1e-12);
     assert_eq!(finding.available, finding.rates.1);
@@ -76,7 +76,7 @@ fn without_a_queue_it_is_the_highest_rate() {
 /// before.
 #[test]
 fn a_rise_to_the_end_is_the_rate_it_began_at() {
-    let sent = departures(&CHIRP);
+    let sent = send_times(&CHIRP);
     for i in 1..15usize {
         let delays: Vec<i64> = (1..=15).map(|k| 50 * (k - i as i64).max(0)).collect();
         assert_close(read(&PAPER, &sent, &delays).available, rate(&sent, i), 1e-12);
@@ -88,7 +88,7 @@ fn a_rise_to_the_end_is_the_rate_it_began_at() {
 /// Eq. 2.5: an excursion that ended counts by the gaps over which it rose, if it lasted.
 #[test]
 fn a_burst_on_the_way_counts_where_it_lasted() {
-    let sent = departures(&CHIRP);
+    let sent = send_times(&CHIRP);
     let mut delays = [0i64; 15];
     // Rises over gaps 3, 4, 5, holds, and is gone at packet 8: five gaps.
     delays[3..7].copy_from_slice(&[100, 200, 300, 300]);
@@ -105,7 +105,7 @@ fn a_burst_on_the_way_counts_where_it_lasted() {
 
 #[test]
 fn a_pause_of_the_sender_is_noticed() {
-    let sent = departures(&CHIRP);
+    let sent = send_times(&CHIRP);
     let pass = |extra: u64| {
         let mut train = PathChirp::begin(sent[0], 0);
         for (i, at) in sent.iter().enumerate().skip(1) {
@@ -131,7 +131,7 @@ proptest! {
     fn packet_by_packet_as_by_the_letter(delays in delays(), decrease in 1.0..4.0f64, busy in 1u32..8) {
         let chirp = Chirp { packets: delays.len() as u32, ..CHIRP };
         let params = Params { decrease, busy, turn: Turn::Rise };
-        let sent = departures(&chirp);
+        let sent = send_times(&chirp);
         let finding = read(&params, &sent, &delays);
         assert_close(finding.available, by_the_letter(&params, &sent, &delays), 1e-9);
         prop_assert!(finding.rates.0 <= finding.available && finding.available <= finding.rates.1);

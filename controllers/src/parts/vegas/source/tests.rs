@@ -17,28 +17,28 @@ fn a_round_is_the_mean_of_its_samples_over_the_least_ever() {
     let mut memory = RoundTripMemory::default();
     assert_eq!(round(&mut memory), None);
     for ms in [100, 130, 160] {
-        RoundTrip::heard(&(), &mut memory, &frame(ms, true));
+        RoundTrip::on_event(&(), &mut memory, &frame(ms, true));
     }
     assert_eq!(round(&mut memory), Some((100.0, 130.0)));
     assert_eq!(round(&mut memory), None, "no samples left");
-    RoundTrip::heard(&(), &mut memory, &frame(200, true));
+    RoundTrip::on_event(&(), &mut memory, &frame(200, true));
     assert_eq!(round(&mut memory), Some((100.0, 200.0)), "the base is never raised");
 }
 
 #[test]
 fn a_sample_that_does_not_count_still_tells_of_the_path() {
     let mut memory = RoundTripMemory::default();
-    RoundTrip::heard(&(), &mut memory, &frame(120, true));
-    RoundTrip::heard(&(), &mut memory, &frame(90, false));
+    RoundTrip::on_event(&(), &mut memory, &frame(120, true));
+    RoundTrip::on_event(&(), &mut memory, &frame(90, false));
     assert_eq!(round(&mut memory), Some((90.0, 120.0)));
 }
 
 #[test]
 fn dropped_samples_leave_the_base() {
     let mut memory = RoundTripMemory::default();
-    RoundTrip::heard(&(), &mut memory, &frame(100, true));
+    RoundTrip::on_event(&(), &mut memory, &frame(100, true));
     <RoundTrip as Source<()>>::clear(&mut memory);
     assert_eq!(round(&mut memory), None);
-    RoundTrip::heard(&(), &mut memory, &frame(150, true));
+    RoundTrip::on_event(&(), &mut memory, &frame(150, true));
     assert_eq!(round(&mut memory), Some((100.0, 150.0)));
 }

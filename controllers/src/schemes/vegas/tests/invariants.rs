@@ -6,7 +6,7 @@ use super::{Flow, MS, Vegas, paper};
 use crate::Controller;
 use crate::parts::vegas::{Common, LossArith, Rounding};
 use crate::testkit::cases;
-use crate::testkit::driven::{happenings, trip};
+use crate::testkit::driven::{test_events, trip};
 use crate::testkit::pipe::Pipe;
 
 const BASE: u64 = 100 * MS;
@@ -24,8 +24,8 @@ proptest! {
     #![proptest_config(cases(10_000))]
 
     #[test]
-    fn p1_survives_anything_twice_alike(params in profiles(), happenings in happenings()) {
-        Flow::new(params).survives(&happenings)?;
+    fn p1_survives_anything_twice_alike(params in profiles(), test_events in test_events()) {
+        Flow::new(params).survives(&test_events)?;
     }
 
     #[test]
