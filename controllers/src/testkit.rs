@@ -13,9 +13,9 @@ use crate::parts::window_controller::{State, WindowController};
 use crate::parts::window_scheme::WindowScheme;
 use crate::{Controller, Event, EventKind, Path, Span, Table, Time, View};
 
-#[path = "../tests/cases/mod.rs"]
+#[path = "../tests/it/cases.rs"]
 mod cases;
-#[path = "../tests/flows/mod.rs"]
+#[path = "../tests/it/flows.rs"]
 pub mod flows;
 
 pub use cases::{cases, runs};

@@ -1,5 +1,5 @@
 //! `spec: cho §7`. That it is Reno to the bit while its weight is held at 1 is in
-//! `tests/equivalences.rs` (AT2).
+//! `tests/it/equivalences.rs` (AT2).
 
 use super::*;
 use crate::Time;

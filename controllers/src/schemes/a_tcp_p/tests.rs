@@ -1,5 +1,5 @@
 //! `spec: cho §8`. That a group of one is A-TCP to the bit, and one with its detector held
-//! at `k` is TCP-P of that weight, is in `tests/equivalences.rs` (AP1, AP2).
+//! at `k` is TCP-P of that weight, is in `tests/it/equivalences.rs` (AP1, AP2).
 
 use super::*;
 use crate::Event;

@@ -1,4 +1,4 @@
-//! `spec: cho §2.3, §9`. That a group of one is Reno is in `tests/equivalences.rs`.
+//! `spec: cho §2.3, §9`. That a group of one is Reno is in `tests/it/equivalences.rs`.
 
 use super::*;
 use crate::event::SpuriousLoss;

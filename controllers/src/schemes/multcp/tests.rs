@@ -1,5 +1,5 @@
 //! `spec: cho §5, §9`. That one of weight 1 is Reno, and one in congestion avoidance AIMD,
-//! is in `tests/equivalences.rs`.
+//! is in `tests/it/equivalences.rs`.
 
 use super::*;
 use crate::Time;

@@ -1,5 +1,5 @@
 //! `spec: cho §9`. That it is HighSpeed TCP without a queue or without a limit to it, and
-//! Reno below 38 packets, is in `tests/equivalences.rs`.
+//! Reno below 38 packets, is in `tests/it/equivalences.rs`.
 
 use super::*;
 use crate::Time;

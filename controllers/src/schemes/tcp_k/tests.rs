@@ -1,4 +1,4 @@
-//! `spec: cho §5`. That `k = 1` is Reno to the bit is in `tests/equivalences.rs` (K1).
+//! `spec: cho §5`. That `k = 1` is Reno to the bit is in `tests/it/equivalences.rs` (K1).
 
 use super::*;
 use crate::Time;

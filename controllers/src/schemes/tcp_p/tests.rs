@@ -1,6 +1,6 @@
 //! `spec: cho §2, §4`. That a group of one is TCP/k and a group as large as its weight
-//! so many Renos is in `tests/equivalences.rs` (P6), the rules against a second reading
-//! of the document in `tests/tcp_p_replay.rs`.
+//! so many Renos is in `tests/it/equivalences.rs` (P6), the rules against a second reading
+//! of the document in `tests/it/tcp_p_replay.rs`.
 
 use super::*;
 use crate::Event;

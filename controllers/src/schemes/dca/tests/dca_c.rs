@@ -1,5 +1,5 @@
 //! `spec: cho §3.3, §3.4`. What a flow does by itself is in `dca_s`, that a group of one
-//! is DCA-S in `tests/equivalences.rs` (D6).
+//! is DCA-S in `tests/it/equivalences.rs` (D6).
 
 use super::super::*;
 use crate::parts::window_controller::WindowController;

@@ -1,5 +1,5 @@
 //! `spec: cho §3.2–§3.5` for one flow. That it is Reno with `gamma=1` is in
-//! `tests/equivalences.rs` (D6).
+//! `tests/it/equivalences.rs` (D6).
 
 use super::super::*;
 use crate::event::{PacketsAcked, SpuriousLoss};

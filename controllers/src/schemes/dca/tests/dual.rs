@@ -1,4 +1,4 @@
-//! `spec: chan §9`. That it is Reno with `gamma=1` is in `tests/equivalences.rs`.
+//! `spec: chan §9`. That it is Reno with `gamma=1` is in `tests/it/equivalences.rs`.
 
 use super::super::*;
 use crate::parts::window_controller::WindowController;

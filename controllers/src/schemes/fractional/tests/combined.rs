@@ -1,5 +1,5 @@
 //! `spec: cho §9`. That groups of one and two are so many Renos is in
-//! `tests/equivalences.rs`.
+//! `tests/it/equivalences.rs`.
 
 use super::super::*;
 use crate::Time;

@@ -1,4 +1,4 @@
-//! `spec: cho §2.1, §9`. That a group of one is Reno is in `tests/equivalences.rs`.
+//! `spec: cho §2.1, §9`. That a group of one is Reno is in `tests/it/equivalences.rs`.
 
 use super::super::*;
 use crate::parts::window_controller::WindowController;

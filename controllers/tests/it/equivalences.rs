@@ -1,15 +1,11 @@
 //! Schemes that are the same scheme under some parameters are so to the bit, over random
 //! sequences of plausible and hostile events (`spec: cho §10`).
 
-mod cases;
-mod flows;
-mod sender;
-
 use std::fmt::Debug;
 use std::ops::Range;
 
-use flows::Flows;
-use sender::Sender;
+use crate::flows::Flows;
+use crate::sender::Sender;
 use windlass_controllers::event::{OneWay, Queueing, RttSample};
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::parts::competition::{Detector, Settings};
@@ -51,7 +47,7 @@ fn quartered(rtt: &RttSample) -> RttSample {
 
 /// Sequences per pair of schemes.
 fn seeds() -> Range<u64> {
-    0..u64::from(cases::wanted(10_000))
+    0..u64::from(crate::cases::wanted(10_000))
 }
 
 /// Events of a sequence: a few, or now and then so many that a flow gets far.
@@ -148,7 +144,7 @@ fn an_adaptive_group_of_one_is_a_tcp() {
     for seed in seeds() {
         let (sender, base) = case(seed);
         let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };
-        let freeze_app_limited = (seed % 4 == 0);
+        let freeze_app_limited = seed % 4 == 0;
         // Short waits: every sequence sees many checks.
         let detector = Settings { freeze_app_limited, check_wait: 1.0, loss_wait: 0.5, ..Default::default() };
         let params = a_tcp::Params { base, detector, slow_start_cap };

@@ -4,14 +4,11 @@
 //! `WINDLASS_ACCEPT_DIGESTS=1` writes the file anew, for a change that is meant to move
 //! decisions.
 
-mod flows;
-mod sender;
-
 use std::fmt::Write as _;
 use std::path::Path;
 
-use flows::Flows;
-use sender::Sender;
+use crate::flows::Flows;
+use crate::sender::Sender;
 use windlass_controllers::{Algorithm, Decision};
 
 /// Events of each connection; four connections of up to four flows make a digest.
@@ -91,7 +88,7 @@ fn texts() -> Vec<String> {
 
 #[test]
 fn decisions_are_the_recorded_ones() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/digests.txt");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/digests.txt");
     let mut found = String::new();
     for text in texts() {
         writeln!(found, "{text} {:016x}", digest(&text)).unwrap();

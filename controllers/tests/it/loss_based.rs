@@ -2,13 +2,9 @@
 //! (`spec: sharma §2, §10`; `spec: arumaithurai §1.5, §1.6, §8`). To hold another one to
 //! it: its line in [`SCHEMES`].
 
-mod cases;
-mod flows;
-mod script;
-
-use cases::cases;
+use crate::cases::cases;
+use crate::script::{Flow, MTU, TestEvent, script};
 use proptest::prelude::*;
-use script::{Flow, MTU, TestEvent, script};
 use windlass_controllers::param::Value;
 use windlass_controllers::{Algorithm, Decision, Event, Phase, Time};
 

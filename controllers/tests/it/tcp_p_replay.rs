@@ -1,12 +1,8 @@
 //! TCP-P against a second reading of the document that holds all flows in one place and
 //! applies everything at once: the same tables to the bit (`spec: cho §4.3, §10.8`).
 
-mod cases;
-mod flows;
-mod sender;
-
-use flows::Flows;
-use sender::Sender;
+use crate::flows::Flows;
+use crate::sender::Sender;
 use windlass_controllers::parts::base::{Base, Growth};
 use windlass_controllers::parts::window_controller::WindowController;
 use windlass_controllers::schemes::tcp_p::{self, Params};
@@ -167,7 +163,7 @@ fn compare(flows: &Flows<Static<TcpP>>, reference: &Group, place: &str) {
 #[test]
 fn whole_group_replay() {
     let (mut guarded, mut cut) = (0, 0);
-    for seed in 0..u64::from(cases::wanted(10_000)) {
+    for seed in 0..u64::from(crate::cases::wanted(10_000)) {
         let base = if seed % 2 == 0 { Base::default() } else { Base::cho() };
         let slow_start_cap = if seed % 3 == 0 { f64::INFINITY } else { 1.0 };
         let params = Params { base, k: 1 + (seed % 5) as u32, slow_start_cap, linux_counters: false };

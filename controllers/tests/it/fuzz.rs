@@ -5,11 +5,8 @@
 //! `WINDLASS_FUZZ_STEPS` sets the number of steps per controller (default 10⁷ when
 //! optimised, 2·10⁵ otherwise), `WINDLASS_FUZZ_SEED` the first seed.
 
-mod flows;
-mod sender;
-
-use flows::Flows;
-use sender::Sender;
+use crate::flows::Flows;
+use crate::sender::Sender;
 use windlass_controllers::{Algorithm, Decision, Member, Signals};
 
 /// 1 048 576 packets of at most 65 527 bytes.
@@ -31,14 +28,15 @@ fn check(flows: &Flows<Algorithm>, me: usize) -> Result<(), &'static str> {
     if before != flows.states[me] {
         return Err("there is a NaN in the state");
     }
-    if let Some(plan) = decision.train
-        && !(plan.min_rate.is_finite() && plan.min_rate > 0.0 && (2..=1000).contains(&plan.packets))
+    if decision
+        .train
+        .is_some_and(|plan| !(plan.min_rate.is_finite() && plan.min_rate > 0.0 && (2..=1000).contains(&plan.packets)))
     {
         return Err("a train that cannot be sent");
     }
     let mut nan = false;
     flows.engine.inspect(&flows.states[me], flows.view(me), &mut |_, value| nan |= value.is_nan());
-    if nan { Err("a fact is NaN") } else { Ok(()) }
+    if nan { Err("a state variable is NaN") } else { Ok(()) }
 }
 
 fn run(text: &str, steps: u64, seed: u64) {

@@ -1,0 +1,13 @@
+//! What holds of every controller, through the crate's public interface.
+
+mod cases;
+mod catalogue;
+mod digests;
+mod equivalences;
+mod flows;
+mod fuzz;
+mod loss_based;
+mod script;
+mod sender;
+mod tcp_p_replay;
+mod vectors;
