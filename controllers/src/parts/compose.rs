@@ -16,16 +16,15 @@
 //! neither it nor an estimator has one to change.
 
 mod composed;
-mod flow;
-pub mod measured;
 
 use core::fmt::Debug;
 
-pub use composed::{Composed, Scheme, State};
-pub use measured::Measured;
+pub use composed::{Composed, Measured, PathParams, Scheme, State};
 
 use crate::parts::window::Window;
-use crate::{Ecn, Event, Parameters, Path, Signals, Time, TrainPlan};
+use crate::parts::window_controller::{self, WindowController};
+use crate::parts::window_scheme::WindowScheme;
+use crate::{Controller, Ecn, Event, Parameters, Path, Signals, Time, TrainPlan, View};
 
 /// What a detector says of an event; the worst of what it found.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -92,7 +91,7 @@ pub trait Detector: Debug + Send + Sync + 'static {
     fn start(params: &Self::Params, path: &Path) -> Self::State;
     /// Takes an event in and gives the verdict on it.
     fn update(params: &Self::Params, state: &mut Self::State, event: &Event) -> Signal;
-    /// See [`Controller::inspect`](crate::Controller::inspect).
+    /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (params, state, visit);
     }
@@ -113,7 +112,7 @@ pub trait Estimator: Debug + Send + Sync + 'static {
     fn update(params: &Self::Params, state: &mut Self::State, input: Input<'_>, signal: Signal) -> Option<Estimate>;
     /// What it wants done.
     fn wants(params: &Self::Params, state: &Self::State) -> Wants;
-    /// See [`Controller::inspect`](crate::Controller::inspect).
+    /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (params, state, visit);
     }
@@ -141,7 +140,7 @@ pub trait FlowControl: Debug + Send + Sync + 'static {
     );
     /// The window in force.
     fn window(state: &Self::State) -> &Window;
-    /// See [`Controller::inspect`](crate::Controller::inspect).
+    /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
         let _ = (params, state, visit);
     }
@@ -165,5 +164,36 @@ impl Estimator for NoEstimate {
     }
     fn wants((): &(), (): &()) -> Wants {
         Wants::default()
+    }
+}
+
+/// Every ungrouped window scheme is a flow control module: its rules, with the verdict on
+/// congestion left to a detector. It makes no use of estimates.
+impl<S: WindowScheme<Group = ()>> FlowControl for WindowController<S> {
+    type Params = S::Params;
+    type State = window_controller::State<S::State>;
+
+    fn needs(params: &S::Params) -> Signals {
+        S::needs(params)
+    }
+
+    fn start(params: &S::Params, path: &Path) -> Self::State {
+        <Self as Controller>::start(params, path)
+    }
+
+    #[inline]
+    fn update(params: &S::Params, state: &mut Self::State, input: Input<'_>, signal: Signal, _: Option<Estimate>) {
+        Self::step_with_detector(params, state, input.event, signal.is_congestion());
+    }
+
+    #[inline]
+    fn window(state: &Self::State) -> &Window {
+        &state.window
+    }
+
+    fn inspect(params: &S::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
+        visit("window", state.window.cwnd);
+        visit("slow_start", f64::from(state.window.in_slow_start()));
+        S::inspect(params, &state.scheme, &state.window, View::solo(&()), visit);
     }
 }

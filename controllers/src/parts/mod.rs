@@ -18,10 +18,8 @@ pub mod compose;
 pub mod cubic_curve;
 pub mod delay_signal;
 pub mod early;
-
 pub mod guided;
 pub mod high_speed;
-pub mod labels;
 pub mod marks;
 pub mod minima;
 pub mod parallel;
@@ -38,5 +36,4 @@ pub mod weighted;
 pub mod window;
 pub mod window_controller;
 pub mod window_scheme;
-pub mod windowed_max;
-pub mod windowed_min;
+pub mod windowed;

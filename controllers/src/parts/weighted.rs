@@ -8,7 +8,7 @@ use crate::event::{PacketsAcked, RttSample};
 use crate::parts::compose::{Detector, Signal};
 use crate::parts::early::{self, EarlyEcn};
 use crate::parts::vegas::{self, Delays, signed};
-use crate::parts::windowed_min::WindowedMin;
+use crate::parts::windowed::WindowedMin;
 use crate::{Ecn, Event, EventKind, Path, Signals, Span, Time, parameters, several};
 
 several! {

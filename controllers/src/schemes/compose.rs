@@ -4,7 +4,7 @@ pub mod estimate;
 pub mod flow;
 mod modules;
 
-use crate::parts::compose::{Composed, Measured, Scheme, measured};
+use crate::parts::compose::{Composed, Measured, PathParams, Scheme};
 use crate::parts::weighted::{self, Weighted};
 use crate::{Decision, Info, parameters};
 
@@ -14,7 +14,7 @@ parameters! {
         @with detection: weighted::Params, "Congestion detection.";
         @with flow: flow::Params, "Flow control.";
         @with estimate: estimate::Params, "Bandwidth estimation.";
-        @with path: measured::Params, "Measuring the path.";
+        @with path: PathParams, "Measuring the path.";
         /// Differentiated services codepoint of data packets; routers that know background traffic by it want 8.
         dscp: u32 = 0, in 0, 63, source "spec: arumaithurai §3.5 F1";
     }

@@ -4,8 +4,7 @@ use crate::decision::Phase;
 use crate::event::{PacketsAcked, RttSample};
 use crate::parts::base::Base;
 use crate::parts::window::Window;
-use crate::parts::windowed_max::WindowedMax;
-use crate::parts::windowed_min::WindowedMin;
+use crate::parts::windowed::{WindowedMax, WindowedMin};
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
 
 /// Rounds of one direction before the velocity doubles (Copa §2.2).

@@ -3,7 +3,7 @@
 use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, RoundTripMemory, Scheme, Source, VegasBased,
 };
-use crate::parts::windowed_min::WindowedMin;
+use crate::parts::windowed::WindowedMin;
 use crate::{Info, Signals, Span, Time, parameters};
 
 parameters! {

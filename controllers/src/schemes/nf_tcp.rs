@@ -1,13 +1,34 @@
 //! NF-TCP and what is left of it without its estimator, NF-TCP′: [`NfTcp`], [`NfTcpPrime`].
 
 use crate::parts::base::Base;
-use crate::parts::compose::{Composed, Measured, NoEstimate, Scheme, measured};
+use crate::parts::compose::{Composed, Measured, NoEstimate, PathParams, Scheme};
 use crate::parts::early::EarlyEcn;
 use crate::parts::guided::{AimdB, DecreaseFactor, Guided};
 use crate::parts::proecn::ProEcn;
 use crate::parts::window_controller::WindowController;
-use crate::parts::{early, guided, labels, proecn};
-use crate::{Decision, Info, parameters};
+use crate::parts::{early, guided, proecn};
+use crate::{Decision, Info, Span, parameters};
+
+parameters! {
+    /// How a background flow's packets look and leave.
+    pub struct LabelParams {
+        /// Differentiated services codepoint of data packets: CS1, low-priority data (RFC 4594 §4.10); LE is 1 (RFC 8622).
+        dscp: u32 = 8, in 0, 63, source "spec: arumaithurai §3.5 F1";
+        /// Pacing rate over window per smoothed RTT; 0 leaves pacing to the stack.
+        pacing_gain: f64 = 1.25, in 0.0, 100.0, source "spec: arumaithurai §3.5 F8";
+    }
+}
+
+impl LabelParams {
+    /// Labels a decision (`spec: arumaithurai §3.5 F1, F8`).
+    pub fn label(&self, path: &Measured, decision: &mut Decision) {
+        decision.dscp = self.dscp.min(63) as u8;
+        if self.pacing_gain > 0.0 && path.smoothed() > Span::ZERO {
+            let rate = self.pacing_gain * decision.cwnd as f64 * 8.0 / path.smoothed().secs();
+            decision.pacing_rate = Some(rate as u64);
+        }
+    }
+}
 
 parameters! {
     /// Parameters of [`NfTcp`].
@@ -15,8 +36,8 @@ parameters! {
         @with flow: guided::Params, "Flow control.";
         @with detection: early::Params, "Congestion detection.";
         @with probing: proecn::Params, "Bandwidth estimation.";
-        @with path: measured::Params, "Measuring the path.";
-        @with labels: labels::Params, "Codepoint and pacing.";
+        @with path: PathParams, "Measuring the path.";
+        @with labels: LabelParams, "Codepoint and pacing.";
     }
 }
 
@@ -69,8 +90,8 @@ parameters! {
     pub struct PrimeParams {
         @with flow: PrimeFlowParams, "Flow control.";
         @with detection: early::Params, "Congestion detection.";
-        @with path: measured::Params, "Measuring the path.";
-        @with labels: labels::Params, "Codepoint and pacing.";
+        @with path: PathParams, "Measuring the path.";
+        @with labels: LabelParams, "Codepoint and pacing.";
     }
 }
 

@@ -4,7 +4,7 @@ use crate::event::Queueing;
 use crate::parts::vegas::{
     ByOne, Common, Delays, Every, Frame, Mean, NEEDS, RoundTrip, Scheme, Source, VegasBased, signed,
 };
-use crate::parts::windowed_min::WindowedMin;
+use crate::parts::windowed::WindowedMin;
 use crate::{Info, Signals, Span, Time, choice, parameters};
 
 choice! {

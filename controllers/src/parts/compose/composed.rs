@@ -1,10 +1,64 @@
-//! Three modules put together into a controller.
+//! Three modules put together into a controller, and what it measures of its path before they
+//! see an event.
 
 use core::fmt::Debug;
 use core::marker::PhantomData;
 
-use super::{Detector, Estimator, FlowControl, Input, Measured, measured};
-use crate::{Controller, Decision, Event, Info, Parameters, Path, Signals, Table, View};
+use super::{Detector, Estimator, FlowControl, Input};
+use crate::event::RttSample;
+use crate::parameters;
+use crate::parts::windowed::WindowedMin;
+use crate::{Controller, Decision, Event, Info, Parameters, Path, Signals, Span, Table, Time, View};
+
+parameters! {
+    /// How the path is measured.
+    pub struct PathParams {
+        /// How long an RTT sample counts as one of the base RTT's candidates.
+        base_rtt_window: f64 = 600.0, in 1.0, f64::INFINITY, unit "s", source "spec: arumaithurai A22";
+    }
+}
+
+/// A path's round trip times. Smoothing is the stack's (`RFC 9002 §5.3`).
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Measured {
+    recent: WindowedMin<4>,
+    smoothed: Span,
+    variation: Span,
+}
+
+impl Measured {
+    /// Takes a sample in; one of zero is ignored (`spec: arumaithurai §5.0`).
+    #[inline]
+    pub fn sampled(&mut self, params: &PathParams, now: Time, rtt: &RttSample) {
+        if rtt.latest > Span::ZERO {
+            let latest = i64::try_from(rtt.latest.0).unwrap_or(i64::MAX);
+            let window = Span::from_secs_f64(params.base_rtt_window);
+            self.recent.update(now, Some(window), latest);
+        }
+        self.smoothed = rtt.smoothed;
+        self.variation = rtt.variation;
+    }
+
+    /// The smallest RTT of the window; `None` before the first sample (`spec: arumaithurai §3.4`, A22).
+    #[must_use]
+    #[inline]
+    pub fn base_rtt(&self) -> Option<Span> {
+        self.recent.get().map(|base| Span(base.unsigned_abs()))
+    }
+
+    /// The smoothed RTT; zero before the first sample.
+    #[must_use]
+    pub const fn smoothed(&self) -> Span {
+        self.smoothed
+    }
+
+    /// How long an answer may take beyond the sending of what it answers: smoothed RTT
+    /// plus four variations, without the peer's delay (`RFC 9002 §6.2.1`).
+    #[must_use]
+    pub fn patience(&self) -> Span {
+        self.smoothed + Span(self.variation.0.saturating_mul(4))
+    }
+}
 
 type Detecting<S> = <S as Scheme>::Detector;
 type Estimating<S> = <S as Scheme>::Estimator;
@@ -22,7 +76,7 @@ pub trait Scheme: Debug + Send + Sync + 'static {
     type FlowControl: FlowControl;
     /// The modules' constants in one set.
     type Params: Parameters
-        + AsRef<measured::Params>
+        + AsRef<PathParams>
         + AsRef<<Self::Detector as Detector>::Params>
         + AsRef<<Self::Estimator as Estimator>::Params>
         + AsRef<<Self::FlowControl as FlowControl>::Params>;

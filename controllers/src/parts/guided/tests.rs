@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, RttSample};
-use crate::parts::compose::{Measured, measured};
+use crate::parts::compose::{Measured, PathParams};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, rtt};
 use crate::{Event, Phase, Time};
 
@@ -28,7 +28,7 @@ impl Bench {
     fn new(params: Params) -> Bench {
         let mut path = Measured::default();
         let sample: RttSample = rtt(Span::from_millis(100));
-        path.sampled(&measured::Params::default(), Time::ZERO, &sample);
+        path.sampled(&PathParams::default(), Time::ZERO, &sample);
         Bench { params, state: Guided::start(&params, &PATH), path, now: Time(1) }
     }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{IdleRestart, ProbeReceived};
 use crate::parts::chirp;
-use crate::parts::compose::{Measured, measured};
+use crate::parts::compose::{Measured, PathParams};
 use crate::testkit::{MTU, PATH, acked, assert_close, cases, rtt};
 use crate::{Event, Span, Time, TrainPlan};
 
@@ -31,7 +31,7 @@ const fn marks_from(k: u32) -> u64 {
 impl Bench {
     fn new(params: Params) -> Bench {
         let mut path = Measured::default();
-        path.sampled(&measured::Params::default(), Time::ZERO, &rtt(RTT));
+        path.sampled(&PathParams::default(), Time::ZERO, &rtt(RTT));
         Bench { params, state: ProEcn::start(&params, &PATH), path, now: Time::ZERO }
     }
 
@@ -170,7 +170,7 @@ fn nothing_is_probed_before_the_base_rtt_is_known() {
     let mut bench = Bench { path: Measured::default(), ..Bench::new(Params::default()) };
     bench.ack();
     assert_eq!((bench.plan(), bench.wake_at()), (None, None));
-    bench.path.sampled(&measured::Params::default(), bench.now, &rtt(RTT));
+    bench.path.sampled(&PathParams::default(), bench.now, &rtt(RTT));
     bench.ack();
     assert!(bench.plan().is_some());
 }

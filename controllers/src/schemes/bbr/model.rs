@@ -6,7 +6,7 @@ use core::ops::Deref;
 use super::{Params, State};
 use crate::event::PacketsAcked;
 use crate::parts::rate_sample::RateSample;
-use crate::parts::windowed_max::WindowedMax;
+use crate::parts::windowed::WindowedMax;
 use crate::{Span, Time};
 
 /// `MaxBwFilterLen`, cycles of ProbeBW (§5.5.5).

@@ -4,7 +4,7 @@
 use super::Params;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
-use crate::parts::windowed_max::WindowedMax;
+use crate::parts::windowed::WindowedMax;
 use crate::{Path, Span, Time};
 
 /// The states of the machine (§5.1.1).

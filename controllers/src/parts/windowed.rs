@@ -1,4 +1,4 @@
-//! The smallest delay of late: a minimum that forgets.
+//! The least and the largest value of late: minima and maxima over a sliding window.
 
 use crate::parts::minima::Minima;
 use crate::{Span, Time};
@@ -57,6 +57,31 @@ impl<const N: usize> WindowedMin<N> {
 
     fn min(&self) -> i64 {
         self.stretches.least(N).unwrap_or(i64::MAX)
+    }
+}
+
+/// The maximum over a sliding window, kept as the maxima of `N` stretches of equal length
+/// (see [`WindowedMin`]). Time may be any count that grows: rounds, cycles.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct WindowedMax<const N: usize>(WindowedMin<N>);
+
+impl<const N: usize> WindowedMax<N> {
+    /// Takes `value` in at `count` and returns the maximum over the last `window` counts.
+    #[inline]
+    pub fn update(&mut self, count: u64, window: u64, value: i64) -> i64 {
+        self.0.update(Time(count), Some(Span(window)), value.saturating_neg()).saturating_neg()
+    }
+
+    /// The maximum as of the latest update; `None` before the first.
+    #[must_use]
+    #[inline]
+    pub fn get(&self) -> Option<i64> {
+        self.0.get().map(i64::saturating_neg)
+    }
+
+    /// Forgets everything.
+    pub fn reset(&mut self) {
+        self.0.reset();
     }
 }
 
