@@ -31,7 +31,7 @@ pub fn k(packets: u32, spread: f64) -> f64 {
 /// The geometry of a train.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Chirp {
-    /// Number of packets.
+    /// Packets of the train, N.
     pub packets: u32,
     /// Size of each packet on the wire, bytes.
     pub bytes: u32,
@@ -42,7 +42,7 @@ pub struct Chirp {
 }
 
 impl Chirp {
-    /// Number of gaps.
+    /// Gaps between the packets: N − 1, and 0 for an empty train.
     #[must_use]
     pub const fn gaps(&self) -> u32 {
         self.packets.saturating_sub(1)

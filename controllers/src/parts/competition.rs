@@ -152,7 +152,7 @@ impl Detector {
     }
 
     /// What a packet is worth changed: windows are multiplied by `ratio`.
-    pub fn resized(&mut self, ratio: f64) {
+    pub fn on_mtu_update(&mut self, ratio: f64) {
         self.knee *= ratio;
         self.knee_ref *= ratio;
     }

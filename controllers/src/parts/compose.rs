@@ -69,25 +69,25 @@ pub struct Wants {
 /// An event with what has been measured of the path, the event's own sample included.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// What happened.
+    /// The event.
     pub event: &'a Event,
-    /// The path.
+    /// Measurements of the path, the event's RTT sample included.
     pub path: &'a Measured,
 }
 
 /// C1: tells congestion that deserves a response from everything else
 /// (`spec: arumaithurai §2.1`).
 pub trait Detector: Debug + Send + Sync + 'static {
-    /// Its constants.
+    /// Constants of the module, as users set them.
     type Params: Parameters;
-    /// One flow.
+    /// State of the module for one flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
 
     /// What it cannot work without.
     fn needs(params: &Self::Params) -> Signals;
     /// How data packets have to be sent for it to hear of marks.
     fn ecn(params: &Self::Params) -> Ecn;
-    /// A new flow.
+    /// State of a new flow on `path`.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
     /// Takes an event in and gives the verdict on it.
     fn update(params: &Self::Params, state: &mut Self::State, event: &Event) -> Signal;
@@ -99,18 +99,18 @@ pub trait Detector: Debug + Send + Sync + 'static {
 
 /// C3: finds out how much bandwidth the path has to spare (`spec: arumaithurai §2.1`).
 pub trait Estimator: Debug + Send + Sync + 'static {
-    /// Its constants.
+    /// Constants of the module, as users set them.
     type Params: Parameters;
-    /// One flow.
+    /// State of the module for one flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
 
     /// What it cannot work without.
     fn needs(params: &Self::Params) -> Signals;
-    /// A new flow.
+    /// State of a new flow on `path`.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
     /// Takes an event and the verdict on it in; gives the estimate if it brought a new one.
     fn update(params: &Self::Params, state: &mut Self::State, input: Input<'_>, signal: Signal) -> Option<Estimate>;
-    /// What it wants done.
+    /// The probe train and the wake-up it asks for.
     fn wants(params: &Self::Params, state: &Self::State) -> Wants;
     /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {
@@ -120,14 +120,14 @@ pub trait Estimator: Debug + Send + Sync + 'static {
 
 /// C2: decides the window (`spec: arumaithurai §2.1`).
 pub trait FlowControl: Debug + Send + Sync + 'static {
-    /// Its constants.
+    /// Constants of the module, as users set them.
     type Params: Parameters;
-    /// One flow.
+    /// State of the module for one flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
 
     /// What it cannot work without.
     fn needs(params: &Self::Params) -> Signals;
-    /// A new flow.
+    /// State of a new flow on `path`.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
     /// Takes an event in on which the detector's verdict is `signal`, with the estimate it
     /// brought, if any.
@@ -138,7 +138,7 @@ pub trait FlowControl: Debug + Send + Sync + 'static {
         signal: Signal,
         estimate: Option<Estimate>,
     );
-    /// The window in force.
+    /// The window in force, in packets.
     fn window(state: &Self::State) -> &Window;
     /// See [`Controller::inspect`].
     fn inspect(params: &Self::Params, state: &Self::State, visit: &mut dyn FnMut(&'static str, f64)) {

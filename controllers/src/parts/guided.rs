@@ -82,7 +82,7 @@ impl Steered for Params {
     }
 }
 
-/// What guides a window.
+/// The estimate that guides a window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Guide {
     /// The available bandwidth, bit/s; negative before any estimate.
@@ -117,9 +117,9 @@ impl Guide {
 /// State of a guided scheme: its guide, and what its own rules keep.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State<T> {
-    /// What guides it.
+    /// The latest estimate.
     pub guide: Guide,
-    /// What the rules keep.
+    /// State of the scheme that is guided.
     pub scheme: T,
 }
 

@@ -93,7 +93,7 @@ impl WindowScheme for ATcp {
     }
 
     fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
-        flow.state.detector.resized(ratio);
+        flow.state.detector.on_mtu_update(ratio);
     }
 
     fn inspect(_: &Params, state: &State, _: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {

@@ -131,7 +131,7 @@ impl WindowScheme for ATcpP {
     /// flow's can be converted.
     fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
         if flow.group_size() == 1 {
-            detector(flow).resized(ratio);
+            detector(flow).on_mtu_update(ratio);
         }
     }
 

@@ -78,7 +78,7 @@ struct Velocity {
     rounds: u32,
     /// When the round began; `None` before the first ACK.
     since: Option<Time>,
-    /// The window then, packets.
+    /// The window at the start of the round, packets.
     cwnd: f64,
 }
 

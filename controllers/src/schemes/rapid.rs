@@ -64,7 +64,7 @@ pub struct State {
     /// The train being read.
     reading: Option<Reading>,
     /// The latest response to a loss.
-    epoch: RecoveryPeriod,
+    recovery: RecoveryPeriod,
     /// Smoothed RTT; zero before the first sample.
     srtt: Span,
     /// The latest estimate, bit/s.
@@ -76,7 +76,7 @@ pub struct State {
 struct Reading {
     train: u32,
     chirp: PathChirp,
-    /// Nothing more is learnt from this train.
+    /// Whether the train's estimate is complete, so that later answers to it are ignored.
     over: bool,
 }
 
@@ -94,8 +94,8 @@ impl State {
         self.grown_at = now;
         self.reading = None;
         self.available = 0.0;
-        self.epoch.begin(now);
-        self.epoch.close();
+        self.recovery.begin(now);
+        self.recovery.close();
         self.next_train(params, now);
     }
 
@@ -156,7 +156,7 @@ impl State {
         let Some(reading) = self.reading.as_mut().filter(|reading| !reading.over) else { return };
         reading.over = true;
         let Some(finding) = reading.chirp.finding(f64::from(self.mtu)) else { return };
-        if self.epoch.accepts(finding.began) && !reading.chirp.paused() {
+        if self.recovery.accepts(finding.began) && !reading.chirp.paused() {
             self.follow(params, &finding);
         }
     }
@@ -181,8 +181,8 @@ impl State {
 
     /// `spec: arumaithurai §5.6 rule 6`.
     fn lost(&mut self, params: &Params, now: Time, sent_at: Time) {
-        if self.epoch.accepts(sent_at) {
-            self.epoch.begin(now);
+        if self.recovery.accepts(sent_at) {
+            self.recovery.begin(now);
             self.rate = self.bound(params, 0.5 * self.rate);
             self.start = None;
         }
@@ -239,13 +239,13 @@ impl Controller for Rapid {
             start: None,
             grown_at: path.now,
             reading: None,
-            epoch: RecoveryPeriod::default(),
+            recovery: RecoveryPeriod::default(),
             srtt: Span::ZERO,
             available: 0.0,
             mtu: plan.bytes,
         };
         state.restart(params, path.now);
-        state.epoch.reset();
+        state.recovery.reset();
         state
     }
 
@@ -263,7 +263,7 @@ impl Controller for Rapid {
             }
             EventKind::ProbeReceived(probed) => state.probed(params, probed),
             EventKind::PacketsAcked(acked) => {
-                state.epoch.acked(acked.newest_sent_at);
+                state.recovery.acked(acked.newest_sent_at);
             }
             EventKind::PacketsLost(lost) => state.lost(params, event.now, lost.newest_sent_at),
             EventKind::PersistentCongestion(_) => state.restart(params, event.now),
@@ -276,7 +276,7 @@ impl Controller for Rapid {
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
         let phase = match state.start {
-            _ if state.epoch.in_recovery() => Phase::Recovery,
+            _ if state.recovery.in_recovery() => Phase::Recovery,
             Some(_) => Phase::SlowStart,
             None => Phase::CongestionAvoidance,
         };
@@ -289,7 +289,7 @@ impl Controller for Rapid {
             dscp: 0,
             train: Some(state.plan),
             phase,
-            recovery_start: state.epoch.start(),
+            recovery_start: state.recovery.start(),
         }
     }
 

@@ -29,7 +29,7 @@ choice! {
     }
 }
 
-/// How to read a train.
+/// How a train of marked probes is read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reading {
     /// Which probe counts.
@@ -40,7 +40,7 @@ pub struct Reading {
     pub margin: i64,
 }
 
-/// What a train showed.
+/// The probe at which the path's spare bandwidth was exceeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The first probe that met congestion, from 1; one more than arrived if none did.
@@ -50,11 +50,11 @@ pub struct Finding {
     pub saturated: bool,
 }
 
-/// One train on its way in.
+/// The probes of one train received so far.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Analyser {
     packets: u16,
-    /// How many arrived in sequence.
+    /// Probes that arrived in sequence.
     arrived: u16,
     /// The first congested one, from 1; 0 for none.
     first_congested: u16,

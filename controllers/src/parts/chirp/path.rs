@@ -31,18 +31,18 @@ parameters! {
     }
 }
 
-/// What a train showed.
+/// Available bandwidth over one train, from its queueing delays.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Finding {
     /// Available bandwidth, bit/s (Eq. 2.9).
     pub available: f64,
     /// The smallest and the largest rate of its gaps, bit/s.
     pub rates: (f64, f64),
-    /// When its first packet left.
+    /// Time at which the train's first packet was sent.
     pub began: Time,
-    /// How long it took to leave.
+    /// Time from the first packet sent to the last.
     pub lasted: Span,
-    /// How many packets were read.
+    /// Packets whose delays are known.
     pub packets: u32,
 }
 
@@ -61,7 +61,7 @@ struct Excursion {
     rising: (f64, f64),
 }
 
-/// A train on its way in.
+/// The packets of one train acknowledged so far.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PathChirp {
     packets: u32,
@@ -98,7 +98,7 @@ impl PathChirp {
         }
     }
 
-    /// How many of its packets have been read.
+    /// Packets of the train added so far.
     #[must_use]
     pub const fn packets(&self) -> u32 {
         self.packets
@@ -111,11 +111,11 @@ impl PathChirp {
         self.paused
     }
 
-    /// The next packet of the train.
+    /// Adds the next packet of the train: its send time and its one-way delay, ns.
     pub fn packet(&mut self, params: &Params, sent_at: Time, delay: i64) {
         let before = self.gap;
         let gap = (sent_at.since(self.latest).0 as f64).max(1.0);
-        // Departures are told in whole nanoseconds.
+        // Send times are whole nanoseconds.
         self.paused |= before > 0.0 && gap > 1.02 * before + 2.0;
         let rose = self.delay < delay;
         if self.excursion.is_none() && rose {

@@ -332,7 +332,7 @@ proptest! {
 #[test]
 fn a_new_datagram_size_keeps_the_verdict() {
     let mut detector = Detector { knee: 30.0, knee_ref: 30.0, ..Detector::start(Time::ZERO) };
-    detector.resized(1200.0 / 1452.0);
+    detector.on_mtu_update(1200.0 / 1452.0);
     assert!(detector.knees_agree());
     assert_close(detector.knee, 30.0 * 1200.0 / 1452.0, 1e-12);
 }

@@ -94,7 +94,7 @@ pub struct Composed<S>(PhantomData<S>);
 /// One flow of a composition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State<D, E, F> {
-    /// Its path.
+    /// RTTs of its path.
     pub path: Measured,
     /// The state of its detector.
     pub detector: D,

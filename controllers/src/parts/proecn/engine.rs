@@ -25,7 +25,7 @@ pub enum Phase {
 /// One flow of [`ProEcn`](super::ProEcn).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
-    /// What it is doing.
+    /// Whether it waits, probes or is switched off.
     pub phase: Phase,
     /// Packets of the next train.
     pub packets: u32,
@@ -70,11 +70,11 @@ pub struct Outstanding {
     analyser: Analyser,
 }
 
-/// What became of a train.
+/// The result of a train.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Outcome {
     train: Outstanding,
-    /// Bit/s.
+    /// Available bandwidth, bit/s.
     available: f64,
     saturated: bool,
 }
@@ -95,7 +95,7 @@ impl State {
         }
     }
 
-    /// The train under way.
+    /// The train that waits for its answer; `None` between trains.
     #[must_use]
     #[inline]
     pub const fn outstanding(&self) -> Option<&Outstanding> {

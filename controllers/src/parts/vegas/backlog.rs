@@ -23,7 +23,7 @@ impl Rounding {
     }
 }
 
-/// What a round measured of the path.
+/// The path's delays, as the RTT samples of a round give them.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Delays {
     /// Round-trip time without queueing: BaseRTT, nanoseconds.

@@ -22,7 +22,7 @@ pub struct WindowHistory {
     rounds: u8,
 }
 
-/// What a round allows to conclude.
+/// Whether a round's window can be compared with an earlier one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Finding {
     /// Nothing: the window has not settled.
@@ -55,7 +55,7 @@ impl WindowHistory {
     }
 
     /// The datagram size changed: packets are multiplied by `ratio`.
-    pub fn resized(&mut self, ratio: f64) {
+    pub fn on_mtu_update(&mut self, ratio: f64) {
         if let Some(point) = &mut self.latest {
             point.cwnd *= ratio;
         }
@@ -64,7 +64,7 @@ impl WindowHistory {
 
 /// What a scheme's parameters make of two windows that can be compared.
 pub trait Gradient {
-    /// The step after them.
+    /// The step after `round`, whose window and the one before make `pair`.
     fn judge(&self, pair: &Pair, round: &RoundMeasurement) -> Step;
 }
 
@@ -85,8 +85,8 @@ impl<P: Gradient> StepRule<P> for ByGradient {
         }
     }
 
-    fn resized(history: &mut WindowHistory, ratio: f64) {
-        history.resized(ratio);
+    fn on_mtu_update(history: &mut WindowHistory, ratio: f64) {
+        history.on_mtu_update(ratio);
     }
 }
 
@@ -186,7 +186,7 @@ mod tests {
     fn another_datagram_size_leaves_the_bytes() {
         let mut history = WindowHistory::default();
         find(&mut history, &measurement(10.0, 100.0));
-        history.resized(0.5);
+        history.on_mtu_update(0.5);
         assert_eq!(find(&mut history, &measurement(5.0, 100.0)), None);
     }
 }

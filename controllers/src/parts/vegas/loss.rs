@@ -8,7 +8,7 @@ use crate::event::{EcnCe, PacketsAcked, PacketsLost};
 
 /// Tells congestion from what only looks like it, under parameters `P`.
 pub trait LossRule<P>: Debug + Send + Sync + 'static {
-    /// What it remembers.
+    /// Its state variables; `()` for none.
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// Packets were acknowledged. Losses found by the same ACK frame came before.

@@ -40,7 +40,7 @@ impl Round {
         *self = Round { start: self.start.map(|_| now), ..Round::default() };
     }
 
-    /// `bytes` were in flight.
+    /// Records `bytes` in flight, of which the round keeps the most.
     #[inline]
     pub fn saw(&mut self, bytes: u64) {
         self.in_flight = self.in_flight.max(bytes);
@@ -52,7 +52,7 @@ impl Round {
         (self.in_flight > 0).then_some(self.in_flight)
     }
 
-    /// An ACK found the window filled.
+    /// Records that an ACK found the window filled.
     #[inline]
     pub fn filled(&mut self) {
         self.used = true;
@@ -74,14 +74,14 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Takes a sample in.
+    /// Adds a sample, nanoseconds.
     #[inline]
     pub fn add(&mut self, ns: i64) {
         self.sum = self.sum.saturating_add(ns);
         self.count = self.count.saturating_add(1);
     }
 
-    /// The mean; none of nothing.
+    /// The mean; `None` without samples.
     #[must_use]
     pub fn get(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum as f64 / f64::from(self.count))

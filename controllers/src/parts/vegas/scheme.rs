@@ -27,7 +27,7 @@ pub trait Scheme: Debug + Send + Sync + 'static {
         NEEDS.and(<Self::Source as Source<Self::Params>>::NEEDS)
     }
 
-    /// Says of a decision what the window does not.
+    /// Sets what the window does not: codepoints, pacing.
     fn finish(params: &Self::Params, state: &StateOf<Self>, decision: &mut Decision)
     where
         Self: Sized,
@@ -36,7 +36,7 @@ pub trait Scheme: Debug + Send + Sync + 'static {
     }
 }
 
-/// What every Vegas scheme needs.
+/// Signals without which no Vegas scheme can run.
 pub const NEEDS: Signals = Signals::ACKS.and(Signals::LOSS);
 
 pub(super) type SourceMemory<S> = <<S as Scheme>::Source as Source<<S as Scheme>::Params>>::Memory;
@@ -61,13 +61,13 @@ pub struct State<B, T, L> {
     pub acting: bool,
     /// The latest backlog Δ, packets, and what it was estimated from.
     pub delta: Option<(f64, Delays)>,
-    /// What the source remembers.
+    /// State of the scheme's [`Source`].
     pub source: B,
-    /// What the step rule remembers.
+    /// State of the scheme's [`StepRule`].
     pub step: T,
-    /// What the loss rule remembers.
+    /// State of the scheme's [`LossRule`].
     pub loss: L,
-    /// The step rule's memory before the latest reduction.
+    /// The step rule's state before the latest reduction, for when its loss turns out spurious.
     pub(super) saved: T,
     /// The RTT sample of a frame whose acknowledgements are still to come.
     pub(super) sampled: Option<Span>,

@@ -9,7 +9,7 @@ use crate::{Signals, Span, Time};
 /// What one ACK frame measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Its arrival.
+    /// The time at which the frame arrived.
     pub now: Time,
     /// Its RTT sample, less the receiver's ACK delay.
     pub rtt: Option<Span>,
@@ -22,9 +22,9 @@ pub struct Frame<'a> {
 
 /// Measures the path, under parameters `P`.
 pub trait Source<P>: Debug + Send + Sync + 'static {
-    /// What it cannot work without.
+    /// Signals it cannot work without.
     const NEEDS: Signals;
-    /// What it remembers.
+    /// Its state variables.
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// An ACK frame arrived. Called after the round decision the frame may have set off:
@@ -61,7 +61,7 @@ pub(crate) fn signed(span: Span) -> i64 {
 #[derive(Debug)]
 pub struct RoundTrip;
 
-/// What [`RoundTrip`] remembers.
+/// State of [`RoundTrip`].
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RoundTripMemory {
     base: Option<Span>,
@@ -69,7 +69,7 @@ pub struct RoundTripMemory {
 }
 
 impl RoundTripMemory {
-    /// The least RTT ever.
+    /// The least RTT ever (BaseRTT); `None` before the first sample.
     #[must_use]
     pub fn base(&self) -> Option<Span> {
         self.base

@@ -5,10 +5,10 @@ use core::fmt::Debug;
 
 use super::{Common, Delays};
 
-/// What to do with the window.
+/// A change of the window, decided once per round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
-    /// Leave it.
+    /// Keep the window.
     Hold,
     /// Add this many packets over the next round, evenly over its ACKs; at most double.
     Grow(f64),
@@ -23,7 +23,7 @@ pub enum Step {
 pub struct RoundMeasurement {
     /// The backlog Δ, packets.
     pub delta: f64,
-    /// What it was estimated from.
+    /// The delays from which `delta` was estimated.
     pub delays: Delays,
     /// The window, packets.
     pub cwnd: f64,
@@ -36,18 +36,18 @@ pub trait StepRule<P>: Debug + Send + Sync + 'static {
     /// Whether it acts only every other round, holding in between, as slow start does
     /// (`spec: chan §6.3 V0, §13 A8`).
     const EVERY_OTHER: bool = false;
-    /// What it remembers.
+    /// Its state variables; `()` for none.
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// The step after a round.
     fn step(params: &P, memory: &mut Self::Memory, round: &RoundMeasurement) -> Step;
 
     /// The datagram size changed: windows remembered in packets are multiplied by `ratio`.
-    fn resized(memory: &mut Self::Memory, ratio: f64) {
+    fn on_mtu_update(memory: &mut Self::Memory, ratio: f64) {
         let _ = (memory, ratio);
     }
 
-    /// The memory when nothing learnt of the backlog applies any more.
+    /// The state after the flow could not fill its window, or reduced it: by default the initial one.
     fn unlearned(memory: Self::Memory) -> Self::Memory {
         let _ = memory;
         Self::Memory::default()

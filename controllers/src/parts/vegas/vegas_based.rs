@@ -147,7 +147,7 @@ impl<S: Scheme> VegasBased<S> {
         state.doubling = false;
     }
 
-    /// Nothing learnt so far applies to what comes now.
+    /// Stops growth and forgets the samples and steps of the rounds so far.
     fn unlearn(state: &mut StateOf<S>) {
         Self::hold(state);
         S::Source::clear(&mut state.source);
@@ -233,7 +233,7 @@ impl<S: Scheme> VegasBased<S> {
         if !state.doubling {
             state.incr = (state.incr * (state.window.mtu / before)).min(1.0);
         }
-        S::Step::resized(&mut state.step, before / state.window.mtu);
+        S::Step::on_mtu_update(&mut state.step, before / state.window.mtu);
     }
 }
 

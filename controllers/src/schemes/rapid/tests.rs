@@ -42,7 +42,7 @@ fn train(params: &Params, mut state: State, now: u64, spare: f64) -> (State, Vec
     (state, probes, sent_at)
 }
 
-fn hear(params: &Params, mut state: State, now: u64, probes: &[ProbeReceived]) -> State {
+fn feed(params: &Params, mut state: State, now: u64, probes: &[ProbeReceived]) -> State {
     for probe in probes {
         state = step(params, state, now, EventKind::ProbeReceived(*probe));
     }
@@ -52,7 +52,7 @@ fn hear(params: &Params, mut state: State, now: u64, probes: &[ProbeReceived]) -
 /// One train at `rate` over a path with `spare`: the rate after it.
 fn answered(params: &Params, rate: f64, spare: f64) -> f64 {
     let (state, probes, end) = train(params, steady(params, rate), 10 * MS, spare);
-    hear(params, state, end + 50 * MS, &probes).rate
+    feed(params, state, end + 50 * MS, &probes).rate
 }
 
 #[test]
@@ -110,10 +110,10 @@ fn slow_start_doubles_trains_per_round_trip_and_ends_with_sixteen() {
             sizes.push(plan.packets);
         }
         let (after, probes, end) = train(&params, state, now, 1e12);
-        state = hear(&params, after, end + MS, &probes);
+        state = feed(&params, after, end + MS, &probes);
         // The next train ends the reading of one that was shorter than it.
         let next = ProbeReceived { train: state.plan.id, index: 0, ..probes[0] };
-        state = hear(&params, state, end + MS, &[next]);
+        state = feed(&params, state, end + MS, &[next]);
         state.reading = None;
         assert!(state.rate <= 1.01 * plan.chirp().max_rate() && state.rate >= plan.min_rate);
         now = end;
@@ -130,7 +130,7 @@ fn slow_start_ends_when_a_train_has_found_less_than_its_highest_rate() {
     state.next_train(&params, Time(1));
     let (after, probes, end) = train(&params, state, 10 * MS, 2e6);
     assert_eq!(after.start, Some(8));
-    let state = hear(&params, after, end + MS, &probes);
+    let state = feed(&params, after, end + MS, &probes);
     assert_eq!(state.start, None);
 }
 
@@ -142,9 +142,9 @@ fn a_loss_halves_the_rate_once_and_voids_the_trains_before_it() {
     let cut = step(&params, state, end + MS, EventKind::PacketsLost(lost(Time(11 * MS))));
     assert_eq!(cut.rate, 5e6);
     assert_eq!(step(&params, cut, end + 2 * MS, EventKind::PacketsLost(lost(Time(12 * MS)))).rate, 5e6);
-    assert_eq!(hear(&params, cut, end + 50 * MS, &probes).rate, 5e6, "began before the loss");
+    assert_eq!(feed(&params, cut, end + 50 * MS, &probes).rate, 5e6, "began before the loss");
     let (state, probes, end) = train(&params, cut, end + 2 * MS, 8e6);
-    let rate = hear(&params, state, end + 50 * MS, &probes).rate;
+    let rate = feed(&params, state, end + 50 * MS, &probes).rate;
     assert!((7.4e6..=8e6).contains(&rate), "{rate}");
 }
 
@@ -154,7 +154,7 @@ fn a_train_with_a_hole_is_read_up_to_it() {
     let params = Params::default();
     let (state, mut probes, end) = train(&params, steady(&params, 10e6), 10 * MS, 1e9);
     probes.remove(10);
-    let rate = hear(&params, state, end + 50 * MS, &probes).rate;
+    let rate = feed(&params, state, end + 50 * MS, &probes).rate;
     assert_close(rate, state_rate(10), 1e-3);
 }
 
@@ -171,7 +171,7 @@ fn a_train_that_had_to_wait_for_data_shows_nothing() {
     for probe in &mut probes[12..] {
         probe.sent_at.0 += 40 * MS;
     }
-    assert_eq!(hear(&params, state, end + 90 * MS, &probes).rate, 10e6);
+    assert_eq!(feed(&params, state, end + 90 * MS, &probes).rate, 10e6);
 }
 
 #[test]
@@ -231,7 +231,7 @@ proptest! {
         if let Some(missing) = missing {
             probes.remove(missing);
         }
-        let after = hear(&params, state, end + 50 * MS, &probes);
+        let after = feed(&params, state, end + 50 * MS, &probes);
         let least = chirp.min_rate.min(rate).max(8.0 * f64::from(MTU) / 0.05);
         prop_assert!(after.rate >= 0.99 * least && after.rate <= 1.01 * chirp.max_rate().max(least));
     }

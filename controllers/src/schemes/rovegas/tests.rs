@@ -17,7 +17,7 @@ fn reported(rtt: u64, forward: u64, backward: u64) -> Measured {
     Measured { queueing: Some(queueing), ..trip(rtt * MS) }
 }
 
-fn hear(params: &Params, memory: &mut Memory, measured: Measured) {
+fn feed(params: &Params, memory: &mut Memory, measured: Measured) {
     let ack = crate::event::PacketsAcked { queueing: measured.queueing, ..acked(1, Time(0)) };
     let frame = Frame { now: Time(0), rtt: Some(Span(measured.rtt)), acked: Some(&ack), counts: true };
     RouterTimes::on_event(params, memory, &frame);
@@ -50,7 +50,7 @@ fn vectors() {
 #[test]
 fn an_over_reported_round_has_no_backlog() {
     let mut memory = Memory::default();
-    hear(&Params::paper(), &mut memory, reported(120, 0, 0));
+    feed(&Params::paper(), &mut memory, reported(120, 0, 0));
     memory.mean = Mean::default();
     memory.mean.add(signed(Span(115 * MS)));
     let delays = RouterTimes::round(&Params::paper(), &mut memory).unwrap();
@@ -71,20 +71,20 @@ fn the_base_follows_its_policy() {
         let params = Params { base_policy, base_rounds: 3, ..Params::default() };
         let mut memory = Memory::default();
         let mut bases = expected;
-        hear(&params, &mut memory, reported(120, 15, 5));
+        feed(&params, &mut memory, reported(120, 15, 5));
         bases[0] = base(&memory);
         // A longer route.
-        hear(&params, &mut memory, reported(170, 10, 10));
+        feed(&params, &mut memory, reported(170, 10, 10));
         bases[1] = base(&memory);
         // No report: a plain minimum.
-        hear(&params, &mut memory, trip(200 * MS));
+        feed(&params, &mut memory, trip(200 * MS));
         bases[2] = base(&memory);
         for _ in 0..3 {
             RouterTimes::round(&params, &mut memory);
         }
-        hear(&params, &mut memory, reported(180, 10, 10));
+        feed(&params, &mut memory, reported(180, 10, 10));
         bases[3] = base(&memory);
-        hear(&params, &mut memory, trip(90 * MS));
+        feed(&params, &mut memory, trip(90 * MS));
         bases[4] = base(&memory);
         assert_eq!(bases, expected, "{base_policy:?}");
     }
@@ -95,11 +95,11 @@ fn a_windowed_base_is_remembered_for_so_many_rounds() {
     for rounds in [1, 5, 10, 20, 100] {
         let params = Params { base_policy: BasePolicy::Windowed, base_rounds: rounds, ..Params::default() };
         let mut memory = Memory::default();
-        hear(&params, &mut memory, reported(100, 0, 0));
+        feed(&params, &mut memory, reported(100, 0, 0));
         let mut lasted = 0;
         while {
             RouterTimes::round(&params, &mut memory);
-            hear(&params, &mut memory, reported(150, 0, 0));
+            feed(&params, &mut memory, reported(150, 0, 0));
             base(&memory) == 100
         } {
             lasted += 1;
@@ -116,10 +116,10 @@ fn a_report_of_more_than_the_rtt_is_not_believed() {
     for measured in
         [reported(100, 50, 50), reported(100, 0, 101), Measured { queueing: Some(forever), ..trip(100 * MS) }]
     {
-        hear(&params, &mut memory, measured);
+        feed(&params, &mut memory, measured);
         assert_eq!((base(&memory), memory.queued), (100, None));
     }
-    hear(&params, &mut memory, reported(100, 50, 49));
+    feed(&params, &mut memory, reported(100, 50, 49));
     assert_eq!(base(&memory), 1);
 }
 
@@ -173,7 +173,7 @@ fn it_needs_reports_unless_told_otherwise() {
 #[test]
 fn it_shows_both_queues() {
     let mut memory = Memory::default();
-    hear(&Params::default(), &mut memory, reported(100, 4, 40));
+    feed(&Params::default(), &mut memory, reported(100, 4, 40));
     let mut shown = std::vec::Vec::new();
     RouterTimes::inspect(&memory, &mut |name, value| shown.push((name, value)));
     assert_eq!(shown, [("q_f_ms", 4.0), ("q_b_ms", 40.0)]);
