@@ -217,24 +217,24 @@ impl State {
         let Some(standing) = self.delays.standing() else { return };
         // λ ≤ λt = 1/(δ·dq), without the division.
         let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;
-        let units = (acked.bytes as f64 / self.window.mtu).min(self.window.cwnd);
+        let packets = (acked.bytes as f64 / self.window.mtu).min(self.window.cwnd);
         if self.slow_start {
             self.slow_start = below;
             if below && !acked.app_limited {
-                self.grow(params, units);
+                self.grow(params, packets);
             }
         }
         if self.velocity.since.is_none_or(|since| acked.newest_sent_at >= since) {
             self.end_round(now);
         }
         if !self.slow_start {
-            self.steer(params, units, below, acked.app_limited);
+            self.steer(params, packets, below, acked.app_limited);
         }
     }
 
     /// `v/(δ·cwnd)` per packet, towards the target rate (Copa §2.1 step 3).
     #[inline]
-    fn steer(&mut self, params: &Params, units: f64, below: bool, app_limited: bool) {
+    fn steer(&mut self, params: &Params, packets: f64, below: bool, app_limited: bool) {
         let direction = if below { Direction::Up } else { Direction::Down };
         if direction != self.velocity.direction {
             // What was gathered the other way does not carry over.
@@ -242,7 +242,7 @@ impl State {
             self.velocity.rounds = 0;
             self.velocity.direction = direction;
         }
-        let step = (self.velocity.value * self.inverse_delta / self.window.cwnd).min(1.0) * units;
+        let step = (self.velocity.value * self.inverse_delta / self.window.cwnd).min(1.0) * packets;
         if !below {
             self.window.lower(&params.base(), self.window.cwnd - step);
         } else if !app_limited {

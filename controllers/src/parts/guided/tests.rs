@@ -240,11 +240,11 @@ proptest! {
                     }
                     if !before.window.in_slow_start() {
                         let spare = before.scheme.guide.available().unwrap_or(0.0) * 0.1 / 8000.0;
-                        let units = f64::from(packets) / was;
+                        let windows = f64::from(packets) / was;
                         let rounding = 1e-9 * now;
-                        prop_assert!(now - was <= (0.5 * spare).max(1.0) * units + rounding, "I5");
+                        prop_assert!(now - was <= (0.5 * spare).max(1.0) * windows + rounding, "I5");
                         let target = before.scheme.guide.reference + spare;
-                        prop_assert!(!params.cap_to_target || now <= target.max(was + units) + rounding, "I8");
+                        prop_assert!(!params.cap_to_target || now <= target.max(was + windows) + rounding, "I8");
                     }
                 }
                 Act::Congest => {
