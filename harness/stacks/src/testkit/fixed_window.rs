@@ -49,7 +49,7 @@ fn examine(stack: Runner, packets: u32) {
     let mut most = 0.0_f64;
     for record in records {
         let event: Value = serde_json::from_slice(record).unwrap();
-        let acked = &event["data"]["event"]["what"]["acked"];
+        let acked = &event["data"]["event"]["kind"]["packets_acked"];
         if let Some(bytes) = acked["in_flight_before"].as_f64() {
             most = most.max(bytes);
         }
