@@ -116,6 +116,6 @@ fn every_native_controller_runs_and_others_are_refused() {
     }
     let text = format!("{LINK}[[flow]]\ncontroller = \"native:vegas\"");
     let scenario = Scenario::read("test", &text, None).unwrap();
-    let error = format!("{:?}", quiche().run(&scenario, None, &|_| false).unwrap_err());
+    let error = quiche().run(&scenario, None, &|_| false).unwrap_err().to_string();
     assert!(error.contains("expected native:reno, native:cubic, native:bbr2"), "{error}");
 }
