@@ -533,14 +533,14 @@ fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     );
     let (before, _) = modelled(&file);
     let (after, lines) = modelled(&out);
-    for kind in ["Sent", "Lost", "Controller"] {
+    for kind in ["PacketSent", "PacketLost", "Controller"] {
         assert_eq!(before[kind], after[kind], "{kind}: {:?}", done.omitted);
     }
     // Of packets that share a datagram, the log tells the length of the first only.
     let unmeasured = done.omitted["packets without a length, which qvis leaves out"];
-    assert_eq!(before["Received"] - unmeasured, after["Received"]);
+    assert_eq!(before["PacketReceived"] - unmeasured, after["PacketReceived"]);
     let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
-    assert!(after["Metrics"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");
+    assert!(after["MetricsUpdated"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");
     let (out, _) = converted(&file, to(Profile::Ietf, Layout::Sequence));
     let report = lint(out.as_slice(), Profile::Ietf);
     assert_eq!(report.counts.into_keys().collect::<Vec<_>>(), [Rule::RawLength], "lengths are not made up");

@@ -91,7 +91,8 @@ fn every_trace_is_read_whole() {
     for entry in std::fs::read_dir(&folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        if name == "MANIFEST.md" || name.contains("netlog") {
+        // The script counts plain files of whole records.
+        if name == "MANIFEST.md" || name.contains("netlog") || name.ends_with(".gz") {
             continue;
         }
         files += 1;
