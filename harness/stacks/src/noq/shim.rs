@@ -20,13 +20,16 @@ use super::api::TappedKey;
 use crate::driver::native::NativeDecision;
 use crate::quinn_api::Observed;
 
-pub use windlass_noq::{Factory, STACK};
+pub use windlass_noq::{Factory, PROVIDES, STACK};
 
 /// How a connection ID is handed to cryptography.
 pub type ConnectionIdArg<'a> = ConnectionId;
 
 /// How a client's configuration is called to start a session.
 pub type Starter<'a, T> = &'a T;
+
+/// What results of runs over UDP sockets call it.
+pub const LIVE_NAME: &str = "noq-wire";
 
 /// Its own controllers.
 pub const NATIVES: &[&str] = &["newreno", "cubic", "bbr3"];

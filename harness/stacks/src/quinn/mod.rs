@@ -34,12 +34,10 @@ mod api {
     crate::quinn_api::implement_quinn_api!(Quinn);
 }
 
-use windlass_controllers::{Signals, Time};
-use windlass_simulator::outcome::Outcome;
+use windlass_controllers::Time;
 use windlass_simulator::scenario::Scenario;
 
-use crate::quinn_api::{self, Driver};
-use crate::stack::Stack;
+use crate::quinn_api;
 use crate::wire::Report;
 use crate::{OpenLog, RunError};
 
@@ -49,46 +47,10 @@ pub use shim::NATIVES;
 #[derive(Clone, Copy, Debug)]
 pub struct Quinn;
 
-impl Stack for Quinn {
-    fn name(&self) -> &'static str {
-        windlass_quinn::STACK
-    }
-
-    fn live_name(&self) -> &'static str {
-        "quinn-wire"
-    }
-
-    fn provides(&self) -> Signals {
-        windlass_quinn::PROVIDES
-    }
-
-    fn natives(&self) -> &'static [&'static str] {
-        NATIVES
-    }
-
-    fn run(
-        &self,
-        scenario: &Scenario,
-        log: &mut OpenLog<'_>,
-        stop: &dyn Fn(Time) -> bool,
-    ) -> Result<Outcome, RunError> {
-        Driver::<Quinn>::run(scenario, log, stop)
-    }
-
-    fn run_live(
-        &self,
-        scenario: &Scenario,
-        log: &mut OpenLog<'_>,
-        stop: &dyn Fn(Time) -> bool,
-    ) -> Result<Outcome, RunError> {
-        run_live(scenario, log, stop).map(|report| report.outcome)
-    }
-}
-
 /// Runs a scenario over UDP sockets, and says how late its link was besides.
 ///
 /// # Errors
-/// Those of [`Stack::run_live`].
+/// Those of [`Stack::run_live`](crate::stack::Stack::run_live).
 pub fn run_live(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     quinn_api::run_live::<Quinn>(scenario, log, stop)
 }

@@ -12,7 +12,7 @@ macro_rules! implement_quinn_api {
 
         use bytes::{Bytes, BytesMut};
         use windlass_adapter::{ChoiceError, Groups, Recorder};
-        use windlass_controllers::{Algorithm, Path};
+        use windlass_controllers::{Algorithm, Path, Signals};
         use windlass_network::Codepoint;
         use windlass_qlog::PacketType;
         use windlass_simulator::scenario::FlowSpec;
@@ -54,6 +54,8 @@ macro_rules! implement_quinn_api {
 
         impl QuinnApi for $stack {
             const NAME: &'static str = shim::STACK;
+            const LIVE_NAME: &'static str = shim::LIVE_NAME;
+            const PROVIDES: Signals = shim::PROVIDES;
             const NATIVES: &'static [&'static str] = shim::NATIVES;
             type Endpoint = Endpoint;
             type Handle = ConnectionHandle;

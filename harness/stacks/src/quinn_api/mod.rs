@@ -18,13 +18,16 @@ use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use windlass_adapter::{ChoiceError, Groups, Recorder};
-use windlass_controllers::{Algorithm, Path};
+use windlass_controllers::{Algorithm, Path, Signals, Time};
 use windlass_network::Codepoint;
-use windlass_simulator::scenario::{AckPolicy, FlowSpec};
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::{AckPolicy, FlowSpec, Scenario};
 
 use crate::driver::native::NativeDecision;
 use crate::driver::sender_log::SenderLog;
+use crate::stack::Stack;
 use crate::wire;
+use crate::{OpenLog, RunError};
 
 pub(crate) use implement::implement_quinn_api;
 pub(crate) use live::run_live;
@@ -36,6 +39,10 @@ pub(crate) use tls::{KeyObserver, PacketTap, TlsConfigs, tls_configs};
 pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// The stack's name in results.
     const NAME: &'static str;
+    /// Its name in results of runs over UDP sockets.
+    const LIVE_NAME: &'static str;
+    /// The signals it gives a controller.
+    const PROVIDES: Signals;
     /// Its own controllers.
     const NATIVES: &'static [&'static str];
 
@@ -196,6 +203,42 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
 
     /// Stores what a native controller decided.
     fn note(decision: &NativeDecision, native: &Self::Controller);
+}
+
+impl<Q: QuinnApi> Stack for Q {
+    fn name(&self) -> &'static str {
+        Q::NAME
+    }
+
+    fn live_name(&self) -> &'static str {
+        Q::LIVE_NAME
+    }
+
+    fn provides(&self) -> Signals {
+        Q::PROVIDES
+    }
+
+    fn natives(&self) -> &'static [&'static str] {
+        Q::NATIVES
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        Driver::<Q>::run(scenario, log, stop)
+    }
+
+    fn run_live(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        run_live::<Q>(scenario, log, stop).map(|report| report.outcome)
+    }
 }
 
 /// What a connection tells the application.
