@@ -100,3 +100,8 @@ pub use parts::window_controller::WindowController;
 pub use parts::window_scheme::{Flow, WindowScheme};
 pub use signals::Signals;
 pub use time::{Span, Time};
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

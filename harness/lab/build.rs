@@ -32,15 +32,22 @@ fn main() {
 
 fn hash(sources: &[&str]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-    for source in sources {
+    // FNV-1a.
+    let mut add = |bytes: &[u8]| {
+        for byte in bytes {
+            hash = (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+        }
+    };
+    // In a published package the other crates' sources are not beside it; then their common version stands for them.
+    add(env!("CARGO_PKG_VERSION").as_bytes());
+    for source in sources.iter().filter(|source| Path::new(source).exists()) {
         println!("cargo:rerun-if-changed={source}");
         for file in files(Path::new(source)) {
             let name = file.to_string_lossy().replace('\\', "/");
             let content = fs::read(&file).unwrap_or_default();
-            // FNV-1a.
-            for byte in name.bytes().chain([0]).chain(content) {
-                hash = (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-            }
+            add(name.as_bytes());
+            add(&[0]);
+            add(&content);
         }
     }
     hash

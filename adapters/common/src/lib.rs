@@ -49,5 +49,14 @@ pub use peer::Peer;
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};
 
-#[doc(hidden)]
-pub use windlass_controllers::{Algorithm, ConfiguredController, Path};
+pub use windlass_controllers;
+pub use windlass_controllers::{
+    Algorithm, ConfiguredController, Controller, Decision, Event, EventKind, Path, Signals, Static, Time,
+};
+#[cfg(feature = "qlog")]
+pub use windlass_qlog;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

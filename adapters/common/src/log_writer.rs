@@ -156,10 +156,10 @@ impl Shared {
             Job::Write { file, bytes, name } => {
                 let path = self.directory.join(&*name);
                 let open = files.entry(file).or_insert_with(|| self.report_error(&path, File::create_new(&path)));
-                if let Some(opened) = open
-                    && self.report_error(&path, opened.write_all(&bytes)).is_none()
-                {
-                    *open = None;
+                if let Some(opened) = open {
+                    if self.report_error(&path, opened.write_all(&bytes)).is_none() {
+                        *open = None;
+                    }
                 }
             }
         }

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use windlass_controllers::{Algorithm, Decision, Event, EventKind};
 
 use crate::step::{Entry, ReadError, Start, Step, Steps, fields};
-use crate::{Flow, Groups, Recorder, StateVariables};
+use crate::{Flow, GroupStep, Groups, Recorder, StateVariables};
 
 /// What came of replaying one log.
 #[derive(Debug)]
@@ -129,9 +129,11 @@ pub fn replay<R: BufRead>(logs: Vec<R>) -> Vec<Outcome> {
         }
     }
     let end = |mut log: Replayed<R>| {
-        let waits = log.waits_for_group();
+        let waits = log.next_group_step();
         log.outcome.take().unwrap_or(match waits {
-            Some(group) => Outcome::Missing { group, step: next_steps.get(&group).copied().unwrap_or(0) },
+            Some(GroupStep { group, .. }) => {
+                Outcome::Missing { group, step: next_steps.get(&group).copied().unwrap_or(0) }
+            }
             None => Outcome::NoSteps,
         })
     };
@@ -144,19 +146,17 @@ impl<R: BufRead> Replayed<R> {
         Replayed { entries, start: None, flow: None, latest: Latest::default(), steps: 0, outcome: None }
     }
 
-    /// The group whose steps the next one waits for.
-    fn waits_for_group(&mut self) -> Option<u64> {
+    /// The group the next entry is a step of, and the number of the step there.
+    fn next_group_step(&mut self) -> Option<GroupStep> {
         match self.entries.peek() {
-            Some(Ok(Entry::Step(step, _))) => step.group_step.map(|step| step.group),
+            Some(Ok(Entry::Step(step, _))) => step.group_step,
             _ => None,
         }
     }
 
     /// Takes the next entry if it is the next step of its group; returns whether it did.
     fn advance(&mut self, groups: &Groups<Algorithm, u64>, next_steps: &mut BTreeMap<u64, u64>) -> bool {
-        if let Some(Ok(Entry::Step(step, _))) = self.entries.peek()
-            && let Some(at) = step.group_step
-        {
+        if let Some(at) = self.next_group_step() {
             let next = next_steps.entry(at.group).or_default();
             if at.step != *next {
                 return false;

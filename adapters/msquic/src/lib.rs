@@ -40,11 +40,11 @@ pub use definition::{Definition, define_as};
 #[cfg(feature = "native")]
 pub use native::{RegisterError, add_catalogue, configure, load, register, register_as, set_default};
 pub use plugin::plugin;
-pub use windlass_adapter::config::{Config, ConfigError, Peer};
-pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
-pub use windlass_controllers::{Algorithm, ConfiguredController, Static};
-
-use windlass_controllers::Signals;
+pub use windlass_adapter;
+pub use windlass_adapter::config::{Config, ConfigError};
+pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
+pub use windlass_controllers;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Signals, Static};
 
 /// The stack's name in errors and logs.
 pub const STACK: &str = "msquic";

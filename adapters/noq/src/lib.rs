@@ -10,6 +10,9 @@
 //! # Ok::<(), windlass_noq::ChoiceError>(())
 //! ```
 //!
+//! A controller of one's own implements [`windlass_controllers::Controller`]; [`Static`] and
+//! [`Factory::new`] plug it in.
+//!
 //! noq makes a controller for every path of a connection; each is a flow of its own, and
 //! all paths of the connections of one factory are in its group, if it has one.
 //!
@@ -43,15 +46,14 @@
 mod controller;
 
 pub use controller::Controller;
+pub use windlass_adapter;
 #[cfg(feature = "config")]
-pub use windlass_adapter::config::{Config, ConfigError, Peer};
-pub use windlass_adapter::{ChoiceError, Flow, Groups, Recorder, StateVariables};
+pub use windlass_adapter::config::{Config, ConfigError};
+pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, Peer, Recorder, StateVariables};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};
 pub use windlass_controllers;
-pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Static};
-
-use windlass_controllers::Signals;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Signals, Static};
 
 /// The stack's name in errors and logs.
 pub const STACK: &str = "noq";

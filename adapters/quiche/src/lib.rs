@@ -44,13 +44,12 @@ pub use definition::Definition;
 pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
+pub use windlass_adapter;
+pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};
 pub use windlass_controllers;
-pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Static};
-
-use windlass_controllers::Signals;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Signals, Static};
 
 /// The stack's name in errors and logs.
 pub const STACK: &str = "quiche";

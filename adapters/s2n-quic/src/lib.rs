@@ -8,6 +8,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! A controller of one's own implements [`windlass_controllers::Controller`]; [`Static`] and
+//! [`Endpoint::new`] plug it in.
+//!
 //! # What s2n-quic 1.91 cannot do
 //!
 //! * **Of an ACK frame only the newest packet is named**, together with the bytes of all.
@@ -44,15 +47,14 @@ pub use endpoint::Endpoint;
 pub use packet::PacketInfo;
 #[cfg(feature = "qlog")]
 pub use qlog::{Connection, NewConnection, Output, Qlog};
+pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter::{ChoiceError, Flow, Groups, NewFlow, Recorder, StateVariables};
+pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, Report};
 pub use windlass_controllers;
-pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Static};
-
-use windlass_controllers::Signals;
+pub use windlass_controllers::{Algorithm, ConfiguredController, Decision, Event, EventKind, Path, Signals, Static};
 
 /// The stack's name in errors and logs.
 pub const STACK: &str = "s2n-quic";

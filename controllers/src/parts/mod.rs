@@ -8,32 +8,34 @@
 //! * [`vegas`]: delay-based schemes that keep a backlog.
 //! * [`compose`]: a detector, an estimator and a flow control put together.
 //!
-//! The rest are measurements and arithmetic these use: their interfaces follow the schemes.
+//! Public for the parameters of schemes that are declared in them: [`chirp`], [`competition`],
+//! [`early`], [`guided`], [`high_speed`], [`proecn`], [`weighted`]; their other items follow the
+//! schemes.
 
-pub mod ack_rate;
+pub(crate) mod ack_rate;
 pub mod base;
 pub mod chirp;
 pub mod competition;
 pub mod compose;
-pub mod cubic_curve;
-pub mod delay_signal;
+pub(crate) mod cubic_curve;
+pub(crate) mod delay_signal;
 pub mod early;
 pub mod guided;
 pub mod high_speed;
-pub mod marks;
-pub mod minima;
-pub mod parallel;
+pub(crate) mod marks;
+pub(crate) mod minima;
+pub(crate) mod parallel;
 pub mod proecn;
-pub mod queueing_delay;
-pub mod rate_sample;
+pub(crate) mod queueing_delay;
+pub(crate) mod rate_sample;
 pub mod recovery;
-pub mod smooth_rtt;
-pub mod splitmix;
+pub(crate) mod smooth_rtt;
+pub(crate) mod splitmix;
 pub mod start_up;
-pub mod utilization;
+pub(crate) mod utilization;
 pub mod vegas;
 pub mod weighted;
 pub mod window;
 pub mod window_controller;
 pub mod window_scheme;
-pub mod windowed;
+pub(crate) mod windowed;

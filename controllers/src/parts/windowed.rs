@@ -71,18 +71,6 @@ impl<const N: usize> WindowedMax<N> {
     pub fn update(&mut self, count: u64, window: u64, value: i64) -> i64 {
         self.0.update(Time(count), Some(Span(window)), value.saturating_neg()).saturating_neg()
     }
-
-    /// The maximum as of the latest update; `None` before the first.
-    #[must_use]
-    #[inline]
-    pub fn get(&self) -> Option<i64> {
-        self.0.get().map(i64::saturating_neg)
-    }
-
-    /// Forgets everything.
-    pub fn reset(&mut self) {
-        self.0.reset();
-    }
 }
 
 #[cfg(test)]

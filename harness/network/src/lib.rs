@@ -59,3 +59,8 @@ pub use red::{Ramp, RedSpec};
 pub use stats::LinkStats;
 pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, StepSpec, Topology, TopologyError};
 pub use traffic::{Pattern, Redraw, TrafficSpec};
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -138,9 +138,7 @@ impl Link {
     /// Takes note of transmissions that started until `now`.
     #[inline]
     fn advance(&mut self, now: u64) {
-        while let Some(entry) = self.ring.get(self.first_waiting)
-            && entry.start <= now
-        {
+        while let Some(entry) = self.ring.get(self.first_waiting).filter(|entry| entry.start <= now) {
             self.waiting_bytes -= u64::from(entry.packet.bytes);
             self.first_waiting += 1;
         }

@@ -142,11 +142,11 @@ impl Network {
     #[inline]
     pub fn poll_into(&mut self, now: Time, delivery: &mut Delivery) -> bool {
         loop {
-            if !self.pending.is_empty()
-                && let Some(first) = self.pending.pop_front()
-            {
-                *delivery = first;
-                return true;
+            if !self.pending.is_empty() {
+                if let Some(first) = self.pending.pop_front() {
+                    *delivery = first;
+                    return true;
+                }
             }
             let (at, source) = self.event_queue.first();
             if at > now.0 || at == u64::MAX {

@@ -6,3 +6,8 @@ pub mod measure;
 pub mod outcome;
 pub mod scenario;
 pub mod sim;
+
+/// The README's example.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

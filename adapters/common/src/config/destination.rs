@@ -39,9 +39,8 @@ impl Destination {
         if let Ok(address) = text.parse::<SocketAddr>() {
             return Ok(Destination { host: Host::single(address.ip()), port: Some(address.port()) });
         }
-        if let Some((address, prefix)) = text.split_once('/')
-            && let Ok(address) = address.parse::<IpAddr>()
-        {
+        let prefixed = text.split_once('/').and_then(|(address, prefix)| Some((address.parse().ok()?, prefix)));
+        if let Some((address, prefix)) = prefixed {
             return Ok(Destination { host: Host::network(address, prefix)?, port: None });
         }
         let (host, port) = match text.rsplit_once(':') {
