@@ -63,7 +63,8 @@ pub enum EventKind {
     /// Losses span the persistent-congestion period (`RFC 9002 §7.6`). Replaces the
     /// `PacketsLost` of the batch that established it.
     PersistentCongestion(PacketsLost),
-    /// Everything in the latest recovery period was lost only in appearance.
+    /// All packets of a loss episode arrived after all. Takes back the response to them, if it
+    /// is the latest one and no mark came since.
     SpuriousLoss(SpuriousLoss),
     /// The maximum datagram size changed; bytes.
     #[cfg_attr(feature = "serde", serde(alias = "mtu"))]
@@ -547,7 +548,12 @@ impl PacketsLost {
     }
 }
 
-/// A congestion response that a late ACK showed to be unfounded.
+/// A loss episode, all packets of which a late ACK reports as received.
+///
+/// Only the response to those packets may be taken back. A response to CE marks is final, as is
+/// one to losses and marks together: what was marked met a congested queue, whether a packet
+/// beside it was lost or not. A later response is not taken back for an earlier one's losses;
+/// `newest_sent_at` tells which response is meant.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]

@@ -59,9 +59,14 @@ impl Episode {
     /// Ends the episode if it began more than `span` before `now`.
     pub(crate) fn expire(&mut self, now: Time, span: Span) {
         if now.since(self.found_at) > span {
-            self.missing.clear();
-            self.overflowed = false;
+            self.end();
         }
+    }
+
+    /// Ends the episode: what is missing of it no longer matters.
+    pub(crate) fn end(&mut self) {
+        self.missing.clear();
+        self.overflowed = false;
     }
 
     /// Bounds of the missing packets' numbers; `None` if none is missing.
@@ -167,6 +172,16 @@ mod tests {
         assert_eq!(episode.on_ack_frame(&|number| number == 9), Some(Time(13)));
         assert_eq!(episode.on_ack_frame(&|_| true), None, "reported once");
         assert_eq!(episode.missing(), None);
+    }
+
+    #[test]
+    fn an_episode_that_ended_is_not_reported() {
+        let mut episode = Episode::default();
+        episode.on_packet_lost(Time(100), 7, Time(10));
+        episode.end();
+        assert_eq!((episode.missing(), episode.on_ack_frame(&|_| true)), (None, None));
+        episode.on_packet_lost(Time(110), 8, Time(12));
+        assert_eq!(episode.on_ack_frame(&|_| true), Some(Time(12)), "the next is one of its own");
     }
 
     #[test]

@@ -272,6 +272,10 @@ impl<E: ConfiguredController> Path<E> {
         if newest.is_some() {
             frame.add_ecn_ce(marks);
         }
+        if frame.is_congested() {
+            // The response to a mark is final.
+            self.episode.end();
+        }
         for lost in event.lost.iter().filter(|lost| lost.bytes() > 0) {
             let losses = frame.lost();
             losses.add(lost.bytes() as u64, self.clock.time(lost.sent_at()));

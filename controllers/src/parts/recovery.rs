@@ -3,9 +3,11 @@
 //!
 //! The start of a [`RecoveryPeriod`] is the one response to all losses and marks of a flight.
 //! The window and threshold it found are kept until it is certain: losses that turn out
-//! spurious restore them, and so does a rollback where a scheme has one. Schemes that keep
-//! state of their own for that wrap it in [`Undoable`].
+//! spurious restore them, and so does a rollback where a scheme has one. A mark makes the
+//! response certain, and so does a later one: what it answered is another's affair. Schemes
+//! that keep state of their own for that wrap it in [`Undoable`].
 
+use crate::event::SpuriousLoss;
 use crate::parts::base::Base;
 use crate::parts::window::Window;
 use crate::{EventKind, Time};
@@ -108,8 +110,9 @@ pub(super) struct Undo {
     ever_reduced: bool,
     /// The response lowered the threshold only.
     threshold_only: bool,
-    /// Packets lost with it and since; all there can be once there was a mark.
-    lost: u32,
+    /// From the response before it to this one, µs; the type's end where there was none, or it
+    /// was so long ago.
+    since_earlier: u32,
 }
 
 impl Window {
@@ -141,13 +144,15 @@ impl Window {
     }
 
     fn respond(&mut self, now: Time, ssthresh: f64, threshold_only: bool) {
+        let since_earlier = self.recovery.start().and_then(|start| u32::try_from(now.since(start).0 / 1000).ok());
+        self.lost = 0;
         self.undo = Some(Undo {
             cwnd: self.cwnd,
             ssthresh: self.ssthresh,
             reduced: self.reduced,
             ever_reduced: self.ever_reduced,
             threshold_only,
-            lost: 0,
+            since_earlier: since_earlier.unwrap_or(u32::MAX),
         });
         self.ssthresh = ssthresh.max(2.0);
         self.recovery.begin(now);
@@ -171,9 +176,19 @@ impl Window {
         self.undo = None;
     }
 
-    /// Takes the latest response back: what it answered was not lost. A window that has
-    /// outgrown the one a response lowered stays as it is (`RFC 9438 §4.9.2`). Returns
-    /// whether anything was restored.
+    /// Takes the latest response back if the losses it answered were spurious. Those of an
+    /// earlier response change nothing. Returns whether anything was restored.
+    pub fn on_spurious_loss(&mut self, spurious: &SpuriousLoss) -> bool {
+        let answered = |saved: Undo| {
+            let since_earlier = 1000 * u64::from(saved.since_earlier);
+            let start = self.recovery.start().unwrap_or(Time::ZERO);
+            saved.since_earlier == u32::MAX || spurious.newest_sent_at.0.saturating_add(since_earlier) > start.0
+        };
+        self.undo.is_some_and(answered) && self.undo()
+    }
+
+    /// Takes the latest response back. A window that has outgrown the one a response lowered
+    /// stays as it is (`RFC 9438 §4.9.2`). Returns whether anything was restored.
     pub fn undo(&mut self) -> bool {
         let Some(saved) = self.undo.take() else { return false };
         self.recovery.close();
@@ -190,13 +205,8 @@ impl Window {
     /// Counts the losses the latest response answers, and those since.
     #[inline]
     pub fn count_lost(&mut self, kind: &EventKind) {
-        let packets = match kind {
-            EventKind::PacketsLost(lost) => lost.packets,
-            EventKind::EcnCe(_) => u32::MAX,
-            _ => return,
-        };
-        if let Some(saved) = &mut self.undo {
-            saved.lost = saved.lost.saturating_add(packets);
+        if let EventKind::PacketsLost(lost) = kind {
+            self.lost = self.lost.saturating_add(lost.packets);
         }
     }
 
@@ -205,7 +215,7 @@ impl Window {
     #[must_use]
     pub fn lost_little(&self, part: f64) -> bool {
         let few = ((part * self.cwnd) as u32).max(2);
-        self.undo.is_some_and(|saved| saved.cwnd >= saved.ssthresh && (1..few).contains(&saved.lost))
+        self.undo.is_some_and(|saved| saved.cwnd >= saved.ssthresh && (1..few).contains(&self.lost))
     }
 }
 

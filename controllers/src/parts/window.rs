@@ -23,6 +23,8 @@ pub struct Window {
     pub reduced: bool,
     /// Any response happened yet.
     pub ever_reduced: bool,
+    /// Packets lost with the latest response and since, while it can be taken back.
+    pub(super) lost: u32,
     pub(super) undo: Option<Undo>,
 }
 
@@ -37,6 +39,7 @@ impl Window {
             recovery: RecoveryPeriod::default(),
             reduced: false,
             ever_reduced: false,
+            lost: 0,
             undo: None,
         }
     }

@@ -327,8 +327,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         self.window.start_over(self.params.as_ref(), ssthresh);
     }
 
-    fn undo(&mut self) -> bool {
-        let undone = self.window.undo();
+    fn restore(&mut self, undone: bool) -> bool {
         if undone {
             S::on_spurious_loss(self);
         }
@@ -339,7 +338,10 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[inline]
     fn rolls_back(&mut self) -> bool {
         let part = S::rollback(self.params);
-        part > 0.0 && self.window.lost_little(part) && self.reborrow().undo()
+        part > 0.0 && self.window.lost_little(part) && {
+            let undone = self.window.undo();
+            self.reborrow().restore(undone)
+        }
     }
 
     fn update_mtu(&mut self, mtu: u32) {
@@ -369,6 +371,9 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
         if congestion.unwrap_or_else(|| self.is_congestion()) {
             S::on_congestion(&mut self.reborrow());
+            if let EventKind::EcnCe(_) = self.event.kind {
+                self.window.discard_undo();
+            }
         } else {
             self.handle_without_congestion();
         }
@@ -382,8 +387,10 @@ impl<S: WindowScheme> Flow<'_, S> {
         match &self.event.kind {
             EventKind::PacketsAcked(acked) => self.grow_by_ack(acked),
             EventKind::PersistentCongestion(_) => self.reborrow().start_over(),
-            EventKind::SpuriousLoss(_) => {
-                self.reborrow().undo();
+            EventKind::EcnCe(_) => self.window.discard_undo(),
+            EventKind::SpuriousLoss(spurious) => {
+                let undone = self.window.on_spurious_loss(spurious);
+                self.reborrow().restore(undone);
             }
             EventKind::MtuUpdated(mtu) => self.reborrow().update_mtu(*mtu),
             EventKind::IdleRestart(idle) => self.reborrow().restart_after_idle(idle),

@@ -138,11 +138,11 @@ impl State {
             EventKind::PacketsLost(lost) => {
                 self.is_loss_unhandled = true;
                 self.loss_events = self.loss_events.saturating_add(1);
-                self.note_loss(now, lost.newest_sent_at);
+                self.note_loss(now, lost.newest_sent_at, false);
             }
-            EventKind::EcnCe(marked) => self.note_loss(now, marked.newest_sent_at),
+            EventKind::EcnCe(marked) => self.note_loss(now, marked.newest_sent_at, true),
             EventKind::PersistentCongestion(lost) => self.on_enter_rto(now, lost.in_flight as f64),
-            EventKind::SpuriousLoss(_) => self.handle_spurious_loss_detection(),
+            EventKind::SpuriousLoss(spurious) => self.handle_spurious_loss_detection(spurious.newest_sent_at),
             EventKind::IdleRestart(_) => self.handle_restart_from_idle(params, now),
             EventKind::MtuUpdated(mtu) => self.mtu = state::datagram(*mtu),
             _ => {}

@@ -9,5 +9,6 @@ mod fuzz;
 mod loss_based;
 mod script;
 mod sender;
+mod spurious;
 mod tcp_p_replay;
 mod vectors;

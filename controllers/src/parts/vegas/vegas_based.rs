@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::scheme::{Scheme, State, StateOf};
 use super::{Common, DeltaWindow, Frame, LossRule, Round, RoundMeasurement, Source, Step, StepRule, backlog};
-use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
+use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample, SpuriousLoss};
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View};
@@ -166,6 +166,7 @@ impl<S: Scheme> VegasBased<S> {
         if S::Loss::marked(params, &mut state.loss, marked) {
             Self::reduce(params, state, now, marked.newest_sent_at, 1);
         }
+        state.window.discard_undo();
     }
 
     /// `spec: chan §3.7 Q1`, once for what was sent before it.
@@ -189,8 +190,8 @@ impl<S: Scheme> VegasBased<S> {
     }
 
     /// `spec: chan §1.7`: back to what was before the reduction.
-    fn undo(state: &mut StateOf<S>) {
-        if state.window.undo() {
+    fn undo(state: &mut StateOf<S>, spurious: &SpuriousLoss) {
+        if state.window.on_spurious_loss(spurious) {
             state.step = state.saved;
         }
     }
@@ -214,7 +215,7 @@ impl<S: Scheme> VegasBased<S> {
             EventKind::EcnCe(marked) => Self::marked(params, state, now, marked),
             EventKind::PacketsLost(lost) => Self::lost(params, state, now, lost),
             EventKind::PersistentCongestion(_) => Self::timeout(params, state, now),
-            EventKind::SpuriousLoss(_) => Self::undo(state),
+            EventKind::SpuriousLoss(spurious) => Self::undo(state, spurious),
             EventKind::MtuUpdated(mtu) => Self::resize(params, state, *mtu),
             EventKind::IdleRestart(idle) => Self::idle(params, state, now, idle),
             EventKind::PacketsAcked(_)

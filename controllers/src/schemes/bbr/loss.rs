@@ -5,18 +5,20 @@ use super::{Ack, BbrState, Params, State};
 use crate::Time;
 
 impl State {
-    /// Packets lost, or marked, the newest of them sent at `newest_sent_at`: `NoteLoss`
+    /// Packets lost, or `marked`, the newest of them sent at `newest_sent_at`: `NoteLoss`
     /// (§5.5.10.2) and `OnEnterFastRecovery` (§5.6.4.4).
-    pub(super) fn note_loss(&mut self, now: Time, newest_sent_at: Time) {
+    pub(super) fn note_loss(&mut self, now: Time, newest_sent_at: Time, marked: bool) {
         let enters = self.recovery.accepts(newest_sent_at);
         if !self.is_loss_in_round || (enters && !self.recovery.in_recovery()) {
             self.save_state_upon_loss();
         }
+        self.is_undo_final |= marked;
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.delivered;
         }
         self.is_loss_in_round = true;
         if enters {
+            self.earlier_recovery = self.recovery;
             self.recovery.begin(now);
         }
     }
@@ -24,7 +26,7 @@ impl State {
     /// `OnEnterRTO`, §5.6.4.4: persistent congestion leaves room for one packet more than
     /// is in flight, and for the least pipe.
     pub(super) fn on_enter_rto(&mut self, now: Time, in_flight: f64) {
-        self.note_loss(now, now);
+        self.note_loss(now, now, false);
         self.save_state_upon_loss();
         self.recovery.begin(now);
         self.cwnd = (in_flight + self.mtu).min(self.cwnd).max(self.min_pipe_cwnd());
@@ -33,6 +35,7 @@ impl State {
     /// `SaveStateUponLoss`, §5.5.11.1.
     fn save_state_upon_loss(&mut self) {
         self.save_cwnd();
+        self.is_undo_final = false;
         self.undo_state = None;
         self.undo_bw_shortterm = self.bw_shortterm;
         self.undo_inflight_shortterm = self.inflight_shortterm;
@@ -127,8 +130,12 @@ impl State {
         self.bw = self.max_bw.min(self.bw_shortterm);
     }
 
-    /// `HandleSpuriousLossDetection`, §5.5.11.2.
-    pub(super) fn handle_spurious_loss_detection(&mut self) {
+    /// `HandleSpuriousLossDetection`, §5.5.11.2, for the episode of losses up to one sent at
+    /// `newest_sent_at`. The draft has no marks; an episode with one is not spurious.
+    pub(super) fn handle_spurious_loss_detection(&mut self, newest_sent_at: Time) {
+        if self.is_undo_final || !self.earlier_recovery.accepts(newest_sent_at) {
+            return;
+        }
         self.recovery.close();
         self.restore_cwnd();
         self.is_loss_in_round = false;

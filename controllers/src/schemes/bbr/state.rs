@@ -132,6 +132,10 @@ pub struct State {
     pub(super) probe_rtt_limited: (u64, u64),
 
     // What a spurious loss gives back (§5.5.11).
+    /// Nothing: the latest episode has a mark.
+    pub(super) is_undo_final: bool,
+    /// The recovery period before the latest one.
+    pub(super) earlier_recovery: RecoveryPeriod,
     pub(super) undo_state: Option<BbrState>,
     pub(super) undo_bw_shortterm: f64,
     pub(super) undo_inflight_shortterm: f64,
@@ -205,6 +209,8 @@ impl State {
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             probe_rtt_limited: (0, 0),
+            is_undo_final: false,
+            earlier_recovery: RecoveryPeriod::default(),
             undo_state: None,
             undo_bw_shortterm: infinity,
             undo_inflight_shortterm: infinity,

@@ -212,11 +212,17 @@ proptest! {
             Act::Loss { age } => Act::Mark { age },
             other => other,
         };
+        // What a spurious loss takes back is not alike.
+        let script: Script = script.into_iter().filter(|(_, act)| !matches!(act, Act::Spurious { .. })).collect();
         let swapped: Script = script.iter().map(|&(passed, act)| (passed, swap(act))).collect();
         let params = Params::default();
         let windows = |script: &Script| {
             let mut windows = Vec::new();
-            run::<NfTcp>(&params, 1, script, |_, _, state| windows.push(state.flow));
+            run::<NfTcp>(&params, 1, script, |_, _, state| {
+                let mut flow = state.flow;
+                flow.window.discard_undo();
+                windows.push(flow);
+            });
             windows
         };
         prop_assert_eq!(windows(&script), windows(&swapped));

@@ -68,15 +68,38 @@ impl ActiveDecision {
     }
 }
 
-/// The latest response of the controller, and whether it may turn out unfounded.
+/// The latest response of the controller, and the latest loss episode, which may turn out
+/// spurious whatever marks came since.
 #[derive(Clone, Copy, Debug, Default)]
 struct Period {
-    /// When it was taken; a packet sent later deserves one of its own (`RFC 9002 §7.3.2`).
+    /// When the response was taken; a packet sent later deserves one of its own
+    /// (`RFC 9002 §7.3.2`).
     start: Option<u64>,
-    /// Packets declared lost since and not acknowledged late; `None` if the response was
-    /// not to a loss.
+    /// When the first loss of the episode was found; `None` before the first episode.
+    found_at: Option<u64>,
+    /// Packets of the episode declared lost and not acknowledged late; `None` if all were
+    /// acknowledged.
     outstanding: Option<u32>,
     newest_sent_at: u64,
+}
+
+impl Period {
+    /// Packets were declared lost at `now`.
+    fn on_packets_lost(&mut self, now: u64, lost: &LostBatch) {
+        let responds = self.start.is_none_or(|start| lost.newest_sent_at > start);
+        if responds {
+            self.start = Some(now);
+        }
+        let later = self.found_at.is_none_or(|found_at| lost.newest_sent_at > found_at);
+        if responds || (later && self.outstanding.is_some()) {
+            self.found_at = Some(now);
+            self.outstanding = Some(lost.packets);
+            self.newest_sent_at = lost.newest_sent_at;
+        } else if let Some(outstanding) = &mut self.outstanding {
+            *outstanding += lost.packets;
+            self.newest_sent_at = self.newest_sent_at.max(lost.newest_sent_at);
+        }
+    }
 }
 
 /// What an ACK brought besides its sample.
@@ -376,7 +399,8 @@ impl<E: ConfiguredController> Sender<E> {
                 }
                 Acknowledged::Late(packet) => {
                     self.data.acked(packet, true);
-                    late += u32::from(self.period.start.is_some_and(|start| packet.in_flight_or_lost_at >= start));
+                    late +=
+                        u32::from(self.period.found_at.is_some_and(|found_at| packet.in_flight_or_lost_at >= found_at));
                 }
                 Acknowledged::Known => {}
             }
@@ -460,7 +484,7 @@ impl<E: ConfiguredController> Sender<E> {
         // answered as news of this moment.
         let (newest_pn, newest_sent_at) = news.newest.map_or((None, Time(now)), |(number, at)| (Some(number), at));
         if self.period.start.is_none_or(|start| newest_sent_at.0 > start) {
-            self.period = Period { start: Some(now), outstanding: None, newest_sent_at: newest_sent_at.0 };
+            self.period.start = Some(now);
         }
         let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
         self.emit(
@@ -489,13 +513,7 @@ impl<E: ConfiguredController> Sender<E> {
             self.emit(now, EventKind::PersistentCongestion(body), context);
             return;
         }
-        if self.period.start.is_none_or(|start| lost.newest_sent_at > start) {
-            self.period =
-                Period { start: Some(now), outstanding: Some(lost.packets), newest_sent_at: lost.newest_sent_at };
-        } else if let Some(outstanding) = &mut self.period.outstanding {
-            *outstanding += lost.packets;
-            self.period.newest_sent_at = self.period.newest_sent_at.max(lost.newest_sent_at);
-        }
+        self.period.on_packets_lost(now, lost);
         self.emit(now, EventKind::PacketsLost(body), context);
     }
 
