@@ -1,9 +1,8 @@
 //! What every adapter needs and no controller should: a flow with its group, the
 //! bookkeeping stacks lack, the check that a stack's signals suffice.
 //!
-//! An adapter translates its stack's callbacks into [`Event`](windlass_controllers::Event)s,
-//! hands them to a [`Flow`], and carries out the [`Decision`](windlass_controllers::Decision)
-//! it gets back. It holds no congestion rule.
+//! An adapter translates its stack's callbacks into [`Event`]s, hands them to a [`Flow`], and
+//! carries out the [`Decision`] it gets back. It holds no congestion rule.
 
 mod ack_frame;
 mod choice;
