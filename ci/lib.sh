@@ -70,3 +70,47 @@ need() {
   "${root[@]}" apt-get update -qq
   DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
+
+# tested COMMAND…: runs tests, and fails if none passed: a name that filters everything out, or a
+# target that is gone, is no success.
+tested() {
+  local log passed status=0
+  log=$(mktemp)
+  "$@" | tee "$log" || status=$?
+  passed=$(sed 's/\x1b\[[0-9;]*m//g' "$log" | sed -n 's/^test result: .* \([0-9][0-9]*\) passed;.*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+  rm -f "$log"
+  if [ "$status" -ne 0 ]; then
+    return "$status"
+  fi
+  if [ "$passed" -eq 0 ]; then
+    printf 'no test ran: %s\n' "$*" >&2
+    return 1
+  fi
+  printf '%d tests passed\n' "$passed"
+}
+
+# listed COMMAND…: what a command prints, and fails if it fails or prints nothing: a loop over
+# nothing checks nothing.
+listed() {
+  local lines
+  lines=$("$@") || {
+    printf 'failed: %s\n' "$*" >&2
+    return 1
+  }
+  if [ -z "$lines" ]; then
+    printf 'printed nothing: %s\n' "$*" >&2
+    return 1
+  fi
+  printf '%s\n' "$lines"
+}
+
+# searched GREP…: what a search finds, maybe nothing, and fails if it cannot search: a folder
+# that is gone has no bad lines.
+searched() {
+  local status=0
+  "$@" || status=$?
+  if [ "$status" -gt 1 ]; then
+    printf 'cannot search: %s\n' "$*" >&2
+    return "$status"
+  fi
+}
