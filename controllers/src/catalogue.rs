@@ -11,7 +11,7 @@ use crate::{ConfiguredController, Controller, Decision, Event, Info, Path, Signa
 /// What the catalogue says of one controller.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What a user types.
+    /// The controller's name, as in `-c NAME`.
     pub name: &'static str,
     /// One line on what it is.
     pub summary: &'static str,
@@ -35,20 +35,20 @@ pub enum ParseError<'a> {
     UnknownController(&'a str),
     /// The controller has no such parameter.
     UnknownParameter {
-        /// The controller.
+        /// Name of the controller.
         controller: &'static str,
-        /// What was given.
+        /// The parameter name as typed.
         parameter: &'a str,
     },
     /// A parameter does not take that value.
     BadValue {
-        /// The controller.
+        /// Name of the controller.
         controller: &'static str,
-        /// The parameter.
+        /// Name of the parameter.
         parameter: &'a str,
-        /// What was given.
+        /// The value as typed.
         value: &'a str,
-        /// What it takes.
+        /// The values it accepts.
         expected: crate::param::Range,
     },
     /// A part of the text is not `parameter=value`.
@@ -109,7 +109,7 @@ fn step<C: Controller>(params: &C::Params, state: &mut C::State, group: Table<'_
     C::step(params, state, group, event);
 }
 
-/// As [`step`].
+/// As [`step`]: one function per controller.
 #[inline(never)]
 fn decide<C: Controller>(params: &C::Params, state: &C::State, group: View<'_, C::Group>) -> Decision {
     C::decide(params, state, group)
@@ -198,7 +198,7 @@ macro_rules! catalogue {
                 }
             }
 
-            /// A new flow.
+            /// The state of a new flow on `path`.
             #[must_use]
             pub fn start(&self, path: &Path) -> AnyState {
                 match self {

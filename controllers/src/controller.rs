@@ -9,7 +9,7 @@ use crate::{Decision, Event, Parameters, Signals, Table, Time, View};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct Path {
-    /// When the flow starts.
+    /// Time at which the flow starts, on the clock of its events.
     pub now: Time,
     /// Maximum datagram size, bytes; what one packet of window is worth.
     pub mtu: u32,
@@ -30,7 +30,7 @@ impl Path {
 /// What a controller says of itself, once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Info {
-    /// What a user types.
+    /// The controller's name, as in `-c NAME`: lower case, words joined by `-`.
     pub name: &'static str,
     /// One line on what it is.
     pub summary: &'static str,
@@ -53,7 +53,7 @@ pub trait Controller {
     const WANTS_PACKET_SENT: bool = false;
     /// Every constant of the document, with its default.
     type Params: Parameters;
-    /// One flow.
+    /// State of one flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
     /// What flows of one group share besides their windows; `()` without groups.
     type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
@@ -64,7 +64,7 @@ pub trait Controller {
     /// Shared state of a new group.
     fn group(params: &Self::Params) -> Self::Group;
 
-    /// A new flow.
+    /// The state of a new flow on `path`.
     fn start(params: &Self::Params, path: &Path) -> Self::State;
 
     /// Takes `event` into the flow's state and, in a group, into the group's table. States are
@@ -90,14 +90,14 @@ pub trait Controller {
 /// built over. [`Algorithm`](crate::Algorithm) is the engine of the catalogue,
 /// [`Static`] that of one [`Controller`] known when compiling.
 pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
-    /// One flow.
+    /// State of one flow.
     type State: Copy + PartialEq + Debug + Send + Sync + 'static;
     /// Shared state of a group.
     type Group: Copy + PartialEq + Debug + Send + Sync + 'static;
 
     /// Its name, summary, source and fallback.
     fn info(&self) -> Info;
-    /// What a user types.
+    /// The controller's name ([`Info::name`]).
     fn name(&self) -> &'static str {
         self.info().name
     }
@@ -111,7 +111,7 @@ pub trait ConfiguredController: Clone + Debug + Send + Sync + 'static {
     fn wants_packet_sent(&self) -> bool;
     /// Shared state of a new group.
     fn group(&self) -> Self::Group;
-    /// A new flow.
+    /// The state of a new flow on `path`.
     fn start(&self, path: &Path) -> Self::State;
     /// Takes `event` into the flow's state; see [`Controller::step`].
     fn step(&self, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event);

@@ -70,13 +70,13 @@ impl Decision {
         with_pacing_rate(pacing_rate: Option<u64>);
         /// With the time of the next [`EventKind::TimerExpired`](crate::EventKind::TimerExpired).
         with_wake_at(wake_at: Option<Time>);
-        /// With an ECN codepoint.
+        /// The same decision with this ECN codepoint for data packets.
         with_ecn(ecn: Ecn);
         /// With a differentiated services codepoint (6 bits).
         with_dscp(dscp: u8);
-        /// With a probe train.
+        /// The same decision with this probe train; `None` sends none.
         with_train(train: Option<TrainPlan>);
-        /// In `phase`.
+        /// The same decision in `phase`.
         with_phase(phase: Phase);
         /// With the start of the latest recovery period.
         with_recovery_start(recovery_start: Option<Time>);
@@ -90,9 +90,9 @@ pub enum Ecn {
     /// Whatever the stack does by itself.
     #[default]
     Unspecified,
-    /// Not ECN-capable.
+    /// Not-ECT, `0b00` (`RFC 3168 §5`).
     NotEct,
-    /// ECT(0).
+    /// ECT(0), `0b10` (`RFC 3168 §5`).
     Ect0,
     /// ECT(1), the L4S identifier (`RFC 9331 §4.1`).
     Ect1,
@@ -102,10 +102,10 @@ pub enum Ecn {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 pub enum Phase {
-    /// Exponential growth.
+    /// Slow start (`RFC 9002 §7.3.1`) or the scheme's own start-up.
     #[default]
     SlowStart,
-    /// Everything else outside recovery.
+    /// Any phase that is neither start-up nor recovery.
     CongestionAvoidance,
     /// From a congestion response to the first ACK of a packet sent after it.
     Recovery,
@@ -131,7 +131,7 @@ impl Phase {
 pub struct TrainPlan {
     /// Distinguishes trains of one flow.
     pub id: u32,
-    /// Number of packets.
+    /// Packets in the train.
     pub packets: u32,
     /// Size of each packet on the wire, bytes.
     pub bytes: u32,

@@ -39,7 +39,7 @@ pub struct Event {
     pub kind: EventKind,
 }
 
-/// The kinds of [`Event`].
+/// What happened, of an [`Event`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "snake_case"))]
 #[non_exhaustive]
@@ -51,13 +51,13 @@ pub enum EventKind {
     /// An RTT sample whose frame also brings marks or losses.
     #[cfg_attr(feature = "serde", serde(alias = "sampled"))]
     RttSampled(RttSample),
-    /// Packets were newly acknowledged.
+    /// An ACK frame newly acknowledged packets.
     #[cfg_attr(feature = "serde", serde(alias = "acked"))]
     PacketsAcked(PacketsAcked),
     /// The receiver reported new ECN-CE marks.
     #[cfg_attr(feature = "serde", serde(alias = "marked"))]
     EcnCe(EcnCe),
-    /// Packets were declared lost.
+    /// Loss detection declared packets lost (`RFC 9002 §6.1`).
     #[cfg_attr(feature = "serde", serde(alias = "lost"))]
     PacketsLost(PacketsLost),
     /// Losses span the persistent-congestion period (`RFC 9002 §7.6`). Replaces the
@@ -129,12 +129,12 @@ impl Event {
     }
 }
 
-/// A packet that left.
+/// An ack-eliciting packet was sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PacketSent {
-    /// Size, bytes.
+    /// Bytes it adds to those in flight.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
     /// Its packet number, where the stack tells.
@@ -163,7 +163,7 @@ impl PacketSent {
     }
 
     with! {
-        /// With its packet number.
+        /// The same with its packet number; `None` where the stack does not report it.
         with_pn(pn: Option<u64>);
         /// With [`app_limited`](Self::app_limited).
         with_app_limited(app_limited: bool);
@@ -245,10 +245,10 @@ impl RttSample {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PacketsAcked {
-    /// Bytes newly acknowledged.
+    /// Bytes newly acknowledged that counted as in flight.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
-    /// Packets newly acknowledged.
+    /// Packets newly acknowledged that counted as in flight.
     pub packets: u32,
     /// Of `bytes`, those sent after the start of the latest recovery period as the
     /// last [`Decision::recovery_start`](crate::Decision::recovery_start) told it;
@@ -272,7 +272,7 @@ pub struct PacketsAcked {
     /// Bytes in flight before these packets were taken out.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight_before: u64,
-    /// Bytes in flight after.
+    /// Bytes in flight after the event.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
     /// Bytes acknowledged on this path since it started, these included.
@@ -424,7 +424,7 @@ impl OneWay {
 pub struct Queueing {
     /// By the data packet (AQT-Echo).
     pub forward: Span,
-    /// By the ACK (AQT).
+    /// Queueing time of the ACK on its way back (AQT, `spec: chan §4`).
     pub backward: Span,
 }
 
@@ -485,15 +485,15 @@ pub enum LossTrigger {
     Unknown,
 }
 
-/// Packets declared lost together.
+/// Packets one loss detection declared lost (`RFC 9002 §6.1`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct PacketsLost {
-    /// Bytes lost.
+    /// Bytes lost that counted as in flight.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
-    /// Packets lost.
+    /// Packets lost that counted as in flight.
     pub packets: u32,
     /// When the newest of them was sent.
     pub newest_sent_at: Time,
@@ -506,10 +506,10 @@ pub struct PacketsLost {
     /// Bytes in flight before they were taken out.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight_before: u64,
-    /// Bytes in flight after.
+    /// Bytes in flight after the event.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
-    /// Which rule found them.
+    /// The rule that declared them lost.
     pub trigger: LossTrigger,
     /// How often the data of the newest was transmitted, this transmission
     /// included; 1 where the stack does not track it.
@@ -576,7 +576,7 @@ impl SpuriousLoss {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct IdleRestart {
-    /// Its length.
+    /// Time since the latest packet was sent.
     pub idle: Span,
     /// The sender's probe timeout (`RFC 9002 §6.2.1`).
     pub pto: Span,
@@ -617,7 +617,7 @@ pub struct ProbeReceived {
         serde(with = "crate::exact::optional_signed", default, skip_serializing_if = "Option::is_none")
     )]
     pub one_way: Option<i64>,
-    /// When it left.
+    /// Time the probe packet was sent.
     pub sent_at: Time,
 }
 

@@ -42,11 +42,11 @@ choice! {
 parameters! {
     /// Parameters of [`FixedWindow`].
     pub struct Params {
-        /// The window.
+        /// Congestion window, constant.
         window: u32 = 10, in 1, 1_048_576, unit "packets", source "choice";
         /// Pacing rate; 0 leaves pacing to the stack.
         rate: f64 = 0.0, in 0.0, 1e8, unit "Mbit/s", source "choice";
-        /// Codepoint of data packets.
+        /// ECN codepoint of data packets; unspecified leaves it to the stack.
         ecn: Codepoint = Codepoint::Unspecified, source "choice";
         /// Differentiated services codepoint of data packets.
         dscp: u32 = 0, in 0, 63, source "choice";

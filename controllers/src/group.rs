@@ -15,7 +15,7 @@ pub struct Member {
     pub id: u64,
     /// Congestion window, packets.
     pub cwnd: f64,
-    /// Slow start threshold, packets.
+    /// Slow start threshold, packets; infinite before the first reduction.
     pub ssthresh: f64,
     /// Bytes in flight at the member's latest event.
     pub in_flight: u64,

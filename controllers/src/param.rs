@@ -24,18 +24,18 @@ impl Parameters for () {
     fn describe(&self, _: &mut dyn FnMut(&Param)) {}
 }
 
-/// One parameter, for lists.
+/// Name, default, range, unit and source of one parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Param {
-    /// What a user types.
+    /// The parameter's name, as in `CONTROLLER:NAME=VALUE`.
     pub name: &'static str,
-    /// What it does.
+    /// One line on what it sets.
     pub doc: &'static str,
     /// Its unit; empty for a pure number, a flag or a choice.
     pub unit: &'static str,
-    /// Where it comes from.
+    /// Where the default comes from: a document's section, or `choice`.
     pub source: &'static str,
-    /// What values it takes.
+    /// The values it accepts.
     pub range: Range,
     /// Its value in this set.
     pub value: Value,
@@ -76,12 +76,12 @@ fn join<'a>(f: &mut fmt::Formatter<'_>, between: &str, words: impl Iterator<Item
     Ok(())
 }
 
-/// A parameter's value.
+/// The value of a parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
-    /// A number.
+    /// A number, in the parameter's unit.
     Number(f64),
-    /// A word.
+    /// One of the parameter's words.
     Word(&'static str),
     /// Some of a list of words: those whose bits are set, the first word's the lowest.
     Several(&'static [&'static str], u32),

@@ -83,7 +83,7 @@ impl Signals {
         self.0 & other.0 == other.0
     }
 
-    /// Whether there is none.
+    /// True if the set holds no signal.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0

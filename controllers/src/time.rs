@@ -16,7 +16,7 @@ pub struct Time(#[cfg_attr(feature = "serde", serde(with = "crate::exact::unsign
 pub struct Span(#[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))] pub u64);
 
 impl Time {
-    /// The origin.
+    /// The origin of the caller's clock, 0 ns.
     pub const ZERO: Time = Time(0);
 
     /// An instant `us` microseconds after the origin.
@@ -34,7 +34,7 @@ impl Time {
 }
 
 impl Span {
-    /// No time at all.
+    /// 0 ns.
     pub const ZERO: Span = Span(0);
 
     /// A duration of `us` microseconds.
@@ -64,21 +64,21 @@ impl Span {
         self.0.min(i64::MAX as u64) as i64 as f64
     }
 
-    /// In seconds.
+    /// The span in seconds.
     #[must_use]
     #[inline]
     pub fn secs(self) -> f64 {
         self.nanos() / 1e9
     }
 
-    /// In milliseconds.
+    /// The span in milliseconds.
     #[must_use]
     #[inline]
     pub fn millis(self) -> f64 {
         self.nanos() / 1e6
     }
 
-    /// In microseconds.
+    /// The span in microseconds.
     #[must_use]
     #[inline]
     pub fn micros(self) -> f64 {

@@ -14,9 +14,9 @@ pub const MAX_CONNECTIONS: usize = 2048;
 /// Bytes of a connection's name that are looked at.
 const MAX_NAME: usize = 1024;
 
-/// What follows a connection.
+/// Reads the events of one connection, one by one.
 pub trait Follower {
-    /// Takes one event.
+    /// Reads the connection's next event.
     fn event(&mut self, batch: &Batch, event: &Event);
 
     /// Takes as much less memory as is fit for one of `followers`.
@@ -30,7 +30,7 @@ pub struct Connection<T> {
     pub trace: Trace,
     /// Its connection, where the events name one; otherwise the trace's.
     pub group: String,
-    /// What followed it.
+    /// The follower after the last event.
     pub follower: T,
 }
 

@@ -41,7 +41,7 @@ pub enum Layout {
     Contained,
 }
 
-/// What to convert to.
+/// Schema version, framing and compression of the output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Target {
     /// Whose schema version to write.
@@ -70,9 +70,9 @@ impl Source for [u8] {
 /// What came of a conversion.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Converted {
-    /// Traces written.
+    /// Number of traces written.
     pub traces: usize,
-    /// Events written.
+    /// Number of events written.
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
@@ -90,9 +90,9 @@ pub enum ConvertError {
     /// A source could not be read.
     #[error("{error}")]
     Read {
-        /// Which source, from 0.
+        /// Number of the source, from 0.
         source_index: usize,
-        /// Why.
+        /// The error of the read.
         error: ReadError,
     },
     /// The output could not be written.
@@ -104,14 +104,14 @@ pub enum ConvertError {
     /// There is no such trace.
     #[error("there is no trace {asked}; there are {traces}, counted from 0")]
     NoTrace {
-        /// The one asked for.
+        /// Number of the trace asked for, from 0.
         asked: usize,
-        /// How many there are.
+        /// Number of traces in the sources.
         traces: usize,
     },
 }
 
-/// What is lost, counted.
+/// What the target has no place for, by name, with its count.
 #[derive(Default)]
 struct Omitted(BTreeMap<String, u64>);
 
@@ -221,7 +221,7 @@ struct Current<'a> {
     writer: model::Writer,
     /// The time of the event before, for traces that write differences.
     clock: i64,
-    /// Subtracted from all times.
+    /// Subtracted from all times, ns.
     origin: i64,
     drawn: bool,
 }

@@ -13,11 +13,11 @@ const MAX_REORDERING: usize = 1 << 10;
 /// What became of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum PacketStatus {
-    /// On its way.
+    /// Neither acknowledged nor declared lost.
     InFlight,
-    /// Declared lost.
+    /// The sender declared it lost.
     Lost,
-    /// Acknowledged.
+    /// An ACK frame acknowledged it.
     Acked,
 }
 
@@ -26,18 +26,18 @@ pub enum PacketStatus {
 pub struct Sent<T> {
     /// When, ns of the trace's clock.
     pub time: i64,
-    /// Its size.
+    /// Size, bytes.
     pub bytes: u32,
-    /// What became of it.
+    /// Whether it is in flight, lost or acknowledged.
     pub status: PacketStatus,
-    /// Whatever the caller keeps.
+    /// Data of the caller.
     pub extra: T,
 }
 
 /// The packets of one space, by number. Those acknowledged are forgotten sooner or later.
 #[derive(Clone, Debug)]
 pub struct Flight<T> {
-    /// Ascending by number.
+    /// Packets with their numbers, ascending.
     packets: VecDeque<(u64, Sent<T>)>,
     /// How many of them are acknowledged.
     acked: usize,
@@ -65,7 +65,7 @@ impl<T> Flight<T> {
         self.packets.len()
     }
 
-    /// Forgets the older half.
+    /// Drops the older half of the packets.
     pub fn halve(&mut self) {
         let half = self.packets.len().div_ceil(2);
         let acked = self.packets.drain(..half).filter(|(_, sent)| sent.status == PacketStatus::Acked).count();
@@ -121,7 +121,7 @@ impl<T> Flight<T> {
         self.packets.front().map(|(_, sent)| sent)
     }
 
-    /// A packet by number.
+    /// The packet of that number; `None` if it is not kept.
     pub fn get(&mut self, number: u64) -> Option<&mut Sent<T>> {
         let at = self.packets.partition_point(|(other, _)| *other < number);
         self.packets.get_mut(at).filter(|(other, _)| *other == number).map(|(_, sent)| sent)

@@ -19,7 +19,7 @@ const DEPTH: u32 = 64;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("not JSON at byte {at}: expected {expected}")]
 pub struct Malformed {
-    /// Where, from 0.
+    /// Offset of the mistake in the text, bytes.
     pub at: usize,
     /// What should have stood there.
     pub expected: &'static str,
@@ -36,7 +36,7 @@ pub struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// The start of `text`.
+    /// A parser at the start of `text`.
     #[must_use]
     pub const fn new(text: &'a [u8]) -> Self {
         Cursor { text, at: 0, depth: 0 }

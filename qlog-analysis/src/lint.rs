@@ -41,7 +41,7 @@ pub fn lint<R: BufRead>(reader: R, profile: Profile) -> Report {
 /// Findings kept of one rule; the others are only counted.
 const KEPT: u64 = 20;
 
-/// Where in a file.
+/// Place of a finding in a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Place {
     /// Record, from 1 (the header is the first); of a plain JSON file, the event, and
@@ -51,19 +51,19 @@ pub struct Place {
     pub line: u64,
 }
 
-/// One finding.
+/// A rule that an event or a file violates.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Finding {
-    /// How bad it is.
+    /// Whether it is an error or a warning.
     pub severity: Severity,
-    /// The rule.
+    /// The rule that is violated.
     pub rule: Rule,
-    /// Where.
+    /// Place in the file.
     #[serde(flatten)]
     pub place: Place,
     /// What is wrong, with the value that is.
     pub message: String,
-    /// What would fix it.
+    /// How to mend it, one sentence.
     pub fix: &'static str,
 }
 
@@ -85,7 +85,7 @@ pub struct Report {
     pub counts: BTreeMap<Rule, u64>,
     /// Records read, of a plain JSON file the events.
     pub records: u64,
-    /// Events among them.
+    /// Events among the records.
     pub events: u64,
 }
 
@@ -130,7 +130,7 @@ impl Report {
             .sum()
     }
 
-    /// Whether nothing was found.
+    /// True if there are no findings.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.counts.is_empty()

@@ -29,9 +29,9 @@ pub struct Measured {
     pub trace: Trace,
     /// Its connection, where the events name one; otherwise the trace's.
     pub group: String,
-    /// What was measured.
+    /// Measures of the connection.
     pub measures: Measures,
-    /// Bytes delivered over time.
+    /// Bytes delivered per time bin.
     pub rates: Rates,
 }
 

@@ -22,7 +22,7 @@ const KEPT: usize = 20;
 pub struct Batch {
     /// The trace of the file they belong to, from 0.
     pub trace: u32,
-    /// One row an event.
+    /// The events of the batch, in the order of the trace.
     pub events: Vec<Event>,
     /// Packets sent, received, lost, dropped.
     pub packets: Vec<Packet>,
@@ -30,7 +30,7 @@ pub struct Batch {
     pub ranges: Vec<(u64, u64)>,
     /// Data frames of the packets.
     pub streams: Vec<Stream>,
-    /// Updates of recovery metrics.
+    /// Recovery metrics, at the index their events hold.
     pub metrics: Vec<Metrics>,
     /// Changes of the congestion state, from the second on with the trigger.
     pub states: Vec<State>,
@@ -55,7 +55,7 @@ pub struct Event {
     pub time: i64,
     /// Which connection, where a trace has several (`group_id`); a name.
     pub group: Name,
-    /// What.
+    /// Event type, and the index of its data.
     pub kind: EventKind,
 }
 
@@ -86,7 +86,7 @@ pub enum EventKind {
     MtuUpdated(u32),
     /// Bytes were delivered to the application.
     DataDelivered(u32),
-    /// Something else, by name.
+    /// An event of another type, with its name.
     Other(Name),
 }
 
@@ -109,7 +109,7 @@ pub enum PacketType {
 }
 
 impl PacketType {
-    /// As qlog spells it.
+    /// qlog's spelling (`initial`, `1RTT`).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -132,14 +132,14 @@ impl PacketType {
     }
 }
 
-/// A packet.
+/// A packet as an event describes it.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Packet {
-    /// Its type.
+    /// Packet type.
     pub kind: PacketType,
-    /// Its number.
+    /// Packet number; `None` if the event does not say.
     pub number: Option<u64>,
-    /// Its size, bytes.
+    /// Size, bytes; `None` if the event does not say.
     pub bytes: Option<u32>,
     /// Whether frames were told, and if so, whether any of them asks for an ACK.
     pub ack_eliciting: Option<bool>,
@@ -162,17 +162,17 @@ pub struct Packet {
 /// A data frame of a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stream {
-    /// Which stream.
+    /// Stream ID.
     pub id: u64,
     /// Where its data begin, bytes.
     pub offset: u64,
-    /// How many, bytes.
+    /// Bytes of the range.
     pub length: u64,
     /// Whether the stream ends with them.
     pub fin: bool,
 }
 
-/// Recovery metrics that changed.
+/// Recovery metrics of one event; `None` for those it does not mention.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Metrics {
     /// Congestion window, bytes.
@@ -206,7 +206,7 @@ pub struct Metrics {
 pub struct State {
     /// The new state, as qlog names it where it has a name for it.
     pub new: Name,
-    /// What caused it.
+    /// `trigger` of the event; `None` if it has none.
     pub trigger: Option<Name>,
 }
 
@@ -215,7 +215,7 @@ pub struct State {
 pub struct StateVariable {
     /// The event that tells it, in [`Batch::events`].
     pub event: u32,
-    /// Its name.
+    /// Name as logged.
     pub name: Name,
     /// Its value; NaN if it is none.
     pub value: f64,

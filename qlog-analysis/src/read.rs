@@ -52,11 +52,11 @@ impl Default for Options {
 pub struct Summary {
     /// How the file is put together.
     pub framing: Framing,
-    /// Its traces.
+    /// Traces, in the order of the file.
     pub traces: Vec<Trace>,
     /// Bytes read, after decompression.
     pub bytes: u64,
-    /// Records that were events.
+    /// Number of records that are events.
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
@@ -73,10 +73,10 @@ pub enum ReadError {
     /// The file could not be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// It is something else.
+    /// The input is not qlog; the text says what it is.
     #[error("no qlog: {0}")]
     NotQlog(String),
-    /// Nothing is in it.
+    /// The input is empty.
     #[error("nothing is in it; a qlog file begins with a header")]
     Empty,
     /// Who was reading wants no more.

@@ -17,7 +17,7 @@ use crate::read::{Options, ReadError, Summary};
 /// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT, and some of the minimum, before there is any.
 const INITIAL_RTT: u64 = 333_000_000;
 
-/// What a line tells.
+/// What a line of the figure shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Quantity {
     /// Congestion window, bytes.
@@ -49,7 +49,7 @@ pub enum Quantity {
 }
 
 impl Quantity {
-    /// All of them.
+    /// All quantities, in the order of the figure.
     pub const ALL: [Quantity; 13] = [
         Quantity::Cwnd,
         Quantity::Ssthresh,
@@ -97,7 +97,7 @@ pub struct Drawn {
     /// The lines that tell anything, in the order of [`Quantity::ALL`]: points, and how
     /// many values they stand for.
     pub lines: Vec<(Quantity, Vec<Point>, u64)>,
-    /// Names of congestion states.
+    /// Names of congestion states, by the index points hold.
     pub states: Vec<String>,
 }
 
@@ -109,7 +109,7 @@ impl Drawn {
     }
 }
 
-/// Follows one connection.
+/// Collects the lines of one connection.
 #[derive(Clone, Debug)]
 pub struct Series {
     meter: Meter,
@@ -160,7 +160,7 @@ impl Series {
         }
     }
 
-    /// Takes one event.
+    /// Reads the connection's next event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
         let now = event.time;
         self.first.get_or_insert(now);

@@ -67,14 +67,14 @@ impl<T: Copy + Ord> AckedPackets<T> {
         (!self.is_empty()).then_some(self.newest_sent_at)
     }
 
-    /// Whether nothing was added.
+    /// True if no packet was added since the frame began.
     #[must_use]
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.packets == 0
     }
 
-    /// Bytes added.
+    /// Bytes of the packets added so far that counted as in flight.
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> u64 {
@@ -97,10 +97,10 @@ impl<T: Copy + Ord> AckedPackets<T> {
     }
 }
 
-/// Packets declared lost together.
+/// Packets one loss detection declared lost (`RFC 9002 §6.1`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LostPackets {
-    /// How many.
+    /// Number of packets.
     pub packets: u32,
     /// Their bytes that counted as in flight.
     pub bytes: u64,

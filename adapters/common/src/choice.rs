@@ -20,11 +20,11 @@ pub enum ChoiceError {
     /// The stack does not provide what the controller needs.
     #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback))]
     MissingSignals {
-        /// What the user typed.
+        /// Name and parameters as the user typed them.
         controller: String,
-        /// What is missing.
+        /// Signals the controller needs and the stack does not report.
         missing: Signals,
-        /// The stack.
+        /// Name of the stack, as in its qlog.
         stack: &'static str,
         /// What the controller's documented fallback does, if it has one.
         fallback: Option<&'static str>,

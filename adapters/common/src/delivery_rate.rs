@@ -32,13 +32,13 @@ impl SendSnapshot {
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeliveryRateState {
     queue: VecDeque<SendSnapshot>,
-    /// `C.delivered`.
+    /// `C.delivered`, bytes.
     delivered: u64,
     /// `C.delivered_time`.
     delivered_at: Time,
     /// `C.first_send_time`.
     first_sent_at: Time,
-    /// `C.lost`.
+    /// `C.lost`, bytes.
     lost: u64,
     /// `C.app_limited`: the bubble has passed when more than this was delivered.
     limited_until: Option<u64>,

@@ -170,13 +170,13 @@ impl<C: ConfiguredController> Flow<C> {
         self.controller.wants_packet_sent()
     }
 
-    /// The algorithm.
+    /// The configured controller the flow runs.
     #[must_use]
     pub fn controller(&self) -> &C {
         &self.controller
     }
 
-    /// The controller's state.
+    /// The controller's state after the latest event.
     #[must_use]
     pub fn state(&self) -> &C::State {
         &self.state

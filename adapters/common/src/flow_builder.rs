@@ -15,7 +15,7 @@ use crate::{ChoiceError, Flow, Groups, Peer, Recorder, Stack, choose, require};
 /// Which controller, as a controller and as a user types it.
 #[derive(Clone, Debug)]
 pub struct Choice<C> {
-    /// The algorithm.
+    /// The configured controller.
     pub controller: C,
     /// The algorithm as a user types it.
     pub text: Arc<str>,
@@ -24,9 +24,9 @@ pub struct Choice<C> {
 /// A flow about to start, for whoever records it or puts it into a group.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFlow<'a, C: ConfiguredController> {
-    /// Whom it sends to.
+    /// Address and name of the peer the flow sends to.
     pub peer: Peer<'a>,
-    /// The algorithm.
+    /// The configured controller.
     pub controller: &'a C,
     /// The algorithm as a user types it.
     pub text: &'a str,

@@ -80,7 +80,7 @@ impl<C: ConfiguredController> FlowFactory<C> {
         FlowFactory { builder: self.builder.seed(seed), ..self }
     }
 
-    /// The algorithm.
+    /// The configured controller of every flow this factory makes.
     #[must_use]
     pub fn controller(&self) -> &C {
         &self.choice.controller

@@ -79,12 +79,12 @@ struct Shared<C: ConfiguredController> {
 }
 
 impl<C: ConfiguredController> Shared<C> {
-    /// The group, to read.
+    /// Locks the group for reading.
     fn lock(&self) -> MutexGuard<'_, Group<C>> {
         lock(&self.group)
     }
 
-    /// The group, to change.
+    /// Locks the group for a step.
     fn change(&self) -> Change<'_, C> {
         Change { group: self.lock(), version: &self.version }
     }

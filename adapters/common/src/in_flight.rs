@@ -23,7 +23,7 @@ impl InFlight {
         InFlight { delivery_rate, ..InFlight::default() }
     }
 
-    /// Bytes in flight.
+    /// Bytes in flight (`bytes_in_flight`, `RFC 9002 §B.2`).
     #[must_use]
     #[inline]
     pub fn bytes(&self) -> u64 {

@@ -38,7 +38,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Queue {
     jobs: VecDeque<Job>,
-    /// In `jobs`.
+    /// Bytes that wait in `jobs`.
     bytes: usize,
     /// Whether the thread has taken jobs it is not done with.
     busy: bool,
@@ -57,7 +57,7 @@ enum Job {
 pub struct Report {
     /// Records dropped since the disk did not keep up.
     pub dropped_records: u64,
-    /// Their bytes.
+    /// Bytes of the dropped records.
     pub dropped_bytes: u64,
     /// Files that could not be written, or not to their end.
     pub failed_files: u64,

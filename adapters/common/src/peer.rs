@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 /// A peer, as far as the stack reports it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Peer<'a> {
-    /// Its address.
+    /// Remote address and port of the path.
     pub address: SocketAddr,
     /// The host name it was reached by, where known.
     pub name: Option<&'a str>,

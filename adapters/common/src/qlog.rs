@@ -23,7 +23,7 @@ pub const MARKED: &str = "windlass:marked";
 /// Name of the qlog event that a loss was spurious.
 pub const SPURIOUS_LOSS: &str = "windlass:spurious_loss";
 
-/// What a [`QlogRecorder`] writes.
+/// How much a [`QlogRecorder`] writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Level {
     /// Metrics, congestion states, losses and marks.
@@ -83,10 +83,10 @@ pub struct QlogRecorder<W: Write> {
     omitted: Omitted,
 }
 
-/// What somebody else writes.
+/// Events left to another writer of the same trace.
 #[derive(Clone, Copy, Debug, Default)]
 struct Omitted {
-    /// Which packets were lost.
+    /// Leaves out `packet_lost`.
     packets: bool,
     /// How large datagrams may be.
     mtu: bool,

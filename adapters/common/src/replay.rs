@@ -20,12 +20,12 @@ use crate::{Flow, GroupStep, Groups, Recorder, StateVariables};
 pub enum Outcome {
     /// Every decision was the recorded one.
     Equal {
-        /// The controller.
+        /// The controller's name and parameters, as recorded.
         controller: String,
         /// How many steps it took.
         steps: u64,
     },
-    /// A decision was another.
+    /// A decision differs from the recorded one.
     Differs(Box<Difference>),
     /// No steps are recorded in it.
     NoSteps,
@@ -37,7 +37,7 @@ pub enum Outcome {
     UnknownController(String),
     /// The flow waits for a step of its group that is in no log.
     Missing {
-        /// The group.
+        /// Number of the group in the log.
         group: u64,
         /// The step that is missing.
         step: u64,
@@ -47,7 +47,7 @@ pub enum Outcome {
 /// The first decision that was another.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Difference {
-    /// The controller.
+    /// The controller's name and parameters, as recorded.
     pub controller: String,
     /// Which step, from 1; 0 is the decision before the first event.
     pub step: u64,

@@ -20,7 +20,7 @@ pub use read::{Entry, ReadError, Steps};
 pub struct Start {
     /// The controller with its parameters, as a user types it.
     pub controller: String,
-    /// The path.
+    /// The path the flow started on.
     pub path: Path,
     /// The decision before the first event.
     pub decision: Decision,
@@ -39,7 +39,7 @@ pub struct Step {
 }
 
 impl Step {
-    /// When.
+    /// Time of the step's event.
     #[must_use]
     pub fn now(&self) -> Time {
         self.event.now

@@ -37,7 +37,7 @@ pub(crate) trait PathEvents: Send {
     fn on_acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]);
     /// The peer reported CE marks.
     fn on_ecn_ce(&mut self, ecn_ce: &abi::EcnCe);
-    /// `packets` were declared lost.
+    /// `packets` are all packets one loss detection declared lost.
     fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]);
     /// The last losses were spurious.
     fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss);

@@ -15,7 +15,6 @@ use crate::definition::{NewConnection, StartFlow};
 use crate::flow::{GuardedPath, warn};
 use crate::packets;
 
-/// A parsed settings file.
 struct Settings {
     /// For applications without a section.
     default: Definition,
@@ -153,7 +152,7 @@ impl Parts {
 enum Section {
     Common,
     App(String),
-    /// MsQuic itself: `[msquic]`.
+    /// MsQuic's own controller (`[msquic]`).
     Native,
 }
 

@@ -90,7 +90,7 @@ impl Episode {
 /// A lost packet, with what persistent congestion depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LostPacket {
-    /// When it left.
+    /// Time it was sent.
     pub(crate) sent_at: Time,
     /// Whether it counted as in flight, and so asked for an acknowledgement.
     pub(crate) in_flight: bool,

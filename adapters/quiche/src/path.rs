@@ -29,7 +29,7 @@ pub(crate) struct Path<E: ConfiguredController> {
     clock: Clock,
     in_flight: InFlight,
     rate: DeliveryRate,
-    /// Bytes acknowledged.
+    /// Bytes acknowledged since the start of the path.
     delivered: u64,
     /// The smoothed RTT; `None` before there was a sample.
     smoothed: Option<Span>,
@@ -100,7 +100,6 @@ impl<E: ConfiguredController> Path<E> {
         u64::from(self.mtu)
     }
 
-    /// The congestion window, bytes.
     #[inline]
     pub(crate) fn cwnd(&self) -> u64 {
         self.flow.cwnd()

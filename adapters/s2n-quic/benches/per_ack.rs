@@ -35,7 +35,7 @@ struct Connection<C: CongestionController> {
     rtt: RttEstimator,
     flying: Flying<C>,
     losses: Losses,
-    /// That a frame acknowledges.
+    /// Packets each ACK frame acknowledges.
     packets: usize,
 }
 
@@ -76,7 +76,7 @@ impl<C: CongestionController> Connection<C> {
     }
 }
 
-/// Connections taking turns.
+/// The controllers of many connections, driven in turns.
 struct Stack<C: CongestionController> {
     connections: Vec<Connection<C>>,
     now: u64,
@@ -119,7 +119,6 @@ impl<C: CongestionController> Stack<C> {
     }
 }
 
-/// Makes ours.
 struct Adapter {
     packets: usize,
 }

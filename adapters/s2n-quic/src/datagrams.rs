@@ -1,9 +1,9 @@
 //! How many packets bytes are.
 
-/// Datagrams of one size.
+/// Counts the datagrams that bytes of a path make.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Datagrams {
-    /// Bytes, at least one.
+    /// Datagram size, bytes; at least 1.
     size: u32,
     /// 2⁴⁰ over the size, rounded up: a processor multiplies in a third of the time it divides.
     reciprocal: u64,
@@ -14,7 +14,6 @@ pub(crate) struct Datagrams {
 const EXACT: u64 = 1 << 24;
 
 impl Datagrams {
-    /// Datagrams of `size` bytes.
     pub(crate) fn of(size: u16) -> Datagrams {
         let size = u32::from(size.max(1));
         Datagrams { size, reciprocal: (1 << 40) / u64::from(size) + 1 }

@@ -55,7 +55,6 @@ impl Pacer {
         self.credit = self.takes(BURST * u64::from(mtu));
     }
 
-    /// `bytes` leave at `now`.
     #[inline]
     pub(crate) fn sent(&mut self, now: Time, bytes: u64) {
         self.due = self.due.max(Time(now.0.saturating_sub(self.credit.0))) + self.takes(bytes);

@@ -8,7 +8,7 @@ use windlass_controllers::Time;
 /// thousands.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct PacketInfo {
-    /// When it left.
+    /// Time it was sent.
     pub(crate) sent_at: Time,
     /// From the highest bit: in 32 the low half of the congestion-controlled bytes sent on the
     /// path up to and including it, in 31 the bytes in flight, it included, and whether the

@@ -22,9 +22,9 @@ const SLACK_DATAGRAMS: u64 = 3;
 /// is read as it was written: a processor waits for several that are copied as one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CachedState {
-    /// Bytes.
+    /// Congestion window, bytes.
     pub(crate) window: Cell<u32>,
-    /// Bytes.
+    /// Bytes in flight.
     pub(crate) in_flight: Cell<u32>,
     /// Bytes of window a packet needs.
     pub(crate) mtu: Cell<u32>,
@@ -39,7 +39,7 @@ pub(crate) struct CachedState {
 }
 
 impl CachedState {
-    /// A report begins.
+    /// Drops the cached state; the next query reads it anew.
     #[inline]
     pub(crate) fn invalidate(&self) {
         self.stale.set(true);
@@ -82,7 +82,7 @@ struct Sending {
     mtu: u32,
     /// Bytes, as the latest event left it.
     window: u64,
-    /// Congestion-controlled bytes sent.
+    /// Bytes sent that count as in flight, since the path began.
     sent: u64,
     /// `sent` when the latest recovery period began.
     sent_at_recovery: u64,
@@ -333,7 +333,6 @@ impl<C: ConfiguredController> Path<C> {
         self.info(now, app_limited)
     }
 
-    /// `bytes` left at `now`.
     #[inline]
     fn count_sent(&mut self, now: Time, bytes: u64) {
         self.sending.sent += bytes;

@@ -59,7 +59,7 @@ pub fn open(root: &Path, request: &[u8]) -> Result<File, String> {
 pub struct Identity {
     /// The certificate, signed by itself.
     pub certificate: Vec<u8>,
-    /// The key, PKCS #8.
+    /// Private key, PKCS #8 in DER.
     pub key: Vec<u8>,
 }
 
@@ -107,7 +107,7 @@ fn is_private(path: &Path) -> Result<(), Box<dyn Error>> {
 /// What was typed: options with a value each, and the rest.
 pub struct Arguments {
     options: Vec<(String, String)>,
-    /// Everything else, in order.
+    /// Arguments without a flag, in order.
     pub rest: Vec<String>,
 }
 

@@ -24,7 +24,7 @@ macro_rules! quinn_like_bench {
 
             /// Bytes per datagram.
             pub const MTU: u64 = 1200;
-            /// Of every sample.
+            /// Every RTT sample.
             pub const RTT: Duration = Duration::from_millis(40);
             /// Packets of a flow in flight.
             const IN_FLIGHT: u64 = 100;
@@ -37,7 +37,7 @@ macro_rules! quinn_like_bench {
             pub struct Native {
                 flows: Vec<Box<dyn congestion::Controller>>,
                 now: Instant,
-                /// That are over.
+                /// Blocks that are complete.
                 blocks: usize,
                 rtt: RttEstimator,
             }
@@ -53,7 +53,7 @@ macro_rules! quinn_like_bench {
                     Native { flows, now: now + RTT, blocks: 0, rtt }
                 }
 
-                /// A block of frames.
+                /// Sends and acknowledges one block of frames.
                 pub fn block(&mut self) -> Block {
                     let start = self.now;
                     let times: [(Instant, Instant); BLOCK] = std::array::from_fn(|i| {
@@ -88,7 +88,6 @@ macro_rules! quinn_like_bench {
                 Arc::new(F::default())
             }
 
-            /// Makes ours.
             struct Adapter(RttEstimator);
 
             impl ours::Runs for Adapter {

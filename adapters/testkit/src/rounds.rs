@@ -17,9 +17,9 @@ pub const FLOWS: usize = 16;
 /// What a block of frames took, and what there was to do in it: candidates that lose more, or whose
 /// windows do not grow, do not do the same.
 pub struct Block {
-    /// How long it took.
+    /// Time the block took.
     pub took: Duration,
-    /// Packets lost.
+    /// Packets lost in the block.
     pub lost: u64,
     /// The mean window at its end, packets.
     pub window: f64,
@@ -33,7 +33,7 @@ impl Block {
     }
 }
 
-/// What is measured.
+/// A controller to measure, by name.
 pub struct Candidate<'a> {
     name: String,
     baseline: &'a str,

@@ -44,9 +44,9 @@ pub struct Detector {
     pub check_knee: bool,
     /// The latest check saw a short queue.
     pub low_delay: bool,
-    /// Smoothed RTT.
+    /// Smoothed RTT and its extremes.
     pub rtt: SmoothRtt,
-    /// Latest check or loss.
+    /// Time of the latest check or loss; the detector waits from it.
     pub modify_time: Time,
     /// Earliest next check, microseconds after `modify_time`.
     pub wait_time: f64,

@@ -34,9 +34,9 @@ pub enum Signal {
     Clear,
     /// Marks or other early indications.
     Mild,
-    /// Lost packets.
+    /// Packets were lost.
     Strong,
-    /// Persistent congestion: start over.
+    /// Persistent congestion: start again from the smallest window.
     TimedOut,
 }
 
@@ -69,7 +69,7 @@ pub struct Wants {
 /// An event with what has been measured of the path, the event's own sample included.
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    /// The event.
+    /// The event of this step.
     pub event: &'a Event,
     /// Measurements of the path, the event's RTT sample included.
     pub path: &'a Measured,

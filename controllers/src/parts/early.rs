@@ -39,7 +39,7 @@ pub struct State {
     score: f64,
     /// When the round trip began: it ends with the ACK of a packet sent later.
     round: Option<Time>,
-    /// The latest signal.
+    /// The period of the latest indication that counted.
     signalled: RecoveryPeriod,
 }
 

@@ -70,7 +70,6 @@ impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
 
 /// How a scheme follows estimates.
 pub trait Steered {
-    /// See [`Params::cap_to_target`].
     fn cap_to_target(&self) -> bool {
         true
     }
@@ -117,7 +116,7 @@ impl Guide {
 /// State of a guided scheme: its guide, and what its own rules keep.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State<T> {
-    /// The latest estimate.
+    /// Bandwidth and base RTT of the latest estimate.
     pub guide: Guide,
     /// State of the scheme that is guided.
     pub scheme: T,

@@ -47,7 +47,7 @@ impl Weight {
         Weight { whole: true, ..self }
     }
 
-    /// Which rules hold.
+    /// The rules in force for the group's number of flows (`spec: cho §4`).
     #[must_use]
     #[inline]
     pub fn regime(&self) -> Regime {

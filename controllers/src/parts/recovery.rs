@@ -24,7 +24,7 @@ pub struct RecoveryPeriod {
 
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 enum Stage {
-    /// No period yet.
+    /// No congestion event so far.
     #[default]
     Never,
     /// Nothing sent since the start has been acknowledged yet.
@@ -87,7 +87,7 @@ impl RecoveryPeriod {
 /// Window and threshold after a congestion response, packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reduction {
-    /// The new window.
+    /// The window to reduce to, packets.
     pub cwnd: f64,
     /// The new slow start threshold.
     pub ssthresh: f64,
@@ -224,7 +224,7 @@ impl Window {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 #[repr(C)]
 pub struct Undoable<T> {
-    /// The value in force.
+    /// The value after the latest reduction.
     pub current: T,
     /// The value the latest response found.
     pub saved: T,

@@ -10,12 +10,12 @@ const WEIGHT: f64 = 0.125;
 /// first average (`spec: cho §0.2, §1.1, §6.2 step 1`).
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct SmoothRtt {
-    /// Average, minimum, maximum.
+    /// Average, its minimum and maximum, microseconds; `None` before the first sample.
     known: Option<(f64, f64, f64)>,
 }
 
 impl SmoothRtt {
-    /// Takes a sample.
+    /// Adds an RTT sample (`spec: cho §1.4`).
     #[inline]
     pub fn sample(&mut self, rtt: Span) {
         let rtt = rtt.micros();
@@ -35,14 +35,14 @@ impl SmoothRtt {
         self.known.map(|(srtt, _, _)| srtt)
     }
 
-    /// The smallest average, microseconds.
+    /// Smallest average so far, microseconds; `None` before the first sample.
     #[must_use]
     #[inline]
     pub fn min(&self) -> Option<f64> {
         self.known.map(|(_, min, _)| min)
     }
 
-    /// The largest average, microseconds.
+    /// Largest average so far, microseconds; `None` before the first sample.
     #[must_use]
     #[inline]
     pub fn max(&self) -> Option<f64> {

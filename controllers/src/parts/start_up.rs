@@ -15,7 +15,7 @@ use crate::{Span, Time};
 choice! {
     /// What ends the first slow start of a flow besides congestion.
     pub enum SlowStart {
-        /// Nothing.
+        /// Slow start ends with congestion alone (`RFC 9002 §7.3.1`).
         Standard = "standard",
         /// A rise of the round-trip time (`RFC 9406`).
         HyStart = "hystart++",
@@ -94,7 +94,7 @@ const CSS_ROUNDS: u8 = 5;
 /// round ends it. RTTs are whole microseconds; `u32::MAX` is infinity.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct HyStart {
-    /// When the round started.
+    /// Time the round started.
     round_start: Time,
     /// `lastRoundMinRTT`.
     last_round_min_rtt: u32,

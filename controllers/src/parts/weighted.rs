@@ -12,7 +12,7 @@ use crate::parts::windowed::WindowedMin;
 use crate::{Ecn, Event, EventKind, Path, Signals, Span, Time, parameters, several};
 
 several! {
-    /// Kinds of indication.
+    /// Kinds of congestion indication, a set.
     pub struct Kinds {
         /// Lost packets.
         LOSS = 0, "loss";

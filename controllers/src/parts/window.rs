@@ -11,17 +11,17 @@ use crate::parts::recovery::{RecoveryPeriod, Undo};
 /// A congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Window {
-    /// The window, fraction included.
+    /// Congestion window, packets, fraction included.
     pub cwnd: f64,
-    /// Slow start threshold.
+    /// Slow start threshold, packets; infinite before the first reduction.
     pub ssthresh: f64,
     /// Maximum datagram size, bytes: what one packet is worth.
     pub mtu: f64,
-    /// The latest recovery period.
+    /// The latest recovery period (`RFC 9002 §7.3.2`).
     pub recovery: RecoveryPeriod,
     /// A response other than to a timeout happened since the start or the last timeout.
     pub reduced: bool,
-    /// Any response happened yet.
+    /// True once any congestion event reduced the window.
     pub ever_reduced: bool,
     /// Packets lost with the latest response and since, while it can be taken back.
     pub(super) lost: u32,

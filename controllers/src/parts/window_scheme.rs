@@ -136,17 +136,17 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
 /// One flow of `S` during one event. It reads as its [`Window`]: `flow.cwnd`, `flow.ssthresh`.
 #[derive(Debug)]
 pub struct Flow<'a, S: WindowScheme> {
-    /// The scheme's parameters.
+    /// Parameters of the scheme.
     pub params: &'a S::Params,
-    /// The flow's window.
+    /// Window, threshold and recovery period.
     pub window: &'a mut Window,
     /// What the scheme keeps besides.
     pub state: &'a mut S::State,
     /// Its group. Its own entry is put right after the event.
     pub group: Table<'a, S::Group>,
-    /// The event's time.
+    /// Time of the event.
     pub now: Time,
-    /// The event.
+    /// The event of this step.
     pub event: &'a Event,
     /// When the latest ACK or the end of the latest idle period was reported.
     pub(super) last_ack: &'a mut Time,
@@ -203,7 +203,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
     }
 
-    /// Takes a congestion response.
+    /// Applies a congestion response.
     pub fn reduce(&mut self, mut reduction: Reduction) {
         let base = self.params.as_ref();
         // spec: sharma §1.6: the platform's own first reduction is a halving.

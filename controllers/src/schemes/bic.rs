@@ -8,7 +8,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, View, choice, parameters};
 
 choice! {
-    /// How the search goes.
+    /// How the next window between the bounds of the search is found.
     pub enum Form {
         /// Halfway per step, a step per round trip (`spec: sharma §5`, textual variant).
         Midpoint = "midpoint",
@@ -21,7 +21,7 @@ parameters! {
     /// Parameters of [`Bic`].
     pub struct Params {
         @base Base, paper Base::sharma();
-        /// How the search goes.
+        /// How the next window between the bounds of the search is found.
         form: Form = Form::Midpoint, paper Form::Divided, source "spec: sharma §5, §9.1, A-3";
         /// Largest growth per round trip.
         smax: f64 = 32.0, in 1.0, 10_000.0, unit "packets", source "spec: sharma §5";

@@ -19,9 +19,9 @@ const LARGEST_RTTS: u64 = 4;
 parameters! {
     /// Parameters of [`Copa`].
     pub struct Params {
-        /// Initial window.
+        /// Congestion window at the start of a flow.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
-        /// Largest window.
+        /// Largest congestion window.
         max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
         /// Weight of delay against rate; the flow keeps 1/δ packets queued.
         delta: f64 = 0.5, in 0.01, 10.0, unit "1/packets", source "Copa (NSDI 2018) §2.1";
@@ -46,22 +46,22 @@ enum Direction {
 /// The delays of the path, nanoseconds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Delays {
-    /// `RTTmin`.
+    /// `RTTmin` (Copa §2), ns.
     min: WindowedMin<10>,
-    /// `RTTstanding`.
+    /// `RTTstanding` (Copa §2), ns.
     standing: WindowedMin<4>,
     /// The largest of the last four RTTs' time.
     max: WindowedMax<4>,
 }
 
 impl Delays {
-    /// `RTTstanding`, s.
+    /// `RTTstanding`, s; `None` before the first sample.
     #[inline]
     fn standing(&self) -> Option<f64> {
         self.standing.get().map(|ns| 1e-9 * ns as f64).filter(|standing| *standing > 0.0)
     }
 
-    /// `dq`, s.
+    /// `dq`, the queueing delay (Copa §2), s; 0 before the first sample.
     #[inline]
     fn queueing(&self) -> f64 {
         let (Some(standing), Some(min)) = (self.standing.get(), self.min.get()) else { return 0.0 };
@@ -82,13 +82,13 @@ struct Velocity {
     cwnd: f64,
 }
 
-/// One Copa flow.
+/// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     window: Window,
     delays: Delays,
     velocity: Velocity,
-    /// 1/δ in force, packets.
+    /// 1/δ in force, packets: what the flow keeps queued (Copa §2.1).
     inverse_delta: f64,
     /// When the queue was last nearly empty; `None` before the first sample.
     drained_at: Option<Time>,

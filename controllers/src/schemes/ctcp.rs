@@ -43,9 +43,9 @@ impl Params {
 /// What a flow keeps besides its window, which is that of losses and of delay together.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
-    /// The delay window, packets.
+    /// The delay window `dwnd`, packets.
     dwnd: Undoable<f64>,
-    /// Smallest RTT sample.
+    /// Smallest RTT sample; `None` before the first.
     base_rtt: Option<Span>,
     /// Smallest RTT sample of the round trip under way.
     round_rtt: Option<Span>,

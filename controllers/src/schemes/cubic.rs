@@ -13,7 +13,7 @@ parameters! {
     /// Parameters of [`Cubic`].
     pub struct Params {
         @base Base = Base { slow_start: SlowStart::HyStart, ..Base::default() }, paper Base::arumaithurai();
-        /// Steepness of the cubic.
+        /// Steepness C of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "RFC 9438 §5.1";
         /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.
         beta: f64 = 0.7, in 0.1, 0.99, source "RFC 9438 §4.6";

@@ -23,13 +23,13 @@ parameters! {
     /// Parameters of [`Cubic2005`].
     pub struct Params {
         @base Base, paper Base::sharma();
-        /// Steepness of the cubic.
+        /// Steepness C of the cubic.
         c: f64 = 0.4, in 0.001, 1000.0, unit "packets/s³", source "spec: sharma §6";
         /// Multiplicative decrease factor: the window after congestion as a fraction of the one before.
         beta: f64 = 0.8, in 0.1, 0.99, source "spec: sharma §6 T-10";
-        /// Largest growth per second.
+        /// Most the window grows per second (Smax).
         smax: f64 = 160.0, in 1.0, 1_000_000.0, unit "packets/s", source "spec: sharma §6, A-6, A-7";
-        /// When growth is limited.
+        /// Where the growth limit applies.
         limited: Limited = Limited::Always, paper Limited::AfterLoss, source "spec: sharma A-7, §9.1";
         /// Whether a flow whose maximum shrinks gives up more.
         fast_convergence: bool = true, source "spec: sharma §6";
@@ -60,7 +60,7 @@ pub struct Variables {
 pub struct State {
     /// With their values before the latest response.
     variables: Undoable<Variables>,
-    /// Smallest RTT sample.
+    /// Smallest RTT sample; `None` before the first.
     d_min: Option<Span>,
     utilization: Utilization,
 }

@@ -25,9 +25,9 @@ parameters! {
 /// The range RTT samples have had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// The least.
+    /// Smallest delay.
     pub min: Span,
-    /// The largest.
+    /// Largest delay.
     pub max: Span,
 }
 

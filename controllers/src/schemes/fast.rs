@@ -11,7 +11,7 @@ use crate::{EventKind, Info, Path, Signals, Span, Time, View, choice, parameters
 const LEAST: f64 = 2.0;
 
 choice! {
-    /// Which FAST.
+    /// The published forms of FAST.
     pub enum Variant {
         /// T-11 once per round trip (`spec: sharma §7`, Variant Paper).
         Paper = "paper",
@@ -25,7 +25,7 @@ parameters! {
     pub struct Params {
         @base Base = Base { ssthresh: LEAST, ..Base::default() },
             paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };
-        /// Which FAST.
+        /// Which published form of FAST it follows.
         variant: Variant = Variant::Paper, paper Variant::Ns2, source "spec: sharma §7, §9.1, A-10";
         /// Packets to keep queued; the document's is 4 ms of its 622 Mb/s.
         alpha: f64 = 312.0, in 0.1, 100_000.0, unit "packets", source "spec: sharma §7, A-12";

@@ -76,7 +76,7 @@ struct Variables {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
     variables: Undoable<Variables>,
-    /// Smallest RTT sample.
+    /// Smallest RTT sample; `None` before the first.
     rtt_min: Option<Span>,
     meter: Meter,
     /// α: growth per round trip at the latest growth, packets.
@@ -111,7 +111,7 @@ impl Meter {
         Meter { since: now, ..Meter::default() }
     }
 
-    /// Begins the stretch anew.
+    /// Restarts the time since the last congestion event.
     #[inline]
     fn restart(&mut self, now: Time) {
         self.packets = 0.0;

@@ -14,7 +14,7 @@ use crate::{EventKind, Info, Path, Signals, Time, View, choice, parameters};
 const NO_SLOW_START: f64 = 2.0;
 
 choice! {
-    /// Which LEDBAT.
+    /// The published forms of LEDBAT.
     pub enum Variant {
         /// As standardised (`RFC 6817`; `spec: arumaithurai §5.3`).
         Rfc6817 = "rfc6817",
@@ -31,7 +31,7 @@ parameters! {
     pub struct Params {
         @base Base = Base { iw: 2.0, ssthresh: NO_SLOW_START, ..Base::default() },
             paper Base { ssthresh: NO_SLOW_START, min_window: 1.0, ..Base::arumaithurai() };
-        /// Which LEDBAT.
+        /// Which published form of LEDBAT it follows.
         variant: Variant = Variant::Rfc6817, paper Variant::Draft, source "spec: arumaithurai §5.2, §5.3, A24";
         /// Queueing delay to keep; no more than 100 for the standard.
         target: f64 = 100.0, in 1.0, 1000.0, unit "ms", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
@@ -202,7 +202,7 @@ impl WindowScheme for Ledbat {
         if flow.state.off_target.is_some() { acked.min(room).max(0.0) } else { 0.0 }
     }
 
-    /// The half that grows.
+    /// The growing half of the rule (`RFC 6817 §2.4.2`).
     #[inline]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         let (params, cwnd, state) = (flow.params, flow.window.cwnd, &mut *flow.state);

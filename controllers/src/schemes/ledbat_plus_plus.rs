@@ -131,7 +131,7 @@ pub struct State {
     smoothed: Span,
     /// Base delay, nanoseconds; `GAIN` changes with it only.
     base: Option<i64>,
-    /// `GAIN`.
+    /// `GAIN` in force, 1/16 to 1 (§4.2).
     gain: f64,
     /// Packets per round trip the window changes by.
     change: f64,

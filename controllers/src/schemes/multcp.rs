@@ -54,7 +54,7 @@ impl WindowScheme for MulTcp {
         if flow.cwnd < flow.state.quick_until { acked * flow.params.slow_start_gain } else { acked }
     }
 
-    /// `n` packets per window.
+    /// `n` packets per window (`spec: cho §9`).
     #[inline]
     fn on_ack(flow: &mut Flow<'_, Self>, acked: f64) -> f64 {
         flow.params.n * acked / flow.cwnd

@@ -36,7 +36,7 @@ parameters! {
 #[derive(Debug)]
 pub struct Lateness;
 
-/// What [`Lateness`] remembers.
+/// State of [`Lateness`]: the round's RTTs and how many of its packets are late.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Memory {
     trip: RoundTripMemory,

@@ -17,7 +17,7 @@ parameters! {
 #[derive(Debug)]
 pub struct Quick;
 
-/// What [`Quick`] remembers.
+/// State of [`Quick`] (`spec: chan §6`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Succession {
     /// How many decisions in a row found a backlog below α.

@@ -12,7 +12,7 @@ use crate::{
 choice! {
     /// How the rate follows an estimate.
     pub enum Follow {
-        /// It becomes the estimate.
+        /// The rate becomes the estimate.
         Estimate = "estimate",
         /// It rises by a share that grows with the train's length and falls by a fixed one.
         Filtered = "filtered",
@@ -23,7 +23,7 @@ parameters! {
     /// Parameters of [`Rapid`].
     pub struct Params {
         @with chirp: path::Params, "How a train is read.";
-        /// Packets of a train.
+        /// Packets of a full train.
         n: u32 = 30, in 4, 64, unit "packets", source "spec: arumaithurai §5.6, A25";
         /// Ratio of consecutive gaps' rates.
         gamma: f64 = 1.07, in 1.01, 2.0, source "spec: arumaithurai §5.6";
@@ -45,23 +45,23 @@ parameters! {
         eta: f64 = 0.333_333_333_333_333_3, in 0.01, 1.0, source "spec: arumaithurai §5.6";
         /// Smoothed RTTs' worth of data that may be in flight, besides a train.
         window: f64 = 2.0, in 1.0, 100.0, unit "RTTs", source "spec: arumaithurai §5.6";
-        /// Largest window.
+        /// Largest congestion window.
         max_window: f64 = 1_048_576.0, in 64.0, 1_048_576.0, unit "packets", source "choice";
     }
 }
 
-/// One flow of [`Rapid`].
+/// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     /// The mean rate of the next train, bit/s.
     pub rate: f64,
-    /// The train in force.
+    /// The train to send next, or under way.
     pub plan: TrainPlan,
     /// Packets of slow start's next train; none once it is over.
     start: Option<u32>,
     /// When slow start's trains last grew.
     grown_at: Time,
-    /// The train being read.
+    /// The train whose answers arrive; `None` before its first.
     reading: Option<Reading>,
     /// The latest response to a loss.
     recovery: RecoveryPeriod,
@@ -81,7 +81,6 @@ struct Reading {
 }
 
 impl State {
-    /// Bits of a packet.
     fn packet_bits(&self) -> f64 {
         8.0 * f64::from(self.mtu)
     }

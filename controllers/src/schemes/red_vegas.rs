@@ -24,7 +24,7 @@ parameters! {
 #[derive(Debug)]
 pub struct Red;
 
-/// What [`Red`] remembers.
+/// State of [`Red`]: marks, and what losses were taken for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Memory {
     /// Largest packet number known acknowledged by an ACK that echoed a mark (NCSEQ).

@@ -43,12 +43,12 @@ pub struct RouterTimes;
 /// Stretches of the sliding minimum: one per round where ten are remembered.
 const STRETCHES: usize = 10;
 
-/// What [`RouterTimes`] remembers.
+/// State of [`RouterTimes`]: the queueing times routers reported.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Memory {
     /// RTT of the empty path, nanoseconds; its clock counts rounds.
     base: WindowedMin<STRETCHES>,
-    /// Rounds so far.
+    /// Rounds since the start of the flow.
     rounds: u64,
     /// Mean of the round's RTTs.
     plain: Mean,

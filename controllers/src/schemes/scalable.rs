@@ -8,7 +8,7 @@ parameters! {
     /// Parameters of [`Scalable`].
     pub struct Params {
         @base Base, paper Base::sharma_limited();
-        /// Added per acknowledged packet.
+        /// Added per acknowledged packet above the low window.
         a: f64 = 0.01, in 0.0001, 1.0, unit "packets", source "spec: sharma §4 T-6";
         /// Fraction of the window given up on congestion.
         b: f64 = 0.125, in 0.01, 0.99, source "spec: sharma §4 T-7";

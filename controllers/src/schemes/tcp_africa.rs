@@ -22,9 +22,9 @@ parameters! {
 /// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
-    /// HighSpeed TCP's increase.
+    /// HighSpeed TCP's increase for the present window.
     pub increase: Increase,
-    /// Smoothed RTT.
+    /// Smoothed RTT and its extremes.
     pub rtt: SmoothRtt,
     /// `minrtt`: the least sample ever.
     pub min_rtt: Option<Span>,

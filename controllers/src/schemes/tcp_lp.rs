@@ -8,7 +8,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, Time, View, choice, parameters};
 
 choice! {
-    /// Which TCP-LP.
+    /// The published forms of TCP-LP.
     pub enum Variant {
         /// The kernel's and ns-2's (`spec: arumaithurai §5.4`).
         Linux = "linux",
@@ -22,7 +22,7 @@ parameters! {
     /// Parameters of [`TcpLp`].
     pub struct Params {
         @base Base, paper Base { min_window: 1.0, ..Base::arumaithurai() };
-        /// Which TCP-LP.
+        /// Which published form of TCP-LP it follows.
         variant: Variant = Variant::Linux, source "spec: arumaithurai §5.4";
         /// How far into the range of delays the smoothed one has to be for congestion.
         threshold: f64 = 0.15, in 0.0, 1.0, source "spec: arumaithurai §5.4";

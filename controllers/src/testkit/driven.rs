@@ -51,7 +51,7 @@ impl<S: Scheme> Clone for Driven<S> {
 }
 
 impl<S: Scheme> Driven<S> {
-    /// A new flow.
+    /// A flow at its start on [`PATH`](super::PATH).
     pub fn new(params: S::Params) -> Self {
         Driven { params, state: VegasBased::<S>::start(&params, &PATH), now: 1 }
     }
@@ -200,7 +200,7 @@ pub fn both_ways((forward, backward): (u64, u64), offset: i64) -> Measured {
 }
 
 impl<S: Scheme> Driven<S> {
-    /// Applies a test event.
+    /// Turns a test event into the controller's event and steps.
     pub fn on_test_event(&mut self, kind: &TestEvent) {
         let ago = |age: u64| Time(self.now.saturating_sub(age));
         match kind {
@@ -235,7 +235,7 @@ impl<S: Scheme> Driven<S> {
     }
 }
 
-/// Either profile.
+/// The default and the `paper` profile, in equal parts.
 pub fn profiles<P: Parameters + Debug>() -> impl Strategy<Value = P> {
     prop::bool::ANY.prop_map(|document| if document { P::paper() } else { P::default() })
 }

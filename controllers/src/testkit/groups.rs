@@ -28,7 +28,7 @@ pub fn lose<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64) {
     on(group, me, ms, EventKind::PacketsLost(lost(Time(ms * 1_000_000))));
 }
 
-/// Acknowledges packets just sent.
+/// Acknowledges `packets` sent one RTT before.
 pub fn ack<E: ConfiguredController>(group: &mut Flows<E>, me: usize, ms: u64, packets: u32) {
     on(group, me, ms, EventKind::PacketsAcked(acked(packets, Time(ms * 1_000_000))));
 }

@@ -21,7 +21,7 @@ pub struct Pipe {
 /// What an observer sees after each ACK and what was sent upon it.
 #[derive(Debug)]
 pub struct Moment<'a, S> {
-    /// The flow.
+    /// State of the flow under test.
     pub state: &'a S,
     /// Packets in flight.
     pub in_flight: f64,

@@ -28,9 +28,9 @@ struct Scheme {
 /// What comes of stretching all times.
 #[derive(Clone, Copy, PartialEq)]
 enum Pace {
-    /// Nothing.
+    /// Its windows do not depend on time.
     Timeless,
-    /// Other windows.
+    /// Its windows depend on real time.
     RealTime,
     /// Other windows or not: smoothed times are rounded.
     Either,

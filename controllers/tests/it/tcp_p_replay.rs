@@ -23,7 +23,7 @@ struct Flow {
     mtu: f64,
 }
 
-/// The whole group, eagerly.
+/// The group with every member updated at each step.
 struct Group {
     params: Params,
     k: u32,

@@ -18,7 +18,7 @@ pub fn replay(data: &[u8]) {
     }
 }
 
-/// A scenario file.
+/// Reads a scenario file.
 pub fn scenario(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         let _ = Scenario::read("fuzz", text, Some("reno"));

@@ -37,7 +37,7 @@ pub fn sequence(data: &[u8]) {
     read_all([SEQUENCE.as_bytes(), data].concat().as_slice());
 }
 
-/// Records on lines.
+/// Cuts lines into records.
 pub fn lines(data: &[u8]) {
     read_all([LINES.as_bytes(), data].concat().as_slice());
 }
@@ -55,7 +55,7 @@ pub const NETLOG: &str = r#"{"constants":{"logEventTypes":{"QUIC_SESSION":1,"QUI
 "QUIC_SESSION_STREAM_FRAME_RECEIVED":9,"QUIC_CONGESTION_CONTROL_CONFIGURED":10},"logSourceType":{"QUIC_SESSION":1},
 "logFormatVersion":1},"events":["#;
 
-/// gzip, Zstandard, or neither.
+/// Decompresses gzip and Zstandard, and passes anything else.
 pub fn compressed(data: &[u8]) {
     const GZIP: &[u8] = &[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3];
     const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -82,7 +82,7 @@ pub fn recorded(data: &[u8]) {
     let _ = replay(vec![one, other]);
 }
 
-/// A configuration file.
+/// Reads a configuration file of the adapters.
 pub fn config(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         let _ = Config::parse("fuzz", text);

@@ -7,7 +7,7 @@ use windlass_controllers::Span;
 
 use super::packet::{Codepoint, Packet};
 
-/// Settings of CoDel.
+/// Settings of a CoDel queue (`RFC 8289`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CoDelSpec {
     /// Waiting time that is acceptable (`RFC 8289 §4.3`).
@@ -28,7 +28,7 @@ impl CoDelSpec {
     }
 }
 
-/// A packet that waits.
+/// A packet that waits for CoDel to let it go.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Held {
     pub packet: Packet,
@@ -39,12 +39,12 @@ pub(super) struct Held {
 /// A CoDel queue at work.
 pub(super) struct CoDel {
     spec: CoDelSpec,
-    /// What waits, oldest first.
+    /// Packets waiting, oldest first.
     pub held: VecDeque<Held>,
     bytes: u64,
     /// Dropped when a packet was taken last, oldest first.
     pub dropped: VecDeque<Held>,
-    /// Packets marked so far.
+    /// Packets CE-marked so far.
     pub marked: u64,
     first_above: Option<u64>,
     dropping: bool,

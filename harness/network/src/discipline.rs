@@ -12,11 +12,11 @@ use super::topology::{Queue, StepSpec};
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
-    /// Nothing.
+    /// The packet goes on unchanged.
     Pass,
     /// It is marked if it is ECN-capable.
     Mark,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
@@ -97,12 +97,12 @@ fn hit(red: &mut Red, arrival: Arrival, packet: &Packet, random: &mut Stream) ->
 /// Which ECN-capable packets a queue marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Marks {
-    /// All.
+    /// All ECN-capable packets.
     #[default]
     Any,
-    /// ECT(0) only.
+    /// Packets with ECT(0) only.
     Ect0,
-    /// ECT(1) only.
+    /// Packets with ECT(1) only (`RFC 9331 §5.1`).
     Ect1,
 }
 

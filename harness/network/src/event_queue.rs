@@ -17,7 +17,7 @@ pub struct EventQueue {
 /// As many sources have no tournament.
 const FEW: usize = 8;
 
-/// No time at all.
+/// A time after all others.
 const NEVER: u64 = u64::MAX;
 
 impl EventQueue {

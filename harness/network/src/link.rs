@@ -26,9 +26,9 @@ const FINE: u64 = 1024;
 /// A packet on a link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Entry {
-    /// The packet.
+    /// The packet, with the marks it has.
     pub packet: Packet,
-    /// When its transmission starts.
+    /// Start of its transmission, ns.
     start: u64,
     /// When it reaches the far end.
     deliver: u64,
@@ -43,7 +43,7 @@ pub(super) struct Entry {
 pub(super) enum Queued {
     /// It is on the link.
     Accepted,
-    /// It was dropped.
+    /// The queue dropped it.
     Dropped,
 }
 
@@ -124,7 +124,7 @@ impl Link {
         self.fine_per_byte = if rate.is_finite() { 8e9 * FINE as f64 / rate } else { 0.0 };
     }
 
-    /// Transmission time, fine units.
+    /// Transmission time of `bytes`, in fine time units.
     #[inline]
     fn transmission(&self, bytes: u32) -> u64 {
         (f64::from(bytes) * self.fine_per_byte + 0.5) as u64
@@ -430,7 +430,7 @@ impl Link {
         if self.rate.is_finite() { self.rate / 8.0 * now.saturating_sub(self.rate_since) as f64 / 1e9 } else { 0.0 }
     }
 
-    /// Totals as of `now`.
+    /// What the link carried until `now`.
     pub fn stats(&self, now: Time) -> LinkStats {
         let now = now.0;
         let mut stats = self.totals;

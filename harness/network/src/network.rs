@@ -246,7 +246,7 @@ impl Network {
         self.event_queue.set(CHANGES, self.changes.front().map_or(u64::MAX, |(_, change)| change.at.0));
     }
 
-    /// The link called `name`.
+    /// The link of that name; `None` if there is none.
     #[must_use]
     pub fn link(&self, name: &str) -> Option<LinkId> {
         self.names.iter().position(|other| other == name).map(|i| LinkId(i as u32))

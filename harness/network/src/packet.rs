@@ -14,17 +14,17 @@ pub struct Packet {
     pub sent_at: Time,
     /// Time it waited in instrumented queues so far (AQT, `spec: chan §8.1`).
     pub waited: Span,
-    /// The caller's flow.
+    /// Number of the flow, chosen by the caller.
     pub flow: u32,
     /// Size on the wire, headers included, bytes.
     pub bytes: u32,
-    /// ECN codepoint.
+    /// ECN codepoint of the IP header.
     pub ecn: Codepoint,
     /// Class, for queues that know classes.
     pub class: Class,
     /// Whether a congestion-indication queue may mark it (CICT, `spec: chan §8.2`).
     pub ci_capable: bool,
-    /// Whether one did.
+    /// Whether a congestion-indication queue marked it.
     pub ci_marked: bool,
 }
 
@@ -50,14 +50,14 @@ impl Packet {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
 pub enum Codepoint {
-    /// Not ECN-capable.
+    /// Not-ECT (`RFC 3168 §5`).
     #[default]
     NotEct = 0b00,
     /// ECT(1).
     Ect1 = 0b01,
     /// ECT(0).
     Ect0 = 0b10,
-    /// Congestion experienced.
+    /// CE: congestion experienced.
     Ce = 0b11,
 }
 
@@ -98,13 +98,13 @@ impl Class {
 /// A packet that left the network.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Delivery {
-    /// When.
+    /// Time it left the network.
     pub at: Time,
     /// The route it was sent on.
     pub route: RouteId,
     /// The packet, with the marks it got.
     pub packet: Packet,
-    /// What became of it.
+    /// Whether it was delivered, dropped or lost.
     pub fate: Fate,
 }
 

@@ -10,14 +10,14 @@ pub struct PcnSpec {
     /// The bucket whose fill below [`threshold`](Self::ac_threshold) marks all low-priority
     /// packets (admission control).
     pub ac: BucketSpec,
-    /// Bytes.
+    /// Fill of `ac` below which low-priority packets are marked, bytes.
     pub ac_threshold: f64,
     /// The bucket whose exhaustion marks packets in excess of its rate, of all classes
     /// (flow termination).
     pub ft: BucketSpec,
 }
 
-/// A token bucket.
+/// Rate and size of a token bucket.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct BucketSpec {
     /// How fast it fills, bit/s.
@@ -69,7 +69,7 @@ impl Bucket {
         Bucket { per_ns: spec.rate / 8e9, depth: spec.depth, fill: spec.depth, at: 0 }
     }
 
-    /// The fill at `now`.
+    /// Fills the bucket up to `now` and says how full it is, bytes.
     fn refill(&mut self, now: u64) -> f64 {
         self.fill = (self.fill + now.saturating_sub(self.at) as f64 * self.per_ns).min(self.depth);
         self.at = now;
@@ -77,7 +77,7 @@ impl Bucket {
     }
 }
 
-/// Both meters at work.
+/// The two meters of an interior node (`RFC 5670`).
 pub(super) struct Pcn {
     ac: Bucket,
     ac_threshold: f64,

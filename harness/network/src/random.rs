@@ -17,18 +17,18 @@ impl Stream {
         Stream(ChaCha8Rng::from_seed(digest.into()))
     }
 
-    /// Any integer.
+    /// A uniformly distributed 64-bit integer.
     #[inline]
     pub fn integer(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// Any bytes.
+    /// Fills `bytes` with random ones.
     pub fn fill(&mut self, bytes: &mut [u8]) {
         self.0.fill_bytes(bytes);
     }
 
-    /// Uniform in `[0, 1)`.
+    /// A number uniform in `[0, 1)`.
     #[inline]
     pub fn uniform(&mut self) -> f64 {
         (self.0.next_u64() >> 11) as f64 / (1u64 << 53) as f64
@@ -40,7 +40,7 @@ impl Stream {
         p > 0.0 && self.uniform() < p
     }
 
-    /// Exponential with mean `mean`.
+    /// An exponentially distributed number with that mean.
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -libm::log(1.0 - self.uniform()) * mean
     }

@@ -67,7 +67,7 @@ pub struct RedSpec {
     pub mark: bool,
     /// For normal packets, and for all without `low_priority`.
     pub normal: Ramp,
-    /// For low-priority packets.
+    /// For low-priority packets; `None` treats them as normal ones.
     pub low_priority: Option<Ramp>,
     /// Probes are marked if more than so many packets wait, and not hit otherwise;
     /// without it they are packets like any other.

@@ -40,13 +40,11 @@ impl<T: Copy + Default> Ring<T> {
         self.next - self.first
     }
 
-    /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first == self.next
     }
 
-    /// Adds an item.
     #[inline]
     pub fn push(&mut self, item: T) {
         *self.add() = item;
@@ -75,7 +73,7 @@ impl<T: Copy + Default> Ring<T> {
         Some(&self.slots[place])
     }
 
-    /// The oldest item.
+    /// The oldest item; `None` if there is none.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.get(self.first)

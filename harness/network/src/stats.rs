@@ -7,7 +7,7 @@ pub struct LinkStats {
     pub arrived: u64,
     /// Packets whose transmission ended.
     pub forwarded: u64,
-    /// Bytes of these.
+    /// Bytes of the packets forwarded.
     pub forwarded_bytes: u64,
     /// Packets dropped for lack of room.
     pub dropped_full: u64,
@@ -17,7 +17,7 @@ pub struct LinkStats {
     pub dropped_forced: u64,
     /// Packets lost at random after transmission.
     pub lost: u64,
-    /// Packets CE-marked.
+    /// Packets the queue CE-marked.
     pub marked: u64,
     /// Packets given a congestion-indication mark.
     pub ci_marked: u64,

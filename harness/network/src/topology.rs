@@ -28,13 +28,13 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// Adds a link.
+    /// Adds a link and returns its number.
     pub fn link(&mut self, spec: LinkSpec) -> LinkId {
         self.links.push(spec);
         LinkId((self.links.len() - 1) as u32)
     }
 
-    /// Adds a route.
+    /// Adds a route over `links`, in order, and returns its number.
     pub fn route(&mut self, links: Vec<LinkId>) -> RouteId {
         self.routes.push(links);
         RouteId((self.routes.len() - 1) as u32)
@@ -82,13 +82,13 @@ pub struct LinkSpec {
     pub name: String,
     /// Rate, bit/s; infinite for a pure delay, which never queues.
     pub rate: f64,
-    /// Propagation delay.
+    /// One-way propagation delay.
     pub delay: Span,
     /// Probability that a packet is lost after transmission, 0 to 1.
     pub loss: f64,
-    /// Additional random delay.
+    /// Random delay of each packet, besides the propagation delay.
     pub jitter: Jitter,
-    /// How much may wait.
+    /// How much the queue holds.
     pub limit: Limit,
     /// How the queue is managed.
     pub queue: Queue,
@@ -100,7 +100,7 @@ pub struct LinkSpec {
     pub ci_marking: bool,
     /// Arrivals at the queue to drop, counted from 0 over all flows, ascending.
     pub drop_arrivals: Vec<u64>,
-    /// Changes over time, ascending.
+    /// Changes of the link over time, ascending.
     pub changes: Vec<Change>,
 }
 
@@ -123,7 +123,7 @@ impl LinkSpec {
         }
     }
 
-    /// A pure delay.
+    /// A link that only delays: no rate limit, no loss.
     #[must_use]
     pub fn pipe(name: &str, delay: Span) -> LinkSpec {
         LinkSpec::new(name, f64::INFINITY, delay)
@@ -169,7 +169,7 @@ impl LinkSpec {
 /// Random delay added to each packet after its transmission, uniform in `[0, max]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Jitter {
-    /// Largest additional delay.
+    /// Largest random delay.
     pub max: Span,
     /// Whether a packet may overtake those before it; otherwise it waits for them.
     pub reorders: bool,
@@ -178,18 +178,18 @@ pub struct Jitter {
 /// How much may wait, the packet in transmission not counted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limit {
-    /// Anything.
+    /// The queue never overflows.
     Unlimited,
-    /// So many packets.
+    /// The queue holds this many packets.
     Packets(u64),
-    /// So many bytes.
+    /// The queue holds this many bytes.
     Bytes(u64),
 }
 
 /// How a queue is managed. All of them drop what finds no room.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Queue {
-    /// Not at all.
+    /// Drops what does not fit.
     DropTail,
     /// By random early detection, for one class or two.
     Red(RedSpec),
@@ -204,7 +204,7 @@ pub enum Queue {
         /// For everybody else; `None` is drop-tail.
         classic: Option<RedSpec>,
     },
-    /// By CoDel.
+    /// CoDel (`RFC 8289`).
     CoDel(CoDelSpec),
     /// By the two token buckets of adapted pre-congestion notification.
     Pcn(PcnSpec),
@@ -219,16 +219,16 @@ pub struct StepSpec {
     /// Marks what waits this long or longer. A FIFO knows that of every packet that
     /// arrives; a change of the rate while it waits comes too late for its mark.
     pub sojourn: Option<Span>,
-    /// Which ECN-capable packets.
+    /// The ECN-capable packets it marks.
     pub marks: Marks,
 }
 
 /// A change of a link.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Change {
-    /// When.
+    /// Time from which the change holds.
     pub at: Time,
-    /// What.
+    /// The new values.
     pub set: Set,
 }
 
@@ -249,15 +249,15 @@ pub struct Set {
 /// Why a network cannot be built.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum TopologyError {
-    /// Names tell links apart.
+    /// Two links have the same name.
     #[error("two links are called {0:?}; names must be unique")]
     TwoLinksCalled(String),
     /// A route leads over a link that is not there.
     #[error("a route leads over link number {link}, but there are only {links}")]
     NoSuchLink {
-        /// Its number.
+        /// The link number that does not exist.
         link: u32,
-        /// How many there are.
+        /// Number of links.
         links: usize,
     },
     /// Names tell traffic sources apart.
@@ -266,33 +266,33 @@ pub enum TopologyError {
     /// A traffic source uses a route that is not there.
     #[error("a traffic source uses route number {route}, but there are only {routes}")]
     NoSuchRoute {
-        /// Its number.
+        /// The route number that does not exist.
         route: u32,
-        /// How many there are.
+        /// Number of routes.
         routes: usize,
     },
     /// A number of a traffic source is out of its range.
     #[error("traffic {traffic:?}: {what} is {value}; expected {expected}")]
     BadTraffic {
-        /// The source.
+        /// Name of the source.
         traffic: String,
-        /// Which number.
+        /// Name of the field.
         what: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: f64,
-        /// What it should be.
+        /// The values the field may have.
         expected: &'static str,
     },
     /// A number is out of its range.
     #[error("link {link:?}: {what} is {value}; expected {expected}")]
     BadValue {
-        /// The link.
+        /// Name of the link.
         link: String,
-        /// Which number.
+        /// Name of the field.
         what: &'static str,
-        /// Its value.
+        /// Value of the field.
         value: f64,
-        /// What it should be.
+        /// The values the field may have.
         expected: &'static str,
     },
 }

@@ -13,13 +13,13 @@ use super::topology::{RouteId, TopologyError};
 pub struct TrafficSpec {
     /// Unique name; its random numbers depend on it.
     pub name: String,
-    /// Where its packets go.
+    /// Route of its packets.
     pub route: RouteId,
     /// Size of a packet on the wire, bytes.
     pub bytes: u32,
-    /// When they are sent.
+    /// Times at which it sends.
     pub pattern: Pattern,
-    /// Sends nothing before this.
+    /// Time before which it sends nothing.
     pub start: Time,
     /// Sends nothing from here on.
     pub stop: Time,
@@ -31,16 +31,16 @@ pub enum Pattern {
     /// At a constant rate, bit/s. Each gap is multiplied by `1 + U[−jitter, jitter]`. With
     /// `period`, silent for the first and sending for the second of its times, s, in turn.
     Constant {
-        /// Bit/s.
+        /// Rate, bit/s.
         rate: f64,
-        /// 0 to 1.
+        /// Half width of the random factor on each gap, 0 to 1.
         jitter: f64,
-        /// (Off, on), s.
+        /// Times of silence and of sending, s; `None` sends all the time.
         period: Option<(f64, f64)>,
     },
     /// With exponential gaps, at a mean rate in bit/s.
     Poisson {
-        /// Bit/s.
+        /// Mean rate, bit/s.
         rate: f64,
         /// Whether the mean rate is itself drawn anew now and then.
         redraw: Option<Redraw>,
@@ -48,22 +48,22 @@ pub enum Pattern {
     /// Bursts at `peak` of exponential length (mean `on`, s), with exponential silences
     /// such that the mean rate is `mean`. Starts with a silence.
     ExponentialOnOff {
-        /// Bit/s.
+        /// Rate during a burst, bit/s.
         peak: f64,
-        /// Bit/s.
+        /// Mean rate over bursts and silences, bit/s.
         mean: f64,
-        /// s.
+        /// Mean length of a burst, s.
         on: f64,
     },
     /// The same with Pareto lengths of shape `shape`.
     ParetoOnOff {
-        /// Bit/s.
+        /// Rate during a burst, bit/s.
         peak: f64,
-        /// Bit/s.
+        /// Mean rate over bursts and silences, bit/s.
         mean: f64,
-        /// s.
+        /// Mean length of a burst, s.
         on: f64,
-        /// More than 1.
+        /// Shape of the Pareto distribution, more than 1.
         shape: f64,
     },
 }
@@ -72,7 +72,7 @@ pub enum Pattern {
 /// rate (`spec: arumaithurai §12, S5`).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Redraw {
-    /// How often, s.
+    /// Time between draws, s.
     pub every: f64,
     /// The rate is clipped to this, bit/s.
     pub max: f64,
@@ -133,7 +133,7 @@ impl TrafficSpec {
     }
 }
 
-/// A source at work.
+/// State of a source while the network runs.
 pub(super) struct Traffic {
     pub spec: TrafficSpec,
     random: Stream,

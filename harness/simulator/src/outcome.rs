@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 /// The result of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Name of the scenario.
+    /// Name of the scenario, as in its file.
     pub scenario: String,
     /// What ran it: `sim` or the name of a real stack.
     pub stack: String,
-    /// Seed of everything random.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// Simulated duration, s.
+    /// Simulated time, s.
     pub duration_s: f64,
     /// The flows, in the scenario's order.
     pub flows: Vec<FlowOutcome>,
@@ -27,7 +27,7 @@ pub struct FlowOutcome {
     pub name: String,
     /// Controller as a user types it; empty for uncontrolled traffic.
     pub controller: String,
-    /// When it started, s.
+    /// Time the flow started, s.
     pub start_s: f64,
     /// When it stopped or the run ended, s.
     pub stop_s: f64,
@@ -35,7 +35,7 @@ pub struct FlowOutcome {
     pub goodput_mbps: f64,
     /// Packets sent, probes and retransmissions included.
     pub packets_sent: u64,
-    /// Packets declared lost.
+    /// Packets the sender declared lost.
     pub packets_lost: u64,
     /// Packets the receiver saw with a CE mark.
     pub packets_marked: u64,
@@ -59,14 +59,14 @@ pub struct FlowOutcome {
     /// went.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transfers: Option<Transfers>,
-    /// Series over time.
+    /// Window, goodput and RTT over time.
     pub series: FlowSeries,
 }
 
 /// The transfers of a set of dynamic flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Transfers {
-    /// How many began.
+    /// Number of transfers that began.
     pub started: u64,
     /// How many were complete before the run ended or they had to stop.
     pub completed: u64,
@@ -81,7 +81,7 @@ pub struct Transfers {
 /// A flow over time: columns of equal length, sampled at equal distances.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowSeries {
-    /// Time, s.
+    /// Times of the points, s.
     pub time_s: Vec<f64>,
     /// Congestion window, packets.
     pub cwnd_packets: Vec<f64>,
@@ -91,20 +91,20 @@ pub struct FlowSeries {
     pub goodput_mbps: Vec<f64>,
 }
 
-/// One queue's result.
+/// What one queue did in a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueOutcome {
     /// Name, unique in the run.
     pub name: String,
     /// Capacity at the end of the run, packets of the scenario's datagram size; 0 without a limit.
     pub limit_packets: f64,
-    /// Packets that left it.
+    /// Packets that left the queue for the link.
     pub packets_forwarded: u64,
     /// Packets dropped for lack of room or by active queue management.
     pub packets_dropped: u64,
     /// Packets lost at random on its link.
     pub packets_lost_at_random: u64,
-    /// Packets CE-marked.
+    /// Packets the queue CE-marked.
     pub packets_marked: u64,
     /// Bits sent over bits that could have been sent, 0 to 1.
     pub utilisation: f64,
@@ -112,15 +112,15 @@ pub struct QueueOutcome {
     pub mean_packets: f64,
     /// Most packets that ever waited.
     pub max_packets: f64,
-    /// Waiting packets over time.
+    /// Length of the queue over time.
     pub series: QueueSeries,
 }
 
 /// A queue over time: columns of equal length.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct QueueSeries {
-    /// Time, s.
+    /// Times of the points, s.
     pub time_s: Vec<f64>,
-    /// Waiting packets.
+    /// Packets waiting at each point.
     pub packets: Vec<f64>,
 }

@@ -19,7 +19,7 @@ const NAME: &str = "windlass harness";
 
 /// A controller of a connection.
 pub enum Choice {
-    /// A controller of ours.
+    /// A controller of the catalogue, with the adapter.
     Ours(Box<Definition>),
     /// One of [`NATIVES`], and the log quiche writes, if any.
     Native(&'static str, Option<OwnLog>),
@@ -29,7 +29,7 @@ pub enum Choice {
 pub struct OwnLog {
     /// Where it is written to.
     pub output: Output,
-    /// Its title.
+    /// Title of the qlog trace.
     pub title: String,
     /// Its description: scenario, stack, seed and controller.
     pub description: String,
@@ -120,7 +120,7 @@ impl Kind {
 /// The observed controller of a connection.
 #[derive(Debug)]
 pub struct Observed {
-    /// How it is observed.
+    /// The controller's kind.
     pub kind: Kind,
     /// The window, bytes, and the smoothed RTT seen last.
     last: (u64, Duration),
@@ -166,6 +166,6 @@ impl Observed {
 pub struct ClientConfig {
     /// quiche's configuration, without a controller yet.
     pub config: Config,
-    /// The controller.
+    /// The flow's controller.
     pub choice: Choice,
 }

@@ -61,7 +61,7 @@ impl End {
         Ok(())
     }
 
-    /// Where its datagrams go.
+    /// Address of the other end.
     pub fn peer(&self) -> SocketAddr {
         self.there
     }

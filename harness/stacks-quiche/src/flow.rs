@@ -36,7 +36,7 @@ pub struct Flow {
     confirmed: u64,
     /// Made, and not yet taken by the stream.
     unwritten: Bytes,
-    /// Bytes still to make.
+    /// Application bytes not yet handed to quiche.
     left: u64,
     finished: bool,
     ended: bool,

@@ -21,9 +21,9 @@ use crate::config::{Tls, client_context, config, server_context};
 use crate::controller::{Choice, ClientConfig, Kind, NATIVES, OwnLog};
 use crate::flow::Flow;
 
-/// quiche under virtual time.
+/// quiche as a stack in virtual time.
 pub struct Driver {
-    /// Keys and certificates.
+    /// Keys and certificates of both ends.
     pub tls: &'static Tls,
 }
 
@@ -51,13 +51,13 @@ const DISCOVERS_FROM: u32 = 1200;
 pub struct SenderParts {
     /// The largest datagrams it may send, bytes.
     pub largest: usize,
-    /// The sender log.
+    /// What the sender did, as the adapter saw it.
     pub sender_log: Arc<Mutex<SenderLog>>,
     /// How its controller is observed.
     pub kind: Kind,
     /// The sender's configuration and controller.
     pub config: ClientConfig,
-    /// The log it writes.
+    /// The qlog trace of the flow; `None` if nothing is logged.
     pub trace: Option<SharedTrace<Output>>,
 }
 

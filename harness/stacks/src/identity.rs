@@ -12,7 +12,7 @@ pub const SERVER_NAME: &str = "windlass.invalid";
 pub struct Identity {
     /// The certificate, signed by itself.
     pub certificate: Vec<u8>,
-    /// Its key, PKCS #8.
+    /// Private key, PKCS #8 in DER.
     pub key: Vec<u8>,
 }
 

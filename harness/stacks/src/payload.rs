@@ -74,7 +74,7 @@ impl Source {
     }
 }
 
-/// The receiving end.
+/// Checks and counts what the receiving end reads.
 #[derive(Debug, Default)]
 pub struct Sink {
     received: u64,

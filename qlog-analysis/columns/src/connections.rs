@@ -12,7 +12,7 @@ use crate::schema::{always, perhaps};
 /// Reads one word of a connection.
 type Word = fn(&Measured) -> Option<&str>;
 
-/// The words there are.
+/// Columns of words, with what fills them.
 const WORDS: [(&str, Word); 10] = [
     ("connection", |one| Some(&one.group)),
     ("peer", |one| one.measures.peer.as_deref()),

@@ -41,11 +41,11 @@ pub struct Dataset {
 /// What came of adding a file.
 #[derive(Clone, Default, PartialEq, Debug)]
 pub struct Added {
-    /// What was read.
+    /// Counts of the trace file.
     pub summary: Summary,
-    /// Its connections.
+    /// Number of connections.
     pub connections: usize,
-    /// Rows written, by table.
+    /// Rows written to each table.
     pub rows: BTreeMap<Table, u64>,
     /// What was not understood and is only counted.
     pub unknown: u64,
@@ -211,7 +211,7 @@ struct Filling<'a> {
     root: PathBuf,
     name: String,
     file: &'a str,
-    /// Folders of connections.
+    /// Directory of each connection's rows.
     places: HashMap<(u32, String), String>,
     /// What each trace says its connection is.
     groups: Vec<String>,
@@ -352,11 +352,10 @@ fn properties() -> WriterProperties {
     WriterProperties::builder().set_compression(Compression::SNAPPY).set_max_row_group_row_count(Some(GROUP)).build()
 }
 
-/// A file being written.
+/// A Parquet file that appears when it is complete.
 struct Output(ArrowWriter<File>);
 
 impl Output {
-    /// Makes `path`.
     fn new(path: &Path, schema: SchemaRef) -> Result<Output, Error> {
         let file = File::create(path).map_err(Error::at(path))?;
         Ok(Output(ArrowWriter::try_new(file, schema, Some(properties()))?))

@@ -36,9 +36,9 @@ pub enum Error {
     /// Something cannot be created, written or moved.
     #[error("cannot write to {path}: {source}", path = .path.display())]
     Unwritable {
-        /// What.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// Why.
+        /// The error of the operation.
         source: io::Error,
     },
     /// The directory holds what is no dataset.
@@ -47,7 +47,7 @@ pub enum Error {
         dir = .dir.display()
     )]
     Occupied {
-        /// The directory.
+        /// Path of the directory.
         dir: PathBuf,
         /// What is in the way.
         entry: String,

@@ -15,7 +15,7 @@ use crate::schema::{Table, element, range, stream};
 
 pub(crate) type Words = StringDictionaryBuilder<Int32Type>;
 
-/// Where an event stands.
+/// File, connection and place of an event.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin<'a> {
     pub(crate) file: &'a str,
@@ -83,7 +83,7 @@ impl<T: Copy> Lists<T> {
     }
 }
 
-/// Packets.
+/// Rows of the table `packets`.
 #[derive(Default)]
 pub(crate) struct Packets {
     origins: Origins,
@@ -157,7 +157,7 @@ fn whole(values: impl Iterator<Item = u64>) -> ArrayRef {
     Arc::new(arrow::array::UInt64Array::from_iter_values(values))
 }
 
-/// Updates of recovery metrics.
+/// Rows of the table `recovery`: updates of recovery metrics.
 #[derive(Default)]
 pub(crate) struct Recovery {
     origins: Origins,
@@ -213,7 +213,7 @@ pub(crate) struct OtherRow<'a> {
     pub(crate) peer: Option<&'a str>,
 }
 
-/// All other events.
+/// Rows of the table `events`: all other events.
 #[derive(Default)]
 pub(crate) struct Events {
     origins: Origins,

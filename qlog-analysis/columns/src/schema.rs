@@ -11,7 +11,7 @@ pub enum Table {
     Packets,
     /// Updates of recovery metrics.
     Recovery,
-    /// All other events.
+    /// Events that are neither packets nor recovery metrics.
     Events,
     /// Numbers that controllers tell of themselves.
     StateVariables,
@@ -22,7 +22,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// Every table.
+    /// All tables, in the order help texts name them.
     pub const ALL: [Table; 6] =
         [Table::Packets, Table::Recovery, Table::Events, Table::StateVariables, Table::Unknown, Table::Connections];
 

@@ -39,11 +39,11 @@ pub enum SqlError {
 /// How an answer is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Format {
-    /// Aligned columns.
+    /// Columns aligned with spaces.
     Table,
     /// A JSON object a row.
     Json,
-    /// CSV with a header.
+    /// CSV with a header line.
     Csv,
 }
 

@@ -61,7 +61,7 @@ impl Json {
         }
     }
 
-    /// Nanoseconds as milliseconds.
+    /// Writes `ns` nanoseconds as milliseconds.
     #[inline]
     pub fn millis(&mut self, name: &str, ns: u64) {
         self.key(name);
@@ -114,7 +114,6 @@ const PAIRS: &[u8; 200] = b"0001020304050607080910111213141516171819\
 6061626364656667686970717273747576777879\
 8081828384858687888990919293949596979899";
 
-/// Appends `value` in decimal.
 #[inline]
 pub(crate) fn push_u64(out: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0u8; 20];

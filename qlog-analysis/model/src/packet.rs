@@ -27,12 +27,12 @@ impl PacketType {
     }
 }
 
-/// A packet.
+/// A packet as qlog's `packet_sent` and `packet_received` describe it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
     /// Its type, which also names its packet number space.
     pub kind: PacketType,
-    /// Its packet number.
+    /// Packet number, in its packet number space.
     pub number: u64,
     /// Its size, bytes, header and authentication tag included.
     pub bytes: u64,
@@ -109,16 +109,16 @@ pub enum Frame<'a> {
     Crypto {
         /// Offset in the crypto stream, bytes.
         offset: u64,
-        /// Bytes of data.
+        /// Bytes of CRYPTO data.
         length: u64,
     },
     /// STREAM.
     Stream {
-        /// The stream.
+        /// Stream ID.
         id: u64,
         /// Offset in the stream, bytes.
         offset: u64,
-        /// Bytes of data.
+        /// Bytes of stream data.
         length: u64,
         /// Whether the stream ends with it.
         fin: bool,
@@ -130,30 +130,30 @@ pub enum Frame<'a> {
     },
     /// MAX_STREAM_DATA.
     MaxStreamData {
-        /// The stream.
+        /// Stream ID.
         id: u64,
         /// Bytes the peer may send on the stream.
         maximum: u64,
     },
     /// DATAGRAM (`RFC 9221`).
     Datagram {
-        /// Bytes of data.
+        /// Bytes of the datagram.
         length: u64,
     },
     /// HANDSHAKE_DONE.
     HandshakeDone,
     /// RESET_STREAM.
     ResetStream {
-        /// The stream.
+        /// Stream ID.
         id: u64,
         /// The application's error code.
         error_code: u64,
-        /// Bytes of the stream.
+        /// Final size of the stream, bytes.
         final_size: u64,
     },
     /// STOP_SENDING.
     StopSending {
-        /// The stream.
+        /// Stream ID.
         id: u64,
         /// The application's error code.
         error_code: u64,
@@ -172,7 +172,7 @@ pub enum Frame<'a> {
     },
     /// STREAM_DATA_BLOCKED.
     StreamDataBlocked {
-        /// The stream.
+        /// Stream ID.
         id: u64,
         /// Bytes the sender may send on it.
         limit: u64,
@@ -192,7 +192,7 @@ pub enum Frame<'a> {
     ConnectionClose,
 }
 
-/// An ACK frame.
+/// An ACK frame (`RFC 9000 §19.3`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ack<'a> {
     /// How long the receiver says it held the ACK, ns, where the stack tells.
@@ -207,10 +207,10 @@ pub struct Ack<'a> {
 /// Packets received so far by ECN codepoint (`RFC 9000 §19.3.2`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct EcnCounts {
-    /// ECT(0).
+    /// Count of packets with ECT(0).
     pub ect0: u64,
-    /// ECT(1).
+    /// Count of packets with ECT(1).
     pub ect1: u64,
-    /// CE.
+    /// Count of packets with CE.
     pub ce: u64,
 }

@@ -29,7 +29,7 @@ pub struct Record<'a> {
 pub enum Framing {
     /// JSON text sequences (`RFC 7464`): a separator before each record.
     Sequence,
-    /// A record a line.
+    /// A JSON record per line.
     Lines,
 }
 
@@ -49,7 +49,7 @@ pub struct Records<R> {
 }
 
 impl<R: BufRead> Records<R> {
-    /// Records of `reader`.
+    /// Reads records from `reader`.
     pub fn new(reader: R) -> Self {
         Records {
             reader,

@@ -54,11 +54,11 @@ impl Metrics {
 pub struct RecoveryParameters<'a> {
     /// The congestion controller with its parameters, as a user types it.
     pub controller: &'a str,
-    /// Maximum datagram size, bytes.
+    /// Maximum datagram size, bytes (`RFC 9002 §7.2`).
     pub max_datagram_size: u32,
-    /// Initial congestion window, bytes.
+    /// Initial congestion window, bytes; `None` if unknown.
     pub initial_congestion_window: Option<u64>,
-    /// Minimum congestion window, bytes.
+    /// Minimum congestion window, bytes; `None` if unknown.
     pub minimum_congestion_window: Option<u64>,
     /// Packet threshold of loss detection, packets (`RFC 9002 §6.1.1`).
     pub reordering_threshold: Option<u16>,
@@ -103,7 +103,7 @@ pub struct TransportParameters {
     pub initial_max_stream_data_bidi_remote: Option<u64>,
     /// Bytes the other side may send on a unidirectional stream.
     pub initial_max_stream_data_uni: Option<u64>,
-    /// Idle timeout, ms.
+    /// `max_idle_timeout`, ms; `None` leaves it out.
     pub max_idle_timeout: Option<u64>,
     /// Longest time an ACK is held, ms.
     pub max_ack_delay: Option<u64>,
@@ -113,11 +113,11 @@ pub struct TransportParameters {
     pub max_udp_payload_size: Option<u64>,
 }
 
-/// Whose transport parameters.
+/// The end whose transport parameters an event holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// Of the endpoint that writes the trace.
     Local,
-    /// Of its peer.
+    /// The peer's, as received.
     Remote,
 }

@@ -19,7 +19,7 @@ macro_rules! schema_uri {
 /// Where URIs of event schemas begin that the project names itself; the first release puts an
 /// address of the project's in its place.
 pub const SCHEMA_URI: &str = schema_uri!();
-/// Our namespace.
+/// Namespace of the project's own events.
 pub const WINDLASS: &str = "windlass";
 /// The event schema of our namespace; `docs/qlog.md` describes it.
 pub const WINDLASS_EVENTS: &str = concat!(schema_uri!(), "windlass");

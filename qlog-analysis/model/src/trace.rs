@@ -54,7 +54,7 @@ pub struct Trace<W: Write> {
     records: u64,
     /// Metrics as the file has them.
     written: Metrics,
-    /// Metrics as they are.
+    /// Metrics as last written.
     latest: Metrics,
     /// When metrics were last written.
     metrics_at: Option<u64>,
@@ -67,7 +67,7 @@ pub struct Trace<W: Write> {
 }
 
 impl<W: Write> Trace<W> {
-    /// Begins a file.
+    /// Writes the header to `writer`.
     pub fn new(writer: W, profile: Profile, detail: Detail, header: &Header<'_>) -> Self {
         let mut trace = Trace {
             writer: Some(writer),
@@ -113,7 +113,7 @@ impl<W: Write> Trace<W> {
         self.late
     }
 
-    /// Which profile is written.
+    /// The schema version written.
     #[must_use]
     pub fn profile(&self) -> Profile {
         self.profile

@@ -106,7 +106,7 @@ fn bare(node: &mut Node<'_>) {
     }
 }
 
-/// Delays in milliseconds.
+/// Writes delays in milliseconds.
 fn delays(node: &mut Node<'_>, encoding: &Encoding) {
     if encoding.rtt_places == 6 {
         return;

@@ -82,7 +82,7 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
     Ok(event)
 }
 
-/// Namespace and kind.
+/// Cuts a name into namespace and event type.
 pub(super) fn split(name: &str) -> (&str, &str) {
     name.split_once(':').unwrap_or(("unknown", name))
 }

@@ -12,7 +12,7 @@ const WAITING: usize = 1 << 26;
 /// Bytes gathered before they are written.
 const CHUNK: usize = 1 << 16;
 
-/// Writes one file.
+/// Writes the traces of one output file.
 pub(super) struct Sink<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
@@ -129,7 +129,6 @@ impl<'w> Sink<'w> {
         Ok(())
     }
 
-    /// Ends a trace.
     pub(super) fn end_trace(&mut self) -> io::Result<()> {
         while !self.waiting.is_empty() {
             self.first()?;
@@ -140,7 +139,6 @@ impl<'w> Sink<'w> {
         self.flush()
     }
 
-    /// Ends the file.
     pub(super) fn end_file(&mut self) -> io::Result<()> {
         if self.layout == Layout::Contained {
             self.buffer.extend_from_slice(b"\n]}\n");

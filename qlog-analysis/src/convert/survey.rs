@@ -12,14 +12,14 @@ use crate::read::encoding::Encoding;
 use crate::read::state::ReadState;
 use crate::read::{Options, ReadError, block, sequence};
 
-/// A file.
+/// What the first pass finds in a file.
 pub(super) struct Survey {
     /// What its header says beside the traces.
     pub(super) top: Node<'static>,
     pub(super) traces: Vec<Surveyed>,
 }
 
-/// A trace of it.
+/// What the first pass finds in a trace.
 pub(super) struct Surveyed {
     /// What the file says of it.
     pub(super) header: Node<'static>,

@@ -1,6 +1,6 @@
 //! Numbers as they are written: exact until they are asked for in a unit.
 
-/// A decimal number.
+/// A decimal number as it is spelled.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Decimal<'a> {
     negative: bool,
@@ -82,7 +82,7 @@ impl<'a> Decimal<'a> {
         ((0.0..18_446_744_073_709_551_616.0).contains(&size) && size % 1.0 == 0.0).then_some(size as u64)
     }
 
-    /// The nearest float.
+    /// The `f64` nearest to the number.
     #[must_use]
     pub fn to_f64(&self) -> f64 {
         if self.exponent == 0 && self.digits < 1 << 53 {

@@ -18,11 +18,11 @@ mod value;
 /// How a file is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Framing {
-    /// A JSON text sequence.
+    /// A JSON text sequence (`RFC 7464`).
     Sequence,
-    /// A record a line.
+    /// A JSON record per line.
     Lines,
-    /// Plain JSON.
+    /// One JSON document.
     Contained,
 }
 
@@ -37,7 +37,7 @@ pub(super) struct Checker {
     pub netlog: bool,
     profile: Profile,
     at: Place,
-    /// Whether the header came.
+    /// True once the header was read.
     header: bool,
     /// Whether it is of a draft before 02, which qvis reads with other eyes, as far as known.
     legacy: Option<bool>,
@@ -49,18 +49,18 @@ pub(super) struct Checker {
 /// What is remembered of one trace.
 #[derive(Debug, Default)]
 struct TraceState {
-    /// Columns of array events.
+    /// Names of the columns of array events.
     columns: Vec<String>,
     /// Milliseconds a unit of time is worth; 0 before the header is read.
     unit: f64,
     /// Times count from the event before.
     delta: bool,
-    /// Taken at neither end.
+    /// True if the vantage point is the network.
     network: bool,
     events: u64,
     /// The latest time so far, ms.
     latest: Option<f64>,
-    /// The first time, ms.
+    /// Time of the first event, ms; `None` before it.
     first: Option<f64>,
     /// Whether the first event had a group_id.
     grouped: Option<bool>,
@@ -91,7 +91,7 @@ impl Checker {
         }
     }
 
-    /// Where the reader is.
+    /// Sets the place of the following findings.
     pub fn at(&mut self, place: Place) {
         self.at = place;
         self.report.records = self.report.records.max(place.record);
@@ -109,7 +109,7 @@ impl Checker {
         self.profile == Profile::Ietf
     }
 
-    /// The reader failed.
+    /// Reports that the file cannot be read further.
     pub fn unreadable(&mut self, error: &io::Error) {
         self.add(Rule::FileRead, || format!("reading failed: {error}"));
     }
@@ -175,7 +175,7 @@ impl Checker {
         self.trace = TraceState::default();
     }
 
-    /// The file is over.
+    /// Checks what only the end of the file shows, and reports.
     pub fn finish(mut self) -> Report {
         let nothing = [Rule::FileEmpty, Rule::NotQlog].iter().any(|rule| self.report.counts.contains_key(rule));
         if self.framing != Framing::Contained && self.header && !nothing {

@@ -173,5 +173,5 @@ pub(crate) const FRAME_TYPES: &[&str] = &[
 pub(crate) const SEND_TRIGGERS: &[&str] =
     &["retransmit_reordered", "retransmit_timeout", "pto_probe", "retransmit_crypto", "cc_bandwidth_probe"];
 
-/// Triggers of a loss.
+/// Values of `trigger` of a lost packet.
 pub(crate) const LOSS_TRIGGERS: &[&str] = &["reordering_threshold", "time_threshold", "pto_expired"];

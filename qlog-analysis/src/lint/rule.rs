@@ -39,19 +39,19 @@ macro_rules! rules {
             /// Every rule, in the order they are listed.
             pub const ALL: &'static [Rule] = &[$(Rule::$variant),+];
 
-            /// Its name in reports.
+            /// Name of the rule in reports.
             #[must_use]
             pub const fn id(self) -> &'static str {
                 match self { $(Rule::$variant => $id,)+ }
             }
 
-            /// What it finds.
+            /// What the rule finds, one sentence.
             #[must_use]
             pub const fn about(self) -> &'static str {
                 match self { $(Rule::$variant => $about,)+ }
             }
 
-            /// What would fix it.
+            /// How to mend what it finds, one sentence.
             #[must_use]
             pub const fn fix(self) -> &'static str {
                 match self { $(Rule::$variant => $fix,)+ }

@@ -35,7 +35,7 @@ pub(super) fn read<R: BufRead>(mut reader: R, checker: &mut Checker) {
     }
 }
 
-/// A JSON text sequence.
+/// Checks a JSON text sequence.
 fn sequence<R: BufRead>(reader: R, checker: &mut Checker) -> io::Result<()> {
     checker.framing = Framing::Sequence;
     let mut records = Records::new(reader);

@@ -20,7 +20,7 @@ pub(super) struct Delivered {
     met: VecDeque<u64>,
     /// Pieces of those that have several.
     pieces: usize,
-    /// Streams remembered at most.
+    /// Number of streams kept.
     most: usize,
 }
 

@@ -9,11 +9,11 @@ use super::statistics::Quantiles;
 /// A quantity over time: its mean weighted by how long each value held, its extremes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Level {
-    /// Mean over time.
+    /// Mean, weighted by time.
     pub mean: f64,
-    /// The least value.
+    /// Smallest value.
     pub min: f64,
-    /// The largest value.
+    /// Largest value.
     pub max: f64,
 }
 
@@ -24,11 +24,11 @@ pub struct Measures {
     pub controller: Option<String>,
     /// Where the other end is, as the trace tells it first.
     pub peer: Option<String>,
-    /// Events.
+    /// Number of events.
     pub events: u64,
     /// From the first event to the last, s.
     pub duration: f64,
-    /// Packets sent.
+    /// Number of packets sent.
     pub packets_sent: u64,
     /// Packets received.
     pub packets_received: u64,
@@ -56,21 +56,21 @@ pub struct Measures {
     pub spurious: Option<f64>,
     /// CE marks that the peer reported.
     pub marks: u64,
-    /// Probe timeouts.
+    /// Probe timeouts that fired.
     pub timeouts: u64,
-    /// RTT samples, ms.
+    /// RTT samples, ms; `None` if the trace logs none.
     pub rtt: Option<Quantiles>,
     /// RTT samples above the least of them, ms.
     pub queueing: Option<Quantiles>,
-    /// Congestion window, bytes.
+    /// Congestion window, bytes; `None` if the trace logs none.
     pub cwnd: Option<Level>,
     /// How often the window became smaller.
     pub reductions: u64,
     /// The last slow start threshold, bytes.
     pub ssthresh: Option<f64>,
-    /// Bytes in flight.
+    /// Bytes in flight; `None` if the trace does not tell.
     pub in_flight: Option<Level>,
-    /// Pacing rate, Mbit/s.
+    /// Pacing rate, Mbit/s; `None` if the trace logs none.
     pub pacing_rate: Option<Level>,
     /// Time in each congestion state, s.
     pub states: BTreeMap<String, f64>,

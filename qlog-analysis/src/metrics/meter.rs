@@ -39,11 +39,11 @@ pub struct Progress {
     pub acknowledged: u64,
     /// Stream data received, each byte once.
     pub received: u64,
-    /// Packets declared lost.
+    /// Number of packets declared lost.
     pub lost: u64,
     /// CE marks that the peer reported.
     pub marks: u64,
-    /// Bytes in flight, counted.
+    /// Bytes in flight, counted from packets.
     pub in_flight: u64,
     /// The RTT sample of the latest event, ns, taken from its acknowledgement.
     pub rtt: Option<i64>,
@@ -102,7 +102,7 @@ impl Default for Meter {
 }
 
 impl Meter {
-    /// Nothing measured yet.
+    /// A meter before the first event.
     #[must_use]
     pub fn new() -> Self {
         Meter {
@@ -161,7 +161,7 @@ impl Meter {
         }
     }
 
-    /// Takes one event.
+    /// Measures the connection's next event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
         let now = event.time;
         self.first.get_or_insert(now);

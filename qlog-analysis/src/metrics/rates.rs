@@ -5,13 +5,13 @@ use serde::Serialize;
 /// The width of a bin to begin with, ns.
 const WIDTH: i64 = 10_000_000;
 
-/// A second, ns.
+/// 1 s in ns.
 const SECOND: u64 = 1_000_000_000;
 
 /// Within this part of a rate another is near it.
 pub(super) const NEAR: f64 = 0.2;
 
-/// Bytes over time.
+/// Bytes per time bin.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
     /// When the first bin begins, ns of the trace's clock.
@@ -26,7 +26,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Bins that are kept.
+    /// Most bins kept; beyond it neighbours are added up.
     pub(super) const BINS: usize = 1 << 14;
 
     /// No bytes yet, from `start` on.
@@ -50,7 +50,7 @@ impl Rates {
             self.bytes.chunks(2).map(|pair| pair.iter().fold(0, |sum, &bytes| bytes.saturating_add(sum))).collect();
     }
 
-    /// Bytes at `now`.
+    /// Adds `bytes` at `now`, ns.
     pub(super) fn add(&mut self, now: i64, bytes: u64) {
         let since = now.saturating_sub(self.start).max(0);
         while since / self.width >= self.most as i64 {

@@ -14,11 +14,11 @@ const FEW: usize = 512;
 pub struct Quantiles {
     /// How many samples there are.
     pub samples: u64,
-    /// The least.
+    /// Smallest value.
     pub min: f64,
-    /// The arithmetic mean.
+    /// Arithmetic mean.
     pub mean: f64,
-    /// The median.
+    /// Median.
     pub p50: f64,
     /// Nine in ten are below.
     pub p90: f64,
@@ -26,11 +26,11 @@ pub struct Quantiles {
     pub p95: f64,
     /// Ninety-nine in a hundred are below.
     pub p99: f64,
-    /// The most.
+    /// Largest value.
     pub max: f64,
 }
 
-/// Samples of a delay.
+/// Samples of a delay, for quantiles.
 #[derive(Clone, Debug)]
 pub(super) struct Distribution {
     samples: Samples,
@@ -53,7 +53,7 @@ impl Distribution {
         Distribution { samples: Samples::Few(Vec::new()), count: 0, sum: 0.0, least: i64::MAX, most: 0, digits: 3 }
     }
 
-    /// A sample, ns.
+    /// Adds a sample, ns.
     pub(super) fn add(&mut self, delay: i64) {
         let delay = delay.max(0);
         self.count += 1;
@@ -78,7 +78,6 @@ impl Distribution {
         self.digits = 2;
     }
 
-    /// Forgets all samples.
     pub(super) fn clear(&mut self) {
         *self = Distribution { digits: self.digits, ..Distribution::new() };
     }
@@ -162,7 +161,7 @@ impl TimeWeighted {
         }
     }
 
-    /// The present value.
+    /// The value in force; `None` before the first.
     pub(super) fn last(&self) -> Option<f64> {
         self.current.map(|(_, value)| value)
     }

@@ -6,16 +6,16 @@ pub enum Framing {
     /// One JSON document that contains its traces.
     #[default]
     Contained,
-    /// A JSON text sequence.
+    /// A JSON text sequence (`RFC 7464`).
     Sequence,
-    /// A record a line.
+    /// A JSON record per line.
     Lines,
     /// A Chromium network log.
     Netlog,
 }
 
 impl Framing {
-    /// As qlog spells it.
+    /// Name in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -39,12 +39,12 @@ pub enum SchemaVersion {
     V03,
     /// The IETF's, with a file schema: `quic:` names.
     Ietf,
-    /// Chromium's own.
+    /// Chromium's network log.
     Netlog,
 }
 
 impl SchemaVersion {
-    /// A name for tables.
+    /// Name in reports and JSON.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -60,11 +60,11 @@ impl SchemaVersion {
 /// Where a trace was taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Vantage {
-    /// At the client.
+    /// The client.
     Client,
-    /// At the server.
+    /// The server.
     Server,
-    /// In between.
+    /// A point on the path between them.
     Network,
     /// The file does not tell.
     #[default]
@@ -72,7 +72,7 @@ pub enum Vantage {
 }
 
 impl Vantage {
-    /// As qlog spells it.
+    /// qlog's spelling (`client`).
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -91,7 +91,7 @@ pub struct Recorded<'a> {
     pub stack: Option<&'a str>,
     /// The scenario it was part of.
     pub scenario: Option<&'a str>,
-    /// The other end.
+    /// Address of the peer; `None` if the trace does not say.
     pub peer: Option<&'a str>,
 }
 
@@ -106,11 +106,11 @@ pub struct Trace {
     pub schema_version: SchemaVersion,
     /// The version or schema the file claims.
     pub version: String,
-    /// What it is called.
+    /// Title from the header; empty if it has none.
     pub title: String,
     /// What it is, in a sentence.
     pub description: String,
-    /// Where it was taken.
+    /// The vantage point, as the header names it.
     pub vantage: Vantage,
     /// Of a trace taken in the network: whose packets count as sent.
     pub flow: Vantage,

@@ -22,10 +22,10 @@ pub(crate) enum Piece {
     Header {
         /// Of which trace; `None` for all.
         trace: Option<u32>,
-        /// The object.
+        /// Text of the object.
         text: Vec<u8>,
     },
-    /// Events.
+    /// Records to be parsed.
     Block(Block),
 }
 
@@ -45,7 +45,7 @@ impl Block {
         Block { trace, first, ..Block::default() }
     }
 
-    /// The records.
+    /// Each record with its line number.
     pub(crate) fn records(&self) -> impl Iterator<Item = (u64, &[u8])> {
         let first = self.first;
         let records = self.bounds.iter().zip(first..);

@@ -95,7 +95,7 @@ impl<R: Read> Document<'_, '_, R> {
         Ok(())
     }
 
-    /// The outermost object.
+    /// Reads the outermost object.
     fn top(&mut self) -> Result<(), ReadError> {
         self.window.at += 1;
         while let Some(key) = self.key()? {

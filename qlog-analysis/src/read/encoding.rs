@@ -37,7 +37,7 @@ impl Role {
 pub(crate) struct Encoding {
     /// Decimal places from the unit of times to nanoseconds.
     pub(crate) time_places: i32,
-    /// The same of RTTs.
+    /// The same for RTTs.
     pub(crate) rtt_places: i32,
     /// Whether a time counts from the event before.
     pub(crate) delta: bool,

@@ -21,7 +21,7 @@ pub(super) enum Kind {
     Moved,
     /// Tells where the other end is.
     Peer,
-    /// Of our own namespace.
+    /// `windlass:started`; the next four are of that namespace too.
     Started,
     Stepped,
     Losses,

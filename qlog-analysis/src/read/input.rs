@@ -13,11 +13,11 @@ type Peeked<R> = Chain<Cursor<Vec<u8>>, R>;
 
 /// A stream, decompressed as its first bytes tell.
 pub enum Input<R: Read> {
-    /// As it is.
+    /// Uncompressed input.
     Plain(Peeked<R>),
     /// gzip, also several members in a row.
     Gzip(Box<MultiGzDecoder<Peeked<R>>>),
-    /// Zstandard.
+    /// Zstandard frames.
     #[cfg(feature = "zstd")]
     Zstd(Box<Decoder<'static, io::BufReader<Peeked<R>>>>),
 }

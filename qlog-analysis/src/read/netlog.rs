@@ -85,18 +85,18 @@ pub(crate) struct Netlog {
 /// A total that Chromium counted, and what the events add up to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Check {
-    /// The connection.
+    /// Name of the connection.
     pub connection: String,
-    /// What was counted.
+    /// Name of the counter.
     pub counter: &'static str,
     /// How many of them there are among the events; `None` if they tell of no such connection.
     pub counted: Option<u64>,
-    /// How many Chromium counted.
+    /// Chromium's own count.
     pub reported: u64,
 }
 
 impl Check {
-    /// Whether both agree.
+    /// True if both counts are equal.
     #[must_use]
     pub fn agrees(&self) -> bool {
         self.counted == Some(self.reported)

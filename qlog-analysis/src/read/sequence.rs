@@ -19,7 +19,7 @@ pub(crate) struct Window<R> {
     /// What before was done with.
     pub(crate) at: usize,
     pub(crate) ended: bool,
-    /// Bytes read altogether.
+    /// Bytes read since the start.
     pub(crate) total: u64,
 }
 
@@ -53,7 +53,7 @@ impl<R: Read> Window<R> {
         Ok(())
     }
 
-    /// What is looked at.
+    /// Bytes not yet cut into records.
     pub(crate) fn rest(&self) -> &[u8] {
         &self.text[self.at..]
     }

@@ -7,9 +7,9 @@ use crate::model::{Batch, EventKind, PacketType};
 /// A unit that RTTs are in instead of the one they should be in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unit {
-    /// A thousand times larger.
+    /// A unit a thousand times larger.
     Larger,
-    /// A thousand times smaller.
+    /// A unit a thousand times smaller.
     Smaller,
 }
 

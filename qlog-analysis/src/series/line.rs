@@ -7,7 +7,7 @@ use std::ops::Range;
 pub struct Point {
     /// When, ns of the trace's clock.
     pub time: i64,
-    /// The value.
+    /// Value, in the quantity's unit.
     pub value: i64,
 }
 
@@ -86,7 +86,6 @@ impl Line {
         self.pending.2 = 0;
     }
 
-    /// The latest value.
     fn latest(&self) -> Option<Point> {
         let (least, largest, count) = self.pending;
         match count {
@@ -102,13 +101,13 @@ impl Line {
         (self.points, self.values)
     }
 
-    /// Whether nothing was told.
+    /// True if it has no points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.values == 0
     }
 
-    /// Forgets everything told.
+    /// Drops all points.
     pub fn clear(&mut self) {
         *self = Line::new(self.most);
     }

@@ -22,7 +22,7 @@ enum Host {
     Name(String),
 }
 
-/// What `to` may be.
+/// The forms `to` accepts, for error messages.
 pub(super) const FORMS: &str = "an address \"192.0.2.7\", a prefix \"192.0.2.0/24\" or \"2001:db8::/32\", a host name \
      \"example.org\" or \"*.example.org\", or with a port an address \"192.0.2.7:443\" or \"[2001:db8::1]:443\", a host \
      name \"example.org:443\" or any host \"*:443\"";

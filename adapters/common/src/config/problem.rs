@@ -11,17 +11,17 @@ pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {}: {source}", path.display())]
     Unreadable {
-        /// The file.
+        /// Path of the configuration file.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         source: io::Error,
     },
-    /// Recordings cannot be written.
+    /// The directory of recordings cannot be made or written to.
     #[error("cannot write recordings to {}: {source}", directory.display())]
     Recording {
-        /// Where to.
+        /// Directory of the recordings.
         directory: PathBuf,
-        /// Why not.
+        /// The error of making or writing it.
         source: io::Error,
     },
     /// The file has mistakes: all of them, a line each.
@@ -42,9 +42,9 @@ impl ConfigError {
 /// One mistake in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Problem {
-    /// The file.
+    /// Name of the file, or of the text's origin.
     pub file: String,
-    /// Line, from 1.
+    /// Line of the mistake, from 1.
     pub line: usize,
     /// Column, from 1, in characters.
     pub column: usize,

@@ -37,13 +37,13 @@ impl Recording {
         Recording { directory, level, writer: Mutex::default() }
     }
 
-    /// The directory.
+    /// Where recordings go (`[recording] directory`).
     #[must_use]
     pub fn directory(&self) -> &Directory {
         &self.directory
     }
 
-    /// What is recorded.
+    /// How much is recorded (`[recording] level`).
     #[must_use]
     pub fn level(&self) -> Level {
         self.level

@@ -27,7 +27,6 @@ impl Clock {
         self.origin
     }
 
-    /// `time` as an instant.
     pub(super) fn instant(&self, time: Time) -> Instant {
         // A time that the system cannot count is later than anything it has seen.
         self.origin.checked_add(Duration::from_nanos(time.0)).unwrap_or(self.latest)

@@ -130,7 +130,7 @@ macro_rules! factory {
                 Factory { flows: self.flows.seed(seed), ..self }
             }
 
-            /// The algorithm.
+            /// The configured controller of every flow this factory makes.
             #[must_use]
             pub fn controller(&self) -> &C {
                 self.flows.controller()

@@ -38,9 +38,9 @@ pub struct PathFlow<C: ConfiguredController> {
 /// A packet that was acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Packet {
-    /// When it left.
+    /// Time it was sent.
     pub sent: Instant,
-    /// Its size, bytes.
+    /// Bytes that counted as in flight.
     pub bytes: u64,
     /// Its number, where the stack reports it.
     pub pn: Option<u64>,
@@ -49,7 +49,7 @@ pub struct Packet {
 /// Packets declared lost together, as a stack reports them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Loss {
-    /// Bytes lost.
+    /// Bytes lost that counted as in flight.
     pub bytes: u64,
     /// Packets lost; worked out from the datagram size where the stack does not report it.
     pub packets: Option<u32>,

@@ -13,7 +13,7 @@ use crate::qlog::{STARTED, STEPPED};
 /// A record of a flow's own history.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Entry {
-    /// How it began.
+    /// The record that a flow started.
     Start(Start),
     /// A step it took, with the state variables of the controller after it, where they
     /// were recorded and finite.

@@ -41,7 +41,7 @@ pub mod sent {
 pub mod acked {
     /// `rtt` is a new sample.
     pub const RTT: u32 = 1;
-    /// `one_way_us` is known.
+    /// `one_way_us` holds a one-way delay.
     pub const ONE_WAY: u32 = 2;
     /// The newest packet was sent while the application left the window unused.
     pub const APP_LIMITED: u32 = 4;

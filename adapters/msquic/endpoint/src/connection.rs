@@ -12,10 +12,10 @@ use crate::{Error, Handle, Library, Settings, StreamEvent, api, check};
 /// The network statistics MsQuic reports with acknowledgements.
 pub type Statistics = ffi::QUIC_CONNECTION_EVENT__bindgen_ty_1__bindgen_ty_19;
 
-/// An event of a connection.
+/// What a connection reports to its handler, after MsQuic's `QUIC_CONNECTION_EVENT_TYPE`.
 #[derive(Debug)]
 pub enum ConnectionEvent<'a> {
-    /// The handshake is complete.
+    /// The handshake is complete; streams may be opened.
     Connected,
     /// The peer opened a stream.
     StreamOpened(IncomingStream),
@@ -28,7 +28,7 @@ pub enum ConnectionEvent<'a> {
         /// The QUIC error code; 0: none.
         error: u64,
     },
-    /// The last event.
+    /// `SHUTDOWN_COMPLETE`: no event follows.
     Closed,
 }
 

@@ -18,9 +18,9 @@ pub struct Settings {
     pub pacing: bool,
     /// The smallest and the largest IP datagram, bytes.
     pub mtu: Option<(u16, u16)>,
-    /// `max_ack_delay`, ms.
+    /// `max_ack_delay`, ms; `None` leaves MsQuic's own.
     pub max_ack_delay_ms: Option<u32>,
-    /// Idle timeout, ms.
+    /// `max_idle_timeout` (`RFC 9000 §18.2`), ms.
     pub idle_timeout_ms: u64,
     /// Streams of either type that the peer may have open.
     pub streams: u16,

@@ -7,10 +7,10 @@ use windlass_msquic_sys::msquic::ffi;
 
 use crate::{Error, Handle, api, check};
 
-/// An event of a stream.
+/// What a stream reports to its handler, after MsQuic's `QUIC_STREAM_EVENT_TYPE`.
 #[derive(Debug)]
 pub enum StreamEvent<'a> {
-    /// Data arrived, in order.
+    /// Bytes that arrived, in stream order.
     Received {
         /// The data in MsQuic's buffers, valid until the callback returns.
         data: &'a [&'a [u8]],
@@ -19,13 +19,13 @@ pub enum StreamEvent<'a> {
     },
     /// MsQuic no longer needs the buffer of a [`Stream::send`], of that many bytes.
     Sent(usize),
-    /// The peer finished sending.
+    /// The peer sent its FIN.
     PeerFinished,
     /// The peer aborted sending or receiving.
     PeerAborted,
     /// All data sent was acknowledged, or the stream was aborted.
     Finished,
-    /// The last event.
+    /// `SHUTDOWN_COMPLETE`: no event follows.
     Closed,
 }
 
@@ -109,7 +109,7 @@ impl Stream {
         sent
     }
 
-    /// Aborts both directions.
+    /// Resets the sending side and asks the peer to stop sending, with error code 0.
     pub fn abort(&self) {
         let flags = ffi::QUIC_STREAM_SHUTDOWN_FLAGS_QUIC_STREAM_SHUTDOWN_FLAG_ABORT;
         // SAFETY: the handle is open.

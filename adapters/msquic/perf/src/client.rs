@@ -14,9 +14,9 @@ use crate::{ALPN, Error, SendStream, TIMEOUT, lock};
 pub struct Plan {
     /// Bytes each request sends after its first eight.
     pub upload: u64,
-    /// Bytes each request receives.
+    /// Bytes to download with each request.
     pub download: u64,
-    /// Requests at a time.
+    /// Requests under way at the same time.
     pub parallel: usize,
     /// New requests begin within this time; `None`: `parallel` requests in all.
     pub duration: Option<Duration>,
@@ -28,7 +28,7 @@ pub struct Measurement {
     pub elapsed: Duration,
     /// Durations of the requests, ascending.
     pub latencies: Vec<Duration>,
-    /// Bytes received.
+    /// Bytes received by all requests.
     pub received: u64,
     /// MsQuic's statistics of the client's connection.
     pub statistics: QUIC_STATISTICS_V2,
@@ -54,7 +54,7 @@ enum ClientEvent {
 
 /// A request that has not ended.
 struct Request {
-    /// Keeps the stream open.
+    /// Holds the handle: the stream closes when it is dropped.
     _outgoing: Arc<SendStream>,
     began: Instant,
 }

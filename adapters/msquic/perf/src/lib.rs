@@ -21,14 +21,14 @@ pub use server::{Server, serve};
 /// ALPN identifier of the protocol (`draft-banks-quic-performance`).
 pub const ALPN: &str = "perf";
 
-/// Bytes of one send.
+/// Bytes handed to MsQuic at once.
 const CHUNK: usize = 1 << 16;
 /// Sends before the first is acknowledged.
 const MAX_SENDS: usize = 128;
 /// Longest time without an event before a measurement fails.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Why a measurement failed.
+/// Why a measurement failed, for printing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Error(pub String);
 
@@ -62,7 +62,6 @@ pub(crate) struct SendStream {
 }
 
 impl SendStream {
-    /// Sets the stream, once.
     pub(crate) fn set_stream(&self, stream: Stream) {
         let _ = self.stream.set(stream);
     }
@@ -94,7 +93,6 @@ impl SendStream {
         }
     }
 
-    /// Aborts the stream.
     pub(crate) fn abort(&self) {
         if let Some(stream) = self.stream.get() {
             stream.abort();

@@ -62,7 +62,6 @@ impl ConnectionLog {
         self.destination.clone()
     }
 
-    /// Flushes the trace.
     pub(super) fn flush(&mut self) {
         // The log writer reports its errors.
         let _ = self.destination.trace.lock().flush();
@@ -81,7 +80,6 @@ impl ConnectionLog {
         self.destination.trace.lock().recovery_parameters_set(now.since(self.destination.origin).0, &parameters);
     }
 
-    /// Writes a trace event.
     pub(super) fn record(&mut self, now: Time, mtu: u32, event: &abi::Trace, frames: &[u8], controller: Option<&str>) {
         if event.kind == abi::trace::STATE {
             self.record_controller(now, controller.unwrap_or("unknown"), mtu, event.cwnd.into(), false);

@@ -166,7 +166,6 @@ fn logs_of_msquics_own_controllers_are_complete() {
     }
 }
 
-/// Records every window decided.
 #[derive(Clone, Default)]
 struct Windows(Arc<Mutex<Vec<u64>>>);
 

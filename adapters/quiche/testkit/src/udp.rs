@@ -23,14 +23,14 @@ const SLACK: Duration = Duration::from_millis(1);
 
 /// A connection whose datagrams leave when quiche's pacer releases them.
 pub struct Paced {
-    /// The connection.
+    /// The quiche connection.
     pub connection: Connection,
     /// When the next datagram may leave, if not at once.
     release: Option<Instant>,
 }
 
 impl Paced {
-    /// Paces `connection`.
+    /// Sends `connection`'s packets at the times quiche gives them.
     #[must_use]
     pub fn new(connection: Connection) -> Paced {
         Paced { connection, release: None }

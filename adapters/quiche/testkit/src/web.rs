@@ -13,7 +13,7 @@ use windlass_adapter_testkit::files;
 /// Bytes read from a file at a time.
 const CHUNK: usize = 65_536;
 
-/// A request.
+/// What a client asks for in its request line.
 pub enum Request {
     /// GET or HEAD of a file.
     File {
@@ -61,7 +61,7 @@ fn decoded(path: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// An answer being sent.
+/// A response under way, sent as flow control permits.
 pub struct Answer {
     /// The headers, until they are sent.
     headers: Option<Vec<Header>>,

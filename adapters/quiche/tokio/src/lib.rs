@@ -114,7 +114,6 @@ async fn answer(mut controller: ServerH3Controller, root: &Arc<Path>) {
     }
 }
 
-/// Answers a request.
 async fn respond(request: IncomingH3Headers, root: PathBuf) {
     let IncomingH3Headers { headers, mut send, mut recv, read_fin, .. } = request;
     let answer = match Request::read(&headers) {

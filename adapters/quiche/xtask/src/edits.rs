@@ -8,7 +8,7 @@ use crate::{Error, Mismatch, Tree};
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Edit {
-    /// Why quiche needs it.
+    /// Why quiche needs the edit, for the patch's comment.
     pub why: String,
     /// The file it changes, relative to the source.
     pub file: String,
@@ -20,9 +20,9 @@ pub struct Edit {
     pub times: Option<usize>,
     /// Lines put before the line.
     pub before: Option<String>,
-    /// Lines put after it.
+    /// Lines to insert after the anchor; `None` for an edit that replaces.
     pub after: Option<String>,
-    /// What replaces it.
+    /// Lines to put in the anchor's place; `None` for an edit that inserts.
     pub instead: Option<String>,
 }
 

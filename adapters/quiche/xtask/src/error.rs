@@ -12,9 +12,9 @@ pub enum Error {
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
-        /// The system's reason.
+        /// The error of the operation.
         source: io::Error,
     },
     /// An archive is not the one that was released.
@@ -23,7 +23,7 @@ pub enum Error {
         path.display()
     )]
     Hash {
-        /// Where the archive is.
+        /// Path at which the archive is looked for.
         path: PathBuf,
         /// The release it should be.
         version: String,
@@ -52,7 +52,7 @@ pub enum Error {
     /// An archive that cannot be unpacked, or tries to write elsewhere.
     #[error("{archive}: {source}")]
     Archive {
-        /// Its path.
+        /// Path of the archive.
         archive: String,
         /// What is wrong with it.
         source: io::Error,
@@ -65,7 +65,7 @@ pub enum Error {
     Edits {
         /// The list, relative to adapters/quiche.
         file: &'static str,
-        /// The mistake in it.
+        /// The line and what is wrong with it.
         reason: String,
     },
     /// Edits did not find their place.

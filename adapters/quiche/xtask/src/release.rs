@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::Error;
 use crate::error::at;
 
-/// A release of quiche.
+/// A release of quiche and the checksum its archive has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Release {
     /// The version, as crates are named by it.

@@ -18,7 +18,7 @@ pub struct Tree(BTreeMap<String, Vec<u8>>);
 /// How many files writing a tree changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Written {
-    /// Files made or changed.
+    /// Number of files made or changed.
     pub changed: usize,
     /// Files that were as they should be.
     pub kept: usize,

@@ -29,7 +29,6 @@ pub struct Connection {
     mtu: Option<u32>,
 }
 
-/// What a packet holds.
 #[derive(Default)]
 struct Contents {
     of: Option<(PacketType, u64)>,

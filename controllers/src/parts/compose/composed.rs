@@ -68,11 +68,11 @@ type Controlling<S> = <S as Scheme>::FlowControl;
 pub trait Scheme: Debug + Send + Sync + 'static {
     /// Name, summary, source and fallback.
     const INFO: Info;
-    /// Detects congestion.
+    /// The congestion detector.
     type Detector: Detector;
-    /// Estimates bandwidth.
+    /// The bandwidth estimator.
     type Estimator: Estimator;
-    /// Decides the window.
+    /// The rule for the window.
     type FlowControl: FlowControl;
     /// The modules' constants in one set.
     type Params: Parameters
@@ -94,7 +94,7 @@ pub struct Composed<S>(PhantomData<S>);
 /// One flow of a composition.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State<D, E, F> {
-    /// RTTs of its path.
+    /// RTTs measured on the path.
     pub path: Measured,
     /// The state of its detector.
     pub detector: D,

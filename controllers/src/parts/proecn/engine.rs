@@ -74,7 +74,7 @@ pub struct Outstanding {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct Outcome {
     train: Outstanding,
-    /// Available bandwidth, bit/s.
+    /// Latest estimate of the available bandwidth, bit/s.
     available: f64,
     saturated: bool,
 }

@@ -5,7 +5,7 @@ use crate::choice;
 choice! {
     /// Whether the backlog is a whole number of packets (`spec: chan §13 A3`).
     pub enum Rounding {
-        /// As estimated.
+        /// The backlog as estimated, a fraction.
         None = "none",
         /// To the nearest whole number, halves upwards.
         Nearest = "nearest",
@@ -13,7 +13,7 @@ choice! {
 }
 
 impl Rounding {
-    /// Rounds `packets`.
+    /// Applies the rounding to a backlog in packets.
     #[must_use]
     pub fn apply(self, packets: f64) -> f64 {
         match self {

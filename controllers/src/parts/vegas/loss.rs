@@ -50,7 +50,7 @@ choice! {
     pub enum LossArith {
         /// By whole packets of the whole part of the window.
         Integer = "integer",
-        /// As it is.
+        /// The fraction of the window, unrounded.
         Real = "real",
     }
 }

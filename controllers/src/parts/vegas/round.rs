@@ -74,7 +74,6 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// Adds a sample, nanoseconds.
     #[inline]
     pub fn add(&mut self, ns: i64) {
         self.sum = self.sum.saturating_add(ns);

@@ -18,7 +18,7 @@ pub trait Scheme: Debug + Send + Sync + 'static {
     type Source: Source<Self::Params>;
     /// How the window follows the backlog.
     type Step: StepRule<Self::Params>;
-    /// Which losses are answered.
+    /// The rule for which losses reduce the window.
     type Loss: LossRule<Self::Params>;
 
     /// See [`Controller::needs`](crate::Controller::needs).
@@ -50,7 +50,7 @@ pub struct State<B, T, L> {
     /// The window; a reduction's time is [`RecoveryPeriod::start`](crate::parts::recovery::RecoveryPeriod::start)
     /// (CWNDCT).
     pub window: Window,
-    /// The round in progress.
+    /// Samples of the round in progress.
     pub round: Round,
     /// Packets added per packet acknowledged in this round (IncrAmt).
     pub incr: f64,

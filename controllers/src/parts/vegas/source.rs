@@ -24,7 +24,7 @@ pub struct Frame<'a> {
 pub trait Source<P>: Debug + Send + Sync + 'static {
     /// Signals it cannot work without.
     const NEEDS: Signals;
-    /// Its state variables.
+    /// The source's own state of one flow.
     type Memory: Copy + PartialEq + Debug + Default + Send + Sync + 'static;
 
     /// An ACK frame arrived. Called after the round decision the frame may have set off:
@@ -61,7 +61,7 @@ pub(crate) fn signed(span: Span) -> i64 {
 #[derive(Debug)]
 pub struct RoundTrip;
 
-/// State of [`RoundTrip`].
+/// State of [`RoundTrip`]: the smallest RTT and the mean of the round's.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct RoundTripMemory {
     base: Option<Span>,

@@ -8,7 +8,7 @@ use super::{Common, Delays};
 /// A change of the window, decided once per round.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Step {
-    /// Keep the window.
+    /// The window stays.
     Hold,
     /// Add this many packets over the next round, evenly over its ACKs; at most double.
     Grow(f64),

@@ -20,12 +20,10 @@ pub(super) enum BbrState {
 }
 
 impl BbrState {
-    /// `IsInAProbeBWState`.
     pub fn is_probe_bw(self) -> bool {
         matches!(self, BbrState::ProbeBwDown | BbrState::ProbeBwCruise | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
 
-    /// `IsProbingBW`.
     pub fn is_probing(self) -> bool {
         matches!(self, BbrState::Startup | BbrState::ProbeBwRefill | BbrState::ProbeBwUp)
     }
@@ -51,7 +49,7 @@ pub struct State {
     pub(super) cwnd: f64,
     pub(super) prior_cwnd: f64,
     pub(super) pacing_rate: f64,
-    /// `C.delivered`.
+    /// `C.delivered`, bytes.
     pub(super) delivered: u64,
     pub(super) idle_restart: bool,
     /// There was an RTT sample (§5.6.2).

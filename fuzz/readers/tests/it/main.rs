@@ -8,15 +8,13 @@ use proptest::prelude::*;
 use windlass_fuzz_readers::{self as readers, seeds};
 use windlass_lab::testkit::recorded_traces;
 
-/// A reader, by name.
+/// A fuzzed reader and its corpus.
 pub struct Reader {
     /// What it is called; its seeds and findings stand in a directory of that name.
     pub name: &'static str,
-    /// Reads.
     pub read: fn(&[u8]),
 }
 
-/// All of them.
 pub const READERS: [Reader; 10] = [
     Reader { name: "contained", read: readers::contained },
     Reader { name: "sequence", read: readers::sequence },

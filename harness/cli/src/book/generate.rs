@@ -23,7 +23,7 @@ pub enum BookError {
     /// A file or directory cannot be read or written.
     #[error("{path}: {source}", path = .path.display())]
     File {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -39,7 +39,7 @@ pub enum BookError {
     Page {
         /// Name of the controller.
         name: &'static str,
-        /// The error, as text.
+        /// The error, for printing.
         reason: String,
     },
 }

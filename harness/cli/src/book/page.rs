@@ -10,7 +10,7 @@ use windlass_stacks::stack::Runner;
 /// A controller with its page and its golden trace.
 #[derive(Clone, Debug)]
 pub struct Explained {
-    /// The page as Markdown.
+    /// The whole page as Markdown.
     pub markdown: String,
     /// The trace its picture shows.
     pub trace: Trace,

@@ -19,7 +19,7 @@ use windlass_stacks::stack::{LogSettings, Runner};
 pub(super) struct Batch<'a> {
     /// Title of the results, one line.
     pub title: String,
-    /// The scenarios, as texts.
+    /// The scenario files or built-in scenarios to run.
     pub sources: &'a [Source],
     /// The controllers under test; empty for the scenarios' own.
     pub controllers: &'a [String],

@@ -10,7 +10,7 @@ use windlass_simulator::scenario::BUILTIN;
 use windlass_simulator::scenario::NATIVE;
 use windlass_stacks::stack::Runner;
 
-/// The controller `text` names.
+/// Reads NAME or NAME:parameter=value,….
 pub(super) fn controller(text: &str) -> Result<Algorithm, CliError> {
     Algorithm::read(text).map_err(|error| {
         CliError::Usage(match error {

@@ -17,7 +17,7 @@ pub struct Member {
     pub group: String,
     /// The file it is from.
     pub file: String,
-    /// Its measures.
+    /// Measures of the connection.
     pub measures: Measures,
 }
 
@@ -30,7 +30,7 @@ pub struct Row {
     pub group: String,
     /// Repetitions that have the measure.
     pub repetitions: usize,
-    /// Mean over the repetitions.
+    /// Mean over the repetitions, in the measure's unit.
     pub mean: f64,
     /// Standard deviation over the repetitions; `None` with one repetition.
     pub deviation: Option<f64>,

@@ -86,7 +86,7 @@ impl Gap {
         Some(Gap::rounded(100.0 * (ratio - 1.0), error))
     }
 
-    /// The difference itself.
+    /// The difference in the measure's unit.
     fn points(from: Mean, to: Mean) -> Option<Gap> {
         let error = to.error.zip(from.error).map(|(to, from)| to.hypot(from));
         Some(Gap::rounded(to.mean - from.mean, error))

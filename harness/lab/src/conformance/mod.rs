@@ -25,7 +25,7 @@ pub const CONTROLLERS: &[&str] = &["reno", "cubic", "vegas", "nf-tcp", "ledbat"]
 /// both with receivers that delay their ACKs, and beside a flow of the same controller.
 pub const SCENARIOS: &[&str] = &["clean-link", "random-loss", "delayed-acks", "delayed-acks-loss", "two-flows"];
 
-/// A comparison.
+/// A comparison of stacks, with the runs it was made from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Conformance {
     /// Name and version of the layout: [`SCHEMA`].

@@ -55,7 +55,6 @@ const BY_SIGNAL: &[(Signals, &str)] = &[
 ];
 
 impl GoldenScenario {
-    /// The scenario called `name`.
     fn named(name: &str) -> GoldenScenario {
         SCENARIOS.iter().copied().find(|scenario| scenario.name == name).unwrap_or(SCENARIOS[0])
     }

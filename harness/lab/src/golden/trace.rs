@@ -25,7 +25,7 @@ pub struct Line {
 pub struct Trace {
     /// The controller as a user types it.
     pub controller: String,
-    /// Name of the scenario.
+    /// Name of the golden scenario.
     pub scenario: String,
     /// Time of each point, ms.
     pub time_ms: Vec<u64>,

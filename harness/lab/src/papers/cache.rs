@@ -24,7 +24,7 @@ pub struct Record {
     pub key: String,
     /// The seed of the run.
     pub seed: u64,
-    /// The numbers read off.
+    /// Numbers read off the run.
     pub quantities: Vec<Quantity>,
     /// Curves, of the first repetition only.
     pub curves: Vec<Curve>,

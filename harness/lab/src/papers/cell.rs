@@ -64,7 +64,7 @@ pub struct Measure {
 }
 
 impl Measure {
-    /// The measure called `name`.
+    /// A measure of that name, which `read` reads off a run.
     #[must_use]
     pub fn new(name: String, read: impl Fn(&TimeSeries) -> Measured + Send + Sync + 'static) -> Measure {
         Measure { name, state_variables: &[], read: Arc::new(read) }

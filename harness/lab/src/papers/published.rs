@@ -8,12 +8,12 @@ use super::result::{CellResult, Comparison, Derived};
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// Id of the experiment.
+    /// Id of the experiment (`EV-1`).
     pub experiment: String,
     /// The cell, or what a number of several cells belongs to; a setting and its value
     /// (`controller=fast`) for all cells that have it; empty for all.
     pub cell: String,
-    /// Id of the quantity.
+    /// Id of the quantity within the experiment.
     pub quantity: String,
     /// The value, in the unit of the quantity.
     pub value: f64,
@@ -29,9 +29,9 @@ pub struct Published {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// At most the value.
+    /// Our value is at most this one.
     Most,
-    /// At least the value.
+    /// Our value is at least this one.
     Least,
 }
 

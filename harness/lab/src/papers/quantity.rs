@@ -33,20 +33,20 @@ pub struct Curve {
     pub kind: String,
     /// The flow it belongs to; empty if there is only one.
     pub of: String,
-    /// Times, s.
+    /// Times since the start of the run, s.
     pub x: Vec<f64>,
     /// A value for each of `x`.
     pub y: Vec<f64>,
 }
 
-/// A quantity over repetitions.
+/// A quantity's mean over repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Mean {
     /// The id of the quantity.
     pub id: String,
     /// Unit of the quantity; empty for a pure number.
     pub unit: String,
-    /// Repetitions that have it.
+    /// Number of repetitions that have the quantity.
     pub repetitions: usize,
     /// The mean over the repetitions.
     pub mean: f64,

@@ -11,13 +11,13 @@ pub const SCHEMA: &str = "windlass-paper/1";
 /// A cell over its repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CellResult {
-    /// Name of the cell.
+    /// Name of the cell, its settings joined.
     pub cell: String,
     /// The varied settings, each with its value in this cell.
     pub settings: Vec<(String, String)>,
     /// The scenario as TOML, without a seed.
     pub scenario: String,
-    /// Seeds of the repetitions.
+    /// Seeds of the repetitions, in order.
     pub seeds: Vec<u64>,
     /// Its quantities, each as the mean over the repetitions.
     pub means: Vec<Mean>,
@@ -72,15 +72,15 @@ impl Derived {
 pub struct Comparison {
     /// Name of the cell, or what a number of several cells belongs to.
     pub cell: String,
-    /// Id of the quantity.
+    /// Id of the quantity within the experiment.
     pub quantity: String,
     /// Unit of the number; empty for a pure one.
     pub unit: String,
-    /// The published value.
+    /// The value of the document, in the unit of the quantity.
     pub published: f64,
     /// The source of the published value.
     pub source: String,
-    /// Our value.
+    /// The value of our runs, in the unit of the quantity.
     pub ours: f64,
     /// Half of our confidence interval; missing with one repetition.
     pub half_width: Option<f64>,
@@ -95,13 +95,13 @@ pub struct Comparison {
 /// A figure that was drawn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Drawn {
-    /// Title of the figure.
+    /// Title of the figure, as in the page.
     pub title: String,
-    /// The picture as SVG.
+    /// The figure as an SVG document.
     pub svg: String,
 }
 
-/// The result of an experiment.
+/// What an experiment's runs yield; `EXPERIMENT.json` holds it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExperimentResult {
     /// Name and version of the layout: [`SCHEMA`].
@@ -123,13 +123,13 @@ pub struct ExperimentResult {
     pub stack: String,
     /// [`CODE`](super::CODE) of the program that ran it.
     pub code: String,
-    /// Its cells, in order.
+    /// The experiment's cells, in the order it runs them.
     pub cells: Vec<CellResult>,
     /// Numbers that follow from several cells.
     pub derived: Vec<Derived>,
     /// Published values compared with ours; none unless it was run in full.
     pub comparisons: Vec<Comparison>,
-    /// Its figures, drawn.
+    /// The experiment's figures.
     pub figures: Vec<Drawn>,
     /// Answers to the claims about the document's schemes.
     #[serde(default)]

@@ -9,7 +9,7 @@ use windlass_simulator::sim::{Arrivals, LossClassification};
 /// since the beginning. The first point is at 0 s.
 #[derive(Clone, Debug)]
 pub struct TimeSeries {
-    /// Distance between points, s.
+    /// Time between points, s.
     pub step: f64,
     /// Times of the points, s.
     pub time: Vec<f64>,
@@ -31,7 +31,7 @@ pub struct TimeSeries {
     pub outcome: Outcome,
 }
 
-/// The time series of a flow.
+/// What is recorded of a flow, a value per point.
 #[derive(Clone, Debug, Default)]
 pub struct FlowTimeSeries {
     /// Name of the flow, unique in the scenario.
@@ -42,9 +42,9 @@ pub struct FlowTimeSeries {
     pub arrivals: Vec<Arrivals>,
     /// Application bytes there, each once.
     pub goodput: Vec<u64>,
-    /// Packets it sent.
+    /// Packets sent up to the point.
     pub sent: Vec<u64>,
-    /// Packets it declared lost.
+    /// Packets declared lost up to the point.
     pub lost: Vec<u64>,
     /// State variables of its controller that were asked for; NaN where it has no value.
     pub state_variables: Vec<(&'static str, Vec<f64>)>,

@@ -11,7 +11,7 @@ use windlass_simulator::sim::{SimError, Simulation};
 /// Why a run has no record.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
-    /// `stop` asked for it.
+    /// The caller set `stop`.
     #[error("stopped")]
     Stopped,
     /// The scenario cannot be simulated.
@@ -22,9 +22,9 @@ pub enum WatchError {
     Violated {
         /// Name of the scenario.
         scenario: String,
-        /// Seed of the run.
+        /// Seed of the repetition.
         seed: u64,
-        /// Simulated time, s.
+        /// Simulated time at which it went wrong, s.
         at: f64,
         /// What was found and what was expected.
         what: String,

@@ -16,15 +16,15 @@ const SMALLEST_MTU: u32 = 1200;
 /// What a trace lacks that a replay needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Missing {
-    /// No packets sent.
+    /// The trace holds no packets sent.
     Packets,
-    /// Packets without numbers.
+    /// Its packets have no packet numbers.
     Numbers,
-    /// Packets without sizes.
+    /// Its packets have no sizes.
     Sizes,
-    /// No ACK frames received.
+    /// It holds no ACK frames received.
     Acks,
-    /// No congestion window.
+    /// It logs no congestion window.
     Window,
 }
 
@@ -52,7 +52,7 @@ pub struct TraceContents {
     pub sent: u64,
     /// Of those, with a number.
     pub numbered: u64,
-    /// Bytes of packets sent.
+    /// Bytes of the packets sent.
     pub bytes: u64,
     /// Packets received with an ACK frame whose ranges are logged.
     pub acks: u64,
@@ -60,7 +60,7 @@ pub struct TraceContents {
     pub lost: u64,
     /// ACK frames with ECN counts.
     pub ecn: u64,
-    /// Logged congestion windows.
+    /// Times a congestion window is logged.
     pub windows: u64,
     /// The first of them, bytes; `None` without any.
     pub first_window: Option<u64>,
@@ -69,7 +69,7 @@ pub struct TraceContents {
 }
 
 impl TraceContents {
-    /// Counts one event.
+    /// Adds one event to the counts.
     pub fn count(&mut self, batch: &Batch, event: &Event) {
         self.first.get_or_insert(event.time);
         match event.kind {

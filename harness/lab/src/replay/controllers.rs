@@ -20,11 +20,11 @@ use crate::plot::{COLOURS, DrawError, INK, braille, ink, svg};
 pub struct WindowStatistics {
     /// The controller; of the stack's own, its name, empty where the trace does not have it.
     pub controller: String,
-    /// Mean over time, bytes.
+    /// Mean of the window over time, bytes.
     pub mean_bytes: f64,
-    /// Minimum, bytes.
+    /// Smallest window, bytes.
     pub min_bytes: u64,
-    /// Maximum, bytes.
+    /// Largest window, bytes.
     pub max_bytes: u64,
     /// At the end of the trace, bytes.
     pub last_bytes: u64,
@@ -54,7 +54,7 @@ impl WindowStatistics {
     }
 }
 
-/// The result of [`replay_controllers`].
+/// What [`replay_controllers`] finds.
 #[derive(Clone, Debug)]
 pub struct ControllerReplay {
     /// The connection that was replayed.

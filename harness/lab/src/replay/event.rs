@@ -33,9 +33,9 @@ impl TraceEvent<'_> {
 /// Congestion window and pacing rate as the stack logged them; `None` where it did not.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StackMetrics {
-    /// Congestion window, bytes.
+    /// Congestion window after the event, bytes; `None` if the trace does not say.
     pub cwnd: Option<u64>,
-    /// Pacing rate, bit/s.
+    /// Pacing rate after the event, bit/s; `None` if the trace does not say.
     pub pacing_rate: Option<u64>,
 }
 

@@ -40,7 +40,7 @@ pub struct Guess {
     pub by_epoch: Option<f64>,
 }
 
-/// The result of [`identify`].
+/// What [`identify`] finds.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Identified {
     /// Name of the connection that was looked at.

@@ -33,7 +33,7 @@ const SAME_FRAME: u64 = 100_000;
 /// How it is known which packets were lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LossSource {
-    /// The trace logs them.
+    /// The trace logs losses as events.
     Logged,
     /// RFC 9002's thresholds declare them, as the trace logs none.
     Detected,

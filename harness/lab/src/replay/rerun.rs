@@ -47,7 +47,7 @@ impl Rerun {
         }
     }
 
-    /// The decision in force.
+    /// The decision after the latest event.
     #[must_use]
     pub fn decision(&self) -> Decision {
         self.flow.decision()

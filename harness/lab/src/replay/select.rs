@@ -43,7 +43,7 @@ pub struct Connection {
     pub trace: Trace,
     /// Its name in the events; empty where they name none.
     pub group: String,
-    /// What its events contain.
+    /// What the trace holds, for judging whether it can be replayed.
     pub contents: TraceContents,
     /// How many other connections the file has.
     pub others: usize,

@@ -56,7 +56,7 @@ pub struct Scene {
     pub name: String,
     /// What the scenario shows, a sentence or two.
     pub summary: String,
-    /// Simulated duration, s.
+    /// Simulated time of the run, s.
     pub duration_s: f64,
     /// Two-way delay of the path when no queue holds a packet, ms; `None` where flows
     /// differ in it.
@@ -83,7 +83,7 @@ pub struct Run {
     pub controller: String,
     /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
-    /// Whether it has results.
+    /// Whether the run has results.
     pub status: Status,
     /// Why it was not done; `None` if it was.
     pub reason: Option<String>,
@@ -97,7 +97,7 @@ pub struct Run {
     pub qlogs: Vec<String>,
 }
 
-/// How a run ended.
+/// Whether a run has results, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -106,7 +106,7 @@ pub enum Status {
     /// The stack cannot run it: it lacks a signal the controller needs, or a feature
     /// of the scenario.
     Unsupported,
-    /// An error stopped it.
+    /// The run ended with an error.
     Failed,
 }
 

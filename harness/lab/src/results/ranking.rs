@@ -28,7 +28,7 @@ pub struct Standing {
     pub loss: Option<f64>,
     /// Mean fairness over the scenarios with several controlled flows.
     pub fairness: Option<f64>,
-    /// Runs that were done.
+    /// Number of runs that were done.
     pub runs_done: u32,
     /// Runs that were asked for.
     pub runs_planned: u32,

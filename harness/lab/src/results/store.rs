@@ -21,7 +21,7 @@ pub enum StoreError {
     /// Something on the way cannot be created, written or moved.
     #[error("cannot write to {path}: {source}", path = .path.display())]
     Unwritable {
-        /// The file or directory.
+        /// Path of the file or directory.
         path: PathBuf,
         /// The error of the operating system.
         source: io::Error,
@@ -32,7 +32,7 @@ pub enum StoreError {
         dir = .dir.display()
     )]
     Occupied {
-        /// The directory.
+        /// Path of the directory.
         dir: PathBuf,
         /// The first entry that is in the way.
         entry: String,

@@ -21,7 +21,7 @@ pub struct Column {
 /// The cells of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
-    /// Words, UTF-8.
+    /// Texts, UTF-8; `None` is an empty cell.
     Text(Vec<Option<String>>),
     /// Whole numbers, 0 or more.
     Count(Vec<Option<u64>>),
@@ -30,7 +30,7 @@ pub enum Values {
 }
 
 impl Values {
-    /// Number of cells.
+    /// Number of cells in the column.
     #[must_use]
     pub fn len(&self) -> usize {
         match self {
@@ -57,7 +57,7 @@ impl Values {
 }
 
 impl Table {
-    /// A table without columns.
+    /// A table of that name, without columns.
     #[must_use]
     pub fn new(name: &'static str) -> Table {
         Table { name, columns: Vec::new() }

@@ -24,13 +24,13 @@ impl Default for Histogram {
 }
 
 impl Histogram {
-    /// An empty one.
+    /// A histogram without values.
     #[must_use]
     pub fn new() -> Histogram {
         Histogram { octaves: vec![None; OCTAVES], count: 0, sum: 0, min: u64::MAX }
     }
 
-    /// Adds a value.
+    /// Counts a value.
     #[inline]
     pub fn add(&mut self, value: u64) {
         self.count += 1;
@@ -49,7 +49,7 @@ impl Histogram {
         (self.count > 0).then(|| self.sum as f64 / self.count as f64)
     }
 
-    /// The smallest value.
+    /// The smallest value; `None` if there is none.
     #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.min)
@@ -101,13 +101,13 @@ fn bounds(octave: usize, bucket: usize) -> (f64, f64) {
 /// What is measured of one flow.
 #[derive(Clone, Debug)]
 pub struct Meter {
-    /// RTT samples, ns.
+    /// RTT samples of the sender, ns.
     pub rtt: Histogram,
-    /// Packets sent.
+    /// Packets the sender sent.
     pub packets_sent: u64,
-    /// Packets declared lost.
+    /// Packets the sender declared lost.
     pub packets_lost: u64,
-    /// Congestion responses.
+    /// Congestion events that reduced the window.
     pub congestion_events: u64,
     packet_bytes: f64,
     /// Integral of the window over time, byte·ns.

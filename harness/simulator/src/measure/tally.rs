@@ -12,15 +12,15 @@ pub type Hash = [u8; 32];
 /// What a real stack's flow came to.
 #[derive(Clone, Copy, Debug)]
 pub struct Tally {
-    /// When it started.
+    /// Time of the flow's first packet.
     pub start: Time,
-    /// When it was over.
+    /// Time the flow was over, or the end of the run.
     pub stop: Time,
     /// Application bytes the receiver had then.
     pub received: u64,
     /// Packets the sender's stack counted as sent.
     pub sent: u64,
-    /// Packets it declared lost.
+    /// Packets the sender declared lost.
     pub lost: u64,
     /// Packets the receiver saw with a CE mark.
     pub marked: u64,
@@ -55,7 +55,7 @@ pub fn tally(spec: &FlowSpec, numbers: &Tally, meter: &mut Meter) -> FlowOutcome
     }
 }
 
-/// A hash as text.
+/// The hash in hexadecimal.
 #[must_use]
 pub fn hex(hash: &Hash) -> String {
     hash.iter().map(|byte| format!("{byte:02x}")).collect()

@@ -3,7 +3,7 @@
 /// A scenario that is part of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
-    /// What a user types.
+    /// Name on the command line.
     pub name: &'static str,
     /// Its file, word for word.
     pub text: &'static str,
@@ -12,7 +12,7 @@ pub struct Builtin {
 }
 
 impl Builtin {
-    /// The one called `name`.
+    /// The built-in scenario of that name; `None` if there is none.
     #[must_use]
     pub fn named(name: &str) -> Option<&'static Builtin> {
         BUILTIN.iter().find(|scenario| scenario.name == name)

@@ -22,7 +22,7 @@ pub struct DynamicFlows {
 pub enum ArrivalPattern {
     /// Some at a time, again and again.
     Arrivals(Arrivals),
-    /// Objects of web pages.
+    /// Objects of web pages (`spec: cho §14.3`).
     Web(Web),
 }
 
@@ -32,7 +32,7 @@ pub struct Arrivals {
     /// The time between arrivals; of random ones the mean of an exponential time, which
     /// passes before the first one too.
     pub gap: Span,
-    /// Whether it is random.
+    /// Whether gaps are exponential; otherwise they are constant.
     pub random: bool,
     /// How many arrivals there are; `None` for as many as fit.
     pub times: Option<u64>,
@@ -46,12 +46,12 @@ pub struct Arrivals {
     pub size: Option<Size>,
 }
 
-/// Pareto transfer sizes.
+/// Pareto distributed transfer sizes.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Size {
-    /// Bytes.
+    /// Mean size, bytes.
     pub mean: f64,
-    /// More than 1.
+    /// Shape of the Pareto distribution, more than 1.
     pub shape: f64,
 }
 
@@ -66,11 +66,11 @@ pub struct Web {
     pub sessions: u64,
     /// Mean time between their beginnings, s.
     pub session_gap: f64,
-    /// Pages of a session.
+    /// Number of pages of a session.
     pub pages: u64,
     /// Mean time from the end of a page to the next, s.
     pub page_gap: f64,
-    /// Objects of a page.
+    /// Number of objects of a page.
     pub objects: u64,
     /// Mean time between their requests, s.
     pub object_gap: f64,

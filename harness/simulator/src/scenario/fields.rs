@@ -54,7 +54,7 @@ impl Bounds {
 pub(super) struct Section<'t> {
     /// How to call it in messages: `[dumbbell]`, `flow "a"`.
     pub name: String,
-    /// Where it stands.
+    /// Place of the value in the text, bytes.
     pub span: Range<usize>,
     table: &'t DeTable<'t>,
     asked: RefCell<Vec<&'static str>>,
@@ -97,7 +97,7 @@ impl<'t> Section<'t> {
         self.problem(span, &format!("expected {expected}"), message, None);
     }
 
-    /// A number in `bounds`.
+    /// The number under `key`, within `bounds`; `None` if it is missing or wrong.
     pub fn number(&self, key: &'static str, bounds: Bounds) -> Option<Found<f64>> {
         let (value, span) = self.get(key)?;
         match number(value).filter(|x| bounds.hold(*x)) {
@@ -122,7 +122,7 @@ impl<'t> Section<'t> {
         self.number(key, bounds)
     }
 
-    /// A whole number.
+    /// The whole number under `key`, `low` to `high`; `None` if it is missing or wrong.
     pub fn whole(&self, key: &'static str, low: u64, high: u64, unit: &'static str) -> Option<Found<u64>> {
         let (value, span) = self.get(key)?;
         match whole(value).filter(|x| (low..=high).contains(x)) {
@@ -150,7 +150,7 @@ impl<'t> Section<'t> {
         }
     }
 
-    /// True or false.
+    /// The boolean under `key`; `None` if it is missing or wrong.
     pub fn flag(&self, key: &'static str) -> Option<bool> {
         let (value, span) = self.get(key)?;
         if value.as_bool().is_none() {
@@ -185,7 +185,7 @@ impl<'t> Section<'t> {
         words[0]
     }
 
-    /// A list of texts.
+    /// The list of strings under `key`; `None` if it is missing or wrong.
     pub fn texts(&self, key: &'static str) -> Option<Vec<Found<String>>> {
         let (value, span) = self.get(key)?;
         let list = value.as_array().and_then(|array| {

@@ -13,7 +13,7 @@ pub struct FlowSet {
     /// The scenario's own flows, then those of each set of dynamic flows. What waits for others has a
     /// start at the end of time.
     pub flows: Vec<FlowSpec>,
-    /// What starts when.
+    /// When each flow starts.
     pub start_schedule: StartSchedule,
 }
 
@@ -38,7 +38,7 @@ struct Page {
     then: Vec<(usize, Span)>,
 }
 
-/// What waits for others.
+/// Start of flows that wait for others to end.
 const WAITS: Time = Time(u64::MAX);
 
 impl StartSchedule {
@@ -130,7 +130,7 @@ impl FlowSet {
         }
     }
 
-    /// `spec: cho §14.3`.
+    /// Schedules the objects of web pages (`spec: cho §14.3`).
     fn browse(&mut self, dynamic: &DynamicFlows, web: &Web, seed: u64, topology: &Topology) {
         let flow = &dynamic.flow;
         let chunk = u64::from(flow.packet_bytes - flow.header_bytes);

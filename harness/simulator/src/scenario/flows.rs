@@ -228,7 +228,7 @@ const AQT_OPTION: u32 = 8;
 pub(super) struct Access {
     /// Bit/s; infinite if nothing ever waits.
     pub rate: f64,
-    /// One way.
+    /// One-way delay.
     pub delay: Span,
     pub limit: Limit,
 }

@@ -95,12 +95,12 @@ impl LinkDraft {
     }
 }
 
-/// Milliseconds as a span.
+/// `x` milliseconds.
 pub(super) fn ms(x: f64) -> Span {
     Span((x * 1e6).round() as u64)
 }
 
-/// Seconds as an instant.
+/// `x` seconds after the start of the run.
 pub(super) fn at_s(x: f64) -> Time {
     Time((x * 1e9).round() as u64)
 }

@@ -10,13 +10,13 @@ use windlass_network::{LinkId, RouteId, Stream, Topology};
 /// consistent.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Scenario {
-    /// Its name.
+    /// Name, as results show it.
     pub name: String,
     /// One line on what it shows; may be empty.
     pub description: String,
-    /// Simulated time.
+    /// Simulated time of a run.
     pub duration: Span,
-    /// Seed of everything random.
+    /// Seed of all random numbers of a run.
     pub seed: u64,
     /// Distance between points of series.
     pub sample: Span,
@@ -42,14 +42,14 @@ impl Scenario {
     }
 }
 
-/// One flow.
+/// A flow as the scenario describes it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSpec {
-    /// Unique name.
+    /// Unique name; its random numbers depend on it.
     pub name: String,
     /// Its controller as a user types it.
     pub controller: String,
-    /// The controller.
+    /// The controller under test, or one of the stack's own.
     pub control: Control,
     /// Whether the file leaves the controller open (`controller = "under-test"`).
     pub under_test: bool,
@@ -87,7 +87,7 @@ pub struct FlowSpec {
     pub overhead_bytes: u32,
     /// Size of an ACK packet on the wire, bytes.
     pub ack_wire_bytes: u32,
-    /// When the receiver acknowledges.
+    /// When the receiver sends ACKs.
     pub ack: AckPolicy,
     /// How the simulator finds and repairs losses.
     pub recovery: Recovery,
@@ -104,9 +104,9 @@ pub struct FlowSpec {
     pub clock_offset: i64,
     /// Data packets, counted from 0, lost at the sender's own interface; ascending.
     pub drop_packets: Vec<u64>,
-    /// Route of its data.
+    /// Route of the data packets.
     pub forward: RouteId,
-    /// Route of its ACKs.
+    /// Route of the ACKs.
     pub backward: RouteId,
 }
 
@@ -169,7 +169,7 @@ pub enum Recovery {
     /// As TCP Reno does, without selective acknowledgements (`spec: chan §2.1, §8.4`). Every
     /// packet should be acknowledged, since duplicate ACKs are counted.
     Reno {
-        /// No timeout is shorter.
+        /// Shortest retransmission timeout.
         min_rto: Span,
     },
     /// As TCP Vegas does: the same with a fine-grained timeout of its own (`spec: chan §3.7`).

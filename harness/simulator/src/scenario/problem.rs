@@ -13,12 +13,12 @@ pub enum ScenarioError {
     /// The file cannot be read.
     #[error("cannot read the scenario {path}")]
     Unreadable {
-        /// The file.
+        /// Path of the scenario file.
         path: PathBuf,
-        /// Why.
+        /// The error of the read.
         source: std::io::Error,
     },
-    /// The file has mistakes.
+    /// The file has mistakes, listed in the order of their lines.
     #[error("{}", summary(.problems))]
     Wrong {
         /// All of them, in the file's order.
@@ -43,12 +43,12 @@ pub struct Problem {
     #[label("{label}")]
     span: SourceSpan,
     label: String,
-    /// What could be done.
+    /// How to mend it; `None` if there is nothing to add.
     #[help]
     pub help: Option<String>,
-    /// The file's name.
+    /// Name of the file, or of the built-in scenario.
     pub file: String,
-    /// Line, from 1.
+    /// Line of the mistake, from 1.
     pub at_line: usize,
     /// Column, from 1, in characters.
     pub at_column: usize,

@@ -6,11 +6,11 @@ use windlass_controllers::{AnyGroup, ConfiguredController, Time};
 /// From `at` on the group counts as `k` flows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WeightChange {
-    /// When.
+    /// Time from which the weight holds.
     pub at: Time,
-    /// The group.
+    /// Name of the group.
     pub group: String,
-    /// Flows.
+    /// Weight: the number of standard flows the group counts as.
     pub k: u32,
 }
 
@@ -28,7 +28,7 @@ pub fn set_weight(group: &mut AnyGroup, k: u32) -> bool {
 /// The changes of a run.
 #[derive(Clone, Debug)]
 pub struct WeightChanges<E: ConfiguredController> {
-    /// In order of time.
+    /// Ascending by time.
     changes: Vec<WeightChange>,
     set: fn(&mut E::Group, u32) -> bool,
 }
@@ -40,7 +40,6 @@ impl<E: ConfiguredController> WeightChanges<E> {
         WeightChanges { changes: changes.to_vec(), set }
     }
 
-    /// Whether there are none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

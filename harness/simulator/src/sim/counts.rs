@@ -3,7 +3,7 @@
 /// Data packets that reached the receiver, repeats included; probes of trains are not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Arrivals {
-    /// How many.
+    /// Number of packets.
     pub packets: u64,
     /// Their bytes on the wire.
     pub wire_bytes: u64,
@@ -23,7 +23,7 @@ impl Arrivals {
         self.delay_square += delay * delay;
     }
 
-    /// What arrived since `earlier`.
+    /// What arrived after `earlier` was read.
     #[must_use]
     pub fn since(&self, earlier: &Arrivals) -> Arrivals {
         Arrivals {
@@ -34,7 +34,7 @@ impl Arrivals {
         }
     }
 
-    /// Both together.
+    /// The sum of both.
     #[must_use]
     pub fn and(&self, other: &Arrivals) -> Arrivals {
         Arrivals {
@@ -64,11 +64,11 @@ impl Arrivals {
 /// repair losses as TCP does and tell causes apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LossClassification {
-    /// Taken for random.
+    /// Losses classified as random.
     pub random: u64,
     /// Of these, those that were.
     pub truly_random: u64,
-    /// Taken for congestion.
+    /// Losses classified as congestion.
     pub congestion: u64,
     /// Of these, those that were.
     pub truly_congestion: u64,
@@ -102,7 +102,7 @@ pub struct FlowCounts {
     pub cwnd_packets: f64,
     /// Packets sent, probes and retransmissions included.
     pub sent: u64,
-    /// Packets declared lost.
+    /// Packets the sender declared lost.
     pub lost: u64,
     /// Application bytes at the receiver, each once.
     pub goodput_bytes: u64,

@@ -183,7 +183,7 @@ impl Data {
         self.fresh
     }
 
-    /// Whether everything was acknowledged.
+    /// True once all data is acknowledged.
     #[inline]
     pub fn is_complete(&self) -> bool {
         self.acked == self.chunks

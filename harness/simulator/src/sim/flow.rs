@@ -17,7 +17,7 @@ use windlass_network::{Fate, Network, Packet, Stream};
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
 const ACK: u64 = 1 << 63;
 
-/// A flow.
+/// One flow of a simulation, sender and receiver.
 pub(super) struct FlowRun<E: ConfiguredController> {
     pub spec: FlowSpec,
     number: u32,
@@ -87,7 +87,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         Path::new(self.start, self.spec.packet_bytes, self.seed)
     }
 
-    /// Its engine.
+    /// The controller of the flow.
     pub fn engine(&self) -> &E {
         &self.engine
     }
@@ -246,7 +246,6 @@ impl<E: ConfiguredController> FlowRun<E> {
         self.timers.clear();
     }
 
-    /// Whether it has started.
     pub fn has_started(&self) -> bool {
         self.started.is_some()
     }

@@ -10,14 +10,14 @@ pub enum SendReason {
     Data,
     /// Its data was declared lost before, by this rule.
     Retransmission(LossTrigger),
-    /// A probe timeout.
+    /// A probe timeout fired (`RFC 9002 §6.2.4`).
     ProbeTimeout,
 }
 
 /// A data packet that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketSeen {
-    /// Its number.
+    /// Packet number.
     pub number: u64,
     /// Its size as the window counts it, bytes.
     pub bytes: u32,
@@ -27,11 +27,11 @@ pub struct PacketSeen {
     pub offset: u64,
     /// Whether the data ends with it.
     pub last: bool,
-    /// Why it is sent.
+    /// What it is sent for: new data, a retransmission or a probe.
     pub reason: SendReason,
 }
 
-/// An ACK that arrives.
+/// An ACK frame that reached the sender.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct AckSeen<'a> {
     /// How many came before it.
@@ -46,10 +46,10 @@ pub struct AckSeen<'a> {
     pub bytes: u32,
 }
 
-/// A packet declared lost.
+/// A packet the sender declared lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossSeen {
-    /// Its number.
+    /// Packet number.
     pub number: u64,
     /// The rule that found it.
     pub trigger: LossTrigger,

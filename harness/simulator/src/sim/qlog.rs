@@ -17,7 +17,7 @@ use super::simulation::Simulation;
 /// How a flow is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct QlogSettings {
-    /// The form.
+    /// Schema version of the trace.
     pub profile: Profile,
     /// How much of the packets and metrics.
     pub detail: Detail,

@@ -5,12 +5,12 @@ use crate::scenario::AckPolicy;
 use windlass_network::ring::Ring;
 use windlass_network::{Codepoint, Packet};
 
-/// A packet that arrived.
+/// A packet that reached the receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Received {
     /// Its number, or the handle of a probe.
     pub id: u64,
-    /// When, ns.
+    /// Time of arrival, ns.
     pub at: u64,
     /// How long it waited in instrumented queues; of a probe, how long it was under way, ns.
     pub took: u64,
@@ -25,7 +25,7 @@ pub(super) struct Received {
 /// What to do about a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reply {
-    /// Acknowledge now.
+    /// An ACK is due at once.
     Now,
     /// Acknowledge at this time if nothing does so before, ns.
     By(u64),

@@ -13,19 +13,17 @@ pub use windlass_adapter::rfc9002::PACKET_THRESHOLD;
 /// What became of a packet, as far as its sender knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum State {
-    /// Neither acknowledged nor lost.
     #[default]
     InFlight,
     /// Acknowledged, possibly after it was declared lost.
     Acked,
-    /// Declared lost.
     Lost,
 }
 
 /// A packet that was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sent {
-    /// When, ns.
+    /// Time it was sent, ns.
     pub sent_at: u64,
     /// Bytes in flight just after; of a lost packet, when it was declared lost, ns.
     pub in_flight_or_lost_at: u64,
@@ -38,14 +36,14 @@ pub(super) struct Sent {
     pub state: State,
     /// The data was or is sent in other packets too.
     pub repeated: bool,
-    /// It reached the receiver.
+    /// True once it reached the receiver.
     pub arrived: bool,
 }
 
 /// Backoff stops doubling here: a probe timeout is then days long.
 const MAX_BACKOFF: u32 = 20;
 
-/// Packets declared lost together.
+/// Packets one loss detection declared lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct LostBatch {
     pub bytes: u64,
@@ -54,7 +52,7 @@ pub(super) struct LostBatch {
     pub newest_sent_at: u64,
     pub trigger: LossTrigger,
     pub transmissions: u16,
-    /// They establish persistent congestion.
+    /// They establish persistent congestion (`RFC 9002 §7.6`).
     pub persistent: bool,
 }
 
@@ -65,7 +63,7 @@ pub(super) enum Acknowledged<'a> {
     New(&'a Sent),
     /// It had been declared lost.
     Late(&'a Sent),
-    /// Nothing new.
+    /// The packet needs no more note: it was acknowledged before.
     Known,
 }
 
@@ -99,7 +97,6 @@ pub(super) struct Recovery {
     /// No packet before it is in flight.
     oldest: u64,
     largest_acked: Option<u64>,
-    /// Bytes in flight.
     pub in_flight: u64,
     /// When the oldest packet in flight is lost by time; [`NEVER`] if no later one was acknowledged.
     loss_time: u64,
@@ -135,7 +132,7 @@ impl Recovery {
         self.sent.next() - 1
     }
 
-    /// Packet `number` is acknowledged.
+    /// Takes note that packet `number` is acknowledged.
     #[inline]
     pub fn acked(&mut self, number: u64) -> Acknowledged<'_> {
         let Some(packet) = self.sent.get_mut(number) else { return Acknowledged::Known };

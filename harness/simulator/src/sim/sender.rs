@@ -104,11 +104,10 @@ impl Period {
 
 /// What an ACK brought besides its sample.
 struct AckOutcome {
-    /// CE marks.
+    /// CE marks the ACK newly reports.
     marks: u32,
     /// The newest packet newly acknowledged, and when it was sent.
     newest: Option<(u64, Time)>,
-    /// Bytes newly acknowledged.
     bytes: u64,
     lost: Option<LostBatch>,
     /// Packets of the latest response that were declared lost and are acknowledged now.

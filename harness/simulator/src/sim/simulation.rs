@@ -14,15 +14,15 @@ use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyErro
 /// Why a scenario cannot be simulated.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum SimError {
-    /// Its topology is inconsistent.
+    /// The topology is inconsistent.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// A controller is a real stack's own.
     #[error("flow {flow:?}: {controller} is a real stack's own controller, which the simulator has not")]
     Native {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Its controller.
+        /// Name of the controller.
         controller: String,
     },
 }
@@ -150,7 +150,7 @@ impl<E: ConfiguredController> Simulation<E> {
         self.network.waiting(link, self.now)
     }
 
-    /// What is run.
+    /// The scenario that is run.
     #[must_use]
     pub fn scenario(&self) -> &Scenario {
         &self.scenario

@@ -39,12 +39,12 @@ impl Estimate {
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub(super) struct Fine {
     estimate: Option<Estimate>,
-    /// ns.
+    /// The timeout, ns; `None` before the first sample.
     timeout: Option<f64>,
 }
 
 impl Fine {
-    /// A valid sample, ns.
+    /// Adds a valid RTT sample, ns (`RFC 6298 §2`).
     pub fn sample(&mut self, sample: u64) {
         let sample = sample as f64;
         match &mut self.estimate {
@@ -77,7 +77,7 @@ impl Fine {
 pub(super) enum Cause {
     /// No room in a queue.
     Congestion,
-    /// Chance.
+    /// Lost at random on a link.
     Random,
 }
 
@@ -141,7 +141,7 @@ impl Tcp {
         }))
     }
 
-    /// The receiver has `chunk`.
+    /// Takes note that the receiver has `chunk`.
     pub fn received(&mut self, chunk: u64) {
         if chunk >= self.edge {
             self.beyond.insert(chunk);

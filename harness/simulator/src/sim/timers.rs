@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub(super) enum Timer {
-    /// It starts.
+    /// The flow starts.
     Start,
-    /// It has to stop.
+    /// The flow stops.
     Stop,
     /// The receiver has held back an ACK long enough.
     Ack,
@@ -26,7 +26,7 @@ const COUNT: usize = 8;
 const ALL: [Timer; COUNT] =
     [Timer::Start, Timer::Stop, Timer::Ack, Timer::Recovery, Timer::Wake, Timer::Train, Timer::Pace, Timer::Send];
 
-/// No time at all.
+/// A time after all others.
 pub(super) const NEVER: u64 = u64::MAX;
 
 /// Deadlines, of which only the earliest is anybody else's business, and that one lazily:
@@ -34,7 +34,7 @@ pub(super) const NEVER: u64 = u64::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Timers {
     at: [u64; COUNT],
-    /// Not after any deadline.
+    /// A time no deadline precedes.
     soonest: u64,
 }
 
@@ -70,7 +70,7 @@ impl Timers {
         due
     }
 
-    /// Switches everything off.
+    /// Cancels all timers.
     pub fn clear(&mut self) {
         *self = Timers::new();
     }

@@ -32,18 +32,18 @@ impl Log {
         self.0.lock().unwrap().push((now, seen));
     }
 
-    /// All of it.
+    /// Everything seen so far.
     pub fn all(&self) -> Vec<(Time, Seen)> {
         self.0.lock().unwrap().clone()
     }
 
-    /// The controller's events.
+    /// The controller's events so far.
     pub fn events(&self) -> Vec<Event> {
         let event = |(_, seen)| if let Seen::Event(event, _) = seen { Some(event) } else { None };
         self.all().into_iter().filter_map(event).collect()
     }
 
-    /// The packets sent.
+    /// The packets sent so far.
     pub fn sent(&self) -> Vec<(Time, PacketSeen)> {
         let sent = |(at, seen)| if let Seen::Sent(packet) = seen { Some((at, packet)) } else { None };
         self.all().into_iter().filter_map(sent).collect()

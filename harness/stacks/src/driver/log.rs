@@ -14,14 +14,14 @@ use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
 pub const SMALLEST: u32 = 1200;
-/// The largest UDP payload.
+/// The largest UDP payload, bytes (`RFC 9000 §18.2`).
 pub const LARGEST: u32 = 65_527;
 
 /// Where the log of one flow goes, and how it is written.
 pub struct FlowLog {
-    /// What is written to.
+    /// Where the trace is written to.
     pub output: Output,
-    /// How.
+    /// Schema version and level of detail.
     pub settings: QlogSettings,
 }
 
@@ -31,11 +31,11 @@ pub type OpenLog<'a> = dyn FnMut(&FlowSpec) -> io::Result<Option<FlowLog>> + 'a;
 /// What a log says of the run it is of.
 #[derive(Clone, Copy, Debug)]
 pub struct Run<'a> {
-    /// The stack.
+    /// Name of the stack, as in results.
     pub stack: &'static str,
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: &'a str,
-    /// Seed of everything random.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
 }
 
@@ -66,21 +66,21 @@ pub fn begin(log: FlowLog, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> 
     SharedTrace::from(trace)
 }
 
-/// Why a run failed.
+/// Why a run has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A controller needs what the stack does not report.
     #[error("flow {flow:?}: {error}")]
     Controller {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// What is missing.
+        /// The signals the stack lacks, or the mistake in the controller's text.
         error: ChoiceError,
     },
     /// The stack has no controller of its own of that name.
     #[error("flow {flow:?}: {error}")]
     NoNative {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
         /// Which, and which there are.
         error: NoNative,
@@ -88,11 +88,11 @@ pub enum RunError {
     /// A datagram size QUIC does not allow.
     #[error("flow {flow:?}: packet_bytes is {bytes}; {stack} needs {SMALLEST} to {LARGEST} bytes of UDP payload")]
     PacketSize {
-        /// The stack.
+        /// Name of the stack.
         stack: &'static str,
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Its packet size.
+        /// The datagram size the scenario asks for, bytes.
         bytes: u32,
     },
     /// The simulator cannot run it.
@@ -110,17 +110,17 @@ pub enum RunError {
     /// The network cannot be built.
     #[error(transparent)]
     Network(#[from] TopologyError),
-    /// No TLS.
+    /// Keys or certificates could not be made.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
     /// A flow came to an end nobody asked for.
     #[error("flow {flow:?} failed {at_s:.6} s into the run: {reason}")]
     Flow {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// When, s.
+        /// Time since the start of the run, s.
         at_s: f64,
-        /// Why.
+        /// The reason the stack gives.
         reason: String,
     },
     /// It was told to stop.
@@ -129,9 +129,9 @@ pub enum RunError {
     /// A log could not be written.
     #[error("flow {flow:?}: cannot write its log: {error}")]
     Log {
-        /// The flow.
+        /// Name of the flow.
         flow: String,
-        /// Why.
+        /// The error of the write.
         error: io::Error,
     },
 }

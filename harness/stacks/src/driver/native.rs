@@ -14,11 +14,11 @@ use windlass_controllers::{
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{stack} has no controller {name:?} of its own; {}", expected(stack, known))]
 pub struct NoNative {
-    /// The stack.
+    /// Name of the stack.
     pub stack: &'static str,
-    /// What was asked for.
+    /// The name after `native:`.
     pub name: String,
-    /// What there is.
+    /// The stack's own controllers.
     pub known: &'static [&'static str],
 }
 
@@ -33,9 +33,9 @@ fn expected(stack: &str, known: &[&str]) -> String {
 #[derive(Debug)]
 pub struct NativeDecision {
     cwnd: AtomicU64,
-    /// `u64::MAX` for none.
+    /// Bytes; `u64::MAX` where the stack reports none.
     ssthresh: AtomicU64,
-    /// `u64::MAX` for none.
+    /// Bit/s; `u64::MAX` where the stack reports none.
     pacing_rate: AtomicU64,
 }
 

@@ -28,14 +28,14 @@ struct Packet {
     bytes: u64,
 }
 
-/// A packet found lost.
+/// A packet the sender declared lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Loss {
     /// Its type, as far as its space tells.
     pub kind: PacketType,
-    /// Its number.
+    /// Packet number.
     pub number: u64,
-    /// Which rule found it.
+    /// The rule that declared it lost.
     pub trigger: LossTrigger,
 }
 

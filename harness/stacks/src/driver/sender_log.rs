@@ -25,13 +25,13 @@ pub type Output = Box<dyn Write + Send>;
 pub struct SenderLog {
     /// The time of what is heard next.
     pub now: Time,
-    /// RTT, window, congestion responses.
+    /// RTT samples, window over time, congestion events.
     pub meter: Meter,
     /// Stream bytes sent at least once.
     pub stream_sent: u64,
     /// Packets with stream data, retransmissions included.
     pub data_packets: u64,
-    /// The decision in force.
+    /// The decision after the latest event.
     pub decision: Decision,
     /// Whether the transfer is over and nothing is measured any more.
     pub over: bool,
@@ -118,9 +118,9 @@ impl PacketObserver for SenderLog {
 
 /// A recorder that writes to a sender log, and to a log after it.
 pub struct SenderLogRecorder {
-    /// The sender log.
+    /// What the sender did.
     pub sender_log: Arc<Mutex<SenderLog>>,
-    /// The log.
+    /// The qlog trace; `None` if nothing is logged.
     pub qlog: Option<QlogRecorder<Output>>,
 }
 

@@ -6,7 +6,7 @@ use windlass_controllers::{Decision, Ecn, Time};
 use windlass_network::{Class, Codepoint, Fate, Network, Packet, RouteId};
 use windlass_simulator::scenario::FlowSpec;
 
-/// Which end.
+/// An end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// The end that connects and sends the data.
@@ -19,7 +19,6 @@ impl Role {
     /// Both, in the order of their numbers.
     pub const ALL: [Role; 2] = [Role::Sender, Role::Receiver];
 
-    /// The other end.
     pub const fn other(self) -> Role {
         match self {
             Role::Sender => Role::Receiver,
@@ -27,7 +26,7 @@ impl Role {
         }
     }
 
-    /// The name, for errors.
+    /// Name in error messages.
     pub const fn name(self) -> &'static str {
         match self {
             Role::Sender => "sender",
@@ -38,9 +37,9 @@ impl Role {
 
 /// A datagram to put on the wire.
 pub struct Datagram<'a> {
-    /// Its ECN codepoint.
+    /// ECN codepoint of the IP header.
     pub ecn: Codepoint,
-    /// What is in it.
+    /// UDP payload.
     pub payload: &'a [u8],
 }
 
@@ -62,9 +61,9 @@ struct Travelling {
 /// How the packets of one direction of a flow travel.
 #[derive(Clone, Copy)]
 pub struct Lane {
-    /// The flow's number.
+    /// Number of the flow.
     pub flow: u32,
-    /// Where they go.
+    /// Route of the datagrams.
     pub route: RouteId,
     /// The end they go to.
     pub to: Role,
@@ -72,19 +71,19 @@ pub struct Lane {
     pub overhead: u32,
     /// Whether their ECN codepoint is left as the stack set it.
     pub ecn: bool,
-    /// Their class.
+    /// Class, for queues that know classes.
     pub class: Class,
 }
 
 /// A datagram that reached an end.
 pub struct Arrival {
-    /// Its flow.
+    /// Number of the flow.
     pub flow: u32,
-    /// The end.
+    /// The end the datagram reached.
     pub role: Role,
     /// The datagram, unless it was lost on the way.
     pub payload: Option<BytesMut>,
-    /// Its ECN codepoint.
+    /// ECN codepoint on arrival.
     pub ecn: Codepoint,
     /// When it was put on the wire.
     pub since: Time,

@@ -21,7 +21,7 @@ use crate::{OpenLog, RunError};
 
 pub use shim::NATIVES;
 
-/// noq 1.4.
+/// noq 1.4 as a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Noq;
 

@@ -31,7 +31,7 @@ pub type Starter<'a, T> = &'a T;
 /// What results of runs over UDP sockets call it.
 pub const LIVE_NAME: &str = "noq-wire";
 
-/// Its own controllers.
+/// Names after `native:`.
 pub const NATIVES: &[&str] = &["newreno", "cubic", "bbr3"];
 
 /// The factory of its own controller called `name`, with an initial window of ten
@@ -58,7 +58,6 @@ pub fn native(name: &str, payload: u16) -> Option<Arc<dyn ControllerFactory + Se
     })
 }
 
-/// An endpoint.
 pub fn endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(config, server, true)
 }
@@ -90,7 +89,6 @@ pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>)
     connection.poll_transmit(now, NonZeroUsize::MIN, buffer)
 }
 
-/// The congestion window, bytes.
 pub fn window(connection: &Connection) -> u64 {
     connection.congestion_state(PathId::ZERO).map_or(0, |controller| controller.metrics().congestion_window)
 }

@@ -43,7 +43,7 @@ use crate::{OpenLog, RunError};
 
 pub use shim::NATIVES;
 
-/// quinn 0.11.
+/// quinn 0.11 as a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Quinn;
 

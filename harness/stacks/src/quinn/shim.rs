@@ -30,7 +30,7 @@ pub type Starter<'a, T> = Arc<T>;
 /// What results of runs over UDP sockets call it.
 pub const LIVE_NAME: &str = "quinn-wire";
 
-/// Its own controllers.
+/// Names after `native:`.
 pub const NATIVES: &[&str] = &["newreno", "cubic", "bbr"];
 
 /// The factory of its own controller called `name`, with an initial window of ten
@@ -57,7 +57,6 @@ pub fn native(name: &str, payload: u16) -> Option<Arc<dyn ControllerFactory + Se
     })
 }
 
-/// An endpoint.
 pub fn endpoint(config: Arc<EndpointConfig>, server: Option<Arc<ServerConfig>>) -> Endpoint {
     Endpoint::new(config, server, true, None)
 }
@@ -89,7 +88,6 @@ pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>)
     connection.poll_transmit(now, 1, buffer)
 }
 
-/// The congestion window, bytes.
 pub fn window(connection: &Connection) -> u64 {
     connection.congestion_state().metrics().congestion_window
 }

@@ -19,7 +19,7 @@ const READY: u64 = 1 << 19;
 /// How far the receiver gets before the sender's copy is hashed and forgotten.
 const CONFIRM: u64 = 1 << 20;
 
-/// A flow at work.
+/// A flow under way.
 pub struct Flow<S: QuinnApi> {
     ends: [End<S>; 2],
     sender_log: Arc<Mutex<SenderLog>>,
@@ -30,7 +30,7 @@ pub struct Flow<S: QuinnApi> {
     receiving: Option<S::StreamId>,
     /// Made and not yet taken by the stream.
     unwritten: Bytes,
-    /// Bytes still to make.
+    /// Application bytes not yet handed to the stack.
     left: u64,
     /// Everything was handed to the stream.
     finished: bool,

@@ -36,7 +36,7 @@ macro_rules! implement_quinn_api {
         };
         use crate::wire::{self, Counts};
 
-        /// TLS of both ends.
+        /// TLS configuration of both ends.
         pub struct Tls {
             client: Arc<QuicClientConfig>,
             server: Arc<QuicServerConfig>,

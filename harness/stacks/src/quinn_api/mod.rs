@@ -43,7 +43,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     const LIVE_NAME: &'static str;
     /// The signals it gives a controller.
     const PROVIDES: Signals;
-    /// Its own controllers.
+    /// Names after `native:`.
     const NATIVES: &'static [&'static str];
 
     /// `proto::Endpoint`.
@@ -60,7 +60,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     type Controller: ?Sized;
     /// `dyn proto::congestion::ControllerFactory`.
     type Factory: ?Sized + Send + Sync;
-    /// TLS of both ends.
+    /// TLS configuration of both ends.
     type Tls: Send + Sync;
     /// The program that sends over a UDP socket.
     type LiveSender: wire::Sender;
@@ -138,7 +138,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// The next thing the connection has to tell the application.
     fn poll(connection: &mut Self::Connection) -> Option<ConnectionEvent>;
 
-    /// Closes the connection.
+    /// Closes the connection with error code 0.
     fn close(connection: &mut Self::Connection, now: Instant);
 
     /// Opens a unidirectional stream, if the peer allows one.
@@ -167,7 +167,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         take: &mut dyn FnMut(u64, Bytes),
     ) -> Result<bool, String>;
 
-    /// The congestion window, bytes.
+    /// Congestion window, bytes.
     fn window(connection: &Self::Connection) -> u64;
 
     /// Packets sent and packets lost.
@@ -243,9 +243,9 @@ impl<Q: QuinnApi> Stack for Q {
 
 /// What a connection tells the application.
 pub enum ConnectionEvent {
-    /// It was lost.
+    /// The connection was lost.
     Lost {
-        /// To its idle timeout.
+        /// True if its idle timeout ended it.
         timed_out: bool,
         /// Why, in the stack's words.
         reason: String,

@@ -13,9 +13,9 @@ use crate::driver::native::{NativeDecision, NativeObserver};
 
 /// A native controller and its observer. What the stack calls goes to both.
 pub struct Observed<S: QuinnApi> {
-    /// The stack's own.
+    /// The stack's own controller.
     pub native: Box<S::Controller>,
-    /// Its observer.
+    /// The observer's view of the path.
     pub path: PathFlow<NativeObserver>,
     decision: Arc<NativeDecision>,
 }
@@ -26,7 +26,7 @@ impl<S: QuinnApi> Observed<S> {
         S::note(&self.decision, &self.native);
     }
 
-    /// A path that moved.
+    /// The same controller on another path.
     pub fn copy(&self) -> Self {
         Observed { native: S::copy(&self.native), path: self.path.clone(), decision: Arc::clone(&self.decision) }
     }
@@ -40,11 +40,11 @@ impl<S: QuinnApi> fmt::Debug for Observed<S> {
 
 type MakeRecorder = Box<dyn Fn(&NativeObserver, &Path) -> Box<dyn Recorder> + Send + Sync>;
 
-/// Makes observed controllers.
+/// Makes the stack's own controllers, observed.
 pub struct Natives<S: QuinnApi> {
-    /// Of the stack.
+    /// The stack's factory.
     pub factory: Arc<S::Factory>,
-    /// The origin of time.
+    /// Instant of time 0.
     pub origin: Instant,
     /// Makes the recorder of an observer.
     pub recorder: MakeRecorder,

@@ -19,11 +19,11 @@ use windlass_qlog::PacketType;
 use crate::driver::sender_log::{PacketObserver, SenderLog, lock};
 use crate::identity::{Identity, identity};
 
-/// Both ends' TLS.
+/// TLS configurations of both ends.
 pub struct TlsConfigs {
-    /// The connecting end's.
+    /// For the end that connects.
     pub client: rustls::ClientConfig,
-    /// The accepting end's.
+    /// For the end that accepts.
     pub server: rustls::ServerConfig,
 }
 

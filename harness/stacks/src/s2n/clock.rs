@@ -23,12 +23,12 @@ impl Clock {
         Clock { first: time::now() }
     }
 
-    /// Now.
+    /// Time since the origin.
     pub fn now(self) -> Time {
         self.time(time::now())
     }
 
-    /// When `timestamp` was.
+    /// `timestamp` as time since the origin.
     pub fn time(self, timestamp: Timestamp) -> Time {
         let since = timestamp.saturating_duration_since(self.first) + Duration::from_micros(1);
         Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))

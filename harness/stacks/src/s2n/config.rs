@@ -11,7 +11,7 @@ use crate::RunError;
 use crate::driver::log::SMALLEST;
 use crate::driver::native::{NativeDecision, NativeObserver, NoNative};
 
-/// What controls a flow.
+/// The controller of a flow.
 #[derive(Clone, Debug)]
 pub enum Choice {
     /// A controller of the catalogue.
@@ -72,7 +72,7 @@ const HEADERS: u16 = 28;
 /// Sizes of a flow's datagrams as s2n-quic counts them, bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Sizes {
-    /// At first.
+    /// The size at the start of a path, bytes.
     pub first: u16,
     /// What they may be raised to.
     pub largest: u16,

@@ -30,7 +30,7 @@ const CONFIRM: u64 = 1 << 20;
 /// A datagram an end has handed to its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentDatagram {
-    /// Its size, bytes.
+    /// Application bytes.
     pub bytes: usize,
     /// Whether it carries stream data.
     pub data: bool,
@@ -51,12 +51,12 @@ pub struct Flow {
     /// What the sender's datagrams are that the network has not taken yet, where it has to
     /// know.
     pub sent_datagrams: VecDeque<SentDatagram>,
-    /// When its receiver vanishes.
+    /// Time at which its receiver vanishes; `None` if it stays.
     vanishes: Option<Time>,
     source: Source,
     sink: Sink,
     confirmed: u64,
-    /// Bytes still to make.
+    /// Application bytes not yet handed to s2n-quic.
     left: u64,
     /// Stream bytes sent at least once.
     sent: u64,
@@ -91,7 +91,7 @@ impl Flow {
         }
     }
 
-    /// It is to start at `at`.
+    /// Schedules the flow's start.
     pub fn start_at(&mut self, at: Time) {
         self.starts = Some(at);
         self.wake();

@@ -42,7 +42,7 @@ use crate::{OpenLog, RunError};
 pub use config::NATIVES;
 pub use live::run as run_live;
 
-/// s2n-quic 1.91.
+/// s2n-quic 1.91 as a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct S2nQuic;
 

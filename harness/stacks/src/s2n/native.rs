@@ -10,7 +10,6 @@ use s2n_quic::provider::congestion_controller::{
 pub trait ControllerObserver: Clone + Send + 'static {
     /// Its window at `at`, bytes; whether congestion brought it there.
     fn on_window(&self, at: Timestamp, bytes: u64, reduced: bool);
-    /// An RTT sample.
     fn on_rtt_sample(&self, rtt: Duration);
 }
 

@@ -20,7 +20,7 @@ use crate::driver::sender_log::lock;
 pub enum Notice {
     /// Its ends were made: the addresses of the sending and the receiving one.
     Made([SocketAddr; 2]),
-    /// It is over.
+    /// The connection ended.
     Over,
 }
 
@@ -48,12 +48,12 @@ impl Notices {
 }
 
 impl Notifier {
-    /// The ends were made.
+    /// Takes note of the ends' addresses.
     pub fn made(&self, ends: [SocketAddr; 2]) {
         lock(&self.notices.0).push((self.number, Notice::Made(ends)));
     }
 
-    /// It is over.
+    /// Takes note that the connection ended.
     pub fn over(&self) {
         lock(&self.notices.0).push((self.number, Notice::Over));
     }

@@ -160,7 +160,7 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// The log of a flow.
+/// Opens the trace of a flow.
 fn qlog(log: FlowLog, spec: &FlowSpec, errors: &Errors) -> Qlog {
     let mut output = Some(ErrorKeeper { inner: log.output, error: Arc::clone(errors) });
     Qlog::to(move |_| Some(Box::new(output.take()?)))

@@ -25,9 +25,9 @@ pub use run::run;
 
 /// A sans-I/O stack.
 pub trait SansIo {
-    /// Its name in results.
+    /// Name of the stack, as in results.
     const NAME: &'static str;
-    /// A flow's connection.
+    /// The two ends of a flow.
     type Connection: Connection;
 
     /// Makes the parts of a flow, which is not connected yet. `log` says where its log goes, if anywhere.
@@ -44,9 +44,9 @@ pub trait SansIo {
 
 /// What all flows of a run share.
 pub struct Context<'a> {
-    /// The scenario's name.
+    /// Name of the scenario.
     pub scenario: &'a str,
-    /// Seed of everything random.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
     /// The origin of virtual time.
     pub origin: Instant,
@@ -56,11 +56,11 @@ pub struct Context<'a> {
 
 /// A flow not connected yet, and how to connect it.
 pub struct Parts<C: Connection> {
-    /// Both ends.
+    /// The two ends of the flow.
     pub connection: C,
-    /// To connect with.
+    /// Configuration of the end that connects.
     pub config: C::Config,
-    /// Its log.
+    /// The qlog trace of the flow; `None` if nothing is logged.
     pub trace: Option<SharedTrace<Output>>,
 }
 

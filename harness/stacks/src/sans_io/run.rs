@@ -87,7 +87,7 @@ pub fn run<S: SansIo>(
 const SOURCES: usize = 3;
 const CONTROL: usize = 2;
 
-/// Network, flows and time.
+/// State of a run in virtual time: network, flows, clock.
 struct World<'a, C: Connection> {
     wire: Wire,
     flows: Vec<ScheduledFlow<'a, C>>,
@@ -95,7 +95,7 @@ struct World<'a, C: Connection> {
     start_schedule: StartSchedule,
     groups: Groups<Algorithm, String>,
     weight_changes: WeightChanges<Algorithm>,
-    /// How far it is.
+    /// Virtual time.
     now: Time,
 }
 

@@ -179,7 +179,6 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         Ok(())
     }
 
-    /// Whether it is over.
     pub fn is_over(&self) -> bool {
         self.over.is_some()
     }

@@ -15,7 +15,7 @@ use crate::driver::log::FlowLog;
 /// Where qlog files go, inside the directory of a result.
 pub const QLOG_DIR: &str = "qlog";
 
-/// How much is logged.
+/// Which events qlog files hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogDetail {
     /// Metrics, congestion states and losses: metrics at most every 100 ms.
@@ -29,9 +29,9 @@ pub enum LogDetail {
 /// What is logged, for whom.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogSettings {
-    /// How much.
+    /// Which events are logged.
     pub detail: LogDetail,
-    /// In which form.
+    /// The schema version they are logged in.
     pub profile: Profile,
 }
 
@@ -85,7 +85,7 @@ impl Logs {
         Ok(Logs { settings, dir, shown: format!("{QLOG_DIR}/{scenario}/{run}"), names: BTreeSet::new() })
     }
 
-    /// What is logged.
+    /// Detail and schema version.
     #[must_use]
     pub fn settings(&self) -> LogSettings {
         self.settings

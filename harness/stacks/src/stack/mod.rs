@@ -103,10 +103,10 @@ pub fn register(stack: &'static dyn Stack) {
 }
 
 impl Runner {
-    /// The packet simulator.
+    /// The packet simulator, in virtual time.
     pub const SIMULATOR: Runner = Runner::new(&Simulator);
 
-    /// `stack` in virtual time.
+    /// Runs `stack` in virtual time.
     #[must_use]
     pub const fn new(stack: &'static dyn Stack) -> Runner {
         Runner { stack, live: false }
@@ -143,7 +143,7 @@ impl Runner {
         if self.stack.virtual_time() { self } else { self.live().unwrap_or(self) }
     }
 
-    /// What results call it.
+    /// Name of the stack, as in results.
     #[must_use]
     pub fn name(self) -> &'static str {
         if self.live { self.stack.live_name() } else { self.stack.name() }

@@ -11,7 +11,7 @@ use crate::driver::log::{OpenLog, RunError};
 /// Simulated time between two calls of `stop`.
 const LOOK: Span = Span::from_millis(50);
 
-/// The packet simulator.
+/// The packet simulator as a stack.
 #[derive(Clone, Copy, Debug)]
 pub struct Simulator;
 

@@ -9,7 +9,7 @@ use windlass_adapter::qlog::Level;
 use windlass_simulator::scenario::FlowSpec;
 use windlass_simulator::sim::QlogSettings;
 
-/// Logs by flow.
+/// Logs in memory, by name of the flow.
 #[derive(Clone, Debug, Default)]
 pub struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
 

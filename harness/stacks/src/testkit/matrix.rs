@@ -15,7 +15,7 @@ use windlass_qlog::Profile;
 use windlass_simulator::outcome::FlowOutcome;
 use windlass_simulator::scenario::Scenario;
 
-/// Megabytes of a transfer.
+/// Size of a transfer, megabytes; `WINDLASS_MEGABYTES` sets it.
 fn megabytes() -> u64 {
     let text = std::env::var("WINDLASS_MATRIX_MB").unwrap_or_else(|_| "5".to_owned());
     text.parse().unwrap_or_else(|_| panic!("WINDLASS_MATRIX_MB is {text:?}; expected a whole number"))
@@ -113,13 +113,13 @@ fn sizes(directory: &Directory) -> Vec<u64> {
 /// How a transfer came out.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Cell {
-    /// As it should.
+    /// All bytes arrived, unchanged.
     Whole,
     /// Whole, but back at small datagrams after they had been raised.
     FellBack,
 }
 
-/// Carries a transfer.
+/// Runs one transfer and judges it.
 fn examine(stack: Runner, controller: &str, path: Path) -> Result<Cell, String> {
     let at = format!("{controller} on {}, {}", stack.name(), path.name());
     let logs = tempfile::tempdir().unwrap();

@@ -58,29 +58,29 @@ pub enum LinkError {
     /// No socket to listen on.
     #[error("cannot listen on {address}: {error}")]
     Socket {
-        /// Where.
+        /// The address to bind.
         address: SocketAddr,
-        /// Why.
+        /// The error of the bind.
         error: io::Error,
     },
 }
 
-/// What a link carried.
+/// What the link carried until it ended.
 #[derive(Debug, Serialize)]
 pub struct Carried {
     /// Name of the scenario.
     pub scenario: String,
     /// How long it ran, s.
     pub duration_s: f64,
-    /// Clients it knew.
+    /// Number of clients.
     pub clients: usize,
     /// How late it was when it attended to what was due, 99th percentile, ms.
     pub late_p99_ms: f64,
     /// Datagrams that had no client, or that the system did not take.
     pub refused: u64,
-    /// How long datagrams took.
+    /// Time of datagrams from socket to socket, ms.
     pub transit_ms: Transit,
-    /// Its queues.
+    /// Queues of the network.
     pub queues: Vec<QueueOutcome>,
 }
 

@@ -29,12 +29,12 @@ impl Clock {
         Clock { origin: Instant::now() }
     }
 
-    /// When it started.
+    /// Instant of time 0.
     pub fn origin(self) -> Instant {
         self.origin
     }
 
-    /// The time.
+    /// Time since the origin.
     pub fn now(self) -> Time {
         Time(u64::try_from(self.origin.elapsed().as_nanos()).unwrap_or(u64::MAX))
     }

@@ -14,7 +14,7 @@ use windlass_simulator::scenario::FlowSpec;
 
 /// A stack that runs on real sockets.
 pub trait Program {
-    /// Its name.
+    /// Name of the stack, as in results.
     const NAME: &'static str;
     /// The program that connects and sends.
     type Sender: Sender;
@@ -34,19 +34,19 @@ pub trait Program {
 
 /// Both programs of a flow.
 pub struct Ends<S, R> {
-    /// Sends.
+    /// The end that sends.
     pub sender: S,
-    /// Receives.
+    /// The end that receives.
     pub receiver: R,
     /// What the sender's controller hears and decides.
     pub sender_log: Arc<Mutex<SenderLog>>,
-    /// The log it writes.
+    /// The qlog trace of the flow; `None` if nothing is logged.
     pub trace: Option<SharedTrace<Output>>,
 }
 
 /// A program that connects and sends on one stream. Errors are in the stack's words.
 pub trait Sender: Send + 'static {
-    /// Where it is bound.
+    /// Address of its socket.
     fn address(&self) -> SocketAddr;
     /// Connects and opens the stream.
     fn connect(&mut self, peer: SocketAddr) -> impl Future<Output = Result<(), String>> + Send;
@@ -56,22 +56,22 @@ pub trait Sender: Send + 'static {
     fn finish(&mut self) -> impl Future<Output = Result<(), String>> + Send;
     /// Closes the connection at once.
     fn close(&mut self);
-    /// What the stack counted.
+    /// Packets as the stack counts them.
     fn counts(&self) -> Counts;
 }
 
 /// What a stack counted at its sending end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Packets sent.
+    /// Packets the sender sent.
     pub sent: u64,
-    /// Packets declared lost.
+    /// Packets the sender declared lost.
     pub lost: u64,
 }
 
 /// A program that accepts a connection and receives a stream. Errors are in the stack's words.
 pub trait Receiver: Send + 'static {
-    /// Where it is bound.
+    /// Address of its socket.
     fn address(&self) -> SocketAddr;
     /// Waits for the connection and its stream.
     fn accept(&mut self) -> impl Future<Output = Result<(), String>> + Send;

@@ -21,7 +21,7 @@ const LOOK: Span = Span::from_millis(20);
 
 /// A flow as the link sees it.
 pub struct Port {
-    /// Its transfer.
+    /// The transfer of the flow.
     pub transfer: Arc<Transfer>,
     /// The sockets facing its ends, by their roles.
     pub sockets: [Socket; 2],
@@ -29,7 +29,7 @@ pub struct Port {
 
 /// What came of a run on the link.
 pub struct Relayed {
-    /// Queues and cross traffic.
+    /// Measures queues and cross traffic.
     pub meter: NetworkMeter,
     /// The network as it is at the end.
     pub network: Network,
@@ -41,7 +41,7 @@ pub struct Relayed {
     pub refused: u64,
 }
 
-/// The link at work.
+/// Carries datagrams between sockets through the network model.
 pub struct Relay<'a> {
     scenario: &'a Scenario,
     ports: &'a [Port],

@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What came of a run.
 pub struct Report {
-    /// The results.
+    /// Results, as those of a run in virtual time.
     pub outcome: Outcome,
     /// How late the link was when it attended to what was due, 99th percentile, ms.
     pub late_p99_ms: f64,

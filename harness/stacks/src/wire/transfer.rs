@@ -20,9 +20,9 @@ use windlass_simulator::scenario::FlowSpec;
 /// before, so that the application is never what limits a flow.
 const READY: u64 = 1 << 20;
 
-/// A flow's transfer.
+/// The application of a flow, shared by both ends.
 pub struct Transfer {
-    /// The flow.
+    /// The flow as the scenario describes it.
     pub spec: FlowSpec,
     /// When it is to start.
     pub start: Time,
@@ -34,7 +34,7 @@ pub struct Transfer {
     /// When it was over, and what the receiver had then.
     over: OnceLock<(Time, u64)>,
     failed: OnceLock<(Time, String)>,
-    /// The receiver got something.
+    /// Notified when the receiver reads something.
     moved: Notify,
     ended: Notify,
 }
@@ -42,7 +42,7 @@ pub struct Transfer {
 struct Payload {
     source: Source,
     sink: Sink,
-    /// Bytes still to make.
+    /// Application bytes not yet handed to the stack.
     left: u64,
 }
 
@@ -66,7 +66,7 @@ impl Transfer {
         }
     }
 
-    /// When it started.
+    /// Time the transfer started; `None` before.
     pub fn started(&self) -> Option<Time> {
         self.started.get().copied()
     }
@@ -86,7 +86,7 @@ impl Transfer {
         self.received.load(Ordering::Relaxed)
     }
 
-    /// The decision in force.
+    /// The decision after the latest event.
     pub fn decision(&self) -> Decision {
         lock(&self.sender_log).decision
     }

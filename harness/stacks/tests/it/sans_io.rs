@@ -36,7 +36,7 @@ fn flow(link: &str, keys: &str) -> Scenario {
     scenario(link, &format!("[[flow]]\nack = \"delayed\"\n{keys}"))
 }
 
-/// Logs by flow.
+/// Logs in memory, by name of the flow.
 #[derive(Clone, Default)]
 struct Logs(Arc<Mutex<BTreeMap<String, Vec<u8>>>>);
 

@@ -1,17 +1,17 @@
 //! Questions that are asked of fleets and test runs, as SQL.
 
-/// A worked question.
+/// An example query and the question it answers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Example {
-    /// A short name.
+    /// Name on the command line.
     pub name: &'static str,
-    /// The question.
+    /// The question, one sentence.
     pub question: &'static str,
     /// The SQL that answers it.
     pub sql: &'static str,
 }
 
-/// The worked questions.
+/// The example queries, in the order they are listed.
 pub const EXAMPLES: &[Example] = &[
     Example {
         name: "destinations",

@@ -14,7 +14,7 @@ pub enum Vantage {
     /// At the endpoint that accepted it; our senders are servers.
     #[default]
     Server,
-    /// In between.
+    /// A point on the path between client and server.
     Network,
 }
 
@@ -25,7 +25,7 @@ pub struct Header<'a> {
     pub title: &'a str,
     /// What the trace is, in a sentence; may be empty.
     pub description: &'a str,
-    /// Where it was taken.
+    /// The vantage point of the trace.
     pub vantage: Vantage,
     /// Name of that place; may be empty.
     pub name: &'a str,

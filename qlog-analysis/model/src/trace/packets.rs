@@ -6,7 +6,7 @@ use super::Trace;
 use crate::{Ack, Detail, Frame, Packet, PacketType, Profile};
 
 impl<W: Write> Trace<W> {
-    /// A packet left.
+    /// Writes `packet_sent`.
     pub fn packet_sent(&mut self, now_ns: u64, packet: &Packet, frames: &[Frame<'_>]) {
         if !self.wants_packet(now_ns, self.profile == Profile::Qvis) {
             return;

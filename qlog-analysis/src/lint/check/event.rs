@@ -43,7 +43,7 @@ impl<'a> Parts<'a> {
 }
 
 impl Checker {
-    /// One event.
+    /// Checks one event.
     pub fn event(&mut self, value: &Value, place: Place) {
         let mut parts = Parts::default();
         match value {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 /// Packets remembered in each packet number space.
 const REMEMBERED: usize = 1 << 20;
 
-/// Packets of a trace.
+/// Packets sent in a trace and what became of them.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
     /// Packets sent that told their length.

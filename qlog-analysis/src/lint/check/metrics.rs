@@ -22,7 +22,7 @@ pub(super) struct RttWatch {
     seconds: u32,
     /// A thousand times too large, or longer than the trace.
     micros: u32,
-    /// The first wrong one.
+    /// Place and value of the first value out of range.
     wrong: Option<(Place, f64)>,
 }
 
@@ -56,7 +56,7 @@ impl RttWatch {
 }
 
 impl Checker {
-    /// Recovery metrics.
+    /// Checks `recovery:metrics_updated`.
     pub(super) fn metrics(&mut self, data: &Object) {
         for name in ["congestion_window", "cwnd", "bytes_in_flight", "packets_in_flight", "pacing_rate", "pto_count"] {
             self.integer(data, name);

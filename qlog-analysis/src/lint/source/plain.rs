@@ -124,7 +124,7 @@ fn lines<R: BufRead>(reader: &mut Lines<R>, checker: &mut Checker) -> io::Result
 struct Document<'a> {
     checker: &'a mut Checker,
     line: Rc<Cell<u64>>,
-    /// Whether traces were met.
+    /// True once `traces` was read.
     traces: bool,
 }
 
@@ -188,7 +188,6 @@ impl<'de> Visitor<'de> for Traces<'_, '_> {
     }
 }
 
-/// One trace.
 struct Trace<'a, 'b>(&'a mut Document<'b>);
 
 impl<'de> DeserializeSeed<'de> for Trace<'_, '_> {

@@ -66,7 +66,7 @@ struct Job<'a> {
     work: u64,
 }
 
-/// An experiment to run.
+/// An experiment named on the command line.
 struct Asked {
     document: &'static Document,
     experiment: &'static Experiment,
@@ -81,7 +81,7 @@ struct Asked {
 #[derive(Clone, Copy, Default)]
 struct Tally {
     runs: usize,
-    /// CPU time, s.
+    /// CPU time the runs took, s.
     cpu: f64,
     packets: u64,
 }

@@ -81,7 +81,7 @@ fn number(mean: &Mean) -> String {
     digits(mean.mean) + &half
 }
 
-/// Four significant digits.
+/// `value` with four significant digits.
 fn digits(value: f64) -> String {
     let before = if value == 0.0 { 1 } else { value.abs().log10().floor() as i32 + 1 };
     let decimals = (4 - before).clamp(0, 6) as usize;

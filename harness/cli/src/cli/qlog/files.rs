@@ -40,7 +40,7 @@ impl Read for Watched<'_> {
 }
 
 impl Files {
-    /// The files, in order.
+    /// The files the arguments name, in their order.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, CliError> {
         let mut files = Vec::new();
         for path in &self.paths {

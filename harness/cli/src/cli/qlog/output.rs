@@ -173,12 +173,11 @@ pub(super) fn unless_stopped<T>(stop: &AtomicBool, result: Result<T, CliError>) 
 pub(super) struct Csv(csv::Writer<Vec<u8>>);
 
 impl Csv {
-    /// A writer without rows.
     pub(super) fn new() -> Self {
         Csv(csv::Writer::from_writer(Vec::new()))
     }
 
-    /// Adds a row.
+    /// Appends a row.
     pub(super) fn row<C: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = C>) -> Result<(), CliError> {
         self.0.write_record(cells).map_err(|error| failed(&error))
     }

@@ -16,7 +16,7 @@ pub(super) struct Panel {
 
 /// A line as it is drawn.
 pub(super) struct Drawing {
-    /// Name in the legend.
+    /// The name the legend shows.
     pub name: &'static str,
     /// Colour of the line and its legend.
     pub colour: RGBColor,

@@ -15,7 +15,7 @@ const SCRIPTS: [&str; 4] =
 
 /// A page that builds itself from the data in it.
 pub(super) struct Page<'a> {
-    /// Its title and heading.
+    /// Title and main heading of the page.
     pub title: &'a str,
     /// The text of the link past the header.
     pub skip: &'a str,
@@ -93,14 +93,14 @@ pub(super) enum Data<'a> {
     Json {
         /// Id of the script element.
         id: &'a str,
-        /// The JSON.
+        /// The data as JSON.
         text: &'a str,
     },
     /// Bytes, as [`packed`] gives them.
     Packed {
         /// Id of the script element.
         id: &'a str,
-        /// The packed bytes.
+        /// The bytes, packed.
         text: &'a str,
     },
 }

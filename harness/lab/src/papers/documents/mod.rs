@@ -8,7 +8,7 @@ mod sharma;
 
 use super::{Document, Experiment};
 
-/// The four documents.
+/// The four documents, in the order reports show them.
 pub const DOCUMENTS: &[Document] = &[sharma::DOCUMENT, cho::DOCUMENT, chan::DOCUMENT, arumaithurai::DOCUMENT];
 
 /// The document called `name`; `None` if there is none.

@@ -179,7 +179,6 @@ impl Text {
         self
     }
 
-    /// The scenario as TOML.
     pub(super) fn done(self) -> String {
         self.text
     }

@@ -9,14 +9,14 @@ pub(super) const BOTTLENECK: &str = "bottleneck";
 /// ACKs of TCP on the wire, bytes.
 const ACK: f64 = 40.0;
 
-/// A network.
+/// A dumbbell of the document (`spec: cho §14`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bed {
     /// Rate of the bottleneck, Mbit/s.
     pub rate: f64,
-    /// Its delay, ms.
+    /// One-way delay of the bottleneck, ms.
     pub delay: f64,
-    /// Its queue, packets.
+    /// Queue of the bottleneck, packets.
     pub queue: u64,
     /// Whether that is RED which marks (N2).
     pub red: bool,
@@ -24,7 +24,7 @@ pub(super) struct Bed {
     pub loss: f64,
     /// Rate of the links at either end, Mbit/s; 0 for none.
     pub access: f64,
-    /// Their delay, ms.
+    /// One-way delay of each access link, ms.
     pub access_delay: f64,
     /// Application bytes of a packet.
     pub payload: u32,
@@ -80,7 +80,6 @@ pub(super) const NS6: Bed = Bed {
     ..TB_100
 };
 
-/// Flows that start together.
 #[derive(Clone, Debug)]
 pub(super) struct Flows {
     /// What results call them; several are numbered.
@@ -130,10 +129,9 @@ impl Flows {
     }
 }
 
-/// What else is sent.
+/// Traffic besides the flows under test.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Load {
-    /// No other traffic.
     None,
     /// 3 Mbit/s for half of each period, s, silent first.
     OnOff(f64),

@@ -6,7 +6,7 @@ use crate::papers::{Cell, Measure, Scale};
 
 /// The six schemes with the document's parameters, by the names of the catalogue.
 const SCHEMES: [&str; 6] = ["highspeed", "scalable", "bic", "cubic-2005", "fast", "h-tcp"];
-/// Standard TCP.
+/// The controller that stands for standard TCP.
 const STANDARD: &str = "reno";
 /// Queue lengths of EV-3, packets: those the document names, and some between.
 const QUEUES: [u64; 8] = [40, 100, 200, 500, 1000, 1555, 3110, 7776];

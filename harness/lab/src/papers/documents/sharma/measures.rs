@@ -55,7 +55,7 @@ pub(super) fn two() -> Measure {
     })
 }
 
-/// M1, Mbit/s.
+/// M1: highest throughput of a flow, Mbit/s.
 fn highest_throughput(series: &TimeSeries, flow: usize) -> f64 {
     series.throughput_series(flow, 1.0).iter().map(|(_, rate)| rate / 1e6).fold(0.0, f64::max)
 }
@@ -83,7 +83,7 @@ fn recovery(series: &TimeSeries, from: f64, apart: f64) -> Option<f64> {
     (overflows.len() > 1).then(|| (last - first) / (overflows.len() - 1) as f64)
 }
 
-/// Windows, queue and throughputs.
+/// Windows, queue and throughputs over time.
 fn curves(series: &TimeSeries) -> Vec<Curve> {
     let stride = (series.time.len() / POINTS).max(1);
     let thin = |y: &[f64]| y.iter().copied().step_by(stride).collect();

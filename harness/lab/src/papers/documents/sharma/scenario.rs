@@ -36,7 +36,6 @@ pub(super) struct Dumbbell {
     pub flows: Vec<Flow>,
 }
 
-/// A flow.
 #[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub name: &'static str,
