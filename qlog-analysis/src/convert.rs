@@ -33,7 +33,7 @@ use survey::{Survey, Surveyed, survey};
 
 /// How a file is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Layout {
+pub enum OutputFraming {
     /// A JSON text sequence, which holds one trace.
     #[default]
     Sequence,
@@ -46,8 +46,8 @@ pub enum Layout {
 pub struct Target {
     /// Whose schema version to write.
     pub profile: Profile,
-    /// The layout.
-    pub layout: Layout,
+    /// Framing of the output.
+    pub framing: OutputFraming,
     /// Only this trace, counted from 0 over all sources.
     pub only: Option<usize>,
 }
@@ -145,14 +145,14 @@ fn surveys(sources: &[&dyn Source]) -> Result<Vec<Survey>, ConvertError> {
 /// Writes the traces of some files as one file.
 ///
 /// # Errors
-/// If a source cannot be read, the output cannot be written, or the layout cannot hold all
+/// If a source cannot be read, the output cannot be written, or the framing cannot hold all
 /// traces.
 pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
     let surveys = surveys(sources)?;
     let traces: usize = surveys.iter().map(|survey| survey.traces.len()).sum();
     match target.only {
         Some(asked) if asked >= traces => return Err(ConvertError::NoTrace { asked, traces }),
-        None if target.layout == Layout::Sequence && traces > 1 => return Err(ConvertError::Several(traces)),
+        None if target.framing == OutputFraming::Sequence && traces > 1 => return Err(ConvertError::Several(traces)),
         _ => {}
     }
     let mut omitted = Omitted::default();
@@ -160,8 +160,8 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
         [single] => single.top.clone(),
         _ => Node::empty(),
     };
-    let top = header::top(source_top, target.profile, target.layout, &mut omitted);
-    let mut sink = Sink::new(out, target.layout, target.profile == Profile::Qvis);
+    let top = header::top(source_top, target.profile, target.framing, &mut omitted);
+    let mut sink = Sink::new(out, target.framing, target.profile == Profile::Qvis);
     sink.begin_file(&top);
     let mut done = Converted::default();
     let mut first = 0;
@@ -303,7 +303,7 @@ impl<'a> File<'a, '_> {
         for (_, text) in block.records() {
             let Some(current) = &mut self.at else { return Ok(()) };
             let raw = event::read(text, &current.surveyed.encoding);
-            let (Ok(raw), true) = (raw, self.target.layout == Layout::Sequence || text != b"{}") else {
+            let (Ok(raw), true) = (raw, self.target.framing == OutputFraming::Sequence || text != b"{}") else {
                 self.done.bad_records += 1;
                 continue;
             };

@@ -42,7 +42,7 @@ pub enum Quantity {
     Lost,
     /// CE marks reported so far.
     Marked,
-    /// Congestion states: an index into [`Drawn::states`].
+    /// Congestion states: an index into [`ConnectionSeries::states`].
     State,
     /// Whether the sender has too little to send: 0 or 1.
     AppLimited,
@@ -89,7 +89,7 @@ impl Quantity {
 
 /// What is drawn of one connection.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Drawn {
+pub struct ConnectionSeries {
     /// What is measured of it.
     pub measured: Measured,
     /// When it begins and ends, ns of the trace's clock.
@@ -101,7 +101,7 @@ pub struct Drawn {
     pub states: Vec<String>,
 }
 
-impl Drawn {
+impl ConnectionSeries {
     /// The points of a line; none if the trace does not tell it.
     #[must_use]
     pub fn points(&self, quantity: Quantity) -> &[Point] {
@@ -128,7 +128,11 @@ pub struct Series {
 ///
 /// # Errors
 /// As [`crate::read::read`].
-pub fn draw(input: impl Read, options: &Options, most: usize) -> Result<(Summary, Vec<Drawn>), ReadError> {
+pub fn read_series(
+    input: impl Read,
+    options: &Options,
+    most: usize,
+) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
     let (summary, found) = connections(input, options, || Series::new(most))?;
     Ok((summary, found.into_iter().map(Series::finish).collect()))
 }
@@ -249,7 +253,7 @@ impl Series {
         self.before = self.meter.progress();
     }
 
-    fn finish(Connection { trace, group, follower }: Connection<Series>) -> Drawn {
+    fn finish(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
         let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
         let second_best =
             [(Quantity::InFlight, counted_flight), (Quantity::LatestRtt, sampled_rtt), (Quantity::Delivered, received)];
@@ -263,7 +267,7 @@ impl Series {
             let (points, values) = line.finish();
             (quantity, points, values)
         });
-        Drawn {
+        ConnectionSeries {
             measured: Connection { trace, group, follower: meter }.into(),
             span: (first.unwrap_or(0), last),
             lines: lines.collect(),

@@ -1,14 +1,9 @@
 //! s2n-quic's timestamps as times.
 
-use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use s2n_quic::provider::congestion_controller::Timestamp;
 use windlass_controllers::{Span, Time};
-
-/// A span to try what timestamps hash with.
-const LONG: Duration = Duration::from_micros(LONG_MICROS);
-const LONG_MICROS: u64 = 86_400_000_007;
 
 /// A clock that counts as s2n-quic's does, from the same origin, so that times of all
 /// connections of an endpoint, and those of its events, compare.
@@ -16,37 +11,8 @@ const LONG_MICROS: u64 = 86_400_000_007;
 pub(crate) struct Clock {
     /// The first microsecond a timestamp can represent.
     first: Timestamp,
-    /// The latest timestamp translated, and what it came to: most calls repeat it.
+    /// The latest timestamp translated, with its time: most calls repeat it.
     latest: (Timestamp, Time),
-    /// Whether [`micros`] can be relied upon.
-    readable: bool,
-}
-
-/// The number inside a timestamp: what it hashes. Nowhere promised, so it is tried before it is
-/// relied upon; a difference of timestamps takes ten times as many instructions.
-#[inline]
-fn micros(timestamp: Timestamp) -> u64 {
-    let mut number = Number(0);
-    timestamp.hash(&mut number);
-    number.0
-}
-
-struct Number(u64);
-
-impl Hasher for Number {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    /// Something that is no number.
-    fn write(&mut self, _: &[u8]) {
-        self.0 = 0;
-    }
-
-    #[inline]
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number;
-    }
 }
 
 impl Clock {
@@ -64,8 +30,7 @@ impl Clock {
         }
         // Without any time before it, it is one microsecond after the origin.
         let first = back(past).unwrap_or(timestamp);
-        let readable = micros(timestamp) == past && micros(first + LONG) == micros(first).wrapping_add(LONG_MICROS);
-        Clock { first, latest: (timestamp, Time::from_micros(past)), readable }
+        Clock { first, latest: (timestamp, Time::from_micros(past)) }
     }
 
     /// When it was read last.
@@ -84,15 +49,9 @@ impl Clock {
     #[inline]
     pub(crate) fn read(&mut self, timestamp: Timestamp) -> Time {
         if self.is_past(timestamp) {
-            let time = if self.readable { Time::from_micros(micros(timestamp)) } else { self.add_to(timestamp) };
-            self.latest = (timestamp, time);
+            self.latest = (timestamp, self.latest.1 + short(timestamp - self.latest.0));
         }
         self.latest.1
-    }
-
-    #[cold]
-    fn add_to(&self, timestamp: Timestamp) -> Time {
-        self.latest.1 + span(timestamp.saturating_duration_since(self.latest.0))
     }
 
     /// The first timestamp not before `time`.

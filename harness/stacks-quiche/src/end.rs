@@ -7,7 +7,7 @@ use std::time::Instant;
 use quiche::external::EcnCodepoint;
 use quiche::{Config, Connection, ConnectionId, RecvInfo};
 use windlass_network::Codepoint;
-use windlass_stacks::driver::wire::Role;
+use windlass_stacks::driver::datagrams::Role;
 use windlass_stacks::identity::SERVER_NAME;
 
 use crate::controller::Choice;

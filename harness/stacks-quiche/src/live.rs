@@ -18,7 +18,7 @@ use windlass_network::Codepoint;
 use windlass_quiche::STACK;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
 use windlass_stacks::driver::sender_log::{SenderLog, lock};
-use windlass_stacks::driver::wire::Role;
+use windlass_stacks::driver::datagrams::Role;
 use windlass_stacks::sans_io::Context;
 use windlass_stacks::wire::{self, Clock, Counts, Ends, Inbox, Open, Program, Report};
 use windlass_stacks::{FlowLog, OpenLog, RunError};

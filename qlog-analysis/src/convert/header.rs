@@ -9,7 +9,7 @@ use windlass_qlog::{
 
 use super::node::{Node, millis};
 use super::survey::Surveyed;
-use super::{Layout, Omitted};
+use super::{Omitted, OutputFraming};
 use crate::model::{SchemaVersion, Vantage};
 
 /// Media type of qlog in plain JSON.
@@ -20,12 +20,19 @@ const IDENTIFYING: [&str; 4] = ["file_schema", "serialization_format", "qlog_ver
 const EARLIER: [&str; 4] = ["protocol_type", "protocol_types", "summary", "configuration"];
 
 /// The top of a file, without its traces; `source` is what the source says there.
-pub(super) fn top(source: Node<'static>, profile: Profile, layout: Layout, omitted: &mut Omitted) -> Node<'static> {
-    let (names, values) = match (profile, layout) {
-        (Profile::Ietf, Layout::Sequence) => (&IDENTIFYING[..2], [FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL]),
-        (Profile::Ietf, Layout::Contained) => (&IDENTIFYING[..2], [FILE_SCHEMA_CONTAINED, MEDIA_TYPE_CONTAINED]),
-        (Profile::Qvis, Layout::Sequence) => (&IDENTIFYING[2..], ["0.3", "JSON-SEQ"]),
-        (Profile::Qvis, Layout::Contained) => (&IDENTIFYING[2..], ["0.3", "JSON"]),
+pub(super) fn top(
+    source: Node<'static>,
+    profile: Profile,
+    framing: OutputFraming,
+    omitted: &mut Omitted,
+) -> Node<'static> {
+    let (names, values) = match (profile, framing) {
+        (Profile::Ietf, OutputFraming::Sequence) => {
+            (&IDENTIFYING[..2], [FILE_SCHEMA_SEQUENTIAL, MEDIA_TYPE_SEQUENTIAL])
+        }
+        (Profile::Ietf, OutputFraming::Contained) => (&IDENTIFYING[..2], [FILE_SCHEMA_CONTAINED, MEDIA_TYPE_CONTAINED]),
+        (Profile::Qvis, OutputFraming::Sequence) => (&IDENTIFYING[2..], ["0.3", "JSON-SEQ"]),
+        (Profile::Qvis, OutputFraming::Contained) => (&IDENTIFYING[2..], ["0.3", "JSON"]),
     };
     let mut top = source;
     for name in IDENTIFYING.iter().chain(&["traces", "trace", "events", "connections"]) {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-use super::Layout;
+use super::OutputFraming;
 use super::node::{Node, field, millis};
 
 /// Bytes of events that wait for earlier ones.
@@ -16,7 +16,7 @@ const CHUNK: usize = 1 << 16;
 pub(super) struct Sink<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
-    layout: Layout,
+    framing: OutputFraming,
     /// Whether events are sorted by time.
     sorted: bool,
     waiting: BTreeMap<(i64, u64), Vec<u8>>,
@@ -31,11 +31,11 @@ pub(super) struct Sink<'w> {
 }
 
 impl<'w> Sink<'w> {
-    pub(super) fn new(out: &'w mut dyn Write, layout: Layout, sorted: bool) -> Self {
+    pub(super) fn new(out: &'w mut dyn Write, framing: OutputFraming, sorted: bool) -> Self {
         Sink {
             out,
             buffer: Vec::new(),
-            layout,
+            framing,
             sorted,
             waiting: BTreeMap::new(),
             bytes: 0,
@@ -49,7 +49,7 @@ impl<'w> Sink<'w> {
 
     /// Begins a file of several traces.
     pub(super) fn begin_file(&mut self, top: &Node<'_>) {
-        if self.layout == Layout::Contained {
+        if self.framing == OutputFraming::Contained {
             self.open(top);
             self.buffer.extend_from_slice(b"\"traces\":[");
         }
@@ -57,14 +57,14 @@ impl<'w> Sink<'w> {
 
     /// Begins a trace; `top` is what stands above it.
     pub(super) fn begin_trace(&mut self, top: &Node<'_>, header: &Node<'_>) {
-        match self.layout {
-            Layout::Sequence => {
+        match self.framing {
+            OutputFraming::Sequence => {
                 self.buffer.push(windlass_qlog::RECORD_SEPARATOR);
                 self.open(top);
                 field(b"trace", header, &mut self.buffer);
                 self.buffer.extend_from_slice(b"}\n");
             }
-            Layout::Contained => {
+            OutputFraming::Contained => {
                 self.buffer.extend_from_slice(if self.traces > 0 { b",\n" } else { b"\n" });
                 self.open(header);
                 self.buffer.extend_from_slice(b"\"events\":[");
@@ -110,9 +110,9 @@ impl<'w> Sink<'w> {
 
     fn write(&mut self, time: i64, body: &[u8]) -> io::Result<()> {
         self.last = time;
-        match self.layout {
-            Layout::Sequence => self.buffer.push(windlass_qlog::RECORD_SEPARATOR),
-            Layout::Contained => self.buffer.extend_from_slice(if self.written > 0 { b",\n" } else { b"\n" }),
+        match self.framing {
+            OutputFraming::Sequence => self.buffer.push(windlass_qlog::RECORD_SEPARATOR),
+            OutputFraming::Contained => self.buffer.extend_from_slice(if self.written > 0 { b",\n" } else { b"\n" }),
         }
         self.written += 1;
         self.buffer.extend_from_slice(b"{\"time\":");
@@ -120,7 +120,7 @@ impl<'w> Sink<'w> {
         self.buffer.push(b',');
         self.buffer.extend_from_slice(body);
         self.buffer.push(b'}');
-        if self.layout == Layout::Sequence {
+        if self.framing == OutputFraming::Sequence {
             self.buffer.push(b'\n');
         }
         if self.buffer.len() >= CHUNK {
@@ -133,14 +133,14 @@ impl<'w> Sink<'w> {
         while !self.waiting.is_empty() {
             self.first()?;
         }
-        if self.layout == Layout::Contained {
+        if self.framing == OutputFraming::Contained {
             self.buffer.extend_from_slice(b"\n]}");
         }
         self.flush()
     }
 
     pub(super) fn end_file(&mut self) -> io::Result<()> {
-        if self.layout == Layout::Contained {
+        if self.framing == OutputFraming::Contained {
             self.buffer.extend_from_slice(b"\n]}\n");
         }
         self.flush()?;

@@ -33,13 +33,13 @@ proptest! {
         values in prop::collection::vec(-50_i64..50, 1..600), columns in 1_usize..40, from in 0_i64..500, span in 1_i64..600,
     ) {
         let points: Vec<Point> = values.iter().enumerate().map(|(time, &value)| Point { time: time as i64, value }).collect();
-        let drawn = visible(&points, from..from + span, columns);
-        prop_assert!(drawn.len() <= 3 * (columns + 2) + 2, "{}", drawn.len());
-        prop_assert!(drawn.is_sorted_by_key(|point| point.time));
+        let series = visible(&points, from..from + span, columns);
+        prop_assert!(series.len() <= 3 * (columns + 2) + 2, "{}", series.len());
+        prop_assert!(series.is_sorted_by_key(|point| point.time));
         let within = |point: &&Point| (from..from + span).contains(&point.time);
         let inside: Vec<i64> = points.iter().filter(within).map(|point| point.value).collect();
         for extreme in [inside.iter().min(), inside.iter().max()].into_iter().flatten() {
-            prop_assert!(drawn.iter().any(|point| point.value == *extreme));
+            prop_assert!(series.iter().any(|point| point.value == *extreme));
         }
     }
 }
@@ -63,38 +63,38 @@ const LOST: &str =
 const METRICS: &str = r#"{"time":70,"name":"quic:recovery_metrics_updated","data":{"congestion_window":12000,"bytes_in_flight":777,"latest_rtt":33,"pacing_rate":8000}}"#;
 const STATE: &str = r#"{"time":80,"name":"quic:congestion_state_updated","data":{"new":"recovery"}}"#;
 
-fn only(records: &[&str]) -> Drawn {
+fn only(records: &[&str]) -> ConnectionSeries {
     let options = Options { jobs: 1, ..Options::default() };
-    let (_, mut drawn) = draw(file(records).as_slice(), &options, 100).unwrap();
-    assert_eq!(drawn.len(), 1);
-    drawn.remove(0)
+    let (_, mut series) = read_series(file(records).as_slice(), &options, 100).unwrap();
+    assert_eq!(series.len(), 1);
+    series.remove(0)
 }
 
-fn points_of(drawn: &Drawn, quantity: Quantity) -> Vec<(i64, i64)> {
-    drawn.points(quantity).iter().map(|point| (point.time / 1_000_000, point.value)).collect()
+fn points_of(series: &ConnectionSeries, quantity: Quantity) -> Vec<(i64, i64)> {
+    series.points(quantity).iter().map(|point| (point.time / 1_000_000, point.value)).collect()
 }
 
 #[test]
 fn what_is_not_told_is_worked_out() {
-    let drawn = only(&[SENT[0], SENT[1], ACKED, LOST, STATE]);
-    assert_eq!(points_of(&drawn, Quantity::Sent), [(0, 1250), (10, 2500)]);
-    assert_eq!(points_of(&drawn, Quantity::Delivered), [(50, 1000)]);
-    assert_eq!(points_of(&drawn, Quantity::InFlight), [(0, 1250), (10, 2500), (50, 1250), (60, 0)]);
-    assert_eq!(points_of(&drawn, Quantity::LatestRtt), [(50, 50_000_000)]);
-    assert_eq!(points_of(&drawn, Quantity::Lost), [(60, 1)]);
-    assert_eq!(points_of(&drawn, Quantity::State), [(80, 0)]);
-    assert_eq!((drawn.states.as_slice(), drawn.span), (&["recovery".to_owned()][..], (0, 80_000_000)));
-    assert_eq!(drawn.measured.measures.packets_sent, 2);
+    let series = only(&[SENT[0], SENT[1], ACKED, LOST, STATE]);
+    assert_eq!(points_of(&series, Quantity::Sent), [(0, 1250), (10, 2500)]);
+    assert_eq!(points_of(&series, Quantity::Delivered), [(50, 1000)]);
+    assert_eq!(points_of(&series, Quantity::InFlight), [(0, 1250), (10, 2500), (50, 1250), (60, 0)]);
+    assert_eq!(points_of(&series, Quantity::LatestRtt), [(50, 50_000_000)]);
+    assert_eq!(points_of(&series, Quantity::Lost), [(60, 1)]);
+    assert_eq!(points_of(&series, Quantity::State), [(80, 0)]);
+    assert_eq!((series.states.as_slice(), series.span), (&["recovery".to_owned()][..], (0, 80_000_000)));
+    assert_eq!(series.measured.measures.packets_sent, 2);
 }
 
 #[test]
 fn what_is_told_takes_precedence() {
-    let drawn = only(&[SENT[0], SENT[1], ACKED, METRICS]);
-    assert_eq!(points_of(&drawn, Quantity::InFlight), [(70, 777)]);
-    assert_eq!(points_of(&drawn, Quantity::LatestRtt), [(70, 33_000_000)]);
-    assert_eq!(points_of(&drawn, Quantity::Cwnd), [(70, 12_000)]);
-    assert_eq!(points_of(&drawn, Quantity::PacingRate), [(70, 8000)]);
-    assert!(drawn.points(Quantity::Ssthresh).is_empty());
+    let series = only(&[SENT[0], SENT[1], ACKED, METRICS]);
+    assert_eq!(points_of(&series, Quantity::InFlight), [(70, 777)]);
+    assert_eq!(points_of(&series, Quantity::LatestRtt), [(70, 33_000_000)]);
+    assert_eq!(points_of(&series, Quantity::Cwnd), [(70, 12_000)]);
+    assert_eq!(points_of(&series, Quantity::PacingRate), [(70, 8000)]);
+    assert!(series.points(Quantity::Ssthresh).is_empty());
 }
 
 #[test]
@@ -114,10 +114,10 @@ fn the_smoothed_rtt_from_before_any_sample_is_not_drawn() {
         format!(r#"{{"time":{time},"name":"quic:recovery_metrics_updated","data":{{"smoothed_rtt":333{also}}}}}"#)
     };
     let first = smoothed(0, r#","min_rtt":0,"latest_rtt":0"#);
-    let drawn = only(&[&first, SENT[0], ACKED, &smoothed(90, "")]);
-    assert_eq!(points_of(&drawn, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
-    let drawn = only(&[&first, &smoothed(20, r#","latest_rtt":333"#)]);
-    assert_eq!(points_of(&drawn, Quantity::SmoothedRtt), [(20, 333_000_000)]);
-    let drawn = only(&[&smoothed(0, r#","min_rtt":333"#), &smoothed(20, r#","min_rtt":40,"latest_rtt":41"#)]);
-    assert_eq!(points_of(&drawn, Quantity::MinRtt), [(20, 40_000_000)], "some stacks guess it too");
+    let series = only(&[&first, SENT[0], ACKED, &smoothed(90, "")]);
+    assert_eq!(points_of(&series, Quantity::SmoothedRtt), [(90, 333_000_000)], "a sample may come to it");
+    let series = only(&[&first, &smoothed(20, r#","latest_rtt":333"#)]);
+    assert_eq!(points_of(&series, Quantity::SmoothedRtt), [(20, 333_000_000)]);
+    let series = only(&[&smoothed(0, r#","min_rtt":333"#), &smoothed(20, r#","min_rtt":40,"latest_rtt":41"#)]);
+    assert_eq!(points_of(&series, Quantity::MinRtt), [(20, 40_000_000)], "some stacks guess it too");
 }

@@ -8,15 +8,15 @@ use windlass_qlog::{
     Ack, Detail, EcnCounts, Frame, Header, LossTrigger, Metrics, Packet, PacketType, Profile, RecoveryParameters,
     SendTrigger, Side, Trace, TransportParameters, Vantage,
 };
-use windlass_qlog_analysis::convert::{ConvertError, Converted, Layout, Source, Target, convert, count};
+use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 use windlass_qlog_analysis::lint::{Rule, Severity, lint};
 use windlass_qlog_analysis::model::{Batch, EventKind};
 use windlass_qlog_analysis::read::{Options, read};
 
 const MS: u64 = 1_000_000;
 
-fn to(profile: Profile, layout: Layout) -> Target {
-    Target { profile, layout, only: None }
+fn to(profile: Profile, framing: OutputFraming) -> Target {
+    Target { profile, framing, only: None }
 }
 
 fn converted(file: &[u8], target: Target) -> (Vec<u8>, Converted) {
@@ -168,7 +168,7 @@ proptest! {
     #[test]
     fn conversion_writes_what_the_writer_writes(steps in prop::collection::vec((0..100 * MS, step()), 1..80)) {
         let (ietf, qvis) = (flow(Profile::Ietf, &steps), flow(Profile::Qvis, &steps));
-        let sequence = |profile| to(profile, Layout::Sequence);
+        let sequence = |profile| to(profile, OutputFraming::Sequence);
         let (again, done) = converted(&ietf, sequence(Profile::Ietf));
         prop_assert_eq!(text(&again), text(&ietf));
         prop_assert_eq!(done.omitted, BTreeMap::new());
@@ -188,11 +188,11 @@ proptest! {
     fn framing_does_not_matter(steps in prop::collection::vec((0..100 * MS, step()), 1..40)) {
         for profile in [Profile::Ietf, Profile::Qvis] {
             let file = flow(profile, &steps);
-            let (json, _) = converted(&file, to(profile, Layout::Contained));
-            let (_again, done) = converted(&json, to(profile, Layout::Contained));
+            let (json, _) = converted(&file, to(profile, OutputFraming::Contained));
+            let (_again, done) = converted(&json, to(profile, OutputFraming::Contained));
             prop_assert_eq!(text(&_again), text(&json));
             prop_assert_eq!(done.omitted, BTreeMap::new());
-            let (back, _) = converted(&json, to(profile, Layout::Sequence));
+            let (back, _) = converted(&json, to(profile, OutputFraming::Sequence));
             prop_assert_eq!(events(&back), events(&file));
         }
     }
@@ -239,7 +239,7 @@ fn unreadable(name: &str) -> u64 {
 fn a_second_conversion_changes_nothing() {
     for (name, file) in traces() {
         for profile in [Profile::Ietf, Profile::Qvis] {
-            let target = to(profile, Layout::Contained);
+            let target = to(profile, OutputFraming::Contained);
             let (once, done) = converted(&file, target);
             let (twice, again) = converted(&once, target);
             for (again, line) in text(&twice).lines().zip(text(&once).lines()) {
@@ -257,7 +257,7 @@ fn a_second_conversion_changes_nothing() {
 #[test]
 fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
     for (name, file) in traces() {
-        let (out, done) = converted(&file, to(Profile::Qvis, Layout::Contained));
+        let (out, done) = converted(&file, to(Profile::Qvis, OutputFraming::Contained));
         let report = lint(out.as_slice(), Profile::Qvis);
         let mut broken: Vec<Rule> = report.counts.keys().copied().collect();
         broken.retain(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error));
@@ -271,7 +271,7 @@ fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
 #[test]
 fn what_is_converted_to_the_ietf_form_is_of_that_form() {
     for (name, file) in traces() {
-        let (out, done) = converted(&file, to(Profile::Ietf, Layout::Contained));
+        let (out, done) = converted(&file, to(Profile::Ietf, OutputFraming::Contained));
         let report = lint(out.as_slice(), Profile::Ietf);
         let eras = [Rule::HeaderOld, Rule::NameOld, Rule::FieldOld, Rule::CwndName, Rule::EventForm, Rule::RttUnit];
         let headers = [Rule::FileSchema, Rule::SerializationFormat, Rule::EventSchemas, Rule::NamespaceUnlisted];
@@ -354,15 +354,15 @@ fn the_model_of_a_trace_survives_the_way_through_qvis() {
         })
         .collect();
     let ietf = flow(Profile::Ietf, &steps);
-    let (qvis, done) = converted(&ietf, to(Profile::Qvis, Layout::Sequence));
+    let (qvis, done) = converted(&ietf, to(Profile::Qvis, OutputFraming::Sequence));
     assert_eq!(done.omitted, BTreeMap::new());
     assert_eq!(modelled(&qvis), modelled(&ietf));
     for (name, file) in traces() {
         if !name.starts_with("selfgen-quiche") && !name.starts_with("minimal-ietf") {
             continue;
         }
-        let (ietf, _) = converted(&file, to(Profile::Ietf, Layout::Sequence));
-        let (qvis, done) = converted(&file, to(Profile::Qvis, Layout::Sequence));
+        let (ietf, _) = converted(&file, to(Profile::Ietf, OutputFraming::Sequence));
+        let (qvis, done) = converted(&file, to(Profile::Qvis, OutputFraming::Sequence));
         let ((before, mut lines), (after, mut aged)) = (modelled(&ietf), modelled(&qvis));
         // qvis wants events sorted; what is left of each is the same.
         lines.sort();
@@ -397,7 +397,7 @@ fn packet(time: f64, name: &str, data: &str) -> String {
 const SENT: &str = r#"{"header":{"packet_type":"1RTT","packet_number":7},"raw":{"length":1200},"frames":[{"frame_type":"stream","stream_id":0,"offset":0,"raw":{"length":1000}}]}"#;
 
 fn for_qvis(events: &[&str]) -> (String, Converted) {
-    let (out, done) = converted(&old(IETF, events), to(Profile::Qvis, Layout::Sequence));
+    let (out, done) = converted(&old(IETF, events), to(Profile::Qvis, OutputFraming::Sequence));
     let report = lint(out.as_slice(), Profile::Qvis);
     let broken: Vec<&Rule> =
         report.counts.keys().filter(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error)).collect();
@@ -502,7 +502,7 @@ fn qvis_gets_a_connection_in_every_event_or_in_none() {
 fn ssthresh_and_rtts_are_as_both_eras_want_them() {
     let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"server"}}}"#;
     let metrics = r#"{"time":1,"name":"recovery:metrics_updated","data":{"smoothed_rtt":0.333,"min_rtt":0.333,"ssthresh":18446744073709551615,"congestion_window":12000}}"#;
-    let (out, done) = converted(&old(header, &[metrics]), to(Profile::Ietf, Layout::Sequence));
+    let (out, done) = converted(&old(header, &[metrics]), to(Profile::Ietf, OutputFraming::Sequence));
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains(r#""data":{"smoothed_rtt":333,"min_rtt":333,"congestion_window":12000}"#), "{out}");
     assert_eq!(done.omitted, BTreeMap::new());
@@ -512,10 +512,10 @@ fn ssthresh_and_rtts_are_as_both_eras_want_them() {
 fn times_since_1970_stay_exact_and_begin_near_zero_for_qvis() {
     let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"client"}}}"#;
     let sent = r#"{"time":1745672395021.2815,"name":"transport:packet_sent","data":{"header":{"packet_type":"1RTT","packet_number":1},"raw":{"length":9}}}"#;
-    let (out, _) = converted(&old(header, &[sent]), to(Profile::Qvis, Layout::Sequence));
+    let (out, _) = converted(&old(header, &[sent]), to(Profile::Qvis, OutputFraming::Sequence));
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains(r#""reference_time":1745672395021"#) && out.contains(r#"{"time":0.2815,"#), "{out}");
-    let (out, _) = converted(&old(header, &[sent]), to(Profile::Ietf, Layout::Sequence));
+    let (out, _) = converted(&old(header, &[sent]), to(Profile::Ietf, OutputFraming::Sequence));
     let out = String::from_utf8(out).unwrap();
     assert!(out.contains(r#"{"clock_type":"system","epoch":"1970-01-01T00:00:00.000Z"}"#), "{out}");
     assert!(out.contains(r#"{"time":1745672395021.2815,"#), "{out}");
@@ -524,7 +524,7 @@ fn times_since_1970_stay_exact_and_begin_near_zero_for_qvis() {
 #[test]
 fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     let Some((_, file)) = traces().into_iter().find(|(name, _)| name.contains("netlog")) else { return };
-    let (out, done) = converted(&file, to(Profile::Qvis, Layout::Sequence));
+    let (out, done) = converted(&file, to(Profile::Qvis, OutputFraming::Sequence));
     let report = lint(out.as_slice(), Profile::Qvis);
     assert_eq!(
         report.counts.keys().filter(|rule| rule.severity(Profile::Qvis) == Some(Severity::Error)).count(),
@@ -541,7 +541,7 @@ fn a_network_log_becomes_qlog_with_what_its_packets_tell() {
     assert_eq!(before["PacketReceived"] - unmeasured, after["PacketReceived"]);
     let count = |name: &str| lines.iter().filter(|line| line.contains(name)).count();
     assert!(after["MetricsUpdated"] > 300 && count("latest_rtt: Some") > 50, "{after:?}");
-    let (out, _) = converted(&file, to(Profile::Ietf, Layout::Sequence));
+    let (out, _) = converted(&file, to(Profile::Ietf, OutputFraming::Sequence));
     let report = lint(out.as_slice(), Profile::Ietf);
     assert_eq!(report.counts.into_keys().collect::<Vec<_>>(), [Rule::RawLength], "lengths are not made up");
 }
@@ -552,14 +552,14 @@ fn several_traces_go_into_one_document_and_not_into_a_sequence() {
     let two = flow(Profile::Qvis, &[(MS, Step::Mtu { bytes: 1300 }), (MS, Step::Padded)]);
     let sources: [&dyn Source; 2] = [&Bytes(&one), &Bytes(&two)];
     let mut out = Vec::new();
-    let done = convert(&sources, to(Profile::Qvis, Layout::Contained), &mut out).unwrap();
+    let done = convert(&sources, to(Profile::Qvis, OutputFraming::Contained), &mut out).unwrap();
     assert_eq!((done.traces, done.events), (2, 4 + 5));
     assert_eq!(count(&[&Bytes(&out)]).unwrap(), 2);
     assert_eq!(lint(out.as_slice(), Profile::Qvis).errors(), 0);
-    let wrong = convert(&sources, to(Profile::Qvis, Layout::Sequence), &mut Vec::new());
+    let wrong = convert(&sources, to(Profile::Qvis, OutputFraming::Sequence), &mut Vec::new());
     assert!(matches!(wrong, Err(ConvertError::Several(2))), "{wrong:?}");
     let mut picked = Vec::new();
-    let target = Target { only: Some(1), ..to(Profile::Qvis, Layout::Sequence) };
+    let target = Target { only: Some(1), ..to(Profile::Qvis, OutputFraming::Sequence) };
     convert(&sources, target, &mut picked).unwrap();
     assert_eq!(events(&picked), events(&two));
     let beyond = Target { only: Some(2), ..target };

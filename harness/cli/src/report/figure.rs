@@ -4,7 +4,7 @@ mod lanes;
 mod panels;
 
 use plotters::prelude::*;
-use windlass_qlog_analysis::series::{Drawn, Quantity};
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
 use lanes::{Span, draw as draw_lanes, lanes, spans};
 use panels::{Panel, panels};
@@ -26,36 +26,36 @@ const LETTER: f64 = 0.48 * TEXT as f64;
 ///
 /// # Errors
 /// The trace has nothing that could be drawn over time.
-pub fn svg(name: &str, drawn: &Drawn) -> Result<String, DrawError> {
-    let panels = panels(drawn, (WIDTH - LEFT - RIGHT) as usize);
-    let lanes = lanes(drawn);
+pub fn svg(name: &str, series: &ConnectionSeries) -> Result<String, DrawError> {
+    let panels = panels(series, (WIDTH - LEFT - RIGHT) as usize);
+    let lanes = lanes(series);
     let height = 2 * HEAD + panels.len() as u32 * (HEAD + PANEL) + lanes.len() as u32 * LANE + FOOT;
-    let states = spans(drawn);
+    let states = spans(series);
     picture((WIDTH, height), |canvas| {
         canvas.draw_text(name, &ink(TEXT + 1), (LEFT as i32, 4))?;
         legend(
             canvas,
-            drawn.states.iter().enumerate().map(|(i, state)| (state.replace('_', " "), state_colour(state, i))),
+            series.states.iter().enumerate().map(|(i, state)| (state.replace('_', " "), state_colour(state, i))),
             5,
         )?;
         let (_, mut rest) = canvas.split_vertically(HEAD);
         for panel in &panels {
             let (area, below) = rest.split_vertically(HEAD + PANEL);
-            draw_panel(&area, panel, drawn, &states)?;
+            draw_panel(&area, panel, series, &states)?;
             rest = below;
         }
-        draw_lanes(&rest, &lanes, drawn, &states)
+        draw_lanes(&rest, &lanes, series, &states)
     })
 }
 
 /// Seconds since the trace began.
-fn seconds(drawn: &Drawn, time: i64) -> f64 {
-    time.saturating_sub(drawn.span.0) as f64 / 1e9
+fn seconds(series: &ConnectionSeries, time: i64) -> f64 {
+    time.saturating_sub(series.span.0) as f64 / 1e9
 }
 
 /// How long the trace is, s; never nothing.
-fn duration(drawn: &Drawn) -> f64 {
-    seconds(drawn, drawn.span.1).max(1e-9)
+fn duration(series: &ConnectionSeries) -> f64 {
+    seconds(series, series.span.1).max(1e-9)
 }
 
 /// The state of most of the time leaves the panels as they are.
@@ -85,7 +85,7 @@ fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>
     Ok(())
 }
 
-fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) -> Result<(), DrawError> {
+fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, states: &[Span]) -> Result<(), DrawError> {
     area.draw_text(panel.title, &ink(TEXT), (LEFT as i32, 3))?;
     legend(area, panel.lines.iter().map(|line| (line.name.to_owned(), line.colour)), 3)?;
     let top = 1.06 * panel.lines.iter().flat_map(|line| &line.points).fold(0.0_f64, |top, point| top.max(point.1));
@@ -93,10 +93,10 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) 
         .margin_top(HEAD)
         .margin_right(RIGHT)
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
-        .build_cartesian_2d(0.0..duration(drawn), 0.0..top.max(1e-9))?;
-    let tinted = states.iter().filter(|span| drawn.states[span.state] != UNTINTED);
+        .build_cartesian_2d(0.0..duration(series), 0.0..top.max(1e-9))?;
+    let tinted = states.iter().filter(|span| series.states[span.state] != UNTINTED);
     axes.draw_series(tinted.map(|span| {
-        let colour = state_colour(&drawn.states[span.state], span.state).mix(0.13).filled();
+        let colour = state_colour(&series.states[span.state], span.state).mix(0.13).filled();
         Rectangle::new([(span.from, 0.0), (span.to, top.max(1e-9))], colour)
     }))?;
     axes.configure_mesh()
@@ -117,9 +117,9 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, drawn: &Drawn, states: &[Span]) 
 
 /// Whether a trace has anything to draw over time.
 #[must_use]
-pub fn drawable(drawn: &Drawn) -> bool {
+pub fn drawable(series: &ConnectionSeries) -> bool {
     let over_time = |line: &(Quantity, Vec<_>, u64)| !matches!(line.0, Quantity::State | Quantity::AppLimited);
-    drawn.span.1 > drawn.span.0 && drawn.lines.iter().any(over_time)
+    series.span.1 > series.span.0 && series.lines.iter().any(over_time)
 }
 
 #[cfg(test)]

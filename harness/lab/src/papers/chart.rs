@@ -4,7 +4,7 @@ use plotters::prelude::*;
 
 use super::cell::Figure;
 use super::quantity::Mean;
-use super::result::{CellResult, Drawn};
+use super::result::{CellResult, RenderedFigure};
 use crate::plot::{COLOURS, INK, ink, svg};
 
 const SIZE: (u32, u32) = (760, 380);
@@ -19,7 +19,7 @@ struct Line {
 }
 
 /// The pictures of `figure`; none where there is nothing to draw.
-pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<Drawn> {
+pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<RenderedFigure> {
     match *figure {
         Figure::Curves { title, kind, y, each } => {
             let of = |cell: &CellResult| {
@@ -47,7 +47,7 @@ pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<Drawn> {
 }
 
 /// A group of bars for each value of the setting `of`, named above it, with intervals.
-fn bars(title: &str, of: &str, quantities: &[&str], y: &str, cells: &[CellResult]) -> Option<Drawn> {
+fn bars(title: &str, of: &str, quantities: &[&str], y: &str, cells: &[CellResult]) -> Option<RenderedFigure> {
     let mut groups: Vec<(&str, &CellResult)> = Vec::new();
     for cell in cells {
         let value = cell.setting(of).unwrap_or_default();
@@ -109,7 +109,7 @@ fn bars(title: &str, of: &str, quantities: &[&str], y: &str, cells: &[CellResult
             .border_style(TRANSPARENT)
             .draw()
     });
-    text.ok().map(|svg| Drawn { title: title.to_owned(), svg })
+    text.ok().map(|svg| RenderedFigure { title: title.to_owned(), svg })
 }
 
 fn curves<'a>(kind: &str, cells: impl Iterator<Item = &'a CellResult>) -> Vec<Line> {
@@ -174,7 +174,7 @@ fn roomiest(lines: &[Line], right: f64, (low, high): (f64, f64)) -> SeriesLabelP
     found.map_or(LowerRight, |(place, ..)| place)
 }
 
-fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<Drawn> {
+fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<RenderedFigure> {
     let points = || lines.iter().flat_map(|line| line.points.iter().copied());
     let (right, top) = points().fold((0.0f64, 0.0f64), |(right, top), (x, y)| (right.max(x), top.max(y)));
     let bottom = points().fold(0.0f64, |low, (_, y)| low.min(y));
@@ -220,7 +220,7 @@ fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<Drawn> {
             .draw()
     });
     // Drawing into memory fails only where an axis has no extent, which is seen to above.
-    text.ok().map(|svg| Drawn { title, svg })
+    text.ok().map(|svg| RenderedFigure { title, svg })
 }
 
 #[cfg(test)]

@@ -28,6 +28,6 @@ pub use conclude::conclude;
 pub use document::{Claim, Document, Experiment, Plan, nothing};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Quantity, mean_of};
-pub use result::{Answer, CellResult, Comparison, Derived, Drawn, ExperimentResult, SCHEMA};
+pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, RenderedFigure, SCHEMA};
 pub use time_series::{FlowTimeSeries, TimeSeries};
 pub use watch::{WatchError, watch};

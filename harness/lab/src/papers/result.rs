@@ -94,7 +94,7 @@ pub struct Comparison {
 
 /// A figure that was drawn.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Drawn {
+pub struct RenderedFigure {
     /// Title of the figure, as in the page.
     pub title: String,
     /// The figure as an SVG document.
@@ -130,7 +130,7 @@ pub struct ExperimentResult {
     /// Published values compared with ours; none unless it was run in full.
     pub comparisons: Vec<Comparison>,
     /// The experiment's figures.
-    pub figures: Vec<Drawn>,
+    pub figures: Vec<RenderedFigure>,
     /// Answers to the claims about the document's schemes.
     #[serde(default)]
     pub claims: Vec<Answer>,

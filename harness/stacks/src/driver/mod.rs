@@ -1,8 +1,8 @@
 //! What every driver of a real stack needs: its datagrams on the network model,
 //! a sender log of what its sending end does, and observers of its own controllers.
 
+pub mod datagrams;
 pub mod log;
 pub mod native;
 pub mod outstanding;
 pub mod sender_log;
-pub mod wire;

@@ -7,7 +7,7 @@ use bytes::BytesMut;
 use windlass_network::Codepoint;
 
 use super::{ConnectionEvent, QuinnApi};
-use crate::driver::wire::{Datagram, Role};
+use crate::driver::datagrams::{Datagram, Role};
 
 /// Addresses of the two ends. Nothing but the endpoints reads them.
 const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];

@@ -8,8 +8,8 @@ use windlass_network::Codepoint;
 
 use super::end::End;
 use super::{ConnectionEvent, QuinnApi};
+use crate::driver::datagrams::{Datagram, Role};
 use crate::driver::sender_log::{SenderLog, lock};
-use crate::driver::wire::{Datagram, Role};
 use crate::payload::{Hash, Sink, Source, check};
 use crate::sans_io::Connection;
 

@@ -17,7 +17,7 @@ use super::config::{Choice, first_decision};
 use super::ends::{Ends, Setup};
 use super::flow::{Flow, Shared};
 use super::observe::Notices;
-use super::world::{Lane, Wire, World};
+use super::world::{ScenarioFlow, SharedWorld, World};
 use crate::driver::sender_log::lock;
 use crate::identity::identity;
 use crate::payload::Source;
@@ -51,16 +51,16 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
     let world = Rc::new(RefCell::new(World::new(scenario, network, start_schedule, &notices, &groups, stop)));
     let stopped = Arc::clone(&world.borrow().stopped);
     {
-        let mut executor = Executor::new(Wire(Rc::clone(&world)), scenario.seed);
+        let mut executor = Executor::new(SharedWorld(Rc::clone(&world)), scenario.seed);
         let handle = executor.handle().clone();
         executor.enter(|| {
             let clock = Clock::begin();
             let setup = Setup { handle, identity, seed: scenario.seed, clock, groups };
             let plans = plans.into_iter().enumerate();
-            let lanes: Vec<Lane<'_>> =
+            let scenario_flows: Vec<ScenarioFlow<'_>> =
                 plans.map(|(number, plan)| plan.start(number, &notices, &setup, scenario.seed)).collect();
-            let flows: Vec<Shared> = lanes.iter().map(|lane| lane.flow.clone()).collect();
-            world.borrow_mut().begin(clock, lanes);
+            let flows: Vec<Shared> = scenario_flows.iter().map(|scenario_flow| scenario_flow.flow.clone()).collect();
+            world.borrow_mut().begin(clock, scenario_flows);
             primary::spawn(async move {
                 while clock.now() < end
                     && !stopped.load(Ordering::Relaxed)
@@ -83,9 +83,9 @@ fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -
         return Err(RunError::Stopped);
     }
     let mut flows = Vec::new();
-    for (lane, error) in world.lanes.into_iter().zip(errors) {
-        let name = || lane.spec.name.clone();
-        if let Some((at, reason)) = lane.flow.lock().failed.take() {
+    for (scenario_flow, error) in world.scenario_flows.into_iter().zip(errors) {
+        let name = || scenario_flow.spec.name.clone();
+        if let Some((at, reason)) = scenario_flow.flow.lock().failed.take() {
             return Err(RunError::Flow { flow: name(), at_s: at.0 as f64 / 1e9, reason });
         }
         if world.overrun > 0 {
@@ -95,7 +95,7 @@ fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -
         if let Some(error) = lock(error).take() {
             return Err(RunError::Log { flow: name(), error });
         }
-        flows.push(outcome(&lane, end)?);
+        flows.push(outcome(&scenario_flow, end)?);
     }
     let (traffic, queues) = world.meter.finish(end, scenario, &world.network);
     let mut flows = gather(flows, scenario, &world.start_schedule);
@@ -110,15 +110,15 @@ fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -
     })
 }
 
-fn outcome(lane: &Lane<'_>, end: Time) -> Result<FlowOutcome, RunError> {
-    let mut flow = lane.flow.lock();
+fn outcome(scenario_flow: &ScenarioFlow<'_>, end: Time) -> Result<FlowOutcome, RunError> {
+    let mut flow = scenario_flow.flow.lock();
     let start = flow.started.unwrap_or(end);
     let (stop, received) = flow.over.unwrap_or((end, flow.received()));
-    let failed = |reason| RunError::Flow { flow: lane.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
+    let failed = |reason| RunError::Flow { flow: scenario_flow.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
     let hash = flow.check().map_err(failed)?;
     let (sent, lost) = (flow.meter.packets_sent, flow.meter.packets_lost);
-    let numbers = Tally { start, stop, received, sent, lost, marked: lane.marked, hash };
-    Ok(tally(lane.spec, &numbers, &mut flow.meter))
+    let numbers = Tally { start, stop, received, sent, lost, marked: scenario_flow.marked, hash };
+    Ok(tally(scenario_flow.spec, &numbers, &mut flow.meter))
 }
 
 /// What went wrong with writing a log.
@@ -143,7 +143,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Has flow `number` of the run with `seed` wait for its start.
-    fn start(self, number: usize, notices: &Notices, setup: &Setup, seed: u64) -> Lane<'a> {
+    fn start(self, number: usize, notices: &Notices, setup: &Setup, seed: u64) -> ScenarioFlow<'a> {
         let spec = self.spec;
         let notifier = notices.of(number);
         let flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), notifier.clone());
@@ -156,7 +156,7 @@ impl<'a> Plan<'a> {
             flow.lock().start_at(start);
         }
         spawn(flow.clone().live(ends, spec.stop, setup.clock));
-        Lane::new(spec, flow)
+        ScenarioFlow::new(spec, flow)
     }
 }
 

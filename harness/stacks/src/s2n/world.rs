@@ -17,7 +17,7 @@ use super::clock::Clock;
 use super::ends::QUEUE;
 use super::flow::Shared;
 use super::observe::{Notice, Notices};
-use crate::driver::wire::{Role, marking};
+use crate::driver::datagrams::{Role, marking};
 use windlass_network::{Class, Codepoint, Fate, Network, Packet};
 use windlass_simulator::measure::NetworkMeter;
 use windlass_simulator::scenario::{FlowSpec, Scenario, StartSchedule, WeightChanges, set_weight};
@@ -26,7 +26,7 @@ use windlass_simulator::scenario::{FlowSpec, Scenario, StartSchedule, WeightChan
 const LOOK: Span = Span::from_millis(50);
 
 /// A flow on the network.
-pub struct Lane<'a> {
+pub struct ScenarioFlow<'a> {
     pub spec: &'a FlowSpec,
     pub flow: Shared,
     /// Packets the receiver saw with a CE mark.
@@ -35,9 +35,9 @@ pub struct Lane<'a> {
     data: u64,
 }
 
-impl<'a> Lane<'a> {
-    pub fn new(spec: &'a FlowSpec, flow: Shared) -> Lane<'a> {
-        Lane { spec, flow, marked: 0, data: 0 }
+impl<'a> ScenarioFlow<'a> {
+    pub fn new(spec: &'a FlowSpec, flow: Shared) -> ScenarioFlow<'a> {
+        ScenarioFlow { spec, flow, marked: 0, data: 0 }
     }
 
     /// Whether the sender's next datagram, of `bytes`, is one the scenario has lost at the
@@ -66,7 +66,7 @@ type End = (usize, Role);
 pub struct World<'a> {
     pub network: Network,
     pub meter: NetworkMeter,
-    pub lanes: Vec<Lane<'a>>,
+    pub scenario_flows: Vec<ScenarioFlow<'a>>,
     /// What starts when others are over.
     pub start_schedule: StartSchedule,
     scenario: &'a Scenario,
@@ -105,7 +105,7 @@ impl<'a> World<'a> {
         World {
             network,
             meter: NetworkMeter::new(scenario),
-            lanes: Vec::new(),
+            scenario_flows: Vec::new(),
             start_schedule,
             scenario,
             clock: None,
@@ -125,9 +125,9 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The run begins, by `clock`, with the flows of `lanes`.
-    pub fn begin(&mut self, clock: Clock, lanes: Vec<Lane<'a>>) {
-        self.lanes = lanes;
+    /// The run begins, by `clock`, with the flows of `scenario_flows`.
+    pub fn begin(&mut self, clock: Clock, scenario_flows: Vec<ScenarioFlow<'a>>) {
+        self.scenario_flows = scenario_flows;
         self.clock = Some(clock);
     }
 
@@ -144,7 +144,7 @@ impl<'a> World<'a> {
     pub fn sample(&mut self, now: Time) {
         let end = self.scenario.end();
         while self.point <= now && self.point <= end {
-            self.lanes.iter().for_each(|lane| lane.flow.lock().sample(self.point));
+            self.scenario_flows.iter().for_each(|scenario_flow| scenario_flow.flow.lock().sample(self.point));
             self.meter.sample(self.point, self.scenario, &mut self.network);
             self.point += self.scenario.sample;
         }
@@ -170,7 +170,7 @@ impl<'a> World<'a> {
                 }
                 Notice::Over => {
                     for (waiting, at) in self.start_schedule.over(number, now) {
-                        self.lanes[waiting].flow.lock().start_at(at);
+                        self.scenario_flows[waiting].flow.lock().start_at(at);
                     }
                 }
             }
@@ -192,14 +192,14 @@ impl<'a> World<'a> {
                 continue;
             }
             datagram.ecn = Mark::new(delivery.packet.ecn as u8);
-            let lane = &mut self.lanes[delivery.packet.flow as usize];
+            let scenario_flow = &mut self.scenario_flows[delivery.packet.flow as usize];
             let to = SocketAddr::from(datagram.path.remote_address.0);
             let to_receiver = self.ends.get(&to).is_some_and(|(_, role)| *role == Role::Receiver);
-            if to_receiver && lane.spec.has_vanished(now) {
+            if to_receiver && scenario_flow.spec.has_vanished(now) {
                 continue;
             }
-            if to_receiver && delivery.packet.ecn == Codepoint::Ce && lane.flow.lock().over.is_none() {
-                lane.marked += 1;
+            if to_receiver && delivery.packet.ecn == Codepoint::Ce && scenario_flow.flow.lock().over.is_none() {
+                scenario_flow.marked += 1;
             }
             datagram.switch();
             let overrun = &mut self.overrun;
@@ -237,17 +237,17 @@ impl<'a> World<'a> {
 
     /// Takes a datagram the end `role` of flow `number` sent; whether it went anywhere.
     fn take(&mut self, now: Time, number: usize, role: Role, datagram: Datagram) -> bool {
-        let lane = &mut self.lanes[number];
-        let spec = lane.spec;
+        let scenario_flow = &mut self.scenario_flows[number];
+        let spec = scenario_flow.spec;
         let (route, ecn, class) = match role {
             Role::Sender => {
-                let (ecn, class) = marking(spec, &lane.flow.lock().decision);
+                let (ecn, class) = marking(spec, &scenario_flow.flow.lock().decision);
                 (spec.forward, ecn, class)
             }
             Role::Receiver => (spec.backward, spec.ecn != Some(false), Class::Normal),
         };
         let lost = match role {
-            Role::Sender => lane.drops(now, datagram.payload.len()),
+            Role::Sender => scenario_flow.drops(now, datagram.payload.len()),
             Role::Receiver => spec.has_vanished(now),
         };
         if lost {
@@ -286,11 +286,11 @@ impl<'a> World<'a> {
     }
 }
 
-/// The world in the hands of s2n-quic's executor, which calls it whenever everything else
-/// has come to rest.
-pub struct Wire<'a>(pub Rc<RefCell<World<'a>>>);
+/// The world as s2n-quic's test executor sees it, which calls it when no task can make
+/// progress.
+pub struct SharedWorld<'a>(pub Rc<RefCell<World<'a>>>);
 
-impl testing::Network for Wire<'_> {
+impl testing::Network for SharedWorld<'_> {
     fn execute(&mut self, buffers: &Buffers) -> usize {
         let world = &mut *self.0.borrow_mut();
         let Some(clock) = world.clock else { return 0 };

@@ -16,8 +16,8 @@ use windlass_controllers::Algorithm;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::FlowSpec;
 
+use crate::driver::datagrams::{Datagram, Role};
 use crate::driver::sender_log::{Output, SenderLog};
-use crate::driver::wire::{Datagram, Role};
 use crate::payload::Hash;
 use crate::{FlowLog, RunError};
 

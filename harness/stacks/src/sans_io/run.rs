@@ -7,7 +7,7 @@ use windlass_controllers::{Algorithm, Span, Time};
 
 use super::scheduled::ScheduledFlow;
 use super::{Connection, Context, SansIo};
-use crate::driver::wire::{Role, Wire};
+use crate::driver::datagrams::{DatagramNetwork, Role};
 use crate::{OpenLog, RunError};
 use windlass_network::{EventQueue, Network};
 use windlass_simulator::measure::{NetworkMeter, gather};
@@ -46,7 +46,7 @@ pub fn run<S: SansIo>(
         }
     }
     let mut world = World {
-        wire: Wire::new(network),
+        datagrams: DatagramNetwork::new(network),
         flows,
         event_queue,
         start_schedule,
@@ -62,11 +62,11 @@ pub fn run<S: SansIo>(
     while point <= end {
         world.advance_unless(point, stop)?;
         world.flows.iter_mut().for_each(|flow| flow.sample(point));
-        meter.sample(point, scenario, &mut world.wire.network);
+        meter.sample(point, scenario, &mut world.datagrams.network);
         point += scenario.sample;
     }
     world.advance_unless(end, stop)?;
-    let (traffic, queues) = meter.finish(end, scenario, &world.wire.network);
+    let (traffic, queues) = meter.finish(end, scenario, &world.datagrams.network);
     let mut flows = Vec::new();
     for flow in std::mem::take(&mut world.flows) {
         flows.push(flow.outcome(end)?);
@@ -89,7 +89,7 @@ const CONTROL: usize = 2;
 
 /// State of a run in virtual time: network, flows, clock.
 struct World<'a, C: Connection> {
-    wire: Wire,
+    datagrams: DatagramNetwork,
     flows: Vec<ScheduledFlow<'a, C>>,
     event_queue: EventQueue,
     start_schedule: StartSchedule,
@@ -121,16 +121,16 @@ impl<C: Connection> World<'_, C> {
     /// flows in order.
     fn advance(&mut self, end: Time) -> Result<(), RunError> {
         loop {
-            let in_network = self.wire.network.next().map_or(u64::MAX, |at| at.0);
+            let in_network = self.datagrams.network.next().map_or(u64::MAX, |at| at.0);
             let (in_flows, source) = self.event_queue.first();
             let now = Time(in_network.min(in_flows));
             if now > end || now.0 == u64::MAX {
                 return Ok(());
             }
             if in_network <= in_flows {
-                while let Some(arrival) = self.wire.poll(now) {
+                while let Some(arrival) = self.datagrams.poll(now) {
                     let (i, role) = (arrival.flow as usize, arrival.role);
-                    self.flows[i].arrived(now, arrival, &mut self.wire)?;
+                    self.flows[i].arrived(now, arrival, &mut self.datagrams)?;
                     self.event_queue.set(SOURCES * i + role as usize, now.0);
                 }
             } else {
@@ -148,7 +148,7 @@ impl<C: Connection> World<'_, C> {
                         self.weight_changes.apply(now, &self.groups);
                         next
                     }
-                    role => flow.drive(Role::ALL[role], now, &mut self.wire)?,
+                    role => flow.drive(Role::ALL[role], now, &mut self.datagrams)?,
                 };
                 let is_over = flow.is_over();
                 self.event_queue.set(source, next.map_or(u64::MAX, |at| at.0));

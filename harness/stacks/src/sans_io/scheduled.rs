@@ -8,8 +8,8 @@ use windlass_controllers::Time;
 
 use super::{Connection, Parts};
 use crate::RunError;
+use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
 use crate::driver::sender_log::{Output, lock};
-use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
 use windlass_network::{Class, Codepoint};
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::FlowOutcome;
@@ -26,7 +26,7 @@ pub struct ScheduledFlow<'a, C: Connection> {
     trace: Option<SharedTrace<Output>>,
     origin: Instant,
     /// What each end sends on.
-    lanes: [Lane; 2],
+    directions: [FlowDirection; 2],
     started: Option<Time>,
     /// When it was over, and what the receiver had then.
     over: Option<(Time, u64)>,
@@ -42,7 +42,7 @@ pub struct ScheduledFlow<'a, C: Connection> {
 impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// Flow `number` of a run, made of `parts`.
     pub fn new(spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
-        let lane = |to, route| Lane {
+        let direction = |to, route| FlowDirection {
             flow: number,
             route,
             to,
@@ -56,7 +56,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             config: Some(parts.config),
             trace: parts.trace,
             origin,
-            lanes: [lane(Role::Receiver, spec.forward), lane(Role::Sender, spec.backward)],
+            directions: [direction(Role::Receiver, spec.forward), direction(Role::Sender, spec.backward)],
             started: None,
             over: None,
             marked: 0,
@@ -102,7 +102,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     }
 
     /// A datagram of this flow reached its end, or was lost on the way there.
-    pub fn arrived(&mut self, now: Time, arrival: Arrival, wire: &mut Wire) -> Result<(), RunError> {
+    pub fn arrived(&mut self, now: Time, arrival: Arrival, datagrams: &mut DatagramNetwork) -> Result<(), RunError> {
         self.in_network -= 1;
         let Some(payload) = arrival.payload else { return Ok(()) };
         if arrival.role == Role::Receiver && self.spec.has_vanished(now) {
@@ -112,23 +112,23 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             self.marked += 1;
         }
         lock(self.connection.sender_log()).now = now;
-        let (instant, lane) = (self.instant(now), self.lanes[arrival.role as usize]);
+        let (instant, direction) = (self.instant(now), self.directions[arrival.role as usize]);
         let in_network = &mut self.in_network;
         let mut send = |datagram: Datagram<'_>| {
             *in_network += 1;
-            wire.send(now, &lane, &datagram);
+            datagrams.send(now, &direction, &datagram);
         };
         let result = self.connection.receive(arrival.role, instant, arrival.ecn, payload, &mut send);
         result.map_err(|reason| self.failed(now, reason))
     }
 
     /// Runs an end and returns when it wants to be run next.
-    pub fn drive(&mut self, role: Role, now: Time, wire: &mut Wire) -> Result<Option<Time>, RunError> {
+    pub fn drive(&mut self, role: Role, now: Time, datagrams: &mut DatagramNetwork) -> Result<Option<Time>, RunError> {
         self.watch(now)?;
         let instant = self.instant(now);
         let sender_log = Arc::clone(self.connection.sender_log());
         lock(&sender_log).now = now;
-        let mut lane = self.lanes[role as usize];
+        let mut direction = self.directions[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
         let mut send = |datagram: Datagram<'_>| {
             if role == Role::Receiver && spec.has_vanished(now) {
@@ -136,14 +136,14 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             }
             if role == Role::Sender {
                 let sender_log = lock(&sender_log);
-                (lane.ecn, lane.class) = marking(spec, &sender_log.decision);
+                (direction.ecn, direction.class) = marking(spec, &sender_log.decision);
                 let number = std::mem::replace(data_packets, sender_log.data_packets);
                 if sender_log.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
                     return;
                 }
             }
             *in_network += 1;
-            wire.send(now, &lane, &datagram);
+            datagrams.send(now, &direction, &datagram);
         };
         self.connection
             .drive(role, instant, self.spec.has_vanished(now), &mut send)

@@ -14,7 +14,7 @@ use windlass_controllers::Time;
 use super::Clock;
 use super::relay::wait;
 use super::socket::{Inbox, Open, Socket, bind_to};
-use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire};
+use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role};
 use windlass_network::{Class, Network, TopologyError};
 use windlass_simulator::measure::{Histogram, NetworkMeter};
 use windlass_simulator::outcome::QueueOutcome;
@@ -31,7 +31,7 @@ pub struct Link<'a> {
     front: Open,
     clients: Vec<Client>,
     clock: Clock,
-    wire: Wire,
+    datagrams: DatagramNetwork,
     meter: NetworkMeter,
     next_sample: Time,
     lateness: Histogram,
@@ -110,7 +110,7 @@ impl<'a> Link<'a> {
             front,
             clients: Vec::new(),
             clock: Clock::start(),
-            wire: Wire::new(network),
+            datagrams: DatagramNetwork::new(network),
             meter: NetworkMeter::new(scenario),
             next_sample: Time(scenario.sample.0),
             lateness: Histogram::new(),
@@ -133,7 +133,7 @@ impl<'a> Link<'a> {
         let mut inbox = Inbox::default();
         while self.clock.now() < end && !stop(self.clock.now()) {
             self.advance(self.now());
-            let due = self.wire.network.next().unwrap_or(end).min(self.next_sample).min(end);
+            let due = self.datagrams.network.next().unwrap_or(end).min(self.next_sample).min(end);
             let ready: Vec<bool> = {
                 let sockets = self.clients.iter().map(|client| client.socket.interest());
                 let mut interests: Vec<PollFd<'_>> = std::iter::once(self.front.interest()).chain(sockets).collect();
@@ -151,7 +151,7 @@ impl<'a> Link<'a> {
         }
         let now = self.now();
         self.advance(now);
-        let (_, queues) = self.meter.finish(now, self.scenario, &self.wire.network);
+        let (_, queues) = self.meter.finish(now, self.scenario, &self.datagrams.network);
         let late_p99_ms = self.lateness.quantile(0.99).unwrap_or(0.0) / 1e6;
         let median = |to: Role| self.transit[to as usize].quantile(0.5).map(|ns| ns / 1e6);
         let transit_ms = Transit { forth: median(Role::Receiver), back: median(Role::Sender) };
@@ -176,16 +176,16 @@ impl<'a> Link<'a> {
         while self.next_sample <= now {
             let point = self.next_sample;
             self.deliver(point);
-            self.meter.sample(point, self.scenario, &mut self.wire.network);
+            self.meter.sample(point, self.scenario, &mut self.datagrams.network);
             self.next_sample += self.scenario.sample;
         }
         self.deliver(now);
     }
 
     fn deliver(&mut self, now: Time) {
-        while let Some(due) = self.wire.network.next().filter(|due| *due <= now) {
+        while let Some(due) = self.datagrams.network.next().filter(|due| *due <= now) {
             self.lateness.add(self.clock.now().since(due).0);
-            let Some(Arrival { flow, role, payload, ecn, since }) = self.wire.poll(now) else { break };
+            let Some(Arrival { flow, role, payload, ecn, since }) = self.datagrams.poll(now) else { break };
             let (Some(payload), Some(client)) = (payload, self.clients.get(flow as usize)) else { continue };
             self.transit[role as usize].add(self.clock.now().since(since).0);
             let taken = match role {
@@ -198,8 +198,8 @@ impl<'a> Link<'a> {
 
     /// How the datagrams of client `number` travel to the end `to`: the server is the one
     /// that sends most, and so the sender.
-    fn lane(&self, number: usize, to: Role) -> Lane {
-        Lane {
+    fn direction(&self, number: usize, to: Role) -> FlowDirection {
+        FlowDirection {
             flow: u32::try_from(number).unwrap_or(u32::MAX),
             route: if to == Role::Receiver { self.flow.forward } else { self.flow.backward },
             to,
@@ -216,8 +216,8 @@ impl<'a> Link<'a> {
         for (from, ecn, payload) in received {
             match self.client(from) {
                 Some(number) => {
-                    let lane = self.lane(number, Role::Sender);
-                    self.wire.send(now, &lane, &Datagram { ecn, payload: &payload });
+                    let direction = self.direction(number, Role::Sender);
+                    self.datagrams.send(now, &direction, &Datagram { ecn, payload: &payload });
                 }
                 None => self.refused += 1,
             }
@@ -226,9 +226,11 @@ impl<'a> Link<'a> {
 
     fn hear_server(&mut self, number: usize, inbox: &mut Inbox) {
         let now = self.now();
-        let lane = self.lane(number, Role::Receiver);
-        let wire = &mut self.wire;
-        self.clients[number].socket.receive(inbox, |ecn, payload| wire.send(now, &lane, &Datagram { ecn, payload }));
+        let direction = self.direction(number, Role::Receiver);
+        let datagrams = &mut self.datagrams;
+        self.clients[number]
+            .socket
+            .receive(inbox, |ecn, payload| datagrams.send(now, &direction, &Datagram { ecn, payload }));
     }
 
     /// The number of the client at `address`, who may be new.

@@ -9,7 +9,7 @@ use windlass_controllers::{Span, Time};
 use super::Clock;
 use super::socket::{Inbox, Socket};
 use super::transfer::Transfer;
-use crate::driver::wire::{Arrival, Datagram, Lane, Role, Wire, marking};
+use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
 use windlass_network::{Class, Codepoint, Network};
 use windlass_simulator::measure::{Histogram, NetworkMeter};
 use windlass_simulator::scenario::Scenario;
@@ -46,8 +46,8 @@ pub struct Relay<'a> {
     scenario: &'a Scenario,
     ports: &'a [Port],
     clock: Clock,
-    lanes: Vec<[Lane; 2]>,
-    wire: Wire,
+    directions: Vec<[FlowDirection; 2]>,
+    datagrams: DatagramNetwork,
     meter: NetworkMeter,
     next_sample: Time,
     marked: Vec<u64>,
@@ -58,9 +58,9 @@ pub struct Relay<'a> {
 impl<'a> Relay<'a> {
     /// A link between the ends of `ports` on which nothing travels yet.
     pub fn new(scenario: &'a Scenario, network: Network, ports: &'a [Port], clock: Clock) -> Relay<'a> {
-        let lanes = (0..).zip(ports).map(|(flow, port)| {
+        let directions = (0..).zip(ports).map(|(flow, port)| {
             let spec = &port.transfer.spec;
-            let lane = |to, route| Lane {
+            let direction = |to, route| FlowDirection {
                 flow,
                 route,
                 to,
@@ -68,14 +68,14 @@ impl<'a> Relay<'a> {
                 ecn: spec.ecn != Some(false),
                 class: Class::Normal,
             };
-            [lane(Role::Receiver, spec.forward), lane(Role::Sender, spec.backward)]
+            [direction(Role::Receiver, spec.forward), direction(Role::Sender, spec.backward)]
         });
         Relay {
             scenario,
             ports,
             clock,
-            lanes: lanes.collect(),
-            wire: Wire::new(network),
+            directions: directions.collect(),
+            datagrams: DatagramNetwork::new(network),
             meter: NetworkMeter::new(scenario),
             next_sample: Time(scenario.sample.0),
             marked: vec![0; ports.len()],
@@ -105,8 +105,8 @@ impl<'a> Relay<'a> {
         // Nothing is late in the rest, and nobody has to take it.
         let (lateness, refused) = (std::mem::take(&mut self.lateness), self.refused);
         self.advance(end);
-        let Relay { wire, meter, marked, .. } = self;
-        Relayed { meter, network: wire.network, marked, lateness, refused }
+        let Relay { datagrams, meter, marked, .. } = self;
+        Relayed { meter, network: datagrams.network, marked, lateness, refused }
     }
 
     /// Nothing is later than the end, however late the system lets the link know.
@@ -116,7 +116,7 @@ impl<'a> Relay<'a> {
 
     /// When there is something to do, whatever arrives.
     fn due(&self, end: Time) -> Time {
-        let in_network = self.wire.network.next().unwrap_or(end);
+        let in_network = self.datagrams.network.next().unwrap_or(end);
         in_network.min(self.next_sample).min(end)
     }
 
@@ -126,16 +126,16 @@ impl<'a> Relay<'a> {
             let point = self.next_sample;
             self.deliver(point);
             self.ports.iter().for_each(|port| port.transfer.sample(point));
-            self.meter.sample(point, self.scenario, &mut self.wire.network);
+            self.meter.sample(point, self.scenario, &mut self.datagrams.network);
             self.next_sample += self.scenario.sample;
         }
         self.deliver(now);
     }
 
     fn deliver(&mut self, now: Time) {
-        while let Some(due) = self.wire.network.next().filter(|due| *due <= now) {
+        while let Some(due) = self.datagrams.network.next().filter(|due| *due <= now) {
             self.lateness.add(self.clock.now().since(due).0);
-            let Some(arrival) = self.wire.poll(now) else { break };
+            let Some(arrival) = self.datagrams.poll(now) else { break };
             self.hand_over(now, &arrival);
         }
     }
@@ -162,15 +162,15 @@ impl<'a> Relay<'a> {
         self.advance(now);
         let port = &self.ports[flow];
         let spec = &port.transfer.spec;
-        let mut lane = self.lanes[flow][role as usize];
+        let mut direction = self.directions[flow][role as usize];
         if role == Role::Sender {
-            (lane.ecn, lane.class) = marking(spec, &port.transfer.decision());
+            (direction.ecn, direction.class) = marking(spec, &port.transfer.decision());
         }
         let gone = role == Role::Receiver && spec.has_vanished(now);
-        let wire = &mut self.wire;
+        let datagrams = &mut self.datagrams;
         port.sockets[role as usize].receive(inbox, |ecn, payload| {
             if !gone {
-                wire.send(now, &lane, &Datagram { ecn, payload });
+                datagrams.send(now, &direction, &Datagram { ecn, payload });
             }
         });
     }

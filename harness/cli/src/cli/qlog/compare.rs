@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::Options;
-use windlass_qlog_analysis::series::{Drawn, draw};
+use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
 use super::files::{Files, unreadable};
 use super::name::{short, unique};
@@ -114,14 +114,14 @@ impl Compare {
             let file = path.display().to_string();
             let failed = |error| unreadable(path, &error);
             if drawing {
-                let (summary, drawn) = draw(input, &options, most).map_err(failed)?;
+                let (summary, series) = read_series(input, &options, most).map_err(failed)?;
                 super::print_doubts(path, &summary);
-                let one = |drawn: Drawn| One {
+                let one = |series: ConnectionSeries| One {
                     file: file.clone(),
-                    measured: drawn.measured.clone(),
-                    section: Some(Section::new(&file, drawn, summary.bad_records)),
+                    measured: series.measured.clone(),
+                    section: Some(Section::new(&file, series, summary.bad_records)),
                 };
-                return Ok(drawn.into_iter().map(one).collect::<Vec<_>>());
+                return Ok(series.into_iter().map(one).collect::<Vec<_>>());
             }
             let (summary, measured) = measure(input, &options).map_err(failed)?;
             super::print_doubts(path, &summary);

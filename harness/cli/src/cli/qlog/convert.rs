@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use windlass_qlog::Profile;
-use windlass_qlog_analysis::convert::{ConvertError, Converted, Layout, Source, Target, convert, count};
+use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 
 use super::files::{Again, Files, open, unreadable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
@@ -84,7 +84,7 @@ impl Convert {
             self.out.as_deref().filter(|out| out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/'));
         let Some(directory) = directory else {
             let all: Vec<&Named> = sources.iter().collect();
-            return self.one(&all, self.trace, self.out.as_deref(), self.layout(self.out.as_deref()));
+            return self.one(&all, self.trace, self.out.as_deref(), self.output_framing(self.out.as_deref()));
         };
         if self.trace.is_some() {
             return Err(CliError::Usage("--trace picks one trace, so name a file with --out".to_owned()));
@@ -99,7 +99,7 @@ impl Convert {
                     let message = format!("two traces would be called {name}; convert them into different directories");
                     return Err(CliError::Usage(message));
                 }
-                self.one(&[source], Some(index), Some(&directory.join(&name)), self.layout(None))?;
+                self.one(&[source], Some(index), Some(&directory.join(&name)), self.output_framing(None))?;
             }
         }
         Ok(())
@@ -113,7 +113,7 @@ impl Convert {
             stem = stem.strip_suffix(ending).filter(|rest| !rest.is_empty()).unwrap_or(stem);
         }
         let index = index.map_or_else(String::new, |index| format!("-{index}"));
-        let form = if self.layout(None) == Layout::Sequence { "sqlog" } else { "qlog" };
+        let form = if self.output_framing(None) == OutputFraming::Sequence { "sqlog" } else { "qlog" };
         let packed = match self.compress {
             None | Some(Compression::None) => "",
             Some(Compression::Gzip) => ".gz",
@@ -123,20 +123,30 @@ impl Convert {
         format!("{stem}{index}.{form}{packed}")
     }
 
-    fn layout(&self, out: Option<&Path>) -> Layout {
+    fn output_framing(&self, out: Option<&Path>) -> OutputFraming {
         match (self.framing, out) {
-            (Some(Framing::Sequence), _) => Layout::Sequence,
-            (Some(Framing::Json), _) => Layout::Contained,
+            (Some(Framing::Sequence), _) => OutputFraming::Sequence,
+            (Some(Framing::Json), _) => OutputFraming::Contained,
             (None, Some(path)) => {
                 let name = path.to_string_lossy().to_ascii_lowercase();
                 let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-                if name.ends_with(".qlog") || name.ends_with(".json") { Layout::Contained } else { Layout::Sequence }
+                if name.ends_with(".qlog") || name.ends_with(".json") {
+                    OutputFraming::Contained
+                } else {
+                    OutputFraming::Sequence
+                }
             }
-            (None, None) => Layout::Sequence,
+            (None, None) => OutputFraming::Sequence,
         }
     }
 
-    fn one(&self, sources: &[&Named], only: Option<usize>, out: Option<&Path>, layout: Layout) -> Result<(), CliError> {
+    fn one(
+        &self,
+        sources: &[&Named],
+        only: Option<usize>,
+        out: Option<&Path>,
+        output_framing: OutputFraming,
+    ) -> Result<(), CliError> {
         let profile = match self.to {
             SchemaVersion::Ietf => Profile::Ietf,
             SchemaVersion::Qvis => Profile::Qvis,
@@ -146,7 +156,7 @@ impl Convert {
             Output::refuse_terminal(out, "a compressed file")?;
         }
         let mut output = Output::open(out, compression)?;
-        let target = Target { profile, layout, only };
+        let target = Target { profile, framing: output_framing, only };
         let dynamic: Vec<&dyn Source> = sources.iter().map(|source| *source as &dyn Source).collect();
         let done = convert(&dynamic, target, &mut output).map_err(|error| match error {
             ConvertError::Write(error) => unwritable(out, &error),

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::read::Options;
-use windlass_qlog_analysis::series::{Drawn, draw};
+use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
 use super::files::{Files, unreadable};
 use super::name::{short, unique};
@@ -52,15 +52,15 @@ impl Report {
         let results = self.files.each(|path, input, jobs| {
             let file = path.display().to_string();
             let options = Options { jobs, ..Options::default() };
-            let (summary, drawn) = draw(input, &options, most).map_err(|error| unreadable(path, &error))?;
+            let (summary, series) = read_series(input, &options, most).map_err(|error| unreadable(path, &error))?;
             super::print_doubts(path, &summary);
-            let made = |drawn: Drawn| {
-                let wanted = self.svg.is_some() && drawable(&drawn);
-                let figure = wanted.then(|| svg(&caption(&file, &drawn), &drawn)).transpose();
+            let made = |series: ConnectionSeries| {
+                let wanted = self.svg.is_some() && drawable(&series);
+                let figure = wanted.then(|| svg(&caption(&file, &series), &series)).transpose();
                 let figure = figure.map_err(|error| CliError::Failed(format!("cannot draw {file}: {error}")))?;
-                Ok(Made { figure, section: Section::new(&file, drawn, summary.bad_records) })
+                Ok(Made { figure, section: Section::new(&file, series, summary.bad_records) })
             };
-            drawn.into_iter().map(made).collect::<Result<Vec<Made>, CliError>>()
+            series.into_iter().map(made).collect::<Result<Vec<Made>, CliError>>()
         })?;
         let mut all: Vec<Made> = results.into_iter().flat_map(|(_, made)| made).collect();
         if all.is_empty() {
@@ -84,9 +84,9 @@ impl Report {
 }
 
 /// What a figure is called.
-fn caption(file: &str, drawn: &Drawn) -> String {
+fn caption(file: &str, series: &ConnectionSeries) -> String {
     let short = short(&[file]).concat();
-    match &drawn.measured.measures.controller {
+    match &series.measured.measures.controller {
         Some(controller) => format!("{short}: {controller}"),
         None => short,
     }
@@ -98,7 +98,7 @@ fn figures(directory: &Path, all: &[Made]) -> Result<(), CliError> {
     std::fs::create_dir_all(directory).map_err(unwritable)?;
     for made in all {
         let Some(figure) = &made.figure else {
-            eprintln!("{}: nothing in it can be drawn over time", made.section.file());
+            eprintln!("{}: nothing in it can be series over time", made.section.file());
             continue;
         };
         let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };

@@ -1,7 +1,7 @@
 //! Lanes of states, losses, marks and application limits over the time axis.
 
 use plotters::prelude::*;
-use windlass_qlog_analysis::series::{Drawn, Quantity};
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
 use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, seconds, state_colour};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
@@ -14,13 +14,13 @@ pub(super) struct Span {
 }
 
 /// The states of a trace; spans shorter than a pixel are joined with what follows.
-pub(super) fn spans(drawn: &Drawn) -> Vec<Span> {
-    let pixel = duration(drawn) / f64::from(WIDTH - LEFT - RIGHT);
-    let points = drawn.points(Quantity::State);
-    let ends = points.iter().skip(1).map(|point| point.time).chain([drawn.span.1]);
+pub(super) fn spans(series: &ConnectionSeries) -> Vec<Span> {
+    let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
+    let points = series.points(Quantity::State);
+    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
     let mut spans: Vec<Span> = Vec::new();
     for (point, end) in points.iter().zip(ends) {
-        let next = Span { state: point.value as usize, from: seconds(drawn, point.time), to: seconds(drawn, end) };
+        let next = Span { state: point.value as usize, from: seconds(series, point.time), to: seconds(series, end) };
         match spans.last_mut() {
             Some(last) if last.state == next.state => last.to = next.to,
             Some(last) if next.to - last.from < pixel => {
@@ -37,21 +37,21 @@ pub(super) fn spans(drawn: &Drawn) -> Vec<Span> {
 }
 
 /// The lanes that a trace has events for.
-pub(super) fn lanes(drawn: &Drawn) -> Vec<(Quantity, &'static str)> {
+pub(super) fn lanes(series: &ConnectionSeries) -> Vec<(Quantity, &'static str)> {
     let all = [
         (Quantity::State, "state"),
         (Quantity::Lost, "lost"),
         (Quantity::Marked, "CE"),
         (Quantity::AppLimited, "app-lim."),
     ];
-    all.into_iter().filter(|lane| !drawn.points(lane.0).is_empty()).collect()
+    all.into_iter().filter(|lane| !series.points(lane.0).is_empty()).collect()
 }
 
 /// Draws the lanes, and the time axis below them.
 pub(super) fn draw(
     area: &Canvas<'_>,
     lanes: &[(Quantity, &'static str)],
-    drawn: &Drawn,
+    series: &ConnectionSeries,
     states: &[Span],
 ) -> Result<(), DrawError> {
     let bottom = lanes.len() as f64;
@@ -61,7 +61,7 @@ pub(super) fn draw(
         .margin_bottom(HEAD / 2)
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
         .set_label_area_size(LabelAreaPosition::Bottom, FOOT)
-        .build_cartesian_2d(0.0..duration(drawn), bottom.max(0.01)..0.0)?;
+        .build_cartesian_2d(0.0..duration(series), bottom.max(0.01)..0.0)?;
     axes.configure_mesh()
         .disable_mesh()
         .y_labels(0)
@@ -78,18 +78,18 @@ pub(super) fn draw(
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
         match quantity {
             Quantity::State => axes.draw_series(states.iter().map(|span| {
-                let colour = state_colour(&drawn.states[span.state], span.state).mix(0.75).filled();
+                let colour = state_colour(&series.states[span.state], span.state).mix(0.75).filled();
                 Rectangle::new([(span.from, top + 0.15), (span.to, top + 0.85)], colour)
             }))?,
             Quantity::AppLimited => axes.draw_series(
-                limited(drawn)
+                limited(series)
                     .into_iter()
                     .map(|(from, to)| Rectangle::new([(from, top + 0.15), (to, top + 0.85)], INK.filled())),
             )?,
             other => {
                 let colour = if other == Quantity::Lost { COLOURS[3] } else { COLOURS[6] };
                 let tick = |time: f64| PathElement::new([(time, top + 0.1), (time, top + 0.9)], colour.stroke_width(1));
-                axes.draw_series(ticks(drawn, other).into_iter().map(tick))?
+                axes.draw_series(ticks(series, other).into_iter().map(tick))?
             }
         };
     }
@@ -97,11 +97,11 @@ pub(super) fn draw(
 }
 
 /// When a count grew, once a pixel at most.
-fn ticks(drawn: &Drawn, quantity: Quantity) -> Vec<f64> {
-    let pixel = duration(drawn) / f64::from(WIDTH - LEFT - RIGHT);
+fn ticks(series: &ConnectionSeries, quantity: Quantity) -> Vec<f64> {
+    let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
     let mut times: Vec<f64> = Vec::new();
-    for point in drawn.points(quantity) {
-        let time = seconds(drawn, point.time);
+    for point in series.points(quantity) {
+        let time = seconds(series, point.time);
         if times.last().is_none_or(|last| time - last >= pixel) {
             times.push(time);
         }
@@ -110,9 +110,9 @@ fn ticks(drawn: &Drawn, quantity: Quantity) -> Vec<f64> {
 }
 
 /// When the sender had too little to send.
-fn limited(drawn: &Drawn) -> Vec<(f64, f64)> {
-    let points = drawn.points(Quantity::AppLimited);
-    let ends = points.iter().skip(1).map(|point| point.time).chain([drawn.span.1]);
+fn limited(series: &ConnectionSeries) -> Vec<(f64, f64)> {
+    let points = series.points(Quantity::AppLimited);
+    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
     let spans = points.iter().zip(ends).filter(|(point, _)| point.value == 1);
-    spans.map(|(point, end)| (seconds(drawn, point.time), seconds(drawn, end))).collect()
+    spans.map(|(point, end)| (seconds(series, point.time), seconds(series, end))).collect()
 }

@@ -1,7 +1,7 @@
 //! Which lines stand in which panel.
 
 use plotters::style::RGBColor;
-use windlass_qlog_analysis::series::{Drawn, Quantity, rate, visible};
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, rate, visible};
 
 use super::seconds;
 use windlass_lab::plot::{COLOURS, INK};
@@ -30,12 +30,12 @@ pub(super) struct Drawing {
 const BINS: i64 = 200;
 
 /// The panels of a trace that have any line, on `columns` pixels.
-pub(super) fn panels(drawn: &Drawn, columns: usize) -> Vec<Panel> {
+pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
     let line = |name, quantity, scale: f64, colour, width| {
-        let points = steps(drawn, quantity, scale, columns);
+        let points = steps(series, quantity, scale, columns);
         Drawing { name, colour, width, points }
     };
-    let rated = |name, quantity, colour, width| Drawing { name, colour, width, points: rates(drawn, quantity) };
+    let rated = |name, quantity, colour, width| Drawing { name, colour, width, points: rates(series, quantity) };
     let all = [
         Panel {
             title: "Window, kB",
@@ -70,26 +70,26 @@ pub(super) fn panels(drawn: &Drawn, columns: usize) -> Vec<Panel> {
 }
 
 /// A quantity whose values hold until the next, as corners, to the end of the trace.
-fn steps(drawn: &Drawn, quantity: Quantity, scale: f64, columns: usize) -> Vec<(f64, f64)> {
-    let points = visible(drawn.points(quantity), drawn.span.0..drawn.span.1, columns);
+fn steps(series: &ConnectionSeries, quantity: Quantity, scale: f64, columns: usize) -> Vec<(f64, f64)> {
+    let points = visible(series.points(quantity), series.span.0..series.span.1, columns);
     let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * points.len() + 1);
     for point in &points {
-        let (time, value) = (seconds(drawn, point.time), point.value as f64 * scale);
+        let (time, value) = (seconds(series, point.time), point.value as f64 * scale);
         corners.extend(corners.last().map(|before| (time, before.1)));
         corners.push((time, value));
     }
-    corners.extend(corners.last().map(|last| (seconds(drawn, drawn.span.1), last.1)));
+    corners.extend(corners.last().map(|last| (seconds(series, series.span.1), last.1)));
     corners
 }
 
 /// A count of bytes as Mbit/s, over a round trip or more.
-fn rates(drawn: &Drawn, quantity: Quantity) -> Vec<(f64, f64)> {
-    let points = drawn.points(quantity);
+fn rates(series: &ConnectionSeries, quantity: Quantity) -> Vec<(f64, f64)> {
+    let points = series.points(quantity);
     if points.is_empty() {
         return Vec::new();
     }
-    let round_trip = drawn.measured.measures.rtt.map_or(10.0, |rtt| rtt.min) * 1e6;
-    let width = (drawn.span.1.saturating_sub(drawn.span.0) / BINS).max(round_trip as i64);
-    let rates = rate(points, drawn.span.0..drawn.span.1, width);
-    rates.into_iter().map(|(time, bytes)| (seconds(drawn, time), bytes * 8e-6)).collect()
+    let round_trip = series.measured.measures.rtt.map_or(10.0, |rtt| rtt.min) * 1e6;
+    let width = (series.span.1.saturating_sub(series.span.0) / BINS).max(round_trip as i64);
+    let rates = rate(points, series.span.0..series.span.1, width);
+    rates.into_iter().map(|(time, bytes)| (seconds(series, time), bytes * 8e-6)).collect()
 }

@@ -1,11 +1,11 @@
 use windlass_qlog_analysis::read::Options;
-use windlass_qlog_analysis::series::draw;
+use windlass_qlog_analysis::series::read_series;
 
 use super::*;
 
-fn drawn(events: &str) -> Drawn {
+fn series(events: &str) -> ConnectionSeries {
     let header = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
-    draw(format!("{header}{events}").as_bytes(), &Options::default(), 1000).unwrap().1.remove(0)
+    read_series(format!("{header}{events}").as_bytes(), &Options::default(), 1000).unwrap().1.remove(0)
 }
 
 fn event(time: u32, name: &str, data: &str) -> String {
@@ -21,9 +21,9 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
         event(500, "congestion_state_updated", r#""new":"recovery""#),
         event(1000, "recovery_metrics_updated", r#""congestion_window":6000"#),
     ];
-    let drawn = drawn(&events.concat());
-    assert!(drawable(&drawn));
-    let svg = svg("the trace", &drawn).unwrap();
+    let series = series(&events.concat());
+    assert!(drawable(&series));
+    let svg = svg("the trace", &series).unwrap();
     for text in [
         "the trace",
         "Window, kB",
@@ -42,8 +42,8 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
 
 #[test]
 fn a_trace_without_time_is_not_drawable() {
-    assert!(!drawable(&drawn(&event(0, "recovery_metrics_updated", r#""congestion_window":12000"#))));
+    assert!(!drawable(&series(&event(0, "recovery_metrics_updated", r#""congestion_window":12000"#))));
     let states =
         [event(0, "congestion_state_updated", r#""new":"a""#), event(9, "congestion_state_updated", r#""new":"b""#)];
-    assert!(!drawable(&drawn(&states.concat())));
+    assert!(!drawable(&series(&states.concat())));
 }

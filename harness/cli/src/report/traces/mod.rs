@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use windlass_qlog_analysis::metrics::Measures;
-use windlass_qlog_analysis::series::{Drawn, Point};
+use windlass_qlog_analysis::series::{ConnectionSeries, Point};
 
 use super::frame::{Data, Page, packed};
 
@@ -55,19 +55,19 @@ struct LineInfo {
 impl Section {
     /// A connection of `file`, whose events could be read but for `bad_records`.
     #[must_use]
-    pub fn new(file: &str, drawn: Drawn, bad_records: u64) -> Section {
+    pub fn new(file: &str, series: ConnectionSeries, bad_records: u64) -> Section {
         let mut bytes = Vec::new();
-        for (_, points, _) in &drawn.lines {
-            encode(points, drawn.span.0, &mut bytes);
+        for (_, points, _) in &series.lines {
+            encode(points, series.span.0, &mut bytes);
         }
-        let lines = drawn.lines.iter();
+        let lines = series.lines.iter();
         let lines = lines.map(|(quantity, points, values)| LineInfo {
             name: quantity.name(),
             points: points.len(),
             values: *values,
         });
         let lines = lines.collect();
-        let measured = drawn.measured;
+        let measured = series.measured;
         let measures = &measured.measures;
         let about = About {
             name: String::new(),
@@ -77,8 +77,8 @@ impl Section {
             controller: measures.controller.clone(),
             implementation: measured.trace.implementation,
             vantage: measured.trace.vantage.name(),
-            duration_s: drawn.span.1.saturating_sub(drawn.span.0) as f64 / 1e9,
-            states: drawn.states,
+            duration_s: series.span.1.saturating_sub(series.span.0) as f64 / 1e9,
+            states: series.states,
             lines,
             measures: Measures::COLUMNS.iter().map(|(_, get)| get(measures)).collect(),
             time_in_states_s: measures.states.iter().map(|(name, &time)| (name.clone(), time)).collect(),

@@ -1,4 +1,4 @@
-//! Datagrams on the network model.
+//! Datagrams of real stacks on the network model.
 
 use bytes::BytesMut;
 use windlass_controllers::{Decision, Ecn, Time};
@@ -35,7 +35,7 @@ impl Role {
     }
 }
 
-/// A datagram to put on the wire.
+/// A datagram to send.
 pub struct Datagram<'a> {
     /// ECN codepoint of the IP header.
     pub ecn: Codepoint,
@@ -43,31 +43,31 @@ pub struct Datagram<'a> {
     pub payload: &'a [u8],
 }
 
-/// The network with what travels on it.
-pub struct Wire {
+/// The network model with the datagrams in transit.
+pub struct DatagramNetwork {
     /// The network.
     pub network: Network,
-    /// Datagrams under way; the network knows them by their place here.
-    datagrams: Vec<Travelling>,
+    /// Datagrams in transit; a packet's number in the network is its datagram's index here.
+    datagrams: Vec<InTransit>,
     free: Vec<usize>,
 }
 
-struct Travelling {
+struct InTransit {
     since: Time,
     to: Role,
     payload: BytesMut,
 }
 
-/// How the packets of one direction of a flow travel.
+/// One direction of a flow: the route and marking of its packets.
 #[derive(Clone, Copy)]
-pub struct Lane {
+pub struct FlowDirection {
     /// Number of the flow.
     pub flow: u32,
     /// Route of the datagrams.
     pub route: RouteId,
-    /// The end they go to.
+    /// The end that receives them.
     pub to: Role,
-    /// What the wire adds to each, bytes.
+    /// Bytes of headers below UDP, added to each.
     pub overhead: u32,
     /// Whether their ECN codepoint is left as the stack set it.
     pub ecn: bool,
@@ -85,37 +85,37 @@ pub struct Arrival {
     pub payload: Option<BytesMut>,
     /// ECN codepoint on arrival.
     pub ecn: Codepoint,
-    /// When it was put on the wire.
+    /// When it was sent.
     pub since: Time,
 }
 
-impl Wire {
-    /// An empty wire.
-    pub fn new(mut network: Network) -> Wire {
+impl DatagramNetwork {
+    /// `network` without datagrams.
+    pub fn new(mut network: Network) -> DatagramNetwork {
         network.report_losses(true);
-        Wire { network, datagrams: Vec::new(), free: Vec::new() }
+        DatagramNetwork { network, datagrams: Vec::new(), free: Vec::new() }
     }
 
-    /// Puts a datagram on the wire.
-    pub fn send(&mut self, now: Time, lane: &Lane, datagram: &Datagram<'_>) {
-        let travelling = Travelling { since: now, to: lane.to, payload: BytesMut::from(datagram.payload) };
+    /// Sends a datagram in `direction`.
+    pub fn send(&mut self, now: Time, direction: &FlowDirection, datagram: &Datagram<'_>) {
+        let in_transit = InTransit { since: now, to: direction.to, payload: BytesMut::from(datagram.payload) };
         let place = match self.free.pop() {
             Some(place) => {
-                self.datagrams[place] = travelling;
+                self.datagrams[place] = in_transit;
                 place
             }
             None => {
-                self.datagrams.push(travelling);
+                self.datagrams.push(in_transit);
                 self.datagrams.len() - 1
             }
         };
-        let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX).saturating_add(lane.overhead);
-        let mut packet = Packet::new(lane.flow, place as u64, bytes);
-        packet.class = lane.class;
-        if lane.ecn {
+        let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX).saturating_add(direction.overhead);
+        let mut packet = Packet::new(direction.flow, place as u64, bytes);
+        packet.class = direction.class;
+        if direction.ecn {
             packet.ecn = datagram.ecn;
         }
-        self.network.send(now, lane.route, packet);
+        self.network.send(now, direction.route, packet);
     }
 
     /// The next datagram that leaves the network until `now`, lost ones among them.
@@ -123,9 +123,9 @@ impl Wire {
         let delivery = self.network.poll(now)?;
         let packet = delivery.packet;
         let place = packet.id as usize;
-        let travelling = &mut self.datagrams[place];
-        let payload = std::mem::take(&mut travelling.payload);
-        let (role, since) = (travelling.to, travelling.since);
+        let in_transit = &mut self.datagrams[place];
+        let payload = std::mem::take(&mut in_transit.payload);
+        let (role, since) = (in_transit.to, in_transit.since);
         self.free.push(place);
         let payload = (delivery.fate == Fate::Delivered).then_some(payload);
         Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn, since })
