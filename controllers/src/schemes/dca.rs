@@ -260,4 +260,8 @@ impl<R: Reach> WindowScheme for Dca<R> {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    mod dca_c;
+    mod dca_s;
+    mod dual;
+}

@@ -18,7 +18,7 @@ use windlass_adapter::std_time::{Loss, Packet};
 use super::Noq;
 use super::api::TappedKey;
 use crate::driver::native::NativeDecision;
-use crate::quinn_api::Observed;
+use crate::quinn_api::{Observed, implement_packet_key};
 
 pub use windlass_noq::{Factory, PROVIDES, STACK};
 
@@ -211,34 +211,4 @@ impl Controller for Observed<Noq> {
     }
 }
 
-impl PacketKey for TappedKey {
-    fn encrypt(&self, path: noq_proto::PathId, packet: u64, buf: &mut [u8], header_len: usize) {
-        self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
-        self.inner.encrypt(path, packet, buf, header_len);
-    }
-
-    fn decrypt(
-        &self,
-        path: noq_proto::PathId,
-        packet: u64,
-        header: &[u8],
-        payload: &mut BytesMut,
-    ) -> Result<(), CryptoError> {
-        let bytes = header.len() + payload.len();
-        self.inner.decrypt(path, packet, header, payload)?;
-        self.observer.opened(packet, bytes, payload);
-        Ok(())
-    }
-
-    fn tag_len(&self) -> usize {
-        self.inner.tag_len()
-    }
-
-    fn confidentiality_limit(&self) -> u64 {
-        self.inner.confidentiality_limit()
-    }
-
-    fn integrity_limit(&self) -> u64 {
-        self.inner.integrity_limit()
-    }
-}
+implement_packet_key!(path: PathId);

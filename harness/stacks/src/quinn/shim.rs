@@ -17,7 +17,7 @@ use windlass_adapter::std_time::{Loss, Packet};
 use super::Quinn;
 use super::api::TappedKey;
 use crate::driver::native::NativeDecision;
-use crate::quinn_api::Observed;
+use crate::quinn_api::{Observed, implement_packet_key};
 
 pub use windlass_quinn::{Factory, PROVIDES, STACK};
 
@@ -174,28 +174,4 @@ impl Controller for Observed<Quinn> {
     }
 }
 
-impl PacketKey for TappedKey {
-    fn encrypt(&self, packet: u64, buf: &mut [u8], header_len: usize) {
-        self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
-        self.inner.encrypt(packet, buf, header_len);
-    }
-
-    fn decrypt(&self, packet: u64, header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
-        let bytes = header.len() + payload.len();
-        self.inner.decrypt(packet, header, payload)?;
-        self.observer.opened(packet, bytes, payload);
-        Ok(())
-    }
-
-    fn tag_len(&self) -> usize {
-        self.inner.tag_len()
-    }
-
-    fn confidentiality_limit(&self) -> u64 {
-        self.inner.confidentiality_limit()
-    }
-
-    fn integrity_limit(&self) -> u64 {
-        self.inner.integrity_limit()
-    }
-}
+implement_packet_key!();

@@ -454,7 +454,7 @@ macro_rules! implement_quinn_api {
             }
         }
 
-        /// A key whose packets are handed to the tap. The shim implements `PacketKey`.
+        /// A key whose packets are handed to the tap; [`implement_packet_key`] implements `PacketKey`.
         pub struct TappedKey {
             pub inner: Box<dyn PacketKey>,
             pub observer: KeyObserver,
@@ -545,4 +545,42 @@ macro_rules! implement_quinn_api {
         }
     };
 }
-pub(crate) use implement_quinn_api;
+/// Implements `PacketKey` for `TappedKey`, with the names in scope at the call; noq's functions
+/// have an argument more than quinn's, the path.
+macro_rules! implement_packet_key {
+    ($($path:ident: $Path:ty)?) => {
+        impl PacketKey for TappedKey {
+            fn encrypt(&self, $($path: $Path,)? packet: u64, buf: &mut [u8], header_len: usize) {
+                self.observer.sealing(packet, buf, header_len, self.inner.tag_len());
+                self.inner.encrypt($($path,)? packet, buf, header_len);
+            }
+
+            fn decrypt(
+                &self,
+                $($path: $Path,)?
+                packet: u64,
+                header: &[u8],
+                payload: &mut BytesMut,
+            ) -> Result<(), CryptoError> {
+                let bytes = header.len() + payload.len();
+                self.inner.decrypt($($path,)? packet, header, payload)?;
+                self.observer.opened(packet, bytes, payload);
+                Ok(())
+            }
+
+            fn tag_len(&self) -> usize {
+                self.inner.tag_len()
+            }
+
+            fn confidentiality_limit(&self) -> u64 {
+                self.inner.confidentiality_limit()
+            }
+
+            fn integrity_limit(&self) -> u64 {
+                self.inner.integrity_limit()
+            }
+        }
+    };
+}
+
+pub(crate) use {implement_packet_key, implement_quinn_api};

@@ -29,7 +29,7 @@ use crate::stack::Stack;
 use crate::wire;
 use crate::{OpenLog, RunError};
 
-pub(crate) use implement::implement_quinn_api;
+pub(crate) use implement::{implement_packet_key, implement_quinn_api};
 pub(crate) use live::run_live;
 pub(crate) use native::{Natives, Observed};
 pub(crate) use setup::Driver;

@@ -6,7 +6,6 @@ mod s2n_quic;
 mod sans_io;
 mod sim_network;
 mod stack_matrix;
-mod stacks_fixed_window;
 mod stacks_natives;
 mod stacks_repeat;
 mod wire;

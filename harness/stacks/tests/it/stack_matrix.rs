@@ -1,7 +1,7 @@
-//! Every controller of the catalogue on every real stack and path.
+//! What every stack has to pass: every controller of the catalogue on every path, and windows that never change.
 
 use windlass_stacks::stack::Runner;
-use windlass_stacks::testkit::matrix;
+use windlass_stacks::testkit::{fixed_windows, matrix};
 
 #[test]
 fn quinn() {
@@ -20,4 +20,10 @@ fn noq() {
 fn s2n_quic() {
     let _machine = crate::shared();
     matrix(Runner::new(&windlass_stacks::s2n::S2nQuic));
+}
+
+#[test]
+fn goodput_is_a_window_per_round_trip() {
+    let _machine = crate::shared();
+    Runner::builtin().iter().copied().for_each(fixed_windows);
 }

@@ -1,3 +1,0 @@
-mod dca_c;
-mod dca_s;
-mod dual;
