@@ -1,4 +1,4 @@
-//! Crowds: flows nobody looks at one by one, which come and go by themselves.
+//! Dynamic flows: sets of flows that come and go, counted together.
 
 use windlass_controllers::{Span, Time};
 

@@ -42,7 +42,7 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut plans = Vec::new();
     for (number, spec) in specs.iter().enumerate() {
-        // Of crowds there are no logs.
+        // Dynamic flows have no logs.
         let own = start_schedule.dynamic_set(number).is_none();
         plans.push(Plan::new(spec, if own { log(spec) } else { Ok(None) })?);
     }

@@ -31,7 +31,7 @@ pub fn run<S: SansIo>(
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut flows = Vec::new();
     for (number, spec) in (0..).zip(&specs) {
-        // Of crowds there are no logs.
+        // Dynamic flows have no logs.
         let own = start_schedule.dynamic_set(number as usize).is_none();
         let log = if own { log(spec) } else { Ok(None) };
         let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;

@@ -203,9 +203,9 @@ fn a_change_of_the_datagram_size_is_told_once() {
     }
 }
 
-/// Among a crowd that comes and goes, and in a group that is worth more from some time on.
+/// Beside dynamic flows, and in a group whose weight changes.
 #[test]
-fn a_run_with_crowds_and_changing_groups_repeats() {
+fn a_run_with_dynamic_flows_and_changing_groups_repeats() {
     let _machine = crate::shared();
     let flows = "
         [[flow]]
@@ -237,13 +237,13 @@ fn a_run_with_crowds_and_changing_groups_repeats() {
     let (first, logs) = run();
     let (second, again) = run();
     assert_eq!((&first, &logs), (&second, &again));
-    assert_eq!(logs.len(), 2, "of crowds there are no logs");
+    assert_eq!(logs.len(), 2, "dynamic flows have no logs");
     let transfers: Vec<_> = first.flows.iter().filter_map(|flow| flow.transfers).collect();
-    assert_eq!(transfers.iter().map(|crowd| (crowd.started, crowd.completed)).collect::<Vec<_>>(), [(9, 9), (12, 12)]);
+    assert_eq!(transfers.iter().map(|set| (set.started, set.completed)).collect::<Vec<_>>(), [(9, 9), (12, 12)]);
 }
 
 #[test]
-fn a_group_is_worth_what_it_is_told_to_be() {
+fn a_group_has_the_weight_it_is_given() {
     let _machine = crate::shared();
     let goodput = |controller: &str, change: &str| {
         let flows = format!(

@@ -1,4 +1,4 @@
-//! What the network side of a scenario does to flows, against what can be computed: crowds,
+//! What the network side of a scenario does to flows, against what can be computed: dynamic flows,
 //! groups that change, peers that vanish, ways back, and the same on every stack.
 
 use windlass_controllers::fixed_window::catalogue;
@@ -69,7 +69,7 @@ k = 4
 ";
 
 #[test]
-fn a_group_is_worth_what_it_is_told_to_be_at_run_time() {
+fn a_group_has_the_weight_it_is_given_at_run_time() {
     let _machine = crate::shared();
     let ratio = |outcome: &Outcome, from, until| {
         goodput(outcome, "group", from, until) / goodput(outcome, "single", from, until)
@@ -77,7 +77,7 @@ fn a_group_is_worth_what_it_is_told_to_be_at_run_time() {
     let outcome = run(&scenario(GROUP, "tcp-p"));
     let (before, after) = (ratio(&outcome, 20.0, 60.0), ratio(&outcome, 75.0, 120.0));
     assert!(before < 1.5 && after > 4.0 * before, "{before} {after}");
-    // As one that has had that strength all the time.
+    // As one that has had that weight all the time.
     let strong = run(&scenario(&GROUP.replace("at_s = 60", "at_s = 119"), "tcp-p:k=4"));
     let strong = ratio(&strong, 75.0, 119.0);
     assert!((after / strong).ln().abs() < 0.4, "{after} {strong}");
@@ -115,7 +115,7 @@ fn a_member_whose_peer_vanished_starves_nobody_and_leaves_at_its_timeout() {
             let gone = &outcome.flows[2];
             assert!((gone.stop_s - 25.0).abs() < 0.5, "{controller}, {}: {}", outcome.stack, gone.stop_s);
             assert_eq!(goodput(&outcome, "vanishing", 11.0, 40.0), 0.0);
-            // While the dead member still has its seat, the others take what it left.
+            // While the vanished member is still in the group, the others take its share.
             let others = goodput(&outcome, "lasting", 15.0, 25.0);
             assert!(others > 17.5, "{controller}, {}: {others}", outcome.stack);
         }
@@ -141,7 +141,7 @@ fn acks_that_find_no_room_set_the_pace() {
     assert!(goodput_of(0.32, "rovegas") > 15.0);
 }
 
-const CROWDS: &str = "
+const DYNAMIC: &str = "
 duration_s = 20
 [dumbbell]
 rate_mbps = 20
@@ -165,9 +165,9 @@ objects = 4
 ";
 
 #[test]
-fn crowds_come_go_and_are_counted_together_on_every_stack() {
+fn dynamic_flows_are_counted_together_on_every_stack() {
     let _machine = crate::shared();
-    let scenario = scenario(CROWDS, "reno");
+    let scenario = scenario(DYNAMIC, "reno");
     for outcome in everywhere(&scenario) {
         let [long, burst, web] = &outcome.flows[..] else { panic!("{}", outcome.flows.len()) };
         assert!(long.transfers.is_none() && long.goodput_mbps > 10.0);

@@ -28,14 +28,14 @@ async function overlayFigure(holder) {
   for (const trace of traces) {
     if (hiddenGroups.has(trace.group_shown)) continue;
     const lines = await trace.load();
-    const crowd = traces.filter((other) => other.group_shown === trace.group_shown).length;
-    const style = { color: groupColour(trace.group_shown), width: crowd > 1 ? 1.1 : 1.5 };
+    const inGroup = traces.filter((other) => other.group_shown === trace.group_shown).length;
+    const style = { color: groupColour(trace.group_shown), width: inGroup > 1 ? 1.1 : 1.5 };
     OVERLAY.forEach(({ of, rate }, i) => {
       const quantity = of.find((name) => lines.has(name));
       if (!quantity) return;
       const made = rate ? rateTrace(lines.get(quantity), quantity, range, trace.duration_s, binWidth(trace, to - from), style)
         : lineTrace(lines.get(quantity), quantity, range, trace.duration_s, pixels, style);
-      drawn.push({ ...made, name: `${trace.group_shown} · ${trace.name}`, yaxis: axisName(i), opacity: crowd > 1 ? 0.75 : 1,
+      drawn.push({ ...made, name: `${trace.group_shown} · ${trace.name}`, yaxis: axisName(i), opacity: inGroup > 1 ? 0.75 : 1,
         hovertemplate: `${made.hovertemplate}<br>%{x} s` });
     });
   }
