@@ -86,7 +86,10 @@ pub fn run<P: Program>(
 /// What cannot be done in real time, or not without knowing what is in a datagram.
 fn refuse(scenario: &Scenario) -> Result<(), RunError> {
     if let Some(dynamic) = scenario.dynamic_flows.first() {
-        return Err(refused(&dynamic.flow.name, "dynamic flows do not run over real sockets; list them as flows of their own".to_owned()));
+        return Err(refused(
+            &dynamic.flow.name,
+            "dynamic flows do not run over real sockets; list them as flows of their own".to_owned(),
+        ));
     }
     match scenario.flows.iter().find(|flow| !flow.drop_packets.is_empty()) {
         Some(flow) => Err(refused(
