@@ -85,7 +85,7 @@ pub enum EventKind {
 }
 
 impl Event {
-    /// `kind` happened at `now`.
+    /// An event of that kind at `now`.
     #[must_use]
     #[inline]
     pub const fn new(now: Time, kind: EventKind) -> Event {
@@ -165,7 +165,7 @@ impl PacketSent {
     with! {
         /// The same with its packet number; `None` where the stack does not report it.
         with_pn(pn: Option<u64>);
-        /// With [`app_limited`](Self::app_limited).
+        /// The same with [`app_limited`](Self::app_limited).
         with_app_limited(app_limited: bool);
         /// With its place in a train that carries data.
         with_place(place: Option<Place>);
@@ -338,7 +338,7 @@ impl PacketsAcked {
         with_newest_in_flight(newest_in_flight: Option<u64>);
         /// With the bytes in flight before these packets were taken out.
         with_in_flight_before(in_flight_before: u64);
-        /// With [`app_limited`](Self::app_limited).
+        /// The same with [`app_limited`](Self::app_limited).
         with_app_limited(app_limited: bool);
         /// With the RTT sample of the frame.
         with_rtt(rtt: Option<RttSample>);
@@ -388,7 +388,7 @@ impl Delivery {
     with! {
         /// With the bytes declared lost since the packet left.
         with_lost(lost: u64);
-        /// With [`app_limited`](Self::app_limited).
+        /// The same with [`app_limited`](Self::app_limited).
         with_app_limited(app_limited: bool);
     }
 }

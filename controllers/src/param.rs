@@ -112,7 +112,7 @@ pub enum ParamError {
 pub trait ParamValue: Copy {
     /// Reads a value; `None` if it is not of this kind.
     fn read(text: &str) -> Option<Self>;
-    /// The value, for printing.
+    /// The value as lists show it.
     fn value(self) -> Value;
     /// Whether the value lies in `range`.
     fn within(self, range: Range) -> bool;
@@ -206,7 +206,7 @@ macro_rules! several {
         impl $name {
             $($(#[$wmeta])* pub const $constant: $name = $name(1 << $bit);)+
 
-            /// Those of both sets.
+            /// The union of both sets.
             #[must_use]
             pub const fn and(self, other: $name) -> $name {
                 $name(self.0 | other.0)

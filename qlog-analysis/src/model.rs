@@ -93,13 +93,13 @@ pub enum EventKind {
 /// Packet types, which are also packet number spaces but for 0-RTT.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum PacketType {
-    /// Initial.
+    /// Initial (`RFC 9000 §17.2.2`).
     Initial,
-    /// Handshake.
+    /// Handshake (`RFC 9000 §17.2.4`).
     Handshake,
-    /// 0-RTT.
+    /// 0-RTT (`RFC 9000 §17.2.3`).
     ZeroRtt,
-    /// 1-RTT.
+    /// 1-RTT (`RFC 9000 §17.3.1`).
     #[default]
     OneRtt,
     /// Retry, version negotiation, stateless reset: packets without a number.

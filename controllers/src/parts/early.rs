@@ -32,7 +32,7 @@ parameters! {
 #[derive(Debug)]
 pub struct EarlyEcn;
 
-/// One flow of [`EarlyEcn`].
+/// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
     /// The weighted indications of the current round trip.

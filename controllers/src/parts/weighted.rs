@@ -74,7 +74,7 @@ impl Params {
 #[derive(Debug)]
 pub struct Weighted;
 
-/// One flow of [`Weighted`].
+/// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     counted: early::State,

@@ -8,7 +8,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{EventKind, Info, Path, Signals, View, parameters};
 
 parameters! {
-    /// Parameters of [`ATcp`].
+    /// Parameters of [`ATcp`]: `a-tcp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::cho();
         @with detector: Settings, "The competition detector's.";

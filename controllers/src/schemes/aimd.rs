@@ -5,7 +5,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, parameters};
 
 parameters! {
-    /// Parameters of [`Aimd`].
+    /// Parameters of [`Aimd`]: `aimd:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::sharma_limited();
         /// Added per window of acknowledged packets.

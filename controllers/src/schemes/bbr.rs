@@ -16,7 +16,7 @@ use state::BbrState;
 pub use state::State;
 
 parameters! {
-    /// Parameters of [`Bbr`].
+    /// Parameters of [`Bbr`]: `bbr:NAME=VALUE,…`.
     pub struct Params {
         /// Initial window.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";

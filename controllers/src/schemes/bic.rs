@@ -18,7 +18,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Bic`].
+    /// Parameters of [`Bic`]: `bic:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::sharma();
         /// How the next window between the bounds of the search is found.

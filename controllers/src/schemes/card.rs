@@ -6,7 +6,7 @@ use crate::parts::vegas::{
 use crate::{Info, parameters};
 
 parameters! {
-    /// Parameters of [`Card`].
+    /// Parameters of [`Card`]: `card:NAME=VALUE,…`.
     pub struct Params {
         @base Compared, paper Compared::paper();
         /// Normalised delay gradient above which the window shrinks.
@@ -30,7 +30,7 @@ impl Gradient for Params {
     }
 }
 
-/// CARD's choices.
+/// The parts CARD is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

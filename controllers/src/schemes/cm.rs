@@ -8,7 +8,7 @@ use crate::schemes::reno::{self, Reno};
 use crate::{Controller, Decision, Event, EventKind, Info, Member, Path, Signals, Table, View, parameters};
 
 parameters! {
-    /// Parameters of [`Cm`]. Windows are the group's, but for `min_window`, which is also the least share.
+    /// Parameters of [`Cm`]: `cm:NAME=VALUE,…`. Windows are the group's, but for `min_window`, which is also the least share.
     pub struct Params {
         @base Base, paper Base::cho();
     }

@@ -17,7 +17,7 @@ const NEARLY_EMPTY: f64 = 0.1;
 const LARGEST_RTTS: u64 = 4;
 
 parameters! {
-    /// Parameters of [`Copa`].
+    /// Parameters of [`Copa`]: `copa:NAME=VALUE,…`.
     pub struct Params {
         /// Congestion window at the start of a flow.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";

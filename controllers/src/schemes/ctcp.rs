@@ -9,7 +9,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{EventKind, Info, Signals, Span, Time, View, parameters};
 
 parameters! {
-    /// Parameters of [`Ctcp`].
+    /// Parameters of [`Ctcp`]: `ctcp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
         /// Size of the delay window's steps.

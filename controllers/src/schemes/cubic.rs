@@ -10,7 +10,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, Time, View, parameters};
 
 parameters! {
-    /// Parameters of [`Cubic`].
+    /// Parameters of [`Cubic`]: `cubic:NAME=VALUE,…`.
     pub struct Params {
         @base Base = Base { slow_start: SlowStart::HyStart, ..Base::default() }, paper Base::arumaithurai();
         /// Steepness C of the cubic.

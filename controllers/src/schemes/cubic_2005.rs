@@ -20,7 +20,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Cubic2005`].
+    /// Parameters of [`Cubic2005`]: `cubic-2005:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::sharma();
         /// Steepness C of the cubic.

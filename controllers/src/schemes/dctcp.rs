@@ -17,7 +17,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Dctcp`].
+    /// Parameters of [`Dctcp`]: `dctcp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
         /// Weight of the latest round trip in the fraction of marked packets (g).

@@ -7,7 +7,7 @@ use crate::parts::windowed::WindowedMin;
 use crate::{Info, Signals, Span, Time, parameters};
 
 parameters! {
-    /// Parameters of [`EnhancedVegas`].
+    /// Parameters of [`EnhancedVegas`]: `enhanced-vegas:NAME=VALUE,…`.
     pub struct Params {
         @base Common, paper Common::paper();
         /// How long the least one-way delays are remembered, so that a drift between the clocks does not pass for queueing; 0 is for ever.
@@ -104,7 +104,7 @@ impl Source<Params> for OneWayDelays {
     }
 }
 
-/// Enhanced Vegas' choices.
+/// The parts Enhanced Vegas is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

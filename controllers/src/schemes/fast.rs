@@ -21,7 +21,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Fast`].
+    /// Parameters of [`Fast`]: `fast:NAME=VALUE,…`.
     pub struct Params {
         @base Base = Base { ssthresh: LEAST, ..Base::default() },
             paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };

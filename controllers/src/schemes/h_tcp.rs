@@ -7,7 +7,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
-    /// Parameters of [`HTcp`].
+    /// Parameters of [`HTcp`]: `h-tcp:NAME=VALUE,…`.
     pub struct Params {
         // The document's platform starts it above its threshold: no slow start.
         @base Base, paper Base { ssthresh: 1.0, first_halving: true, ..Base::sharma() };

@@ -9,7 +9,7 @@ use crate::{Info, View, parameters};
 pub use crate::parts::high_speed::Form;
 
 parameters! {
-    /// Parameters of [`HighSpeed`].
+    /// Parameters of [`HighSpeed`]: `highspeed:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::sharma_limited();
         @with response: Response, "The two functions' anchors.";

@@ -27,7 +27,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Ledbat`].
+    /// Parameters of [`Ledbat`]: `ledbat:NAME=VALUE,…`.
     pub struct Params {
         @base Base = Base { iw: 2.0, ssthresh: NO_SLOW_START, ..Base::default() },
             paper Base { ssthresh: NO_SLOW_START, min_window: 1.0, ..Base::arumaithurai() };

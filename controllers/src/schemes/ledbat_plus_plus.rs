@@ -13,7 +13,7 @@ use crate::{EventKind, Info, Path, Signals, Span, Time, View, parameters};
 const SLOW: f64 = 2.0;
 
 parameters! {
-    /// Parameters of [`LedbatPlusPlus`].
+    /// Parameters of [`LedbatPlusPlus`]: `ledbat++:NAME=VALUE,…`.
     pub struct Params {
         @base Base = Base { iw: SLOW, ..Base::default() }, paper Base { iw: SLOW, ..Base::default() };
         /// Queueing delay to keep.

@@ -5,7 +5,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, parameters};
 
 parameters! {
-    /// Parameters of [`MulTcp`].
+    /// Parameters of [`MulTcp`]: `multcp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::cho();
         /// How many standard flows it stands for; need not be whole.

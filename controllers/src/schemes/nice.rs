@@ -14,7 +14,7 @@ const WHOLE: f64 = 2.0;
 const SENT: f64 = 2.0;
 
 parameters! {
-    /// Parameters of [`Nice`].
+    /// Parameters of [`Nice`]: `nice:NAME=VALUE,…`.
     pub struct Params {
         @base Common = Common { first_loss: 0.5, ..Common::default() },
             paper Common {
@@ -123,7 +123,7 @@ impl StepRule<Params> for Yielding {
     }
 }
 
-/// Nice's choices.
+/// The parts Nice is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

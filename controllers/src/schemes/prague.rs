@@ -9,7 +9,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Decision, Ecn, EventKind, Info, Path, Signals, Span, Time, View, parameters};
 
 parameters! {
-    /// Parameters of [`Prague`].
+    /// Parameters of [`Prague`]: `prague:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::default();
         /// Weight of the latest round trip in the fraction of marked packets.

@@ -4,7 +4,7 @@ use crate::parts::vegas::{Common, Every, RoundMeasurement, RoundTrip, Scheme, St
 use crate::{Info, parameters};
 
 parameters! {
-    /// Parameters of [`QuickVegas`].
+    /// Parameters of [`QuickVegas`]: `quick-vegas:NAME=VALUE,…`.
     pub struct Params {
         @base Common = Common { alpha: 2.0, beta: 4.0, ..Common::default() },
             paper Common { alpha: 2.0, beta: 4.0, ..Common::paper() };
@@ -53,7 +53,7 @@ impl StepRule<Params> for Quick {
     }
 }
 
-/// Quick Vegas' choices.
+/// The parts Quick Vegas is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

@@ -20,7 +20,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`Rapid`].
+    /// Parameters of [`Rapid`]: `rapid:NAME=VALUE,…`.
     pub struct Params {
         @with chirp: path::Params, "How a train is read.";
         /// Packets of a full train.

@@ -5,7 +5,7 @@ use crate::parts::vegas::{ByOne, Common, LossRule, NEEDS, RoundTrip, Scheme, Sou
 use crate::{Ecn, Info, Signals, parameters};
 
 parameters! {
-    /// Parameters of [`RedVegas`]. `beta` is also how many packets after a marked one a loss still counts as congestion.
+    /// Parameters of [`RedVegas`]: `red-vegas:NAME=VALUE,…`. `beta` is also how many packets after a marked one a loss still counts as congestion.
     pub struct Params {
         @base Common, paper Common::paper();
         /// Whether a mark by itself shrinks the window, as it has to where routers mark for other reasons than a drop.
@@ -87,7 +87,7 @@ impl LossRule<Params> for Red {
     }
 }
 
-/// RedVegas' choices.
+/// The parts RedVegas is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

@@ -20,7 +20,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`RoVegas`].
+    /// Parameters of [`RoVegas`]: `rovegas:NAME=VALUE,…`.
     pub struct Params {
         @base Common, paper Common::paper();
         /// How the base RTT follows the routers' reports: the least ever, the latest, or the least of the last `base_rounds` rounds.
@@ -116,7 +116,7 @@ impl Source<Params> for RouterTimes {
     }
 }
 
-/// RoVegas' choices.
+/// The parts RoVegas is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

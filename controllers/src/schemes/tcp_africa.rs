@@ -10,7 +10,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, Span, View, parameters};
 
 parameters! {
-    /// Parameters of [`TcpAfrica`].
+    /// Parameters of [`TcpAfrica`]: `tcp-africa:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::cho();
         @with response: Response, "HighSpeed TCP's functions.";

@@ -7,7 +7,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, View, parameters};
 
 parameters! {
-    /// Parameters of [`TcpK`].
+    /// Parameters of [`TcpK`]: `tcp-k:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::cho();
         /// Weight: how many standard flows it stands for.

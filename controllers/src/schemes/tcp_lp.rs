@@ -19,7 +19,7 @@ choice! {
 }
 
 parameters! {
-    /// Parameters of [`TcpLp`].
+    /// Parameters of [`TcpLp`]: `tcp-lp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base { min_window: 1.0, ..Base::arumaithurai() };
         /// Which published form of TCP-LP it follows.

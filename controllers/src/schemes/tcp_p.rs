@@ -9,7 +9,7 @@ use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Signals, View, parameters};
 
 parameters! {
-    /// Parameters of [`TcpP`].
+    /// Parameters of [`TcpP`]: `tcp-p:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::cho();
         /// Weight of a new group: how many standard flows it stands for.

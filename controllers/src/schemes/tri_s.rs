@@ -6,7 +6,7 @@ use crate::parts::vegas::{
 use crate::{Info, parameters};
 
 parameters! {
-    /// Parameters of [`TriS`].
+    /// Parameters of [`TriS`]: `tri-s:NAME=VALUE,…`.
     pub struct Params {
         @base Compared, paper Compared::paper();
         /// Normalised throughput gradient below which the window shrinks.
@@ -36,7 +36,7 @@ impl Gradient for Params {
     }
 }
 
-/// Tri-S' choices.
+/// The parts Tri-S is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

@@ -3,7 +3,7 @@
 use crate::Info;
 use crate::parts::vegas::{ByOne, Common, Every, RoundTrip, Scheme, VegasBased};
 
-/// Vegas' choices.
+/// The parts Vegas is composed of.
 #[derive(Debug)]
 pub struct Choices;
 

@@ -12,7 +12,7 @@ use crate::{EventKind, Info, Path, Signals, Span, View, parameters};
 const LEAST: f64 = 2.0;
 
 parameters! {
-    /// Parameters of [`Westwood`].
+    /// Parameters of [`Westwood`]: `westwood:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
     }

@@ -8,8 +8,8 @@ use quiche::Connection;
 use quiche::harness::clock;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::AckPolicy;
-use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::driver::datagrams::{Datagram, Role};
+use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::payload::{Hash, Sink, Source, check};
 use windlass_stacks::sans_io;
 

@@ -3,13 +3,13 @@
 /// Type of a QUIC packet.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum PacketType {
-    /// Initial.
+    /// Initial (`RFC 9000 §17.2.2`).
     Initial,
-    /// Handshake.
+    /// Handshake (`RFC 9000 §17.2.4`).
     Handshake,
-    /// 0-RTT.
+    /// 0-RTT (`RFC 9000 §17.2.3`).
     ZeroRtt,
-    /// 1-RTT.
+    /// 1-RTT (`RFC 9000 §17.3.1`).
     #[default]
     OneRtt,
 }
@@ -96,23 +96,23 @@ impl LossTrigger {
 /// A frame in a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Frame<'a> {
-    /// PADDING.
+    /// PADDING (`RFC 9000 §19.1`).
     Padding {
         /// How many bytes of it.
         length: u64,
     },
-    /// PING.
+    /// PING (`RFC 9000 §19.2`).
     Ping,
-    /// ACK.
+    /// ACK (`RFC 9000 §19.3`).
     Ack(Ack<'a>),
-    /// CRYPTO.
+    /// CRYPTO (`RFC 9000 §19.6`).
     Crypto {
         /// Offset in the crypto stream, bytes.
         offset: u64,
         /// Bytes of CRYPTO data.
         length: u64,
     },
-    /// STREAM.
+    /// STREAM (`RFC 9000 §19.8`).
     Stream {
         /// Stream ID.
         id: u64,
@@ -123,12 +123,12 @@ pub enum Frame<'a> {
         /// Whether the stream ends with it.
         fin: bool,
     },
-    /// MAX_DATA.
+    /// MAX_DATA (`RFC 9000 §19.9`).
     MaxData {
         /// Bytes the peer may send on the connection.
         maximum: u64,
     },
-    /// MAX_STREAM_DATA.
+    /// MAX_STREAM_DATA (`RFC 9000 §19.10`).
     MaxStreamData {
         /// Stream ID.
         id: u64,
@@ -140,9 +140,9 @@ pub enum Frame<'a> {
         /// Bytes of the datagram.
         length: u64,
     },
-    /// HANDSHAKE_DONE.
+    /// HANDSHAKE_DONE (`RFC 9000 §19.20`).
     HandshakeDone,
-    /// RESET_STREAM.
+    /// RESET_STREAM (`RFC 9000 §19.4`).
     ResetStream {
         /// Stream ID.
         id: u64,
@@ -151,44 +151,44 @@ pub enum Frame<'a> {
         /// Final size of the stream, bytes.
         final_size: u64,
     },
-    /// STOP_SENDING.
+    /// STOP_SENDING (`RFC 9000 §19.5`).
     StopSending {
         /// Stream ID.
         id: u64,
         /// The application's error code.
         error_code: u64,
     },
-    /// MAX_STREAMS.
+    /// MAX_STREAMS (`RFC 9000 §19.11`).
     MaxStreams {
         /// Whether it counts bidirectional streams.
         bidirectional: bool,
         /// Streams the peer may open.
         maximum: u64,
     },
-    /// DATA_BLOCKED.
+    /// DATA_BLOCKED (`RFC 9000 §19.12`).
     DataBlocked {
         /// Bytes the sender may send on the connection.
         limit: u64,
     },
-    /// STREAM_DATA_BLOCKED.
+    /// STREAM_DATA_BLOCKED (`RFC 9000 §19.13`).
     StreamDataBlocked {
         /// Stream ID.
         id: u64,
         /// Bytes the sender may send on it.
         limit: u64,
     },
-    /// STREAMS_BLOCKED.
+    /// STREAMS_BLOCKED (`RFC 9000 §19.14`).
     StreamsBlocked {
         /// Whether it is about bidirectional streams.
         bidirectional: bool,
         /// Streams the sender may open.
         limit: u64,
     },
-    /// PATH_CHALLENGE.
+    /// PATH_CHALLENGE (`RFC 9000 §19.17`).
     PathChallenge,
-    /// PATH_RESPONSE.
+    /// PATH_RESPONSE (`RFC 9000 §19.18`).
     PathResponse,
-    /// CONNECTION_CLOSE.
+    /// CONNECTION_CLOSE (`RFC 9000 §19.19`).
     ConnectionClose,
 }
 

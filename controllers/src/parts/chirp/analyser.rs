@@ -20,11 +20,11 @@ choice! {
 choice! {
     /// What tells that a probe met congestion (`spec: arumaithurai §3.7 R2`, A16).
     pub enum Source {
-        /// Its CE mark.
+        /// A CE mark on the probe.
         Ce = "ce",
         /// A delay above that of every probe before it.
         Delay = "delay",
-        /// Either.
+        /// A CE mark or a rise of its delay, whichever comes first.
         Both = "both",
     }
 }
@@ -32,7 +32,7 @@ choice! {
 /// How a train of marked probes is read.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Reading {
-    /// Which probe counts.
+    /// Which probe counts as the turn.
     pub turn: Turn,
     /// What tells that a probe met congestion.
     pub source: Source,

@@ -97,7 +97,7 @@ pub struct Measured {
 pub enum Figure {
     /// Curves of one kind over time, of every cell or of those whose settings agree.
     Curves {
-        /// Title of the figure.
+        /// Title above the figure.
         title: &'static str,
         /// The kind of curve, as in [`Curve::kind`].
         kind: &'static str,
@@ -108,7 +108,7 @@ pub enum Figure {
     },
     /// Quantities side by side for each value of a setting; of cells that agree in it the first.
     Bars {
-        /// Title of the figure.
+        /// Title above the figure.
         title: &'static str,
         /// The setting whose values get a group of bars each.
         of: &'static str,
@@ -119,7 +119,7 @@ pub enum Figure {
     },
     /// A quantity over a setting that is a number.
     Across {
-        /// Title of the figure.
+        /// Title above the figure.
         title: &'static str,
         /// The setting on the horizontal axis.
         x: &'static str,

@@ -4,22 +4,11 @@
 
 use std::path::Path;
 
-use windlass_qlog::Profile;
-use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{LogDetail, LogSettings, Logs};
-use windlass_stacks::testkit::twice;
+use windlass_stacks::testkit::{busy_link, record_steps, twice};
 
 use crate::quiche;
 
-const SCENARIO: &str = "
-duration_s = 5
-seed = 9
-[dumbbell]
-rate_mbps = 10
-rtt_ms = 40
-buffer_packets = 30
-loss_percent = 0.5
-queue = { kind = \"red\", min_th_packets = 5, max_th_packets = 15 }
+const FLOWS: &str = "
 [[flow]]
 controller = \"cubic\"
 ecn = true
@@ -35,10 +24,6 @@ start_s = 1
 controller = \"native:bbr2\"
 ack = \"delayed\"
 start_s = 2
-[[traffic]]
-kind = \"pareto-on-off\"
-rate_mbps = 5
-mean_rate_mbps = 1
 ";
 
 #[test]
@@ -49,11 +34,7 @@ fn two_processes_come_to_the_same() {
 }
 
 fn run(directory: &Path) {
-    let stack = quiche();
-    let scenario = Scenario::read("repeats", SCENARIO, None).unwrap();
-    let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
-    let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();
-    let outcome = stack.run(&scenario, Some(&mut logs), &|_| false).unwrap();
+    let outcome = record_steps(quiche(), &busy_link(FLOWS), directory);
     for flow in &outcome.flows[..4] {
         assert!(flow.goodput_mbps > 0.2 && flow.packets_lost > 0 && flow.sha256.is_some(), "{flow:?}");
         assert!(flow.rtt_mean_ms.is_some_and(|rtt| rtt > 40.0) && flow.cwnd_mean_packets > 2.0, "{flow:?}");

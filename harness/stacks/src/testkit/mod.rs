@@ -8,4 +8,4 @@ mod twice;
 pub use fixed_window::fixed_windows;
 pub use logs::Logs;
 pub use matrix::matrix;
-pub use twice::twice;
+pub use twice::{busy_link, record_steps, twice};

@@ -1,7 +1,13 @@
-//! What two processes do alike, each with its own keys, addresses and hash seeds.
+//! Two processes, each with its own keys, addresses and hash seeds, write the same.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+use windlass_qlog::Profile;
+use windlass_simulator::outcome::Outcome;
+use windlass_simulator::scenario::Scenario;
+
+use crate::stack::{LogDetail, LogSettings, Logs, Runner};
 
 /// Names the directory a child writes to.
 const CHILD: &str = "WINDLASS_TEST_TWICE";
@@ -26,4 +32,32 @@ pub fn twice<'a>(test: &str, write: impl FnOnce(&Path), files: impl IntoIterator
         assert!(one.len() > least, "{file}: {} bytes", one.len());
         assert!(one == other, "{file} differs");
     }
+}
+
+/// A scenario of `flows` (as TOML) on a link with random losses, marks and cross traffic: 10 Mbit/s, 40 ms, 5 s.
+#[must_use]
+pub fn busy_link(flows: &str) -> String {
+    format!(
+        "duration_s = 5
+seed = 9
+[dumbbell]
+rate_mbps = 10
+rtt_ms = 40
+buffer_packets = 30
+loss_percent = 0.5
+queue = {{ kind = \"red\", min_th_packets = 5, max_th_packets = 15 }}
+[[traffic]]
+kind = \"pareto-on-off\"
+rate_mbps = 5
+mean_rate_mbps = 1
+{flows}"
+    )
+}
+
+/// Runs the scenario `text` on `stack` and records every step into `directory`, as `repeats/own@STACK/FLOW.sqlog`.
+pub fn record_steps(stack: Runner, text: &str, directory: &Path) -> Outcome {
+    let scenario = Scenario::read("repeats", text, None).unwrap();
+    let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
+    let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();
+    stack.run(&scenario, Some(&mut logs), &|_| false).unwrap()
 }

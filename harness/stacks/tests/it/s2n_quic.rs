@@ -13,15 +13,17 @@ use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::s2n::S2nQuic;
 use windlass_stacks::stack::Stack;
-use windlass_stacks::testkit::Logs;
-use windlass_stacks::testkit::twice;
+use windlass_stacks::testkit::{Logs, busy_link, twice};
 
 /// 10 Mbit/s, 40 ms, room for a BDP.
 const LINK: &str = "[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n";
 
 fn scenario(duration: f64, link: &str, flows: &str) -> Scenario {
-    let text = format!("duration_s = {duration}\nseed = 9\n{link}\n{flows}");
-    Scenario::read("test", &text, None).unwrap_or_else(|error| panic!("{error}"))
+    read(&format!("duration_s = {duration}\nseed = 9\n{link}\n{flows}"))
+}
+
+fn read(text: &str) -> Scenario {
+    Scenario::read("test", text, None).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn run_one(scenario: &Scenario) -> FlowOutcome {
@@ -45,13 +47,7 @@ fn named(log: &[u8], name: &str) -> Vec<Value> {
     events.filter(|event| event["name"] == name).collect()
 }
 
-const SHARED: &str = "
-[dumbbell]
-rate_mbps = 10
-rtt_ms = 40
-buffer_packets = 30
-loss_percent = 0.5
-queue = { kind = \"red\", min_th_packets = 5, max_th_packets = 15 }
+const FLOWS: &str = "
 [[flow]]
 name = \"a\"
 controller = \"cubic\"
@@ -67,17 +63,13 @@ controller = \"tcp-p\"
 group = \"g\"
 start_s = 1
 stop_s = 4
-[[traffic]]
-kind = \"pareto-on-off\"
-rate_mbps = 5
-mean_rate_mbps = 1
 ";
 
 #[test]
 fn two_processes_write_the_same_logs() {
     let _machine = crate::shared();
     let write = |directory: &Path| {
-        let (outcome, logs) = logged(&scenario(5.0, "", SHARED));
+        let (outcome, logs) = logged(&read(&busy_link(FLOWS)));
         let first = &outcome.flows[0];
         assert!(first.packets_marked > 0 && first.packets_lost > 0, "{first:?}");
         std::fs::write(directory.join("logs"), logs.concat()).unwrap();

@@ -3,20 +3,10 @@
 
 use std::path::Path;
 
-use windlass_qlog::Profile;
-use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{LogDetail, LogSettings, Logs, Runner};
-use windlass_stacks::testkit::twice;
+use windlass_stacks::stack::Runner;
+use windlass_stacks::testkit::{busy_link, record_steps, twice};
 
-const SCENARIO: &str = "
-duration_s = 5
-seed = 9
-[dumbbell]
-rate_mbps = 10
-rtt_ms = 40
-buffer_packets = 30
-loss_percent = 0.5
-queue = { kind = \"red\", min_th_packets = 5, max_th_packets = 15 }
+const FLOWS: &str = "
 [[flow]]
 controller = \"cubic\"
 ecn = true
@@ -26,10 +16,6 @@ controller = \"native:cubic\"
 ecn = true
 ack = \"delayed\"
 start_s = 1
-[[traffic]]
-kind = \"pareto-on-off\"
-rate_mbps = 5
-mean_rate_mbps = 1
 ";
 
 #[test]
@@ -50,11 +36,8 @@ fn flows(stack: Runner) -> &'static [&'static str] {
 
 fn write_logs(directory: &Path) {
     for &stack in Runner::builtin() {
-        let text = if stack.natives().is_empty() { SCENARIO.replace("native:", "") } else { SCENARIO.to_owned() };
-        let scenario = Scenario::read("repeats", &text, None).unwrap();
-        let settings = LogSettings { detail: LogDetail::Steps, profile: Profile::Ietf };
-        let mut logs = Logs::create(settings, directory, "repeats", "", stack.name()).unwrap();
-        let outcome = stack.run(&scenario, Some(&mut logs), &|_| false).unwrap();
+        let flows = if stack.natives().is_empty() { FLOWS.replace("native:", "") } else { FLOWS.to_owned() };
+        let outcome = record_steps(stack, &busy_link(&flows), directory);
         assert!(outcome.flows[0].packets_marked > 0 && outcome.flows[0].packets_lost > 0);
     }
 }

@@ -26,7 +26,7 @@ pub(super) struct Lint {
 enum Against {
     /// The IETF drafts
     Ietf,
-    /// What qvis needs
+    /// Version 0.3 as qvis needs it
     Qvis,
 }
 

@@ -14,7 +14,7 @@ use crate::cli::CliError;
 /// What a file is compressed with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
 pub(super) enum Compression {
-    /// As it is
+    /// Uncompressed
     #[default]
     None,
     /// gzip
