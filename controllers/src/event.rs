@@ -103,7 +103,7 @@ impl Event {
         }
     }
 
-    /// Bytes in flight after the event, where it tells.
+    /// Bytes in flight after the event; `None` where it does not say.
     #[must_use]
     #[inline]
     pub fn in_flight(&self) -> Option<u64> {
@@ -117,7 +117,7 @@ impl Event {
     }
 
     /// Bytes in flight when the event came, what it acknowledges or loses included,
-    /// where it tells: TCP's flight size (`RFC 5681 §2`).
+    /// `None` where it does not say: TCP's flight size (`RFC 5681 §2`).
     #[must_use]
     #[inline]
     pub fn flight(&self) -> Option<u64> {
@@ -137,7 +137,7 @@ pub struct PacketSent {
     /// Bytes it adds to those in flight.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub bytes: u64,
-    /// Its packet number, where the stack tells.
+    /// Its packet number, where the stack reports it.
     #[cfg_attr(
         feature = "serde",
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
@@ -257,13 +257,13 @@ pub struct PacketsAcked {
     pub fresh_bytes: u64,
     /// When the newest of them was sent.
     pub newest_sent_at: Time,
-    /// The largest packet number among them, where the stack tells.
+    /// The largest packet number among them, where the stack reports it.
     #[cfg_attr(
         feature = "serde",
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
     )]
     pub newest_pn: Option<u64>,
-    /// Bytes in flight just after the newest of them was sent, where the stack tells.
+    /// Bytes in flight just after the newest of them was sent, where the stack reports it.
     #[cfg_attr(
         feature = "serde",
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
@@ -442,11 +442,11 @@ impl Queueing {
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct EcnCe {
-    /// How many packets; 1 where the stack only tells that there were some.
+    /// How many packets; 1 where the stack reports only that there were some.
     pub packets: u32,
     /// Send time of the newest packet acknowledged by the frame.
     pub newest_sent_at: Time,
-    /// Largest packet number acknowledged by the frame, where the stack tells.
+    /// Largest packet number acknowledged by the frame, where the stack reports it.
     #[cfg_attr(
         feature = "serde",
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")
@@ -497,7 +497,7 @@ pub struct PacketsLost {
     pub packets: u32,
     /// When the newest of them was sent.
     pub newest_sent_at: Time,
-    /// The largest packet number among them, where the stack tells.
+    /// The largest packet number among them, where the stack reports it.
     #[cfg_attr(
         feature = "serde",
         serde(with = "crate::exact::optional_unsigned", default, skip_serializing_if = "Option::is_none")

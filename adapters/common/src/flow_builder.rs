@@ -21,7 +21,7 @@ pub struct Choice<C> {
     pub text: Arc<str>,
 }
 
-/// A flow about to start, for whoever records it or puts it into a group.
+/// A flow about to start, for recorders and groups.
 #[derive(Clone, Copy, Debug)]
 pub struct NewFlow<'a, C: ConfiguredController> {
     /// Address and name of the peer the flow sends to.

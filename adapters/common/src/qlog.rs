@@ -116,21 +116,21 @@ impl<W: Write> QlogRecorder<W> {
         recorder
     }
 
-    /// Leaves it to whoever writes packets to the trace to write which were lost.
+    /// Leaves `packet_lost` to the writer of the packets.
     #[must_use]
     pub fn without_packet_lost(mut self) -> Self {
         self.omitted.packets = true;
         self
     }
 
-    /// Leaves it to somebody else to write changes of the datagram size.
+    /// Leaves `mtu_updated` to another writer of the trace.
     #[must_use]
     pub fn without_mtu_updated(mut self) -> Self {
         self.omitted.mtu = true;
         self
     }
 
-    /// The trace, for whoever writes packets to it.
+    /// The trace, for another writer.
     #[must_use]
     pub fn trace(&self) -> SharedTrace<W> {
         self.trace.clone()

@@ -40,7 +40,7 @@ parameters! {
         max_ack_delay: f64 = 25.0, in 0.0, 10_000.0, unit "ms", source "RFC 9000 §18.2; spec: arumaithurai A17";
         /// Which probe of a train counts as the first that met congestion.
         estimator: Turn = Turn::FirstMark, source "spec: arumaithurai A3";
-        /// What tells that a probe met congestion.
+        /// What shows that a probe met congestion.
         signal_source: Source = Source::Ce, source "spec: arumaithurai A16";
         /// How much longer than every delay before it a probe's delay has to be.
         delay_margin: f64 = 100.0, in 0.0, 1e6, unit "µs", source "spec: arumaithurai §3.7 R2";

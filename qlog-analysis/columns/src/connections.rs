@@ -46,7 +46,7 @@ pub(crate) static SCHEMA: LazyLock<SchemaRef> = LazyLock::new(|| {
 });
 
 /// A record batch of connections, each with the file it comes from; the columns are those of
-/// [`Table::Connections`](crate::Table::Connections), in the units `docs/metrics.md` tells.
+/// [`Table::Connections`](crate::Table::Connections), in the units of `docs/metrics.md`.
 ///
 /// # Errors
 /// If the columns do not fit together.

@@ -21,7 +21,7 @@ use windlass_qlog_analysis::read::{Options, ReadError, Summary, read};
 
 use crate::{Error, Labels, Table, Tables, connections};
 
-/// What tells a dataset from other directories.
+/// The file that marks a directory as a dataset.
 pub(crate) const MARKER: &str = "windlass-dataset.json";
 const MARKER_TEXT: &str = "{\"schema\":\"windlass-traces/1\"}\n";
 const STAGING: &str = ".windlass-";

@@ -2,13 +2,13 @@
 
 use windlass_qlog_analysis::metrics::Measured;
 
-/// What stands for a label that no trace tells.
+/// What stands for an unknown label.
 pub const UNKNOWN: &str = "unknown";
 
 /// The columns a dataset is partitioned by, outermost first.
 pub const PARTITIONS: [&str; 3] = ["controller", "stack", "scenario"];
 
-/// What connections are told apart by.
+/// The labels of a connection.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Labels {
     /// The congestion controller, as a user types it.
@@ -20,7 +20,7 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// What a trace tells of a connection.
+    /// The labels a trace gives a connection.
     #[must_use]
     pub fn of(measured: &Measured) -> Labels {
         let recorded = measured.trace.recorded();

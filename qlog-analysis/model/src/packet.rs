@@ -195,12 +195,12 @@ pub enum Frame<'a> {
 /// An ACK frame (`RFC 9000 §19.3`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ack<'a> {
-    /// How long the receiver says it held the ACK, ns, where the stack tells.
+    /// How long the receiver says it held the ACK, ns, where the stack reports it.
     pub delay_ns: Option<u64>,
     /// Packet numbers acknowledged: lowest and highest of each range, both included,
     /// in any order.
     pub ranges: &'a [(u64, u64)],
-    /// Packets received so far by ECN codepoint, if the frame tells.
+    /// Packets received so far by ECN codepoint, if the frame has them.
     pub ecn: Option<EcnCounts>,
 }
 

@@ -24,7 +24,7 @@ pub struct Record<'a> {
     pub oversize: bool,
 }
 
-/// How records are told apart.
+/// How records are separated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Framing {
     /// JSON text sequences (`RFC 7464`): a separator before each record.

@@ -18,7 +18,7 @@ choice! {
 }
 
 choice! {
-    /// What tells that a probe met congestion (`spec: arumaithurai §3.7 R2`, A16).
+    /// What shows that a probe met congestion (`spec: arumaithurai §3.7 R2`, A16).
     pub enum Source {
         /// A CE mark on the probe.
         Ce = "ce",
@@ -34,7 +34,7 @@ choice! {
 pub struct Reading {
     /// Which probe counts as the turn.
     pub turn: Turn,
-    /// What tells that a probe met congestion.
+    /// What shows that a probe met congestion.
     pub source: Source,
     /// How much longer than the longest delay so far a delay has to be, nanoseconds.
     pub margin: i64,

@@ -212,7 +212,7 @@ fn members_come_and_go() {
     assert_eq!(group.members[1].scaled_by_other, None);
 }
 
-/// Whatever a seat held, who takes it brings the own window.
+/// A new member brings its own window, whatever the entry held before.
 #[test]
 fn joining_fills_the_entry() {
     let mut group = group(1, &[40.0, 40.0]);

@@ -160,7 +160,7 @@ impl Meter {
         self.cwnd as f64 / self.packet_bytes
     }
 
-    /// A controller heard of `event` and decided `decision`, after `before`.
+    /// A controller got `event` and decided `decision`, after `before`.
     pub fn on_event(&mut self, event: &Event, decision: &Decision, before: &Decision) {
         if let Some(rtt) = event.rtt() {
             self.rtt.add(rtt.latest.0);

@@ -7,7 +7,7 @@ pub struct Builtin {
     pub name: &'static str,
     /// Its file, word for word.
     pub text: &'static str,
-    /// Whether `windlass evaluate` runs it unless told otherwise.
+    /// Whether `windlass evaluate` runs it by default.
     pub evaluated: bool,
 }
 

@@ -234,7 +234,7 @@ impl<'t> Section<'t> {
         out
     }
 
-    /// Adds a problem for every key nobody asked for.
+    /// Adds a problem for every unknown key.
     pub fn finish(&self) {
         let asked = self.asked.borrow();
         self.problems.borrow_mut().asked.extend(asked.iter().copied());

@@ -427,7 +427,7 @@ impl Plan {
                 section.problem(&name.span, "whose?", format!("no flow is in the group {:?}", name.value), help);
             }
             Some((controller, control)) if !control.algorithm().is_some_and(|own| set_weight(&mut own.group(), 1)) => {
-                let message = format!("{}: {controller} knows no strength of a group", section.name);
+                let message = format!("{}: {controller} has no group weight", section.name);
                 section.problem(&name.span, "cannot change", message, Some("tcp-p does".to_owned()));
             }
             Some(_) => {}

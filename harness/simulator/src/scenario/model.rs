@@ -61,7 +61,7 @@ pub struct FlowSpec {
     pub stop: Time,
     /// Flows of one group see each other's windows.
     pub group: Option<String>,
-    /// From when on its receiver is gone without a word: it neither hears nor sends.
+    /// From when on its receiver is gone without a close: it neither receives nor sends.
     pub vanishes: Option<Time>,
     /// How long the sender of a flow that [vanishes](Self::vanishes) waits for a sign of life
     /// before it gives up (`RFC 9000 §10.1`).

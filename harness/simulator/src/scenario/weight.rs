@@ -14,7 +14,7 @@ pub struct WeightChange {
     pub k: u32,
 }
 
-/// Sets the strength of a group; `false` if its controller knows none.
+/// Sets the weight of a group; `false` if its controller knows none.
 pub fn set_weight(group: &mut AnyGroup, k: u32) -> bool {
     match group {
         AnyGroup::TcpP(shared) => {
@@ -52,7 +52,7 @@ impl<E: ConfiguredController> WeightChanges<E> {
         self.changes.iter().map(|change| change.at).find(|at| *at > now).map_or(u64::MAX, |at| at.0)
     }
 
-    /// Gives every group the strength it has at `now`. A group that has no members has no
+    /// Gives every group the weight it has at `now`. A group that has no members has no
     /// facts to change, so this is done again when a flow joins.
     pub fn apply(&self, now: Time, groups: &Groups<E, String>) {
         for change in self.changes.iter().take_while(|change| change.at <= now) {

@@ -82,7 +82,7 @@ impl<E: ConfiguredController> FlowRun<E> {
         }
     }
 
-    /// What its controller is told of its path when it starts.
+    /// The path its controller starts with.
     pub fn path(&self) -> Path {
         Path::new(self.start, self.spec.packet_bytes, self.seed)
     }

@@ -61,7 +61,7 @@ pub struct LossSeen {
 /// the controller's side is for a [`Recorder`](windlass_adapter::Recorder). A flow nobody
 /// watches pays nothing.
 pub trait FlowObserver {
-    /// A data packet leaves. Probes of trains are not told of.
+    /// A data packet leaves. Probes of trains are not reported.
     fn sent(&mut self, now: Time, packet: &PacketSeen);
     /// An ACK arrives that acknowledges something new.
     fn acked(&mut self, now: Time, ack: &AckSeen<'_>);

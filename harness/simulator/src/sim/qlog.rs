@@ -49,7 +49,7 @@ impl<E: ConfiguredController> Simulation<E> {
     }
 }
 
-/// Writes what a flow sends and hears.
+/// Writes the packets a flow sends and receives.
 struct QlogObserver<W: Write> {
     trace: SharedTrace<W>,
     /// The recorder does not write losses of a single packet.

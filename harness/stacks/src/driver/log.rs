@@ -113,7 +113,7 @@ pub enum RunError {
     /// Keys or certificates could not be made.
     #[error("cannot set up TLS: {0}")]
     Tls(String),
-    /// A flow came to an end nobody asked for.
+    /// A flow ended before its time.
     #[error("flow {flow:?} failed {at_s:.6} s into the run: {reason}")]
     Flow {
         /// Name of the flow.
@@ -123,7 +123,7 @@ pub enum RunError {
         /// The reason the stack gives.
         reason: String,
     },
-    /// It was told to stop.
+    /// `stop` asked for it.
     #[error("stopped")]
     Stopped,
     /// A log could not be written.

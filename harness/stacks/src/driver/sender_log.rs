@@ -23,7 +23,7 @@ pub type Output = Box<dyn Write + Send>;
 
 /// The sending end of one flow: its numbers and its log.
 pub struct SenderLog {
-    /// The time of what is heard next.
+    /// Time of the next event.
     pub now: Time,
     /// RTT samples, window over time, congestion events.
     pub meter: Meter,

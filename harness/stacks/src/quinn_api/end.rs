@@ -73,7 +73,7 @@ impl<S: QuinnApi> End<S> {
         }
     }
 
-    /// The next thing the connection has to tell the application.
+    /// The next event for the application.
     pub fn poll(&mut self) -> Option<ConnectionEvent> {
         S::poll(&mut self.connection.as_mut()?.1)
     }

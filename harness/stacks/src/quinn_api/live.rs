@@ -16,10 +16,10 @@ use crate::wire::{self, Ends, Program, Report};
 use crate::{FlowLog, OpenLog, RunError};
 
 /// Runs a scenario over UDP sockets. `log` says where the log of each flow goes, if anywhere.
-/// `stop` is told now and then how far the run is, and says whether to give up.
+/// `stop` is called now and then with the time reached, and returns whether to stop.
 ///
 /// # Errors
-/// The stack cannot run a flow, a flow failed, or it was told to stop.
+/// The stack cannot run a flow, a flow failed, or it was stopped.
 pub fn run_live<S: QuinnApi>(
     scenario: &Scenario,
     log: &mut OpenLog<'_>,

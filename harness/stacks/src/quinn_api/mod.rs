@@ -135,7 +135,7 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// Runs the connection's timers that are due.
     fn handle_timeout(connection: &mut Self::Connection, now: Instant);
 
-    /// The next thing the connection has to tell the application.
+    /// The next event for the application.
     fn poll(connection: &mut Self::Connection) -> Option<ConnectionEvent>;
 
     /// Closes the connection with error code 0.
@@ -241,7 +241,7 @@ impl<Q: QuinnApi> Stack for Q {
     }
 }
 
-/// What a connection tells the application.
+/// Events of a connection for the application.
 pub enum ConnectionEvent {
     /// The connection was lost.
     Lost {

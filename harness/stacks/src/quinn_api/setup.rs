@@ -30,7 +30,7 @@ impl<S: QuinnApi> Driver<S> {
     /// Runs a scenario in virtual time.
     ///
     /// # Errors
-    /// The stack cannot run a flow, a flow failed, or it was told to stop.
+    /// The stack cannot run a flow, a flow failed, or it was stopped.
     pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
         let driver = Driver::<S> { tls: S::tls().map_err(RunError::Tls)? };
         crate::sans_io::run(&driver, scenario, log, stop)
@@ -118,7 +118,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
         })
     }
 
-    /// What the flow's controller decides before it has heard of anything.
+    /// What the flow's controller decides before its first event.
     pub fn first_decision(&self, spec: &FlowSpec, payload: u16) -> Result<Decision, RunError> {
         let path = Path::new(Time::ZERO, spec.packet_bytes, 0);
         match &spec.control {

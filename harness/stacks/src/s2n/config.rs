@@ -49,7 +49,7 @@ impl Choice {
     }
 }
 
-/// What the flow's controller decides before it has heard of anything; another than ours
+/// What the flow's controller decides before its first event; another than ours
 /// tells its window when it has one.
 pub fn first_decision(spec: &FlowSpec) -> Decision {
     let path = Path::new(Time::ZERO, spec.packet_bytes, 0);

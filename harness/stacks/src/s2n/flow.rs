@@ -111,7 +111,7 @@ impl Flow {
         }
     }
 
-    /// One of our controllers heard something and decided.
+    /// One of our controllers got an event and decided.
     pub fn on_event(&mut self, event: &Event, decision: &Decision) {
         if self.over.is_none() {
             self.meter.on_event(event, decision, &self.decision);

@@ -32,10 +32,10 @@ use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::{FlowSpec, Scenario};
 
 /// Runs a scenario on real sockets. `log` says where the log of each flow goes, if anywhere.
-/// `stop` is told now and then how far the run is, and says whether to give up.
+/// `stop` is called now and then with the time reached, and returns whether to stop.
 ///
 /// # Errors
-/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+/// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let identity = identity().map_err(RunError::Tls)?;
     wire::run(scenario, log, stop, |clock| Ok(Live { scenario, identity, clock, groups: Groups::default() }))

@@ -103,7 +103,7 @@ impl Subscriber for PacketCounter {
     }
 }
 
-/// Measures what one of our controllers hears and decides.
+/// Measures the events and decisions of one of our controllers.
 pub struct FlowRecorder(pub Shared);
 
 impl Recorder for FlowRecorder {

@@ -31,10 +31,10 @@ use windlass_simulator::scenario::{FlowSet, FlowSpec, Scenario};
 const STRIDE: Span = Span::from_millis(50);
 
 /// Runs a scenario from beginning to end. `log` says where the log of each flow goes, if
-/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
+/// anywhere. `stop` is called now and then with the time reached, and returns whether to stop.
 ///
 /// # Errors
-/// s2n-quic cannot run a flow, a flow failed, or it was told to stop.
+/// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = scenario.end();
     let identity = identity().map_err(RunError::Tls)?;

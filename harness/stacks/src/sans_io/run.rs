@@ -15,10 +15,10 @@ use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::{FlowSet, Scenario, StartSchedule, WeightChanges, set_weight};
 
 /// Runs a scenario with `driven` at both ends of every flow, from beginning to end. `log` says where the log of each flow goes, if
-/// anywhere. `stop` is told now and then how far the run is, and says whether to give up.
+/// anywhere. `stop` is called now and then with the time reached, and returns whether to stop.
 ///
 /// # Errors
-/// The stack cannot run a flow, a flow failed, or it was told to stop.
+/// The stack cannot run a flow, a flow failed, or it was stopped.
 pub fn run<S: SansIo>(
     driven: &S,
     scenario: &Scenario,

@@ -49,7 +49,7 @@ pub trait Stack: Sync {
     /// now and then how far the run is, and says whether to give up.
     ///
     /// # Errors
-    /// It has no virtual time, cannot run a flow, a flow failed, a log could not be written, or it was told to stop.
+    /// It has no virtual time, cannot run a flow, a flow failed, a log could not be written, or it was stopped.
     fn run(
         &self,
         scenario: &Scenario,

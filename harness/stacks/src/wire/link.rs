@@ -127,7 +127,7 @@ impl<'a> Link<'a> {
         self.front.address()
     }
 
-    /// Carries datagrams until the scenario's end, or until told to `stop`.
+    /// Carries datagrams until the scenario's end, or until `stop` asks for its end.
     pub fn run(mut self, stop: &dyn Fn(Time) -> bool) -> Carried {
         let end = self.scenario.end();
         let mut inbox = Inbox::default();

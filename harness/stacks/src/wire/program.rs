@@ -38,7 +38,7 @@ pub struct Ends<S, R> {
     pub sender: S,
     /// The end that receives.
     pub receiver: R,
-    /// What the sender's controller hears and decides.
+    /// Events and decisions of the sender's controller.
     pub sender_log: Arc<Mutex<SenderLog>>,
     /// The qlog trace of the flow; `None` if nothing is logged.
     pub trace: Option<SharedTrace<Output>>,

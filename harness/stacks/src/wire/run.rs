@@ -40,7 +40,7 @@ pub struct Report {
 /// is, which says whether to give up.
 ///
 /// # Errors
-/// The stack cannot run a flow, a flow failed, or it was told to stop.
+/// The stack cannot run a flow, a flow failed, or it was stopped.
 pub fn run<P: Program>(
     scenario: &Scenario,
     log: &mut OpenLog<'_>,

@@ -85,7 +85,7 @@ impl Open {
         true
     }
 
-    /// To be told when something waits.
+    /// Notified when something waits.
     pub fn interest(&self) -> PollFd<'_> {
         PollFd::new(&self.socket, PollFlags::IN)
     }
@@ -98,7 +98,7 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// `socket`, to talk to `peer` and to hear nobody else.
+    /// `socket`, connected to `peer`, so that it receives from `peer` only.
     ///
     /// # Errors
     /// It cannot be set up.
@@ -120,7 +120,7 @@ impl Socket {
         })
     }
 
-    /// To be told when something waits.
+    /// Notified when something waits.
     pub fn interest(&self) -> PollFd<'_> {
         self.open.interest()
     }

@@ -8,7 +8,7 @@ const REMEMBERED: usize = 1 << 20;
 /// Packets sent in a trace and what became of them.
 #[derive(Debug, Default)]
 pub(super) struct Flight {
-    /// Packets sent that told their length.
+    /// Packets sent whose length is logged.
     pub sent: u64,
     /// Numbers in acknowledged ranges, each as often as it is named.
     pub acknowledged: u64,

@@ -419,11 +419,7 @@ fn mistakes_of_queues_and_ways_are_named_too() {
             "direction = \"back\"\n",
             "8:1: flow \"flow1\" goes back, where nothing queues (add [dumbbell.back], with rate_mbps or whatever else its way back has)",
         ),
-        (
-            "",
-            "group = \"g\"\n[[group]]\nname = \"g\"\n",
-            "12:8: group \"g\": reno knows no strength of a group (tcp-p does)",
-        ),
+        ("", "group = \"g\"\n[[group]]\nname = \"g\"\n", "12:8: group \"g\": reno has no group weight (tcp-p does)"),
         (
             "",
             "group = \"good\"\n[[group]]\nname = \"goood\"\nchange = [{ at_s = 1 }]\n",

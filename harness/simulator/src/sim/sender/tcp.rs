@@ -158,7 +158,7 @@ impl<E: ConfiguredController> Sender<E> {
         }
     }
 
-    /// The controller hears of a loss, and the window is held open for what duplicate ACKs
+    /// The controller gets a loss, and the window is held open for what duplicate ACKs
     /// say has left the network.
     fn judge(&mut self, tcp: &mut Tcp, now: u64, number: u64, packet: &Sent, late: bool, context: &mut Context<'_>) {
         context.meter.packets_lost += 1;
