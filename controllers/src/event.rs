@@ -116,8 +116,8 @@ impl Event {
         }
     }
 
-    /// Bytes in flight when the event came, what it acknowledges or loses included,
-    /// `None` where it does not say: TCP's flight size (`RFC 5681 §2`).
+    /// Bytes in flight before the event, what it acknowledges or loses included: TCP's flight
+    /// size (`RFC 5681 §2`). `None` where the event does not say.
     #[must_use]
     #[inline]
     pub fn flight(&self) -> Option<u64> {
