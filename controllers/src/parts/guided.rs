@@ -70,6 +70,7 @@ impl<P: Parameters + AsRef<Base> + DecreaseFactor> WindowScheme for AimdB<P> {
 
 /// How a scheme follows estimates.
 pub trait Steered {
+    /// Whether growth is linear again beyond the target ([`Params::cap_to_target`]).
     fn cap_to_target(&self) -> bool {
         true
     }

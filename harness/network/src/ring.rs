@@ -40,11 +40,13 @@ impl<T: Copy + Default> Ring<T> {
         self.next - self.first
     }
 
+    /// True if the ring holds no item.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.first == self.next
     }
 
+    /// Appends an item as the newest.
     #[inline]
     pub fn push(&mut self, item: T) {
         *self.add() = item;

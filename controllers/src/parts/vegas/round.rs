@@ -74,6 +74,7 @@ pub struct Mean {
 }
 
 impl Mean {
+    /// Adds a sample to the mean, nanoseconds.
     #[inline]
     pub fn add(&mut self, ns: i64) {
         self.sum = self.sum.saturating_add(ns);

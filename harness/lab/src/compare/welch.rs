@@ -7,6 +7,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub struct Sample {
     /// Number of values, 1 or more.
     pub count: usize,
+    /// Arithmetic mean of the values, in their unit.
     pub mean: f64,
     /// Their standard deviation, with n − 1; `None` of a single value.
     pub deviation: Option<f64>,

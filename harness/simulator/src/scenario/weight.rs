@@ -40,6 +40,7 @@ impl<E: ConfiguredController> WeightChanges<E> {
         WeightChanges { changes: changes.to_vec(), set }
     }
 
+    /// True if no group changes its weight.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()

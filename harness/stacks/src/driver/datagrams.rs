@@ -19,6 +19,7 @@ impl Role {
     /// Both, in the order of their numbers.
     pub const ALL: [Role; 2] = [Role::Sender, Role::Receiver];
 
+    /// The sender's is the receiver, and the other way round.
     pub const fn other(self) -> Role {
         match self {
             Role::Sender => Role::Receiver,
