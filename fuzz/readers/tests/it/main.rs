@@ -12,9 +12,11 @@ use windlass_lab::testkit::recorded_traces;
 pub struct Reader {
     /// What it is called; its seeds and findings stand in a directory of that name.
     pub name: &'static str,
+    /// Reads an input and must not panic.
     pub read: fn(&[u8]),
 }
 
+/// The readers, each with the folder of its corpus.
 pub const READERS: [Reader; 10] = [
     Reader { name: "contained", read: readers::contained },
     Reader { name: "sequence", read: readers::sequence },
