@@ -114,3 +114,31 @@ searched() {
     return "$status"
   fi
 }
+
+# beside_busy NAME COMMAND…: runs tests ten times beside four busy loops and adds a row to the file
+# named by WINDLASS_BUSY. Output of runs that failed is shown.
+beside_busy() {
+  local name=$1 runs="${WINDLASS_BUSY_RUNS:-10}" failed=0 loops=() log run
+  shift
+  step "$name, $runs times beside four busy loops"
+  # What is built is not measured.
+  "$@" --no-run
+  log=$(mktemp)
+  for run in 1 2 3 4; do
+    (while :; do :; done) &
+    loops+=($!)
+  done
+  # shellcheck disable=SC2064
+  trap "kill ${loops[*]} 2>/dev/null || true" EXIT
+  for ((run = 1; run <= runs; run++)); do
+    if ! tested "$@" >"$log" 2>&1; then
+      failed=$((failed + 1))
+      cat "$log"
+    fi
+  done
+  kill "${loops[@]}"
+  wait "${loops[@]}" 2>/dev/null || true
+  trap - EXIT
+  rm -f "$log"
+  printf '| %s | %d | %d |\n' "$name" "$runs" "$failed" >>"$WINDLASS_BUSY"
+}
