@@ -8,21 +8,21 @@ use windlass_controllers::{Algorithm, Event, EventKind, Path, Span, Time};
 const MS: u64 = 1_000_000;
 const MTU: u64 = 1200;
 
-/// One flow, told what its sender sees on a path of 100 ms.
-struct Told {
+/// One flow with the events of a sender on a path of 100 ms.
+struct OneFlow {
     flows: Flows<Algorithm>,
     delivered: u64,
 }
 
-impl Told {
-    fn new(name: &str) -> Told {
+impl OneFlow {
+    fn new(name: &str) -> OneFlow {
         let mut flows = Flows::new(Algorithm::named(name).unwrap());
         flows.join(&Path::new(Time::ZERO, MTU as u32, 1));
-        let mut told = Told { flows, delivered: 0 };
+        let mut flow = OneFlow { flows, delivered: 0 };
         for round in 1..=3 {
-            told.acked(round * 100);
+            flow.acked(round * 100);
         }
-        told
+        flow
     }
 
     fn cwnd(&self) -> u64 {
@@ -85,10 +85,10 @@ const LOSS_BASED: [&str; 12] = [
 #[test]
 fn a_response_to_a_loss_is_taken_back() {
     for name in LOSS_BASED {
-        let mut told = Told::new(name);
-        let before = told.cwnd();
-        assert!(told.lost(400) < before, "{name}");
-        assert_eq!(told.spurious(450, 400), before, "{name}");
+        let mut flow = OneFlow::new(name);
+        let before = flow.cwnd();
+        assert!(flow.lost(400) < before, "{name}");
+        assert_eq!(flow.spurious(450, 400), before, "{name}");
     }
 }
 
@@ -96,47 +96,47 @@ fn a_response_to_a_loss_is_taken_back() {
 #[test]
 fn a_response_to_a_mark_is_final() {
     for name in LOSS_BASED {
-        let mut told = Told::new(name);
-        let after = told.marked(400);
-        assert_eq!(told.spurious(450, 400), after, "{name}");
+        let mut flow = OneFlow::new(name);
+        let after = flow.marked(400);
+        assert_eq!(flow.spurious(450, 400), after, "{name}");
     }
 }
 
 #[test]
 fn a_mark_after_a_loss_makes_its_own_response_final_and_the_losss() {
     for name in LOSS_BASED {
-        let mut told = Told::new(name);
-        told.lost(400);
-        told.acked(550);
-        let after = told.marked(600);
-        assert_eq!(told.spurious(650, 400), after, "{name}");
+        let mut flow = OneFlow::new(name);
+        flow.lost(400);
+        flow.acked(550);
+        let after = flow.marked(600);
+        assert_eq!(flow.spurious(650, 400), after, "{name}");
     }
 }
 
 #[test]
 fn a_mark_in_the_frame_of_a_loss_makes_the_response_final() {
     for name in LOSS_BASED {
-        let mut told = Told::new(name);
-        told.marked(400);
-        let after = told.lost(400);
-        assert_eq!(told.spurious(450, 400), after, "{name}");
-        let mut told = Told::new(name);
-        told.lost(400);
-        let after = told.marked(400);
-        assert_eq!(told.spurious(450, 400), after, "{name}: the other way round");
+        let mut flow = OneFlow::new(name);
+        flow.marked(400);
+        let after = flow.lost(400);
+        assert_eq!(flow.spurious(450, 400), after, "{name}");
+        let mut flow = OneFlow::new(name);
+        flow.lost(400);
+        let after = flow.marked(400);
+        assert_eq!(flow.spurious(450, 400), after, "{name}: the other way round");
     }
 }
 
 #[test]
 fn the_losses_of_an_earlier_response_do_not_take_back_a_later_one() {
     for name in LOSS_BASED {
-        let mut told = Told::new(name);
-        told.lost(400);
-        let before = told.acked(550);
-        let after = told.lost(600);
+        let mut flow = OneFlow::new(name);
+        flow.lost(400);
+        let before = flow.acked(550);
+        let after = flow.lost(600);
         assert!(after < before, "{name}");
-        assert_eq!(told.spurious(640, 400), after, "{name}");
-        assert_eq!(told.spurious(650, 600), before, "{name}: the later one still can be");
+        assert_eq!(flow.spurious(640, 400), after, "{name}");
+        assert_eq!(flow.spurious(650, 600), before, "{name}: the later one still can be");
     }
 }
 
