@@ -42,9 +42,9 @@ mod path;
 
 pub use definition::Definition;
 pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
+pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
-pub use windlass_adapter;
 pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};
