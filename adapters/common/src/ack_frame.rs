@@ -116,8 +116,8 @@ impl LostPackets {
     /// Adds a packet of `bytes`, sent at `sent_at`.
     #[inline]
     pub fn add(&mut self, bytes: u64, sent_at: Time) {
-        self.packets += 1;
-        self.bytes += bytes;
+        self.packets = self.packets.saturating_add(1);
+        self.bytes = self.bytes.saturating_add(bytes);
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
     }
 }

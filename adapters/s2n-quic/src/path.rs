@@ -335,7 +335,8 @@ impl<C: ConfiguredController> Path<C> {
 
     #[inline]
     fn count_sent(&mut self, now: Time, bytes: u64) {
-        self.sending.sent += bytes;
+        // Packets go by differences of less than 4 GiB.
+        self.sending.sent = self.sending.sent.wrapping_add(bytes);
         self.sending.pacer.sent(now, bytes);
         self.sending.retransmit = false;
     }
@@ -396,7 +397,7 @@ impl<C: ConfiguredController> Path<C> {
         let in_flight_before = self.in_flight.bytes();
         let in_flight = in_flight_before.saturating_sub(bytes);
         self.in_flight.acknowledged(now, in_flight);
-        self.delivered += bytes;
+        self.delivered = self.delivered.saturating_add(bytes);
         let acked = self.frame.acked();
         acked.bytes = bytes;
         acked.packets = self.datagrams.count(bytes);

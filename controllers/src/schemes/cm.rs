@@ -46,6 +46,11 @@ fn share(params: &Params, pool: &Window, n: usize) -> f64 {
     if n > 1 { (pool.cwnd / n as f64).max(params.base.min_window) } else { pool.cwnd }
 }
 
+/// `packets` of the flow's own size, bytes.
+fn bytes(state: &State, packets: f64) -> u64 {
+    (packets * f64::from(state.mtu.clamp(1, 65_527))) as u64
+}
+
 /// Whether a sibling has anything in flight.
 fn is_busy(members: &[Member], me: usize) -> bool {
     members.iter().enumerate().any(|(i, member)| i != me && member.in_flight > 0)
@@ -124,12 +129,15 @@ impl Controller for Cm {
         let n = group.members.len();
         match group.members.get(group.me) {
             Some(member) if n > 1 => {
-                // The least share is so many datagrams of the flow's own size.
-                let least = (params.base.min_window * f64::from(state.mtu.min(65_527))) as u64;
-                let cwnd = pool.bytes(member.cwnd).max(least);
+                let cwnd = pool.bytes(member.cwnd).max(bytes(state, params.base.min_window));
                 Decision { cwnd, ssthresh: whole.ssthresh.map(|bytes| bytes / n as u64), ..whole }
             }
-            _ => whole,
+            // The window may be of a group whose datagrams were smaller; a flow alone is Reno's, whose
+            // smallest window is also that after a timeout.
+            _ => {
+                let least = params.base.min_window.min(params.base.timeout_window);
+                Decision { cwnd: whole.cwnd.max(bytes(state, least)), ..whole }
+            }
         }
     }
 

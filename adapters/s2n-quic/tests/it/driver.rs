@@ -5,39 +5,13 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use num_rational::Ratio;
-use s2n_quic::provider::congestion_controller::{
-    CongestionController, Publisher, RandomGenerator, RttEstimator, Timestamp,
-};
-use s2n_quic_core::event::builder::{BbrState, SlowStartExitCause};
+use s2n_quic::provider::congestion_controller::{CongestionController, RttEstimator, Timestamp};
 use s2n_quic_core::packet::number::PacketNumberSpace;
-use s2n_quic_core::recovery::bandwidth::{Bandwidth, RateSample};
 use s2n_quic_core::time::{Clock as _, clock::NoopClock};
+pub use windlass_adapter_testkit::calls::s2n_quic::{Deaf, Zeros};
 
 /// A datagram, bytes.
 pub const MTU: u16 = 1200;
-
-/// Hears what native controllers publish.
-pub struct Deaf;
-
-impl Publisher for Deaf {
-    fn on_slow_start_exited(&mut self, _: SlowStartExitCause, _: u32) {}
-    fn on_delivery_rate_sampled(&mut self, _: RateSample) {}
-    fn on_pacing_rate_updated(&mut self, _: Bandwidth, _: u32, _: Ratio<u64>) {}
-    fn on_bbr_state_changed(&mut self, _: BbrState) {}
-}
-
-/// Zeros: no controller under test needs more.
-pub struct Zeros;
-
-impl RandomGenerator for Zeros {
-    fn public_random_fill(&mut self, bytes: &mut [u8]) {
-        bytes.fill(0);
-    }
-    fn private_random_fill(&mut self, bytes: &mut [u8]) {
-        bytes.fill(0);
-    }
-}
 
 /// A packet in flight.
 #[derive(Clone, Copy)]

@@ -29,6 +29,18 @@ fn pool(group: &Group) -> f64 {
     group.shared.pool.unwrap().window.cwnd
 }
 
+/// A flow whose siblings are gone keeps a window of its own datagrams, whatever size the group's window
+/// is counted in (`RFC 9002 §7.2`).
+#[test]
+fn the_last_of_a_group_has_two_datagrams_of_its_own() {
+    let mut group = group(1, 2.0);
+    group.join(&Path { mtu: 9000, ..PATH });
+    group.leave(0, Time(1), true);
+    on(&mut group, 0, 2, EventKind::TimerExpired);
+    assert_eq!(pool(&group), 2.0);
+    assert_eq!(group.decide(0).cwnd, 18_000);
+}
+
 /// `spec: cho §9`: one window, one standard flow's growth and decrease.
 #[test]
 fn the_group_is_one_flow() {
