@@ -1,8 +1,17 @@
 //! The readers that live in the harness.
 
+use std::sync::OnceLock;
+
+use windlass::report::{comparison, figure, traces};
 use windlass_controllers::Algorithm;
+use windlass_lab::compare::{Member, compare, groups};
 use windlass_lab::replay::{ReplayError, identify, replay_controllers};
+use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::series::{Drawn, draw};
 use windlass_simulator::scenario::Scenario;
+
+/// Points of a line that are kept at most.
+const MOST_POINTS: usize = 1 << 12;
 
 /// Other controllers on a trace.
 pub fn replay(data: &[u8]) {
@@ -22,5 +31,54 @@ pub fn replay(data: &[u8]) {
 pub fn scenario(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         let _ = Scenario::read("fuzz", text, Some("reno"));
+    }
+}
+
+/// The connections of a trace over time, if it can be read.
+fn drawn(data: &[u8]) -> Vec<Drawn> {
+    let options = Options { jobs: 1, ..Options::default() };
+    draw(data, &options, MOST_POINTS).map(|(_, drawn)| drawn).unwrap_or_default()
+}
+
+/// Scripts that a page begins and ends. None may come from a trace.
+fn scripts(page: &str) -> (usize, usize) {
+    let page = page.to_ascii_lowercase();
+    (page.matches("<script").count(), page.matches("</script").count())
+}
+
+/// A trace as a report's page, and as figures.
+pub fn report(data: &[u8]) {
+    static WITHOUT: OnceLock<(usize, usize)> = OnceLock::new();
+    let all = drawn(data);
+    for drawn in &all {
+        let _ = figure::svg(&drawn.measured.trace.title, drawn);
+    }
+    let sections: Vec<_> = all.into_iter().map(|drawn| traces::Section::new("fuzz", drawn, 0)).collect();
+    let without = WITHOUT.get_or_init(|| scripts(&traces::page("fuzz", &[])));
+    let title: String = String::from_utf8_lossy(data).chars().take(100).collect();
+    let page = traces::page(&title, &sections);
+    assert_eq!(scripts(&page), *without, "a trace brings a script into the page");
+}
+
+/// Two traces compared, each connection a repetition of the controller it names.
+pub fn comparison(data: &[u8]) {
+    static WITHOUT: OnceLock<(usize, usize)> = OnceLock::new();
+    // Two whole traces, or two pieces of one.
+    let middle = data.windows(2).position(|pair| pair == b"\x1e\x1e").map_or(data.len() / 2, |at| at + 1);
+    let (one, other) = data.split_at(middle);
+    let all: Vec<Drawn> = [one, other, one].into_iter().flat_map(drawn).collect();
+    let member = |drawn: &Drawn| Member {
+        group: drawn.measured.measures.controller.clone().unwrap_or_default(),
+        file: drawn.measured.group.clone(),
+        measures: drawn.measured.measures.clone(),
+    };
+    let members: Vec<Member> = all.iter().map(member).collect();
+    let without = || scripts(&comparison::page("fuzz", "controller", &compare(&[], "", 0.95), &[]));
+    let without = WITHOUT.get_or_init(without);
+    for baseline in groups(&members) {
+        let compared = compare(&members, &baseline, 0.95);
+        let named = |drawn: &Drawn| (baseline.clone(), traces::Section::new("fuzz", drawn.clone(), 0));
+        let page = comparison::page(&baseline, "controller", &compared, &all.iter().map(named).collect::<Vec<_>>());
+        assert_eq!(scripts(&page), *without, "a trace brings a script into the page");
     }
 }

@@ -6,8 +6,11 @@
 
 use std::io::Read;
 
+use windlass_adapter::Frames;
 use windlass_adapter::config::Config;
 use windlass_adapter::replay::replay;
+use windlass_controllers::Algorithm;
+use windlass_qlog_analysis::convert::{ConvertError, Layout, Source, Target, convert as converted, count};
 use windlass_qlog_analysis::lint::{Profile, lint};
 use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::{Input, Options};
@@ -80,6 +83,55 @@ pub fn recorded(data: &[u8]) {
     let _ = replay(vec![data]);
     let (one, other) = data.split_at(data.len() / 2);
     let _ = replay(vec![one, other]);
+}
+
+/// A trace in every other form: it can be read again, and another conversion changes nothing.
+pub fn convert(data: &[u8]) {
+    let sources: [&dyn Source; 1] = [&Memory(data)];
+    let traces = count(&sources).unwrap_or(0);
+    for profile in [windlass_qlog::Profile::Ietf, windlass_qlog::Profile::Qvis] {
+        for layout in [Layout::Sequence, Layout::Contained] {
+            let only = (layout == Layout::Sequence).then_some(0);
+            let target = Target { profile, layout, only };
+            let mut once = Vec::new();
+            match converted(&sources, target, &mut once) {
+                Ok(_) => {}
+                Err(ConvertError::NoTrace { .. } | ConvertError::Read { .. }) => continue,
+                Err(error) => panic!("{traces} traces: {error}"),
+            }
+            let mut again = Vec::new();
+            let done = converted(&[&Memory(&once)], target, &mut again).expect("what was written can be read");
+            assert_eq!(done.bad_records, 0, "{}", String::from_utf8_lossy(&once));
+            assert!(again == once, "{}\n\n{}", String::from_utf8_lossy(&once), String::from_utf8_lossy(&again));
+        }
+    }
+}
+
+/// A trace in memory.
+struct Memory<'a>(&'a [u8]);
+
+impl Source for Memory<'_> {
+    fn open(&self) -> std::io::Result<Box<dyn Read + '_>> {
+        Ok(Box::new(self.0))
+    }
+}
+
+/// The frames of a packet, and what a log makes of them.
+pub fn frames(data: &[u8]) {
+    let mut frames = Frames::default();
+    frames.ack_delay_exponent(data.first().copied().unwrap_or(3).into());
+    frames.read(data);
+    let acknowledged = frames.acknowledged().iter().all(|(low, high)| low <= high);
+    assert!(acknowledged, "{:?}", frames.acknowledged());
+    let _ = (frames.logged().count(), frames.probes_mtu());
+}
+
+/// A controller as a user types it. One that can be read is written so that it can be read again.
+pub fn controller(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(read) = Algorithm::read(text) else { return };
+    let written = read.to_string();
+    assert_eq!(Algorithm::read(&written), Ok(read), "{written}");
 }
 
 /// Reads a configuration file of the adapters.

@@ -161,6 +161,31 @@ pub fn seeds(name: &str) -> Vec<Vec<u8>> {
         "replay" => vec![sequence(&plain()), contained(&old()), arrays()],
         "scenario" => BUILTIN.iter().map(|scenario| scenario.text.as_bytes().to_vec()).collect(),
         "config" => config(),
+        "convert" => vec![sequence(&plain()), sequence(&old()), contained(&old()), arrays(), netlog()],
+        "report" => vec![sequence(&plain()), contained(&old()), netlog()],
+        "comparison" => vec![[sequence(&plain()), b"\x1e".to_vec(), sequence(&steps())].concat(), contained(&old())],
+        "frames" => frames(),
+        "controller" => controllers(),
+        name if name.ends_with("_calls") => {
+            (0..8).map(|seed| windlass_adapter_testkit::calls::bytes_of(seed, 64 << (seed % 4))).collect()
+        }
         _ => Vec::new(),
     }
+}
+
+/// Packets' payloads (`RFC 9000 §19`): an ACK with counts, a crypto and a stream frame, a close; a datagram
+/// and padding; the other frames one after the other.
+fn frames() -> Vec<Vec<u8>> {
+    let acks = [&[3, 0x40, 90, 25, 2, 4, 1, 3, 0, 9, 40, 0, 2][..], &[6, 0, 3, 1, 2, 3, 0x0a, 4, 2, 7, 7]].concat();
+    let others = [&[4, 0, 1, 2, 5, 0, 1, 0x10, 0x41, 0, 0x11, 4, 9, 0x12, 1, 0x14, 1, 0x15, 4, 1, 0x19, 0, 0x1e][..]];
+    let close = [&[1, 0x30][..], &[9; 20], &[0x1c, 1, 6, 2, 8, 8]].concat();
+    let padded = [&[1][..], &[0; 1100]].concat();
+    vec![acks, others.concat(), close, padded]
+}
+
+/// Controllers as users type them: each, and each with its document's values.
+fn controllers() -> Vec<Vec<u8>> {
+    let all = windlass_controllers::Algorithm::ALL.iter();
+    all.flat_map(|entry| [entry.name.to_owned(), format!("{}:profile=paper,iw=3", entry.name)].map(String::into_bytes))
+        .collect()
 }

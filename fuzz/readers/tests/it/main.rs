@@ -17,7 +17,7 @@ pub struct Reader {
 }
 
 /// The readers, each with the folder of its corpus.
-pub const READERS: [Reader; 10] = [
+pub const READERS: [Reader; 19] = [
     Reader { name: "contained", read: readers::contained },
     Reader { name: "sequence", read: readers::sequence },
     Reader { name: "lines", read: readers::lines },
@@ -28,11 +28,21 @@ pub const READERS: [Reader; 10] = [
     Reader { name: "replay", read: readers::replay },
     Reader { name: "scenario", read: readers::scenario },
     Reader { name: "config", read: readers::config },
+    Reader { name: "convert", read: readers::convert },
+    Reader { name: "report", read: readers::report },
+    Reader { name: "comparison", read: readers::comparison },
+    Reader { name: "frames", read: readers::frames },
+    Reader { name: "controller", read: readers::controller },
+    Reader { name: "path_flow_calls", read: readers::path_flow_calls },
+    Reader { name: "quinn_calls", read: readers::quinn_calls },
+    Reader { name: "noq_calls", read: readers::noq_calls },
+    Reader { name: "s2n_quic_calls", read: readers::s2n_quic_calls },
 ];
 
-/// What fuzzing found, one directory a reader.
-fn regressions() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../regressions")
+/// What fuzzing found, and inputs that reach much: one directory a reader in each.
+fn kept(name: &str) -> Vec<PathBuf> {
+    let fuzz = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    ["regressions", "corpus"].iter().flat_map(|folder| files(&fuzz.join(folder).join(name))).collect()
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -67,7 +77,7 @@ fn every_reader_reads_every_seed() {
 #[test]
 fn what_fuzzing_found_stays_mended() {
     for reader in &READERS {
-        for file in files(&regressions().join(reader.name)) {
+        for file in kept(reader.name) {
             let data = std::fs::read(&file).unwrap();
             within(Duration::from_secs(20), reader, &data, &file.display().to_string());
         }
