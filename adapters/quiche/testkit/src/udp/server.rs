@@ -14,6 +14,7 @@ use super::{Paced, connection_id, wait};
 
 /// A client of the server: one connection and its application.
 pub trait Client {
+    /// The connection, whose datagrams leave when its pacer releases them.
     fn paced(&mut self) -> &mut Paced;
     /// Reads what arrived and writes as much as there is room for.
     fn work(&mut self);
