@@ -7,7 +7,7 @@ use windlass_controllers::Algorithm;
 use windlass_lab::compare::{Member, compare, groups};
 use windlass_lab::replay::{ReplayError, identify, replay_controllers};
 use windlass_qlog_analysis::read::Options;
-use windlass_qlog_analysis::series::{Drawn, draw};
+use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 use windlass_simulator::scenario::Scenario;
 
 /// Points of a line that are kept at most.
@@ -35,9 +35,9 @@ pub fn scenario(data: &[u8]) {
 }
 
 /// The connections of a trace over time, if it can be read.
-fn drawn(data: &[u8]) -> Vec<Drawn> {
+fn series_of(data: &[u8]) -> Vec<ConnectionSeries> {
     let options = Options { jobs: 1, ..Options::default() };
-    draw(data, &options, MOST_POINTS).map(|(_, drawn)| drawn).unwrap_or_default()
+    read_series(data, &options, MOST_POINTS).map(|(_, drawn)| drawn).unwrap_or_default()
 }
 
 /// Script elements that a page begins and ends: its own, and one for the data of each connection. None
@@ -50,7 +50,7 @@ fn scripts(page: &str) -> (usize, usize) {
 /// A trace as a report's page, and as figures.
 pub fn report(data: &[u8]) {
     static WITHOUT: OnceLock<(usize, usize)> = OnceLock::new();
-    let all = drawn(data);
+    let all = series_of(data);
     for drawn in &all {
         let _ = figure::svg(&drawn.measured.trace.title, drawn);
     }
@@ -72,8 +72,8 @@ pub fn comparison(data: &[u8]) {
     // Two whole traces, or two pieces of one.
     let middle = data.windows(2).position(|pair| pair == b"\x1e\x1e").map_or(data.len() / 2, |at| at + 1);
     let (one, other) = data.split_at(middle);
-    let all: Vec<Drawn> = [one, other, one].into_iter().flat_map(drawn).collect();
-    let member = |drawn: &Drawn| Member {
+    let all: Vec<ConnectionSeries> = [one, other, one].into_iter().flat_map(series_of).collect();
+    let member = |drawn: &ConnectionSeries| Member {
         group: drawn.measured.measures.controller.clone().unwrap_or_default(),
         file: drawn.measured.group.clone(),
         measures: drawn.measured.measures.clone(),
@@ -83,7 +83,7 @@ pub fn comparison(data: &[u8]) {
     let without = WITHOUT.get_or_init(without);
     for baseline in groups(&members) {
         let compared = compare(&members, &baseline, 0.95);
-        let named = |drawn: &Drawn| (baseline.clone(), traces::Section::new("fuzz", drawn.clone(), 0));
+        let named = |drawn: &ConnectionSeries| (baseline.clone(), traces::Section::new("fuzz", drawn.clone(), 0));
         let page = comparison::page(&baseline, "controller", &compared, &all.iter().map(named).collect::<Vec<_>>());
         assert_eq!(scripts(&page), with(*without, all.len()), "a trace brings a script into the page");
     }

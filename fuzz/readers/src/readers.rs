@@ -10,7 +10,7 @@ use windlass_adapter::Frames;
 use windlass_adapter::config::Config;
 use windlass_adapter::replay::replay;
 use windlass_controllers::Algorithm;
-use windlass_qlog_analysis::convert::{ConvertError, Layout, Source, Target, convert as converted, count};
+use windlass_qlog_analysis::convert::{ConvertError, OutputFraming, Source, Target, convert as converted, count};
 use windlass_qlog_analysis::lint::{Profile, lint};
 use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::{Input, Options};
@@ -90,9 +90,9 @@ pub fn convert(data: &[u8]) {
     let sources: [&dyn Source; 1] = [&Memory(data)];
     let traces = count(&sources).unwrap_or(0);
     for profile in [windlass_qlog::Profile::Ietf, windlass_qlog::Profile::Qvis] {
-        for layout in [Layout::Sequence, Layout::Contained] {
-            let only = (layout == Layout::Sequence).then_some(0);
-            let target = Target { profile, layout, only };
+        for framing in [OutputFraming::Sequence, OutputFraming::Contained] {
+            let only = (framing == OutputFraming::Sequence).then_some(0);
+            let target = Target { profile, framing, only };
             let mut once = Vec::new();
             match converted(&sources, target, &mut once) {
                 Ok(_) => {}
