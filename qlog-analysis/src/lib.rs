@@ -2,6 +2,7 @@
 
 pub mod connections;
 pub mod convert;
+pub mod escape;
 pub mod flight;
 pub mod json;
 pub mod lint;

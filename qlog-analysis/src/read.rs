@@ -14,6 +14,8 @@ pub(crate) mod block;
 mod contained;
 pub(crate) mod encoding;
 mod event;
+#[cfg(feature = "files")]
+mod file;
 mod input;
 pub(crate) mod netlog;
 mod packet;
@@ -22,9 +24,9 @@ pub(crate) mod sequence;
 pub(crate) mod state;
 mod units;
 
-pub use input::Input;
 #[cfg(feature = "files")]
-pub use input::open;
+pub use file::{Search, is_stream, open, open_raw};
+pub use input::{Input, Limits, TooLarge};
 pub use netlog::Check;
 
 use block::Piece;

@@ -214,18 +214,10 @@ fn unacknowledged(file: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// The traces of other implementations, where they are at hand.
+/// Our own traces, and those of other implementations where they are at hand.
 fn traces() -> Vec<(String, Vec<u8>)> {
-    let folder = crate::recorded::folder();
-    let Ok(entries) = folder.read_dir() else {
-        println!("skipped: there are no traces at {}", folder.display());
-        return Vec::new();
-    };
-    let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-    files.retain(|path| path.extension().is_none_or(|ending| ending != "md"));
-    files.sort();
     let name = |path: &std::path::Path| path.file_name().unwrap().to_string_lossy().into_owned();
-    files.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
+    crate::recorded::all().iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
 /// Records of a recorded trace that are none: one was cut while it was written, one ends

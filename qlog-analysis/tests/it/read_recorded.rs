@@ -9,8 +9,50 @@ use windlass_qlog_analysis::model::{EventKind, Metrics};
 use windlass_qlog_analysis::read::{Options, open, read};
 
 fn traces() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/traces");
-    folder.join("MANIFEST.md").exists().then_some(folder)
+    crate::recorded::at_hand()
+}
+
+/// A lone clone has these: every framing, schema version and compression.
+#[test]
+fn own_traces_are_read_whole() {
+    let folder = crate::recorded::own();
+    let list = std::fs::read_to_string(folder.join("MANIFEST.md")).unwrap();
+    let rows: Vec<Vec<&str>> =
+        list.lines().skip(8).map(|line| line.trim_matches('|').split('|').map(str::trim).collect()).collect();
+    let mut seen = std::collections::BTreeSet::new();
+    for row in &rows {
+        let [name, framing, schema, events, packets] = row[..] else { panic!("{row:?}") };
+        for jobs in [1, 2] {
+            let mut sent = 0;
+            let options = Options { jobs, ..Options::default() };
+            let summary = read(open(&folder.join(name)).unwrap(), &options, &mut |_, batch| {
+                sent += batch.events.iter().filter(|event| matches!(event.kind, EventKind::PacketSent(_))).count();
+                Ok(())
+            })
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert_eq!(summary.framing.name(), framing, "{name}");
+            assert_eq!(summary.traces[0].schema_version.name(), schema, "{name}");
+            assert_eq!((summary.events.to_string().as_str(), summary.bad_records), (events, 0), "{name}");
+            if packets != "–" {
+                assert_eq!(sent.to_string(), packets, "{name}");
+            }
+        }
+        seen.insert((framing, schema));
+    }
+    let files = crate::recorded::own().read_dir().unwrap().count();
+    assert_eq!(files, rows.len() + 1, "every file is in the list");
+    for expected in [
+        ("JSON", "prespec"),
+        ("JSON", "draft-01"),
+        ("JSON", "0.3"),
+        ("JSON", "ietf"),
+        ("JSON-SEQ", "0.3"),
+        ("JSON-SEQ", "ietf"),
+        ("NDJSON", "0.3"),
+        ("netlog", "netlog"),
+    ] {
+        assert!(seen.contains(&expected), "no trace of {expected:?}");
+    }
 }
 
 /// Counts events, and of each recovery metric the values, with nothing of ours.
