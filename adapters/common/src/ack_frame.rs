@@ -4,17 +4,15 @@ use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost, RttSample};
 use windlass_controllers::{Event, EventKind, Time};
 
 /// Newly acknowledged packets of one frame, summed up for stacks that report them one by one.
-/// `T` is the type of send times as the stack has them, which are translated once a frame.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct AckedPackets<T = Time> {
+pub struct AckedPackets {
     bytes: u64,
     packets: u32,
     app_limited: bool,
     /// Of `bytes`, those sent before the latest recovery period. Not its complement: the
     /// processor would wait for both sums to copy them together.
     stale_bytes: u64,
-    /// Of an earlier frame, while there is no packet.
-    newest_sent_at: T,
+    newest_sent_at: Time,
     /// Bytes that earlier frames acknowledged, and after [`finish`](Self::finish) this one.
     delivered: u64,
 }
@@ -27,31 +25,17 @@ impl AckedPackets {
         AckedPackets { delivered, ..AckedPackets::default() }
     }
 
-    /// The frame of these acknowledgements and `rtt`; see [`finish_at`](Self::finish_at).
-    #[inline(always)]
-    pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
-        self.finish_at(self.newest_sent_at, in_flight, rtt)
-    }
-}
-
-impl<T: Copy + Ord> AckedPackets<T> {
-    /// No packet yet; `time` is any, and means nothing.
-    #[must_use]
-    pub fn starting(time: T) -> Self {
-        AckedPackets { bytes: 0, packets: 0, app_limited: false, stale_bytes: 0, newest_sent_at: time, delivered: 0 }
-    }
-
     /// Adds a packet of `bytes`, sent at `sent_at`. `recovery_start` is that of the decision in
     /// force ([`Flow::recovery_start`](crate::Flow::recovery_start)).
     #[inline]
-    pub fn add(&mut self, sent_at: T, bytes: u64, recovery_start: Option<T>) {
-        self.newest_sent_at = if self.is_empty() { sent_at } else { self.newest_sent_at.max(sent_at) };
+    pub fn add(&mut self, sent_at: Time, bytes: u64, recovery_start: Option<Time>) {
         // One frame's packets; no sum comes near its type's end.
         self.bytes = self.bytes.wrapping_add(bytes);
         self.packets = self.packets.wrapping_add(1);
         if recovery_start.is_some_and(|start| sent_at <= start) {
             self.stale_bytes = self.stale_bytes.wrapping_add(bytes);
         }
+        self.newest_sent_at = self.newest_sent_at.max(sent_at);
     }
 
     /// Marks the frame as limited by the application, if `limited`.
@@ -63,7 +47,7 @@ impl<T: Copy + Ord> AckedPackets<T> {
     /// When the newest packet added was sent; `None` if nothing was added.
     #[must_use]
     #[inline]
-    pub fn newest_sent_at(&self) -> Option<T> {
+    pub fn newest_sent_at(&self) -> Option<Time> {
         (!self.is_empty()).then_some(self.newest_sent_at)
     }
 
@@ -81,18 +65,17 @@ impl<T: Copy + Ord> AckedPackets<T> {
         self.bytes
     }
 
-    /// The frame of these acknowledgements, the newest of packets sent at `newest_sent_at`, and
-    /// `rtt`, with `in_flight` bytes left in flight. What else the stack knows of the newest
-    /// packet goes into [`AckFrame::acked`]. The sums are then empty again and keep only the
-    /// total delivered.
+    /// The frame of these acknowledgements and `rtt`, with `in_flight` bytes left in flight.
+    /// What else the stack knows of the newest packet goes into [`AckFrame::acked`]. The sums
+    /// are then empty again and keep only the total delivered.
     #[inline(always)]
-    pub fn finish_at(&mut self, newest_sent_at: Time, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
+    pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
         let delivered = self.delivered.saturating_add(self.bytes);
-        let mut acked = PacketsAcked::new(self.bytes, self.packets, newest_sent_at, in_flight, delivered);
+        let mut acked = PacketsAcked::new(self.bytes, self.packets, self.newest_sent_at, in_flight, delivered);
         acked.fresh_bytes = self.bytes.saturating_sub(self.stale_bytes);
         acked.app_limited = self.app_limited;
         acked.rtt = rtt;
-        *self = AckedPackets { delivered, ..AckedPackets::starting(self.newest_sent_at) };
+        *self = AckedPackets::after(delivered);
         AckFrame::from(acked)
     }
 }

@@ -4,54 +4,46 @@ use std::time::{Duration, Instant};
 
 use windlass_controllers::{Span, Time};
 
-/// Turns a stack's instants into times since an origin. The standard library subtracts instants
-/// in a function that is never inlined, so it is asked no more often than a time is needed.
+/// Turns a stack's instants into times since an origin.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Clock {
     origin: Instant,
-    /// The latest instant it was told, which is not yet translated.
-    latest: Instant,
-    /// The latest instant it was advanced to, and what it came to.
-    now: (Instant, Time),
+    now: Time,
+    /// The instant translated last, and what it came to. Packets leave and frames arrive in
+    /// bursts of one instant, and the standard library subtracts instants in a function that is
+    /// never inlined.
+    latest: (Instant, Time),
 }
 
 impl Clock {
     /// A clock that shows `now`, counted from `origin`; zero if the origin is later.
     #[must_use]
     pub fn new(origin: Instant, now: Instant) -> Clock {
-        Clock { origin, latest: now.max(origin), now: (origin, Time::ZERO) }
+        let mut clock = Clock { origin, now: Time::ZERO, latest: (origin, Time::ZERO) };
+        clock.advance(now);
+        clock
     }
 
-    /// The instant of time zero.
-    pub(super) fn origin(&self) -> Instant {
-        self.origin
+    /// The origin of its times, which is time zero.
+    pub(super) fn origin(&self) -> (Instant, Time) {
+        (self.origin, Time::ZERO)
     }
 
-    pub(super) fn instant(&self, time: Time) -> Instant {
-        // A time that the system cannot count is later than anything it has seen.
-        self.origin.checked_add(Duration::from_nanos(time.0)).unwrap_or(self.latest)
-    }
-
-    /// It is `now`, or as late as it was.
-    #[inline]
-    pub(super) fn note(&mut self, now: Instant) {
-        self.latest = self.latest.max(now);
-    }
-
-    /// The latest time it was told.
+    /// The latest time it was advanced to.
     #[must_use]
+    #[inline]
     pub fn now(&self) -> Time {
-        self.time(self.latest)
+        self.now
     }
 
     /// `now` as a time that never goes back.
     #[inline]
     pub fn advance(&mut self, now: Instant) -> Time {
-        self.note(now);
-        if self.latest != self.now.0 {
-            self.now = (self.latest, self.now());
+        if now != self.latest.0 {
+            self.latest = (now, self.time(now));
+            self.now = self.now.max(self.latest.1);
         }
-        self.now.1
+        self.now
     }
 
     /// `instant` as a time; zero if it is earlier than the origin.

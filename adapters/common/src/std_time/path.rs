@@ -18,12 +18,12 @@ use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets};
 pub struct PathFlow<C: ConfiguredController> {
     flow: Flow<C>,
     clock: Clock,
-    /// Start of the latest recovery period: as the decision has it, and as an instant.
-    recovery_start: (Option<Time>, Option<Instant>),
+    /// When the packet acknowledged last was sent: as an instant, and as a time.
+    sent: (Instant, Time),
     mtu: u32,
     /// As the flow's latest event left it, bytes.
     window: u64,
-    acked: AckedPackets<Instant>,
+    acked: AckedPackets,
     in_flight: InFlight,
     /// Bytes in flight before the latest frame's packets were taken out.
     in_flight_before: u64,
@@ -68,10 +68,10 @@ impl<C: ConfiguredController> PathFlow<C> {
             in_flight: InFlight::new(flow.controller()),
             window: flow.cwnd().max(2 * u64::from(mtu)),
             flow,
-            recovery_start: (None, None),
-            acked: AckedPackets::starting(clock.origin()),
+            sent: clock.origin(),
             clock,
             mtu: u32::from(mtu),
+            acked: AckedPackets::default(),
             in_flight_before: 0,
             rtt: Sampler::default(),
             newest_pn: Number::default(),
@@ -126,7 +126,7 @@ impl<C: ConfiguredController> PathFlow<C> {
             return self.on_packet_sent_slow(now, bytes, pn, may_be_bare_ack);
         }
         self.in_flight.add(bytes);
-        self.clock.note(now);
+        self.clock.advance(now);
     }
 
     /// What [`on_packet_sent`](Self::on_packet_sent) does where there is more to it than bytes in flight.
@@ -157,12 +157,11 @@ impl<C: ConfiguredController> PathFlow<C> {
         if self.acked.is_empty() {
             let (smoothed, min) = estimates();
             self.rtt.note(smoothed, min);
-            let recovery_start = self.flow.recovery_start();
-            if recovery_start != self.recovery_start.0 {
-                self.recovery_start = (recovery_start, recovery_start.map(|start| self.clock.instant(start)));
-            }
         }
-        self.acked.add(sent, bytes, self.recovery_start.1);
+        if sent != self.sent.0 {
+            self.sent = (sent, self.clock.time(sent));
+        }
+        self.acked.add(self.sent.1, bytes, self.flow.recovery_start());
         self.acked.app_limited(app_limited);
     }
 
@@ -176,14 +175,13 @@ impl<C: ConfiguredController> PathFlow<C> {
         self.in_flight_before = in_flight.saturating_add(self.acked.bytes());
         // Nothing that asked for an ACK, or a path that is not validated yet.
         let Some(newest) = self.acked.newest_sent_at() else { return };
-        let newest = self.clock.time(newest);
         let largest = largest.into();
         let rtt = self.rtt.sample(now, newest, largest);
         let reported = if rtt.is_some() { largest } else { Number::default() };
         let newest_pn = std::mem::take(&mut self.newest_pn);
         let pn = if newest_pn.is_known() { newest_pn } else { reported };
         self.largest = self.largest.max(pn);
-        let mut frame = self.acked.finish_at(newest, in_flight, rtt);
+        let mut frame = self.acked.finish(in_flight, rtt);
         frame.acked().newest_pn = pn.get();
         self.in_flight.fill_delivery_rate(now, frame.acked(), app_limited);
         frame.emit_acked(now, |event| self.on_event(event));
