@@ -12,7 +12,8 @@
 #endif
 #include <time.h>
 
-/* The reader's own functions are its file's: both files are part of this one. */
+/* The reader's own functions are its file's: the files are part of this one. */
+#include "../../adapters/msquic/sys/c/files.c"
 #include "../../adapters/msquic/sys/c/host.c"
 #include "../../adapters/msquic/sys/c/storage.c"
 

@@ -1,11 +1,11 @@
 //! Writing files without ever making the caller wait for a disk.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 
 use windlass_qlog::RECORD_SEPARATOR;
@@ -17,6 +17,9 @@ const CAPACITY: usize = 64 << 20;
 /// more bytes wait than it was made for is dropped, and counted by record; only the
 /// beginning of a file is always taken. The last clone to be dropped waits until
 /// everything is written.
+///
+/// All writers that are [open](Self::open) for one directory are clones of each other, so that
+/// a configuration that is read again starts no further thread.
 #[derive(Clone, Debug)]
 pub struct LogWriter(Arc<Handle>);
 
@@ -65,16 +68,40 @@ pub struct Report {
     pub error: Option<String>,
 }
 
+/// Writers by their directories.
+static OPEN: Mutex<BTreeMap<PathBuf, Weak<Handle>>> = Mutex::new(BTreeMap::new());
+
 impl LogWriter {
-    /// A writer to `directory`, which is made if it is not there.
+    /// The writer to `directory`, which is made if it is not there.
     ///
     /// # Errors
     /// The directory cannot be made, or no thread.
     pub fn open(directory: impl Into<PathBuf>) -> io::Result<LogWriter> {
-        Self::with_capacity(directory, CAPACITY)
+        let directory = directory.into();
+        fs::create_dir_all(&directory)?;
+        let key = fs::canonicalize(&directory)?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(handle) = open.get(&key).and_then(Weak::upgrade) {
+            return Ok(LogWriter(handle));
+        }
+        let writer = Self::with_capacity(key.clone(), CAPACITY)?;
+        open.retain(|_, handle| handle.strong_count() > 0);
+        open.insert(key, Arc::downgrade(&writer.0));
+        Ok(writer)
     }
 
-    /// The same, with at most `bytes` waiting.
+    /// Waits until everything handed over to writers of [`open`](Self::open) is written. For the end of
+    /// a process, whose flows may still hold them.
+    pub fn wait_for_all() {
+        let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let writers: Vec<_> = open.values().filter_map(Weak::upgrade).map(LogWriter).collect();
+        drop(open);
+        for writer in writers {
+            writer.wait();
+        }
+    }
+
+    /// A writer of its own to `directory`, with at most `bytes` waiting.
     ///
     /// # Errors
     /// Those of [`open`](Self::open).

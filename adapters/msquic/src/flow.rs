@@ -8,7 +8,7 @@ use windlass_msquic_abi::{self as abi, Control};
 
 use crate::path::PathEvents;
 
-/// A path until its controller panics. After that its last decision holds.
+/// A path until its controller panics. Then the flow ends, and MsQuic's CUBIC takes over.
 pub(crate) struct GuardedPath {
     path: Option<Box<dyn PathEvents>>,
     controller: Arc<str>,
@@ -49,11 +49,8 @@ impl GuardedPath {
         let path = self.path.take();
         // Leaving its group steps the controller, too.
         let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
-        control.flags &= !abi::control::SHARED;
-        warn(&format!(
-            "{} panicked; its connection goes on with the last window, {} bytes",
-            self.controller, control.cwnd
-        ));
+        control.flags = abi::control::ENDED;
+        warn(&format!("{} panicked; MsQuic's CUBIC takes over its connection", self.controller));
     }
 }
 
@@ -64,9 +61,13 @@ impl Drop for GuardedPath {
     }
 }
 
-/// Writes a line to standard error; errors are ignored.
+/// Writes a line to standard error, without control characters; errors are ignored.
 pub(crate) fn warn(line: &str) {
-    let _ = writeln!(std::io::stderr(), "windlass: {line}");
+    let _ = writeln!(std::io::stderr(), "windlass: {}", printable(line));
+}
+
+fn printable(line: &str) -> String {
+    line.chars().map(|c| if c.is_control() && c != '\n' && c != '\t' { '?' } else { c }).collect()
 }
 
 #[cfg(test)]
@@ -98,16 +99,25 @@ mod tests {
     }
 
     #[test]
-    fn after_a_panic_the_last_window_holds() {
+    fn after_a_panic_the_flow_ends() {
         let mut guarded = GuardedPath::new(Box::new(Fragile), "fragile".into());
         let mut control = Control::default();
         guarded.on_sent(&mut control, &abi::Sent::default());
-        assert_eq!(control.cwnd, 7000);
-        guarded.update(&mut control, |_| panic!("on purpose"));
+        assert_eq!((control.cwnd, control.flags), (7000, 0));
+        guarded.update(&mut control, |path| {
+            path.on_discarded(0, 0);
+            panic!("on purpose");
+        });
         assert!(guarded.path.is_none());
-        assert_eq!(control.cwnd, 7000);
-        control.cwnd = 1;
+        assert_eq!(control, Control { cwnd: 7000, flags: abi::control::ENDED, ..Control::default() });
+        let ended = control;
         guarded.on_sent(&mut control, &abi::Sent::default());
-        assert_eq!(control.cwnd, 1, "nobody decides any more");
+        guarded.update(&mut control, |path| path.on_ecn_ce(&abi::EcnCe::default()));
+        assert_eq!(control, ended, "nobody decides any more");
+    }
+
+    #[test]
+    fn what_files_and_controllers_are_called_moves_no_cursor() {
+        assert_eq!(printable("a\u{1b}[2J\tb\nc\u{9b}\u{7f}"), "a?[2J\tb\nc??");
     }
 }

@@ -19,7 +19,7 @@ use windlass_qlog::{Detail, Header, Profile, Trace, Vantage};
 use crate::STACK;
 use crate::flow::warn;
 use crate::path::time;
-use crate::plugin::call_at_exit;
+use crate::plugin::{call_at_exit, environment};
 
 mod connection_log;
 
@@ -104,7 +104,7 @@ pub fn log_to_directory(directory: impl Into<PathBuf>) -> io::Result<LogWriter> 
 
 fn open_directory(directory: PathBuf) -> io::Result<LogWriter> {
     let writer = LogWriter::open(directory)?;
-    wait_for(&writer);
+    flush_at_exit();
     let files = writer.clone();
     add_source(move |new| Some(new_file(&files, new)));
     Ok(writer)
@@ -133,17 +133,8 @@ pub(crate) fn new_file(writer: &LogWriter, new: &ConnectionInfo<'_>) -> Destinat
     Destination { trace: trace.into(), origin: Time::ZERO, dropped, has_controller: false, has_recorder: false }
 }
 
-/// Log writers to wait for when the process ends.
-static LOG_WRITERS: Mutex<Vec<LogWriter>> = Mutex::new(Vec::new());
-
-/// Has the process wait at its end until `writer` has written everything.
-pub(crate) fn wait_for(writer: &LogWriter) {
-    LOG_WRITERS.lock().unwrap_or_else(PoisonError::into_inner).push(writer.clone());
-    flush_at_exit();
-}
-
 /// Writes everything when the process ends, which does not wait for the writers' threads.
-fn flush_at_exit() {
+pub(crate) fn flush_at_exit() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         call_at_exit(|| {
@@ -151,9 +142,7 @@ fn flush_at_exit() {
             for log in LOGS.read().unwrap_or_else(PoisonError::into_inner).values().flatten() {
                 log.lock().unwrap_or_else(PoisonError::into_inner).flush();
             }
-            for writer in LOG_WRITERS.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-                writer.wait();
-            }
+            LogWriter::wait_for_all();
         });
     });
 }
@@ -162,7 +151,7 @@ fn flush_at_exit() {
 pub(crate) fn read_environment() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        let Some(directory) = std::env::var_os("MSQUIC_QLOG").filter(|directory| !directory.is_empty()) else { return };
+        let Some(directory) = environment(c"MSQUIC_QLOG").filter(|directory| !directory.is_empty()) else { return };
         if let Err(error) = open_directory(PathBuf::from(&directory)) {
             warn(&format!("MSQUIC_QLOG is {}: {error}; no packets are logged", directory.display()));
         }

@@ -1,7 +1,8 @@
 //! The plugin: the functions MsQuic calls.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, OsStr, OsString, c_char, c_int, c_void};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::os::unix::ffi::OsStrExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
@@ -250,9 +251,28 @@ unsafe extern "C" fn trace(event: *const abi::Trace) {
 
 static EXIT_HANDLER: OnceLock<fn()> = OnceLock::new();
 
-// SAFETY: the function of the C library, with the type it has there.
+// SAFETY: functions of the C library, with the types they have there.
 unsafe extern "C" {
     fn atexit(function: extern "C" fn()) -> c_int;
+    fn secure_getenv(name: *const c_char) -> *const c_char;
+    safe fn geteuid() -> u32;
+}
+
+/// The variable of the environment; `None` in a program that has rights its user lacks, of which MsQuic's
+/// side warns.
+pub(crate) fn environment(name: &CStr) -> Option<OsString> {
+    // SAFETY: the name ends with NUL.
+    let value = unsafe { secure_getenv(name.as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: the C library returns a text that ends with NUL, and that stays until the environment is changed.
+    Some(OsStr::from_bytes(unsafe { CStr::from_ptr(value) }.to_bytes()).to_owned())
+}
+
+/// The effective user of the process.
+pub(crate) fn effective_user() -> u32 {
+    geteuid()
 }
 
 /// Calls `handler` when the process ends. Only the first handler given is called.

@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::Metadata;
-use std::path::{Path as File, PathBuf};
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path as File, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::SystemTime;
 
 use windlass_adapter::config::{Config, ConfigError};
 
@@ -14,6 +15,7 @@ use crate::Definition;
 use crate::definition::{NewConnection, StartFlow};
 use crate::flow::{GuardedPath, warn};
 use crate::packets;
+use crate::plugin::effective_user;
 
 struct Settings {
     /// For applications without a section.
@@ -33,33 +35,36 @@ impl StartFlow for Settings {
     }
 }
 
-/// Modification time and size, which change with a file; `None` if there is no file.
-type Version = Option<(SystemTime, u64)>;
-
-fn version(file: &File) -> Version {
-    let of = |metadata: Metadata| Some((metadata.modified().ok()?, metadata.len()));
-    std::fs::metadata(file).ok().and_then(of)
-}
-
-/// A settings file that is read again when it changed, for the connections that start after that. A
-/// file with a mistake is reported once, and its last valid settings stay in effect.
+/// A settings file that is read again for each connection. If its text changed, it applies to the
+/// connections that start after that. A file with a mistake is reported once, and its last valid settings
+/// stay in effect.
+///
+/// Its text is compared, not its times: two edits within one tick of the file system's clock, or an editor
+/// that keeps the times, would go unnoticed. A file has some hundred bytes, and connections are not started
+/// so often that reading them matters.
 struct WatchedFile {
     file: PathBuf,
-    current: Mutex<(Version, Arc<Settings>)>,
+    /// What was read last: the text, or the mistake.
+    current: Mutex<(Result<String, String>, Arc<Settings>)>,
 }
 
 impl WatchedFile {
     fn settings(&self) -> Arc<Settings> {
-        let now = version(&self.file);
+        let mut before = None;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
-        if now != current.0 {
-            current.0 = now;
-            match parse(&self.file) {
-                Ok(settings) => current.1 = Arc::new(settings),
+        let text = text_of(&self.file);
+        if text != current.0 {
+            match text.clone().and_then(|text| parse(&self.file, &text)) {
+                Ok(settings) => before = Some(std::mem::replace(&mut current.1, Arc::new(settings))),
                 Err(error) => warn(&format!("{error}; the settings before the change stay in effect")),
             }
+            current.0 = text;
         }
-        Arc::clone(&current.1)
+        let settings = Arc::clone(&current.1);
+        drop(current);
+        // Its log writer waits for the disk, which other connections need not.
+        drop(before);
+        settings
     }
 }
 
@@ -69,12 +74,12 @@ impl StartFlow for WatchedFile {
     }
 }
 
-/// Reads the file at `path`, and again for new connections when it changed.
+/// Reads the file at `path`, and again for new connections.
 pub(crate) fn read(path: &str) -> Result<Arc<dyn StartFlow>, String> {
     let file = PathBuf::from(path);
-    // Before the file is read, so that the next connection sees a change in between.
-    let version = version(&file);
-    let current = Mutex::new((version, Arc::new(parse(&file)?)));
+    let text = text_of(&file)?;
+    let settings = parse(&file, &text)?;
+    let current = Mutex::new((Ok(text), Arc::new(settings)));
     let watched = Arc::new(WatchedFile { file, current });
     // The packets of every connection are logged where flows are recorded.
     let source = Arc::clone(&watched);
@@ -82,10 +87,76 @@ pub(crate) fn read(path: &str) -> Result<Arc<dyn StartFlow>, String> {
     Ok(watched)
 }
 
-fn parse(file: &File) -> Result<Settings, String> {
-    let text = std::fs::read_to_string(file)
-        .map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source }.to_string())?;
-    let parts = Parts::of(&text);
+/// The largest settings file, bytes.
+const MAX_FILE: u64 = 1 << 20;
+/// Symbolic links on the way to a settings file.
+const MAX_LINKS: usize = 40;
+
+/// The text of a settings file that is to be trusted (see [`trust`]).
+fn text_of(file: &File) -> Result<String, String> {
+    let read = || {
+        trust(file)?;
+        let mut text = String::new();
+        std::fs::File::open(file)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
+        match text.len() as u64 {
+            0..=MAX_FILE => Ok(text),
+            _ => Err(io::Error::other(format!("it is larger than {MAX_FILE} bytes"))),
+        }
+    };
+    read().map_err(|source| ConfigError::Unreadable { path: file.to_owned(), source }.to_string())
+}
+
+/// Whether `path` is a regular file that nobody but root and the effective user of the process can change:
+/// `WmTrust` of `sys/c/files.c` has the same rule, and looked at the file when it was named.
+fn trust(path: &File) -> io::Result<()> {
+    let reversed = |path: &File| {
+        let names = path.components().filter(|part| matches!(part, Component::Normal(_) | Component::ParentDir));
+        names.map(|part| part.as_os_str().to_owned()).rev().collect::<Vec<_>>()
+    };
+    let mut here = PathBuf::from("/");
+    let mut left = reversed(&std::path::absolute(path)?);
+    let mut links = 0;
+    loop {
+        let status = here.symlink_metadata()?;
+        check_owner(&here, &status)?;
+        if status.is_symlink() {
+            links += 1;
+            if links > MAX_LINKS {
+                return Err(io::Error::other("too many symbolic links"));
+            }
+            let target = here.read_link()?;
+            left.extend(reversed(&target));
+            here = if target.is_absolute() { "/".into() } else { here.with_file_name("") };
+            continue;
+        }
+        match left.pop() {
+            Some(name) => here.push(name),
+            None if status.is_file() => return Ok(()),
+            None => return Err(io::Error::other("it is no regular file")),
+        }
+    }
+}
+
+/// Whether the owner and the permissions of `path` leave it to root and this process' user (and a group of
+/// theirs) to change it.
+fn check_owner(path: &File, status: &Metadata) -> io::Result<()> {
+    let (owner, user) = (status.uid(), effective_user());
+    let path = path.display();
+    if owner != 0 && owner != user {
+        return Err(io::Error::other(format!("{path} belongs to user {owner}; expected root or user {user}")));
+    }
+    // In a directory with the sticky bit nobody renames or removes files of others.
+    let protected = status.is_symlink() || status.is_dir() && status.mode() & 0o1000 != 0;
+    if status.mode() & 0o002 != 0 && !protected {
+        return Err(io::Error::other(format!(
+            "every user can write to {path}; expected its owner or group alone (chmod o-w)"
+        )));
+    }
+    Ok(())
+}
+
+fn parse(file: &File, text: &str) -> Result<Settings, String> {
+    let parts = Parts::of(text);
     let mut problems = Vec::new();
     let mut define = |text: &str| {
         let definition = Config::parse_at(file, text).and_then(|config| Definition::from_config(&config));
@@ -100,11 +171,8 @@ fn parse(file: &File) -> Result<Settings, String> {
     }
     match default {
         Some(default) if problems.is_empty() => {
-            let settings = Settings { default, apps };
-            for writer in settings.apps.values().chain([&settings.default]).filter_map(Definition::log_writer) {
-                packets::wait_for(&writer);
-            }
-            Ok(settings)
+            packets::flush_at_exit();
+            Ok(Settings { default, apps })
         }
         _ => Err(problems.join("\n")),
     }

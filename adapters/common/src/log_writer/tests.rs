@@ -60,3 +60,21 @@ fn a_file_that_cannot_be_written_is_told_and_the_others_go_on() {
     assert_eq!(text(directory.path(), "there"), "mine");
     assert_eq!(text(directory.path(), "new"), "\u{1e}y\n".repeat(3));
 }
+
+#[test]
+fn a_directory_has_one_writer_as_long_as_somebody_holds_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let first = LogWriter::open(directory.path()).unwrap();
+    let again = LogWriter::open(directory.path().join(".")).unwrap();
+    assert!(Arc::ptr_eq(&first.0, &again.0));
+    let elsewhere = LogWriter::open(directory.path().join("below")).unwrap();
+    assert!(!Arc::ptr_eq(&first.0, &elsewhere.0));
+    let mut file = again.file("f");
+    drop((first, again));
+    file.write_all(b"\x1eone\n").unwrap();
+    LogWriter::wait_for_all();
+    assert_eq!(text(directory.path(), "f"), "\u{1e}one\n");
+    let held = Arc::downgrade(&file.writer.0);
+    drop(file);
+    assert_eq!(held.strong_count(), 0, "its thread has ended");
+}

@@ -15,6 +15,10 @@
  * Threads. Calls for one flow never overlap; calls for different flows do. Except for
  * definitions and flows, pointers are valid during the call only. No function may unwind (a
  * panic or an exception) into the caller.
+ *
+ * A plugin's functions and constructors may call the exports below. One that the environment names
+ * must not wait, while it is loaded, for another thread that calls them: that thread waits until
+ * the environment is read.
  */
 #ifndef WINDLASS_MSQUIC_H
 #define WINDLASS_MSQUIC_H
@@ -26,7 +30,7 @@
 extern "C" {
 #endif
 
-#define WINDLASS_MSQUIC_ABI 3u
+#define WINDLASS_MSQUIC_ABI 4u
 
 /* Registered controllers have values of QUIC_SETTINGS.CongestionControlAlgorithm from here to
  * 0x7fff. */
@@ -151,6 +155,7 @@ typedef struct windlass_msquic_spurious_loss {
 #define WINDLASS_MSQUIC_SHARED 1u  /* flows share state that may change the control: `refresh` before sending */
 #define WINDLASS_MSQUIC_DECIDED 2u /* the controller decided pacing_rate; it is not derived from the window */
 #define WINDLASS_MSQUIC_EVERY_SENT 4u /* call `sent` for every packet, not only while nothing is in flight */
+#define WINDLASS_MSQUIC_ENDED 8u /* the plugin gives the flow up: `stop` follows, and MsQuic's CUBIC takes over */
 
 /* What the sender may do. MsQuic keeps one per flow; functions of the plugin update it. */
 typedef struct windlass_msquic_control {

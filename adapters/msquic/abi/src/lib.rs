@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::sync::atomic::AtomicU32;
 
 /// `WINDLASS_MSQUIC_ABI`: the version of the interface.
-pub const ABI: u32 = 3;
+pub const ABI: u32 = 4;
 /// `WINDLASS_MSQUIC_FIRST_ID`: the lowest id of a registered controller.
 pub const FIRST_ID: u16 = 0x4000;
 
@@ -63,6 +63,8 @@ pub mod control {
     pub const DECIDED: u32 = 2;
     /// `sent` is called for every packet, not only while nothing is in flight.
     pub const EVERY_SENT: u32 = 4;
+    /// The plugin gives the flow up: `stop` follows, and MsQuic's CUBIC takes over.
+    pub const ENDED: u32 = 8;
 }
 
 /// Values of [`Trace::kind`].

@@ -59,7 +59,7 @@ fn numbers_are_those_of_the_header() {
         let number = text.strip_prefix("0x").map_or_else(|| text.parse(), |hex| u32::from_str_radix(hex, 16));
         number.expect("a number")
     };
-    let known: [(&str, u32); 31] = [
+    let known: [(&str, u32); 32] = [
         ("ABI", ABI),
         ("FIRST_ID", FIRST_ID.into()),
         ("ECN", reports::ECN.into()),
@@ -75,6 +75,7 @@ fn numbers_are_those_of_the_header() {
         ("LOST_PERSISTENT", lost::PERSISTENT),
         ("SHARED", control::SHARED),
         ("EVERY_SENT", control::EVERY_SENT),
+        ("ENDED", control::ENDED),
         ("PACKETS", reports::PACKETS.into()),
         ("TRACE_FRAMES", trace::FRAMES.into()),
         ("TRACE_SENT", trace::SENT.into()),

@@ -5,7 +5,8 @@
  *   transfer CERTIFICATE KEY MEGABYTES APP-NAME CONGESTION-CONTROL-ALGORITHM
  *
  * The last is a number for QUIC_SETTINGS, or "-" to leave it alone. With ECN=1 in the
- * environment ECN is turned on, with ONE_WAY_DELAY=1 one-way delays.
+ * environment ECN is turned on, with ONE_WAY_DELAY=1 one-way delays. With REPEAT=1 each line of
+ * standard input begins another connection that does the same.
  */
 #define QUIC_API_ENABLE_PREVIEW_FEATURES 1
 #include <msquic.h>
@@ -193,6 +194,46 @@ static HQUIC Configure(const char *Algorithm, const QUIC_CREDENTIAL_CONFIG *Cred
     return Configuration;
 }
 
+/* One connection that sends `Chunks` to `Address`; prints its statistics. */
+static int Transfer(uint64_t Chunks, HQUIC ClientConfiguration, const QUIC_ADDR *Address)
+{
+    HQUIC Connection, Stream;
+    Left = Chunks;
+    pthread_mutex_lock(&Lock);
+    Received = Reports = MostInFlight = MostWindow = 0;
+    LeastWindow = UINT64_MAX;
+    Ended = Closed = 0;
+    pthread_mutex_unlock(&Lock);
+    Check("ConnectionOpen", Api->ConnectionOpen(Registration, OnClientConnection, NULL, &Connection));
+    Check("StreamOpen", Api->StreamOpen(Connection, QUIC_STREAM_OPEN_FLAG_NONE, OnClientStream, NULL, &Stream));
+    Check("StreamStart", Api->StreamStart(Stream, QUIC_STREAM_START_FLAG_NONE));
+    for (int i = 0; i < AHEAD; ++i) {
+        SendNext(Stream);
+    }
+    Check("ConnectionStart", Api->ConnectionStart(Connection, ClientConfiguration, QUIC_ADDRESS_FAMILY_INET,
+                                                  "127.0.0.1", QuicAddrGetPort(Address)));
+    Wait(&Ended, "end of the stream");
+
+    Api->ConnectionShutdown(Connection, QUIC_CONNECTION_SHUTDOWN_FLAG_NONE, 0);
+    Wait(&Closed, "end of the connection");
+    /* Until here the connection may declare packets lost. */
+    QUIC_STATISTICS_V2 Statistics;
+    uint32_t Size = sizeof(Statistics);
+    Check("STATISTICS_V2", Api->GetParam(Connection, QUIC_PARAM_CONN_STATISTICS_V2, &Size, &Statistics));
+
+    printf("received %llu window %u mtu %u reports %llu least %llu most %llu in-flight %llu lost %llu "
+           "congestion %u\n",
+           (unsigned long long)Received, Statistics.SendCongestionWindow, Statistics.SendPathMtu,
+           (unsigned long long)Reports, (unsigned long long)LeastWindow, (unsigned long long)MostWindow,
+           (unsigned long long)MostInFlight, (unsigned long long)Statistics.SendSuspectedLostPackets,
+           Statistics.SendCongestionCount);
+
+    Api->StreamClose(Stream);
+    Api->ConnectionClose(Connection);
+    fflush(stdout);
+    return Received == Chunks * CHUNK;
+}
+
 int main(int Count, char **Values)
 {
     if (Count != 6) {
@@ -200,8 +241,6 @@ int main(int Count, char **Values)
         return 2;
     }
     const char *Algorithm = strcmp(Values[5], "-") == 0 ? NULL : Values[5];
-    Left = strtoull(Values[3], NULL, 10) * (1000000 / CHUNK + 1);
-    const uint64_t Total = Left * CHUNK;
     const QUIC_REGISTRATION_CONFIG Names = {Values[4], QUIC_EXECUTION_PROFILE_LOW_LATENCY};
     Check("MsQuicOpen2", MsQuicOpen2(&Api));
     Check("RegistrationOpen", Api->RegistrationOpen(&Names, &Registration));
@@ -216,7 +255,7 @@ int main(int Count, char **Values)
     Credential.Flags = QUIC_CREDENTIAL_FLAG_CLIENT | QUIC_CREDENTIAL_FLAG_NO_CERTIFICATE_VALIDATION;
     HQUIC ClientConfiguration = Configure(Algorithm, &Credential);
 
-    HQUIC Listener, Connection, Stream;
+    HQUIC Listener;
     QUIC_ADDR Address;
     memset(&Address, 0, sizeof(Address));
     QuicAddrFromString("127.0.0.1", 0, &Address);
@@ -225,36 +264,17 @@ int main(int Count, char **Values)
     uint32_t Size = sizeof(Address);
     Check("LOCAL_ADDRESS", Api->GetParam(Listener, QUIC_PARAM_LISTENER_LOCAL_ADDRESS, &Size, &Address));
 
-    Check("ConnectionOpen", Api->ConnectionOpen(Registration, OnClientConnection, NULL, &Connection));
-    Check("StreamOpen", Api->StreamOpen(Connection, QUIC_STREAM_OPEN_FLAG_NONE, OnClientStream, NULL, &Stream));
-    Check("StreamStart", Api->StreamStart(Stream, QUIC_STREAM_START_FLAG_NONE));
-    for (int i = 0; i < AHEAD; ++i) {
-        SendNext(Stream);
+    const uint64_t Chunks = strtoull(Values[3], NULL, 10) * (1000000 / CHUNK + 1);
+    int Complete = Transfer(Chunks, ClientConfiguration, &Address);
+    char Line[16];
+    while (IsOn("REPEAT") && fgets(Line, sizeof(Line), stdin) != NULL) {
+        Complete = Transfer(Chunks, ClientConfiguration, &Address) && Complete;
     }
-    Check("ConnectionStart", Api->ConnectionStart(Connection, ClientConfiguration, QUIC_ADDRESS_FAMILY_INET,
-                                                  "127.0.0.1", QuicAddrGetPort(&Address)));
-    Wait(&Ended, "end of the stream");
 
-    Api->ConnectionShutdown(Connection, QUIC_CONNECTION_SHUTDOWN_FLAG_NONE, 0);
-    Wait(&Closed, "end of the connection");
-    /* Until here the connection may declare packets lost. */
-    QUIC_STATISTICS_V2 Statistics;
-    Size = sizeof(Statistics);
-    Check("STATISTICS_V2", Api->GetParam(Connection, QUIC_PARAM_CONN_STATISTICS_V2, &Size, &Statistics));
-
-    printf("received %llu window %u mtu %u reports %llu least %llu most %llu in-flight %llu lost %llu "
-           "congestion %u\n",
-           (unsigned long long)Received, Statistics.SendCongestionWindow, Statistics.SendPathMtu,
-           (unsigned long long)Reports, (unsigned long long)LeastWindow, (unsigned long long)MostWindow,
-           (unsigned long long)MostInFlight, (unsigned long long)Statistics.SendSuspectedLostPackets,
-           Statistics.SendCongestionCount);
-
-    Api->StreamClose(Stream);
-    Api->ConnectionClose(Connection);
     Api->ListenerClose(Listener);
     Api->ConfigurationClose(ClientConfiguration);
     Api->ConfigurationClose(ServerConfiguration);
     Api->RegistrationClose(Registration);
     MsQuicClose(Api);
-    return Received == Total ? 0 : 1;
+    return Complete ? 0 : 1;
 }

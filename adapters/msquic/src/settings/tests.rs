@@ -1,3 +1,5 @@
+use std::os::unix::fs::PermissionsExt;
+
 use super::*;
 
 const FILE: &str = "plugin = \"/lib/p.so\"\ncontroller = \"reno\"\n[app.demo]\ncontroller = \"a-tcp\"\n\
@@ -63,6 +65,59 @@ fn a_changed_file_applies_to_new_connections() {
     assert_eq!(window(), 12 * 1400);
     file("controller = \"reno:iw=3\"\n");
     assert_eq!(window(), 3 * 1400);
+}
+
+#[test]
+fn a_change_that_size_and_times_do_not_show_applies() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    std::fs::write(&path, "controller = \"reno:iw=7\"\n").unwrap();
+    let written = std::fs::metadata(&path).unwrap().modified().unwrap();
+    let settings = read(path.to_str().unwrap()).ok().unwrap();
+    std::fs::write(&path, "controller = \"reno:iw=8\"\n").unwrap();
+    std::fs::File::options().append(true).open(&path).unwrap().set_modified(written).unwrap();
+    let mut control = windlass_msquic_abi::Control::default();
+    settings.start(&connection()).ok().unwrap().update(&mut control, |_| {});
+    assert_eq!(control.cwnd, 8 * 1400);
+}
+
+#[test]
+fn a_file_that_others_can_change_is_refused() {
+    let set = |path: &File, mode| std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let (path, below) = (directory.path().join("cc.toml"), directory.path().join("below"));
+    std::fs::write(&path, "controller = \"reno\"\n").unwrap();
+    std::fs::create_dir(&below).unwrap();
+    std::os::unix::fs::symlink("../cc.toml", below.join("link")).unwrap();
+    set(&path, 0o664);
+    assert_eq!(trust(&path).ok(), Some(()));
+    assert_eq!(trust(&below.join("link")).ok(), Some(()));
+    assert_eq!(trust(&below.join("../cc.toml")).ok(), Some(()));
+    // The directory of the link, though not that of the file.
+    set(&below, 0o777);
+    let error = trust(&below.join("link")).unwrap_err().to_string();
+    assert!(error.starts_with("every user can write to ") && error.contains("/below; "), "{error}");
+    set(&below, 0o1777);
+    assert_eq!(trust(&below.join("link")).ok(), Some(()));
+    set(&path, 0o666);
+    let error = read(path.to_str().unwrap()).err().unwrap();
+    assert!(error.contains("cannot read the configuration") && error.contains("cc.toml; expected"), "{error}");
+    std::os::unix::fs::symlink("loop", directory.path().join("loop")).unwrap();
+    assert_eq!(trust(&directory.path().join("loop")).unwrap_err().to_string(), "too many symbolic links");
+    assert_eq!(trust(&below).unwrap_err().to_string(), "it is no regular file");
+}
+
+#[test]
+fn a_file_that_becomes_another_users_keeps_its_settings() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("cc.toml");
+    std::fs::write(&path, "controller = \"reno:iw=7\"\n").unwrap();
+    let settings = read(path.to_str().unwrap()).ok().unwrap();
+    std::fs::write(&path, "controller = \"reno:iw=9\"\n").unwrap();
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o666)).unwrap();
+    let mut control = windlass_msquic_abi::Control::default();
+    settings.start(&connection()).ok().unwrap().update(&mut control, |_| {});
+    assert_eq!(control.cwnd, 7 * 1400);
 }
 
 fn connection() -> NewConnection<'static> {

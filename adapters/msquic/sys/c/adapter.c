@@ -97,6 +97,19 @@ static void WmInitialWindow(WmState *State, const QUIC_CONNECTION *Connection)
     State->PacingCredit = 0;
 }
 
+/* Hands the connection to MsQuic's CUBIC, which starts with its initial window. */
+static void WmFallBack(QUIC_CONGESTION_CONTROL *Cc)
+{
+    const QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
+    const WmState *State = WmStateOf(Cc);
+    const uint32_t BytesInFlight = State->BytesInFlight;
+    const uint8_t Exemptions = State->Exemptions;
+    WmStop(Cc);
+    CubicCongestionControlInitialize(Cc, &Connection->Settings);
+    Cc->Cubic.BytesInFlight = BytesInFlight;
+    Cc->Cubic.Exemptions = Exemptions;
+}
+
 /* Starts the flow unless it runs. FALSE: the plugin refused, and MsQuic's CUBIC took over. */
 static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
 {
@@ -122,11 +135,7 @@ static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
     if (__atomic_fetch_add(&Entry->Refused, 1, __ATOMIC_RELAXED) == 0) {
         WmWarn("%s; MsQuic's CUBIC takes over, for all such connections", Error);
     }
-    const uint32_t BytesInFlight = State->BytesInFlight;
-    const uint8_t Exemptions = State->Exemptions;
-    CubicCongestionControlInitialize(Cc, &Connection->Settings);
-    Cc->Cubic.BytesInFlight = BytesInFlight;
-    Cc->Cubic.Exemptions = Exemptions;
+    WmFallBack(Cc);
     return FALSE;
 }
 
@@ -136,14 +145,18 @@ static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc)
     return State->BytesInFlight < State->Control.cwnd || State->Exemptions > 0;
 }
 
-/* TRUE if sending is possible again. */
+/* TRUE if sending is possible again. Follows every call of the plugin; if the plugin gave the flow up,
+ * `Cc` is MsQuic's CUBIC afterwards. */
 static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN CouldSend)
 {
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
+    if (WmStateOf(Cc)->Control.flags & WINDLASS_MSQUIC_ENDED) {
+        WmFallBack(Cc);
+    }
 #if WINDLASS_PACKETS
     WmTraceState(Connection);
 #endif
-    const BOOLEAN CanSend = WmCanSend(Cc);
+    const BOOLEAN CanSend = WmIsOurs(Cc) ? WmCanSend(Cc) : Cc->QuicCongestionControlCanSend(Cc);
     if (CanSend == CouldSend) {
         return FALSE;
     }
@@ -190,6 +203,9 @@ static uint32_t WmGetSendAllowance(QUIC_CONGESTION_CONTROL *Cc, uint64_t Since, 
         const BOOLEAN CouldSend = WmCanSend(Cc);
         State->Entry->Plugin->refresh(State->Flow, &State->Control);
         WmUpdateBlocked(Cc, CouldSend);
+        if (!WmIsOurs(Cc)) {
+            return Cc->QuicCongestionControlGetSendAllowance(Cc, Since, SinceValid);
+        }
     }
     if (State->BytesInFlight >= State->Control.cwnd) {
         return 0;

@@ -3,39 +3,32 @@
 #define _GNU_SOURCE
 #endif
 #include <dlfcn.h>
-#include <errno.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "host.h"
 
-enum { WM_MAX_PLUGINS = 16, WM_MAX_ENTRIES = 1024, WM_MAX_PATH = 4096 };
+enum { WM_MAX_PLUGINS = 16, WM_MAX_ENTRIES = 1024 };
 
-/* Held while the variables below are written. Readers without it read WmEntryCount first. */
+/* Held while the variables below are written. Readers without it read WmEntryCount first. Never held while
+ * code of a plugin runs, its constructors included, which may call any function of this file. */
 static pthread_mutex_t WmLock = PTHREAD_MUTEX_INITIALIZER;
 static const windlass_msquic_plugin *WmPlugins[WM_MAX_PLUGINS];
 static uint32_t WmPluginCount;
 static WmEntry WmEntries[WM_MAX_ENTRIES];
 static uint32_t WmEntryCount;
 static WmEntry *WmDefaultEntry;
+static bool WmDefaultSet; /* by code, which takes precedence over the environment */
 static const windlass_msquic_plugin *WmFirstTracer;
 static pthread_once_t WmOnce = PTHREAD_ONCE_INIT;
 static _Thread_local char WmError[WM_ERROR_SIZE];
+static _Thread_local bool WmReading; /* this thread reads the environment */
 
 static const char WmPluginFile[] = "libwindlass_msquic.so";
-
-void WmWarn(const char *Format, ...)
-{
-    char Line[WM_ERROR_SIZE + 256];
-    va_list Arguments;
-    va_start(Arguments, Format);
-    vsnprintf(Line, sizeof(Line), Format, Arguments);
-    va_end(Arguments);
-    fprintf(stderr, "windlass: %s\n", Line);
-}
 
 __attribute__((format(printf, 1, 2))) static int WmFail(const char *Format, ...)
 {
@@ -67,53 +60,100 @@ WmEntry *WmById(uint16_t Id)
     return NULL;
 }
 
-/* The entry of `Text`, defined by the first plugin that can; NULL after an error. WmLock is held. */
-static WmEntry *WmDefine(const char *Text, bool IsFile)
+/* The entry of `Text` in `*Entry`, NULL if there is none yet. false: there is no room for another, or its id is
+ * taken. WmLock is held. */
+static bool WmLookUp(const char *Text, uint16_t Id, bool IsFile, WmEntry **Entry)
 {
-    const uint16_t Id = WmIdOf(Text);
+    *Entry = NULL;
     for (uint32_t i = 0; !IsFile && i < WmEntryCount; ++i) {
         if (WmEntries[i].Id != Id) {
             continue;
         }
         if (strcmp(WmEntries[i].Text, Text) == 0) {
-            return &WmEntries[i];
+            *Entry = &WmEntries[i];
+            return true;
         }
         WmFail("%s: its id 0x%04x is that of %s; change the spelling of one, as in the order of its "
                "parameters",
                Text, Id, WmEntries[i].Text);
-        return NULL;
+        return false;
     }
     if (WmEntryCount == WM_MAX_ENTRIES) {
         WmFail("%s: %d controllers are registered already, which is all there is room for", Text,
                WM_MAX_ENTRIES);
+        return false;
+    }
+    return true;
+}
+
+/* Adds the entry of a new definition, unless another thread defined the same meanwhile. */
+static WmEntry *WmAddEntry(const windlass_msquic_plugin *Plugin, void *Definition, const char *Text, bool IsFile)
+{
+    const uint16_t Id = IsFile ? 0 : WmIdOf(Text); /* settings files have no id */
+    WmEntry *Entry;
+    char *Copy = strdup(Text);
+    if (Copy == NULL) {
+        WmFail("%s: out of memory", Text);
         return NULL;
     }
-    if (WmPluginCount == 0) {
-        WmFail("%s: no plugin is loaded; name one in MSQUIC_CC_PLUGIN, or put %s beside libmsquic", Text,
-               WmPluginFile);
-        return NULL;
-    }
-    for (uint32_t i = 0; i < WmPluginCount; ++i) {
-        const windlass_msquic_plugin *Plugin = WmPlugins[i];
-        void *(*Make)(const char *, char *, size_t) = IsFile ? Plugin->configure : Plugin->define;
-        char Error[WM_ERROR_SIZE] = "it cannot read settings files";
-        void *Definition = Make != NULL ? Make(Text, Error, sizeof(Error)) : NULL;
-        if (Definition == NULL) {
-            WmFail("%s", Error);
-            continue;
-        }
-        char *Copy = strdup(Text);
-        if (Copy == NULL) {
-            WmFail("%s: out of memory", Text);
-            return NULL;
-        }
-        WmEntry *Entry = &WmEntries[WmEntryCount];
-        /* Settings files have no id. */
-        *Entry = (WmEntry){Plugin, Definition, Copy, IsFile ? 0 : Id, 0};
+    pthread_mutex_lock(&WmLock);
+    if (WmLookUp(Text, Id, IsFile, &Entry) && Entry == NULL) {
+        Entry = &WmEntries[WmEntryCount];
+        *Entry = (WmEntry){Plugin, Definition, Copy, Id, 0};
+        Copy = NULL;
         __atomic_store_n(&WmEntryCount, WmEntryCount + 1, __ATOMIC_RELEASE);
+    }
+    pthread_mutex_unlock(&WmLock);
+    free(Copy);
+    return Entry;
+}
+
+/* The entry of `Text`, defined by the first plugin that can; NULL after an error. */
+static WmEntry *WmDefine(const char *Text, bool IsFile)
+{
+    const windlass_msquic_plugin *Plugins[WM_MAX_PLUGINS];
+    WmEntry *Entry;
+    pthread_mutex_lock(&WmLock);
+    const uint32_t Count = WmPluginCount;
+    memcpy(Plugins, WmPlugins, sizeof(Plugins));
+    const bool Free = WmLookUp(Text, IsFile ? 0 : WmIdOf(Text), IsFile, &Entry);
+    pthread_mutex_unlock(&WmLock);
+    if (!Free || Entry != NULL) {
         return Entry;
     }
+    if (Count == 0) {
+        WmFail("%s: no plugin is loaded; name one in MSQUIC_CC_PLUGIN, or put %s beside libmsquic", Text,
+               WmPluginFile);
+    }
+    for (uint32_t i = 0; i < Count; ++i) {
+        void *(*Make)(const char *, char *, size_t) = IsFile ? Plugins[i]->configure : Plugins[i]->define;
+        char Error[WM_ERROR_SIZE] = "it cannot read settings files";
+        void *Definition = Make != NULL ? Make(Text, Error, sizeof(Error)) : NULL;
+        if (Definition != NULL) {
+            return WmAddEntry(Plugins[i], Definition, Text, IsFile);
+        }
+        WmFail("%s", Error);
+    }
     return NULL;
+}
+
+/* WmLock is held. */
+static int WmAddChecked(const windlass_msquic_plugin *Plugin, const char *Where)
+{
+    for (uint32_t i = 0; i < WmPluginCount; ++i) {
+        if (WmPlugins[i] == Plugin) {
+            return 0;
+        }
+    }
+    if (WmPluginCount == WM_MAX_PLUGINS) {
+        return WmFail("%s: %d plugins are loaded already, which is all there is room for", Where,
+                      WM_MAX_PLUGINS);
+    }
+    WmPlugins[WmPluginCount++] = Plugin;
+    if (WmFirstTracer == NULL && Plugin->trace != NULL && Plugin->tracing != NULL) {
+        __atomic_store_n(&WmFirstTracer, Plugin, __ATOMIC_RELEASE);
+    }
+    return 0;
 }
 
 static int WmAddPlugin(const windlass_msquic_plugin *Plugin, const char *Where)
@@ -131,20 +171,10 @@ static int WmAddPlugin(const windlass_msquic_plugin *Plugin, const char *Where)
         Plugin->spurious_loss == NULL || Plugin->discarded == NULL || Plugin->refresh == NULL) {
         return WmFail("%s: a function of its table is NULL; only configure and traced may be", Where);
     }
-    for (uint32_t i = 0; i < WmPluginCount; ++i) {
-        if (WmPlugins[i] == Plugin) {
-            return 0;
-        }
-    }
-    if (WmPluginCount == WM_MAX_PLUGINS) {
-        return WmFail("%s: %d plugins are loaded already, which is all there is room for", Where,
-                      WM_MAX_PLUGINS);
-    }
-    WmPlugins[WmPluginCount++] = Plugin;
-    if (WmFirstTracer == NULL && Plugin->trace != NULL && Plugin->tracing != NULL) {
-        __atomic_store_n(&WmFirstTracer, Plugin, __ATOMIC_RELEASE);
-    }
-    return 0;
+    pthread_mutex_lock(&WmLock);
+    const int Result = WmAddChecked(Plugin, Where);
+    pthread_mutex_unlock(&WmLock);
+    return Result;
 }
 
 const windlass_msquic_plugin *WmTracer(void)
@@ -155,6 +185,11 @@ const windlass_msquic_plugin *WmTracer(void)
 
 static int WmLoad(const char *Path)
 {
+    char Reason[WM_ERROR_SIZE];
+    /* A name without a directory is looked for where the loader looks, as for libraries of the program. */
+    if (strchr(Path, '/') != NULL && !WmTrust(Path, Reason, sizeof(Reason))) {
+        return WmFail("the plugin %s is not loaded: %s", Path, Reason);
+    }
     void *Library = dlopen(Path, RTLD_NOW | RTLD_LOCAL);
     if (Library == NULL) {
         return WmFail("%s", dlerror());
@@ -180,49 +215,11 @@ static int WmLoadBeside(void)
         const char *Slash = strrchr(Info.dli_fname, '/');
         const int Length = Slash != NULL ? (int)(Slash - Info.dli_fname) + 1 : 0;
         snprintf(Path, sizeof(Path), "%.*s%s", Length, Info.dli_fname, WmPluginFile);
-        FILE *File = fopen(Path, "rb");
-        if (File != NULL) {
-            fclose(File);
+        if (access(Path, R_OK) == 0) {
             return WmLoad(Path);
         }
     }
     return WmLoad(WmPluginFile);
-}
-
-bool WmFileOpen(WmFile *File, const char *Path)
-{
-    memset(File, 0, sizeof(*File));
-    File->Stream = fopen(Path, "re");
-    return File->Stream != NULL;
-}
-
-void WmFileClose(WmFile *File)
-{
-    fclose(File->Stream);
-}
-
-static bool WmIsSettingsHeader(const char *Text)
-{
-    static const char Name[] = "msquic";
-    Text += 1 + strspn(Text + 1, " \t");
-    const size_t Length = sizeof(Name) - 1;
-    return strncmp(Text, Name, Length) == 0 && Text[Length + strspn(Text + Length, " \t")] == ']';
-}
-
-bool WmFileNext(WmFile *File)
-{
-    while (fgets(File->Line, sizeof(File->Line), File->Stream) != NULL) {
-        ++File->Number;
-        File->Line[strcspn(File->Line, "\r\n")] = 0;
-        File->Text = File->Line + strspn(File->Line, " \t");
-        if (*File->Text == '[') {
-            File->InSection = true;
-            File->InSettings = WmIsSettingsHeader(File->Text);
-        } else if (*File->Text != 0 && *File->Text != '#') {
-            return true;
-        }
-    }
-    return false;
 }
 
 /* Scans a settings file for this library: writes the value of a line `plugin = "…"` before the first
@@ -233,7 +230,7 @@ static int WmScanFile(const char *Path, char *Plugin, size_t Size, bool *HasRule
     Plugin[0] = 0;
     *HasRules = false;
     if (!WmFileOpen(&File, Path)) {
-        return WmFail("cannot read the configuration %s: %s", Path, strerror(errno));
+        return WmFail("cannot read the configuration %s: %s", Path, File.Error);
     }
     int Result = 0;
     while (Result == 0 && WmFileNext(&File)) {
@@ -255,6 +252,9 @@ static int WmScanFile(const char *Path, char *Plugin, size_t Size, bool *HasRule
             Plugin[Last - At - 1] = 0;
         }
     }
+    if (Result == 0 && File.Error[0] != 0) {
+        Result = WmFail("cannot read the configuration %s: %s", Path, File.Error);
+    }
     WmFileClose(&File);
     return Result;
 }
@@ -262,6 +262,25 @@ static int WmScanFile(const char *Path, char *Plugin, size_t Size, bool *HasRule
 static bool WmIsSet(const char *Value)
 {
     return Value != NULL && *Value != 0;
+}
+
+static bool WmHasPlugin(void)
+{
+    pthread_mutex_lock(&WmLock);
+    const bool Has = WmPluginCount != 0;
+    pthread_mutex_unlock(&WmLock);
+    return Has;
+}
+
+/* `ByCode`: a function of this file is called, not the environment read. */
+static void WmStoreDefault(WmEntry *Entry, bool ByCode)
+{
+    pthread_mutex_lock(&WmLock);
+    if (ByCode || !WmDefaultSet) {
+        __atomic_store_n(&WmDefaultEntry, Entry, __ATOMIC_RELEASE);
+    }
+    WmDefaultSet = WmDefaultSet || ByCode;
+    pthread_mutex_unlock(&WmLock);
 }
 
 static int WmFromEnvironment(const char *Path, const char *Name, const char *File, const char *Packets)
@@ -279,7 +298,7 @@ static int WmFromEnvironment(const char *Path, const char *Name, const char *Fil
         if (WmLoad(Path) != 0) {
             return -1;
         }
-    } else if (WmPluginCount == 0 && (WmIsSet(Name) || WmIsSet(File) || WmIsSet(Packets)) && WmLoadBeside() != 0) {
+    } else if (!WmHasPlugin() && (WmIsSet(Name) || WmIsSet(File) || WmIsSet(Packets)) && WmLoadBeside() != 0) {
         return -1;
     }
     WmEntry *Entry = NULL;
@@ -290,54 +309,48 @@ static int WmFromEnvironment(const char *Path, const char *Name, const char *Fil
     if (WmIsSet(Name) && (Entry = WmDefine(Name, false)) == NULL) {
         return -1;
     }
-    __atomic_store_n(&WmDefaultEntry, Entry, __ATOMIC_RELEASE);
+    WmStoreDefault(Entry, false);
     return 0;
 }
 
 static void WmReadEnvironment(void)
 {
-    const char *Path = getenv("MSQUIC_CC_PLUGIN");
-    const char *Name = getenv("MSQUIC_CC");
-    const char *File = getenv("MSQUIC_CONFIG");
+    const char *Path = WmEnvironment("MSQUIC_CC_PLUGIN");
+    const char *Name = WmEnvironment("MSQUIC_CC");
+    const char *File = WmEnvironment("MSQUIC_CONFIG");
     /* The plugin itself reads the directory; it only has to be loaded. */
-    const char *Packets = getenv("MSQUIC_QLOG");
+    const char *Packets = WmEnvironment("MSQUIC_QLOG");
 #if !WINDLASS_PACKETS
     if (WmIsSet(Packets)) {
         WmWarn("MSQUIC_QLOG is %s, but this MsQuic was built without packet-qlog; no packets are logged", Packets);
         Packets = NULL;
     }
 #endif
-    pthread_mutex_lock(&WmLock);
+    WmReading = true;
     if (WmFromEnvironment(Path, Name, File, Packets) != 0) {
         WmWarn("%s; connections keep MsQuic's own congestion control", WmError);
     }
-    pthread_mutex_unlock(&WmLock);
+    WmReading = false;
 }
 
 WmEntry *WmDefault(void)
 {
-    pthread_once(&WmOnce, WmReadEnvironment);
+    /* Plugins that the environment names may call this while they are loaded. */
+    if (!WmReading) {
+        pthread_once(&WmOnce, WmReadEnvironment);
+    }
     return __atomic_load_n(&WmDefaultEntry, __ATOMIC_ACQUIRE);
 }
 
 int windlass_msquic_add_plugin(const windlass_msquic_plugin *Plugin)
 {
     /* Before the environment is read, which may name a controller of this plugin. */
-    pthread_mutex_lock(&WmLock);
-    const int Result = WmAddPlugin(Plugin, Plugin != NULL && Plugin->name != NULL ? Plugin->name : "plugin");
-    pthread_mutex_unlock(&WmLock);
-    return Result;
+    return WmAddPlugin(Plugin, Plugin != NULL && Plugin->name != NULL ? Plugin->name : "plugin");
 }
 
 int windlass_msquic_load(const char *Path)
 {
-    if (!WmIsSet(Path)) {
-        return WmFail("no path of a plugin was given");
-    }
-    pthread_mutex_lock(&WmLock);
-    const int Result = WmLoad(Path);
-    pthread_mutex_unlock(&WmLock);
-    return Result;
+    return WmIsSet(Path) ? WmLoad(Path) : WmFail("no path of a plugin was given");
 }
 
 int windlass_msquic_register(const char *Controller, uint16_t *Id)
@@ -346,9 +359,7 @@ int windlass_msquic_register(const char *Controller, uint16_t *Id)
         return WmFail("no controller was given");
     }
     WmDefault();
-    pthread_mutex_lock(&WmLock);
     const WmEntry *Entry = WmDefine(Controller, false);
-    pthread_mutex_unlock(&WmLock);
     if (Entry != NULL && Id != NULL) {
         *Id = Entry->Id;
     }
@@ -358,14 +369,12 @@ int windlass_msquic_register(const char *Controller, uint16_t *Id)
 static int WmSetDefault(const char *Text, bool IsFile)
 {
     WmDefault();
-    pthread_mutex_lock(&WmLock);
     WmEntry *Entry = Text != NULL ? WmDefine(Text, IsFile) : NULL;
-    const bool Done = Text == NULL || Entry != NULL;
-    if (Done) {
-        __atomic_store_n(&WmDefaultEntry, Entry, __ATOMIC_RELEASE);
+    if (Text != NULL && Entry == NULL) {
+        return -1;
     }
-    pthread_mutex_unlock(&WmLock);
-    return Done ? 0 : -1;
+    WmStoreDefault(Entry, true);
+    return 0;
 }
 
 int windlass_msquic_set_default(const char *Controller)

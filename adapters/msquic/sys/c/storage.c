@@ -6,6 +6,9 @@
  *
  * The functions of MsQuic's own file are compiled with the prefix `Native`.
  */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "precomp.h"
 
 #include <errno.h>
@@ -96,7 +99,7 @@ static void WmReportMistake(const WmFile *File, const char *Mistake, const char 
 /* Parses `Name = number`, `true` or `false`. Reports a mistake and returns false. */
 static bool WmReadSetting(const WmFile *File, WmSetting *Setting)
 {
-    char Mistake[WM_MAX_LINE + 64];
+    char Mistake[WM_ERROR_SIZE];
     const size_t Length = strcspn(File->Text, " \t=");
     const char *Value = File->Text + Length + strspn(File->Text + Length, " \t");
     snprintf(Mistake, sizeof(Mistake), "%.*s is no setting of MsQuic", (int)Length, File->Text);
@@ -116,7 +119,8 @@ static bool WmReadSetting(const WmFile *File, WmSetting *Setting)
         if (strncmp(Value, "true", 4) == 0 || strncmp(Value, "false", 5) == 0) {
             Setting->Value = *Value == 't';
             End = (char *)Value + (*Value == 't' ? 4 : 5);
-        } else if (*Value >= '0' && *Value <= '9') {
+        } else if (*Value >= '0' && *Value <= '9' && !(*Value == '0' && Value[1] >= '0' && Value[1] <= '9')) {
+            /* TOML has no numbers with a leading zero, which strtoull would take for octal. */
             Setting->Value = strtoull(Value, &End, 0);
         }
     }
@@ -132,8 +136,8 @@ static bool WmReadSetting(const WmFile *File, WmSetting *Setting)
 static void WmReadSettings(void)
 {
     WmFile File;
-    const char *Path = getenv("MSQUIC_CONFIG");
-    /* Whoever looks for the controller reports a file that cannot be read. */
+    const char *Path = secure_getenv("MSQUIC_CONFIG");
+    /* Whoever looks for the controller reports a file that cannot be read, and a variable that is ignored. */
     if (Path == NULL || *Path == 0 || !WmFileOpen(&File, Path)) {
         return;
     }
@@ -160,6 +164,7 @@ static void WmReadSettings(void)
             Right = false;
         }
     }
+    Right = Right && File.Error[0] == 0;
     WmFileClose(&File);
     if (Right) {
         WmSettingCount = Count;
