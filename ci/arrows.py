@@ -37,6 +37,7 @@ ARROWS = {
     # qlog-analysis/
     "windlass-qlog-analysis": {"windlass-qlog"},
     "windlass-qlog-columns": {"windlass-qlog-analysis"},
+    "windlass-viewer": {"windlass-controllers", "windlass-simulator", "windlass-qlog-analysis"},
     # harness/
     "windlass-network": {"windlass-controllers"},
     "windlass-simulator": SIMULATOR - {"windlass-simulator"},

@@ -34,6 +34,39 @@ pub struct Connection<T> {
     pub follower: T,
 }
 
+impl<T> Connection<T> {
+    fn new(trace: Trace, group: String, follower: T) -> Self {
+        let group = if group.is_empty() { trace.group.clone() } else { group };
+        Connection { trace, group, follower }
+    }
+}
+
+/// The connections of a file that is being read.
+#[derive(Debug)]
+pub struct Progress<'a, T> {
+    /// Traces of which an event was read, by their index.
+    traces: &'a BTreeMap<u32, Trace>,
+    followers: &'a BTreeMap<(u32, String), T>,
+}
+
+impl<T: Clone> Progress<'_, T> {
+    /// Number of connections that are followed so far.
+    #[must_use]
+    pub fn followed(&self) -> usize {
+        self.followers.len()
+    }
+
+    /// The connections after the events read so far.
+    #[must_use]
+    pub fn connections(&self) -> Vec<Connection<T>> {
+        let followed = self.followers.iter().filter_map(|((index, group), follower)| {
+            let trace = self.traces.get(index)?.clone();
+            Some(Connection::new(trace, group.clone(), follower.clone()))
+        });
+        followed.collect()
+    }
+}
+
 /// Reads a file and tells what `new` gives, one for each connection of each trace, the
 /// events of that connection in order; the first [`MAX_CONNECTIONS`] connections.
 ///
@@ -44,7 +77,21 @@ pub fn connections<T: Follower>(
     options: &Options,
     new: impl Fn() -> T,
 ) -> Result<(Summary, Vec<Connection<T>>), ReadError> {
+    connections_watched(input, options, new, &mut |_| Ok(()))
+}
+
+/// As [`connections`], and calls `watch` after every block of events, about a megabyte of the file.
+///
+/// # Errors
+/// As [`read`], and those of `watch`.
+pub fn connections_watched<T: Follower>(
+    input: impl Read,
+    options: &Options,
+    new: impl Fn() -> T,
+    watch: &mut dyn FnMut(&Progress<'_, T>) -> Result<(), ReadError>,
+) -> Result<(Summary, Vec<Connection<T>>), ReadError> {
     let mut followers: BTreeMap<(u32, String), T> = BTreeMap::new();
+    let mut traces: BTreeMap<u32, Trace> = BTreeMap::new();
     // How many they were told to be: a power of two.
     let mut among = 1;
     let mut unfollowed = 0;
@@ -76,14 +123,15 @@ pub fn connections<T: Follower>(
                 of_one.iter().for_each(|event| follower.event(&batch, event));
             }
         }
-        Ok(())
+        if traces.get(&trace.index) != Some(trace) {
+            traces.insert(trace.index, trace.clone());
+        }
+        watch(&Progress { traces: &traces, followers: &followers })
     })?;
     summary.unfollowed = unfollowed;
-    let found = followers.into_iter().map(|((index, group), follower)| {
-        let trace = summary.traces[index as usize].clone();
-        let group = if group.is_empty() { trace.group.clone() } else { group };
-        Connection { trace, group, follower }
-    });
+    let found = followers
+        .into_iter()
+        .map(|((index, group), follower)| Connection::new(summary.traces[index as usize].clone(), group, follower));
     let found = found.collect();
     Ok((summary, found))
 }
@@ -93,6 +141,7 @@ mod tests {
     use super::*;
     use crate::metrics::tests::file;
 
+    #[derive(Clone, PartialEq, Debug)]
     struct Count(u64, usize);
 
     impl Follower for Count {
@@ -115,5 +164,31 @@ mod tests {
         assert_eq!((summary.events, summary.unfollowed, found.len()), (MAX_CONNECTIONS as u64 + 5, 4, MAX_CONNECTIONS));
         assert_eq!(found.iter().map(|one| one.follower.0).sum::<u64>(), MAX_CONNECTIONS as u64 + 1);
         assert!(found.iter().all(|one| one.follower.1 == MAX_CONNECTIONS));
+    }
+
+    #[test]
+    fn a_reader_can_be_watched_and_stopped() {
+        let event = |group: &str| format!(r#"{{"time":1,"name":"x:y","group_id":"{group}","data":{{}}}}"#);
+        let records: Vec<String> = ["a", "b"].iter().cycle().take(60_000).map(|group| event(group)).collect();
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let text = file(&records);
+        let mut seen = Vec::new();
+        let options = Options { jobs: 1, ..Options::default() };
+        let (_, found) = connections_watched(text.as_slice(), &options, || Count(0, 1), &mut |progress| {
+            seen.push(progress.connections());
+            Ok(())
+        })
+        .unwrap();
+        assert!(seen.len() > 2, "{} times", seen.len());
+        let counts: Vec<u64> = seen.iter().map(|found| found.iter().map(|one| one.follower.0).sum()).collect();
+        assert!(counts.is_sorted() && counts[0] > 0 && counts[0] < 60_000, "{counts:?}");
+        assert_eq!(seen.last(), Some(&found));
+        let mut left = 2;
+        let stopped = connections_watched(text.as_slice(), &options, || Count(0, 1), &mut |_| {
+            left -= 1;
+            if left == 0 { Err(ReadError::Stopped("enough".to_owned())) } else { Ok(()) }
+        });
+        assert!(matches!(stopped, Err(ReadError::Stopped(reason)) if reason == "enough"));
+        assert_eq!(left, 0);
     }
 }

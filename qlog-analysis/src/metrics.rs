@@ -65,5 +65,20 @@ impl From<Connection<Meter>> for Measured {
     }
 }
 
+impl Measured {
+    /// All that was measured of this connection of `file`, as JSON.
+    #[must_use]
+    pub fn to_json(&self, file: &str) -> serde_json::Value {
+        serde_json::json!({
+            "file": file,
+            "trace": self.trace.index,
+            "connection": self.group,
+            "title": self.trace.title,
+            "vantage": self.trace.vantage.name(),
+            "measures": self.measures,
+        })
+    }
+}
+
 #[cfg(test)]
 pub(crate) mod tests;

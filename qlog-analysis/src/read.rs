@@ -23,6 +23,8 @@ mod recovery;
 pub(crate) mod sequence;
 pub(crate) mod state;
 mod units;
+#[cfg(feature = "ruzstd")]
+mod zstd_frames;
 
 #[cfg(feature = "files")]
 pub use file::{Search, is_stream, open, open_raw};
@@ -67,6 +69,28 @@ pub struct Summary {
     pub unfollowed: u64,
     /// Of a network log: what Chromium counted, against what the events add up to.
     pub checks: Vec<Check>,
+}
+
+impl Summary {
+    /// What a user should know: how many records could not be read, which connections are left out,
+    /// which totals disagree with the events. A sentence each.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<String> {
+        let mut doubts = Vec::new();
+        if self.bad_records > 0 {
+            doubts.push(format!("{} records could not be read; `windlass qlog lint` says why", self.bad_records));
+        }
+        if self.unfollowed > 0 {
+            let (most, events) = (crate::connections::MAX_CONNECTIONS, self.unfollowed);
+            doubts.push(format!("it has more than {most} connections; {events} events of further ones are left out"));
+        }
+        for check in self.checks.iter().filter(|check| !check.agrees()) {
+            let (connection, counter, reported) = (&check.connection, check.counter, check.reported);
+            let found = check.counted.map_or_else(|| "none".to_owned(), |found| found.to_string());
+            doubts.push(format!("{connection}: Chromium counted {reported} {counter}, its events have {found}"));
+        }
+        doubts
+    }
 }
 
 /// Why a file could not be read at all.

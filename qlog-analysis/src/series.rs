@@ -3,13 +3,15 @@
 //! A [`Series`] is fed the events of one connection in order. Each of its lines keeps every
 //! value up to a bound; beyond it, the least and the largest of several values in a row.
 
+mod about;
 mod line;
 
+pub use about::{About, LineInfo};
 pub use line::{Line, Point, at, rate, visible};
 
 use std::io::Read;
 
-use crate::connections::{Connection, Follower, connections};
+use crate::connections::{self, Connection, Follower, connections_watched};
 use crate::metrics::{Measured, Meter, Progress};
 use crate::model::{Batch, Event, EventKind, Metrics};
 use crate::read::{Options, ReadError, Summary};
@@ -133,8 +135,28 @@ pub fn read_series(
     options: &Options,
     most: usize,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
-    let (summary, found) = connections(input, options, || Series::new(most))?;
+    read_series_watched(input, options, most, &mut |_| Ok(()))
+}
+
+/// As [`read_series`], and calls `watch` after every block of events; [`so_far`] gives the series up
+/// to there.
+///
+/// # Errors
+/// As [`crate::read::read`], and those of `watch`.
+pub fn read_series_watched(
+    input: impl Read,
+    options: &Options,
+    most: usize,
+    watch: &mut dyn FnMut(&connections::Progress<'_, Series>) -> Result<(), ReadError>,
+) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
+    let (summary, found) = connections_watched(input, options, || Series::new(most), watch)?;
     Ok((summary, found.into_iter().map(Series::finish).collect()))
+}
+
+/// The series of a file that is being read, as if it ended here.
+#[must_use]
+pub fn so_far(progress: &connections::Progress<'_, Series>) -> Vec<ConnectionSeries> {
+    progress.connections().into_iter().map(Series::finish).collect()
 }
 
 impl Follower for Series {

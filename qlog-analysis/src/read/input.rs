@@ -1,12 +1,13 @@
 //! What a stream is compressed with, and how far it may grow.
 
-#[cfg(feature = "zstd")]
+#[cfg(any(feature = "zstd", feature = "ruzstd"))]
 use std::io::BufReader;
 use std::io::{self, Chain, Cursor, Read};
 
 use flate2::read::MultiGzDecoder;
-#[cfg(feature = "zstd")]
-use zstd::stream::read::Decoder;
+
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+use super::zstd_frames::ZstdFrames;
 
 const GZIP: &[u8] = &[0x1f, 0x8b];
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
@@ -85,11 +86,16 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
+#[cfg(feature = "zstd")]
+type Zstd<R> = zstd::stream::read::Decoder<'static, BufReader<Counted<R>>>;
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+type Zstd<R> = ZstdFrames<BufReader<Counted<R>>>;
+
 enum Stream<R: Read> {
     Plain(Counted<R>),
     Gzip(Box<MultiGzDecoder<Counted<R>>>),
-    #[cfg(feature = "zstd")]
-    Zstd(Box<Decoder<'static, BufReader<Counted<R>>>>),
+    #[cfg(any(feature = "zstd", feature = "ruzstd"))]
+    Zstd(Box<Zstd<R>>),
 }
 
 /// A stream, decompressed as its first bytes tell: gzip, also several members in a row,
@@ -106,7 +112,7 @@ impl<R: Read> Input<R> {
     /// default.
     ///
     /// # Errors
-    /// The reader's; [`io::ErrorKind::Unsupported`] for Zstandard without the feature `zstd`.
+    /// The reader's; [`io::ErrorKind::Unsupported`] for Zstandard without the feature `zstd` or `ruzstd`.
     pub fn new(reader: R) -> io::Result<Self> {
         Self::limited(reader, Limits::default())
     }
@@ -145,7 +151,7 @@ impl<R: Read> Read for Input<R> {
         let (read, compressed) = match &mut self.stream {
             Stream::Plain(reader) => return reader.read(buffer),
             Stream::Gzip(reader) => (reader.read(buffer)?, reader.get_ref().bytes),
-            #[cfg(feature = "zstd")]
+            #[cfg(any(feature = "zstd", feature = "ruzstd"))]
             Stream::Zstd(reader) => (reader.read(buffer)?, reader.get_ref().get_ref().bytes),
         };
         self.bytes += read as u64;
@@ -157,12 +163,17 @@ impl<R: Read> Read for Input<R> {
 
 #[cfg(feature = "zstd")]
 fn zstd_stream<R: Read>(counted: Counted<R>) -> io::Result<Stream<R>> {
-    Ok(Stream::Zstd(Box::new(Decoder::new(counted)?)))
+    Ok(Stream::Zstd(Box::new(Zstd::new(counted)?)))
 }
 
-#[cfg(not(feature = "zstd"))]
+#[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
+fn zstd_stream<R: Read>(counted: Counted<R>) -> io::Result<Stream<R>> {
+    Ok(Stream::Zstd(Box::new(ZstdFrames::new(BufReader::new(counted)))))
+}
+
+#[cfg(not(any(feature = "zstd", feature = "ruzstd")))]
 fn zstd_stream<R: Read>(_: Counted<R>) -> io::Result<Stream<R>> {
-    let message = "the input is compressed with Zstandard, which this build leaves out (feature `zstd`)";
+    let message = "the input is compressed with Zstandard, which this build leaves out (feature `zstd` or `ruzstd`)";
     Err(io::Error::new(io::ErrorKind::Unsupported, message))
 }
 

@@ -200,6 +200,12 @@ impl Meter {
         (self.sampled_at, self.sampled_rtt, self.sampled_bytes) = (now, (count, sum), bytes);
     }
 
+    /// The series up to the last point.
+    #[must_use]
+    pub fn series(&self) -> &FlowSeries {
+        &self.series
+    }
+
     /// The series; none is left.
     pub fn take_series(&mut self) -> FlowSeries {
         std::mem::take(&mut self.series)

@@ -30,6 +30,12 @@ impl NetworkMeter {
         }
     }
 
+    /// The queues' series up to the last point, in the scenario's order.
+    #[must_use]
+    pub fn queues(&self) -> &[QueueSeries] {
+        &self.queues
+    }
+
     /// A point of all series at `now`.
     pub fn sample(&mut self, now: Time, scenario: &Scenario, network: &mut Network) {
         for (link, series) in scenario.queues.iter().zip(&mut self.queues) {

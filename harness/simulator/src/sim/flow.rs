@@ -10,7 +10,7 @@ use super::sender::{Context, OutgoingPacket, Sender};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
-use crate::outcome::FlowOutcome;
+use crate::outcome::{FlowOutcome, FlowSeries};
 use crate::scenario::FlowSpec;
 use windlass_network::{Fate, Network, Packet, Stream};
 
@@ -278,6 +278,11 @@ impl<E: ConfiguredController> FlowRun<E> {
                 .as_ref()
                 .map_or(self.loss_classification, |sender| sender.loss_classification),
         }
+    }
+
+    /// Its series up to now.
+    pub fn series(&self) -> &FlowSeries {
+        self.meter.series()
     }
 
     /// A packet of the flow never arrives.

@@ -7,7 +7,7 @@ use super::counts::FlowCounts;
 use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
-use crate::outcome::Outcome;
+use crate::outcome::{FlowSeries, Outcome, QueueSeries};
 use crate::scenario::{FlowSet, FlowSpec, Recovery, Scenario, StartSchedule, WeightChanges, set_weight};
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
@@ -134,6 +134,21 @@ impl<E: ConfiguredController> Simulation<E> {
     #[must_use]
     pub fn counts(&self, number: usize) -> FlowCounts {
         self.flows[number].counts()
+    }
+
+    /// Window, goodput and RTT of flow `number`, by its place in the scenario, up to now.
+    ///
+    /// # Panics
+    /// There is no such flow.
+    #[must_use]
+    pub fn series(&self, number: usize) -> &FlowSeries {
+        self.flows[number].series()
+    }
+
+    /// The lengths of the scenario's queues up to now, in its order.
+    #[must_use]
+    pub fn queue_series(&self) -> &[QueueSeries] {
+        self.meter.queues()
     }
 
     /// Names the private facts of the controller of flow `number`, by its place in the scenario,

@@ -133,16 +133,7 @@ fn name(row: &Row, rows: &[Row]) -> String {
 fn json(rows: &[Row], shares: Option<&Shares>) -> String {
     let mut text = String::new();
     for row in rows {
-        let trace = &row.measured.trace;
-        let value = serde_json::json!({
-            "file": row.file,
-            "trace": trace.index,
-            "connection": row.measured.group,
-            "title": trace.title,
-            "vantage": trace.vantage.name(),
-            "measures": row.measured.measures,
-        });
-        text.push_str(&format!("{value}\n"));
+        text.push_str(&format!("{}\n", row.measured.to_json(&row.file)));
     }
     if let Some(shares) = shares {
         text.push_str(&format!("{}\n", serde_json::json!({ "sharing": shares })));

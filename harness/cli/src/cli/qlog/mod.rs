@@ -66,28 +66,7 @@ fn not_built(what: &str, feature: &str) -> CliError {
     ))
 }
 
-/// Prints on standard error how many records of a file could not be read, and which totals
-/// disagree with its events.
+/// Prints on standard error what is doubtful about a file.
 fn print_doubts(path: &Path, summary: &Summary) {
-    let file = path.display();
-    if summary.bad_records > 0 {
-        eprintln!("{file}: {} records could not be read; `windlass qlog lint` says why", summary.bad_records);
-    }
-    if summary.unfollowed > 0 {
-        let (most, events) = (windlass_qlog_analysis::connections::MAX_CONNECTIONS, summary.unfollowed);
-        eprintln!("warning: {file}: it has more than {most} connections; {events} events of further ones are left out");
-    }
-    for check in summary.checks.iter().filter(|check| !check.agrees()) {
-        let (connection, counter, reported) = (&check.connection, check.counter, check.reported);
-        match check.counted {
-            Some(found) => {
-                eprintln!(
-                    "warning: {file}: {connection}: Chromium counted {reported} {counter}, its events have {found}"
-                );
-            }
-            None => {
-                eprintln!("warning: {file}: {connection}: Chromium counted {reported} {counter}, its events have none")
-            }
-        }
-    }
+    summary.doubts().iter().for_each(|doubt| eprintln!("{}: {doubt}", path.display()));
 }

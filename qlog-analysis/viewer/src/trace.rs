@@ -1,0 +1,161 @@
+//! Reading a trace: what `windlass qlog metrics` and `windlass qlog report` say of it.
+
+use std::io::{Read, Write};
+
+use serde::Serialize;
+use windlass_qlog_analysis::read::{Input, Options, Summary};
+use windlass_qlog_analysis::series::{About, ConnectionSeries, read_series_watched, so_far};
+
+use crate::Failure;
+use crate::output::Output;
+
+/// The page is shown what is read after so many blocks, about a megabyte each, then after twice as
+/// many, and so on: all of it together is drawn twice at most.
+const FIRST_SHOWN: u64 = 4;
+
+/// Connections of a trace that are shown before it is read to its end.
+const MOST_SHOWN: usize = 16;
+
+/// The connections of a file; their points follow as 64-bit floating point numbers: for each line of
+/// each connection the times, s from the connection's first event, then the values.
+#[derive(Serialize)]
+struct Connections<'a> {
+    kind: &'static str,
+    bytes: usize,
+    /// Whether the file was read to its end.
+    complete: bool,
+    connections: Vec<About>,
+    /// Lines of `windlass qlog metrics --format json`; none before the end.
+    metrics: Vec<String>,
+    #[serde(flatten)]
+    file: Option<FileFacts<'a>>,
+}
+
+/// What is said of the file as a whole.
+#[derive(Serialize)]
+struct FileFacts<'a> {
+    framing: &'static str,
+    schema_version: Option<&'static str>,
+    events: u64,
+    /// After decompression.
+    file_bytes: u64,
+    doubts: &'a [String],
+}
+
+/// Reads the trace called `name` and writes its connections, with at most `points` points a line:
+/// some on the way, all at the end.
+pub(crate) fn read(
+    input: impl Read,
+    name: &str,
+    points: usize,
+    output: &mut Output<impl Write>,
+) -> Result<(), Failure> {
+    let options = Options { jobs: 1, ..Options::default() };
+    let (mut blocks, mut next) = (0, FIRST_SHOWN);
+    let (summary, series) = read_series_watched(Input::new(input)?, &options, points, &mut |progress| {
+        blocks += 1;
+        if blocks < next || progress.followed() > MOST_SHOWN {
+            return Ok(());
+        }
+        next *= 2;
+        write(name, &so_far(progress), None, output)?;
+        Ok(())
+    })?;
+    Ok(write(name, &series, Some(&summary), output)?)
+}
+
+fn write(
+    name: &str,
+    series: &[ConnectionSeries],
+    summary: Option<&Summary>,
+    output: &mut Output<impl Write>,
+) -> std::io::Result<()> {
+    let bad_records = summary.map_or(0, |summary| summary.bad_records);
+    let doubts = summary.map(Summary::doubts).unwrap_or_default();
+    let points: usize = series.iter().flat_map(|one| &one.lines).map(|(_, points, _)| points.len()).sum();
+    let metrics = series.iter().filter(|_| summary.is_some());
+    output.header(&Connections {
+        kind: "connections",
+        bytes: points * 16,
+        complete: summary.is_some(),
+        connections: series.iter().map(|one| About::new(name, one, bad_records)).collect(),
+        metrics: metrics.map(|one| one.measured.to_json(name).to_string()).collect(),
+        file: summary.map(|summary| FileFacts {
+            framing: summary.framing.name(),
+            schema_version: summary.traces.first().map(|trace| trace.schema_version.name()),
+            events: summary.events,
+            file_bytes: summary.bytes,
+            doubts: &doubts,
+        }),
+    })?;
+    for one in series {
+        for (_, points, _) in &one.lines {
+            output.numbers(points.iter().map(|point| point.time.saturating_sub(one.span.0) as f64 * 1e-9))?;
+            output.numbers(points.iter().map(|point| point.value as f64))?;
+        }
+    }
+    output.flush()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::output::messages;
+    use windlass_qlog_analysis::metrics::measure;
+
+    const HEADER: &str = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
+
+    fn trace(events: usize) -> String {
+        let event = |i: usize| {
+            let data = format!("{{\"congestion_window\":{},\"latest_rtt\":{}.25}}", 12_000 + i % 7000, 40 + i % 9);
+            format!("\x1e{{\"time\":{i},\"name\":\"quic:recovery_metrics_updated\",\"data\":{data}}}\n")
+        };
+        HEADER.chars().chain((0..events).flat_map(|i| event(i).chars().collect::<Vec<_>>())).collect()
+    }
+
+    fn shown(trace: &str, points: usize) -> Vec<(serde_json::Value, Vec<u8>)> {
+        let mut written = Vec::new();
+        read(trace.as_bytes(), "a.sqlog", points, &mut Output::new(&mut written)).unwrap();
+        messages(&written)
+    }
+
+    #[test]
+    fn measures_and_points_are_those_of_the_library() {
+        let trace = trace(1000);
+        let shown = shown(&trace, 1 << 20);
+        assert_eq!(shown.len(), 1);
+        let (message, bytes) = &shown[0];
+        let (summary, measured) = measure(trace.as_bytes(), &Options::default()).unwrap();
+        assert_eq!(message["metrics"][0], measured[0].to_json("a.sqlog").to_string());
+        assert_eq!(
+            (&message["complete"], &message["events"], &message["framing"]),
+            (&true.into(), &summary.events.into(), &"JSON-SEQ".into())
+        );
+        let line = &message["connections"][0]["lines"][0];
+        assert_eq!((&line["name"], &line["points"]), (&"congestion_window".into(), &1000.into()));
+        let number = |i: usize| f64::from_le_bytes(bytes[8 * i..8 * i + 8].try_into().unwrap());
+        assert_eq!((number(0), number(999), number(1000), number(1999)), (0.0, 999e6 * 1e-9, 12_000.0, 12_999.0));
+        assert_eq!(bytes.len(), 2 * 2 * 8 * 1000);
+    }
+
+    #[test]
+    fn a_long_trace_is_shown_on_the_way() {
+        let trace = trace(100_000);
+        let shown = shown(&trace, 4096);
+        assert!(trace.len() > 9 << 20 && shown.len() == 3, "{} bytes, shown {} times", trace.len(), shown.len());
+        let complete: Vec<bool> = shown.iter().map(|(message, _)| message["complete"].as_bool().unwrap()).collect();
+        assert_eq!(complete, [false, false, true]);
+        let duration = |i: usize| shown[i].0["connections"][0]["duration_s"].as_f64().unwrap();
+        assert!(duration(0) > 10.0 && duration(0) < duration(1) && duration(1) < duration(2));
+        assert!(shown.iter().all(|(message, bytes)| message["bytes"] == bytes.len()));
+        assert!(shown[0].0["metrics"].as_array().unwrap().is_empty() && shown[0].0.get("events").is_none());
+    }
+
+    #[test]
+    fn what_is_no_trace_is_an_error() {
+        let mut written = Vec::new();
+        let error = read(&b"a picture"[..], "a.png", 100, &mut Output::new(&mut written)).unwrap_err();
+        assert!(error.to_string().contains("no qlog"), "{error}");
+        assert!(written.is_empty());
+    }
+}
