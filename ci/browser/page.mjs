@@ -65,6 +65,15 @@ export async function shot(page, name) {
   await page.screenshot({ path: join(process.env.SHOTS, `${name}.png`) });
 }
 
+/** The text packed in the element `id`. */
+export const unpacked = (page, id) => page.evaluate(async (name) => {
+  const bytes = Uint8Array.from(atob(document.getElementById(name).textContent), (c) => c.charCodeAt(0));
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"))).text();
+}, id);
+
+/** How many figures of a page are not drawn. */
+export const undrawn = (page) => page.locator(".plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".panel-picture path")).length);
+
 /** How many pixels a page is wider than the window. */
 export const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
@@ -91,7 +100,7 @@ export async function assertNamed(page) {
       const label = element.getAttribute("aria-label") ?? "";
       const text = element.tagName === "INPUT" ? (element.labels?.[0]?.textContent ?? "") : element.textContent;
       return !(label.trim() || (element.getAttribute("role") === null && text.trim()));
-    }).filter((element) => !element.closest(".modebar")).map((element) => element.outerHTML.slice(0, 120)));
+    }).map((element) => element.outerHTML.slice(0, 120)));
   assert.deepEqual(nameless, []);
   assert.equal(await page.locator("html").getAttribute("lang"), "en");
   assert.equal(await page.locator("th:not([scope])").count(), 0);

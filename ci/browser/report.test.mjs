@@ -7,7 +7,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { test } from "node:test";
-import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot } from "./page.mjs";
+import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn, unpacked } from "./page.mjs";
 
 const report = process.env.REPORT;
 const results = JSON.parse(readFileSync(join(dirname(report), "results.json"), "utf8"));
@@ -20,10 +20,22 @@ const opened = (options, body) => inBrowser({ file: report, ...options }, body);
 async function plotOf(page, name) {
   const plot = page.locator(`#${name} .plot`);
   await plot.evaluate((element) => element.scrollIntoView({ block: "center" }));
-  await page.waitForSelector(`#${name} .plot .main-svg`);
-  await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).layout?.xaxis, name);
+  await page.waitForSelector(`#${name} .plot .panel-picture path`);
   return plot;
 }
+
+const COLUMNS = { "Congestion window, packets": "cwnd_packets", "Round-trip time, ms": "rtt_ms", "Goodput, Mbit/s": "goodput_mbps", "Queue, packets": "packets" };
+
+/** The lines a scenario's figure draws: name, panel, points. */
+const drawnLines = (page, id) => page.evaluate((name) => document.querySelector(`#${name} .plot`).figure.drawn.map((line) =>
+  ({ name: line.name, panel: line.panel, raw: line.raw, x: [...line.x], y: line.y.map((value) => (Number.isNaN(value) ? null : value)) })), id);
+
+/** Where the pictures of a figure are. */
+const boxOf = async (plot, i = 0) => {
+  const picture = await plot.locator(".panel-picture").nth(i).boundingBox();
+  const [left, columns] = await plot.evaluate((element) => [element.figure.left, element.figure.columns]);
+  return { x: picture.x + left, y: picture.y, width: columns, height: picture.height };
+};
 
 /** A table's rows: the words, and of each metric the value and what is shown. */
 const readTable = (page, caption) => page.locator(`[role=region][aria-label="${caption}"] tbody tr`).evaluateAll((rows) =>
@@ -47,8 +59,7 @@ function assertShown(cell, value, scale, where) {
 const SCALES = { utilisation: 100, loss: 100 };
 
 test("loads without complaint and holds results.json unchanged", () => opened({}, async (page) => {
-  const embedded = await page.evaluate(() => document.getElementById("results").textContent);
-  assert.deepEqual(JSON.parse(embedded), results);
+  assert.deepEqual(JSON.parse(await unpacked(page, "results")), results);
   assert.equal(await page.title(), `${results.title} – windlass`);
   assert.equal(await page.locator("h1").count(), 1);
   assert.equal(await page.locator("main section").count(), results.scenarios.length + 1);
@@ -115,68 +126,93 @@ test("every scenario's tables show the numbers of results.json", () => opened({}
 test("plots draw the series of results.json", () => opened({}, async (page) => {
   for (const { name } of results.scenarios) {
     await plotOf(page, name);
-    const drawn = await page.evaluate((id) => {
-      const plot = document.querySelector(`#${id} .plot`);
-      return plot.data.map(({ name, yaxis, x, y }) => ({ name, yaxis, x: [...x], y: [...y] }));
-    }, name);
+    const drawn = await drawnLines(page, name);
     assert.ok(drawn.length >= 4, `${name}: ${drawn.length} lines`);
-    const columns = { "y": "cwnd_packets", "y2": "rtt_ms", "y3": "goodput_mbps", "y4": "packets" };
     for (const line of drawn) {
       const [controller, ...rest] = line.name.split(" · ");
       const stack = results.stacks.length > 1 ? rest.shift() : results.stacks[0];
       const run = results.runs.find((r) => r.scenario === name && r.controller === controller && r.stack === stack);
-      const source = line.yaxis === "y4" ? run.queues[0] : run.flows.find((flow) => rest.length === 0 || flow.name === rest[0]);
+      const source = line.panel.startsWith("Queue") ? run.queues[0] : run.flows.find((flow) => rest.length === 0 || flow.name === rest[0]);
       assert.deepEqual(line.x, source.series.time_s, `${name}, ${line.name}: times`);
-      assert.deepEqual(line.y, source.series[columns[line.yaxis]], `${name}, ${line.name}: ${columns[line.yaxis]}`);
+      assert.deepEqual(line.y, source.series[COLUMNS[line.panel]], `${name}, ${line.name}: ${line.panel}`);
     }
   }
 }));
 
 test("plots wait until they come into view", () => opened({}, async (page) => {
-  const drawn = () => page.locator(".plot .main-svg").evaluateAll((all) => new Set(all.map((svg) => svg.closest("section").id)).size);
-  await page.waitForSelector("#ranking .plot .main-svg");
-  assert.ok(await drawn() < results.scenarios.length + 1 || results.scenarios.length < 3);
+  await page.waitForSelector("#ranking .plot .panel-picture path");
+  assert.ok(await page.locator(".plot").count() - await undrawn(page) < results.scenarios.length + 1 || results.scenarios.length < 3);
 }));
 
-test("hovering shows the values of all lines there", () => opened({}, async (page) => {
+test("the values under the pointer stand above the lines and cover none", () => opened({}, async (page) => {
   const plot = await plotOf(page, scene.name);
-  const box = await plot.locator(".nsewdrag").first().boundingBox();
+  const box = await boxOf(plot);
+  const height = (await plot.boundingBox()).height;
   await page.mouse.move(box.x + box.width * 0.4, box.y + box.height / 2);
   await page.mouse.move(box.x + box.width * 0.5, box.y + box.height / 2, { steps: 4 });
-  const label = page.locator(`#${scene.name} .hoverlayer .legend`);
-  await label.waitFor({ timeout: 5000 });
-  const text = await label.textContent();
-  const shown = await page.locator(`#${scene.name} .legend > li`).first().textContent();
-  assert.ok(text.includes(shown.split(" · ")[0]), text);
-  assert.match(text, /\d/);
+  const values = plot.locator(".panel-head .value").filter({ hasText: /\d/ });
+  await values.first().waitFor({ timeout: 5000 });
+  const time = await plot.evaluate((element) => element.figure.cursor);
+  assert.ok(Math.abs(time - scene.duration_s / 2) < scene.duration_s / 100, `${time}`);
+  const [line] = await drawnLines(page, scene.name);
+  const at = line.y[line.x.findLastIndex((x) => x <= time)];
+  assert.equal(await values.first().textContent(), `${at.toFixed(1)} packets`);
+  assert.equal((await plot.boundingBox()).height, height, "nothing moves");
+  for (const head of await plot.locator(".panel-head").all()) {
+    const { y, height: tall } = await head.boundingBox();
+    const pictures = await plot.locator(".panel-picture").evaluateAll((all) => all.map((picture) => picture.getBoundingClientRect()).map(({ top, bottom }) => [top, bottom]));
+    assert.ok(pictures.every(([top, bottom]) => y + tall <= top + 1 || y >= bottom - 1), "legends lie beside the pictures");
+  }
   await shot(page, "hover");
+}));
+
+test("each name of the map stands nearest to its own point", () => opened({}, async (page) => {
+  await page.locator("#selection summary").click();
+  await page.getByRole("button", { name: "Best eight" }).click();
+  await page.locator("#selection summary").click();
+  const map = page.locator("#ranking .map");
+  await map.evaluate((element) => element.scrollIntoView({ block: "center" }));
+  await page.waitForSelector("#ranking .map .point-label");
+  const labels = await map.evaluate((element) => element.figure.labels.map(({ place, box, leader }) => ({ label: place.label, x: place.px, y: place.py, leader: Boolean(leader), box })));
+  const points = await map.evaluate((element) => element.figure.places.map(({ px, py, label }) => ({ x: px, y: py, label })));
+  assert.ok(labels.length >= Math.min(5, results.controllers.length));
+  const gap = ({ x, y }, box) => Math.hypot(Math.max(box.left - x, 0, x - box.right), Math.max(box.top - y, 0, y - box.bottom));
+  for (const { label, x, y, box, leader } of labels) {
+    const standing = results.ranking.find((row) => row.controller === label && row.stack === results.stacks[0]);
+    assert.ok(standing, label);
+    const nearest = Math.min(...points.filter((point) => point.label && point.label !== label).map((point) => gap(point, box)), Infinity);
+    assert.ok(leader || gap({ x, y }, box) <= nearest, `${label} stands nearer to another point`);
+    for (const other of labels) {
+      const over = other.label !== label && box.left < other.box.right && other.box.left < box.right && box.top < other.box.bottom && other.box.top < box.bottom;
+      assert.ok(!over, `${label} lies on ${other.label}`);
+    }
+  }
+  await shot(page, "map");
 }));
 
 test("zooming changes the time range of all panels, and back", () => opened({}, async (page) => {
   const plot = await plotOf(page, scene.name);
-  const range = () => plot.evaluate((element) => element.layout.xaxis.range.map(Number));
+  const range = () => plot.evaluate((element) => element.figure.view);
   const fields = () => page.locator(`#${scene.name} .range input`).evaluateAll((inputs) => inputs.map((input) => Number(input.value)));
   const whole = await range();
   assert.deepEqual(whole, [0, scene.duration_s]);
-  const box = await plot.locator(".nsewdrag").first().boundingBox();
+  const box = await boxOf(plot);
   const y = box.y + box.height / 2;
   await page.mouse.move(box.x + box.width * 0.25, y);
   await page.mouse.down();
   await page.mouse.move(box.x + box.width * 0.5, y, { steps: 8 });
   await page.mouse.up();
-  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).layout.xaxis.range[1] < end, [scene.name, scene.duration_s]);
+  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).figure.view[1] < end, [scene.name, scene.duration_s]);
   const [low, high] = await range();
   assert.ok(Math.abs(low / scene.duration_s - 0.25) < 0.03 && Math.abs(high / scene.duration_s - 0.5) < 0.03, `${low} to ${high}`);
   const [from, to] = await fields();
   assert.ok(Math.abs(from - low) < 0.002 && Math.abs(to - high) < 0.002);
-  // One axis for all panels: nothing else holds a time range.
-  assert.equal(await plot.evaluate((element) => Object.keys(element.layout).filter((key) => /^xaxis/.test(key)).length), 1);
   await page.getByRole("button", { name: "Whole run" }).first().click();
-  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).layout.xaxis.range[1] === end, [scene.name, scene.duration_s]);
+  await page.waitForFunction(([id, end]) => document.querySelector(`#${id} .plot`).figure.view[1] === end, [scene.name, scene.duration_s]);
   // The same with the keyboard alone.
   await page.locator(`#${scene.name} .range input`).first().fill("1");
   await page.keyboard.press("Enter");
-  await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).layout.xaxis.range[0] === 1, scene.name);
+  await page.waitForFunction((id) => document.querySelector(`#${id} .plot`).figure.view[0] === 1, scene.name);
 }));
 
 test("tables sort by mouse and by keyboard", () => opened({}, async (page) => {
@@ -198,20 +234,20 @@ test("tables sort by mouse and by keyboard", () => opened({}, async (page) => {
 
 test("ticking a controller anywhere plots it everywhere", () => opened({}, async (page) => {
   await plotOf(page, scene.name);
-  const lines = () => page.evaluate((id) => document.querySelector(`#${id} .plot`).data.length, scene.name);
+  const lines = () => page.evaluate((id) => document.querySelector(`#${id} .plot`).figure.drawn.length, scene.name);
   const first = await lines();
   const run = results.runs.find((r) => r.scenario === scene.name && r.status === "done" && r.stack === results.stacks[0]);
   const boxes = page.locator(`input[data-controller="${run.controller}"]`);
   const was = await boxes.first().isChecked();
   await page.locator(`#${scene.name} input[data-controller="${run.controller}"]`).first().setChecked(!was);
-  await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).data.length !== n, [scene.name, first]);
+  await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).figure.drawn.length !== n, [scene.name, first]);
   const states = await boxes.evaluateAll((all) => all.map((box) => box.checked));
   assert.ok(states.length > 2 && states.every((state) => state === !was));
   if (results.stacks.length > 1) {
     const before = await lines();
     await page.locator("#selection summary").click();
     await page.locator(`input[data-stack="${results.stacks[1]}"]`).check();
-    await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).data.length > n, [scene.name, before]);
+    await page.waitForFunction(([id, n]) => document.querySelector(`#${id} .plot`).figure.drawn.length > n, [scene.name, before]);
   }
 }));
 
@@ -253,14 +289,14 @@ test("the theme can be chosen, and plots follow", () => opened({}, async (page) 
   const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
   const light = await paper();
   await plotOf(page, scene.name);
-  const grid = () => page.evaluate((id) => document.querySelector(`#${id} .plot`).layout.yaxis.gridcolor, scene.name);
+  const grid = () => page.evaluate((id) => getComputedStyle(document.querySelector(`#${id} .plot .gridline`)).stroke, scene.name);
   const lightGrid = await grid();
   const button = page.locator("#theme");
   await button.click();
   await button.click();
   assert.match(await button.getAttribute("aria-label"), /dark/);
   assert.notEqual(await paper(), light);
-  await page.waitForFunction(([id, old]) => document.querySelector(`#${id} .plot`).layout.yaxis.gridcolor !== old, [scene.name, lightGrid]);
+  assert.notEqual(await grid(), lightGrid);
 }));
 
 test("every control has a name and every plot a description", () => opened({}, async (page) => {
@@ -270,8 +306,7 @@ test("every control has a name and every plot a description", () => opened({}, a
 test("printing draws every plot, on white", () => opened({ colorScheme: "dark" }, async (page) => {
   const pdf = await page.pdf({ format: "A4" });
   assert.ok(pdf.length > 50_000);
-  const undrawn = await page.locator(".plot").evaluateAll((all) => all.filter((plot) => !plot.querySelector(".main-svg")).length);
-  assert.equal(undrawn, 0);
+  assert.equal(await undrawn(page), 0);
 }));
 
 test("the report of a single run shows every flow and queue", { skip: !process.env.SINGLE }, () =>
@@ -281,12 +316,12 @@ test("the report of a single run shows every flow and queue", { skip: !process.e
     assert.deepEqual(rows.map((row) => row.metrics.goodput_mbps[0]), run.flows.map((flow) => flow.goodput_mbps));
     assert.equal((await readTable(page, `Queues of ${name}`)).length, run.queues.length);
     await plotOf(page, name);
-    const drawn = await page.evaluate((id) => document.querySelector(`#${id} .plot`).data.map(({ yaxis, y }) => ({ yaxis, y: [...y] })), name);
-    const panel = (axis) => drawn.filter((line) => line.yaxis === axis).map((line) => line.y);
+    const drawn = await drawnLines(page, name);
+    const panel = (title) => drawn.filter((line) => COLUMNS[line.panel] === title).map((line) => line.y);
     const controlled = run.flows.filter((flow) => flow.controller);
-    assert.deepEqual(panel("y"), controlled.map((flow) => flow.series.cwnd_packets));
-    assert.deepEqual(panel("y3"), run.flows.map((flow) => flow.series.goodput_mbps));
-    assert.deepEqual(panel("y4"), run.queues.map((queue) => queue.series.packets));
+    assert.deepEqual(panel("cwnd_packets"), controlled.map((flow) => flow.series.cwnd_packets));
+    assert.deepEqual(panel("goodput_mbps"), run.flows.map((flow) => flow.series.goodput_mbps));
+    assert.deepEqual(panel("packets"), run.queues.map((queue) => queue.series.packets));
     assert.ok(await overflow(page) <= 0);
     await shot(page, "single-run");
   }));

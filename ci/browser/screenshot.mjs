@@ -23,10 +23,10 @@ async function half(colorScheme, prepare) {
   return `<img src="data:image/png;base64,${png.toString("base64")}">`;
 }
 
-const ranking = await half("light", (page) => page.waitForSelector("#ranking .main-svg"));
+const ranking = await half("light", (page) => page.waitForSelector("#ranking .panel-picture path"));
 const plots = await half("dark", async (page) => {
   await page.locator(`#${SCENARIO} .tools`).evaluate((tools) => scrollTo(0, tools.getBoundingClientRect().top + scrollY - 95));
-  await page.waitForSelector(`#${SCENARIO} .plot .main-svg`);
+  await page.waitForSelector(`#${SCENARIO} .plot .panel-picture path`);
 });
 const both = await browser.newPage({ viewport: { width: 2 * SIZE.width, height: SIZE.height } });
 await both.setContent(`<body style="margin:0;display:flex">${ranking}${plots}</body>`);

@@ -1,8 +1,8 @@
-//! What a page that draws a connection is told of it beside its points.
+//! What a page that draws a connection is told of it: a description, and its points packed.
 
 use serde::{Serialize, Serializer};
 
-use super::ConnectionSeries;
+use super::{ConnectionSeries, Point};
 use crate::metrics::Measures;
 
 /// What is said of a connection.
@@ -80,4 +80,60 @@ impl About {
 
 fn as_map<S: Serializer>(measures: &[(&'static str, Option<f64>)], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.collect_map(measures.iter().copied())
+}
+
+impl ConnectionSeries {
+    /// The lines as bytes: of each the times less the start of the span, ns, then the values, each as
+    /// the difference to the one before; variable-length integers, seven bits a byte, the lowest
+    /// first, small for small differences of either sign.
+    #[must_use]
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (_, points, _) in &self.lines {
+            encode(points, self.span.0, &mut bytes);
+        }
+        bytes
+    }
+}
+
+fn encode(points: &[Point], start: i64, bytes: &mut Vec<u8>) {
+    differences(points.iter().map(|point| point.time), start, bytes);
+    differences(points.iter().map(|point| point.value), 0, bytes);
+}
+
+/// Adds each value as the difference to the one before.
+fn differences(values: impl Iterator<Item = i64>, first: i64, bytes: &mut Vec<u8>) {
+    let mut before = first;
+    for value in values {
+        varint(zigzag(value.wrapping_sub(before)), bytes);
+        before = value;
+    }
+}
+
+/// Small numbers for small differences of either sign.
+fn zigzag(difference: i64) -> u64 {
+    ((difference << 1) ^ (difference >> 63)) as u64
+}
+
+/// Adds a variable-length integer.
+fn varint(mut value: u64, bytes: &mut Vec<u8>) {
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_take_few_bytes() {
+        let mut bytes = Vec::new();
+        let points = [Point { time: 1000, value: 12_000 }, Point { time: 1001, value: 11_999 }];
+        encode(&points, 1000, &mut bytes);
+        // 0 and 1, zigzag: 0 and 2; 12000: 24000 = 0x5dc0; −1: 1.
+        assert_eq!(bytes, [0, 2, 0xc0, 0xbb, 0x01, 1]);
+    }
 }

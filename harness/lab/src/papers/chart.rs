@@ -1,25 +1,56 @@
-//! Figures of experiments.
+//! Figures of experiments, as data that a page draws.
 
-use plotters::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use super::cell::Figure;
-use super::quantity::Mean;
-use super::result::{CellResult, RenderedFigure};
-use crate::plot::{COLOURS, INK, ink, svg};
+use super::result::CellResult;
 
-const SIZE: (u32, u32) = (760, 380);
-
-/// A line of a figure, with half-widths of intervals where there are any.
-struct Line {
-    name: String,
-    points: Vec<(f64, f64)>,
-    bars: Vec<(f64, f64, f64)>,
-    /// Whether its points are few enough to be seen.
-    dots: bool,
+/// A figure: lines over an axis, or bars in groups.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Chart {
+    /// Title of the figure, as in the page.
+    pub title: String,
+    /// What the horizontal axis is in: `time, s`, or the varied setting; empty for bars.
+    pub x: String,
+    /// What the values are in.
+    pub y: String,
+    /// Its lines, in the order of the cells.
+    pub lines: Vec<ChartLine>,
+    /// Its groups of bars.
+    pub groups: Vec<BarGroup>,
 }
 
-/// The pictures of `figure`; none where there is nothing to draw.
-pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<RenderedFigure> {
+/// A line of a figure.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ChartLine {
+    /// Name for the legend.
+    pub name: String,
+    /// Whether it is a value over time, point by point; else each point is the mean of a cell.
+    pub over_time: bool,
+    /// Where its points lie on the horizontal axis, six significant digits.
+    pub x: Vec<f64>,
+    /// Their values, six significant digits.
+    pub y: Vec<f64>,
+    /// Half of each point's 95 % interval; empty over time, `None` with one repetition.
+    pub half_width: Vec<Option<f64>>,
+}
+
+/// Bars side by side.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct BarGroup {
+    /// The value of the setting that the group is of.
+    pub name: String,
+    /// Id of the quantity, its mean, half of the 95 % interval (`None` with one repetition).
+    pub bars: Vec<(String, f64, Option<f64>)>,
+}
+
+/// The charts of `figure`; none where there is nothing to draw.
+pub(super) fn charts(figure: &Figure, cells: &[CellResult]) -> Vec<Chart> {
+    let chart = |title: String, x: &str, y: &str, lines: Vec<ChartLine>| {
+        let drawable = lines.iter().flat_map(|line| &line.x).any(|x| *x > 0.0);
+        drawable.then(|| Chart { title, x: x.to_owned(), y: y.to_owned(), lines, groups: Vec::new() })
+    };
     match *figure {
         Figure::Curves { title, kind, y, each } => {
             let of = |cell: &CellResult| {
@@ -35,212 +66,127 @@ pub(super) fn draw(figure: &Figure, cells: &[CellResult]) -> Vec<RenderedFigure>
             let part = |value: String| {
                 let wanted = cells.iter().filter(|cell| of(cell) == value);
                 let title = if value.is_empty() { title.to_owned() } else { format!("{title}: {value}") };
-                picture(title, "time, s", y, curves(kind, wanted))
+                chart(title, "time, s", y, curves(kind, wanted))
             };
             values.into_iter().filter_map(part).collect()
         }
-        Figure::Bars { title, of, quantities, y } => bars(title, of, quantities, y, cells).into_iter().collect(),
+        Figure::Bars { title, of, quantities, y } => {
+            let groups = bars(of, quantities, cells);
+            let drawable = groups.iter().flat_map(|group| &group.bars).any(|bar| bar.1 > 0.0);
+            let chart = || Chart {
+                title: title.to_owned(),
+                x: String::new(),
+                y: y.to_owned(),
+                lines: Vec::new(),
+                groups: groups.clone(),
+            };
+            drawable.then(chart).into_iter().collect()
+        }
         Figure::Across { title, x, x_label, quantity, y, by } => {
-            picture(title.to_owned(), x_label, y, across(cells, x, quantity, by)).into_iter().collect()
+            chart(title.to_owned(), x_label, y, across(cells, x, quantity, by)).into_iter().collect()
         }
     }
 }
 
-/// A group of bars for each value of the setting `of`, named above it, with intervals.
-fn bars(title: &str, of: &str, quantities: &[&str], y: &str, cells: &[CellResult]) -> Option<RenderedFigure> {
-    let mut groups: Vec<(&str, &CellResult)> = Vec::new();
+/// A group of bars for each value of the setting `of`.
+fn bars(of: &str, quantities: &[&str], cells: &[CellResult]) -> Vec<BarGroup> {
+    let mut groups: Vec<BarGroup> = Vec::new();
     for cell in cells {
-        let value = cell.setting(of).unwrap_or_default();
-        if groups.iter().all(|(other, _)| *other != value) {
-            groups.push((value, cell));
+        let name = cell.setting(of).unwrap_or_default();
+        if groups.iter().any(|group| group.name == name) {
+            continue;
         }
+        let bar = |id: &&str| cell.mean(id).map(|mean| ((*id).to_owned(), mean.mean, mean.half_width));
+        groups.push(BarGroup { name: name.to_owned(), bars: quantities.iter().filter_map(bar).collect() });
     }
-    let all = groups.iter().flat_map(|(_, cell)| quantities.iter().filter_map(|id| cell.mean(id)));
-    let top = all.map(|mean| mean.mean + mean.half_width.unwrap_or(0.0)).fold(0.0, f64::max);
-    if top <= 0.0 {
-        return None;
-    }
-    let width = 0.8 / quantities.len().max(1) as f64;
-    let text = svg(SIZE, |canvas| {
-        let mut axes = ChartBuilder::on(canvas)
-            .margin(6)
-            .margin_right(22)
-            .set_label_area_size(LabelAreaPosition::Left, 66)
-            .set_label_area_size(LabelAreaPosition::Bottom, 16)
-            .build_cartesian_2d(0.0..groups.len() as f64, 0.0..1.2 * top)?;
-        axes.configure_mesh()
-            .disable_x_mesh()
-            .disable_x_axis()
-            .bold_line_style(INK.mix(0.25))
-            .light_line_style(TRANSPARENT)
-            .axis_style(INK)
-            .label_style(ink(12))
-            .axis_desc_style(ink(12))
-            .y_desc(y)
-            .y_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
-            .draw()?;
-        for (j, id) in quantities.iter().enumerate() {
-            let colour = COLOURS[j % COLOURS.len()];
-            let found = groups.iter().enumerate().filter_map(|(i, (_, cell))| {
-                let left = i as f64 + 0.1 + j as f64 * width;
-                cell.mean(id).map(|mean| (left, mean))
-            });
-            let found: Vec<_> = found.collect();
-            let bar = |(left, mean): &(f64, &Mean)| {
-                Rectangle::new([(*left, 0.0), (left + 0.9 * width, mean.mean)], colour.filled())
-            };
-            axes.draw_series(found.iter().map(bar))?
-                .label(*id)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(4)));
-            let interval = |(left, mean): &(f64, &Mean)| {
-                let middle = left + 0.45 * width;
-                let half = mean.half_width?;
-                Some(PathElement::new([(middle, mean.mean - half), (middle, mean.mean + half)], INK))
-            };
-            axes.draw_series(found.iter().filter_map(interval))?;
-        }
-        let names = groups.iter().enumerate();
-        axes.draw_series(
-            names.map(|(i, (name, _))| Text::new((*name).to_owned(), (i as f64 + 0.1, 1.08 * top), ink(12))),
-        )?;
-        axes.configure_series_labels()
-            .position(SeriesLabelPosition::UpperRight)
-            .label_font(ink(11))
-            .border_style(TRANSPARENT)
-            .draw()
-    });
-    text.ok().map(|svg| RenderedFigure { title: title.to_owned(), svg })
+    groups
 }
 
-fn curves<'a>(kind: &str, cells: impl Iterator<Item = &'a CellResult>) -> Vec<Line> {
+fn curves<'a>(kind: &str, cells: impl Iterator<Item = &'a CellResult>) -> Vec<ChartLine> {
     let mut lines = Vec::new();
     for cell in cells {
         for curve in cell.curves.iter().filter(|curve| curve.kind == kind) {
             let name = if curve.of.is_empty() { cell.cell.clone() } else { format!("{}: {}", cell.cell, curve.of) };
-            let points = curve.x.iter().copied().zip(curve.y.iter().copied()).collect();
-            lines.push(Line { name, points, bars: Vec::new(), dots: false });
+            let points = curve.x.iter().zip(&curve.y).filter(|(x, y)| x.is_finite() && y.is_finite());
+            let (x, y) = points.map(|(x, y)| (six_digits(*x), six_digits(*y))).unzip();
+            lines.push(ChartLine { name, over_time: true, x, y, half_width: Vec::new() });
         }
     }
     lines
 }
 
-fn across(cells: &[CellResult], x: &str, quantity: &str, by: &str) -> Vec<Line> {
-    let mut lines: Vec<Line> = Vec::new();
+fn across(cells: &[CellResult], x: &str, quantity: &str, by: &str) -> Vec<ChartLine> {
+    let mut lines: Vec<ChartLine> = Vec::new();
     for cell in cells {
         let (Some(at), Some(mean)) = (cell.setting(x).and_then(|x| x.parse().ok()), cell.mean(quantity)) else {
             continue;
         };
         let name = cell.setting(by).unwrap_or_default();
         let place = lines.iter().position(|line| line.name == name).unwrap_or_else(|| {
-            lines.push(Line { name: name.to_owned(), points: Vec::new(), bars: Vec::new(), dots: true });
+            let name = name.to_owned();
+            lines.push(ChartLine { name, over_time: false, x: Vec::new(), y: Vec::new(), half_width: Vec::new() });
             lines.len() - 1
         });
-        lines[place].points.push((at, mean.mean));
-        lines[place].bars.extend(mean.half_width.map(|half| (at, mean.mean - half, mean.mean + half)));
+        lines[place].x.push(at);
+        lines[place].y.push(six_digits(mean.mean));
+        lines[place].half_width.push(mean.half_width.map(six_digits));
     }
     lines
 }
 
-/// Where a legend hides least of `lines`, drawn from 0 to `right` and from `low` to `high`.
-fn roomiest(lines: &[Line], right: f64, (low, high): (f64, f64)) -> SeriesLabelPosition {
-    use SeriesLabelPosition::{LowerLeft, LowerMiddle, LowerRight, UpperLeft, UpperMiddle, UpperRight};
-    // Shares of the plot, which a letter and a line of text take about so much of.
-    let letters = lines.iter().map(|line| line.name.chars().count()).max().unwrap_or(0);
-    let wide = (0.08 + 0.009 * letters as f64).min(0.95);
-    let tall = (0.03 + 0.045 * lines.len() as f64).min(0.95);
-    let hidden = |left: f64, bottom: f64| {
-        let inside = |(x, y): (f64, f64)| {
-            let (x, y) = (x / right, (y - low) / (high - low));
-            (left..=left + wide).contains(&x) && (bottom..=bottom + tall).contains(&y)
-        };
-        let between = |ends: &[(f64, f64)]| {
-            let (from, to) = (ends[0], ends[1]);
-            (0..=10)
-                .map(|i| f64::from(i) / 10.0)
-                .any(|part| inside((from.0 + part * (to.0 - from.0), from.1 + part * (to.1 - from.1))))
-        };
-        lines.iter().map(|line| line.points.windows(2).filter(|ends| between(ends)).count()).sum::<usize>()
-    };
-    let (middle, end, up) = (0.5 - wide / 2.0, 1.0 - wide, 1.0 - tall);
-    let places = [
-        (LowerRight, end, 0.0),
-        (UpperRight, end, up),
-        (UpperLeft, 0.0, up),
-        (LowerLeft, 0.0, 0.0),
-        (UpperMiddle, middle, up),
-        (LowerMiddle, middle, 0.0),
-    ];
-    let found = places.into_iter().min_by_key(|(_, left, bottom)| hidden(*left, *bottom));
-    found.map_or(LowerRight, |(place, ..)| place)
-}
-
-fn picture(title: String, x: &str, y: &str, lines: Vec<Line>) -> Option<RenderedFigure> {
-    let points = || lines.iter().flat_map(|line| line.points.iter().copied());
-    let (right, top) = points().fold((0.0f64, 0.0f64), |(right, top), (x, y)| (right.max(x), top.max(y)));
-    let bottom = points().fold(0.0f64, |low, (_, y)| low.min(y));
-    if right <= 0.0 {
-        return None;
-    }
-    let span = (top - bottom).max(1e-9);
-    let (low, high) = (bottom - 0.04 * span.min(-bottom * 25.0), top + 0.08 * span);
-    let text = svg(SIZE, |canvas| {
-        let mut axes = ChartBuilder::on(canvas)
-            .margin(6)
-            .margin_right(22)
-            .set_label_area_size(LabelAreaPosition::Left, 66)
-            .set_label_area_size(LabelAreaPosition::Bottom, 38)
-            .build_cartesian_2d(0.0..right, low..high)?;
-        axes.configure_mesh()
-            .disable_x_mesh()
-            .bold_line_style(INK.mix(0.25))
-            .light_line_style(TRANSPARENT)
-            .axis_style(INK)
-            .label_style(ink(12))
-            .axis_desc_style(ink(12))
-            .x_desc(x)
-            .y_desc(y)
-            .x_label_formatter(&|value| format!("{value}"))
-            .y_label_formatter(&|value| format!("{}", (value * 1e6).round() / 1e6))
-            .draw()?;
-        for (i, line) in lines.iter().enumerate() {
-            let colour = COLOURS[i % COLOURS.len()];
-            axes.draw_series(LineSeries::new(line.points.iter().copied(), colour.stroke_width(1)))?
-                .label(&line.name)
-                .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
-            let dots = line.points.iter().filter(|_| line.dots);
-            axes.draw_series(dots.map(|point| Circle::new(*point, 3, colour.filled())))?;
-            axes.draw_series(
-                line.bars.iter().map(|(x, low, high)| PathElement::new([(*x, *low), (*x, *high)], colour)),
-            )?;
-        }
-        axes.configure_series_labels()
-            .position(roomiest(&lines, right, (low, high)))
-            .label_font(ink(11))
-            .border_style(TRANSPARENT)
-            .draw()
-    });
-    // Drawing into memory fails only where an axis has no extent, which is seen to above.
-    text.ok().map(|svg| RenderedFigure { title, svg })
+/// What a picture can show of a number.
+fn six_digits(value: f64) -> f64 {
+    format!("{value:.5e}").parse().unwrap_or(value)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::quantity::{Curve, Mean};
+
+    fn cell(name: &str, rate: &str, mean: f64) -> CellResult {
+        let settings = vec![("scheme".to_owned(), name.to_owned()), ("rate".to_owned(), rate.to_owned())];
+        let mean =
+            Mean { id: "goodput".to_owned(), unit: "Mbit/s".to_owned(), mean, half_width: Some(0.25), repetitions: 3 };
+        let curve = Curve { kind: "cwnd".to_owned(), of: String::new(), x: vec![0.0, 0.1 + 0.2], y: vec![1.0, 2.0] };
+        CellResult {
+            cell: format!("{name} {rate}"),
+            settings,
+            scenario: String::new(),
+            seeds: vec![1],
+            means: vec![mean],
+            curves: vec![curve],
+        }
+    }
 
     #[test]
-    fn a_legend_goes_where_it_hides_nothing() {
-        let line = |points: &[(f64, f64)]| Line {
-            name: "a line".to_owned(),
-            points: points.to_vec(),
-            bars: Vec::new(),
-            dots: false,
+    fn a_figure_has_a_line_for_each_scheme_and_a_chart_for_each_value() {
+        let cells = [cell("a", "10", 8.0), cell("a", "20", 17.0), cell("b", "10", 9.0)];
+        let figure = Figure::Across {
+            title: "t",
+            x: "rate",
+            x_label: "rate, Mbit/s",
+            quantity: "goodput",
+            y: "g",
+            by: "scheme",
         };
-        let along = |y: f64| (0..=100).map(|x| (f64::from(x), y)).collect::<Vec<_>>();
-        let place = |lines: &[Line]| roomiest(lines, 100.0, (0.0, 10.0));
-        assert!(matches!(place(&[line(&along(9.5))]), SeriesLabelPosition::LowerRight));
-        assert!(matches!(place(&[line(&along(0.2))]), SeriesLabelPosition::UpperRight));
-        // Two points far apart are a line too.
-        let falling = [line(&along(0.2)), line(&[(60.0, 9.8), (100.0, 9.8)])];
-        assert!(matches!(place(&falling), SeriesLabelPosition::UpperLeft));
+        let [chart] = &charts(&figure, &cells)[..] else { panic!("one chart") };
+        let lines: Vec<_> =
+            chart.lines.iter().map(|line| (line.name.as_str(), line.x.clone(), line.y.clone())).collect();
+        assert_eq!(lines, [("a", vec![10.0, 20.0], vec![8.0, 17.0]), ("b", vec![10.0], vec![9.0])]);
+        assert_eq!(chart.lines[0].half_width, [Some(0.25); 2]);
+
+        let figure = Figure::Curves { title: "t", kind: "cwnd", y: "packets", each: "rate" };
+        let made = charts(&figure, &cells);
+        assert_eq!(made.iter().map(|chart| chart.title.as_str()).collect::<Vec<_>>(), ["t: 10", "t: 20"]);
+        assert_eq!(made[0].lines[1].x, [0.0, 0.3], "six digits");
+
+        let figure = Figure::Bars { title: "t", of: "scheme", quantities: &["goodput", "none"], y: "Mbit/s" };
+        let [chart] = &charts(&figure, &cells)[..] else { panic!("one chart") };
+        assert_eq!(
+            chart.groups[1],
+            BarGroup { name: "b".to_owned(), bars: vec![("goodput".to_owned(), 9.0, Some(0.25))] }
+        );
+        assert!(charts(&Figure::Curves { title: "t", kind: "queue", y: "", each: "" }, &cells).is_empty());
     }
 }

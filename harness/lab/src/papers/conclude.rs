@@ -2,7 +2,7 @@
 
 use super::cache::{CODE, Record};
 use super::cell::{Cell, Scale};
-use super::chart::draw;
+use super::chart::charts;
 use super::document::{Document, Experiment, Plan};
 use super::published::published;
 use super::quantity::{Quantity, mean_of};
@@ -40,7 +40,7 @@ pub fn conclude(
         code: CODE.to_owned(),
         derived,
         comparisons,
-        figures: plan.figures.iter().flat_map(|figure| draw(figure, &cells)).collect(),
+        figures: plan.figures.iter().flat_map(|figure| charts(figure, &cells)).collect(),
         cells,
         claims: Vec::new(),
         skipped: Vec::new(),

@@ -24,10 +24,11 @@ mod watch;
 
 pub use cache::{CODE, Record, ResultCache, key};
 pub use cell::{Cell, Figure, Measure, Measured, Read, Scale};
+pub use chart::{BarGroup, Chart, ChartLine};
 pub use conclude::conclude;
 pub use document::{Claim, Document, Experiment, Plan, nothing};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Quantity, mean_of};
-pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, RenderedFigure, SCHEMA};
+pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, SCHEMA};
 pub use time_series::{FlowTimeSeries, TimeSeries};
 pub use watch::{WatchError, watch};

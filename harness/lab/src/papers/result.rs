@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::cell::Scale;
+use super::chart::Chart;
 use super::quantity::{Curve, Mean};
 
 /// Name and version of the layout of an experiment's file.
-pub const SCHEMA: &str = "windlass-paper/1";
+pub const SCHEMA: &str = "windlass-paper/2";
 
 /// A cell over its repetitions.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -92,15 +93,6 @@ pub struct Comparison {
     pub holds: Option<bool>,
 }
 
-/// A figure that was drawn.
-#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct RenderedFigure {
-    /// Title of the figure, as in the page.
-    pub title: String,
-    /// The figure as an SVG document.
-    pub svg: String,
-}
-
 /// What an experiment's runs yield; `EXPERIMENT.json` holds it.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct ExperimentResult {
@@ -130,7 +122,7 @@ pub struct ExperimentResult {
     /// Published values compared with ours; none unless it was run in full.
     pub comparisons: Vec<Comparison>,
     /// The experiment's figures.
-    pub figures: Vec<RenderedFigure>,
+    pub figures: Vec<Chart>,
     /// Answers to the claims about the document's schemes.
     #[serde(default)]
     pub claims: Vec<Answer>,

@@ -3,16 +3,11 @@
 use serde::Serialize;
 
 use super::frame::Page;
-use super::traces::{LINES, Section, data};
+use super::traces::{SHARED, Section, data};
 use windlass_lab::compare::Comparison;
 
 const STYLE: &str = include_str!("../traces/page.css");
-const SCRIPTS: [&str; 4] = [
-    include_str!("../traces/js/data.js"),
-    include_str!("../traces/js/shared.js"),
-    include_str!("js/figure.js"),
-    include_str!("js/page.js"),
-];
+const SCRIPTS: [&str; 2] = [include_str!("js/figure.js"), include_str!("js/page.js")];
 
 /// The page titled `title` of a comparison and the traces it is of, each with its group.
 #[must_use]
@@ -27,7 +22,7 @@ pub fn page(title: &str, by: &str, comparison: &Comparison, sections: &[(String,
     // Texts and numbers only: this cannot fail.
     let json = serde_json::to_string(&all).unwrap_or_default();
     let traces: Vec<&Section> = sections.iter().map(|(_, section)| section).collect();
-    let scripts: Vec<&str> = LINES.into_iter().chain(SCRIPTS).collect();
+    let scripts: Vec<&str> = SHARED.into_iter().chain(SCRIPTS).collect();
     data(&traces, &[("comparison", &json)], |data| {
         let page = Page {
             title,

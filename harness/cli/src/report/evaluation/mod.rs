@@ -1,9 +1,9 @@
 //! The report of an evaluation.
 //!
-//! The page embeds the text of `results.json` and builds every table and plot from it,
-//! so it cannot show other numbers.
+//! The page embeds the text of `results.json`, compressed, and builds every table and plot
+//! from it, so it cannot show other numbers.
 
-use super::frame::{Data, Page};
+use super::frame::{Data, Page, packed};
 
 const SCRIPTS: [&str; 4] = [
     include_str!("js/data.js"),
@@ -15,6 +15,7 @@ const SCRIPTS: [&str; 4] = [
 /// The report titled `title` over the text of `results.json`.
 #[must_use]
 pub fn page(title: &str, results_json: &str) -> String {
+    let results = packed(results_json.as_bytes());
     let page = Page {
         title,
         skip: "Skip to the results",
@@ -23,7 +24,7 @@ pub fn page(title: &str, results_json: &str) -> String {
             Allow scripts, or read results.json and the CSV files beside it.",
         style: "",
         scripts: &SCRIPTS,
-        data: &[Data::Json { id: "results", text: results_json }],
+        data: &[Data::Packed { id: "results", text: &results }],
     };
     page.html()
 }

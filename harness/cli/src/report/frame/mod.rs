@@ -1,5 +1,5 @@
-//! What every page has: its frame and style, scripts for elements, themes, tables and
-//! figures, and the plotting library.
+//! What every page has: its frame and style, and scripts for elements, themes, tables and
+//! figures. `ci/viewer` takes the same files.
 
 use std::io::Write;
 
@@ -10,8 +10,16 @@ use flate2::write::ZlibEncoder;
 
 pub(super) const PAGE: &str = include_str!("page.html");
 pub(super) const STYLE: &str = include_str!("page.css");
-const SCRIPTS: [&str; 4] =
-    [include_str!("js/dom.js"), include_str!("js/theme.js"), include_str!("js/table.js"), include_str!("js/figure.js")];
+const SCRIPTS: [&str; 8] = [
+    include_str!("js/dom.js"),
+    include_str!("js/theme.js"),
+    include_str!("js/table.js"),
+    include_str!("js/lines.js"),
+    include_str!("js/axes.js"),
+    include_str!("js/figure.js"),
+    include_str!("js/controls.js"),
+    include_str!("js/chart.js"),
+];
 
 /// A page that builds itself from the data in it.
 pub(super) struct Page<'a> {
@@ -35,7 +43,7 @@ impl Page<'_> {
     /// The page as HTML that asks for nothing; its content-security policy forbids it to.
     pub(super) fn html(&self) -> String {
         let data: usize = self.data.iter().map(Data::size).sum();
-        let mut html = String::with_capacity(data + 5_500_000);
+        let mut html = String::with_capacity(data + 150_000);
         let mut rest = PAGE;
         while let Some((before, after)) = rest.split_once("{{") {
             html.push_str(before);
@@ -56,11 +64,10 @@ impl Page<'_> {
             "style" => html.extend([STYLE, self.style]),
             "data" => self.data.iter().for_each(|data| data.write(html)),
             "scripts" => {
-                html.push_str("(() => {\n\"use strict\";\n");
+                html.push_str("(async () => {\n\"use strict\";\n");
                 html.extend(SCRIPTS.iter().chain(self.scripts).flat_map(|script| [*script, "\n"]));
                 html.push_str("})();\n");
             }
-            "plotly" => html.push_str(&plotly()),
             _ => {}
         }
     }
@@ -74,17 +81,6 @@ pub(super) fn written(own: &[&str]) -> String {
 
 pub(super) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
-}
-
-/// The plotting library's script element. The crate gives it together with a second
-/// one for formulas, which the report has no use for.
-fn plotly() -> String {
-    const END: &str = "</script>";
-    let sources = plotly::Plot::offline_js_sources();
-    match sources.find(END) {
-        Some(end) => sources[..end + END.len()].to_owned(),
-        None => sources,
-    }
 }
 
 /// A piece of data under the `id` of its element.
@@ -134,4 +130,13 @@ pub(super) fn packed(bytes: &[u8]) -> String {
     // Writing to memory does not fail.
     let compressed = encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap_or_default();
     BASE64_STANDARD.encode(compressed)
+}
+
+/// The text that [`packed`] was given.
+#[cfg(test)]
+pub(super) fn unpacked(text: &str) -> String {
+    let bytes = BASE64_STANDARD.decode(text).unwrap();
+    let mut found = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::ZlibDecoder::new(bytes.as_slice()), &mut found).unwrap();
+    found
 }

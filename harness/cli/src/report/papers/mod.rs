@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::frame::{Data, Page};
+use super::frame::{Data, Page, packed};
 use windlass_lab::papers::{Answer, Claim, Document, ExperimentResult, Scale};
 
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
@@ -58,6 +58,7 @@ pub fn page(
     };
     // Texts and finite numbers only: this cannot fail.
     let json = serde_json::to_string(&all).unwrap_or_default();
+    let packed = packed(json.as_bytes());
     let title = format!("Experiments of {}{}", document.name, if all.quick { " (quick)" } else { "" });
     let page = Page {
         title: &title,
@@ -67,7 +68,7 @@ pub fn page(
             Allow scripts, or read the JSON files beside it.",
         style: STYLE,
         scripts: &SCRIPTS,
-        data: &[Data::Json { id: "paper", text: &json }],
+        data: &[Data::Packed { id: "paper", text: &packed }],
     };
     page.html()
 }

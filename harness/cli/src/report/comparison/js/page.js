@@ -25,10 +25,9 @@ function differencesSection() {
       "Welch's t interval of the difference"),
   ];
   const single = comparison.rows.some((row) => row.repetitions === 1);
-  const holder = el("div", { class: "plot map", role: "img", "aria-label":
-    `Differences to ${comparison.baseline} in percent, with their intervals. The table above holds the same numbers.` });
-  holder.style.minHeight = "0";
-  plots.add(holder, differenceFigure);
+  const holder = el("div", { class: "plot map", role: "group", "aria-roledescription": "chart", tabindex: "0", "aria-label":
+    `Differences to ${comparison.baseline} in percent, with their intervals. Arrow keys go from one to the next. The table above holds the same numbers.` });
+  new Chart(holder, differenceSpec);
   return el("section", { id: "differences", "aria-labelledby": "differences-title" },
     el("h2", { id: "differences-title" }, "Differences"),
     el("p", {}, "Groups are measured against ", el("strong", {}, comparison.baseline), `. Intervals are Welch’s t at ${percentage} %: an interval without 0 `,
@@ -40,27 +39,20 @@ function differencesSection() {
 
 function overlaySection() {
   const holder = figureHolder("Chart of all traces: window, bytes in flight, round-trip time and rate over time", "overlay-caption");
-  holder.style.minHeight = `${panelsHeight(OVERLAY)}px`;
-  const plot = plots.add(holder, () => overlayFigure(holder));
-  const whole = [0, longest];
-  const axes = OVERLAY.map((_, i) => axisId(i));
-  followRange(plot);
-  const legend = el("ul", { class: "legend", "aria-label": "Groups" });
-  const fill = () => legend.replaceChildren(...comparison.groups.map((group) => {
-    const sample = el("span", { class: "sample" });
-    sample.style.borderTopColor = groupColour(group);
-    return el("li", {}, el("button", { type: "button", class: "toggle", "data-line": group, "aria-pressed": String(!hiddenGroups.has(group)), onclick: () => {
+  const figure = new Figure(holder, overlaySpec(null));
+  const show = async () => figure.set(overlaySpec(await Promise.all(traces.map((trace) => trace.load()))));
+  const legend = el("ul", { class: "legend", "aria-label": "Groups" }, ...comparison.groups.map((group) => {
+    const button = el("button", { type: "button", class: "toggle", "data-line": group, "aria-pressed": "true", onclick: () => {
       if (!hiddenGroups.delete(group)) hiddenGroups.add(group);
-      plots.draw(plot);
-      fill();
-      [...legend.querySelectorAll("button")].find((button) => button.dataset.line === group).focus();
+      button.setAttribute("aria-pressed", String(!hiddenGroups.has(group)));
+      show();
       announce(`${group} ${hiddenGroups.has(group) ? "hidden" : "shown"}`);
-    } }, sample, group));
+    } }, sample({ colour: groupColour(group) }), group);
+    return el("li", {}, button);
   }));
-  theme.listeners.push(fill);
   return el("section", { id: "overlay", "aria-labelledby": "overlay-title" },
     el("h2", { id: "overlay-title" }, "Over time"),
-    el("div", { class: "tools" }, legend, timeRange(holder, { from: 0, to: longest, axes }, ...timeControls(holder, whole, axes))),
+    el("div", { class: "tools" }, legend, figure.controls()),
     el("figure", {}, holder, el("figcaption", { id: "overlay-caption", class: "hint" },
       `${plural(traces.length, "trace")} in ${plural(comparison.groups.length, "group")} by ${by}, each from its own beginning. The table below holds what each measures.`)));
 }
@@ -80,9 +72,8 @@ function start() {
     [plural(comparison.groups.length, "group"), `by ${by}`, plural(traces.length, "trace"), `windlass ${windlass}`].join(" · ");
   document.getElementById("content").append(differencesSection(), overlaySection(), tracesSection());
   document.getElementById("contents").append(...[["differences", "Differences"], ["overlay", "Over time"], ["each", "Traces"]].map(([id, text]) => el("a", { href: `#${id}` }, text)));
-  theme.listeners.push(plots.refresh);
   theme.start();
-  addEventListener("load", plots.start);
+  figures.start();
 }
 
 start();

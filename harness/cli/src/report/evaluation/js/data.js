@@ -1,6 +1,6 @@
 // The results, as the page contains them.
 
-const results = embedded("results");
+const results = JSON.parse(await unpackedText("results"));
 
 /** Every metric a table can show, as frame/js/table.js uses it. */
 const METRICS = {

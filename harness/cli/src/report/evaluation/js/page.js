@@ -31,9 +31,9 @@ function rankingSection() {
       help: "Runs done, of those asked for" },
   ];
   const partly = results.ranking.filter((row) => row.runs_done > 0 && row.reasons.length > 0);
-  const map = el("div", { class: "plot map", role: "img", "aria-label":
-    "Map of all controllers: mean round-trip time over base against mean utilisation. The table holds the same numbers." });
-  plots.add(map, mapFigure);
+  const map = el("div", { class: "plot map", role: "group", "aria-roledescription": "chart", tabindex: "0", "aria-label":
+    "Map of all controllers: mean round-trip time over base against mean utilisation. Arrow keys go from one to the next. The table holds the same numbers." });
+  new Chart(map, mapSpec);
   return el("section", { id: "ranking", "aria-labelledby": "ranking-title" },
     el("h2", { id: "ranking-title" }, "Ranking"),
     el("p", {}, "The score of a run is ", el("strong", {}, "100 × utilisation × (1 − loss) × fairness × base RTT ÷ mean RTT"),
@@ -89,34 +89,33 @@ function queuesTable(scene) {
 
 /** What the colours and dashes of a scenario's plots mean. */
 function fillLegend(legend, scene) {
-  const entry = (name, colour, dash) => legendEntry(name, colour, `stack-${dash}`);
+  const entry = (name, colour, dash) => el("li", {}, sample({ colour, dash }), name);
   const runs = shownRuns(scene.name);
   const [run] = runs;
   if (runs.length === 1 && run.flows.length > 1) {
-    legend.replaceChildren(...run.flows.map((flow, i) => entry(flowName({ run, flow }), lineColour(i), 0)));
+    legend.replaceChildren(...run.flows.map((flow, i) => entry(flowName({ run, flow }), lineColour(i))));
     return;
   }
   legend.replaceChildren(...runs.map((each) =>
-    entry(whose(each), selection.colour(each.controller), results.stacks.indexOf(each.stack) % DASHES.length)));
+    entry(whose(each), selection.colour(each.controller), dashOf(each.stack))));
   if (runs.some((each) => each.flows.length > 1)) legend.append(el("li", { class: "hint" }, "thin: further flows"));
   if (!runs.length) legend.append(el("li", { class: "hint" }, "Nothing is plotted: tick controllers in a table or in “Plots show”."));
 }
 
 function scenarioSection(scene) {
   const title = `scenario-${scene.name}`;
-  const holder = el("div", { class: "plot", role: "img", "aria-label":
-    `Window, round-trip time, goodput and queue over time in ${scene.name}. The table above holds their means.` });
-  holder.style.minHeight = `${panelsHeight(PANELS)}px`;
+  const caption = `${title}-caption`;
+  const holder = figureHolder(`Window, round-trip time, goodput and queue over time in ${scene.name}`, caption);
+  const figure = new Figure(holder, scenarioSpec(scene));
   const legend = el("ul", { class: "legend", "aria-label": "Lines" });
-  selection.listeners.push(() => fillLegend(legend, scene));
-  theme.listeners.push(() => fillLegend(legend, scene));
-  plots.add(holder, () => scenarioFigure(scene));
+  fillLegend(legend, scene);
+  selection.listeners.push(() => { fillLegend(legend, scene); figure.set(scenarioSpec(scene)); });
   return el("section", { id: scene.name, "aria-labelledby": title },
     el("h2", { id: title }, scene.name.replaceAll("-", " ")),
     el("p", {}, scene.summary),
     flowsTable(scene), queuesTable(scene),
-    el("div", { class: "tools" }, legend, timeRange(holder, { from: 0, to: scene.duration_s, axes: PANELS.map((_, i) => axisId(i)) })),
-    holder);
+    el("div", { class: "tools" }, legend, figure.controls()),
+    el("figure", {}, holder, el("figcaption", { id: caption, class: "visually-hidden" }, "The table above holds the means of the lines.")));
 }
 
 function start() {
@@ -129,10 +128,10 @@ function start() {
   document.getElementById("contents").append(
     ...(manyRuns ? [el("a", { href: "#ranking" }, "Ranking")] : []),
     ...results.scenarios.map((scene) => el("a", { href: `#${scene.name}` }, scene.name.replaceAll("-", " "))));
-  selection.listeners.push(showSelection, plots.refresh);
-  theme.listeners.push(showSelection, plots.refresh);
+  selection.listeners.push(showSelection, () => document.querySelector(".map")?.figure.refresh());
   theme.start();
-  addEventListener("load", plots.start);
+  showSelection();
+  figures.start();
 }
 
 start();

@@ -2,16 +2,19 @@
 // delay against utilisation.
 
 const PANELS = [
-  { title: "Congestion window, packets", of: "flow", column: "cwnd_packets", digits: 1, controlled: true },
-  { title: "Round-trip time, ms", of: "flow", column: "rtt_ms", digits: 1, controlled: true },
-  { title: "Goodput, Mbit/s", of: "flow", column: "goodput_mbps", digits: 2 },
-  { title: "Queue, packets", of: "queue", column: "packets", digits: 1 },
+  { title: "Congestion window, packets", unit: "packets", of: "flow", column: "cwnd_packets", digits: 1, controlled: true, zero: true },
+  { title: "Round-trip time, ms", unit: "ms", of: "flow", column: "rtt_ms", digits: 1, controlled: true, zero: "auto" },
+  { title: "Goodput, Mbit/s", unit: "Mbit/s", of: "flow", column: "goodput_mbps", digits: 2, zero: true },
+  { title: "Queue, packets", unit: "packets", of: "queue", column: "packets", digits: 1, zero: true },
 ];
+const STACK_DASHES = ["solid", "dash", "dot", "dashdot"];
+const STACK_SYMBOLS = Object.keys(SYMBOLS);
 
 /** The runs of a scenario that are plotted, in the order of colours. */
 const shownRuns = (scenario) => doneRuns(scenario).filter(selection.shows).sort(selection.bySlot);
 
 const whose = (run) => [called(run.controller), ...(results.stacks.length > 1 ? [run.stack] : [])].join(" · ");
+const dashOf = (stack) => STACK_DASHES[results.stacks.indexOf(stack) % STACK_DASHES.length];
 
 /** Lines of the scenario's plotted runs: who, how drawn. */
 function plottedLines(scenario) {
@@ -21,14 +24,12 @@ function plottedLines(scenario) {
 
 /** One colour per run; further flows are thin, and of the queues the first is drawn. */
 function linesAmongMany(run) {
-  const style = { color: selection.colour(run.controller), dash: DASHES[results.stacks.indexOf(run.stack) % DASHES.length] };
+  const style = { colour: selection.colour(run.controller), dash: dashOf(run.stack) };
   const flows = run.flows.map((flow, i) => ({
     of: "flow", name: run.flows.length > 1 ? `${whose(run)} · ${flow.name}` : whose(run), series: flow.series,
-    controlled: flow.controller !== "", line: { ...style, width: i === 0 ? 1.8 : 1.1 }, opacity: i === 0 ? 1 : 0.75,
+    controlled: flow.controller !== "", ...style, width: i === 0 ? 1.8 : 1.1, opacity: i === 0 ? 1 : 0.75,
   }));
-  const queues = run.queues.slice(0, 1).map((queue) => ({
-    of: "queue", name: whose(run), series: queue.series, line: { ...style, width: 1.5 }, opacity: 1,
-  }));
+  const queues = run.queues.slice(0, 1).map((queue) => ({ of: "queue", name: whose(run), series: queue.series, ...style, width: 1.5 }));
   return [...flows, ...queues];
 }
 
@@ -36,54 +37,43 @@ function linesAmongMany(run) {
 function linesOfOne(run) {
   const alone = run.flows.length === 1;
   const flows = run.flows.map((flow, i) => ({
-    of: "flow", name: `${whose(run)} · ${flow.name}`, series: flow.series, controlled: flow.controller !== "",
-    line: { color: alone ? selection.colour(run.controller) : lineColour(i), width: 1.6 }, opacity: 1,
+    of: "flow", name: flow.name, series: flow.series, controlled: flow.controller !== "",
+    colour: alone ? selection.colour(run.controller) : lineColour(i), width: 1.6,
   }));
-  const queues = run.queues.map((queue, i) => ({
-    of: "queue", name: `${whose(run)} · ${queue.name}`, series: queue.series,
-    line: { color: run.queues.length === 1 ? theme.colours.ink : lineColour(i), width: 1.5 }, opacity: 1,
-  }));
+  const queues = run.queues.map((queue, i) => ({ of: "queue", name: queue.name, series: queue.series, colour: run.queues.length === 1 ? "ink" : lineColour(i), width: 1.5 }));
   return [...flows, ...queues];
 }
 
+/** A column of a series as a line, made once. */
+const lineOfColumn = (series, column) => { series.made ??= {}; series.made[column] ??= new Line(series.time_s, series[column]); return series.made[column]; };
+
 /** The figure of a scenario. */
-function scenarioFigure(scene) {
+function scenarioSpec(scene) {
   const lines = plottedLines(scene.name);
-  const layout = panelLayout(PANELS, [0, scene.duration_s]);
-  const traces = PANELS.flatMap((panel, i) => {
-    const drawn = lines.filter((line) => line.of === panel.of && (!panel.controlled || line.controlled));
-    return drawn.map((line) => ({
-      type: "scatter", mode: "lines", x: line.series.time_s, y: line.series[panel.column], yaxis: axisName(i), name: line.name,
-      line: line.line, opacity: line.opacity, connectgaps: false, hovertemplate: `%{y:.${panel.digits}f}`,
-    }));
-  });
-  return { traces, layout };
+  const one = shownRuns(scene.name).length === 1;
+  const panels = PANELS.map(({ of, column, controlled, ...panel }) => ({
+    ...panel, names: one ? undefined : false,
+    lines: lines.filter((line) => line.of === of && (!controlled || line.controlled)).map(({ series, ...line }) => ({
+      ...line, key: `${of} ${line.name}`, kind: "straight", digits: panel.digits, data: lineOfColumn(series, column),
+    })),
+  }));
+  return { whole: [0, scene.duration_s], panels };
 }
 
 /** The map of all controllers: mean delay against mean utilisation. */
-function mapFigure() {
+function mapSpec() {
   const rows = results.ranking.filter((row) => row.utilisation !== null && row.rtt_ratio !== null);
-  const points = (some, extra) => ({
-    type: "scatter", x: some.map((row) => row.rtt_ratio), y: some.map((row) => row.utilisation * 100),
-    text: some.map((row) => called(row.controller)),
-    customdata: some.map((row) => [row.stack, row.score === null ? "–" : shown("score", row.score)]),
-    hovertemplate: "<b>%{text}</b> · %{customdata[0]}<br>RTT ÷ base %{x:.2f}<br>utilisation %{y:.1f} %<br>score %{customdata[1]}<extra></extra>",
-    cliponaxis: false, ...extra,
+  const point = (row) => ({
+    x: row.rtt_ratio, y: row.utilisation * 100, symbol: STACK_SYMBOLS[results.stacks.indexOf(row.stack) % STACK_SYMBOLS.length],
+    text: `${called(row.controller)} on ${row.stack}: RTT ÷ base ${row.rtt_ratio.toFixed(2)}, utilisation ${(row.utilisation * 100).toFixed(1)} %, score ${row.score === null ? "–" : shown("score", row.score)}`,
   });
-  const symbols = ["circle", "diamond", "square", "x"];
-  const symbol = (row) => symbols[results.stacks.indexOf(row.stack) % symbols.length];
-  const rest = rows.filter((row) => !selection.shows(row));
-  const chosen = rows.filter((row) => selection.shows(row));
-  const traces = [
-    points(rest, { mode: "markers", marker: { size: 7, symbol: rest.map(symbol), color: theme.colours["ink-faint"] } }),
-    points(chosen, { mode: "markers+text", textposition: chosen.map((_, i) => (i % 2 ? "bottom center" : "top center")),
-      marker: { size: 11, symbol: chosen.map(symbol), color: chosen.map((row) => selection.colour(row.controller)) },
-      textfont: { color: theme.colours.ink } }),
-  ];
-  const layout = {
-    ...baseLayout(), height: 380, hovermode: "closest", margin: { ...MARGIN, t: 16, r: 24, b: 48, l: 56 },
-    xaxis: axis({ title: { text: "mean RTT ÷ base RTT (lower is better)" } }),
-    yaxis: axis({ title: { text: "mean utilisation, %" } }),
+  const chosen = (row) => ({ ...point(row), size: 5.5, label: called(row.controller), colour: selection.colour(row.controller) });
+  return {
+    hint: "Point at a controller, or use the arrow keys, to read its values.",
+    x: { title: "mean RTT ÷ base RTT (lower is better)", zero: false }, y: { title: "mean utilisation, %", zero: false },
+    series: [
+      { kind: "dots", colour: "ink-faint", points: rows.filter((row) => !selection.shows(row)).map((row) => ({ ...point(row), size: 3.5 })) },
+      { kind: "dots", colour: "ink", points: rows.filter(selection.shows).map(chosen) },
+    ],
   };
-  return { traces, layout };
 }

@@ -64,7 +64,7 @@ function showSelection() {
   for (const box of document.querySelectorAll("input[data-controller]")) {
     const colour = colours.get(box.dataset.controller);
     box.checked = colour !== undefined;
-    box.style.accentColor = colour ?? "";
+    box.style.accentColor = colour ? paint(colour) : "";
     box.closest("tr")?.classList.toggle("plotted", box.checked);
   }
   for (const box of document.querySelectorAll("input[data-stack]")) box.checked = selection.stacks.has(box.dataset.stack);

@@ -3,6 +3,24 @@
 /** The JSON that the page contains under `id`. */
 const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
 
+/** The bytes that the page contains under `id`: base64 of zlib. */
+async function unpacked(id) {
+  const text = atob(document.getElementById(id).textContent);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Uint8Array(await new Response(stream).arrayBuffer());
+}
+
+/** The text packed under `id`. */
+const unpackedText = async (id) => new TextDecoder().decode(await unpacked(id));
+
+/** Waits until everything of the page is there. */
+const loaded = () => new Promise((resume) => {
+  if (document.readyState === "complete") resume();
+  else addEventListener("load", resume);
+});
+
 const plural = (n, word) => `${grouped.format(n)} ${word}${n === 1 ? "" : "s"}`;
 
 const grouped = new Intl.NumberFormat("en", { maximumFractionDigits: 0 });

@@ -1,15 +1,12 @@
 // Light and dark: the system's choice until the reader makes one.
 
 const SLOTS = 8;
-const lineColour = (slot) => theme.colours[`line-${(slot % SLOTS) + 1}`];
+const lineColour = (slot) => `line-${(slot % SLOTS) + 1}`;
 
 const theme = {
   choices: ["auto", "light", "dark"],
-  properties: ["paper", "raised", "ink", "ink-soft", "ink-faint", "rule", ...Array.from({ length: SLOTS }, (_, i) => `line-${i + 1}`)],
-  listeners: [],
+  properties: ["paper", "raised", "ink", "ink-soft", "ink-faint", "rule", "accent", "loss", ...Array.from({ length: SLOTS }, (_, i) => `line-${i + 1}`)],
   choice: "auto",
-  /** The colours in force, by the names of their custom properties. */
-  colours: {},
 
   apply(choice) {
     theme.choice = choice;
@@ -18,17 +15,16 @@ const theme = {
     const button = document.getElementById("theme");
     button.textContent = { auto: "◐ Auto", light: "☀ Light", dark: "☾ Dark" }[choice];
     button.setAttribute("aria-label", `Colour theme: ${choice}. Press to change`);
-    theme.read();
-    theme.listeners.forEach((listener) => listener());
   },
 
-  /** Reads the computed colours, which plots and legends are drawn with. */
-  read() {
+  /** The computed colours, by the names of their properties: for pictures that leave the page. */
+  colours() {
     const probes = theme.properties.map((name) => el("span", { style: `color: var(--${name})` }));
     const holder = el("div", { hidden: true }, ...probes);
     document.body.append(holder);
-    probes.forEach((probe, i) => { theme.colours[theme.properties[i]] = getComputedStyle(probe).color; });
+    const colours = Object.fromEntries(probes.map((probe, i) => [theme.properties[i], getComputedStyle(probe).color]));
     holder.remove();
+    return colours;
   },
 
   start() {
@@ -41,6 +37,5 @@ const theme = {
       theme.apply(next);
       announce(`Colour theme: ${next}`);
     });
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => theme.apply(theme.choice));
   },
 };

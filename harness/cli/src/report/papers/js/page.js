@@ -1,7 +1,8 @@
-// The page: a guide, and for each experiment its tables and figures.
+// The page: a guide, and for each experiment its tables and figures. The figures are drawn as the
+// page has room, from the points that it holds.
 
 const METRICS = {};
-const paper = embedded("paper");
+const paper = JSON.parse(await unpackedText("paper"));
 const QUICK = "Quick run: a tenth of the document’s times. It shows that the experiments work; its numbers are not to be compared with the document.";
 
 /** Four significant digits. */
@@ -50,9 +51,41 @@ function comparisonTable(experiment) {
   return sortableTable({ caption: `Published values and ours, ${experiment.id}`, columns, rows: experiment.comparisons });
 }
 
-function figure({ title, svg }) {
-  const source = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
-  return el("figure", {}, el("img", { src: source, alt: `${title}. The table above holds the numbers.` }), el("figcaption", { class: "hint" }, title));
+/** Lines over time: a figure that can be zoomed. */
+function timeFigure(chart, caption) {
+  const lines = chart.lines.map((line, i) => ({ key: String(i), name: line.name, kind: "straight", data: new Line(line.x, line.y),
+    colour: lineColour(i), dash: Object.keys(DASHES)[Math.floor(i / SLOTS) % 4], width: 1.5, digits: 2 }));
+  const end = Math.max(...chart.lines.flatMap(({ x }) => x.slice(-1)));
+  const holder = figureHolder(`Chart of ${chart.title}`, caption);
+  const figure = new Figure(holder, { whole: [0, end], panels: [{ title: chart.y, unit: "", height: 240, zero: "auto", lines }] });
+  return [el("div", { class: "tools" }, figure.controls()), holder];
+}
+
+/** Means of cells over a setting that is a number. */
+function acrossChart(chart) {
+  const holder = el("div", { class: "plot map", role: "group", "aria-roledescription": "chart", tabindex: "0",
+    "aria-label": `Chart of ${chart.title}. Arrow keys go from point to point. The table above holds the numbers.` });
+  const series = chart.lines.map((line, i) => ({
+    name: line.name, colour: lineColour(i), dash: Object.keys(DASHES)[Math.floor(i / SLOTS) % 4], kind: "both",
+    points: line.x.map((x, at) => {
+      const [y, half] = [line.y[at], line.half_width[at]];
+      return { x, y, low: half === null ? null : y - half, high: half === null ? null : y + half, size: 3.5, text: `${line.name} at ${tickText(x)}: ${digits(y)}${plusMinus(half)}` };
+    }),
+  }));
+  new Chart(holder, () => ({ series, x: { title: chart.x }, y: { title: chart.y }, hint: "Point at a value, or use the arrow keys, to read it." }));
+  return [holder];
+}
+
+function barsOf(chart) {
+  const names = [...new Set(chart.groups.flatMap(({ bars }) => bars.map(([name]) => name)))];
+  const groups = chart.groups.map(({ name, bars }) => [name, bars.map(([quantity, value, half]) =>
+    ({ name: quantity, colour: lineColour(names.indexOf(quantity)), value, half, text: digits(value) + plusMinus(half) }))]);
+  return [el("p", { class: "hint" }, chart.y), barList(chart.title, groups)];
+}
+
+function figure(chart, id) {
+  const drawn = chart.groups.length ? barsOf(chart) : chart.lines.some((line) => line.over_time) ? timeFigure(chart, id) : acrossChart(chart);
+  return el("figure", {}, el("figcaption", { id }, el("strong", {}, chart.title)), ...drawn);
 }
 
 function experimentSection(experiment) {
@@ -67,7 +100,7 @@ function experimentSection(experiment) {
     cellsTable(experiment),
     ...(experiment.derived.length ? [derivedTable(experiment)] : []),
     ...(experiment.comparisons.length ? [comparisonTable(experiment)] : []),
-    ...experiment.figures.map(figure),
+    ...experiment.figures.map((chart, i) => figure(chart, `${id}-figure-${i}`)),
     el("details", {}, el("summary", {}, "Scenario of the first cell"), el("pre", { class: "scenario" }, scenario)));
 }
 
@@ -99,6 +132,7 @@ function start() {
     ...paper.guide.map((text) => el("p", {}, text)), ...sections);
   document.getElementById("contents").append(...sections.map((section) => el("a", { href: `#${section.id}` }, section.dataset.label)));
   theme.start();
+  figures.start();
 }
 
 start();

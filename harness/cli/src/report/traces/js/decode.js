@@ -1,14 +1,4 @@
-// The lines that the page contains: base64 of zlib of differences as variable-length
-// integers (`encode.rs`).
-
-/** The bytes packed in the element `id`. */
-async function unpacked(id) {
-  const text = atob(document.getElementById(id).textContent);
-  const bytes = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Uint8Array(await new Response(stream).arrayBuffer());
-}
+// The lines of traces: differences as variable-length integers (`ConnectionSeries::encode` in Rust).
 
 /** The lines in `bytes` that `infos` describes, by name: times in seconds from the trace's start, values as qlog has them. */
 async function decodedLines(bytes, infos) {

@@ -3,11 +3,15 @@
 /** Points in a block of which the least and the largest are known. */
 const BLOCK = 64;
 
+/** Whether `value` takes the place of `best` as the least or the largest; NaN is no value. */
+const lower = (value, best) => value < best || Number.isNaN(best);
+const higher = (value, best) => value >= best || Number.isNaN(best);
+
 class Line {
-  /** Values that hold from `times` on, both Float64Array, times rising. */
+  /** Values that hold from `times` on, times rising; what is missing is NaN or null. */
   constructor(times, values) {
     this.times = times;
-    this.values = values;
+    this.values = values instanceof Float64Array ? values : Float64Array.from(values, (value) => value ?? NaN);
     this.blocks = null;
   }
 
@@ -23,12 +27,18 @@ class Line {
     return low;
   }
 
-  /** The value that holds at `time`; null before the first. */
-  at(time) {
+  /** The last point at `time` or before; -1 before the first. */
+  holds(time) {
     let i = this.index(time);
-    if (!(this.times[i] === time)) i -= 1;
-    else while (i + 1 < this.length && this.times[i + 1] === time) i += 1;
-    return i < 0 ? null : this.values[i];
+    if (!(this.times[i] === time)) return i - 1;
+    while (i + 1 < this.length && this.times[i + 1] === time) i += 1;
+    return i;
+  }
+
+  /** The value that holds at `time`; null before the first, and where it is missing. */
+  at(time) {
+    const value = this.values[this.holds(time)];
+    return value === undefined || Number.isNaN(value) ? null : value;
   }
 
   /** The least and largest of every block. */
@@ -41,8 +51,8 @@ class Line {
       const to = Math.min(this.length, from + BLOCK);
       let [low, high] = [from, from];
       for (let i = from + 1; i < to; i += 1) {
-        if (this.values[i] < this.values[low]) low = i;
-        if (this.values[i] >= this.values[high]) high = i;
+        if (lower(this.values[i], this.values[low])) low = i;
+        if (higher(this.values[i], this.values[high])) high = i;
       }
       least[block] = low;
       largest[block] = high;
@@ -56,8 +66,8 @@ class Line {
     const { least, largest } = this.extremes();
     let [low, high] = [from, from];
     const take = (i, j) => {
-      if (this.values[i] < this.values[low]) low = i;
-      if (this.values[j] >= this.values[high]) high = j;
+      if (lower(this.values[i], this.values[low])) low = i;
+      if (higher(this.values[j], this.values[high])) high = j;
     };
     let i = from;
     while (i < to) {
@@ -97,7 +107,7 @@ class Line {
     return { indices, raw: false };
   }
 
-  /** What to draw, as plotly takes it; values times `scale`. */
+  /** What to draw: times, and values times `scale`. */
   drawn(from, to, columns, scale) {
     const { indices, raw } = this.visible(from, to, columns);
     return { x: indices.map((i) => this.times[i]), y: indices.map((i) => this.values[i] * scale), raw };

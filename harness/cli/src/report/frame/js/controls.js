@@ -1,0 +1,147 @@
+// How figures are moved: pointer, fingers, keys, fields and buttons.
+
+Object.assign(Figure.prototype, {
+  listen() {
+    const { body, holder } = this;
+    const fingers = new Map();
+    let from = null;
+    const at = (event) => event.clientX - body.getBoundingClientRect().left;
+    const onPicture = (event) => event.target.closest?.(".panel-picture");
+    const select = (x) => {
+      const [low, high] = from === null ? [0, 0] : [Math.max(Math.min(from, x), this.left), Math.min(Math.max(from, x), this.left + this.columns)];
+      for (const { selection } of this.panels) { selection.setAttribute("x", low); selection.setAttribute("width", Math.max(0, high - low)); }
+      return [low, high];
+    };
+    body.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0 || !onPicture(event)) return;
+      fingers.set(event.pointerId, at(event));
+      if (event.pointerType === "mouse") {
+        from = at(event);
+        body.setPointerCapture(event.pointerId);
+      } else if (fingers.size === 1) {
+        this.showCursor(this.time(at(event)));
+      }
+    });
+    body.addEventListener("pointermove", (event) => {
+      const x = at(event);
+      if (fingers.size === 2 && fingers.has(event.pointerId)) return this.pinch(fingers, event.pointerId, x);
+      if (from !== null) select(x);
+      if (onPicture(event) || from !== null) this.showCursor(Math.min(Math.max(this.time(x), this.view[0]), this.view[1]));
+      return undefined;
+    });
+    const end = (event) => {
+      fingers.delete(event.pointerId);
+      if (from === null) return;
+      const [low, high] = select(at(event));
+      from = null;
+      select(0);
+      if (event.type === "pointerup" && high - low > 5) this.show(this.time(low), this.time(high));
+    };
+    body.addEventListener("pointerup", end);
+    body.addEventListener("pointercancel", end);
+    body.addEventListener("pointerleave", (event) => { if (event.pointerType === "mouse" && from === null) this.showCursor(null); });
+    // A captured pointer clicks the element that captured it.
+    body.addEventListener("dblclick", (event) => { if (onPicture(event) || event.target === body) this.showAll(); });
+    // A wheel alone scrolls the page.
+    body.addEventListener("wheel", (event) => {
+      if (!(event.ctrlKey || event.metaKey) || !onPicture(event)) return;
+      event.preventDefault();
+      this.change(0, Math.exp(Math.max(-1, Math.min(1, event.deltaY / 200))), this.time(at(event)));
+    }, { passive: false });
+    holder.addEventListener("keydown", (event) => this.press(event));
+    holder.addEventListener("ranged", () => {
+      const digits = timeDigits(this.view[1] - this.view[0]);
+      announce(`Shown: ${this.view[0].toFixed(digits)} to ${this.view[1].toFixed(digits)} seconds`);
+    });
+  },
+
+  /** Two fingers hold the times they touched. */
+  pinch(fingers, moved, x) {
+    const other = [...fingers.keys()].find((id) => id !== moved);
+    const [before, still] = [fingers.get(moved), fingers.get(other)];
+    fingers.set(moved, x);
+    if (Math.abs(before - still) < 12 || Math.abs(x - still) < 12) return;
+    const [held, pulled] = [this.time(still), this.time(before)];
+    const perPixel = (pulled - held) / (x - still);
+    if (!(perPixel > 0)) return;
+    const from = held - (still - this.left) * perPixel;
+    this.show(from, from + this.columns * perPixel);
+  },
+
+  press(event) {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.target !== this.holder) return;
+    const read = (step) => () => {
+      const [from, to] = this.view;
+      const now = this.cursor === null || this.cursor < from || this.cursor > to ? (from + to) / 2 : this.cursor + step * (to - from) / 40;
+      this.showCursor(Math.min(Math.max(now, from), to));
+      const values = this.spec.panels.flatMap((panel) => this.valuesAt(panel, this.cursor)).map(({ name, text }) => `${name} ${text}`);
+      announce(`${this.cursor.toFixed(timeDigits(to - from))} s${this.laneText(this.cursor)}: ${values.join(", ")}`);
+    };
+    const keys = {
+      ArrowLeft: event.shiftKey ? read(-1) : () => this.change(-0.25, 1), ArrowRight: event.shiftKey ? read(1) : () => this.change(0.25, 1),
+      "+": () => this.change(0, 0.5), "=": () => this.change(0, 0.5), "-": () => this.change(0, 2), 0: () => this.showAll(), Home: () => this.showAll(),
+      Escape: () => this.showCursor(null),
+    };
+    if (!keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]();
+  },
+
+  /** Fields with the times shown, and buttons that move and zoom as keys do. */
+  controls() {
+    const [first, last] = this.spec.whole;
+    const field = (label, value) => el("input", { type: "number", min: first, max: last, step: "any", value, "aria-label": `${label}, seconds`, onchange: () => apply() });
+    const [from, to] = [field("Plots from", first), field("Plots to", Number(last.toFixed(3)))];
+    const apply = () => { if (Number(from.value) < Number(to.value)) this.show(Number(from.value), Number(to.value)); };
+    this.holder.addEventListener("ranged", () => {
+      const digits = 10 ** Math.max(3, Math.ceil(4 - Math.log10(this.view[1] - this.view[0])));
+      [from.value, to.value] = this.view.map((time) => Math.round(time * digits) / digits);
+    });
+    const button = (text, label, act) => el("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
+    return el("span", { class: "range" }, "Time ", from, " to ", to, " s ",
+      button("◀", "Earlier", () => this.change(-0.25, 1)), button("▶", "Later", () => this.change(0.25, 1)),
+      button("+", "Zoom in", () => this.change(0, 0.5)), button("−", "Zoom out", () => this.change(0, 2)),
+      el("button", { type: "button", onclick: () => this.showAll() }, "Whole run"),
+      button("SVG", "Save the figure as SVG", () => saveFigure(this)));
+  },
+});
+
+/** A figure's element: focusable, with a name, and its words beside it. */
+function figureHolder(label, caption) {
+  return el("div", { class: "plot", role: "group", "aria-roledescription": "chart", tabindex: "0", "aria-describedby": caption,
+    "aria-label": `${label}. Arrow keys move, plus and minus zoom, 0 shows all, Shift with an arrow key reads values.` });
+}
+
+/** Offers a figure as a file, with its legends, in the colours of the moment. */
+function saveFigure(figure) {
+  const colours = theme.colours();
+  const copy = svg("svg", { "font-family": "system-ui, sans-serif", "font-size": 11 });
+  let top = 4;
+  for (const { panel, picture, height, head } of figure.panels) {
+    const title = svg("text", { x: figure.left, y: top + 12, "font-weight": 600 }, panel.title);
+    let x = figure.left + panel.title.length * 7 + 20;
+    const entries = [...head.querySelectorAll("li")].flatMap((entry) => {
+      const name = entry.querySelector(".name")?.textContent ?? entry.textContent;
+      const mark = entry.querySelector("svg").cloneNode(true);
+      mark.setAttribute("x", x);
+      mark.setAttribute("y", top + 2);
+      const text = svg("text", { x: x + 21, y: top + 12 }, name);
+      x += 36 + name.length * 6;
+      return [mark, text];
+    });
+    const body = svg("g", { transform: `translate(0 ${top + 20})` }, ...[...picture.childNodes].map((node) => node.cloneNode(true)));
+    copy.append(title, ...entries, body);
+    top += 24 + height + (picture === figure.panels.at(-1).picture ? AXIS_HEIGHT : 4);
+  }
+  const width = Number(figure.panels[0].picture.getAttribute("width"));
+  copy.setAttribute("viewBox", `0 0 ${width} ${top}`);
+  copy.setAttribute("width", width);
+  copy.setAttribute("height", top);
+  copy.prepend(svg("style", {}, `text{fill:${colours["ink-soft"]}}.line,.gridline,.frame,.ticks{fill:none}.gridline{stroke:${colours.rule}}.frame{stroke:${colours["ink-faint"]}}` +
+    ".dots{stroke-linecap:round;stroke-linejoin:round}.tint{opacity:.1}.lane{opacity:.75}.cursor,.selection,.now{display:none}"),
+  svg("rect", { width, height: top, fill: colours.paper }));
+  const text = new XMLSerializer().serializeToString(copy).replace(/var\(--([a-z0-9-]+)\)/g, (_, name) => colours[name]);
+  const address = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  el("a", { href: address, download: "figure.svg" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}

@@ -1,0 +1,71 @@
+// The panels of a trace: windows, delays, rates, data, and what happened, over one time axis.
+
+/** Lines that are drawn, panel by panel, where the trace has them. */
+const TRACE_PANELS = [
+  { title: "Window, kB", unit: "kB", digits: 1, zero: true, marked: true, lines: [
+    { of: "ssthresh", colour: "line-8", dash: "dash", width: 1.2 },
+    { of: "bytes_in_flight", colour: "line-7", width: 1.2 },
+    { of: "congestion_window", colour: "line-1", width: 1.8 },
+  ] },
+  { title: "Round-trip time, ms", unit: "ms", digits: 2, zero: "auto", lines: [
+    { of: "latest_rtt", kind: "samples", colour: "line-5" },
+    { of: "min_rtt", colour: "line-8", dash: "dash", width: 1.2 },
+    { of: "smoothed_rtt", colour: "line-6", width: 1.8 },
+  ] },
+  { title: "Rate, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, lines: [
+    { of: "pacing_rate", colour: "line-4", dash: "dash", width: 1.2 },
+    { of: "sent", as: "throughput", colour: "line-2", width: 1.4 },
+    { of: "delivered", as: "goodput", colour: "line-3", width: 1.8 },
+  ] },
+  { title: "Data in all, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
+    { of: "sent", colour: "line-2", width: 1.2 },
+    { of: "delivered", colour: "line-3", width: 1.6 },
+  ] },
+];
+
+/** What happened, a lane each, from the top. */
+const LANES = [
+  { of: "state", name: "state", kind: "spans" },
+  { of: "lost", name: "lost", kind: "ticks", colour: "loss" },
+  { of: "marked", name: "CE marks", kind: "ticks", colour: "line-4" },
+  { of: "app_limited", name: "app-limited", kind: "spans", colours: [null, "line-8"], names: ["", "app-limited"] },
+];
+
+const STATE_COLOURS = { slow_start: "line-1", congestion_avoidance: "ink-faint", recovery: "line-2", application_limited: "line-5" };
+const OTHER_STATES = ["line-6", "line-7", "line-4", "line-3"];
+/** The state of most of the time leaves the panels as they are. */
+const UNTINTED = "congestion_avoidance";
+
+/** The colour of each of a trace's states. */
+function stateColours(trace) {
+  const others = trace.states.filter((name) => !STATE_COLOURS[name]);
+  return trace.states.map((name) => STATE_COLOURS[name] ?? OTHER_STATES[others.indexOf(name) % OTHER_STATES.length]);
+}
+
+/** A trace's line `of` as a figure takes it; without `lines` its place is kept. */
+function lineOf(trace, lines, { of, as, kind, ...style }) {
+  const { label, scale } = QUANTITIES[of];
+  const end = trace.duration_s;
+  const data = lines?.get(of);
+  return as ? { key: as, name: as, kind: "rate", data, scale: 8e-6, end, bin: (span) => binWidth(trace, span), ...style }
+    : { key: of, name: label, kind: kind ?? "steps", data, scale, end, ...style };
+}
+
+/** The figure of a trace from its decoded lines, or, without them, its empty panels. */
+function traceSpec(trace, lines) {
+  const has = (name) => trace.lines.some((line) => line.name === name);
+  const lost = measure(trace, "packets_lost");
+  const panels = TRACE_PANELS.map(({ lines: wanted, marked, ...panel }) => {
+    const own = wanted.filter(({ of }) => has(of)).map((line) => ({ digits: panel.digits, ...lineOf(trace, lines, line) }));
+    const on = own.find(({ key }) => key === "congestion_window") ?? own.at(-1);
+    const marks = marked && has("lost") && on ? [{ key: "lost", name: `packet lost${lost ? ` (${grouped.format(lost)})` : ""}`, colour: "loss", data: lines?.get("lost"), on }] : [];
+    return { ...panel, lines: own, marks };
+  }).filter((panel) => panel.lines.length);
+  const lanes = LANES.filter(({ of }) => has(of)).map((lane) => ({ key: lane.of, ...lane, data: lines?.get(lane.of),
+    ...(lane.of === "state" ? { colours: stateColours(trace), names: trace.states.map(words) } : {}) }));
+  const patches = has("state") ? trace.states.map((name, i) => ({ name: words(name), colour: stateColours(trace)[i] })) : [];
+  if (lanes.length) panels.push({ title: "Events", lanes, patches });
+  const tints = has("state") && lines ? { data: lines.get("state"), colours: trace.states.map((name, i) => (name === UNTINTED ? null : stateColours(trace)[i])) } : null;
+  return { label: `Chart of ${trace.name}`, whole: [0, trace.duration_s], panels, tints,
+    pending: lines ? null : async () => traceSpec(trace, await trace.load()) };
+}
