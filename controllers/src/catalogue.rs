@@ -102,17 +102,20 @@ impl core::error::Error for NotAnAlgorithm {}
 
 const PROFILES: crate::param::Range = crate::param::Range::Words(&["quic", "paper"]);
 
-/// A step of one controller as a function of its own: inlined, the largest controller's
-/// stack frame would be every controller's.
-#[inline(never)]
-fn step<C: Controller>(params: &C::Params, state: &mut C::State, group: Table<'_, C::Group>, event: &Event) {
-    C::step(params, state, group, event);
-}
-
-/// As [`step`]: one function per controller.
-#[inline(never)]
-fn decide<C: Controller>(params: &C::Params, state: &C::State, group: View<'_, C::Group>) -> Decision {
-    C::decide(params, state, group)
+/// A controller's functions, compiled once, here: as generic functions they would be compiled anew, for
+/// all controllers, in every crate that steps an [`Algorithm`]. None is inlined, or the largest
+/// controller's stack frame would be every controller's.
+trait Listed: Controller {
+    fn step_one(params: &Self::Params, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event);
+    fn decide_one(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision;
+    /// Both.
+    fn step_and_decide_one(
+        params: &Self::Params,
+        state: &mut Self::State,
+        group: Table<'_, Self::Group>,
+        event: &Event,
+        decision: &mut Decision,
+    );
 }
 
 macro_rules! catalogue {
@@ -142,6 +145,31 @@ macro_rules! catalogue {
             $(#[doc = concat!("Of `", stringify!($controller), "`.")]
             $variant(<$controller as Controller>::Group),)+
         }
+
+        $(impl Listed for $controller {
+            #[inline(never)]
+            fn step_one(params: &Self::Params, state: &mut Self::State, group: Table<'_, Self::Group>, event: &Event) {
+                Self::step(params, state, group, event);
+            }
+
+            #[inline(never)]
+            fn decide_one(params: &Self::Params, state: &Self::State, group: View<'_, Self::Group>) -> Decision {
+                Self::decide(params, state, group)
+            }
+
+            #[inline(never)]
+            fn step_and_decide_one(
+                params: &Self::Params,
+                state: &mut Self::State,
+                group: Table<'_, Self::Group>,
+                event: &Event,
+                decision: &mut Decision,
+            ) {
+                let Table { shared, members, me } = group;
+                Self::step(params, state, Table { shared, members, me }, event);
+                *decision = Self::decide(params, state, View { shared, members, me });
+            }
+        })+
 
         impl Algorithm {
             /// Every controller, in the order they are listed.
@@ -213,7 +241,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        step::<$controller>(params, state, table, event);
+                        <$controller as Listed>::step_one(params, state, table, event);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -228,7 +256,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let view = View { shared, members: group.members, me: group.me };
-                        decide::<$controller>(params, state, view)
+                        <$controller as Listed>::decide_one(params, state, view)
                     })+
                     #[allow(unreachable_patterns)]
                     _ => {
@@ -294,7 +322,7 @@ macro_rules! catalogue {
                 match (self, state, group.shared) {
                     $((Algorithm::$variant(params), AnyState::$variant(state), AnyGroup::$variant(shared)) => {
                         let table = Table { shared, members: group.members, me: group.me };
-                        step_and_decide::<$controller>(params, state, table, event, decision);
+                        <$controller as Listed>::step_and_decide_one(params, state, table, event, decision);
                     })+
                     #[allow(unreachable_patterns)]
                     _ => debug_assert!(false, "state and group belong to another controller"),
@@ -353,20 +381,6 @@ catalogue! {
     Copa("copa") => copa::Copa,
     Nice("nice") => nice::Nice,
     Rapid("rapid") => rapid::Rapid,
-}
-
-/// As [`step`], and the decision with it.
-#[inline(never)]
-fn step_and_decide<C: Controller>(
-    params: &C::Params,
-    state: &mut C::State,
-    group: Table<'_, C::Group>,
-    event: &Event,
-    decision: &mut Decision,
-) {
-    let Table { shared, members, me } = group;
-    C::step(params, state, Table { shared, members, me }, event);
-    *decision = C::decide(params, state, View { shared, members, me });
 }
 
 impl Algorithm {
