@@ -70,30 +70,33 @@ impl<C: ConfiguredController> Controller<C> {
     }
 }
 
+/// What s2n-quic asks for each packet: the cached state answers, inlined.
+macro_rules! queries {
+    ($this:ident => $($(#[$meta:meta])* $method:ident() -> $answer:ty $body:block)*) => {
+        $(
+            $(#[$meta])*
+            #[inline]
+            fn $method(&$this) -> $answer $body
+        )*
+    };
+}
+
 impl<C: ConfiguredController> CongestionController for Controller<C> {
     type PacketInfo = PacketInfo;
 
-    #[inline]
-    fn congestion_window(&self) -> u32 {
-        self.cached().window.get()
-    }
-
-    #[inline]
-    fn bytes_in_flight(&self) -> u32 {
-        self.cached().in_flight.get()
-    }
-
-    #[inline]
-    fn is_congestion_limited(&self) -> bool {
-        let cached = self.cached();
-        cached.window.get().saturating_sub(cached.in_flight.get()) < cached.mtu.get()
-    }
-
-    /// One packet of lost data may leave when a response to losses begins, whatever the
-    /// window (`RFC 9002 §7.3.2`).
-    #[inline]
-    fn requires_fast_retransmission(&self) -> bool {
-        self.cached().retransmit.get()
+    queries! { self =>
+        congestion_window() -> u32 { self.cached().window.get() }
+        bytes_in_flight() -> u32 { self.cached().in_flight.get() }
+        is_congestion_limited() -> bool {
+            let cached = self.cached();
+            cached.window.get().saturating_sub(cached.in_flight.get()) < cached.mtu.get()
+        }
+        /// One packet of lost data may leave when a response to losses begins, whatever the
+        /// window (`RFC 9002 §7.3.2`).
+        requires_fast_retransmission() -> bool { self.cached().retransmit.get() }
+        earliest_departure_time() -> Option<Timestamp> {
+            if self.cached.pacing_blocked.get() { self.next_send_time() } else { None }
+        }
     }
 
     #[inline]
@@ -159,10 +162,5 @@ impl<C: ConfiguredController> CongestionController for Controller<C> {
     #[inline]
     fn on_packet_discarded<P: Publisher>(&mut self, bytes_sent: usize, _: &mut P) {
         self.change(|path| path.discarded(bytes_sent as u64));
-    }
-
-    #[inline]
-    fn earliest_departure_time(&self) -> Option<Timestamp> {
-        if self.cached.pacing_blocked.get() { self.next_send_time() } else { None }
     }
 }

@@ -32,9 +32,9 @@ pub enum Signal {
     /// Nothing that calls for a response.
     #[default]
     Clear,
-    /// Marks or other early indications.
+    /// Marks or other early indications: a milder reduction.
     Mild,
-    /// Packets were lost.
+    /// Packet loss: the full reduction.
     Strong,
     /// Persistent congestion: start again from the smallest window.
     TimedOut,

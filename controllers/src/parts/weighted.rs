@@ -14,11 +14,11 @@ use crate::{Ecn, Event, EventKind, Path, Signals, Span, Time, parameters, severa
 several! {
     /// Kinds of congestion indication, a set.
     pub struct Kinds {
-        /// Lost packets.
+        /// Packets declared lost.
         LOSS = 0, "loss";
-        /// CE marks.
+        /// CE marks reported by the peer.
         ECN = 1, "ecn";
-        /// Congestion-indication marks.
+        /// Congestion-indication marks of routers, `N_AQM`.
         AQM = 2, "aqm";
         /// One-way delay above the least of late.
         DELAY = 3, "delay";

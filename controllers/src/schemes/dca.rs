@@ -25,9 +25,9 @@ parameters! {
 /// The range RTT samples have had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range {
-    /// Smallest delay.
+    /// Smallest RTT sample.
     pub min: Span,
-    /// Largest delay.
+    /// Largest RTT sample.
     pub max: Span,
 }
 

@@ -13,17 +13,17 @@ use crate::{Decision, Event, EventKind, Span, Time};
 /// packet concerned was sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Act {
-    /// An ACK.
+    /// So many packets are acknowledged.
     Ack { packets: u32, age: u64, app_limited: bool },
-    /// A CE mark.
+    /// One packet is reported as CE-marked.
     Mark { age: u64 },
-    /// A loss.
+    /// One packet is declared lost.
     Loss { age: u64 },
     /// Persistent congestion.
     Timeout,
     /// The latest losses were spurious.
     Spurious { age: u64 },
-    /// Another datagram size.
+    /// The maximum datagram size becomes so many bytes.
     Mtu(u32),
     /// An idle period ends, as long or not as the probe timeout of 300 ms.
     IdleRestart { ms: u64 },

@@ -82,7 +82,7 @@ pub struct LinkSpec {
     pub name: String,
     /// Rate, bit/s; infinite for a pure delay, which never queues.
     pub rate: f64,
-    /// One-way propagation delay.
+    /// One-way propagation delay, from the end of a packet's transmission to its arrival.
     pub delay: Span,
     /// Probability that a packet is lost after transmission, 0 to 1.
     pub loss: f64,
@@ -169,7 +169,7 @@ impl LinkSpec {
 /// Random delay added to each packet after its transmission, uniform in `[0, max]`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Jitter {
-    /// Largest random delay.
+    /// Largest random delay; zero for none.
     pub max: Span,
     /// Whether a packet may overtake those before it; otherwise it waits for them.
     pub reorders: bool,
@@ -228,7 +228,7 @@ pub struct StepSpec {
 pub struct Change {
     /// Time from which the change holds.
     pub at: Time,
-    /// The new values.
+    /// What changes, and to what.
     pub set: Set,
 }
 
@@ -257,7 +257,7 @@ pub enum TopologyError {
     NoSuchLink {
         /// The link number that does not exist.
         link: u32,
-        /// Number of links.
+        /// How many links the topology has.
         links: usize,
     },
     /// Names tell traffic sources apart.
@@ -268,7 +268,7 @@ pub enum TopologyError {
     NoSuchRoute {
         /// The route number that does not exist.
         route: u32,
-        /// Number of routes.
+        /// How many routes the topology has.
         routes: usize,
     },
     /// A number of a traffic source is out of its range.

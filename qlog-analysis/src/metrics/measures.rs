@@ -9,11 +9,11 @@ use super::statistics::Quantiles;
 /// A quantity over time: its mean weighted by how long each value held, its extremes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
 pub struct Level {
-    /// Mean, weighted by time.
+    /// Mean, weighted by the time each value held.
     pub mean: f64,
-    /// Smallest value.
+    /// Smallest value, in the quantity's unit.
     pub min: f64,
-    /// Largest value.
+    /// Largest value, in the quantity's unit.
     pub max: f64,
 }
 
@@ -24,13 +24,13 @@ pub struct Measures {
     pub controller: Option<String>,
     /// Where the other end is, as the trace tells it first.
     pub peer: Option<String>,
-    /// Number of events.
+    /// Number of events, those of unknown kinds included.
     pub events: u64,
     /// From the first event to the last, s.
     pub duration: f64,
-    /// Number of packets sent.
+    /// Number of packets sent, of all types.
     pub packets_sent: u64,
-    /// Packets received.
+    /// Number of packets received, of all types.
     pub packets_received: u64,
     /// Bytes of packets sent, where their sizes are told.
     pub bytes_sent: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Measures {
     pub burst_mean: Option<f64>,
     /// The most packets that left together.
     pub burst_max: Option<u64>,
-    /// Packets declared lost.
+    /// Number of packets declared lost; the larger count where a trace has two.
     pub packets_lost: u64,
     /// Of them, those that were acknowledged after all.
     pub packets_spurious: u64,

@@ -49,7 +49,7 @@ pub struct Progress {
     pub rtt: Option<i64>,
 }
 
-/// Measures one connection.
+/// Takes the events of one connection, in order, and gives its [`Measures`].
 #[derive(Clone, Debug)]
 pub struct Meter {
     measures: Measures,

@@ -39,7 +39,7 @@ impl Search {
         Ok(true)
     }
 
-    /// What was found.
+    /// The traces, in the order in which they were found.
     #[must_use]
     pub fn files(&self) -> &[PathBuf] {
         &self.files

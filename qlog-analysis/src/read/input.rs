@@ -54,7 +54,7 @@ pub enum TooLarge {
     /// Beyond [`Limits::max_bytes`].
     #[error("it decompresses to more than {limit} bytes; Limits::max_bytes allows more")]
     Bytes {
-        /// The limit.
+        /// [`Limits::max_bytes`] of the reader.
         limit: u64,
     },
     /// Beyond [`Limits::max_ratio`].
@@ -67,7 +67,7 @@ pub enum TooLarge {
         bytes: u64,
         /// Bytes that went in.
         compressed: u64,
-        /// The limit.
+        /// [`Limits::max_ratio`] of the reader.
         limit: u64,
     },
 }

@@ -107,7 +107,7 @@ impl Line {
         self.values == 0
     }
 
-    /// Drops all points.
+    /// Starts over without points, with the same bound on their number.
     pub fn clear(&mut self) {
         *self = Line::new(self.most);
     }

@@ -46,11 +46,11 @@ pub type Key = IpAddr;
 /// A packet that left.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<K> {
-    /// When it left.
+    /// Time at which it was sent, ns after the start of the sequence.
     pub at: At,
-    /// Its size.
+    /// Size of its datagram, bytes.
     pub bytes: u64,
-    /// Its number.
+    /// Packet number, unique on its path.
     pub pn: u64,
     /// What the stack keeps with it for the controller.
     pub kept: K,
@@ -63,7 +63,7 @@ pub enum Call<K> {
     Sampled {
         /// The newest packet it acknowledges.
         newest: Packet<K>,
-        /// The sample.
+        /// The sample, as the stack measured it.
         latest: Duration,
     },
     /// A frame acknowledges a packet.
@@ -106,7 +106,7 @@ pub enum Call<K> {
     },
     /// A frame brought so many CE marks.
     Marked {
-        /// How many packets.
+        /// Increase of the peer's CE count, at least 1.
         packets: u64,
         /// The newest packet it acknowledges.
         newest: Packet<K>,

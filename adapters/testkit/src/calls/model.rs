@@ -17,13 +17,13 @@ const FURTHEST: At = 1 << 61;
 const LONGEST_SAMPLE: u64 = 1 << 60;
 /// Packets in flight on a path at most.
 const MOST_PACKETS: usize = 512;
-/// Paths at most.
+/// Paths that exist at once, at most.
 const MOST_PATHS: usize = 6;
 /// Packets that are remembered after they were acknowledged or lost.
 const MOST_PAST: usize = 8;
 /// Calls that are shown where one does not hold what it has to.
 const SHOWN: usize = 16;
-/// Peers there are.
+/// Peers whose paths form a group each.
 const PEERS: usize = 2;
 
 type KeptBy<S> = <<S as Stack>::Path as Path>::Kept;

@@ -53,7 +53,7 @@ struct Excursion {
     delay: i64,
     /// The gap it began with, and the gap that stands for it if it does not end, ns.
     stands_for: f64,
-    /// Gaps since.
+    /// Number of gaps since it began.
     gaps: u32,
     /// The largest queueing delay since, over `delay`, ns.
     most: f64,
@@ -71,7 +71,7 @@ pub struct PathChirp {
     /// The latest gap, the smallest and the largest, ns.
     gap: f64,
     gaps: (f64, f64),
-    /// `Σ Δ_k`, ns.
+    /// `Σ Δ_k`, the gaps added up, ns.
     total: f64,
     /// Time and number of the gaps that count for their own rate (Eq. 2.5).
     own: (f64, f64),

@@ -57,7 +57,7 @@ macro_rules! estimators {
     };
 }
 
-/// The estimator chosen.
+/// One of the estimators below, chosen by its word in the parameters.
 #[derive(Debug)]
 pub struct Chosen;
 

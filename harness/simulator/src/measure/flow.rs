@@ -30,7 +30,7 @@ impl Histogram {
         Histogram { octaves: vec![None; OCTAVES], count: 0, sum: 0, min: u64::MAX }
     }
 
-    /// Counts a value.
+    /// Counts `value`, in the unit of the histogram's owner.
     #[inline]
     pub fn add(&mut self, value: u64) {
         self.count += 1;

@@ -17,7 +17,7 @@ pub enum SendReason {
 /// A data packet that leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PacketSeen {
-    /// Packet number.
+    /// Packet number, from 0.
     pub number: u64,
     /// Its size as the window counts it, bytes.
     pub bytes: u32,
@@ -49,7 +49,7 @@ pub struct AckSeen<'a> {
 /// A packet the sender declared lost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LossSeen {
-    /// Packet number.
+    /// The number it was sent under.
     pub number: u64,
     /// The rule that found it.
     pub trigger: LossTrigger,

@@ -4,9 +4,9 @@
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub(super) enum Timer {
-    /// The flow starts.
+    /// The scenario's start time of the flow has come.
     Start,
-    /// The flow stops.
+    /// The scenario's stop time of the flow has come.
     Stop,
     /// The receiver has held back an ACK long enough.
     Ack,

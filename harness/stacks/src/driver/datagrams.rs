@@ -40,13 +40,13 @@ impl Role {
 pub struct Datagram<'a> {
     /// ECN codepoint of the IP header.
     pub ecn: Codepoint,
-    /// UDP payload.
+    /// UDP payload, without any header.
     pub payload: &'a [u8],
 }
 
 /// The network model with the datagrams in transit.
 pub struct DatagramNetwork {
-    /// The network.
+    /// Links, queues and what is in transit on them.
     pub network: Network,
     /// Datagrams in transit; a packet's number in the network is its datagram's index here.
     datagrams: Vec<InTransit>,

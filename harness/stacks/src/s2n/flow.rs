@@ -30,7 +30,7 @@ const CONFIRM: u64 = 1 << 20;
 /// A datagram an end has handed to its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SentDatagram {
-    /// Application bytes.
+    /// UDP payload, bytes.
     pub bytes: usize,
     /// Whether it carries stream data.
     pub data: bool,

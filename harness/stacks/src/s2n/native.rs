@@ -6,14 +6,14 @@ use s2n_quic::provider::congestion_controller::{
     CongestionController, Endpoint, PathInfo, Publisher, RandomGenerator, RttEstimator, Timestamp,
 };
 
-/// Hears what a controller that is not ours comes to.
+/// Gets the windows and RTT samples of a native controller.
 pub trait ControllerObserver: Clone + Send + 'static {
-    /// Its window at `at`, bytes; whether congestion brought it there.
+    /// The window at `at`, bytes; whether a response to congestion made it smaller.
     fn on_window(&self, at: Timestamp, bytes: u64, reduced: bool);
     fn on_rtt_sample(&self, rtt: Duration);
 }
 
-/// Makes measured controllers of another endpoint's.
+/// The controllers of `inner`, each with an observer.
 pub struct ObservedEndpoint<E, W> {
     pub inner: E,
     pub observer: W,
@@ -34,7 +34,7 @@ impl<E: Endpoint, W: ControllerObserver> Endpoint for ObservedEndpoint<E, W> {
     }
 }
 
-/// A controller with a observer of its every move.
+/// A controller that reports to an observer after each event.
 #[derive(Clone)]
 pub struct Observed<C, W> {
     inner: C,
@@ -48,7 +48,7 @@ impl<C: std::fmt::Debug, W> std::fmt::Debug for Observed<C, W> {
 }
 
 impl<C: CongestionController, W: ControllerObserver> Observed<C, W> {
-    /// Reports the window, and whether congestion brought it there.
+    /// Reports the window at `at`; reduced if it was larger `before` a congestion event.
     fn report_window(&self, at: Timestamp, before: Option<u32>) {
         let window = self.inner.congestion_window();
         let reduced = before.is_some_and(|before| window < before);
@@ -56,23 +56,27 @@ impl<C: CongestionController, W: ControllerObserver> Observed<C, W> {
     }
 }
 
+/// What s2n-quic asks a controller for is the inner controller's answer.
+macro_rules! forward {
+    ($($method:ident() -> $answer:ty;)*) => {
+        $(
+            fn $method(&self) -> $answer {
+                self.inner.$method()
+            }
+        )*
+    };
+}
+
 impl<C: CongestionController, W: ControllerObserver> CongestionController for Observed<C, W> {
     type PacketInfo = C::PacketInfo;
 
-    fn congestion_window(&self) -> u32 {
-        self.inner.congestion_window()
-    }
-
-    fn bytes_in_flight(&self) -> u32 {
-        self.inner.bytes_in_flight()
-    }
-
-    fn is_congestion_limited(&self) -> bool {
-        self.inner.is_congestion_limited()
-    }
-
-    fn requires_fast_retransmission(&self) -> bool {
-        self.inner.requires_fast_retransmission()
+    forward! {
+        congestion_window() -> u32;
+        bytes_in_flight() -> u32;
+        is_congestion_limited() -> bool;
+        requires_fast_retransmission() -> bool;
+        earliest_departure_time() -> Option<Timestamp>;
+        send_quantum() -> Option<usize>;
     }
 
     fn on_packet_sent<P: Publisher>(
@@ -143,13 +147,5 @@ impl<C: CongestionController, W: ControllerObserver> CongestionController for Ob
 
     fn on_packet_discarded<P: Publisher>(&mut self, bytes_sent: usize, publisher: &mut P) {
         self.inner.on_packet_discarded(bytes_sent, publisher);
-    }
-
-    fn earliest_departure_time(&self) -> Option<Timestamp> {
-        self.inner.earliest_departure_time()
-    }
-
-    fn send_quantum(&self) -> Option<usize> {
-        self.inner.send_quantum()
     }
 }

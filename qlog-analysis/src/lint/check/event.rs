@@ -43,7 +43,7 @@ impl<'a> Parts<'a> {
 }
 
 impl Checker {
-    /// Checks one event.
+    /// Checks an event's name, time and data; `place` is where findings point.
     pub fn event(&mut self, value: &Value, place: Place) {
         let mut parts = Parts::default();
         match value {

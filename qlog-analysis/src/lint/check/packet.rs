@@ -78,7 +78,7 @@ impl Checker {
         }
     }
 
-    /// Checks `recovery:packet_lost`.
+    /// Checks the header and trigger of `recovery:packet_lost`.
     pub(super) fn lost(&mut self, data: &Object) {
         let header = self.header(data, false);
         if header.number.is_none() {

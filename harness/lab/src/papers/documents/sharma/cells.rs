@@ -60,12 +60,12 @@ fn standard(rate: f64, queue: u64, duration: f64, scale: Scale) -> Vec<Cell> {
     vec![one(STANDARD, &paper(STANDARD), &dumbbell, 100.0, Vec::new(), scale)]
 }
 
-/// EV-0a.
+/// EV-0a: the standard controller on a slow link.
 pub(super) fn slow(scale: Scale) -> Vec<Cell> {
     standard(5.0, 62, 50.0, scale)
 }
 
-/// EV-0b.
+/// EV-0b: the standard controller on the fast link.
 pub(super) fn fast(scale: Scale) -> Vec<Cell> {
     standard(RATE, 7775, 150.0, scale)
 }
@@ -86,7 +86,7 @@ pub(super) fn duplicates(scale: Scale) -> Vec<Cell> {
     SCHEMES.iter().map(|scheme| one(scheme, &paper(scheme), &dumbbell, 100.0, Vec::new(), scale)).collect()
 }
 
-/// EV-1a.
+/// EV-1a: FAST with other backlogs than its default.
 pub(super) fn alpha(scale: Scale) -> Vec<Cell> {
     let dumbbell = Dumbbell::single("");
     let with = |alpha: u32| {
@@ -110,7 +110,7 @@ pub(super) fn early_drop(scale: Scale) -> Vec<Cell> {
     SCHEMES.iter().flat_map(both).collect()
 }
 
-/// EV-3.
+/// EV-3: every scheme with other queue limits.
 pub(super) fn queues(scale: Scale) -> Vec<Cell> {
     let with = |scheme: &str, queue: u64| {
         let dumbbell = Dumbbell { queue, ..Dumbbell::single("") };
@@ -146,12 +146,12 @@ fn two_rtts(scheme: &str, access: f64, is_short_first: bool, scale: Scale) -> Ce
     cell(format!("{scheme} rtt={rtt}"), settings, &dumbbell, 100.0, two(), scale)
 }
 
-/// EV-5.
+/// EV-5: two flows of different round trips, the long one first.
 pub(super) fn unequal(scale: Scale) -> Vec<Cell> {
     SCHEMES.iter().flat_map(|scheme| DELAYS.map(|access| two_rtts(scheme, access, false, scale))).collect()
 }
 
-/// EV-5r.
+/// EV-5r: as EV-5 with Scalable, the short one first.
 pub(super) fn unequal_reversed(scale: Scale) -> Vec<Cell> {
     DELAYS.into_iter().map(|access| two_rtts("scalable", access, true, scale)).collect()
 }
