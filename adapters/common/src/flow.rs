@@ -103,7 +103,7 @@ impl<C: ConfiguredController> Flow<C> {
     #[inline(never)]
     fn grouped_step(&mut self, event: &Event) -> Option<GroupStep> {
         let Place::Grouped(membership) = &self.place else { return None };
-        let mut group = membership.change();
+        let mut group = membership.change().expect("no event of a member occurs inside Groups::with");
         self.controller.step_and_decide(&mut self.state, group.table(membership.id()), event, &mut self.decision);
         self.version = group.version();
         Some(group.next_step(membership.id()))
@@ -121,7 +121,7 @@ impl<C: ConfiguredController> Flow<C> {
     }
 
     /// The decision in force. A sibling may have lowered a grouped flow's window since
-    /// the last event, so ask again before sending.
+    /// the last event, so ask again before sending. Inside [`Groups::with`] of its group it is that of the last event.
     #[must_use]
     #[inline]
     pub fn decision(&self) -> Decision {
@@ -140,14 +140,16 @@ impl<C: ConfiguredController> Flow<C> {
     pub fn with_decision<R>(&self, read: impl FnOnce(&Decision) -> R) -> R {
         match &self.place {
             // Nothing happened in the group since.
-            Place::Grouped(membership) if membership.version() != self.version => read(&self.decide_again(membership)),
+            Place::Grouped(membership) if membership.version() != self.version => {
+                read(self.decide_again(membership).as_ref().unwrap_or(&self.decision))
+            }
             _ => read(&self.decision),
         }
     }
 
     #[inline(never)]
-    fn decide_again(&self, membership: &Membership<C>) -> Decision {
-        self.controller.decide(&self.state, membership.lock().view(membership.id()))
+    fn decide_again(&self, membership: &Membership<C>) -> Option<Decision> {
+        Some(self.controller.decide(&self.state, membership.lock()?.view(membership.id())))
     }
 
     /// Whether the flow is in a group, whose other members may lower its window.
@@ -182,13 +184,14 @@ impl<C: ConfiguredController> Flow<C> {
         &self.state
     }
 
-    /// Visits the state variables of the controller by name.
+    /// Visits the state variables of the controller by name; inside [`Groups::with`] of its group, none.
     pub fn inspect(&self, visit: &mut dyn FnMut(&'static str, f64)) {
         match &self.place {
             Place::Ungrouped(group) => self.controller.inspect(&self.state, View::solo(group), visit),
             Place::Grouped(membership) => {
-                let group = membership.lock();
-                self.controller.inspect(&self.state, group.view(membership.id()), visit);
+                if let Some(group) = membership.lock() {
+                    self.controller.inspect(&self.state, group.view(membership.id()), visit);
+                }
             }
         }
     }
@@ -198,7 +201,10 @@ impl<C: ConfiguredController> Clone for Flow<C> {
     fn clone(&self) -> Self {
         let place = match &self.place {
             Place::Ungrouped(group) => Place::Ungrouped(*group),
-            Place::Grouped(membership) => Place::Grouped(Arc::clone(membership)),
+            Place::Grouped(membership) => {
+                membership.hold();
+                Place::Grouped(Arc::clone(membership))
+            }
         };
         Flow {
             controller: self.controller.clone(),
@@ -215,7 +221,9 @@ impl<C: ConfiguredController> Clone for Flow<C> {
 /// The last holder of a membership gives its controller the event `Left` first.
 impl<C: ConfiguredController> Drop for Flow<C> {
     fn drop(&mut self) {
-        if matches!(&self.place, Place::Grouped(membership) if Arc::strong_count(membership) == 1) {
+        let Place::Grouped(membership) = &self.place else { return };
+        // Inside `Groups::with` the membership ends without the event.
+        if membership.release() && membership.lock().is_some() {
             self.on_event(&Event::new(self.last, EventKind::Left));
         }
     }

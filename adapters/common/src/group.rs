@@ -1,14 +1,24 @@
 //! Groups of flows to one peer: who owns the table the controllers share.
+//!
+//! Joining takes the same time however many groups there are, and a step of a group's member is bounded, since a
+//! controller may look at all members for each acknowledgement: a group has at most [`MAX_MEMBERS`].
 
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::{Deref, DerefMut};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, Weak};
 
 use windlass_controllers::{ConfiguredController, Member, Table, View};
 
 use crate::GroupStep;
+
+/// The most flows of a group. Further flows of its key form another group, as if they had another key: ten thousand
+/// clients behind one address cost each other as much as this many do.
+pub const MAX_MEMBERS: usize = 256;
+
+/// Ended groups that may remain in the table of keys beside as many living ones.
+const MAX_ENDED: usize = 16;
 
 /// The table of one group.
 #[derive(Debug)]
@@ -39,6 +49,12 @@ impl<C: ConfiguredController> Group<C> {
         id
     }
 
+    fn leave(&mut self, id: u64) {
+        if let Ok(index) = self.members.binary_search_by_key(&id, |member| member.id) {
+            self.members.remove(index);
+        }
+    }
+
     fn index(&self, id: u64) -> usize {
         self.members.binary_search_by_key(&id, |member| member.id).unwrap_or(0)
     }
@@ -65,9 +81,9 @@ impl<C: ConfiguredController> Group<C> {
 #[derive(Debug)]
 pub struct Groups<C: ConfiguredController, K> {
     by_key: Arc<Mutex<Keys<C, K>>>,
+    /// Groups that ended so far.
+    ended: Arc<AtomicUsize>,
 }
-
-type WeakGroup<C> = Weak<Shared<C>>;
 
 /// A group behind its lock.
 #[derive(Debug)]
@@ -76,17 +92,45 @@ struct Shared<C: ConfiguredController> {
     /// Counts the changes of the group, so that who knows it need not lock it to see that
     /// nothing happened.
     version: AtomicU64,
+    /// The thread in [`Groups::with`], as [`this_thread`] names it; 0: none.
+    holder: AtomicUsize,
+    /// Members dropped by that thread meanwhile.
+    left: Mutex<Vec<u64>>,
+    ended: Arc<AtomicUsize>,
+}
+
+/// A number of this thread that no other living one has, never 0.
+fn this_thread() -> usize {
+    thread_local!(static HERE: u8 = const { 0 });
+    HERE.with(|here| std::ptr::from_ref(here).addr())
 }
 
 impl<C: ConfiguredController> Shared<C> {
-    /// Locks the group for reading.
-    fn lock(&self) -> MutexGuard<'_, Group<C>> {
-        lock(&self.group)
+    /// Locks the group for reading; `None` if this thread has it locked.
+    #[inline]
+    fn lock(&self) -> Option<MutexGuard<'_, Group<C>>> {
+        match self.group.try_lock() {
+            Ok(group) => Some(group),
+            Err(TryLockError::Poisoned(group)) => Some(group.into_inner()),
+            Err(TryLockError::WouldBlock) => self.wait(),
+        }
     }
 
-    /// Locks the group for a step.
-    fn change(&self) -> Change<'_, C> {
-        Change { group: self.lock(), version: &self.version }
+    #[cold]
+    fn wait(&self) -> Option<MutexGuard<'_, Group<C>>> {
+        (self.holder.load(Ordering::Relaxed) != this_thread()).then(|| lock(&self.group))
+    }
+
+    /// Locks the group for a step; `None` if this thread has it locked.
+    #[inline]
+    fn change(&self) -> Option<Change<'_, C>> {
+        Some(Change { group: self.lock()?, version: &self.version })
+    }
+}
+
+impl<C: ConfiguredController> Drop for Shared<C> {
+    fn drop(&mut self) {
+        self.ended.fetch_add(1, Ordering::Relaxed);
     }
 }
 
@@ -127,44 +171,130 @@ impl<C: ConfiguredController> Drop for Change<'_, C> {
     }
 }
 
+/// Members left while this thread was in [`Groups::with`].
+struct Holder<'a, C: ConfiguredController>(&'a Shared<C>, Change<'a, C>);
+
+impl<C: ConfiguredController> Drop for Holder<'_, C> {
+    fn drop(&mut self) {
+        for id in lock(&self.0.left).drain(..) {
+            self.1.leave(id);
+        }
+        self.0.holder.store(0, Ordering::Relaxed);
+    }
+}
+
 #[derive(Debug)]
 struct Keys<C: ConfiguredController, K> {
-    groups: HashMap<K, WeakGroup<C>>,
+    /// The group that new members join, and those before it that are full, while they have members.
+    groups: HashMap<Arc<K>, Vec<Weak<Shared<C>>>>,
     created: u64,
+    /// Groups in `groups`, those that ended included.
+    kept: usize,
+    /// Groups taken out of `groups`.
+    removed: usize,
+    /// Groups looked at to find those that ended.
+    #[cfg(test)]
+    visited: usize,
+}
+
+impl<C: ConfiguredController, K: Hash + Eq> Keys<C, K> {
+    /// The group that a new member of `key` joins, which is created if there is none or it is `full`.
+    fn of(&mut self, key: &Arc<K>, full: Option<&Shared<C>>, make: impl FnOnce(u64) -> Shared<C>) -> Arc<Shared<C>> {
+        let groups = self.groups.entry(Arc::clone(key)).or_default();
+        let last = groups.last().and_then(Weak::upgrade);
+        if let Some(group) = last.filter(|group| full.is_none_or(|full| !std::ptr::eq(&raw const **group, full))) {
+            return group;
+        }
+        let before = groups.len();
+        groups.retain(|group| group.strong_count() > 0);
+        self.removed += before - groups.len();
+        self.kept -= before - groups.len();
+        #[cfg(test)]
+        (self.visited += before);
+        let group = Arc::new(make(self.created));
+        self.created += 1;
+        self.kept += 1;
+        groups.push(Arc::downgrade(&group));
+        group
+    }
+
+    /// Takes ended groups out once they are more than the living ones, so that a join looks at two entries on average.
+    fn prune(&mut self, ended: usize) {
+        let ended = ended.saturating_sub(self.removed);
+        if ended <= MAX_ENDED || 2 * ended <= self.kept {
+            return;
+        }
+        let before = self.kept;
+        #[cfg(test)]
+        (self.visited += before);
+        self.kept = 0;
+        self.groups.retain(|_, groups| {
+            groups.retain(|group| group.strong_count() > 0);
+            self.kept += groups.len();
+            !groups.is_empty()
+        });
+        self.removed += before - self.kept;
+    }
 }
 
 impl<C: ConfiguredController, K> Clone for Groups<C, K> {
     fn clone(&self) -> Self {
-        Groups { by_key: Arc::clone(&self.by_key) }
+        Groups { by_key: Arc::clone(&self.by_key), ended: Arc::clone(&self.ended) }
     }
 }
 
 impl<C: ConfiguredController, K> Default for Groups<C, K> {
     fn default() -> Self {
-        Groups { by_key: Arc::new(Mutex::new(Keys { groups: HashMap::new(), created: 0 })) }
+        let keys = Keys {
+            groups: HashMap::new(),
+            created: 0,
+            kept: 0,
+            removed: 0,
+            #[cfg(test)]
+            visited: 0,
+        };
+        Groups { by_key: Arc::new(Mutex::new(keys)), ended: Arc::default() }
     }
 }
 
 impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
-    /// A new membership in the group of `key`, which is created if this is its first member.
+    /// A new membership in the group of `key`, which is created if this is its first member, or if it has
+    /// [`MAX_MEMBERS`].
+    ///
+    /// # Panics
+    /// In [`with`](Self::with) of the same group.
     pub(crate) fn join(&self, controller: &C, key: K) -> Arc<Membership<C>> {
-        let mut by_key = lock(&self.by_key);
-        by_key.groups.retain(|_, group| group.strong_count() > 0);
-        let group = by_key.groups.get(&key).and_then(Weak::upgrade).unwrap_or_else(|| {
-            let group = Mutex::new(Group::new(controller, by_key.created));
-            let group = Arc::new(Shared { group, version: AtomicU64::new(0) });
-            by_key.created += 1;
-            by_key.groups.insert(key, Arc::downgrade(&group));
-            group
-        });
-        let id = group.change().join();
-        Arc::new(Membership { group, id })
+        let key = Arc::new(key);
+        let make = |number| Shared {
+            group: Mutex::new(Group::new(controller, number)),
+            version: AtomicU64::new(0),
+            holder: AtomicUsize::new(0),
+            left: Mutex::default(),
+            ended: Arc::clone(&self.ended),
+        };
+        let mut full: Option<Arc<Shared<C>>> = None;
+        loop {
+            // Never locked together with a group: who is in `with` may ask for other groups.
+            let mut keys = lock(&self.by_key);
+            keys.prune(self.ended.load(Ordering::Relaxed));
+            let shared = keys.of(&key, full.as_deref(), make);
+            drop(keys);
+            let mut group = shared.change().expect("no flow joins a group inside Groups::with");
+            if group.members.len() < MAX_MEMBERS {
+                let id = group.join();
+                drop(group);
+                return Arc::new(Membership { group: shared, id, holders: AtomicUsize::new(1) });
+            }
+            drop(group);
+            full = Some(shared);
+        }
     }
 
     /// How many groups have members.
     #[must_use]
     pub fn len(&self) -> usize {
-        lock(&self.by_key).groups.values().filter(|group| group.strong_count() > 0).count()
+        let keys = lock(&self.by_key);
+        (keys.kept + keys.removed).saturating_sub(self.ended.load(Ordering::Relaxed))
     }
 
     /// Whether no group has members.
@@ -173,10 +303,21 @@ impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
         self.len() == 0
     }
 
-    /// Reads or changes the group of `key`: its weight, say. `None` if it has no members.
+    /// Reads or changes the group of `key`: its weight, say. `None` if it has no members. If the key has more than
+    /// [`MAX_MEMBERS`] flows, it is the group that the next one joins.
+    ///
+    /// Meanwhile the group is locked. What this thread asks of its members is answered all the same: a decision is
+    /// that of the member's latest event, state variables are not visited, a member that is dropped leaves
+    /// without an event of its controller.
+    ///
+    /// # Panics
+    /// `change` passes an event to a member, has a flow join the group, or calls this for the same group.
     pub fn with<R>(&self, key: &K, change: impl FnOnce(&mut Group<C>) -> R) -> Option<R> {
-        let group = lock(&self.by_key).groups.get(key).and_then(Weak::upgrade)?;
-        Some(change(&mut group.change()))
+        let shared = lock(&self.by_key).groups.get(key).and_then(|groups| groups.last()?.upgrade())?;
+        let group = shared.change().expect("Groups::with is not called inside itself for the same group");
+        shared.holder.store(this_thread(), Ordering::Relaxed);
+        let mut holder = Holder(&shared, group);
+        Some(change(&mut holder.1))
     }
 }
 
@@ -185,6 +326,8 @@ impl<C: ConfiguredController, K: Hash + Eq> Groups<C, K> {
 pub(crate) struct Membership<C: ConfiguredController> {
     group: Arc<Shared<C>>,
     id: u64,
+    /// Flows with this membership: one, and its clones.
+    holders: AtomicUsize,
 }
 
 impl<C: ConfiguredController> Membership<C> {
@@ -192,11 +335,24 @@ impl<C: ConfiguredController> Membership<C> {
         self.id
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, Group<C>> {
+    /// Another flow holds it.
+    pub(crate) fn hold(&self) {
+        self.holders.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A flow gives it up; whether it was the last one, which exactly one flow is.
+    pub(crate) fn release(&self) -> bool {
+        self.holders.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// `None` inside [`Groups::with`].
+    pub(crate) fn lock(&self) -> Option<MutexGuard<'_, Group<C>>> {
         self.group.lock()
     }
 
-    pub(crate) fn change(&self) -> Change<'_, C> {
+    /// `None` inside [`Groups::with`].
+    #[inline]
+    pub(crate) fn change(&self) -> Option<Change<'_, C>> {
         self.group.change()
     }
 
@@ -209,8 +365,10 @@ impl<C: ConfiguredController> Membership<C> {
 
 impl<C: ConfiguredController> Drop for Membership<C> {
     fn drop(&mut self) {
-        let mut group = self.group.change();
-        group.members.retain(|member| member.id != self.id);
+        match self.group.change() {
+            Some(mut group) => group.leave(self.id),
+            None => lock(&self.group.left).push(self.id),
+        }
     }
 }
 
@@ -218,3 +376,6 @@ impl<C: ConfiguredController> Drop for Membership<C> {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests;

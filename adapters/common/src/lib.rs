@@ -38,7 +38,7 @@ pub use flow_builder::{Choice, FlowBuilder, NewFlow};
 pub use flow_factory::FlowFactory;
 #[cfg(feature = "qlog")]
 pub use frames::Frames;
-pub use group::{Group, Groups};
+pub use group::{Group, Groups, MAX_MEMBERS};
 pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
