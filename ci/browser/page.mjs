@@ -26,7 +26,7 @@ const draws = (page) => page.evaluate(() => Promise.race([
   new Promise((resume) => { setTimeout(() => resume(false), 2000); }),
 ]));
 
-/** Opens a file, hands the page to `body`, and fails on anything it complains of or asks for. Once more where the browser drew nothing. */
+/** Opens a file at `hash`, waits for the element `ready`, hands the page to `body`, and fails on anything it complains of or asks for. Once more where the browser drew nothing. */
 export async function inBrowser(options, body) {
   try {
     await once(options, body);
@@ -37,18 +37,18 @@ export async function inBrowser(options, body) {
   }
 }
 
-async function once({ file, ...options }, body) {
+async function once({ file, hash = "", ready = "main tbody tr", ...options }, body) {
   const page = await browser.newPage({ viewport: DESKTOP, colorScheme: "light", ...options });
   const complaints = [];
   const address = pathToFileURL(file).href;
   page.on("console", (message) => ["error", "warning"].includes(message.type()) && complaints.push(message.text()));
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("request", (request) => {
-    if (request.url() !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
+    if (request.url().split("#")[0] !== address && !/^(data|blob):/.test(request.url())) complaints.push(`request: ${request.url()}`);
   });
   try {
-    await page.goto(address, { waitUntil: "load" });
-    await page.waitForSelector("main tbody tr");
+    await page.goto(address + hash, { waitUntil: "load" });
+    await page.waitForSelector(ready, { state: "attached" });
     await body(page);
     assert.deepEqual(complaints, []);
   } catch (error) {

@@ -7,7 +7,8 @@ use super::traces::{SHARED, Section, data};
 use windlass_lab::compare::Comparison;
 
 const STYLE: &str = include_str!("../traces/page.css");
-const SCRIPTS: [&str; 2] = [include_str!("js/figure.js"), include_str!("js/page.js")];
+const SCRIPTS: [&str; 3] =
+    [include_str!("../traces/js/overlay.js"), include_str!("js/figure.js"), include_str!("js/page.js")];
 
 /// The page titled `title` of a comparison and the traces it is of, each with its group.
 #[must_use]

@@ -6,30 +6,14 @@ traces.forEach((trace, i) => { trace.group_shown = groupOf[i]; });
 const groupColour = (group) => lineColour(comparison.groups.indexOf(group));
 const hiddenGroups = new Set();
 
-/** Panels of the overlay: the first quantity of `of` that a trace has. */
-const OVERLAY = [
-  { title: "Congestion window, kB", unit: "kB", digits: 1, zero: true, of: ["congestion_window"] },
-  { title: "Bytes in flight, kB", unit: "kB", digits: 1, zero: true, of: ["bytes_in_flight"] },
-  { title: "Round-trip time, ms", unit: "ms", digits: 2, zero: "auto", of: ["smoothed_rtt", "latest_rtt"] },
-  { title: "Goodput, or throughput, Mbit/s", unit: "Mbit/s", digits: 2, zero: true, of: ["delivered", "sent"], rate: true },
-].filter(({ of }) => traces.some((trace) => trace.lines.some(({ name }) => of.includes(name))));
-
-const longest = Math.max(...traces.map((trace) => trace.duration_s));
-
-/** Every trace's lines; each from its own beginning. Without `decoded`, what takes their place. */
-function overlaySpec(decoded) {
-  const panels = OVERLAY.map(({ of, rate, ...panel }) => ({
-    ...panel, names: false,
-    lines: traces.flatMap((trace, i) => {
-      const quantity = of.find((name) => trace.lines.some((line) => line.name === name));
-      if (!quantity || hiddenGroups.has(trace.group_shown)) return [];
-      const inGroup = traces.filter((other) => other.group_shown === trace.group_shown).length;
-      const sampled = quantity === "latest_rtt" ? { kind: "samples" } : {};
-      const line = lineOf(trace, decoded?.[i], { of: quantity, ...(rate ? { as: quantity } : {}), ...sampled, colour: groupColour(trace.group_shown), width: inGroup > 1 ? 1.1 : 1.5, opacity: inGroup > 1 ? 0.75 : 1 });
-      return [{ ...line, key: `${i} ${quantity}`, quantity, name: `${trace.group_shown} · ${trace.name}`, digits: panel.digits }];
-    }),
-  }));
-  return { whole: [0, longest], panels, pending: decoded ? null : async () => overlaySpec(await Promise.all(traces.map((trace) => trace.load()))) };
+/** Every trace whose group is shown. Without `decoded`, what takes the place of its lines. */
+function comparedSpec(decoded) {
+  const shown = traces.flatMap((trace, i) => {
+    if (hiddenGroups.has(trace.group_shown)) return [];
+    const several = traces.filter((other) => other.group_shown === trace.group_shown).length > 1;
+    return [{ trace, lines: decoded?.[i], name: `${trace.group_shown} · ${trace.name}`, colour: groupColour(trace.group_shown), width: several ? 1.1 : 1.5, opacity: several ? 0.75 : 1 }];
+  });
+  return { ...overlaySpec(traces, shown), pending: decoded ? null : async () => comparedSpec(await Promise.all(traces.map((trace) => trace.load()))) };
 }
 
 /** Measures of the map of differences. */

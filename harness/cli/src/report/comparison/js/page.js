@@ -39,8 +39,8 @@ function differencesSection() {
 
 function overlaySection() {
   const holder = figureHolder("Chart of all traces: window, bytes in flight, round-trip time and rate over time", "overlay-caption");
-  const figure = new Figure(holder, overlaySpec(null));
-  const show = async () => figure.set(overlaySpec(await Promise.all(traces.map((trace) => trace.load()))));
+  const figure = new Figure(holder, comparedSpec(null));
+  const show = async () => figure.set(comparedSpec(await Promise.all(traces.map((trace) => trace.load()))));
   const legend = el("ul", { class: "legend", "aria-label": "Groups" }, ...comparison.groups.map((group) => {
     const button = el("button", { type: "button", class: "toggle", "data-line": group, "aria-pressed": "true", onclick: () => {
       if (!hiddenGroups.delete(group)) hiddenGroups.add(group);

@@ -1,0 +1,262 @@
+// The page that reads traces and runs scenarios, opened from disk in headless Chromium.
+//
+// VIEWER is the page, WINDLASS the command line whose numbers it must show, TRACES directories of
+// traces, separated by colons; LONG, if set, a trace of more than 200 MB; SHOTS, if set, a
+// directory for screenshots.
+
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import { after, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn } from "./page.mjs";
+
+const { VIEWER, WINDLASS, TRACES, LONG } = process.env;
+const READY = "html[data-ready]";
+const viewer = (options, body) => inBrowser({ file: VIEWER, ready: READY, ...options }, body);
+const traces = TRACES.split(":").flatMap((directory) => readdirSync(directory).filter((name) => !name.endsWith(".md")).sort().map((name) => join(directory, name)));
+const own = (name) => traces.find((path) => basename(path) === name);
+const work = mkdtempSync(join(tmpdir(), "windlass-viewer-"));
+after(() => rmSync(work, { recursive: true }));
+
+const windlass = (cwd, ...args) => spawnSync(WINDLASS, args, { cwd, encoding: "utf8", maxBuffer: 1 << 30 });
+
+/** Opens files and waits until all are read. */
+async function open(page, files) {
+  await page.setInputFiles("#choose", files);
+  await page.waitForFunction((count) => document.querySelectorAll("#files li").length === count && !document.querySelector("#files progress"), files.length, { timeout: 300_000 });
+}
+
+/** The text of the file that pressing a button offers. */
+async function saved(page, button) {
+  const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: button }).click()]);
+  return readFileSync(await download.path(), "utf8");
+}
+
+const figure = (page, section) => page.locator(`${section} .plot`);
+
+test("every recorded trace measures as on the command line, or is refused for the same reason", () => viewer({}, async (page) => {
+  assert.ok(traces.length >= 15, `${traces.length} traces`);
+  await open(page, traces);
+  const expected = traces.map((path) => windlass(dirname(path), "qlog", "metrics", "--format", "json", basename(path)));
+  const readable = traces.filter((_, i) => expected[i].status === 0);
+  assert.ok(readable.length >= 15, `${readable.length} can be read`);
+  const lines = (await saved(page, /Save all measures/)).trim().split("\n");
+  const ours = expected.filter(({ status }) => status === 0).flatMap(({ stdout }) => stdout.trim().split("\n"));
+  assert.equal(lines.length, ours.length);
+  lines.forEach((line, i) => assert.equal(line, ours[i]));
+  const rows = page.locator("#files li");
+  for (const [i, path] of traces.entries()) {
+    const status = await rows.nth(i).locator(".status").textContent();
+    if (expected[i].status === 0) assert.match(status, /^[\d,]+ events? in [\d.]+ s · .* · memory: [\d.]+ MB to read, [\d.]+ [kM]B for figures$/, path);
+    else assert.ok(expected[i].stderr.includes(status), `${path}: ${status}, the command line: ${expected[i].stderr}`);
+  }
+  // What the command line doubts, the page does.
+  const doubts = expected.filter(({ status }) => status === 0).flatMap(({ stderr }) => stderr.trim().split("\n").filter(Boolean));
+  assert.equal(await page.locator("#files .note").count(), doubts.length, doubts.join("\n"));
+  await shot(page, "viewer-traces");
+}));
+
+test("a trace that is dropped is drawn, from either view, and can be removed", () => viewer({ hash: "#playground" }, async (page) => {
+  await played(page);
+  const name = "ietf-quinn.sqlog.gz";
+  const bytes = readFileSync(own(name)).toString("base64");
+  await page.evaluate(([text, called]) => {
+    const dataTransfer = new DataTransfer();
+    dataTransfer.items.add(new File([Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))], called));
+    for (const type of ["dragenter", "dragover", "drop"]) document.body.dispatchEvent(new DragEvent(type, { dataTransfer, bubbles: true, cancelable: true }));
+  }, [bytes, name]);
+  await page.waitForSelector("#trace-1-0 .panel-picture .line", { timeout: 30_000 });
+  assert.equal(await page.locator("body").getAttribute("data-view"), "traces");
+  assert.equal(await page.locator("#overlay").count(), 0, "one trace is not overlaid");
+  await page.getByRole("button", { name: `Remove ${name}` }).click();
+  assert.equal(await page.locator("section[id^=trace-]").count() + await page.locator("#summary").count(), 0);
+}));
+
+test("two traces are drawn over each other, each can be hidden", () => viewer({}, async (page) => {
+  await open(page, [own("ietf-simulator.sqlog"), own("03-quinn.sqlog")]);
+  const plot = figure(page, "#overlay");
+  await plot.scrollIntoViewIfNeeded();
+  await page.waitForFunction(() => document.querySelector("#overlay .plot").figure.drawn.length > 0);
+  const drawn = () => plot.evaluate(({ figure: { drawn } }) => [...new Set(drawn.map(({ name }) => name))].sort());
+  assert.deepEqual(await drawn(), ["03-quinn", "ietf-simulator"]);
+  await shot(page, "viewer-overlay");
+  await page.locator("#overlay .tools .toggle", { hasText: "ietf-simulator" }).click();
+  assert.deepEqual(await drawn(), ["03-quinn"]);
+  const [first, second] = await page.locator("#summary tbody th").allTextContents();
+  assert.deepEqual([first, second], ["ietf-simulator", "03-quinn"]);
+}));
+
+test("what is no trace is refused with a reason, and two files of one name are told apart", () => viewer({}, async (page) => {
+  const [picture, cut] = [join(work, "picture.qlog"), join(work, "cut.sqlog.zst")];
+  writeFileSync(picture, "\x89PNG and more");
+  writeFileSync(cut, readFileSync(own("ietf-quinn.sqlog.zst")).subarray(0, 100));
+  await open(page, [picture, cut, own("ietf-quinn.sqlog"), own("ietf-quinn.sqlog.gz")]);
+  const states = await page.locator("#files .status").allTextContents();
+  assert.match(states[0], /^no qlog: /);
+  assert.equal(await page.locator("#files li").nth(1).getAttribute("class"), "failed", states[1]);
+  assert.deepEqual(await page.locator("#sections h2").allTextContents(), ["ietf-quinn", "ietf-quinn (2)"]);
+}));
+
+test("the keyboard opens, reads and moves; everything has a name", () => viewer({}, async (page) => {
+  await assertNamed(page);
+  for (let stops = 0; stops < 20 && (await page.evaluate(() => document.activeElement.id)) !== "choose"; stops += 1) await page.keyboard.press("Tab");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "choose", "Tab comes to the field that opens files");
+  await open(page, [own("ietf-simulator.sqlog")]);
+  const plot = figure(page, "#trace-1-0");
+  await plot.focus();
+  await page.waitForFunction(() => document.querySelector("#trace-1-0 .plot").figure.drawn.length > 0);
+  const view = () => plot.evaluate((element) => [...element.figure.view]);
+  const [, end] = await view();
+  await page.keyboard.press("+");
+  const [from, to] = await view();
+  assert.ok(Math.abs((to - from) / end - 0.5) < 1e-6, `${from} to ${to} of ${end}`);
+  assert.match(await page.locator("#announce").textContent(), /Shown: [\d.]+ to [\d.]+ seconds/);
+}));
+
+for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport: PHONE, isMobile: true, hasTouch: true } })) {
+  for (const view of ["traces", "playground"]) {
+    test(`${view}, ${device}: readable in light and dark, no sideways scrolling`, () => viewer({ ...options, hash: `#${view}` }, async (page) => {
+      if (view === "traces") await open(page, [own("ietf-simulator.sqlog"), own("chromium.netlog.json")]);
+      else await played(page);
+      for (const colorScheme of ["light", "dark"]) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForTimeout(200);
+        await assertReadable(page, colorScheme);
+        assert.ok(await overflow(page) <= 0);
+        await shot(page, `viewer-${view}-${device}-${colorScheme}`);
+      }
+    }));
+  }
+}
+
+test("printed with every figure", () => viewer({ colorScheme: "dark" }, async (page) => {
+  await open(page, [own("ietf-simulator.sqlog"), own("03-quinn.sqlog")]);
+  await page.pdf({ format: "A4", ...(process.env.SHOTS ? { path: `${process.env.SHOTS}/viewer.pdf` } : {}) });
+  assert.equal(await page.locator("#traces .plot").count(), 3);
+  assert.equal(await undrawn(page.locator("#traces")), 0);
+}));
+
+/** Waits until a run is over. */
+const played = (page) => page.waitForSelector("html[data-played]", { state: "attached", timeout: 60_000 });
+
+/** That `ours` is `theirs`, which the command line rounds: series to two decimals, all else to three. */
+function assertRounded(ours, theirs, at = "", step = 1e-3) {
+  if (typeof theirs === "number") assert.ok(Math.abs(ours - theirs) <= 0.501 * step, `${at}: ${ours}, the command line: ${theirs}`);
+  else if (theirs === null || typeof theirs !== "object") assert.equal(ours, theirs, at);
+  else {
+    assert.deepEqual(Object.keys(ours).sort(), Object.keys(theirs).sort(), at);
+    for (const key of Object.keys(theirs)) assertRounded(ours[key], theirs[key], `${at}.${key}`, key === "series" ? 1e-2 : step);
+  }
+}
+
+/** The outcome as the page saves it against what the command line prints for the same file. */
+async function assertOutcome(page) {
+  const file = join(work, "scenario.toml");
+  writeFileSync(file, await page.locator("#scenario").inputValue());
+  const done = windlass(work, "run", file, "--json");
+  assert.equal(done.status, 0, done.stderr);
+  const [theirs] = JSON.parse(done.stdout).runs;
+  const ours = JSON.parse(await saved(page, /Save the outcome/));
+  for (const part of ["flows", "queues"]) assertRounded(ours[part], theirs[part], part);
+  return ours;
+}
+
+test("the playground runs cubic against bbr, shows it while it runs, and comes to what the command line comes to", () => viewer({}, async (page) => {
+  await page.evaluate(() => {
+    window.states = new Set();
+    new MutationObserver(() => window.states.add(document.getElementById("play-status").textContent))
+      .observe(document.getElementById("play-status"), { childList: true });
+    location.hash = "#playground";
+  });
+  await played(page);
+  const states = await page.evaluate(() => [...window.states].filter((state) => / of 60 s$/.test(state)));
+  assert.ok(states.length > 5, states.join("; "));
+  console.log(`# 60 s of cubic against bbr took ${await page.evaluate(() => document.documentElement.dataset.played)} ms`);
+  assert.deepEqual(await page.locator("#play-figure .panel-head strong").allTextContents(),
+    ["Goodput, Mbit/s", "Congestion window, packets", "Round-trip time, ms", "Queue, packets"]);
+  await assertOutcome(page);
+  const drawn = await figure(page, "#playground").evaluate(({ figure: { drawn } }) => drawn.map(({ panel, points }) => [panel, points]));
+  assert.equal(drawn.length, 7);
+  assert.ok(drawn.every(([, points]) => points > 400), JSON.stringify(drawn));
+}));
+
+test("a link carries the scenario, the form and the file say the same", () => viewer({ hash: "#playground" }, async (page) => {
+  await played(page);
+  await page.fill("#rate_mbps", "10");
+  await page.fill("#duration_s", "5");
+  await page.locator("#flows .controller").nth(1).fill("tcp-k:k=4");
+  await page.getByRole("button", { name: "Add a flow" }).click();
+  const text = await page.locator("#scenario").inputValue();
+  assert.match(text, /^rate_mbps = 10$/m);
+  assert.match(text, /^controller = "tcp-k:k=4"$/m);
+  assert.equal(text.match(/\[\[flow\]\]/g).length, 3);
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await played(page);
+  assert.equal(await page.locator("#outcome tbody tr").count(), 4);
+  const link = await page.locator("#link").evaluate((element) => element.href);
+  assert.equal(link, page.url());
+  await viewer({ hash: new URL(link).hash }, async (other) => {
+    await played(other);
+    assert.equal(await other.locator("#scenario").inputValue(), text);
+    assert.equal(await other.locator("#form").evaluate((form) => form.disabled), false);
+    assert.equal(await other.locator("#flows .controller").nth(1).inputValue(), "tcp-k:k=4");
+    assert.equal(await other.locator("#outcome tbody tr").count(), 4);
+  });
+}));
+
+test("mistakes in a scenario are told where they are; a broken link says so", () => viewer({ hash: "#scenario=!" }, async (page) => {
+  assert.match(await page.locator("#play-status").textContent(), /no scenario/);
+  await page.locator("#as-file summary").click();
+  const text = await page.locator("#scenario").inputValue();
+  for (const [wrong, problem] of [[text.replace("rtt_ms", "rtt"), /^Line 5: .*did you mean rtt_ms/], [text.replace('controller = "cubic"', 'controller = "cubik"'), /^Line 10: .*cubik/]]) {
+    await page.fill("#scenario", wrong);
+    await page.locator("#scenario").blur();
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await page.waitForSelector("#problems li");
+    const problems = await page.locator("#problems li").allTextContents();
+    assert.ok(problems.some((line) => problem.test(line)), problems.join("\n"));
+  }
+  await page.fill("#scenario", `${text}# more than the form says\n`);
+  await page.locator("#scenario").blur();
+  assert.equal(await page.locator("#form").evaluate((form) => form.disabled), true);
+}));
+
+test("examples are run with what comes and goes by itself, and flows open as traces", () => viewer({ hash: "#playground" }, async (page) => {
+  await played(page);
+  await page.selectOption("#example", "flash-crowd");
+  await played(page);
+  const { flows } = await assertOutcome(page);
+  assert.ok(flows.some(({ transfers }) => transfers?.started > 1), "flows that come and go");
+  await page.selectOption("#example", "two-flows");
+  await played(page);
+  await page.getByRole("button", { name: "Open the flows as traces" }).click();
+  await page.waitForSelector("#overlay", { timeout: 60_000 });
+  assert.deepEqual(await page.locator("#sections h2").allTextContents(), ["first", "second"]);
+}));
+
+test("a trace of more than 200 MB is drawn while it is read", { skip: LONG ? false : "no such trace was made" }, () => viewer({}, async (page) => {
+  assert.ok(statSync(LONG).size > 200e6);
+  const begun = performance.now();
+  await page.setInputFiles("#choose", [LONG]);
+  await page.waitForSelector("#trace-1-0 .panel-picture .line", { timeout: 300_000 });
+  console.log(`# first figure after ${Math.round(performance.now() - begun)} ms`);
+  assert.equal(await page.locator("#files progress").count(), 1, "drawn before it is read to its end");
+  await page.waitForFunction(() => !document.querySelector("#files progress"), null, { timeout: 300_000 });
+  console.log(`# ${await page.locator("#files .status").textContent()}`);
+  assert.equal(await page.locator(".partial").count(), 0);
+  const events = Number((await page.locator("#files .status").textContent()).split(" ")[0].replaceAll(",", ""));
+  assert.ok(events > 1e6, `${events} events`);
+  const [line] = (await saved(page, /Save all measures/)).split("\n");
+  assert.equal(`${line}\n`, windlass(dirname(LONG), "qlog", "metrics", "--format", "json", basename(LONG)).stdout);
+  await shot(page, "viewer-long");
+}));
+
+test("reading can be stopped", { skip: LONG ? false : "no such trace was made" }, () => viewer({}, async (page) => {
+  await page.setInputFiles("#choose", [LONG]);
+  await page.waitForFunction(() => document.querySelector("#files progress").value > 0, null, { timeout: 300_000 });
+  await page.getByRole("button", { name: /^Stop reading/ }).click();
+  assert.match(await page.locator("#files .status").textContent(), /^stopped/);
+}));

@@ -1,0 +1,217 @@
+// Traces that the user opens: each is read by the program in a worker, and shown as far as it is read.
+
+/** Points of a line of one trace at most, and of a line of all traces together. */
+const MOST_POINTS = 2 ** 19;
+const MOST_POINTS_OF_ALL = 2 ** 21;
+/** Connections of a file that get a section of their own; the others are in the summary. */
+const MOST_SECTIONS = 48;
+/** Traces in one overlay: more cannot be told apart. */
+const MOST_OVERLAID = 16;
+
+const opened = { files: [], numbers: 0, hidden: new Set() };
+
+const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: bytes < 1e7 ? 1 : 0 })} MB`);
+const seconds = (ms) => `${(ms / 1000).toFixed(1)} s`;
+
+/** The connections of all files, as far as they are read. */
+const allTraces = () => opened.files.flatMap(({ traces }) => traces);
+
+/** Opens files, one after the other or several at once, as many as there are workers. */
+function openFiles(files) {
+  const points = Math.max(4096, Math.min(MOST_POINTS, Math.floor(MOST_POINTS_OF_ALL / (opened.files.length + files.length || 1))));
+  for (const file of files) openFile(file, points);
+  if (files.length) announce(`Reading ${plural(files.length, "file")}`);
+}
+
+function openFile(file, points) {
+  const entry = { file, id: opened.numbers += 1, traces: [], metrics: [], started: performance.now(), memory: 0, figures: 0, first: null };
+  entry.bar = el("progress", { max: Math.max(1, file.size), value: 0, "aria-label": `Reading ${file.name}` });
+  entry.status = el("span", { class: "status" }, "waiting");
+  entry.stop = el("button", { type: "button", "aria-label": `Stop reading ${file.name}`, onclick: () => entry.run.stop() }, "Stop");
+  entry.row = el("li", {}, el("strong", {}, file.name), " ", el("small", {}, size(file.size)), entry.bar, entry.status, entry.stop,
+    el("button", { type: "button", "aria-label": `Remove ${file.name}`, onclick: () => closeFile(entry) }, "Remove"));
+  entry.sections = el("div", { class: "file" });
+  opened.files.push(entry);
+  document.getElementById("files").append(entry.row);
+  document.getElementById("sections").append(entry.sections);
+  entry.run = program.run(["trace", file.name, String(points)], file, {
+    onMessage: (message, data) => showRead(entry, message, data),
+    onProgress: ({ read }) => {
+      entry.bar.value = read;
+      entry.status.textContent = `${Math.floor(100 * read / Math.max(1, file.size))} %, ${seconds(performance.now() - entry.started)}`;
+    },
+  });
+  entry.run.done.then((done) => finishFile(entry, done), (error) => finishFile(entry, { code: 1, stderr: error.message, memory: 0 }));
+}
+
+/** Takes the connections that the program writes, some of them before the file is read to its end. */
+function showRead(entry, { complete, connections, metrics, doubts, ...facts }, data) {
+  entry.first ??= performance.now() - entry.started;
+  entry.figures = data.byteLength;
+  entry.metrics = metrics;
+  entry.facts = complete ? facts : null;
+  entry.doubts = doubts ?? [];
+  let at = 0;
+  const numbers = (count) => { const array = new Float64Array(data, at, count); at += 8 * count; return array; };
+  const base = entry.file.name.replace(/(\.gz|\.zst)$/, "").replace(/(\.sqlog|\.qlog|\.netlog)?(\.json|\.js)?$/, "") || entry.file.name;
+  const namesakes = opened.files.filter((other) => other !== entry && other.base === base).length;
+  entry.base ??= base;
+  entry.suffix ??= namesakes ? ` (${namesakes + 1})` : "";
+  entry.traces = connections.map((about, i) => {
+    const lines = new Map(about.lines.map(({ name, points }) => [name, new Line(numbers(points), numbers(points))]));
+    const part = connections.length === 1 ? "" : `#${about.group || i + 1}`;
+    return { ...about, id: `trace-${entry.id}-${i}`, name: `${base}${entry.suffix}${part}`, lines: about.lines, load: async () => lines, decoded: lines };
+  });
+  drawSections(entry, complete);
+  document.documentElement.dataset.first ??= String(Math.round(entry.first));
+}
+
+/** Makes the sections of a file anew; a figure keeps the times it shows. */
+function drawSections(entry, complete) {
+  const views = new Map();
+  for (const { figure } of entry.sections.querySelectorAll(".plot")) {
+    const { view, spec: { whole } } = figure;
+    if (view[0] !== whole[0] || view[1] !== whole[1]) views.set(figure.holder.closest("section").id, view);
+    figures.remove(figure);
+  }
+  const sections = entry.traces.slice(0, MOST_SECTIONS).map((trace) => {
+    const section = traceSection(trace);
+    if (!complete) section.querySelector("h2").after(el("p", { class: "note partial" }, "The beginning; the rest is being read."));
+    const figure = section.querySelector(".plot")?.figure;
+    if (views.has(trace.id)) figure?.show(...views.get(trace.id));
+    // Paper does not wait for what is drawn on sight.
+    figure?.fill();
+    return section;
+  });
+  const rest = entry.traces.length - sections.length;
+  entry.sections.replaceChildren(...sections, ...(rest > 0 ? [el("p", { class: "note" }, `${plural(rest, "further connection")} of ${entry.file.name}: the summary has their measures.`)] : []));
+  drawContents();
+}
+
+function finishFile(entry, done) {
+  if (!opened.files.includes(entry)) return;
+  entry.stop.remove();
+  entry.bar.remove();
+  const took = performance.now() - entry.started;
+  entry.memory = done?.memory ?? 0;
+  if (!done) {
+    entry.status.textContent = entry.traces.length ? "stopped: the beginning is shown" : "stopped";
+  } else if (done.code !== 0) {
+    entry.row.classList.add("failed");
+    entry.status.textContent = done.stderr || "the program failed";
+  } else {
+    const { events, framing, schema_version: version } = entry.facts;
+    entry.status.textContent = [`${plural(events, "event")} in ${seconds(took)}`, [framing, version].filter(Boolean).join(", schema "),
+      `memory: ${size(entry.memory)} to read, ${size(entry.figures)} for figures`].join(" · ");
+    entry.row.append(...entry.doubts.map((doubt) => el("p", { class: "note" }, `${doubt[0].toUpperCase()}${doubt.slice(1)}.`)));
+  }
+  announce(`${entry.file.name}: ${entry.status.textContent}`);
+  drawTogether();
+}
+
+function closeFile(entry) {
+  const next = entry.row.nextElementSibling ?? entry.row.previousElementSibling;
+  opened.files = opened.files.filter((other) => other !== entry);
+  entry.run.stop();
+  for (const { figure } of entry.sections.querySelectorAll(".plot")) figures.remove(figure);
+  entry.row.remove();
+  entry.sections.remove();
+  (next?.querySelector("button:last-of-type") ?? document.getElementById("choose")).focus();
+  announce(`${entry.file.name} removed`);
+  drawTogether();
+}
+
+/** The links at the top. */
+function drawContents() {
+  const views = [["#traces", "Traces"], ["#playground", "Playground"]].map(([href, text]) =>
+    el("a", { href, class: "view", ...(href.slice(1) === document.body.dataset.view ? { "aria-current": "page" } : {}) }, text));
+  const traces = document.body.dataset.view === "traces" ? allTraces().slice(0, MOST_SECTIONS) : [];
+  document.getElementById("contents").replaceChildren(...views, ...traces.map(({ id, name }) => el("a", { href: `#${id}` }, name)));
+}
+
+/** What is told of all traces together: the summary and the overlay. */
+function drawTogether() {
+  const traces = opened.files.filter(({ facts }) => facts).flatMap((entry) => entry.traces);
+  const together = document.getElementById("together");
+  for (const { figure } of together.querySelectorAll(".plot")) figures.remove(figure);
+  const parts = [];
+  if (traces.length) parts.push(openedSummary(traces));
+  const drawable = traces.filter(({ duration_s: duration, lines }) => duration > 0 && lines.length);
+  if (drawable.length > 1) parts.push(openedOverlay(drawable));
+  together.replaceChildren(...parts);
+  const entries = opened.files.filter(({ memory }) => memory);
+  const sum = (of) => entries.reduce((all, entry) => all + of(entry), 0);
+  document.getElementById("memory").textContent = entries.length > 1
+    ? `All: ${plural(sum(({ facts }) => facts?.events ?? 0), "event")}, ${size(sum(({ figures }) => figures))} in memory for figures; readers give theirs back.` : "";
+  drawContents();
+}
+
+function openedSummary(traces) {
+  const names = Object.keys(METRICS).filter((name) => traces.some((trace) => measure(trace, name) !== null));
+  const columns = [
+    wordColumn("Trace", (trace) => trace.name, { header: true, className: "who" }),
+    wordColumn("Controller", (trace) => trace.controller ?? "–"),
+    ...names.map((name) => metricColumn(name, (trace) => measure(trace, name))),
+  ];
+  const save = () => offer("measures.jsonl", opened.files.flatMap(({ metrics }) => metrics.map((line) => `${line}\n`)).join(""), "application/jsonl");
+  return el("section", { id: "summary", "aria-labelledby": "summary-title" }, el("h2", { id: "summary-title" }, "Summary"),
+    el("div", { class: "tools" }, el("span", { class: "hint" }, "The numbers of ", el("code", {}, "windlass qlog metrics"), "."),
+      el("button", { type: "button", onclick: save }, "Save all measures (JSON)")),
+    sortableTable({ caption: "Summary", columns, rows: traces, link: (trace) => `#${trace.id}` }));
+}
+
+function openedOverlay(traces) {
+  const all = traces.slice(0, MOST_OVERLAID);
+  const shown = () => all.flatMap((trace, i) => (opened.hidden.has(trace.id) ? []
+    : [{ trace, lines: trace.decoded, name: trace.name, colour: lineColour(i), width: 1.5, dash: Object.keys(DASHES)[Math.floor(i / SLOTS)] }]));
+  const holder = figureHolder("Chart of all traces: window, bytes in flight, round-trip time and rate over time", "overlay-caption");
+  const spec = () => overlaySpec(all, shown());
+  const figure = new Figure(holder, spec());
+  const legend = el("ul", { class: "legend", "aria-label": "Traces" }, ...all.map((trace, i) => {
+    const button = el("button", { type: "button", class: "toggle", "aria-pressed": String(!opened.hidden.has(trace.id)), onclick: () => {
+      if (!opened.hidden.delete(trace.id)) opened.hidden.add(trace.id);
+      button.setAttribute("aria-pressed", String(!opened.hidden.has(trace.id)));
+      figure.set(spec());
+      announce(`${trace.name} ${opened.hidden.has(trace.id) ? "hidden" : "shown"}`);
+    } }, sample({ colour: lineColour(i), dash: Object.keys(DASHES)[Math.floor(i / SLOTS)] }), trace.name);
+    return el("li", {}, button);
+  }));
+  const left = traces.length - all.length;
+  return el("section", { id: "overlay", "aria-labelledby": "overlay-title" }, el("h2", { id: "overlay-title" }, "Over each other"),
+    el("div", { class: "tools" }, legend, figure.controls()),
+    el("figure", {}, holder, el("figcaption", { id: "overlay-caption", class: "hint" },
+      `${plural(all.length, "trace")}, each from its own beginning${left > 0 ? `; ${left} more are not drawn here` : ""}. The summary holds what each measures.`)));
+}
+
+/** Offers a text as a file. */
+function offer(name, text, type) {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  el("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+/** The part of the page where traces are opened. */
+function openSection() {
+  const input = el("input", { type: "file", multiple: true, id: "choose", class: "visually-hidden", onchange: () => { openFiles([...input.files]); input.value = ""; } });
+  const zone = el("section", { id: "open", "aria-labelledby": "open-title" }, el("h2", { id: "open-title", class: "visually-hidden" }, "Open traces"),
+    el("div", { class: "drop" },
+      el("p", {}, el("strong", {}, "Drop traces here"), " or ", input, el("label", { for: "choose" }, "Choose files")),
+      el("p", { class: "hint" }, "qlog of any schema version, also of QUIC stacks that write their own; Chromium’s network logs; plain, gzip or Zstandard. Several are overlaid. ",
+        "They are read on this machine: the page cannot send anything anywhere.")),
+    el("ul", { id: "files", class: "files", "aria-label": "Files" }), el("p", { id: "memory", class: "hint" }));
+  let depth = 0;
+  const mark = () => document.body.classList.toggle("dropping", depth > 0);
+  const files = (event) => [...event.dataTransfer?.types ?? []].includes("Files");
+  addEventListener("dragenter", (event) => { if (files(event)) { depth += 1; mark(); } });
+  addEventListener("dragleave", (event) => { if (files(event)) { depth = Math.max(0, depth - 1); mark(); } });
+  addEventListener("dragover", (event) => { if (files(event)) event.preventDefault(); });
+  addEventListener("drop", (event) => {
+    depth = 0;
+    mark();
+    if (!files(event)) return;
+    event.preventDefault();
+    if (document.body.dataset.view !== "traces") location.hash = "#traces";
+    openFiles([...event.dataTransfer.files]);
+  });
+  return zone;
+}
