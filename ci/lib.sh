@@ -51,8 +51,38 @@ if [ -z "${WINDLASS_IN_PLACE:-}" ] && [ -e .git ] && command -v git >/dev/null &
 fi
 
 started=$SECONDS
+# The step that runs: its name, when it began, and the CPU seconds spent until then.
+step_name=
+step_began=$SECONDS
+step_cpu=0
+steps=
+# CPU seconds of all commands that have ended, user and system.
+cpu_seconds() {
+  local file
+  file=$(mktemp)
+  times >"$file"
+  awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, "[ms]"); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$file"
+  rm -f "$file"
+}
+# Ends the step that runs and begins another.
 step() {
+  end_step
+  step_name=$*
+  step_began=$SECONDS
+  step_cpu=$(cpu_seconds)
   printf '\n== %s (%d s)\n' "$*" "$((SECONDS - started))"
+}
+end_step() {
+  if [ -n "$step_name" ]; then
+    steps+=$(printf '%5d s %5d s of CPU  %s' "$((SECONDS - step_began))" "$(($(cpu_seconds) - step_cpu))" "$step_name")$'\n'
+  fi
+  step_name=
+}
+# The ten steps that took longest.
+slowest_steps() {
+  end_step
+  printf '\n'
+  printf '%s' "$steps" | sort -rn | head -n 10
 }
 
 # need COMMAND PACKAGE…: installs Debian packages unless the command is there.
