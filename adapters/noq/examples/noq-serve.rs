@@ -2,11 +2,13 @@
 //! `noq-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
 use windlass_adapter_testkit::files;
 
-use std::{convert::Infallible, error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc};
+use std::{convert::Infallible, error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use tokio::{io::AsyncWriteExt, sync::Semaphore};
 
 const USAGE: &str = "noq-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
+/// How long a handshake may take.
+const HANDSHAKE: Duration = Duration::from_secs(10);
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -29,18 +31,37 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let endpoint = noq::Endpoint::server(config, address.parse()?)?;
     println!("serving {} on {}", root.display(), endpoint.local_addr()?);
 
+    // Only a connection whose handshake is complete holds a place. Of those that are not, a quarter as many may be
+    // of clients whose addresses are not validated; beyond it they are sent a Retry packet (RFC 9000 §8.1).
+    let unvalidated = Arc::new(Semaphore::new((room / 4).max(1)));
+    let handshakes = Arc::new(Semaphore::new(room));
     let room = Arc::new(Semaphore::new(room));
     while let Some(incoming) = endpoint.accept().await {
-        let Ok(place) = Arc::clone(&room).try_acquire_owned() else {
-            incoming.refuse();
+        let validated = incoming.remote_address_validated();
+        let kind = if validated { &handshakes } else { &unvalidated };
+        let Ok(handshake) = Arc::clone(kind).try_acquire_owned() else {
+            if validated {
+                incoming.refuse();
+            } else if let Err(error) = incoming.retry() {
+                error.into_incoming().refuse();
+            }
             continue;
         };
-        let root = root.clone();
+        let (root, room) = (root.clone(), Arc::clone(&room));
         tokio::spawn(async move {
             let peer = incoming.remote_address();
-            let Err(end) = async { serve(incoming.await?, root).await }.await;
+            let end: Result<Infallible, Box<dyn Error + Send + Sync>> = async {
+                let connection = tokio::time::timeout(HANDSHAKE, incoming).await??;
+                drop(handshake);
+                let Ok(_place) = room.try_acquire_owned() else {
+                    connection.close(1u32.into(), b"all places are taken");
+                    return Err("all places are taken".into());
+                };
+                Ok(serve(connection, root).await?)
+            }
+            .await;
+            let Err(end) = end;
             println!("{peer}: {end}");
-            drop(place);
         });
     }
     Ok(())

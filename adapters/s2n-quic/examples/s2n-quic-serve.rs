@@ -4,7 +4,7 @@ use windlass_adapter_testkit::files;
 
 use std::{error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc};
 
-use s2n_quic::{Connection, Server, provider::limits::Limits};
+use s2n_quic::{Connection, Server, provider::endpoint_limits, provider::limits::Limits};
 use tokio::{io::AsyncWriteExt, sync::Semaphore};
 
 const USAGE: &str = "s2n-quic-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
@@ -23,11 +23,15 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
     let limits =
         Limits::new().with_max_open_remote_bidirectional_streams(8)?.with_max_open_remote_unidirectional_streams(0)?;
+    // s2n-quic hands over connections whose handshakes are complete, and only those hold a place. With this many
+    // handshakes under way, clients are sent a Retry packet (RFC 9000 §8.1).
+    let handshakes = endpoint_limits::Default::builder().with_inflight_handshake_limit((room / 4).max(1))?.build()?;
     let mut server = Server::builder()
         .with_tls((&identity.certificate[..], &identity.key[..]))?
         .with_io(address.as_str())?
         .with_congestion_controller(windlass_s2n_quic::Endpoint::named(typed.option("--cc", "cubic"))?)?
         .with_limits(limits)?
+        .with_endpoint_limits(handshakes)?
         .start()?;
     println!("serving {} on {}", root.display(), server.local_addr()?);
 
