@@ -40,7 +40,7 @@ impl Paced {
     /// it counts as in flight from then on.
     ///
     /// # Errors
-    /// The socket fails.
+    /// The system refuses to send to this peer.
     pub fn send(&mut self, socket: &UdpSocket) -> io::Result<()> {
         let mut datagram = [0; DATAGRAM];
         loop {
@@ -55,6 +55,7 @@ impl Paced {
                 Ok(_) => {}
                 // The datagram counts as lost: no room, or the peer listens no more.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionRefused) => {}
+                Err(error) if error.raw_os_error() == Some(rustix::io::Errno::NOBUFS.raw_os_error()) => {}
                 Err(error) => return Err(error),
             }
         }
