@@ -22,6 +22,7 @@ TEXTS = {
     "title": "windlass viewer",
     "skip": "Skip to the traces",
     "contents": "Views",
+    "asks": "",
     "noscript": "This page reads traces with scripts and WebAssembly of its own. Allow scripts, or use <code>windlass qlog report</code>.",
 }
 

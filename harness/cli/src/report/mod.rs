@@ -7,5 +7,6 @@ pub mod comparison;
 pub mod evaluation;
 pub mod figure;
 mod frame;
+pub mod live;
 pub mod papers;
 pub mod traces;

@@ -13,6 +13,7 @@ mod parquet;
 mod replay;
 mod report;
 mod sql;
+mod watch;
 
 use std::path::Path;
 
@@ -39,6 +40,7 @@ enum Command {
     Sql(sql::Sql),
     Replay(replay::Replay),
     Report(report::Report),
+    Watch(watch::Watch),
 }
 
 impl Qlog {
@@ -54,6 +56,7 @@ impl Qlog {
             Command::Sql(command) => command.run(),
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Watch(command) => command.run(),
         }
     }
 }

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::frame::Page;
-use super::traces::{SHARED, Section, data};
+use super::traces::{HELD, LINES, STYLE, Section, data};
 use windlass_lab::compare::Comparison;
 
-const STYLE: &str = include_str!("../traces/page.css");
 const SCRIPTS: [&str; 3] =
     [include_str!("../traces/js/overlay.js"), include_str!("js/figure.js"), include_str!("js/page.js")];
 
@@ -23,7 +22,7 @@ pub fn page(title: &str, by: &str, comparison: &Comparison, sections: &[(String,
     // Texts and numbers only: this cannot fail.
     let json = serde_json::to_string(&all).unwrap_or_default();
     let traces: Vec<&Section> = sections.iter().map(|(_, section)| section).collect();
-    let scripts: Vec<&str> = SHARED.into_iter().chain(SCRIPTS).collect();
+    let scripts: Vec<&str> = LINES.into_iter().chain(HELD).chain(SCRIPTS).collect();
     data(&traces, &[("comparison", &json)], |data| {
         let page = Page {
             title,
@@ -34,6 +33,7 @@ pub fn page(title: &str, by: &str, comparison: &Comparison, sections: &[(String,
             style: STYLE,
             scripts: &scripts,
             data,
+            asks: false,
         };
         page.html()
     })

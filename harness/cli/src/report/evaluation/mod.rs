@@ -25,6 +25,7 @@ pub fn page(title: &str, results_json: &str) -> String {
         style: "",
         scripts: &SCRIPTS,
         data: &[Data::Packed { id: "results", text: &results }],
+        asks: false,
     };
     page.html()
 }

@@ -37,10 +37,12 @@ pub(super) struct Page<'a> {
     pub scripts: &'a [&'a str],
     /// What it is built from.
     pub data: &'a [Data<'a>],
+    /// Whether it may ask the server it comes from; nobody else in any case.
+    pub asks: bool,
 }
 
 impl Page<'_> {
-    /// The page as HTML that asks for nothing; its content-security policy forbids it to.
+    /// The page as HTML that asks for nothing but what `asks` allows; its content-security policy forbids it to.
     pub(super) fn html(&self) -> String {
         let data: usize = self.data.iter().map(Data::size).sum();
         let mut html = String::with_capacity(data + 150_000);
@@ -61,6 +63,7 @@ impl Page<'_> {
             "skip" => html.push_str(&escape(self.skip)),
             "contents" => html.push_str(&escape(self.contents)),
             "noscript" => html.push_str(&escape(self.noscript)),
+            "asks" => html.push_str(if self.asks { "; connect-src 'self'" } else { "" }),
             "style" => html.extend([STYLE, self.style]),
             "data" => self.data.iter().for_each(|data| data.write(html)),
             "scripts" => {

@@ -69,6 +69,7 @@ pub fn page(
         style: STYLE,
         scripts: &SCRIPTS,
         data: &[Data::Packed { id: "paper", text: &packed }],
+        asks: false,
     };
     page.html()
 }

@@ -9,15 +9,15 @@ use windlass_qlog_analysis::series::{About, ConnectionSeries};
 
 use super::frame::{Data, Page, packed};
 
-const STYLE: &str = include_str!("page.css");
-/// Scripts of every page that draws lines of traces.
-pub(super) const SHARED: [&str; 4] = [
-    include_str!("js/decode.js"),
-    include_str!("js/quantities.js"),
-    include_str!("js/panels.js"),
-    include_str!("js/data.js"),
-];
-const SCRIPTS: [&str; 2] = [include_str!("js/section.js"), include_str!("js/page.js")];
+pub(super) const STYLE: &str = include_str!("page.css");
+/// Scripts that know what lines of traces are and how they are drawn.
+pub(super) const LINES: [&str; 3] =
+    [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
+/// The script of a trace's section.
+pub(super) const SECTION: [&str; 1] = [include_str!("js/section.js")];
+/// The script of pages that hold traces.
+pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
+const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 
 /// A connection as the page holds it.
 #[derive(Clone, Debug)]
@@ -61,7 +61,7 @@ impl Section {
 /// The HTML page titled `title`, with a section for each connection.
 #[must_use]
 pub fn page(title: &str, sections: &[Section]) -> String {
-    let scripts: Vec<&str> = SHARED.into_iter().chain(SCRIPTS).collect();
+    let scripts: Vec<&str> = LINES.into_iter().chain(HELD).chain(SECTION).chain(SCRIPTS).collect();
     data(&sections.iter().collect::<Vec<_>>(), &[], |data| {
         let page = Page {
             title,
@@ -72,6 +72,7 @@ pub fn page(title: &str, sections: &[Section]) -> String {
             style: STYLE,
             scripts: &scripts,
             data,
+            asks: false,
         };
         page.html()
     })

@@ -32,7 +32,7 @@ fn the_page_holds_what_was_drawn_and_asks_for_nothing() {
     assert!(html.contains("id=\"traces\"") && html.contains("id=\"lines-0\""));
     assert!(html.contains(r#""lines":[{"name":"congestion_window","points":2,"values":2}]"#));
     assert!(!html.contains("</script><b>"), "a title cannot break out");
-    let own = super::super::frame::written(&[&SHARED[..], &SCRIPTS[..]].concat());
+    let own = super::super::frame::written(&[&LINES[..], &HELD, &SECTION, &SCRIPTS].concat());
     assert!(!own.contains("http:") && !own.contains("https:") && !own.contains("fetch("), "no address in the page");
     for slot in ["title", "skip", "contents", "noscript", "style", "data", "scripts"] {
         assert!(!html.contains(&format!("{{{{{slot}}}}}")), "{slot} is filled");

@@ -90,13 +90,15 @@ Object.assign(Figure.prototype, {
   /** Fields with the times shown, and buttons that move and zoom as keys do. */
   controls() {
     const [first, last] = this.spec.whole;
-    const field = (label, value) => el("input", { type: "number", min: first, max: last, step: "any", value, "aria-label": `${label}, seconds`, onchange: () => apply() });
+    const field = (label, value) => el("input", { type: "number", min: first, step: "any", value, "aria-label": `${label}, seconds`, onchange: () => apply() });
     const [from, to] = [field("Plots from", first), field("Plots to", Number(last.toFixed(3)))];
     const apply = () => { if (Number(from.value) < Number(to.value)) this.show(Number(from.value), Number(to.value)); };
-    this.holder.addEventListener("ranged", () => {
+    const tell = () => {
+      if (document.activeElement === from || document.activeElement === to) return;
       const digits = 10 ** Math.max(3, Math.ceil(4 - Math.log10(this.view[1] - this.view[0])));
       [from.value, to.value] = this.view.map((time) => Math.round(time * digits) / digits);
-    });
+    };
+    for (const event of ["ranged", "drawn"]) this.holder.addEventListener(event, tell);
     const button = (text, label, act) => el("button", { type: "button", "aria-label": label, title: label, onclick: act }, text);
     return el("span", { class: "range" }, "Time ", from, " to ", to, " s ",
       button("◀", "Earlier", () => this.change(-0.25, 1)), button("▶", "Later", () => this.change(0.25, 1)),

@@ -3,9 +3,12 @@
 /** The JSON that the page contains under `id`. */
 const embedded = (id) => JSON.parse(document.getElementById(id).textContent);
 
-/** The bytes that the page contains under `id`: base64 of zlib. */
-async function unpacked(id) {
-  const text = atob(document.getElementById(id).textContent);
+/** The bytes that the page contains under `id`. */
+const unpacked = (id) => inflated(document.getElementById(id).textContent);
+
+/** The bytes of base64 of zlib. */
+async function inflated(packed) {
+  const text = atob(packed);
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < text.length; i += 1) bytes[i] = text.charCodeAt(i);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));

@@ -73,7 +73,7 @@ function valuesTable(trace, figure) {
     el("table", {}, el("caption", { class: "visually-hidden" }, `Values of ${trace.name} over time: levels at the end of each row's time, rates and counts within it`),
       el("thead", {}, el("tr", {}, ...heads.map((head) => el("th", { scope: "col", class: "number plain" }, head)))), body)));
   details.addEventListener("toggle", fill);
-  figure.holder.addEventListener("ranged", fill);
+  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, fill);
   return details;
 }
 
@@ -83,17 +83,29 @@ function valuesTable(trace, figure) {
  */
 function traceSection(trace) {
   const [title, caption] = [`${trace.id}-title`, `${trace.id}-caption`];
-  const facts = [trace.controller, trace.implementation && `by ${trace.implementation}`, trace.vantage !== "unknown" && `seen at the ${trace.vantage}`,
-    trace.group && `connection ${trace.group}`, lossText(trace), trace.file, trace.bad_records > 0 && `${plural(trace.bad_records, "record")} could not be read`].filter(Boolean);
-  const head = [el("h2", { id: title, class: "as-is" }, trace.name), el("p", { class: "facts" }, facts.join(" · ")), ...thinned(trace)];
+  const facts = () => [trace.controller, trace.implementation && `by ${trace.implementation}`, trace.vantage !== "unknown" && `seen at the ${trace.vantage}`,
+    trace.group && `connection ${trace.group}`, lossText(trace), trace.file, trace.bad_records > 0 && `${plural(trace.bad_records, "record")} could not be read`].filter(Boolean).join(" · ");
+  const told = el("p", { class: "facts" }, facts());
+  const head = [el("h2", { id: title, class: "as-is" }, trace.name), told, ...thinned(trace)];
   const spec = traceSpec(trace, null);
   if (!spec.panels.length || !(trace.duration_s > 0)) {
-    return el("section", { id: trace.id, "aria-labelledby": title }, ...head, el("p", {}, "Nothing in this trace can be drawn over time."), measuresTable(trace));
+    const section = el("section", { id: trace.id, "aria-labelledby": title }, ...head, el("p", {}, "Nothing in this trace can be drawn over time."), measuresTable(trace));
+    // A trace that has only begun may tell something yet.
+    trace.update = async () => section.replaceWith(traceSection(trace));
+    return section;
   }
   const holder = figureHolder(`Chart of ${trace.name}: window, round-trip time, rates, data, losses and states over time`, caption);
   const figure = new Figure(holder, spec);
+  const inWords = el("figcaption", { id: caption, class: "hint" }, captionOf(trace));
+  /** Shows what the trace tells by now. */
+  trace.update = async () => {
+    told.textContent = facts();
+    inWords.textContent = captionOf(trace);
+    figure.set(traceSpec(trace, await trace.load()));
+    figure.holder.dispatchEvent(new Event("told"));
+  };
   return el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
-    el("figure", {}, holder, el("figcaption", { id: caption, class: "hint" }, captionOf(trace))),
+    el("figure", {}, holder, inWords),
     valuesTable(trace, figure), measuresTable(trace));
 }

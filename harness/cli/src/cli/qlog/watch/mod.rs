@@ -1,0 +1,271 @@
+//! `windlass qlog watch`: traces while they are written, as a page and as lines.
+
+mod server;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use windlass_qlog_analysis::read::{Input, Options};
+use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
+
+use super::files::{is_trace, open};
+use super::name::unique;
+use super::report::most_points;
+use crate::cli::CliError;
+use crate::cli::batch::interrupt;
+use crate::cli::error::print;
+use crate::report::live::{LiveTrace, page};
+use server::{State, serve};
+
+/// Between two looks at the files.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A file is read anew no sooner than after this many times what the last reading took.
+const REST: u32 = 4;
+
+/// Follow traces while they are written, on a page and in the terminal
+///
+/// The page is served on the loopback interface alone and follows the files as they grow; the
+/// terminal shows a line for each connection. Ctrl-C ends it.
+#[derive(Debug, clap::Args)]
+pub(super) struct Watch {
+    /// A trace, or a directory whose traces, present and to come, are followed
+    #[arg(value_name = "DIR|FILE")]
+    path: PathBuf,
+    /// Port to serve the page on; 0: any that is free
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+}
+
+/// A file that is followed.
+#[derive(Default)]
+struct Followed {
+    /// Length and time of change when it was last read.
+    seen: Option<(u64, Option<std::time::SystemTime>)>,
+    /// When it may be read again.
+    next: Option<Instant>,
+    connections: Vec<ConnectionSeries>,
+    bad_records: u64,
+    /// Why it cannot be read, if it cannot.
+    problem: Option<String>,
+    /// Whether it was read since its connections were told.
+    fresh: bool,
+}
+
+impl Watch {
+    pub(super) fn run(&self) -> Result<(), CliError> {
+        let shown = self.path.display();
+        if !self.path.exists() {
+            return Err(CliError::Usage(format!("cannot watch {shown}: there is no such file or directory")));
+        }
+        let stop = interrupt()?;
+        let state = Arc::new(Mutex::new(State::default()));
+        let title = format!("{shown}, as it is written");
+        let address = serve(self.port, page(&title), Arc::clone(&state))
+            .map_err(|error| CliError::Failed(format!("cannot serve the page on port {}: {error}", self.port)))?;
+        print(&format!("watching {shown}: http://{address}/ (Ctrl-C ends it)\n"))?;
+        let mut files: BTreeMap<PathBuf, Followed> = BTreeMap::new();
+        let mut ids: Vec<(PathBuf, usize)> = Vec::new();
+        let mut screen = Screen::new();
+        while !stop.load(Ordering::Relaxed) {
+            for path in self.traces() {
+                files.entry(path).or_default();
+            }
+            let most = most_points(files.len());
+            let mut any = false;
+            for (path, followed) in &mut files {
+                any |= followed.look(path, most);
+            }
+            let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
+            if any {
+                tell(&mut files, &mut ids, &mut state);
+            }
+            state.waiting = waiting(&self.path, &files);
+            drop(state);
+            if any {
+                screen.show(&lines(&files))?;
+            }
+            thread::sleep(LOOK);
+        }
+        Ok(())
+    }
+
+    /// The traces there are by now.
+    fn traces(&self) -> Vec<PathBuf> {
+        if !self.path.is_dir() {
+            return vec![self.path.clone()];
+        }
+        let mut found = Vec::new();
+        let mut directories = vec![self.path.clone()];
+        while let Some(directory) = directories.pop() {
+            let Ok(entries) = fs::read_dir(&directory) else { continue };
+            for entry in entries.flatten() {
+                // A link may lead round in a circle.
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => directories.push(entry.path()),
+                    Ok(kind) if kind.is_file() && is_trace(&entry.path()) => found.push(entry.path()),
+                    _ => {}
+                }
+            }
+        }
+        found
+    }
+}
+
+impl Followed {
+    /// Reads the file if it has changed and had its rest; whether it was read.
+    fn look(&mut self, path: &Path, most: usize) -> bool {
+        let Ok(data) = fs::metadata(path) else { return false };
+        let seen = Some((data.len(), data.modified().ok()));
+        if self.seen == seen || data.len() == 0 || self.next.is_some_and(|next| Instant::now() < next) {
+            return false;
+        }
+        self.seen = seen;
+        let began = Instant::now();
+        let options = Options::default();
+        let read = open(path).map_err(|error| error.to_string()).and_then(|file| {
+            let input = Input::new(file).map_err(|error| error.to_string())?;
+            read_series(input, &options, most).map_err(|error| error.to_string())
+        });
+        match read {
+            Ok((summary, connections)) => {
+                self.connections = connections;
+                // The record that is being written is not whole yet.
+                self.bad_records = summary.bad_records.saturating_sub(1);
+                self.problem = None;
+            }
+            // What was read before stays: a file may be written anew.
+            Err(problem) => self.problem = Some(problem),
+        }
+        self.next = Some(Instant::now() + began.elapsed() * REST);
+        self.fresh = true;
+        true
+    }
+}
+
+/// Tells the page of files that were read anew. A connection keeps its id.
+fn tell(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, usize)>, state: &mut State) {
+    let names = names(files).into_iter();
+    let mut names = names.collect::<Vec<_>>().into_iter();
+    state.version += 1;
+    for (path, followed) in files {
+        let file = path.display().to_string();
+        for (number, series) in followed.connections.iter().enumerate() {
+            let name = names.next().unwrap_or_default();
+            let key = (path.clone(), number);
+            let id = ids.iter().position(|known| *known == key).unwrap_or_else(|| {
+                ids.push(key);
+                ids.len() - 1
+            });
+            let known = state.traces.iter().position(|trace| trace.id == id);
+            if known.is_some() && !followed.fresh {
+                continue;
+            }
+            let trace = LiveTrace::new(id, state.version, name, &file, series, followed.bad_records);
+            match known {
+                Some(place) => state.traces[place] = trace,
+                None => state.traces.push(trace),
+            }
+        }
+        followed.fresh = false;
+    }
+}
+
+/// What the connections of all files are called, in their order.
+fn names(files: &BTreeMap<PathBuf, Followed>) -> Vec<String> {
+    let all: Vec<(String, &str)> = files
+        .iter()
+        .flat_map(|(path, followed)| {
+            let file = path.display().to_string();
+            followed.connections.iter().map(move |series| (file.clone(), series.measured.group.as_str()))
+        })
+        .collect();
+    unique(all.iter().map(|(file, group)| (file.as_str(), *group)))
+}
+
+/// What is waited for, where nothing can be shown yet.
+fn waiting(path: &Path, files: &BTreeMap<PathBuf, Followed>) -> Option<String> {
+    if files.values().any(|followed| !followed.connections.is_empty()) {
+        return None;
+    }
+    let problem = files.values().find_map(|followed| followed.problem.as_ref());
+    Some(match problem {
+        Some(problem) => format!("nothing to show yet: {problem}"),
+        None => format!("waiting for events in {}", path.display()),
+    })
+}
+
+/// A line for each connection.
+fn lines(files: &BTreeMap<PathBuf, Followed>) -> Vec<String> {
+    let names = names(files);
+    let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+    let connections = files.values().flat_map(|followed| &followed.connections);
+    let mut lines: Vec<String> = names.iter().zip(connections).map(|(name, series)| line(name, width, series)).collect();
+    for (path, followed) in files.iter().filter(|(_, followed)| followed.connections.is_empty()) {
+        if let Some(problem) = &followed.problem {
+            lines.push(format!("{}: {problem}", path.display()));
+        }
+    }
+    lines.iter().map(|line| line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()).collect()
+}
+
+/// A connection in a line: what is not told is a dash.
+fn line(name: &str, width: usize, series: &ConnectionSeries) -> String {
+    use windlass_qlog_analysis::metrics::Measures;
+    use windlass_qlog_analysis::series::Quantity;
+    let measure = |wanted: &str| {
+        let column = Measures::COLUMNS.iter().find(|(name, _)| *name == wanted);
+        column.and_then(|(_, get)| get(&series.measured.measures))
+    };
+    let number = |value: Option<f64>, digits: usize, unit: &str| {
+        value.map_or_else(|| "–".to_owned(), |value| format!("{value:.digits$}{unit}"))
+    };
+    let latest = |quantity, scale: f64| series.points(quantity).last().map(|point| point.value as f64 * scale);
+    let seconds = series.span.1.saturating_sub(series.span.0) as f64 / 1e9;
+    let rtt = latest(Quantity::SmoothedRtt, 1e-6).or(latest(Quantity::LatestRtt, 1e-6));
+    format!(
+        "{name:width$}  {seconds:8.2} s  sent {}  lost {}  window {}  RTT {}  goodput {}",
+        number(measure("packets_sent"), 0, ""),
+        number(measure("loss_percent"), 2, " %"),
+        number(latest(Quantity::Cwnd, 1e-3), 1, " kB"),
+        number(rtt, 1, " ms"),
+        number(measure("goodput_mbps").or(measure("received_goodput_mbps")), 2, " Mbit/s"),
+    )
+}
+
+/// Lines that are written over those before on a terminal, and else below them if they changed.
+struct Screen {
+    terminal: bool,
+    shown: Vec<String>,
+}
+
+impl Screen {
+    fn new() -> Screen {
+        Screen { terminal: std::io::stdout().is_terminal(), shown: Vec::new() }
+    }
+
+    fn show(&mut self, lines: &[String]) -> Result<(), CliError> {
+        let mut text = String::new();
+        if self.terminal {
+            if !self.shown.is_empty() {
+                text.push_str(&format!("\x1b[{}A", self.shown.len()));
+            }
+            let columns = terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0));
+            for line in lines {
+                text.extend(line.chars().take(columns.saturating_sub(1)));
+                text.push_str("\x1b[K\n");
+            }
+        } else {
+            let new = lines.iter().filter(|line| !self.shown.contains(line));
+            new.for_each(|line| text.extend([line, "\n"]));
+        }
+        self.shown = lines.to_vec();
+        print(&text)
+    }
+}

@@ -1,0 +1,47 @@
+// The page of traces that are being written: it asks the server it comes from for what is new.
+
+/** Between two questions, ms. */
+const PAUSE = 1000;
+
+const traces = new Map();
+
+/** Takes what is told of a trace: a section of its own when it is new, else its figure anew. */
+async function take({ id, about, lines }) {
+  const known = traces.get(id);
+  const trace = known ?? { id: `trace-${id}` };
+  Object.assign(trace, about);
+  const bytes = await inflated(lines);
+  trace.loaded = decodedLines(bytes, trace.lines);
+  trace.load = () => trace.loaded;
+  if (known) {
+    await trace.update();
+    return;
+  }
+  traces.set(id, trace);
+  const section = traceSection(trace);
+  document.getElementById("content").append(section);
+  document.getElementById("contents").append(el("a", { href: `#${trace.id}` }, trace.name));
+}
+
+async function follow() {
+  const facts = document.getElementById("facts");
+  let version = 0;
+  for (;;) {
+    try {
+      const answer = await fetch(`state?after=${version}`);
+      const state = await answer.json();
+      for (const trace of state.traces) await take(trace);
+      version = state.version;
+      facts.textContent = `${plural(traces.size, "connection")} · ${state.waiting ? state.waiting : "followed as they are written"} · windlass ${state.windlass}`;
+      document.documentElement.dataset.version = version;
+    } catch {
+      facts.textContent = "The command that made this page has ended: what is shown does not change any more.";
+      return;
+    }
+    await new Promise((resume) => { setTimeout(resume, PAUSE); });
+  }
+}
+
+theme.start();
+figures.start();
+follow();
