@@ -5,11 +5,15 @@
 
 mod about;
 mod line;
+mod packets;
 
 pub use about::{About, LineInfo};
 pub use line::{Line, Point, at, rate, visible};
+pub use packets::{PacketInfo, PacketLog};
 
 use std::io::Read;
+
+use packets::Packets;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
 use crate::metrics::{Measured, Meter, Progress};
@@ -101,6 +105,8 @@ pub struct ConnectionSeries {
     pub lines: Vec<(Quantity, Vec<Point>, u64)>,
     /// Names of congestion states, by the index points hold.
     pub states: Vec<String>,
+    /// Its packets, if they were asked for.
+    pub packets: Option<PacketLog>,
 }
 
 impl ConnectionSeries {
@@ -124,6 +130,7 @@ pub struct Series {
     sampled_rtt: Line,
     received: Line,
     states: Vec<String>,
+    packets: Option<Packets>,
 }
 
 /// Reads a file and follows every connection, with at most `most` points a line.
@@ -136,6 +143,21 @@ pub fn read_series(
     most: usize,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
     read_series_watched(input, options, most, &mut |_| Ok(()))
+}
+
+/// As [`read_series`], and keeps at most `packets` packets of each connection, with what became of each.
+///
+/// # Errors
+/// As [`crate::read::read`].
+pub fn read_series_and_packets(
+    input: impl Read,
+    options: &Options,
+    most: usize,
+    packets: usize,
+) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
+    let new = || Series::with_packets(most, packets);
+    let (summary, found) = connections_watched(input, options, new, &mut |_| Ok(()))?;
+    Ok((summary, found.into_iter().map(Series::finish).collect()))
 }
 
 /// As [`read_series`], and calls `watch` after every block of events; [`so_far`] gives the series up
@@ -166,6 +188,9 @@ impl Follower for Series {
 
     fn share_memory(&mut self, followers: usize) {
         self.meter.share_memory(followers);
+        if let Some(packets) = &mut self.packets {
+            packets.share_memory(followers);
+        }
     }
 }
 
@@ -183,7 +208,14 @@ impl Series {
             sampled_rtt: Line::new(most),
             received: Line::new(most),
             states: Vec::new(),
+            packets: None,
         }
+    }
+
+    /// As [`Series::new`], and follows at most `packets` packets too.
+    #[must_use]
+    pub fn with_packets(most: usize, packets: usize) -> Self {
+        Series { packets: Some(Packets::new(packets)), ..Series::new(most) }
     }
 
     /// Reads the connection's next event.
@@ -192,6 +224,9 @@ impl Series {
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
         self.meter.event(batch, event);
+        if let Some(packets) = &mut self.packets {
+            packets.event(batch, event);
+        }
         match event.kind {
             EventKind::MetricsUpdated(index) => self.metrics(now, &batch.metrics[index as usize]),
             EventKind::CongestionState(index) => {
@@ -276,7 +311,8 @@ impl Series {
     }
 
     fn finish(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
-        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
+        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, packets, .. } =
+            follower;
         let second_best =
             [(Quantity::InFlight, counted_flight), (Quantity::LatestRtt, sampled_rtt), (Quantity::Delivered, received)];
         for (quantity, line) in second_best {
@@ -294,6 +330,7 @@ impl Series {
             span: (first.unwrap_or(0), last),
             lines: lines.collect(),
             states,
+            packets: packets.map(Packets::finish),
         }
     }
 }

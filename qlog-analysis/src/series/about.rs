@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{ConnectionSeries, Point};
+use super::{ConnectionSeries, PacketInfo, PacketLog, Point};
 use crate::metrics::Measures;
 
 /// What is said of a connection.
@@ -35,6 +35,8 @@ pub struct About {
     pub time_in_states_s: Vec<(String, f64)>,
     /// Records of the file that could not be read.
     pub bad_records: u64,
+    /// Its packets, where they were kept.
+    pub packets: Option<PacketInfo>,
 }
 
 /// A line: its quantity, how many points it has, and how many logged values those stand for.
@@ -74,6 +76,7 @@ impl About {
             measures: Measures::COLUMNS.iter().map(|(name, get)| (*name, get(measures))).collect(),
             time_in_states_s: measures.states.iter().map(|(name, &time)| (name.clone(), time)).collect(),
             bad_records,
+            packets: series.packets.as_ref().map(PacketLog::info),
         }
     }
 }
@@ -102,7 +105,7 @@ fn encode(points: &[Point], start: i64, bytes: &mut Vec<u8>) {
 }
 
 /// Adds each value as the difference to the one before.
-fn differences(values: impl Iterator<Item = i64>, first: i64, bytes: &mut Vec<u8>) {
+pub(super) fn differences(values: impl Iterator<Item = i64>, first: i64, bytes: &mut Vec<u8>) {
     let mut before = first;
     for value in values {
         varint(zigzag(value.wrapping_sub(before)), bytes);
@@ -116,7 +119,7 @@ fn zigzag(difference: i64) -> u64 {
 }
 
 /// Adds a variable-length integer.
-fn varint(mut value: u64, bytes: &mut Vec<u8>) {
+pub(super) fn varint(mut value: u64, bytes: &mut Vec<u8>) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
         value >>= 7;

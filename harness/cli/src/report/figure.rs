@@ -6,7 +6,7 @@ mod panels;
 use plotters::prelude::*;
 use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
-use lanes::{Span, draw as draw_lanes, lanes, spans};
+use lanes::{Span, draw as draw_lanes, lanes, spans, ticks};
 use panels::{Panel, panels};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink, svg as picture};
 
@@ -88,16 +88,16 @@ fn legend(canvas: &Canvas<'_>, entries: impl Iterator<Item = (String, RGBColor)>
 fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, states: &[Span]) -> Result<(), DrawError> {
     area.draw_text(panel.title, &ink(TEXT), (LEFT as i32, 3))?;
     legend(area, panel.lines.iter().map(|line| (line.name.to_owned(), line.colour)), 3)?;
-    let top = 1.06 * panel.lines.iter().flat_map(|line| &line.points).fold(0.0_f64, |top, point| top.max(point.1));
+    let (low, high) = range(panel);
     let mut axes = ChartBuilder::on(area)
         .margin_top(HEAD)
         .margin_right(RIGHT)
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
-        .build_cartesian_2d(0.0..duration(series), 0.0..top.max(1e-9))?;
+        .build_cartesian_2d(0.0..duration(series), low..high)?;
     let tinted = states.iter().filter(|span| series.states[span.state] != UNTINTED);
     axes.draw_series(tinted.map(|span| {
         let colour = state_colour(&series.states[span.state], span.state).mix(0.13).filled();
-        Rectangle::new([(span.from, 0.0), (span.to, top.max(1e-9))], colour)
+        Rectangle::new([(span.from, low), (span.to, high)], colour)
     }))?;
     axes.configure_mesh()
         .disable_x_mesh()
@@ -110,9 +110,30 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, state
         .y_label_formatter(&|value| format!("{value}"))
         .draw()?;
     for line in &panel.lines {
-        axes.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(line.width)))?;
+        if line.dots {
+            axes.draw_series(line.points.iter().map(|point| Circle::new(*point, 1, line.colour.filled())))?;
+        } else {
+            axes.draw_series(LineSeries::new(line.points.iter().copied(), line.colour.stroke_width(line.width)))?;
+        }
+    }
+    // Losses stand on the main line of the window.
+    if let Some(line) = panel.lines.last().filter(|_| panel.zero && panel.title.starts_with("Window")) {
+        let at = |time: f64| line.points[..line.points.partition_point(|point| point.0 <= time)].last().copied();
+        let marks = ticks(series, Quantity::Lost).into_iter().filter_map(|time| Some((time, at(time)?.1)));
+        axes.draw_series(marks.map(|point| TriangleMarker::new(point, -3, COLOURS[3].filled())))?;
     }
     Ok(())
+}
+
+/// What the axis of a panel spans: from 0, unless that costs most of the panel's height.
+fn range(panel: &Panel) -> (f64, f64) {
+    let values = || panel.lines.iter().flat_map(|line| &line.points).map(|point| point.1);
+    let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    if panel.zero || low <= 0.3 * high {
+        return (0.0, (1.06 * high).max(1e-9));
+    }
+    let room = (0.08 * (high - low)).max(1e-9 * high);
+    (low - room, high + room)
 }
 
 /// Whether a trace has anything to draw over time.

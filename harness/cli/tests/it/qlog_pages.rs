@@ -106,3 +106,59 @@ fn what_cannot_be_compared_is_told() {
         "--confidence is 100; expected more than 0 and less than 100 percent",
     );
 }
+
+/// What a server answers to a request for `target`.
+fn asked(address: &str, target: &str) -> String {
+    use std::io::{Read, Write};
+    let mut stream = std::net::TcpStream::connect(address).unwrap();
+    write!(stream, "GET {target} HTTP/1.1\r\nHost: {address}\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
+}
+
+#[test]
+fn a_trace_is_followed_as_it_grows() {
+    use std::io::{BufRead, BufReader, Write};
+    let place = Place::new();
+    let header = "\x1e{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\",\"serialization_format\":\"application/qlog+json-seq\",\"trace\":{}}\n";
+    let event = |time: u32, cwnd: u32| {
+        format!(
+            "\x1e{{\"time\":{time},\"name\":\"quic:recovery_metrics_updated\",\"data\":{{\"congestion_window\":{cwnd}}}}}\n"
+        )
+    };
+    // The last record is not whole yet.
+    let file = place.file("growing.sqlog", &format!("{header}{}\x1e{{\"time\":", event(0, 12_000)));
+    let directory = std::path::Path::new(&file).parent().unwrap().to_str().unwrap().to_owned();
+    let mut command = crate::command::start(&["qlog", "watch", &directory]);
+    let mut child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let first = lines.next().unwrap();
+    let address = first.split_once("http://").unwrap().1.split_once('/').unwrap().0.to_owned();
+    assert!(first.contains(&directory) && address.starts_with("127.0.0.1:"), "{first}");
+    let line = lines.next().unwrap();
+    assert!(line.contains("growing") && line.contains("window 12.0 kB") && line.contains("lost –"), "{line}");
+    assert!(asked(&address, "/").contains("connect-src 'self'"));
+    let state = json(&asked(&address, "/state?after=0"));
+    assert_eq!(
+        (state["traces"].as_array().unwrap().len(), &state["traces"][0]["about"]["bad_records"]),
+        (1, &0.into())
+    );
+    assert_eq!(state["traces"][0]["about"]["lines"][0]["points"], 1);
+    assert_eq!(json(&asked(&address, &format!("/state?after={}", state["version"])))["traces"], serde_json::json!([]));
+
+    let mut growing = std::fs::OpenOptions::new().append(true).open(&file).unwrap();
+    write!(growing, "5,\"name\":\"x:y\",\"data\":{{}}}}\n{}", event(10, 30_000)).unwrap();
+    let line = lines.next().unwrap();
+    assert!(line.contains("window 30.0 kB"), "{line}");
+    let state = json(&asked(&address, &format!("/state?after={}", state["version"])));
+    assert_eq!((&state["traces"][0]["id"], &state["traces"][0]["about"]["lines"][0]["points"]), (&0.into(), &2.into()));
+    child.kill().unwrap();
+    child.wait().unwrap();
+
+    fails(
+        &["qlog", "watch", &place.path("nothing")],
+        2,
+        &format!("cannot watch {}: No such file or directory (os error 2)", place.path("nothing")),
+    );
+}

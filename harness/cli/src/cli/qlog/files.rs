@@ -160,7 +160,7 @@ pub(super) fn decompressed(path: &Path) -> Result<read::Input<Box<dyn Read + Sen
 }
 
 /// Whether a file found in a directory is a trace, by its name.
-pub(super) fn is_trace(path: &Path) -> bool {
+fn is_trace(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
     [".sqlog", ".qlog", ".qlog.js", ".netlog", ".netlog.json"].iter().any(|suffix| name.ends_with(suffix))

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::read::Options;
-use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
+use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 
 use super::files::{Files, unreadable};
 use super::name::{short, unique};
@@ -52,7 +52,8 @@ impl Report {
         let results = self.files.each(|path, input, jobs| {
             let file = path.display().to_string();
             let options = Options { jobs, ..Options::default() };
-            let (summary, series) = read_series(input, &options, most).map_err(|error| unreadable(path, &error))?;
+            let (summary, series) =
+                read_series_and_packets(input, &options, most, most / 4).map_err(|error| unreadable(path, &error))?;
             super::print_doubts(path, &summary);
             let made = |series: ConnectionSeries| {
                 let wanted = self.svg.is_some() && drawable(&series);

@@ -97,7 +97,7 @@ pub(super) fn draw(
 }
 
 /// When a count grew, once a pixel at most.
-fn ticks(series: &ConnectionSeries, quantity: Quantity) -> Vec<f64> {
+pub(super) fn ticks(series: &ConnectionSeries, quantity: Quantity) -> Vec<f64> {
     let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
     let mut times: Vec<f64> = Vec::new();
     for point in series.points(quantity) {

@@ -10,6 +10,8 @@ use windlass_lab::plot::{COLOURS, INK};
 pub(super) struct Panel {
     /// What it shows, with unit.
     pub title: &'static str,
+    /// Whether its axis begins at 0, whatever the values.
+    pub zero: bool,
     /// Its lines, the main one last.
     pub lines: Vec<Drawing>,
 }
@@ -22,6 +24,8 @@ pub(super) struct Drawing {
     pub colour: RGBColor,
     /// Width of the line, pixels.
     pub width: u32,
+    /// Whether its points are samples, a dot each, instead of values that hold.
+    pub dots: bool,
     /// Points: s since the trace began, and the value in the unit of the panel.
     pub points: Vec<(f64, f64)>,
 }
@@ -33,12 +37,21 @@ const BINS: i64 = 200;
 pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
     let line = |name, quantity, scale: f64, colour, width| {
         let points = steps(series, quantity, scale, columns);
-        Drawing { name, colour, width, points }
+        Drawing { name, colour, width, dots: false, points }
     };
-    let rated = |name, quantity, colour, width| Drawing { name, colour, width, points: rates(series, quantity) };
+    let sampled = |name, quantity, scale: f64, colour| {
+        let points = visible(series.points(quantity), series.span.0..series.span.1, columns);
+        let points = points.iter().map(|point| (seconds(series, point.time), point.value as f64 * scale)).collect();
+        Drawing { name, colour, width: 1, dots: true, points }
+    };
+    let rated = |name, quantity, colour, width| {
+        let points = rates(series, quantity);
+        Drawing { name, colour, width, dots: false, points }
+    };
     let all = [
         Panel {
             title: "Window, kB",
+            zero: true,
             lines: vec![
                 line("ssthresh", Quantity::Ssthresh, 1e-3, INK, 1),
                 line("bytes in flight", Quantity::InFlight, 1e-3, COLOURS[2], 1),
@@ -47,14 +60,16 @@ pub(super) fn panels(series: &ConnectionSeries, columns: usize) -> Vec<Panel> {
         },
         Panel {
             title: "Round-trip time, ms",
+            zero: false,
             lines: vec![
-                line("latest", Quantity::LatestRtt, 1e-6, COLOURS[7], 1),
+                sampled("latest", Quantity::LatestRtt, 1e-6, COLOURS[7]),
                 line("smoothed", Quantity::SmoothedRtt, 1e-6, COLOURS[0], 2),
                 line("minimum", Quantity::MinRtt, 1e-6, INK, 1),
             ],
         },
         Panel {
             title: "Rate, Mbit/s",
+            zero: true,
             lines: vec![
                 line("pacing rate", Quantity::PacingRate, 1e-6, COLOURS[4], 1),
                 rated("throughput", Quantity::Sent, COLOURS[1], 1),

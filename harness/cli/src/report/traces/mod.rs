@@ -13,8 +13,8 @@ pub(super) const STYLE: &str = include_str!("page.css");
 /// Scripts that know what lines of traces are and how they are drawn.
 pub(super) const LINES: [&str; 3] =
     [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
-/// The script of a trace's section.
-pub(super) const SECTION: [&str; 1] = [include_str!("js/section.js")];
+/// The scripts of a trace's section.
+pub(super) const SECTION: [&str; 2] = [include_str!("js/packets.js"), include_str!("js/section.js")];
 /// The script of pages that hold traces.
 pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
@@ -24,14 +24,15 @@ const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
 pub struct Section {
     about: About,
     packed: String,
+    packets: Option<String>,
 }
 
 impl Section {
     /// A connection of `file`, whose events could be read but for `bad_records`.
     #[must_use]
     pub fn new(file: &str, series: ConnectionSeries, bad_records: u64) -> Section {
-        let packed = packed(&series.encode());
-        Section { about: About::new(file, &series, bad_records), packed }
+        let packets = series.packets.as_ref().map(|packets| packed(&packets.encode(series.span.0)));
+        Section { about: About::new(file, &series, bad_records), packed: packed(&series.encode()), packets }
     }
 
     /// The file it is from.
@@ -93,6 +94,9 @@ pub(super) fn data<T>(sections: &[&Section], more: &[(&str, &str)], use_it: impl
     let mut data = vec![Data::Json { id: "traces", text: &json }];
     data.extend(more.iter().map(|&(id, text)| Data::Json { id, text }));
     data.extend(ids.iter().zip(sections).map(|(id, section)| Data::Packed { id, text: &section.packed }));
+    let packet_ids: Vec<String> = (0..sections.len()).map(|i| format!("packets-{i}")).collect();
+    let packets = packet_ids.iter().zip(sections).filter_map(|(id, section)| Some((id, section.packets.as_ref()?)));
+    data.extend(packets.map(|(id, text)| Data::Packed { id, text }));
     use_it(&data)
 }
 

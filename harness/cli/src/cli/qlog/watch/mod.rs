@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use windlass_qlog_analysis::read::{Input, Options};
+use windlass_qlog_analysis::escape;
+use windlass_qlog_analysis::read::{Options, Search, open};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
-use super::files::{is_trace, open};
 use super::name::unique;
 use super::report::most_points;
 use crate::cli::CliError;
@@ -61,8 +61,8 @@ struct Followed {
 impl Watch {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let shown = self.path.display();
-        if !self.path.exists() {
-            return Err(CliError::Usage(format!("cannot watch {shown}: there is no such file or directory")));
+        if let Err(error) = Search::default().add(&self.path) {
+            return Err(CliError::Usage(format!("cannot watch {shown}: {error}")));
         }
         let stop = interrupt()?;
         let state = Arc::new(Mutex::new(State::default()));
@@ -98,23 +98,10 @@ impl Watch {
 
     /// The traces there are by now.
     fn traces(&self) -> Vec<PathBuf> {
-        if !self.path.is_dir() {
-            return vec![self.path.clone()];
-        }
-        let mut found = Vec::new();
-        let mut directories = vec![self.path.clone()];
-        while let Some(directory) = directories.pop() {
-            let Ok(entries) = fs::read_dir(&directory) else { continue };
-            for entry in entries.flatten() {
-                // A link may lead round in a circle.
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => directories.push(entry.path()),
-                    Ok(kind) if kind.is_file() && is_trace(&entry.path()) => found.push(entry.path()),
-                    _ => {}
-                }
-            }
-        }
-        found
+        let mut search = Search::default();
+        // A directory may be gone for a moment.
+        let _ = search.add(&self.path);
+        search.files().to_vec()
     }
 }
 
@@ -129,10 +116,8 @@ impl Followed {
         self.seen = seen;
         let began = Instant::now();
         let options = Options::default();
-        let read = open(path).map_err(|error| error.to_string()).and_then(|file| {
-            let input = Input::new(file).map_err(|error| error.to_string())?;
-            read_series(input, &options, most).map_err(|error| error.to_string())
-        });
+        let read = open(path).map_err(|error| error.to_string());
+        let read = read.and_then(|input| read_series(input, &options, most).map_err(|error| error.to_string()));
         match read {
             Ok((summary, connections)) => {
                 self.connections = connections;
@@ -151,8 +136,7 @@ impl Followed {
 
 /// Tells the page of files that were read anew. A connection keeps its id.
 fn tell(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, usize)>, state: &mut State) {
-    let names = names(files).into_iter();
-    let mut names = names.collect::<Vec<_>>().into_iter();
+    let mut names = names(files).into_iter();
     state.version += 1;
     for (path, followed) in files {
         let file = path.display().to_string();
@@ -206,13 +190,14 @@ fn lines(files: &BTreeMap<PathBuf, Followed>) -> Vec<String> {
     let names = names(files);
     let width = names.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let connections = files.values().flat_map(|followed| &followed.connections);
-    let mut lines: Vec<String> = names.iter().zip(connections).map(|(name, series)| line(name, width, series)).collect();
+    let mut lines: Vec<String> =
+        names.iter().zip(connections).map(|(name, series)| line(name, width, series)).collect();
     for (path, followed) in files.iter().filter(|(_, followed)| followed.connections.is_empty()) {
         if let Some(problem) = &followed.problem {
             lines.push(format!("{}: {problem}", path.display()));
         }
     }
-    lines.iter().map(|line| line.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()).collect()
+    lines.iter().map(|line| escape::line(line).into_owned()).collect()
 }
 
 /// A connection in a line: what is not told is a dash.

@@ -259,7 +259,10 @@ class Figure {
     if (lane.kind === "spans") return this.boxes(lane.data.spans(...this.view, Math.round(this.columns / 2)), lane.colours, top, height, "lane");
     const { x, by } = lane.data.rises(...this.view, this.columns);
     this.drawn.push({ panel: panel.title, key: lane.key, kind: "ticks", x, by });
-    return [svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style: `stroke:${paint(lane.colour)}` })];
+    const style = `stroke:${paint(lane.colour)}`;
+    const [from, to] = (lane.extent ?? []).map((time) => tenth(Math.min(Math.max(this.across(time), this.left), this.left + this.columns)));
+    const extent = to > from ? [svg("path", { class: "ticks", d: `M${from} ${top + height / 2}H${to}`, style, opacity: 0.45 })] : [];
+    return [...extent, svg("path", { class: "ticks", d: x.map((time) => `M${tenth(this.across(time))} ${top}v${height}`).join(""), style })];
   }
 
   /** The text of what `line` is at a time. */

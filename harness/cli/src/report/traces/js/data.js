@@ -4,7 +4,12 @@ const { windlass, traces } = embedded("traces");
 
 traces.forEach((trace, i) => {
   trace.id = `trace-${i}`;
-  /** The trace's lines, decoded once. */
+  /** The trace's packets and lines, decoded once. */
+  trace.loadPackets = async () => {
+    if (!trace.packets) return null;
+    trace.loadedPackets ??= unpacked(`packets-${i}`).then((bytes) => decodedPackets(bytes, trace.packets));
+    return trace.loadedPackets;
+  };
   trace.load = () => { trace.loaded ??= unpacked(`lines-${i}`).then((bytes) => decodedLines(bytes, trace.lines)); return trace.loaded; };
 });
 

@@ -1,26 +1,42 @@
 // The lines of traces: differences as variable-length integers (`ConnectionSeries::encode` in Rust).
 
-/** The lines in `bytes` that `infos` describes, by name: times in seconds from the trace's start, values as qlog has them. */
-async function decodedLines(bytes, infos) {
+/** Reads variable-length integers from `bytes`. */
+function integers(bytes) {
   let at = 0;
+  const next = () => {
+    let byte = bytes[at];
+    at += 1;
+    let value = byte & 0x7f;
+    for (let factor = 0x80; byte & 0x80; factor *= 0x80) {
+      byte = bytes[at];
+      at += 1;
+      value += (byte & 0x7f) * factor;
+    }
+    return value;
+  };
+  /** The next numbers. */
+  const plain = (count) => {
+    const values = new Float64Array(count);
+    for (let i = 0; i < count; i += 1) values[i] = next();
+    return values;
+  };
   /** Sums of the next differences, each times `unit`. */
-  function sums(count, unit) {
+  const sums = (count, unit) => {
     const values = new Float64Array(count);
     let sum = 0;
     for (let i = 0; i < count; i += 1) {
-      let byte = bytes[at];
-      at += 1;
-      let zigzag = byte & 0x7f;
-      for (let factor = 0x80; byte & 0x80; factor *= 0x80) {
-        byte = bytes[at];
-        at += 1;
-        zigzag += (byte & 0x7f) * factor;
-      }
+      const zigzag = next();
       sum += zigzag % 2 ? -(zigzag + 1) / 2 : zigzag / 2;
       values[i] = sum * unit;
     }
     return values;
-  }
+  };
+  return { plain, sums };
+}
+
+/** The lines in `bytes` that `infos` describes, by name: times in seconds from the trace's start, values as qlog has them. */
+async function decodedLines(bytes, infos) {
+  const { sums } = integers(bytes);
   const lines = new Map();
   for (const { name, points } of infos) {
     const times = sums(points, 1e-9);
@@ -29,4 +45,16 @@ async function decodedLines(bytes, infos) {
     if (points > 1e5) await new Promise((resume) => { setTimeout(resume); });
   }
   return lines;
+}
+
+/** The packets in `bytes` that `info` describes, a column each (`PacketLog::encode` in Rust). */
+function decodedPackets(bytes, { packets, frames, reasons, types }) {
+  const { plain, sums } = integers(bytes);
+  const [flags, size, count, lost, reason, acked] = Array.from({ length: 6 }, () => plain(packets));
+  const [time, number, by] = [sums(packets, 1e-9), sums(packets, 1), sums(packets, 1)];
+  const [stream, offset] = [sums(frames, 1), sums(frames, 1)];
+  const length = plain(frames);
+  const first = new Float64Array(packets + 1);
+  for (let i = 0; i < packets; i += 1) first[i + 1] = first[i] + count[i];
+  return { length: packets, frames, time, flags, size, lost, reason, acked, number, by, first, stream, offset, bytes: length, reasons, types };
 }

@@ -52,7 +52,7 @@ function lineOf(trace, lines, { of, as, kind, ...style }) {
 }
 
 /** The figure of a trace from its decoded lines, or, without them, its empty panels. */
-function traceSpec(trace, lines) {
+function traceSpec(trace, lines, packets = null) {
   const has = (name) => trace.lines.some((line) => line.name === name);
   const lost = measure(trace, "packets_lost");
   const panels = TRACE_PANELS.map(({ lines: wanted, marked, ...panel }) => {
@@ -65,7 +65,9 @@ function traceSpec(trace, lines) {
     ...(lane.of === "state" ? { colours: stateColours(trace), names: trace.states.map(words) } : {}) }));
   const patches = has("state") ? trace.states.map((name, i) => ({ name: words(name), colour: stateColours(trace)[i] })) : [];
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
+  const streams = packets ? streamLanes(packets) : [];
+  if (streams.length) panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${streams.more ? `; ${plural(streams.more, "stream")} with less data are left out` : ""}`, lanes: streams });
   const tints = has("state") && lines ? { data: lines.get("state"), colours: trace.states.map((name, i) => (name === UNTINTED ? null : stateColours(trace)[i])) } : null;
   return { label: `Chart of ${trace.name}`, whole: [0, trace.duration_s], panels, tints,
-    pending: lines ? null : async () => traceSpec(trace, await trace.load()) };
+    pending: lines ? null : async () => traceSpec(trace, await trace.load(), await trace.loadPackets?.()) };
 }

@@ -101,11 +101,11 @@ function traceSection(trace) {
   trace.update = async () => {
     told.textContent = facts();
     inWords.textContent = captionOf(trace);
-    figure.set(traceSpec(trace, await trace.load()));
+    figure.set(traceSpec(trace, await trace.load(), await trace.loadPackets?.()));
     figure.holder.dispatchEvent(new Event("told"));
   };
   return el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
     el("figure", {}, holder, inWords),
-    valuesTable(trace, figure), measuresTable(trace));
+    ...(trace.packets ? [packetsTable(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
 }

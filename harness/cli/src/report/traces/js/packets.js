@@ -1,0 +1,114 @@
+// Packets one by one: a list of those in the times shown, and lanes of the streams they carry.
+
+/** Rows of the list, at most. */
+const PACKET_ROWS = 300;
+
+/** Packets that a filter looks through, at most. */
+const PACKETS_SOUGHT = 50_000;
+
+/** Streams that have a lane, at most. */
+const STREAM_LANES = 16;
+
+/** The words of packet `i`: time, direction, type, number, bytes, frames, what became of it. */
+function packetWords(packets, i, digits) {
+  const flags = packets.flags[i];
+  const sent = flags % 2 === 1;
+  const frames = [];
+  if (Math.floor(flags / 2) % 2) frames.push("ACK");
+  for (let at = packets.first[i]; at < packets.first[i + 1]; at += 1) {
+    const [from, length] = [packets.offset[at], packets.bytes[at]];
+    frames.push(`STREAM ${packets.stream[at]}: ${from} to ${from + Math.floor(length / 2)}${length % 2 ? ", FIN" : ""}`);
+  }
+  const fate = [];
+  const when = (after) => `${(packets.time[i] + (after - 1) * 1e-9).toFixed(digits)} s`;
+  if (packets.lost[i]) fate.push(`lost at ${when(packets.lost[i])}${packets.reason[i] ? ` (${words(packets.reasons[packets.reason[i] - 1])})` : ""}`);
+  if (packets.acked[i]) fate.push(`acknowledged at ${when(packets.acked[i])}${packets.by[i] ? ` by packet ${packets.by[i] - 1}` : ""}`);
+  return [
+    packets.time[i].toFixed(digits), sent ? "sent" : "received", packets.types[Math.floor(flags / 4)],
+    packets.number[i] ? String(packets.number[i] - 1) : "–", packets.size[i] ? String(packets.size[i] - 1) : "–",
+    frames.join("; ") || "–", fate.join("; ") || (sent ? "–" : ""),
+  ];
+}
+
+/** The first packet at `time` or later. */
+function packetAt(packets, time) {
+  let [low, high] = [0, packets.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (packets.time[middle] < time) low = middle + 1; else high = middle;
+  }
+  return low;
+}
+
+/** The packets in the times shown, with a filter. */
+function packetsTable(trace, figure) {
+  const details = el("details", { class: "more packets" }, el("summary", {}, "Packets in the times shown"));
+  const body = el("tbody");
+  const count = el("p", { class: "hint" });
+  const filter = el("input", { type: "search", placeholder: "lost, stream 4, 1RTT …", oninput: () => fill() });
+  const fill = async () => {
+    if (!details.open) return;
+    const packets = await trace.loadPackets();
+    const [from, to] = figure.view;
+    const [first, end] = [packetAt(packets, from), packetAt(packets, to + 1e-12)];
+    const digits = Math.max(6, timeDigits(to - from));
+    const wanted = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const last = wanted.length ? Math.min(end, first + PACKETS_SOUGHT) : end;
+    const rows = [];
+    let found = 0;
+    for (let i = first; i < last; i += 1) {
+      if (!wanted.length && rows.length >= PACKET_ROWS) { found = end - first; break; }
+      const texts = packetWords(packets, i, digits);
+      const text = texts.join(" ").toLowerCase();
+      if (!wanted.every((word) => text.includes(word))) continue;
+      found += 1;
+      if (rows.length < PACKET_ROWS) {
+        rows.push(el("tr", { class: packets.lost[i] ? "lost" : null }, ...texts.map((cell, column) => el(column === 0 ? "th" : "td", { scope: column === 0 ? "row" : null, class: column === 0 || column === 3 || column === 4 ? "number" : null }, cell))));
+      }
+    }
+    body.replaceChildren(...rows);
+    const { left_out: leftOut } = trace.packets;
+    count.textContent = [
+      `${grouped.format(found)} ${wanted.length ? "of them match" : "packets"}${found > rows.length ? `, the first ${rows.length} are listed: zoom in for the others` : ""}`,
+      ...(last < end ? [`only the first ${grouped.format(PACKETS_SOUGHT)} were looked through`] : []),
+      ...(leftOut ? [`the page holds the first ${grouped.format(trace.packets.packets)} packets of the connection and not the ${grouped.format(leftOut)} after them`] : []),
+    ].join("; ") + ".";
+  };
+  const heads = ["Time, s", "", "Type", "Number", "Bytes", "Frames", "Acknowledged or lost"];
+  details.append(el("label", { class: "filter" }, "Filter packets ", filter), count,
+    el("div", { class: "table", role: "region", tabindex: "0", "aria-label": `Packets of ${trace.name}` },
+      el("table", {}, el("caption", { class: "visually-hidden" }, `Packets of ${trace.name} in the times shown`),
+        el("thead", {}, el("tr", {}, ...heads.map((head, i) => el("th", { scope: "col", class: i === 0 || i === 3 || i === 4 ? "number plain" : "plain" }, head || el("span", { class: "visually-hidden" }, "Direction"))))), body)));
+  details.addEventListener("toggle", fill);
+  for (const event of ["ranged", "told"]) figure.holder.addEventListener(event, fill);
+  return details;
+}
+
+/** Lanes of the streams with most data: when data of each were sent, or at a receiver received. */
+function streamLanes(packets) {
+  const totals = new Map();
+  for (let i = 0; i < packets.length; i += 1) {
+    const sent = packets.flags[i] % 2;
+    for (let at = packets.first[i]; at < packets.first[i + 1]; at += 1) {
+      const id = packets.stream[at];
+      let stream = totals.get(id);
+      if (!stream) {
+        stream = { id, from: packets.time[i], to: packets.time[i], bytes: [0, 0], times: [[], []], sums: [[], []] };
+        totals.set(id, stream);
+      }
+      stream.to = packets.time[i];
+      // A frame without data may still end the stream.
+      stream.bytes[sent] += Math.max(1, Math.floor(packets.bytes[at] / 2));
+      stream.times[sent].push(packets.time[i]);
+      stream.sums[sent].push(stream.bytes[sent]);
+    }
+  }
+  const all = [...totals.values()];
+  const sum = (way) => all.reduce((whole, { bytes }) => whole + bytes[way], 0);
+  const way = sum(1) >= sum(0) ? 1 : 0;
+  const most = [...all].sort((a, b) => b.bytes[way] - a.bytes[way]).slice(0, STREAM_LANES).sort((a, b) => a.from - b.from || a.id - b.id);
+  const lanes = most.map(({ id, from, to, times, sums }, i) => ({
+    key: `stream ${id}`, name: `stream ${id}`, kind: "ticks", colour: lineColour(i), extent: [from, to], data: new Line(Float64Array.from(times[way]), Float64Array.from(sums[way])),
+  }));
+  return Object.assign(lanes, { sent: way === 1, more: all.length - most.length });
+}
