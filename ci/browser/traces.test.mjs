@@ -232,6 +232,26 @@ test("the times shown can be read as a table", () => opened({}, async (page) => 
   assert.ok(Math.abs(last - cwnd.at(-1)[1] / 1000) < 0.06, `${last}`);
 }));
 
+test("packets in the times shown are listed with what became of each, and filtered; streams have lanes", () => opened({}, async (page) => {
+  const plot = await figureOf(page);
+  assert.match(await plot.locator(".panel-head strong").last().textContent(), /^Streams: data sent/);
+  await page.locator("#trace-0 .packets summary").click();
+  const rows = page.locator("#trace-0 .packets tbody tr");
+  await rows.first().waitFor();
+  const lost = await told(page, 0, "lost", 0, 1e9);
+  await page.locator("#trace-0 .packets input").fill("sent lost");
+  await page.waitForFunction((count) => document.querySelectorAll("#trace-0 .packets tbody tr").length === count, Math.min(300, lost.at(-1)[1]));
+  assert.match(await rows.first().textContent(), /1RTT.*STREAM \d+: \d+ to \d+.*lost at [\d.]+ s/);
+  await page.locator("#trace-0 .packets input").fill("");
+  await redrawn(plot, () => plot.evaluate((element) => { element.figure.show(2, 2.1); }));
+  const times = (await rows.locator("th").allTextContents()).map(Number);
+  assert.ok(times.length > 10 && times.every((time) => time >= 2 && time <= 2.1), times.join(" "));
+  const texts = await rows.allTextContents();
+  assert.ok(texts.some((text) => /acknowledged at [\d.]+ s by packet \d+/.test(text)), texts[0]);
+  assert.ok(texts.some((text) => /received.*ACK/.test(text)), texts[0]);
+  await shot(page, "packets");
+}));
+
 for (const [device, options] of Object.entries({ desktop: {}, phone: { viewport: PHONE, isMobile: true, hasTouch: true } })) {
   test(`traces, ${device}: readable in light and dark, no sideways scrolling`, () => opened(options, async (page) => {
     const plot = await figureOf(page);

@@ -141,6 +141,8 @@ function placedLabels(places, area) {
   const taken = [];
   const over = (a, b) => Math.max(0, Math.min(a.right, b.right) - Math.max(a.left, b.left)) * Math.max(0, Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top));
   const gap = ({ px, py }, box) => Math.hypot(Math.max(box.left - px, 0, px - box.right), Math.max(box.top - py, 0, py - box.bottom));
+  /** Whether a name at `box` might be taken for that of another point. */
+  const others = (place, box) => named.some((other) => other !== place && gap(other, box) <= gap(place, box));
   const outside = (box) => Math.max(0, area.left - box.left) + Math.max(0, box.right - area.right) + Math.max(0, area.top - box.top) + Math.max(0, box.bottom - area.bottom);
   return named.map((place) => {
     const width = place.label.length * LETTER + 2;
@@ -153,14 +155,14 @@ function placedLabels(places, area) {
         const left = middle ? place.px + dx - width / 2 : dx > 0 ? place.px + dx : place.px + dx - width;
         const box = { left, right: left + width, top: place.py + dy - HEIGHT / 2, bottom: place.py + dy + HEIGHT / 2 };
         const cost = 3 * taken.reduce((sum, other) => sum + over(box, other), 0) + 2 * dots.reduce((sum, dot) => sum + over(box, dot), 0)
-          + 40 * outside(box) + (named.some((other) => other !== place && gap(other, box) <= gap(place, box)) ? 400 : 0) + distance * 1.5 + (dx > 0 && Math.abs(dy) < 1 ? 0 : 2);
+          + 40 * outside(box) + (others(place, box) ? 400 : 0) + distance * 1.5 + (dx > 0 && Math.abs(dy) < 1 ? 0 : 2);
         if (!best || cost < best.cost) best = { cost, box, middle, dx, distance };
       }
     }
     const { box, distance } = best;
     taken.push(box);
     const near = [Math.min(Math.max(place.px, box.left), box.right), Math.min(Math.max(place.py, box.top), box.bottom)];
-    return { place, box, x: box.left + 1, y: box.bottom - 3, anchor: "start", leader: distance > 20 ? near : null };
+    return { place, box, x: box.left + 1, y: box.bottom - 3, anchor: "start", leader: distance > 20 || others(place, box) ? near : null };
   });
 }
 
