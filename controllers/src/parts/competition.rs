@@ -21,6 +21,9 @@ parameters! {
         margin: f64 = 0.1, in 0.0, 1.0, source "spec: cho §6.1, Alg. 2";
         /// Where between the smoothed RTT's extremes a queue counts as long (γ).
         queue_level: f64 = 0.2, in 0.0, 1.0, source "spec: cho §6.1, Alg. 2";
+        /// How far above the least smoothed RTT a queue counts as long at the earliest, whatever
+        /// the extremes: what the path's samples vary by without one; 0 is off.
+        noise_floor: f64 = 0.0, in 0.0, 10_000.0, unit "ms", source "choice";
         /// Whether the weight stays while the sender does not use its window.
         freeze_app_limited: bool = true, paper false, source "spec: cho §7, AT-5";
         /// Largest weight; 0 is none.
@@ -89,7 +92,7 @@ impl Detector {
         if elapsed <= self.wait_time {
             return;
         }
-        if srtt <= min + settings.queue_level * (max - min) {
+        if srtt <= min + (settings.queue_level * (max - min)).max(1e3 * settings.noise_floor) {
             let rises = self.check_knee && self.knees_agree() && !(settings.freeze_app_limited && app_limited);
             if rises && (settings.k_max == 0 || self.k < settings.k_max) {
                 self.k = self.k.saturating_add(1);

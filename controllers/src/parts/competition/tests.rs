@@ -336,3 +336,36 @@ fn a_new_datagram_size_keeps_the_verdict() {
     assert!(detector.knees_agree());
     assert_close(detector.knee, 30.0 * 1200.0 / 1452.0, 1e-12);
 }
+
+/// A queue shorter than what samples vary by is none: on a path that was never full the range of the
+/// smoothed RTT is noise, and a fifth of it no knee.
+#[test]
+fn the_floor_of_noise_keeps_clean_samples_from_being_a_knee() {
+    let knee = |noise_floor: f64| {
+        let settings = Settings { noise_floor, ..settings() };
+        let mut detector = Detector::start(US(0));
+        detector.lost(&settings, US(1000));
+        // Pairs of packets: every second sample is a tenth of a millisecond longer, then all are.
+        for step in 0..400u64 {
+            let late = if step > 200 { 100 } else { 100 * (step % 2) };
+            detector.acked(&settings, US(2000 + 10_000 * step), sample(50_000 + late), 31.0, false);
+        }
+        (detector.knee, detector.k)
+    };
+    assert_eq!(knee(0.0).0, 31.0, "without a floor the pairs are a knee");
+    let (none, k) = knee(1.0);
+    assert!(none == 0.0 && k > 5, "{none} {k}");
+}
+
+/// A queue that is longer than the floor is one.
+#[test]
+fn the_floor_of_noise_hides_no_real_queue() {
+    let settings = Settings { noise_floor: 1.0, ..settings() };
+    let mut detector = Detector::start(US(0));
+    detector.lost(&settings, US(1000));
+    for step in 0..400u64 {
+        let queue = if step > 200 { 40 * (step - 200) } else { 0 };
+        detector.acked(&settings, US(2000 + 10_000 * step), sample(50_000 + queue), step as f64, false);
+    }
+    assert!(detector.knee > 200.0 && detector.knee_ref == detector.knee, "{detector:?}");
+}

@@ -22,7 +22,8 @@ fn the_list_names_every_experiment() {
     assert_eq!(rows.len(), 11 + 32 + 19 + 14);
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
     assert_eq!(row("EV-6")["runs"], Value::from(36));
-    let keys: BTreeSet<&str> = ["document", "id", "packets", "runs", "spec", "title", "varied"].into();
+    let keys: BTreeSet<&str> =
+        ["document", "id", "packets", "recovery", "recovery_why", "runs", "spec", "title", "varied"].into();
     assert!(
         rows.iter().all(|row| row.as_object().unwrap().keys().map(String::as_str).collect::<BTreeSet<_>>() == keys)
     );

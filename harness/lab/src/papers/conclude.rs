@@ -35,6 +35,8 @@ pub fn conclude(
         title: experiment.title.to_owned(),
         spec: experiment.spec.to_owned(),
         varied: experiment.varied.to_owned(),
+        recovery: experiment.transport.recovery.iter().map(|name| (*name).to_owned()).collect(),
+        recovery_why: experiment.transport.why.to_owned(),
         scale,
         stack: stack.to_owned(),
         code: CODE.to_owned(),

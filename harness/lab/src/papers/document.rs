@@ -31,8 +31,23 @@ pub struct Experiment {
     pub spec: &'static str,
     /// The settings that are varied, in words.
     pub varied: &'static str,
+    /// How its flows repair losses.
+    pub transport: Transport,
     /// Its cells, repetitions and figures.
     pub plan: Plan,
+}
+
+/// How the flows of an experiment repair losses. A document's hosts ran TCP, and what a loss costs
+/// there decides thresholds, timeouts and who is ahead.
+#[derive(Clone, Copy, Debug)]
+pub struct Transport {
+    /// The recoveries of its flows, as scenario files call them; each is some flow's.
+    pub recovery: &'static [&'static str],
+    /// Why these: what the document's hosts ran, and where the specification says so.
+    pub why: &'static str,
+    /// Whether the experiment is about the recovery itself, so that real stacks, which repair
+    /// losses as RFC 9002 has it, cannot run it.
+    pub is_essential: bool,
 }
 
 /// How an experiment is run and evaluated.

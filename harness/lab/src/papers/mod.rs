@@ -8,8 +8,10 @@
 //! several cells together, figures, and a page per document.
 //!
 //! Every run is checked while it goes on: no packet appears or disappears, no queue is
-//! longer than its limit, no link sends more than it can ([`watch`]).
+//! longer than its limit, no link sends more than it can ([`watch`]). A run that shows an artefact,
+//! one of many flows that are alike with the link to itself or a window at its cap, is an error too.
 
+mod artefact;
 mod cache;
 mod cell;
 mod chart;
@@ -26,7 +28,7 @@ pub use cache::{CODE, Record, ResultCache, key};
 pub use cell::{Cell, Figure, Measure, Measured, Read, Scale};
 pub use chart::{BarGroup, Chart, ChartLine};
 pub use conclude::conclude;
-pub use document::{Claim, Document, Experiment, Plan, nothing};
+pub use document::{Claim, Document, Experiment, Plan, Transport, nothing};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Quantity, mean_of};
 pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, SCHEMA};

@@ -108,6 +108,12 @@ pub struct ExperimentResult {
     pub spec: String,
     /// The settings that are varied, in words.
     pub varied: String,
+    /// How its flows repaired losses in the simulator; empty in files without it.
+    #[serde(default)]
+    pub recovery: Vec<String>,
+    /// Why they did so.
+    #[serde(default)]
+    pub recovery_why: String,
     /// Whether it was run in full or quickly.
     #[serde(alias = "extent")]
     pub scale: Scale,

@@ -204,16 +204,18 @@ impl TimeSeries {
         if b > a { (self.queue_integral[b] - self.queue_integral[a]) / (self.time[b] - self.time[a]) } else { 0.0 }
     }
 
-    /// Times at which the bottleneck began to overflow, s. Drops at most `min_gap` s after the
-    /// one before belong to one overflow.
+    /// Times at which the bottleneck began to overflow, s. Drops at most two round trips after
+    /// the one before belong to one overflow: one until the sender hears of it, one until it has
+    /// responded. A round trip is `base` s and what packets of `wire` bytes wait at the moment.
     #[must_use]
-    pub fn overflows(&self, min_gap: f64) -> Vec<f64> {
+    pub fn overflows(&self, base: f64, wire: f64) -> Vec<f64> {
         let mut starts = Vec::new();
         let mut last = f64::NEG_INFINITY;
         for (i, pair) in self.overflowed.windows(2).enumerate() {
             if pair[1] > pair[0] {
                 let at = self.time[i + 1];
-                if at - last > min_gap {
+                let waits = 8.0 * wire * self.queue[i + 1] / self.rate;
+                if at - last > 2.0 * (base + waits) {
                     starts.push(at);
                 }
                 last = at;

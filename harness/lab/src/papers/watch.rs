@@ -3,6 +3,7 @@
 
 use windlass_controllers::{Span, Time};
 
+use super::artefact::artefact;
 use super::time_series::{FlowTimeSeries, TimeSeries};
 use windlass_network::{Limit, LinkId};
 use windlass_simulator::scenario::Scenario;
@@ -29,6 +30,16 @@ pub enum WatchError {
         /// What was found and what was expected.
         what: String,
     },
+    /// The run shows what is an artefact of the simulation and no result.
+    #[error("{scenario}, seed {seed}: {what}")]
+    Artefact {
+        /// Name of the scenario.
+        scenario: String,
+        /// Seed of the repetition.
+        seed: u64,
+        /// What was found and what was expected.
+        what: String,
+    },
     /// The scenario has no such link.
     #[error("the scenario has no link {0:?}")]
     NoLink(String),
@@ -39,7 +50,7 @@ pub enum WatchError {
 /// is done, 0 to 1, and returns whether to give up.
 ///
 /// # Errors
-/// Stopped; the scenario cannot be simulated; the run violates an invariant.
+/// Stopped; the scenario cannot be simulated; the run violates an invariant or shows an artefact.
 pub fn watch(
     scenario: &Scenario,
     bottleneck: &str,
@@ -105,7 +116,7 @@ pub fn watch(
     check(&mut simulation, link, limit)?;
     let max_queue = simulation.network().stats(link, simulation.now()).max_waiting as f64;
     let outcome = simulation.finish();
-    Ok(TimeSeries {
+    let series = TimeSeries {
         max_queue,
         step: step.secs(),
         time,
@@ -116,7 +127,11 @@ pub fn watch(
         overflowed,
         rate,
         outcome,
-    })
+    };
+    match artefact(scenario, &series) {
+        Some(what) => Err(WatchError::Artefact { scenario: scenario.name.clone(), seed: scenario.seed, what }),
+        None => Ok(series),
+    }
 }
 
 /// What holds at every instant of every run: packets sent are delivered, gone or under way;

@@ -151,7 +151,7 @@ fn ack(section: &Section<'_>) -> AckPolicy {
 /// Where losses are found by counting later packets.
 fn dupthresh_frac(section: &Section<'_>, recovery: Recovery) -> Option<u32> {
     let found = section.whole("dupthresh_frac", 1, 1_000_000, "")?;
-    if recovery != Recovery::Quic {
+    if !recovery.counts_later_packets() {
         let message = format!("{} has dupthresh_frac, but takes three duplicate ACKs for a loss", section.name);
         let help = Some("leave it out, or recovery".to_owned());
         section.problem(&found.span, "of no effect", message, help);
@@ -160,7 +160,7 @@ fn dupthresh_frac(section: &Section<'_>, recovery: Recovery) -> Option<u32> {
 }
 
 fn recovery(section: &Section<'_>) -> Recovery {
-    let kind = section.word("recovery", &["quic", "tcp-reno", "tcp-vegas"]);
+    let kind = section.word("recovery", &["quic", "tcp-reno", "tcp-newreno", "tcp-vegas", "tcp-sack"]);
     let min_rto = section.number("min_rto_ms", above_zero(60_000.0, "ms"));
     if let (Some(found), "quic" | "") = (&min_rto, kind) {
         let message = format!("{} has min_rto_ms, but recovers as QUIC does", section.name);
@@ -169,7 +169,9 @@ fn recovery(section: &Section<'_>) -> Recovery {
     let min_rto = min_rto.map_or(Span::from_millis(1000), |found| ms(found.value));
     match kind {
         "tcp-reno" => Recovery::Reno { min_rto },
+        "tcp-newreno" => Recovery::NewReno { min_rto },
         "tcp-vegas" => Recovery::Vegas { min_rto },
+        "tcp-sack" => Recovery::Sack { min_rto },
         _ => Recovery::Quic,
     }
 }

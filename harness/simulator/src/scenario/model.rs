@@ -172,11 +172,51 @@ pub enum Recovery {
         /// Shortest retransmission timeout.
         min_rto: Span,
     },
-    /// As TCP Vegas does: the same with a fine-grained timeout of its own (`spec: chan §3.7`).
+    /// As TCP NewReno does: as Reno, and a partial acknowledgement repeats the next packet without
+    /// another response (`RFC 2582 §3`; `spec: chan §2.2`).
+    NewReno {
+        /// Shortest retransmission timeout.
+        min_rto: Span,
+    },
+    /// As TCP Vegas does: as Reno with a fine-grained timeout of its own (`spec: chan §3.7`).
     Vegas {
         /// No coarse timeout is shorter.
         min_rto: Span,
     },
+    /// As TCP with selective acknowledgements and timestamps does (`RFC 6675`; `spec: chan §2.3`):
+    /// a scoreboard says what is lost and what is under way, one response answers all losses of a
+    /// window, and nothing grows before they are repaired.
+    Sack {
+        /// Shortest retransmission timeout.
+        min_rto: Span,
+    },
+}
+
+impl Recovery {
+    /// What a scenario file calls it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Recovery::Quic => "quic",
+            Recovery::Reno { .. } => "tcp-reno",
+            Recovery::NewReno { .. } => "tcp-newreno",
+            Recovery::Vegas { .. } => "tcp-vegas",
+            Recovery::Sack { .. } => "tcp-sack",
+        }
+    }
+
+    /// Whether it is held against causes what losses are taken for.
+    #[must_use]
+    pub fn tells_causes_apart(self) -> bool {
+        matches!(self, Recovery::Reno { .. } | Recovery::NewReno { .. } | Recovery::Vegas { .. })
+    }
+
+    /// Whether it counts the packets that came after one that is missing: as QUIC or a scoreboard
+    /// does, not duplicate ACKs.
+    #[must_use]
+    pub fn counts_later_packets(self) -> bool {
+        matches!(self, Recovery::Quic | Recovery::Sack { .. })
+    }
 }
 
 /// When a receiver acknowledges (`RFC 9000 §13.2`).

@@ -41,6 +41,7 @@ mod qlog;
 mod receiver;
 mod recovery;
 mod rtt;
+mod scoreboard;
 mod sender;
 mod simulation;
 mod tcp;

@@ -20,6 +20,8 @@ pub(super) struct Received {
     pub ecn: Codepoint,
     /// It had a congestion-indication mark.
     pub ci: bool,
+    /// How many packets the ACK answers that was sent when this one was the last to have come.
+    pub answered: u16,
 }
 
 /// What to do about a packet.
@@ -80,6 +82,7 @@ impl Receiver {
             range: self.ranges,
             ecn: packet.ecn,
             ci: packet.ci_marked,
+            answered: 0,
         });
         self.unacknowledged += 1;
         if probe || !in_order || ce || self.unacknowledged >= self.policy.every {
@@ -98,8 +101,12 @@ impl Receiver {
         if self.unacknowledged == 0 {
             return None;
         }
+        let position = self.log.next() - 1;
+        if let Some(last) = self.log.get_mut(position) {
+            last.answered = u16::try_from(self.unacknowledged).unwrap_or(u16::MAX);
+        }
         self.unacknowledged = 0;
-        Some(self.log.next() - 1)
+        Some(position)
     }
 
     /// Whether an ACK at a position where `ranges` were open still told of `packet`.

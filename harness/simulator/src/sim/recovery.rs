@@ -250,10 +250,11 @@ impl Recovery {
         }
     }
 
-    /// Forgets acknowledged packets from the front, and nothing else.
-    pub fn forget_acknowledged(&mut self) {
+    /// Forgets packets from the front that are acknowledged, or whose chunk before `edge` is.
+    #[inline]
+    pub fn forget_chunks_before(&mut self, edge: u64) {
         let mut first = self.sent.first();
-        while self.sent.get(first).is_some_and(|packet| packet.state == State::Acked) {
+        while self.sent.get(first).is_some_and(|packet| packet.state == State::Acked || packet.chunk < edge) {
             first += 1;
         }
         self.sent.forget_before(first);

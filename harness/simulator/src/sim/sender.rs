@@ -16,13 +16,14 @@ use super::receiver::{Received, Receiver};
 use super::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, Recovery};
 use super::recovery::{Sent, State};
 use super::rtt::RttEstimator;
-use super::tcp::Tcp;
+use super::tcp::{Flavour, Tcp};
 use super::timers::{NEVER, Timer, Timers};
 use super::train::{PROBE, Trains, handle, of_handle};
 use crate::measure::Meter;
 use crate::scenario::FlowSpec;
 use windlass_network::{Class, Codepoint, Packet};
 
+mod sack;
 mod tcp;
 
 /// What the decision in force asks of the sender, as far as it is needed per packet. Options
@@ -154,7 +155,7 @@ pub(super) struct Sender<E: ConfiguredController> {
     told: Vec<u64>,
     told_ecn: [u64; 3],
     told_acks: u64,
-    /// Only of a flow that repairs losses as TCP does.
+    /// Only of a flow that repairs losses as TCP does, not QUIC.
     tcp: Option<Box<Tcp>>,
     pub loss_classification: LossClassification,
 }
@@ -280,10 +281,7 @@ impl<E: ConfiguredController> Sender<E> {
     // Packets are put together where they go on the network, and not moved there.
     #[inline(always)]
     fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, context: &mut Context<'_>) -> OutgoingPacket {
-        let first = self.recovery.in_flight == 0;
-        if let Some(tcp) = &mut self.tcp {
-            tcp.sent(now, chunk.number, chunk.transmissions, self.recovery.in_flight);
-        }
+        let before = self.recovery.in_flight;
         let number = self.recovery.sent(Sent {
             sent_at: now,
             in_flight_or_lost_at: 0,
@@ -294,8 +292,11 @@ impl<E: ConfiguredController> Sender<E> {
             repeated: chunk.transmissions > 1,
             arrived: false,
         });
+        if let Some(tcp) = &mut self.tcp {
+            tcp.sent(now, number, chunk.number, chunk.transmissions, before);
+        }
         if let Some(departures) = &mut self.departures {
-            departures.sent(Time(now), self.recovery.in_flight, first);
+            departures.sent(Time(now), self.recovery.in_flight, before == 0);
         }
         // A probe timeout's packet waits for no train and leaves in none.
         let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
@@ -355,7 +356,10 @@ impl<E: ConfiguredController> Sender<E> {
         context: &mut Context<'_>,
     ) {
         if let Some(tcp) = self.tcp.take() {
-            self.tcp = Some(self.acknowledged_tcp(tcp, now, upto, ack, receiver, context));
+            self.tcp = Some(match tcp.flavour {
+                Flavour::Sack => self.acknowledged_sack(tcp, now, upto, ack, receiver, context),
+                _ => self.acknowledged_tcp(tcp, now, upto, ack, receiver, context),
+            });
             return;
         }
         let Some(&last) = receiver.log.get(upto) else { return };

@@ -8,7 +8,7 @@ use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
-use crate::scenario::{FlowSet, FlowSpec, Recovery, Scenario, StartSchedule, WeightChanges, set_weight};
+use crate::scenario::{FlowSet, FlowSpec, Scenario, StartSchedule, WeightChanges, set_weight};
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
@@ -80,7 +80,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// Its topology is inconsistent.
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
         let mut network = Network::new(&scenario.topology, scenario.seed)?;
-        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery != Recovery::Quic));
+        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.tells_causes_apart()));
         let topology = &scenario.topology;
         let FlowSet { flows, start_schedule } = scenario.flow_set();
         let flows: Vec<FlowRun<E>> = (0u32..)

@@ -1,8 +1,10 @@
-//! What a sender keeps that repairs losses as TCP without selective acknowledgements does
-//! (`spec: chan §8.4, §2.1, §3.7`): cumulative acknowledgements, duplicates, one coarse timer.
+//! What a sender keeps that repairs losses as TCP does: cumulative acknowledgements, duplicates
+//! or a scoreboard, one coarse timer (`spec: chan §2.1, §2.2, §3.7, §8.4`; `RFC 6675`).
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
+use super::recovery::LostBatch;
+use super::scoreboard::Scoreboard;
 use super::timers::NEVER;
 use crate::scenario::Recovery;
 
@@ -81,16 +83,33 @@ pub(super) enum Cause {
     Random,
 }
 
+/// How a recovery goes on after its first retransmission.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Flavour {
+    /// The next new ACK ends it (`spec: chan §2.1`).
+    Reno,
+    /// A partial ACK repeats the next packet (`RFC 2582 §3`; `spec: chan §2.2`).
+    NewReno,
+    /// As Reno, with a timeout of its own (`spec: chan §3.7`).
+    Vegas,
+    /// The scoreboard says what to repeat (`RFC 6675 §5`).
+    Sack,
+}
+
 /// The sending side of TCP. Data is counted in chunks, which stand for segments.
 #[derive(Clone, Debug)]
 pub(super) struct Tcp {
     min_rto: u64,
-    /// Vegas' own timeout; Reno has none.
+    pub flavour: Flavour,
+    /// Vegas' own timeout; the others have none.
     pub fine: Option<Fine>,
-    /// Everything before this chunk is acknowledged.
-    pub edge: u64,
-    /// What else the receiver has.
-    beyond: BTreeSet<u64>,
+    /// What the receiver has.
+    pub board: Scoreboard,
+    /// In recovery until everything before this chunk is acknowledged (`recover` of RFC 2582,
+    /// RecoveryPoint of RFC 6675); Reno and Vegas have none.
+    pub recovery_point: Option<u64>,
+    /// What the scoreboard took for lost, and no response has answered yet.
+    pub unanswered: Option<LostBatch>,
     /// Duplicate ACKs since the last new one.
     pub duplicates: u32,
     /// Packets that duplicate ACKs let go beyond the window.
@@ -109,7 +128,7 @@ pub(super) struct Tcp {
     estimate: Option<Estimate>,
     backoff: u32,
     /// Since when the timer runs.
-    since: u64,
+    pub since: u64,
     /// Of packets that never arrived, what became of them.
     pub causes: BTreeMap<u64, Cause>,
 }
@@ -117,16 +136,20 @@ pub(super) struct Tcp {
 impl Tcp {
     /// `None` if losses are repaired as QUIC does.
     pub fn new(recovery: Recovery) -> Option<Box<Tcp>> {
-        let (min_rto, fine) = match recovery {
+        let (min_rto, flavour) = match recovery {
             Recovery::Quic => return None,
-            Recovery::Reno { min_rto } => (min_rto.0, None),
-            Recovery::Vegas { min_rto } => (min_rto.0, Some(Fine::default())),
+            Recovery::Reno { min_rto } => (min_rto.0, Flavour::Reno),
+            Recovery::NewReno { min_rto } => (min_rto.0, Flavour::NewReno),
+            Recovery::Vegas { min_rto } => (min_rto.0, Flavour::Vegas),
+            Recovery::Sack { min_rto } => (min_rto.0, Flavour::Sack),
         };
         Some(Box::new(Tcp {
             min_rto,
-            fine,
-            edge: 0,
-            beyond: BTreeSet::new(),
+            flavour,
+            fine: (flavour == Flavour::Vegas).then(Fine::default),
+            board: Scoreboard::default(),
+            recovery_point: None,
+            unanswered: None,
             duplicates: 0,
             inflation: 0,
             worried: 0,
@@ -141,24 +164,16 @@ impl Tcp {
         }))
     }
 
-    /// Takes note that the receiver has `chunk`.
-    pub fn received(&mut self, chunk: u64) {
-        if chunk >= self.edge {
-            self.beyond.insert(chunk);
-        }
+    /// Everything before this chunk is acknowledged.
+    #[inline]
+    pub fn edge(&self) -> u64 {
+        self.board.edge()
     }
 
-    /// What the receiver acknowledges now; whether that is more than before.
-    pub fn advance(&mut self) -> bool {
-        let before = self.edge;
-        while self.beyond.remove(&self.edge) {
-            self.edge += 1;
-        }
-        self.edge > before
-    }
-
-    /// `chunk` leaves at `now`, with `in_flight` bytes under way before it.
-    pub fn sent(&mut self, now: u64, chunk: u64, transmissions: u16, in_flight: u64) {
+    /// `chunk` leaves at `now` in packet `number`, with `in_flight` bytes under way before it.
+    #[inline]
+    pub fn sent(&mut self, now: u64, number: u64, chunk: u64, transmissions: u16, in_flight: u64) {
+        self.board.sent(chunk, number);
         if in_flight == 0 {
             self.since = now;
         }
@@ -168,21 +183,44 @@ impl Tcp {
         self.urgent = self.urgent.saturating_sub(1);
     }
 
-    /// A new ACK: the timer starts anew, and the segment that was timed is a sample if it is
-    /// covered.
-    pub fn renewed(&mut self, now: u64) {
-        self.duplicates = 0;
-        self.inflation = 0;
+    /// A new ACK of `chunks`: the timer starts anew, and the segment that was timed is a sample
+    /// if it is covered. Returns whether the ACK is a partial one, after which NewReno's recovery
+    /// goes on: the window is deflated by what it acknowledges, less one packet (`RFC 2582 §3`).
+    pub fn renewed(&mut self, now: u64, chunks: u64) -> bool {
         self.since = now;
-        if let Some((_, at)) = self.timed.filter(|(chunk, _)| *chunk < self.edge) {
-            let sample = (now - at) as f64;
-            match &mut self.estimate {
-                None => self.estimate = Some(Estimate::first(sample, 0.5)),
-                Some(estimate) => estimate.add(sample),
-            }
-            self.backoff = 0;
+        if let Some((_, at)) = self.timed.filter(|(chunk, _)| *chunk < self.edge()) {
+            self.sample(now - at);
             self.timed = None;
         }
+        if self.recovery_point.is_some_and(|point| self.edge() < point) {
+            let chunks = u32::try_from(chunks).unwrap_or(u32::MAX);
+            self.inflation = self.inflation.saturating_sub(chunks.saturating_sub(1));
+            return true;
+        }
+        self.recovery_point = None;
+        self.duplicates = 0;
+        self.inflation = 0;
+        false
+    }
+
+    /// A valid sample of the round-trip time, ns: the timer's backoff ends (`RFC 6298 §2`).
+    #[inline]
+    pub fn sample(&mut self, sample: u64) {
+        let sample = sample as f64;
+        match &mut self.estimate {
+            None => self.estimate = Some(Estimate::first(sample, 0.5)),
+            Some(estimate) => estimate.add(sample),
+        }
+        self.backoff = 0;
+    }
+
+    /// A recovery begins at `now` that lasts until all chunks before `fresh` are acknowledged; its
+    /// first retransmission leaves whatever the window (`RFC 6675 §5 step 4`).
+    pub fn enter_recovery(&mut self, now: u64, fresh: u64) {
+        self.recovery_point = Some(fresh);
+        self.urgent = 1;
+        self.since = now;
+        self.last_cut = Some(now);
     }
 
     /// A packet is repeated after duplicate ACKs, at `now`, with `outstanding` packets under way.
@@ -200,6 +238,9 @@ impl Tcp {
     /// The timer expired; `fresh` is the first chunk never sent.
     pub fn timed_out(&mut self, now: u64, fresh: u64) {
         self.recover = Some(fresh);
+        self.recovery_point = None;
+        self.unanswered = None;
+        self.board.lose_all();
         self.duplicates = 0;
         self.inflation = 0;
         self.worried = 0;
@@ -219,7 +260,14 @@ impl Tcp {
 
     /// Whether a third duplicate ACK is about what was sent before a timeout.
     pub fn is_going_back(&self) -> bool {
-        self.recover.is_some_and(|recover| self.edge <= recover)
+        self.recover.is_some_and(|recover| self.edge() <= recover)
+    }
+
+    /// Whether the loss of `chunk` belongs to the present recovery, or to what was sent before a
+    /// timeout.
+    #[inline]
+    pub fn is_answered(&self, chunk: u64) -> bool {
+        self.recovery_point.or(self.recover).is_some_and(|point| chunk < point)
     }
 
     /// When the timer expires; [`NEVER`] with nothing under way.

@@ -8,5 +8,6 @@ mod oracle;
 mod sim_flows;
 mod sim_marks;
 mod sim_recovery;
+mod sim_sack;
 mod sim_tcp;
 mod vegas_family;

@@ -70,9 +70,13 @@ fn silence_brings_timeouts_at_doubling_distances() {
 
 #[test]
 fn everything_arrives_over_lossy_paths() {
-    for (recovery, controller) in
-        [("tcp-reno", "reno"), ("tcp-vegas", "vegas:profile=paper"), ("tcp-vegas", "red-vegas:profile=paper")]
-    {
+    for (recovery, controller) in [
+        ("tcp-reno", "reno"),
+        ("tcp-newreno", "reno"),
+        ("tcp-sack", "reno"),
+        ("tcp-vegas", "vegas:profile=paper"),
+        ("tcp-vegas", "red-vegas:profile=paper"),
+    ] {
         for loss in [1, 10] {
             let text = format!(
                 "duration_s = 3000\npacket_bytes = 1250\noverhead_bytes = 0\n[[link]]\nname = \"forth\"\nrate_mbps = 10\n\
@@ -113,4 +117,55 @@ fn runs_are_the_same_with_the_same_seed() {
     let text = format!("duration_s = 20\nseed = 7\n{PATH}loss_percent = 3\n{FLOW}");
     let one = || Simulation::new(&scenario(&text, "reno")).unwrap().finish();
     assert_eq!(one(), one());
+}
+
+/// `RFC 2582 §3`: losses of one window cost NewReno one response, and one round trip each.
+#[test]
+fn partial_acknowledgements_repeat_the_next_packet_without_another_response() {
+    let text = |recovery: &str| {
+        format!(
+            "duration_s = 3\n{PATH}[[flow]]\ncontroller = \"under-test\"\npacing = false\nrecovery = \"{recovery}\"\n\
+             drop_packets = [60, 63, 66]\n"
+        )
+    };
+    let (mut simulation, log) = with_constant(&text("tcp-newreno"), 20);
+    simulation.run_until(Time(3_000_000_000));
+    let responses = |log: &crate::common::Log| {
+        let lost = |event: &windlass_controllers::Event| matches!(event.kind, EventKind::PacketsLost(_));
+        log.events().into_iter().filter(lost).count()
+    };
+    assert_eq!(responses(&log), 1);
+    let again: Vec<(Time, u64)> = log
+        .sent()
+        .into_iter()
+        .filter(|(_, packet)| matches!(packet.reason, SendReason::Retransmission(_)))
+        .map(|(at, packet)| (at, packet.offset / 1250))
+        .collect();
+    assert_eq!(again.iter().map(|(_, chunk)| *chunk).collect::<Vec<_>>(), [60, 63, 66]);
+    let apart: Vec<f64> = again.windows(2).map(|pair| pair[1].0.since(pair[0].0).millis()).collect();
+    assert!(apart.iter().all(|ms| *ms > 40.0 && *ms < 100.0), "a round trip each: {apart:?}");
+    assert!(log.events().iter().all(|event| !matches!(event.kind, EventKind::PersistentCongestion(_))));
+}
+
+/// `RFC 3168 §6.1.2`: a sender answers the echo of a CE mark as it answers a loss, once per window.
+#[test]
+fn marks_are_answered_once_per_window() {
+    let text = |recovery: &str, ecn: bool| {
+        format!(
+            "duration_s = 30\npacket_bytes = 1250\noverhead_bytes = 0\nack_bytes = 1\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\n\
+             buffer_packets = 200\nqueue = {{ kind = \"step\", threshold_packets = 20 }}\n[[flow]]\ncontroller = \"under-test\"\n\
+             pacing = false\necn = {ecn}\nrecovery = \"{recovery}\"\n"
+        )
+    };
+    for recovery in ["quic", "tcp-reno", "tcp-newreno", "tcp-sack"] {
+        let marked = run(&scenario(&text(recovery, true), "reno")).unwrap();
+        let (flow, queue) = (&marked.flows[0], &marked.queues[0]);
+        assert_eq!(flow.packets_lost, 0, "{recovery}");
+        // Slow start doubles past the threshold before it hears of a mark.
+        assert!(queue.max_packets < 130.0, "{recovery}: {}", queue.max_packets);
+        // A mark takes 15 % of some 60 packets (RFC 8511), which are back after nine round trips of
+        // some 45 ms.
+        assert!((60..=100).contains(&flow.congestion_events), "{recovery}: {}", flow.congestion_events);
+        assert!(queue.utilisation > 0.9, "{recovery}: {}", queue.utilisation);
+    }
 }

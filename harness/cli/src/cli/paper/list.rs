@@ -26,8 +26,12 @@ impl List {
             for experiment in document.experiments {
                 let _ = writeln!(
                     text,
-                    "  {:<7} {}\n          varied: {}",
-                    experiment.id, experiment.title, experiment.varied
+                    "  {:<7} {}\n          varied: {}\n          recovery: {}: {}",
+                    experiment.id,
+                    experiment.title,
+                    experiment.varied,
+                    experiment.transport.recovery.join(", "),
+                    experiment.transport.why
                 );
                 let (runs, packets) = effort(experiment);
                 let _ = writeln!(
@@ -60,6 +64,7 @@ fn json() -> Result<String, CliError> {
             serde_json::json!({
                 "document": document.name, "id": experiment.id, "title": experiment.title,
                 "spec": experiment.spec, "varied": experiment.varied,
+                "recovery": experiment.transport.recovery, "recovery_why": experiment.transport.why,
                 "runs": runs, "packets": packets,
             })
         })

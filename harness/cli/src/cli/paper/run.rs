@@ -19,7 +19,7 @@ use windlass_lab::papers::{
     watch,
 };
 use windlass_lab::results::{StoreError, replace};
-use windlass_simulator::scenario::{Recovery, Scenario, ScenarioError};
+use windlass_simulator::scenario::{Scenario, ScenarioError};
 use windlass_stacks::RunError;
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, Runner};
 
@@ -166,7 +166,7 @@ impl Run {
             let most = if self.quick { QUICK_REPETITIONS } else { u64::MAX };
             let repetitions = self.reps.unwrap_or(plan.repetitions.min(most));
             let mut skipped = Vec::new();
-            let runs_here = |cell: &Cell| match fits(cell, stack) {
+            let runs_here = |cell: &Cell| match fits(experiment, cell, stack) {
                 Ok(()) => true,
                 Err(reason) => {
                     skipped.push((cell.name.clone(), reason));
@@ -340,14 +340,14 @@ fn read(cell: &Cell, stack: Runner) -> Result<Scenario, ScenarioError> {
 }
 
 /// Whether `stack` can run a cell; if not, why.
-fn fits(cell: &Cell, stack: Runner) -> Result<(), String> {
+fn fits(experiment: &Experiment, cell: &Cell, stack: Runner) -> Result<(), String> {
     if stack == Runner::SIMULATOR {
         return Ok(());
     }
-    let scenario = read(cell, stack).map_err(|error| error.to_string())?;
-    if scenario.flow_set().flows.iter().any(|flow| flow.recovery != Recovery::Quic) {
+    if experiment.transport.is_essential {
         return Err("it repairs losses as TCP does".to_owned());
     }
+    let scenario = read(cell, stack).map_err(|error| error.to_string())?;
     scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))
 }
 

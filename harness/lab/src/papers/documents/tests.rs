@@ -54,6 +54,21 @@ fn every_cell_is_sound() {
     }
 }
 
+/// What an experiment says of its flows' recovery is what they do.
+#[test]
+fn every_experiment_states_its_recovery() {
+    for experiment in DOCUMENTS.iter().flat_map(|document| document.experiments) {
+        let mut found = BTreeSet::new();
+        for cell in (experiment.plan.cells)(Scale::Quick) {
+            let scenario = Scenario::read(&cell.name, &cell.scenario, None).unwrap();
+            found.extend(scenario.flow_set().flows.iter().map(|flow| flow.recovery.name()));
+        }
+        let stated: BTreeSet<&str> = experiment.transport.recovery.iter().copied().collect();
+        assert_eq!(found, stated, "{}", experiment.id);
+        assert!(experiment.transport.why.contains("(spec: "), "{}", experiment.id);
+    }
+}
+
 fn quick_run(id: &str) -> (Cell, TimeSeries) {
     let (_, experiment) = experiment(id).unwrap();
     let cell = (experiment.plan.cells)(Scale::Quick).remove(0);

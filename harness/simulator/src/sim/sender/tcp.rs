@@ -1,16 +1,16 @@
 //! The sending end of a flow that repairs losses as TCP without selective acknowledgements
-//! does (`spec: chan §8.4`).
+//! does (`spec: chan §8.4`), and the coarse timer of all.
 
-use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsLost, Queueing};
+use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsAcked, PacketsLost, Queueing};
 use windlass_controllers::{ConfiguredController, EventKind, Signals, Span, Time};
 
-use super::{Context, Sender, difference};
+use super::{AckOutcome, Context, Sender, difference};
 use crate::sim::observer::LossSeen;
 use crate::sim::receiver::Receiver;
 use crate::sim::recovery::Acknowledged;
 use crate::sim::recovery::{Sent, State};
-use crate::sim::tcp::{Cause, DUPLICATES, Tcp};
-use windlass_network::{Fate, Packet};
+use crate::sim::tcp::{Cause, DUPLICATES, Flavour, Tcp};
+use windlass_network::{Codepoint, Fate, Packet};
 
 /// What a controller took a loss for.
 fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
@@ -24,7 +24,7 @@ fn random_losses<E: ConfiguredController>(sender: &Sender<E>) -> Option<f64> {
 }
 
 #[inline]
-fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, context: &mut Context<'_>) {
+pub(super) fn show_loss(now: u64, number: u64, trigger: LossTrigger, together: u32, context: &mut Context<'_>) {
     if let Some(observer) = context.observer {
         observer.lost(Time(now), &LossSeen { number, trigger, together });
     }
@@ -34,7 +34,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// What became of packet `number`, which will never arrive.
     #[cold]
     pub fn gone(&mut self, number: u64, fate: Fate) {
-        let Some(tcp) = &mut self.tcp else { return };
+        let Some(tcp) = self.tcp.as_mut().filter(|tcp| tcp.flavour != Flavour::Sack) else { return };
         let cause = if matches!(fate, Fate::Lost(_)) { Cause::Random } else { Cause::Congestion };
         tcp.causes.insert(number, cause);
     }
@@ -51,73 +51,109 @@ impl<E: ConfiguredController> Sender<E> {
         context: &mut Context<'_>,
     ) -> Box<Tcp> {
         let Some(&last) = receiver.log.get(upto) else { return tcp };
+        let mut marks = 0;
         for position in receiver.log.first()..=upto {
             let Some(&seen) = receiver.log.get(position) else { continue };
             if context.observer.is_some() {
                 self.note(&seen);
             }
+            marks += u32::from(seen.ecn == Codepoint::Ce);
             if let Some(sent) = self.recovery.sent.get(seen.id) {
-                tcp.received(sent.chunk);
+                tcp.board.received(sent.chunk);
             }
         }
         receiver.log.forget_before(upto + 1);
         if context.observer.is_some() {
             self.show_ack(now, Time(last.at), ack, context);
         }
-        let marked = self.ci_path && last.ci;
-        if tcp.advance() {
-            let trigger = self.recovery.sent.get(last.id).copied();
-            tcp.renewed(now);
-            let mut packets = 0;
-            for number in self.recovery.sent.first()..self.recovery.sent.next() {
-                let covered = self
-                    .recovery
-                    .sent
-                    .get(number)
-                    .is_some_and(|sent| sent.chunk < tcp.edge && sent.state != State::Acked);
-                if !covered {
-                    continue;
+        let indicated = self.ci_path && last.ci;
+        let trigger = self.recovery.sent.get(last.id).copied();
+        let (mut packets, mut chunks, mut bytes) = (0, 0, 0);
+        while let Some(number) = tcp.board.advance() {
+            chunks += 1;
+            match self.recovery.acked(number) {
+                Acknowledged::New(packet) => {
+                    self.data.acked(packet, false);
+                    self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), None);
+                    bytes += u64::from(packet.bytes);
+                    packets += 1;
                 }
-                match self.recovery.acked(number) {
-                    Acknowledged::New(packet) => {
-                        self.data.acked(packet, false);
-                        self.batch.add(Time(packet.sent_at), u64::from(packet.bytes), None);
-                        packets += 1;
-                    }
-                    Acknowledged::Late(packet) => self.data.acked(packet, true),
-                    Acknowledged::Known => {}
-                }
+                Acknowledged::Late(packet) => self.data.acked(packet, true),
+                Acknowledged::Known => {}
             }
-            self.recovery.forget_acknowledged();
-            // Karn: only what was sent once is a sample.
-            let sample = trigger.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.sent_at);
-            let ack_sent_at = ack.sent_at.0;
-            let rtt = sample.map(|sample| {
-                context.meter.rtt.add(sample);
-                if let Some(fine) = &mut tcp.fine {
-                    fine.sample(sample);
-                }
-                self.rtt.sample(now, sample, 0)
+        }
+        let newest_sent_at = self.batch.newest_sent_at().unwrap_or(Time(trigger.map_or(now, |packet| packet.sent_at)));
+        if chunks == 0 {
+            if marks > 0 {
+                self.marked_tcp(now, marks, (last.id, newest_sent_at), 0, context);
+            }
+            if self.recovery.in_flight > 0 {
+                self.duplicate(&mut tcp, now, last.id, indicated, context);
+            }
+            return tcp;
+        }
+        let is_partial = tcp.renewed(now, chunks);
+        self.recovery.forget_chunks_before(tcp.edge());
+        // Karn: only what was sent once is a sample.
+        let sample = trigger.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.sent_at);
+        let ack_sent_at = ack.sent_at.0;
+        let mut rtt = sample.map(|sample| {
+            context.meter.rtt.add(sample);
+            if let Some(fine) = &mut tcp.fine {
+                fine.sample(sample);
+            }
+            self.rtt.sample(now, sample, 0)
+        });
+        if marks > 0 {
+            if let Some(rtt) = rtt.take() {
+                self.emit(now, EventKind::RttSampled(rtt), context);
+            }
+            self.marked_tcp(now, marks, (last.id, newest_sent_at), bytes, context);
+        }
+        if packets > 0 {
+            self.batch.app_limited(self.app_limited);
+            let mut acked = *self.batch.finish(self.recovery.in_flight, rtt).acked();
+            acked.newest_pn = Some(last.id);
+            acked.one_way = trigger.map(|packet| {
+                OneWay::new(
+                    difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
+                    difference(now, ack_sent_at).saturating_sub(self.clock_offset),
+                )
             });
-            if packets > 0 {
-                self.batch.app_limited(self.app_limited);
-                let mut acked = *self.batch.finish(self.recovery.in_flight, rtt).acked();
-                acked.newest_pn = Some(last.id);
-                acked.one_way = trigger.map(|packet| {
-                    OneWay::new(
-                        difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
-                        difference(now, ack_sent_at).saturating_sub(self.clock_offset),
-                    )
-                });
-                acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
-                acked.congestion_indication = self.ci_path.then_some(marked);
-                self.emit(now, EventKind::PacketsAcked(acked), context);
+            acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
+            acked.congestion_indication = self.ci_path.then_some(indicated);
+            if is_partial {
+                self.hold(&mut acked);
             }
+            self.emit(now, EventKind::PacketsAcked(acked), context);
+        }
+        if is_partial {
+            if let Some((number, packet)) = self.oldest(&tcp) {
+                context.meter.packets_lost += 1;
+                show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
+                self.repeat(&mut tcp, now, number, &packet);
+            }
+        } else {
             self.look_again(&mut tcp, now, context);
-        } else if self.recovery.in_flight > 0 {
-            self.duplicate(&mut tcp, now, last.id, marked, context);
         }
         tcp
+    }
+
+    /// The receiver echoes `marks` CE marks, of packets sent no later than `newest`, its number and
+    /// time: one response per window (`RFC 3168 §6.1.2`), which is the controller's to count.
+    #[cold]
+    fn marked_tcp(&mut self, now: u64, marks: u32, newest: (u64, Time), bytes: u64, context: &mut Context<'_>) {
+        self.marked(now, &AckOutcome { marks, newest: Some(newest), bytes, lost: None, late: 0 }, context);
+    }
+
+    /// Makes an acknowledgement in recovery one that ends no recovery and lets nothing grow
+    /// (`spec: sharma §1.3`).
+    #[inline]
+    pub(super) fn hold(&self, acked: &mut PacketsAcked) {
+        acked.fresh_bytes = 0;
+        if let Some(start) = self.active.recovery_start() {
+            acked.newest_sent_at = acked.newest_sent_at.min(start);
+        }
     }
 
     /// `spec: chan §3.7 L2`: on the first two new ACKs after a fast retransmission.
@@ -149,11 +185,17 @@ impl<E: ConfiguredController> Sender<E> {
             if tcp.is_going_back() {
                 return;
             }
+            if tcp.recovery_point.is_some() {
+                return;
+            }
             tcp.recover = None;
             tcp.duplicates = DUPLICATES;
+            if tcp.flavour == Flavour::NewReno {
+                tcp.recovery_point = Some(self.data.fresh());
+            }
             self.repeat(tcp, now, number, &packet);
             self.judge(tcp, now, number, &packet, late, context);
-        } else if tcp.duplicates > DUPLICATES && tcp.inflation > 0 {
+        } else if tcp.duplicates > DUPLICATES && (tcp.inflation > 0 || tcp.recovery_point.is_some()) {
             tcp.inflation += 1;
         }
     }
@@ -189,9 +231,8 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// The packet of the first chunk that is not acknowledged, if it is under way.
     fn oldest(&self, tcp: &Tcp) -> Option<(u64, Sent)> {
-        let sent = &self.recovery.sent;
-        let packets = (sent.first()..sent.next()).filter_map(|number| Some((number, *sent.get(number)?)));
-        packets.rev().find(|(_, packet)| packet.chunk == tcp.edge && packet.state == State::InFlight)
+        let number = tcp.board.latest(tcp.edge())?;
+        self.recovery.sent.get(number).filter(|packet| packet.state == State::InFlight).map(|packet| (number, *packet))
     }
 
     /// Takes a packet out of flight, to be sent again at once.
@@ -224,7 +265,7 @@ impl<E: ConfiguredController> Sender<E> {
         }
         let sent = &self.recovery.sent;
         let all = (sent.first()..sent.next()).filter_map(|number| sent.get(number));
-        self.data.go_back(tcp.edge, all);
+        self.data.go_back(tcp.edge(), all);
         tcp.timed_out(now, self.data.fresh());
         if let Some((number, packet)) = lost {
             context.meter.packets_lost += packets;

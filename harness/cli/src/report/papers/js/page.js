@@ -96,6 +96,7 @@ function experimentSection(experiment) {
   return el("section", { id, class: "paper", "data-label": experiment.id, "aria-labelledby": `${id}-title` },
     el("h2", { id: `${id}-title` }, `${experiment.id}: ${experiment.title}`),
     el("p", { class: "facts" }, facts.join(" · ")),
+    ...(experiment.recovery?.length ? [el("p", { class: "facts" }, `recovery: ${experiment.recovery.join(", ")}: ${experiment.recovery_why}`)] : []),
     ...(paper.quick ? [el("p", { class: "note warning" }, QUICK)] : []),
     cellsTable(experiment),
     ...(experiment.derived.length ? [derivedTable(experiment)] : []),

@@ -5,11 +5,18 @@ mod claims;
 mod measures;
 mod scenario;
 
-use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, nothing};
+use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
 const fn plan(cells: fn(Scale) -> Vec<Cell>, repetitions: u64, figures: &'static [Figure]) -> Plan {
     Plan { cells, repetitions, seed: 1, derive: nothing, figures }
 }
+
+const SACK: Transport = Transport {
+    recovery: &["tcp-sack"],
+    why: "the document's flows are ns-2's TCP-Linux and agents like it, with a SACK for every packet (spec: arumaithurai \
+          §12)",
+    is_essential: false,
+};
 
 const fn rates(each: &'static str) -> Figure {
     Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each }
@@ -67,6 +74,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One background flow, then one of TCP",
             spec: "arumaithurai §12; Figs. 5.1–5.4",
             varied: "candidate",
+            transport: SACK,
             plan: Plan { derive: claims::checklist, ..plan(cells::reference, 1, FIRST) },
         },
         Experiment {
@@ -74,6 +82,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same at 100 Mbit/s, against the fluid model",
             spec: "arumaithurai §12; §4.1.2",
             varied: "nothing",
+            transport: SACK,
             plan: Plan { derive: claims::checklist, ..plan(cells::small, 5, OVER_TIME) },
         },
         Experiment {
@@ -81,6 +90,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same with a round trip of 200 ms",
             spec: "arumaithurai §12; Fig. 5.5",
             varied: "candidate",
+            transport: SACK,
             plan: Plan { derive: claims::checklist, ..plan(cells::far, 1, OVER_TIME) },
         },
         Experiment {
@@ -88,6 +98,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same at 1 Gbit/s",
             spec: "arumaithurai §12; Fig. 5.6",
             varied: "candidate",
+            transport: SACK,
             plan: Plan { derive: claims::checklist, ..plan(cells::gigabit, 1, OVER_TIME) },
         },
         Experiment {
@@ -95,6 +106,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "NF-TCP without its bandwidth estimation",
             spec: "arumaithurai §12; Fig. 5.7(a)",
             varied: "b: 1/2, 1/8",
+            transport: SACK,
             plan: plan(cells::without_estimate, 1, OVER_TIME),
         },
         Experiment {
@@ -102,6 +114,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "NF-TCP beside UDP of a random rate",
             spec: "arumaithurai §12; Fig. 5.7(b)",
             varied: "how the rate is drawn",
+            transport: SACK,
             plan: plan(cells::beside_udp, 5, BY_RATE),
         },
         Experiment {
@@ -109,6 +122,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five NF-TCP flows at once",
             spec: "arumaithurai §12; Fig. 5.8(a)",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::five_at_once, 5, OVER_TIME),
         },
         Experiment {
@@ -116,6 +130,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five NF-TCP flows, one after another",
             spec: "arumaithurai §12; Fig. 5.8(b)",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::five_in_turn, 5, OVER_TIME),
         },
         Experiment {
@@ -123,6 +138,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Flows with round trips of 50 to 250 ms",
             spec: "arumaithurai §12; §5.3",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::five_distances, 5, BY_SCHEME),
         },
         Experiment {
@@ -130,6 +146,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Three bottlenecks in line",
             spec: "arumaithurai §12; Figs. 5.9, 5.10",
             varied: "candidate, round trips",
+            transport: SACK,
             plan: plan(cells::in_line, 1, BY_RTT),
         },
         Experiment {
@@ -137,6 +154,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five TCP flows and up to 200 others",
             spec: "arumaithurai §12; Fig. 5.11",
             varied: "number: 1 to 200; candidate",
+            transport: SACK,
             plan: plan(cells::many, 5, MANY),
         },
         Experiment {
@@ -144,6 +162,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A burst of a hundred TCP flows every 90 s",
             spec: "arumaithurai §12; Fig. 5.12",
             varied: "candidate",
+            transport: SACK,
             plan: Plan { derive: claims::gives_way, ..plan(cells::bursts, 5, OVER_TIME) },
         },
         Experiment {
@@ -151,6 +170,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "LEDBAT, then TCP, over the rate",
             spec: "arumaithurai §12; Fig. 5.4",
             varied: "rate: 10 to 600 Mbit/s; queue",
+            transport: SACK,
             plan: plan(cells::rates, 1, BY_LINK),
         },
         Experiment {
@@ -158,6 +178,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "ProECN's estimate against steps of a constant load",
             spec: "arumaithurai §12; §4.3.2",
             varied: "load: 0, 25, 50, 75 %, 30 s each",
+            transport: SACK,
             plan: plan(cells::steps, 5, ESTIMATES),
         },
     ],

@@ -80,7 +80,8 @@ impl Text {
         let start = self.scale.time(start);
         let _ = write!(
             self.text,
-            "\n[[flow]]\nname = \"{name}\"\ncontroller = \"{controller}\"\nstart_s = {start}\npacing = false\naccess_mbps = {}\n",
+            "\n[[flow]]\nname = \"{name}\"\ncontroller = \"{controller}\"\nstart_s = {start}\npacing = false\n\
+             recovery = \"tcp-sack\"\naccess_mbps = {}\n",
             self.access
         );
         if !self.is_line {

@@ -210,13 +210,19 @@ pub(super) fn products(scale: Scale) -> Vec<Cell> {
     QUICK.into_iter().flat_map(|scheme| rates.map(|rate| of(scheme, rate))).collect()
 }
 
+/// Packets that may wait at E5.3's bottleneck, and before the links to it (`spec: chan §8.0`).
+const BUFFER: u32 = 1250;
+
 pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
     let schemes = [QUICK[0], QUICK[1], ("newreno", "reno:iw=1,timeout_window=1,growth=acks")];
     let of = |(scheme, controller): (&str, &str)| {
-        let text = Text::fast(500.0, scale).link("forth", 1000.0, 48.0, Some(1250)).link("back", 1000.0, 48.0, None);
+        let text =
+            Text::fast(500.0, scale).link("forth", 1000.0, 48.0, Some(BUFFER.into())).link("back", 1000.0, 48.0, None);
         let text = (0..60u32).fold(text, |text, i| {
             let start = 100.0 * f64::from(i / 20);
-            text.flow(&format!("S{}", i + 1), controller, ALONG, (start, Some(start + 300.0)))
+            // A packet takes 8 µs on the bottleneck.
+            let text = text.flow(&format!("S{}", i + 1), controller, ALONG, (start, Some(start + 300.0)));
+            text.apart(BUFFER, 8.0).jitter(0.01)
         });
         let between = |(from, to): (f64, f64)| stretch(scale, &format!("{from}–{to} s"), from, to);
         let used = [

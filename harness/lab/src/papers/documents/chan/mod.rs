@@ -5,11 +5,33 @@ mod claims;
 mod measures;
 mod scenario;
 
-use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, nothing};
+use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
 const fn plan(cells: fn(Scale) -> Vec<Cell>, repetitions: u64, figures: &'static [Figure]) -> Plan {
     Plan { cells, repetitions, seed: 1, derive: nothing, figures }
 }
+
+const VEGAS: Transport = Transport {
+    recovery: &["tcp-vegas"],
+    why: "the document's flows are ns-2's Vegas, with a fine-grained timeout and a coarse one of at least a second (spec: \
+          chan §3.7, §8.4)",
+    is_essential: false,
+};
+const BESIDE_NEWRENO: Transport = Transport {
+    recovery: &["tcp-newreno", "tcp-vegas"],
+    why: "the document's flows are ns-2's Vegas, and NewReno, which repairs a loss per round trip (spec: chan §2.2, §3.7)",
+    is_essential: false,
+};
+const ALL_THREE: Transport = Transport {
+    recovery: &["tcp-reno", "tcp-vegas"],
+    why: "loss recovery decides here: ns-2's Reno for Reno, Vegas' fine-grained timeout for the others (spec: chan §8.4)",
+    is_essential: true,
+};
+const LOSSY_VEGAS: Transport = Transport {
+    recovery: &["tcp-vegas"],
+    why: "losses are judged where Vegas' duplicate ACKs and fine-grained timeout find them (spec: chan §7.4, §8.4)",
+    is_essential: true,
+};
 
 const THROUGHPUT: Figure = Figure::Curves { title: "Throughput", kind: "throughput", y: "Mbit/s", each: "" };
 const WAITING: Figure = Figure::Curves { title: "Queue", kind: "queue", y: "packets", each: "" };
@@ -87,6 +109,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Vegas and RoVegas with a narrow way back",
             spec: "chan §14.2; Figs. 3.4, 3.5",
             varied: "asymmetry k: 2, 4, 8, 16, 32",
+            transport: VEGAS,
             plan: Plan { derive: claims::gain, ..plan(cells::asymmetric, 1, KS) },
         },
         Experiment {
@@ -94,6 +117,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A load on the way back from 50 s on",
             spec: "chan §14.2; Fig. 3.6",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::load_joins, 10, RATE),
         },
         Experiment {
@@ -101,6 +125,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A load on the way back",
             spec: "chan §14.2; Fig. 3.7",
             varied: "load: 0 to 1",
+            transport: VEGAS,
             plan: plan(cells::loads, 10, LOADS),
         },
         Experiment {
@@ -108,6 +133,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Loads on three hops back, one after another",
             spec: "chan §14.2; Fig. 3.9",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::hops_join, 10, RATE),
         },
         Experiment {
@@ -115,6 +141,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Loads on three hops back",
             spec: "chan §14.2; Fig. 3.10",
             varied: "load: 0 to 1",
+            transport: VEGAS,
             plan: plan(cells::hop_loads, 10, LOADS),
         },
         Experiment {
@@ -122,6 +149,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Eight flows join: persistent congestion",
             spec: "chan §14.2; Fig. 3.12",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::eight_join, 1, QUEUE),
         },
         Experiment {
@@ -129,6 +157,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five flows join: fairness",
             spec: "chan §14.2; Figs. 3.14 a–d",
             varied: "scheme, α and β, rounding",
+            transport: VEGAS,
             plan: plan(cells::five_join, 1, SHARES),
         },
         Experiment {
@@ -136,6 +165,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five flows over one to five hops",
             spec: "chan §14.2; Figs. 3.15 a–d",
             varied: "scheme, α and β, rounding",
+            transport: VEGAS,
             plan: plan(cells::chain, 10, SHARES),
         },
         Experiment {
@@ -143,6 +173,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One router of four reports queueing times",
             spec: "chan §14.2; Fig. 3.16",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::one_router, 10, RATE),
         },
         Experiment {
@@ -150,6 +181,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Enhanced Vegas, a load on the way back from 50 s on",
             spec: "chan §14.2; Fig. 4.2",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::enhanced_load_joins, 10, RATE),
         },
         Experiment {
@@ -157,6 +189,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Enhanced Vegas, a load on the way back",
             spec: "chan §14.2; Fig. 4.3",
             varied: "load: 0 to 1",
+            transport: VEGAS,
             plan: plan(cells::enhanced_loads, 10, LOADS),
         },
         Experiment {
@@ -164,6 +197,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Quick Vegas at 50 Mbit/s beside a constant load",
             spec: "chan §14.2; Figs. 5.2, 5.3",
             varied: "scheme",
+            transport: VEGAS,
             plan: plan(cells::fifty, 1, ALL),
         },
         Experiment {
@@ -171,6 +205,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Convergence by bandwidth-delay product",
             spec: "chan §14.2; Figs. 5.4–5.6",
             varied: "rate: 2.5 to 50 Mbit/s; scheme",
+            transport: VEGAS,
             plan: plan(cells::products, 1, PRODUCTS),
         },
         Experiment {
@@ -178,6 +213,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Sixty flows at 1 Gbit/s",
             spec: "chan §14.2; Tables 5.1–5.3, Fig. 5.7",
             varied: "scheme",
+            transport: BESIDE_NEWRENO,
             plan: plan(cells::sixty, 1, QUEUE),
         },
         Experiment {
@@ -185,6 +221,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "RedVegas beside a bursty load",
             spec: "chan §14.2; Fig. 6.4",
             varied: "load: 0 to 0.9; scheme",
+            transport: ALL_THREE,
             plan: plan(cells::bursty, 10, BURSTS),
         },
         Experiment {
@@ -192,6 +229,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "RedVegas on a lossy link",
             spec: "chan §14.2; Fig. 6.5",
             varied: "loss: 0 to 15 %; scheme",
+            transport: ALL_THREE,
             plan: plan(cells::lossy, 10, LOSSES),
         },
         Experiment {
@@ -199,6 +237,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "RedVegas on a lossy link with half a load",
             spec: "chan §14.2; Fig. 6.6",
             varied: "loss: 0 to 15 %; scheme",
+            transport: ALL_THREE,
             plan: plan(cells::lossy_half_loaded, 10, LOSSES),
         },
         Experiment {
@@ -206,6 +245,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "RedVegas at 5 % loss",
             spec: "chan §14.2; Fig. 6.7",
             varied: "load: 0 to 0.9; scheme",
+            transport: ALL_THREE,
             plan: plan(cells::bursty_and_lossy, 10, BURSTS),
         },
         Experiment {
@@ -213,6 +253,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Which losses RedVegas classifies correctly",
             spec: "chan §14.2; Table 6.1",
             varied: "loss and load",
+            transport: LOSSY_VEGAS,
             plan: plan(cells::causes, 10, CAUSES),
         },
     ],

@@ -16,6 +16,10 @@ const ACCESS_DELAY: f64 = 1.0;
 /// Mean length of a burst, ms (`§8.5`), of exponential and of Pareto sources.
 const BURST: f64 = 8.0;
 const LONG_BURST: f64 = 10.0;
+/// How Vegas and its kin repair losses.
+const VEGAS: &str = "tcp-vegas";
+/// Rate of T-RED's bottleneck, Mbit/s.
+const SLOWEST: f64 = 1.6;
 /// Rate of T-RED's wireless link, Mbit/s.
 const WIRELESS: f64 = 2.0;
 
@@ -65,9 +69,9 @@ impl Text {
     /// percent of data packets and of ACKs.
     pub(super) fn wireless(duration: f64, (data, acks): (f64, f64), scale: Scale) -> Text {
         let mut text = Text::with_access(duration, ACCESS, scale);
-        text = text.link("forth", 1.6, 20.0, Some(16));
+        text = text.link("forth", SLOWEST, 20.0, Some(16));
         text.text.push_str("ci_marking = true\n");
-        text = text.link("back", 1.6, 20.0, Some(16)).link("air", WIRELESS, 1.0, Some(16));
+        text = text.link("back", SLOWEST, 20.0, Some(16)).link("air", WIRELESS, 1.0, Some(16));
         let _ = writeln!(text.text, "loss_percent = {data}");
         text = text.link("air-back", WIRELESS, 1.0, Some(16));
         let _ = writeln!(text.text, "loss_percent = {acks}");
@@ -77,14 +81,18 @@ impl Text {
         text
     }
 
-    /// The flow of T-RED, which repairs losses as TCP does (`spec: chan §8.4`).
+    /// The flow of T-RED, which repairs losses as TCP does (`spec: chan §8.4`). It sends at most as
+    /// long after an ACK as the bottleneck takes for a packet: without that, the delays of access
+    /// links, which the text does not give, decide whether the flow or a load that is as fast as the link
+    /// finds room in a full queue.
     pub(super) fn mobile(mut self, controller: &str) -> Text {
-        let recovery = if controller.starts_with("reno") { "tcp-reno" } else { "tcp-vegas" };
+        let recovery = if controller.starts_with("reno") { "tcp-reno" } else { VEGAS };
         let _ = write!(
             self.text,
             "\n[[flow]]\nname = \"tcp\"\ncontroller = \"{controller}\"\nroute = [\"forth\", \"air\"]\n\
              return_route = [\"air-back\", \"back\", \"home\"]\naccess_mbps = {ACCESS}\naccess_delay_ms = {ACCESS_DELAY}\n\
-             pacing = false\nrecovery = \"{recovery}\"\n",
+             access_buffer_packets = 16\npacing = false\nsend_jitter_us = {}\nrecovery = \"{recovery}\"\n",
+            8.0 * WIRE / SLOWEST,
         );
         self
     }
@@ -134,8 +142,9 @@ impl Text {
         let _ = write!(
             self.text,
             "\n[[flow]]\nname = \"{name}\"\ncontroller = \"{controller}\"\nroute = [{forth}]\nreturn_route = [{back}]\n\
-             access_mbps = {}\naccess_delay_ms = {ACCESS_DELAY}\npacing = false\nstart_s = {}\n",
+             access_mbps = {}\naccess_delay_ms = {ACCESS_DELAY}\npacing = false\nrecovery = \"{}\"\nstart_s = {}\n",
             self.access,
+            if controller.starts_with("reno") { "tcp-newreno" } else { VEGAS },
             self.scale.time(start),
         );
         if let Some(stop) = stop {
@@ -145,6 +154,13 @@ impl Text {
             // 1000 bytes with the option.
             self.text.push_str("packet_bytes = 992\n");
         }
+        self
+    }
+
+    /// The flow listed last has room for `packets` before its link, and a random time of at most
+    /// `jitter` µs before it sends: what keeps flows that are alike from moving in step.
+    pub(super) fn apart(mut self, packets: u32, jitter: f64) -> Text {
+        let _ = write!(self.text, "access_buffer_packets = {packets}\nsend_jitter_us = {jitter}\n");
         self
     }
 

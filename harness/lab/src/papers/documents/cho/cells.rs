@@ -25,9 +25,10 @@ fn cell(settings: Settings, scenario: String, step_ms: f64, measure: Measure) ->
 }
 
 /// One of the high-speed schemes, or another of the catalogue, starting as the test bed's
-/// hosts do.
-fn hosted(controller: &str) -> String {
-    format!("{controller}:iw=2,timeout_window=1,growth=acks")
+/// hosts do. FAST's α is what the bottleneck sends in 4 ms (`spec: sharma §7`).
+fn hosted(bed: Bed, controller: &str) -> String {
+    let alpha = if controller == "fast" { format!(",alpha={:.2}", 4.0 * bed.packets_per_ms()) } else { String::new() };
+    format!("{controller}:iw=2,timeout_window=1,growth=acks{alpha}")
 }
 
 // Chapter II.
@@ -175,7 +176,7 @@ pub(super) fn worth_k(scale: Scale) -> Vec<Cell> {
 }
 
 /// The kinds of parallel flows of chapter V.
-fn parallel(kind: &str, count: u32) -> Rival {
+fn parallel(bed: Bed, kind: &str, count: u32) -> Rival {
     let (controller, group) = match kind {
         "SACK" => (STANDARD.to_owned(), false),
         "Fractional" => ("fractional:profile=paper".to_owned(), true),
@@ -185,7 +186,7 @@ fn parallel(kind: &str, count: u32) -> Rival {
         "TCP-P/1" => ("tcp-p:profile=paper,k=1".to_owned(), true),
         "A-TCP-P" => ("a-tcp-p:profile=paper".to_owned(), true),
         "A-TCP" => ("a-tcp:profile=paper".to_owned(), false),
-        other => (hosted(HIGH_SPEED.iter().find(|(name, _)| *name == other).map_or("reno", |(_, c)| c)), false),
+        other => (hosted(bed, HIGH_SPEED.iter().find(|(name, _)| *name == other).map_or("reno", |(_, c)| c)), false),
     };
     Rival { count, controller, group }
 }
@@ -194,14 +195,14 @@ pub(super) fn groups(scale: Scale) -> Vec<Cell> {
     let kinds = ["SACK", "Fractional", "Combined", "COCOON", "CM", "TCP-P/1", "A-TCP-P"];
     let with = |kind: &str, n: u32| {
         let settings = vec![("kind", kind.to_owned()), ("n", n.to_string())];
-        against(TB_100, &parallel(kind, n), &settings, scale)
+        against(TB_100, &parallel(TB_100, kind, n), &settings, scale)
     };
     kinds.into_iter().flat_map(|kind| (0..=10).flat_map(move |n| with(kind, n))).collect()
 }
 
 pub(super) fn five(scale: Scale) -> Vec<Cell> {
     let kinds = ["SACK", "HS", "STCP", "H-TCP", "BIC", "FAST", "A-TCP", "A-TCP-P"];
-    let with = |kind: &str| against(TB_100, &parallel(kind, 5), &vec![("kind", kind.to_owned())], scale);
+    let with = |kind: &str| against(TB_100, &parallel(TB_100, kind, 5), &vec![("kind", kind.to_owned())], scale);
     kinds.into_iter().flat_map(with).collect()
 }
 
@@ -229,13 +230,13 @@ const A_TCP: &str = "a-tcp:profile=paper";
 
 fn joined(bed: Bed, with_a_tcp: bool, scale: Scale) -> Vec<Cell> {
     let mut schemes = vec![("SACK", STANDARD.to_owned())];
-    schemes.extend(HIGH_SPEED.map(|(name, controller)| (name, hosted(controller))));
+    schemes.extend(HIGH_SPEED.map(|(name, controller)| (name, hosted(bed, controller))));
     if with_a_tcp {
         schemes.push(("A-TCP", A_TCP.to_owned()));
     }
     let of = |(name, controller): (&str, String)| {
-        // Repetitions that start alike would be alike.
-        let jittered = |flows: Flows| Flows { jitter: if with_a_tcp { scale.time(1.0) } else { 0.0 }, ..early(flows) };
+        // Hosts do not start on the microsecond, and flows that do move in step.
+        let jittered = |flows: Flows| Flows { jitter: scale.time(1.0), ..early(flows) };
         let flows = [jittered(Flows::new("a", &controller)), jittered(Flows::new("b", STANDARD).during(40.0, None))];
         let settings = vec![("scheme", name.to_owned())];
         schedule(bed, 140.0, &flows, Load::None, (40.0, 140.0), settings, scale)
@@ -280,7 +281,8 @@ pub(super) fn adaptive_gigabit(scale: Scale) -> Vec<Cell> {
 
 pub(super) fn four_gigabit(scale: Scale) -> Vec<Cell> {
     let group = Flows { group: true, ..Flows::new("a", "a-tcp-p:profile=paper").times(4) };
-    without_competition(&[("SACK", Flows::new("a", STANDARD).times(4)), ("A-TCP-P", group)], scale)
+    let schemes = [("SACK", Flows::new("a", STANDARD).times(4)), ("A-TCP-P", group)];
+    without_competition(&schemes, scale).into_iter().map(seen).collect()
 }
 
 /// What the detector knows (`spec: cho §6.1`).
@@ -335,8 +337,12 @@ pub(super) fn visitors(scale: Scale) -> Vec<Cell> {
         schedule(NS6, 1400.0, &flows, Load::None, (400.0, 1000.0), vec![("scheme", name.to_owned())], scale)
     };
     let africa = "tcp-africa:profile=paper".to_owned();
-    let schemes =
-        [("H-TCP", hosted("h-tcp")), ("BIC", hosted("bic")), ("TCP-Africa", africa), ("A-TCP", A_TCP.to_owned())];
+    let schemes = [
+        ("H-TCP", hosted(NS6, "h-tcp")),
+        ("BIC", hosted(NS6, "bic")),
+        ("TCP-Africa", africa),
+        ("A-TCP", A_TCP.to_owned()),
+    ];
     schemes.map(of).into()
 }
 
@@ -353,7 +359,7 @@ pub(super) fn beside_udp(scale: Scale) -> Vec<Cell> {
 
 /// MOD-1, with the flow of weight 1 to divide by.
 pub(super) fn model(scale: Scale) -> Vec<Cell> {
-    let bed = Bed { rate: 2000.0, queue: 1 << 32, loss: 0.1, access: 0.0, ..TB_100 };
+    let bed = Bed { rate: 2000.0, queue: 1 << 32, loss: 0.1, access: 0.0, recovery: "quic", ..TB_100 };
     let of = |how: &str, k: u32| {
         let flows = match how {
             "TCP/k" => Flows::new("a", &format!("tcp-k:profile=paper,k={k}")),

@@ -5,11 +5,33 @@ mod claims;
 mod measures;
 mod scenario;
 
-use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, nothing};
+use crate::papers::{Cell, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
 const fn plan(cells: fn(Scale) -> Vec<Cell>, repetitions: u64, figures: &'static [Figure]) -> Plan {
     Plan { cells, repetitions, seed: 1, derive: nothing, figures }
 }
+
+const RENO: Transport = Transport {
+    recovery: &["tcp-reno"],
+    why: "the document's flows are ns-2's Reno and build on it, with a timeout of at least a second: what slow start \
+          overshoots costs several halvings or a timeout, and so leaves a low threshold (spec: cho §14.1)",
+    is_essential: false,
+};
+const NEWRENO: Transport = Transport {
+    recovery: &["tcp-newreno"],
+    why: "the test bed's hosts ran Linux with timestamps and SACK off, and so NewReno (spec: cho §14.1)",
+    is_essential: false,
+};
+const SACK: Transport = Transport {
+    recovery: &["tcp-sack"],
+    why: "the document's hosts ran Linux with SACK and timestamps, in NS6 ns-2's SACK (spec: cho §14.1)",
+    is_essential: false,
+};
+const QUIC: Transport = Transport {
+    recovery: &["quic"],
+    why: "it is the specification's own: what a weight is worth where every loss is found and answered once (spec: cho §14.4)",
+    is_essential: false,
+};
 
 const WINDOW: Figure = Figure::Curves { title: "Congestion windows", kind: "cwnd", y: "packets", each: "scheme start" };
 const QUEUE: Figure = Figure::Curves { title: "Queue", kind: "queue", y: "packets", each: "scheme start" };
@@ -111,6 +133,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows: queue and windows",
             spec: "cho §14.4; Fig. 3",
             varied: "scheme",
+            transport: RENO,
             plan: plan(cells::two_transfers, 1, TRANSFERS),
         },
         Experiment {
@@ -118,6 +141,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows: goodput, loss, delay, fairness",
             spec: "cho §14.4; Table I",
             varied: "scheme",
+            transport: RENO,
             plan: plan(cells::two_transfers_jittered, 10, &[]),
         },
         Experiment {
@@ -125,6 +149,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Flows beside a source that goes on and off",
             spec: "cho §14.4; Fig. 4",
             varied: "number of flows: 2 to 10; scheme",
+            transport: RENO,
             plan: plan(cells::beside_on_off, 10, NUMBER),
         },
         Experiment {
@@ -132,6 +157,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same over the buffer",
             spec: "cho §14.4; Fig. 5",
             varied: "buffer: 30 to 90 packets; scheme",
+            transport: RENO,
             plan: plan(cells::buffers, 10, BUFFER),
         },
         Experiment {
@@ -139,6 +165,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same over the period of the source",
             spec: "cho §14.4; Fig. 6",
             varied: "period: 0.05 to 12.8 s; scheme",
+            transport: RENO,
             plan: plan(cells::periods, 10, PERIOD),
         },
         Experiment {
@@ -146,6 +173,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Flows beside web traffic",
             spec: "cho §14.4; Fig. 7",
             varied: "number of flows: 2 to 10; scheme",
+            transport: RENO,
             plan: plan(cells::beside_web, 10, NUMBER),
         },
         Experiment {
@@ -153,6 +181,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A group worth one flow against one flow, 100 Mbit/s",
             spec: "cho §14.4; Fig. 11a",
             varied: "flows of the group: 1 to 10",
+            transport: NEWRENO,
             plan: plan(cells::worth_one_100, 10, WORTH_ONE),
         },
         Experiment {
@@ -160,6 +189,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same at 10 Mbit/s",
             spec: "cho §14.4; Fig. 11b",
             varied: "flows of the group: 1 to 10",
+            transport: NEWRENO,
             plan: plan(cells::worth_one_10, 10, WORTH_ONE),
         },
         Experiment {
@@ -167,6 +197,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows worth one against one: windows",
             spec: "cho §14.4; Fig. 12",
             varied: "nothing",
+            transport: NEWRENO,
             plan: plan(cells::two_worth_one, 1, OVER_TIME),
         },
         Experiment {
@@ -174,6 +205,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Flows, or a group worth k, against one flow, 100 Mbit/s",
             spec: "cho §14.4; Fig. 13",
             varied: "N or k: 0 to 10",
+            transport: NEWRENO,
             plan: plan(cells::weights_100, 10, WEIGHT),
         },
         Experiment {
@@ -181,6 +213,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The same at 10 Mbit/s",
             spec: "cho §14.4; Fig. 14",
             varied: "N or k: 0 to 10",
+            transport: NEWRENO,
             plan: plan(cells::weights_10, 10, WEIGHT),
         },
         Experiment {
@@ -188,6 +221,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "What a weight is worth",
             spec: "cho §14.4; Fig. 17",
             varied: "k: 1 to 10",
+            transport: NEWRENO,
             plan: Plan { derive: claims::worth, ..plan(cells::weights_only, 10, WEIGHT) },
         },
         Experiment {
@@ -195,6 +229,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Flows against one flow on a lossy path",
             spec: "cho §14.4; Figs. 18, 19",
             varied: "N: 1 to 10",
+            transport: NEWRENO,
             plan: plan(cells::lossy, 10, WORTH_ONE),
         },
         Experiment {
@@ -202,6 +237,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A flow that one of TCP joins",
             spec: "cho §14.4; Figs. 21–23",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::joined_100, 1, OVER_TIME),
         },
         Experiment {
@@ -209,6 +245,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "k flows, or one worth k, against one flow",
             spec: "cho §14.4; Fig. 25",
             varied: "k: 0 to 10",
+            transport: SACK,
             plan: plan(cells::worth_k, 10, WEIGHT),
         },
         Experiment {
@@ -216,6 +253,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One flow, one worth four, on a gigabit",
             spec: "cho §14.4; Fig. 26",
             varied: "scheme; start",
+            transport: SACK,
             plan: plan(cells::gigabit, 1, OVER_TIME),
         },
         Experiment {
@@ -223,6 +261,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "The detector of competition, watching",
             spec: "cho §14.4; Fig. 27",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::watched, 1, DETECTED),
         },
         Experiment {
@@ -230,6 +269,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP alone on a gigabit",
             spec: "cho §14.4; Figs. 28, 29",
             varied: "start",
+            transport: SACK,
             plan: plan(cells::adaptive_gigabit, 1, DETECTED),
         },
         Experiment {
@@ -237,6 +277,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP that one flow of TCP joins and leaves",
             spec: "cho §14.4; Figs. 31, 32",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::visited_100, 1, DETECTED),
         },
         Experiment {
@@ -244,6 +285,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "What is left for TCP, 100 Mbit/s",
             spec: "cho §14.4; Fig. 33",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::left_100, 10, LEFT),
         },
         Experiment {
@@ -251,6 +293,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP that TCP joins and leaves, 10 Mbit/s",
             spec: "cho §14.4; Fig. 34",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::visited_10, 1, DETECTED),
         },
         Experiment {
@@ -258,6 +301,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "What is left for TCP, 10 Mbit/s",
             spec: "cho §14.4; Fig. 35",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::left_10, 10, LEFT),
         },
         Experiment {
@@ -265,6 +309,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two A-TCP flows",
             spec: "cho §14.4; Fig. 37",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::two_adaptive, 1, OVER_TIME),
         },
         Experiment {
@@ -272,6 +317,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "TCP-Africa and A-TCP beside TCP",
             spec: "cho §14.4; Fig. 38",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::together, 1, OVER_TIME),
         },
         Experiment {
@@ -279,6 +325,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "TCP that another scheme joins and leaves",
             spec: "cho §14.4; Figs. 39, 40",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::visitors, 1, OVER_TIME),
         },
         Experiment {
@@ -286,6 +333,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP beside a flow that is held back elsewhere",
             spec: "cho §14.4; Fig. 41",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::held_back, 1, OVER_TIME),
         },
         Experiment {
@@ -293,6 +341,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A-TCP beside a constant load",
             spec: "cho §14.4; Fig. 42",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::beside_udp, 1, OVER_TIME),
         },
         Experiment {
@@ -300,6 +349,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Four flows on a gigabit",
             spec: "cho §14.4; Fig. 44",
             varied: "scheme; start",
+            transport: SACK,
             plan: plan(cells::four_gigabit, 1, OVER_TIME),
         },
         Experiment {
@@ -307,6 +357,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Four A-TCP-P flows that TCP joins and leaves",
             spec: "cho §14.4; Figs. 45, 46",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::visited_group, 1, DETECTED),
         },
         Experiment {
@@ -314,6 +365,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "n flows of a group against one flow",
             spec: "cho §14.4; Figs. 47–49",
             varied: "n: 0 to 10; scheme",
+            transport: SACK,
             plan: plan(cells::groups, 10, GROUPS),
         },
         Experiment {
@@ -321,6 +373,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Five flows against one",
             spec: "cho §14.4; Fig. 50",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::five, 10, FIVE),
         },
         Experiment {
@@ -328,6 +381,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Weight on a path that loses at random",
             spec: "cho §14.4; eqs. 3.16, 3.17",
             varied: "k: 1, 2, 4, 8; how",
+            transport: QUIC,
             plan: Plan { derive: claims::model_ratios, ..plan(cells::model, 4, &[]) },
         },
     ],

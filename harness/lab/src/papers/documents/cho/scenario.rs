@@ -6,6 +6,8 @@ use crate::papers::Scale;
 
 /// Name of the bottleneck link.
 pub(super) const BOTTLENECK: &str = "bottleneck";
+/// Shortest retransmission timeout of Linux, ms.
+const LINUX_RTO: u32 = 200;
 /// ACKs of TCP on the wire, bytes.
 const ACK: f64 = 40.0;
 
@@ -32,6 +34,10 @@ pub(super) struct Bed {
     pub headers: u32,
     /// Whether the receiver delays ACKs.
     pub delayed: bool,
+    /// How flows repair losses, as scenario files call it.
+    pub recovery: &'static str,
+    /// Shortest retransmission timeout of TCP, ms.
+    pub min_rto: u32,
 }
 
 /// N2 with drop-tail (chapter II).
@@ -46,6 +52,8 @@ pub(super) const N2: Bed = Bed {
     payload: 1000,
     headers: 40,
     delayed: false,
+    recovery: "tcp-reno",
+    min_rto: 1000,
 };
 
 /// TB-100 of chapter III: 1538 bytes on the wire, 1460 of them data.
@@ -58,10 +66,12 @@ pub(super) const TB_100_III: Bed = Bed {
     payload: 1460,
     headers: 78,
     delayed: true,
+    recovery: "tcp-newreno",
+    min_rto: LINUX_RTO,
     ..N2
 };
-/// TB-100 of chapters IV and V: timestamps take 12 bytes.
-pub(super) const TB_100: Bed = Bed { payload: 1448, headers: 90, ..TB_100_III };
+/// TB-100 of chapters IV and V: SACK, and timestamps, which take 12 bytes.
+pub(super) const TB_100: Bed = Bed { payload: 1448, headers: 90, recovery: "tcp-sack", ..TB_100_III };
 /// TB-10 of chapter III.
 pub(super) const TB_10_III: Bed = Bed { rate: 10.0, ..TB_100_III };
 /// TB-10 of chapter IV.
@@ -77,6 +87,7 @@ pub(super) const NS6: Bed = Bed {
     access_delay: 1.0,
     payload: 1000,
     headers: 40,
+    min_rto: 1000,
     ..TB_100
 };
 
@@ -142,6 +153,11 @@ pub(super) enum Load {
 }
 
 impl Bed {
+    /// Packets the bottleneck sends in a millisecond.
+    pub(super) fn packets_per_ms(&self) -> f64 {
+        1000.0 * self.rate / (8.0 * self.wire())
+    }
+
     /// Size of a packet on the wire, bytes.
     fn wire(&self) -> f64 {
         f64::from(self.payload + self.headers)
@@ -202,9 +218,17 @@ impl Bed {
                      return_route = [\"back\"]\n",
                     self.access_delay,
                 );
+                self.repairs(&mut text);
             }
         }
         text
+    }
+
+    fn repairs(&self, text: &mut String) {
+        let _ = writeln!(text, "recovery = \"{}\"", self.recovery);
+        if self.recovery != "quic" {
+            let _ = writeln!(text, "min_rto_ms = {}", self.min_rto);
+        }
     }
 
     fn flow(&self, text: &mut String, flows: &Flows, scale: Scale) {
@@ -235,6 +259,7 @@ impl Bed {
         if flows.ecn {
             text.push_str("ecn = true\n");
         }
+        self.repairs(text);
         if self.delayed {
             text.push_str("ack = \"delayed\"\nmax_ack_delay_ms = 40\n");
         }

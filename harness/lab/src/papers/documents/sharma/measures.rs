@@ -1,5 +1,6 @@
 //! What is read off the runs (`spec: sharma §13.4`).
 
+use super::scenario::WIRE;
 use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
 
 /// About how many points a stored curve has.
@@ -17,7 +18,7 @@ pub(super) fn single(bdp: f64, rtt: f64) -> Measure {
         let half = end / 2.0;
         let window = &series.flows[0].cwnd;
         // A loss that is forced is no overflow; without one, the first peak counts.
-        let first = series.overflows(2.0 * rtt).first().map_or(0, |at| series.at(*at));
+        let first = series.overflows(rtt, WIRE).first().map_or(0, |at| series.at(*at));
         let mut quantities = vec![
             Quantity::new("M1", "Mbit/s", highest_throughput(series, 0)),
             Quantity::new("M2", "s", series.time[first + peak(&window[first..])]),
@@ -26,7 +27,7 @@ pub(super) fn single(bdp: f64, rtt: f64) -> Measure {
         quantities.extend(reached.map(|i| Quantity::new("M3-window", "s", series.time[i])));
         let used = series.utilisation_series(0.1).into_iter().find(|(_, used)| *used >= MOST);
         quantities.extend(used.map(|(time, _)| Quantity::new("M3-utilisation", "s", time)));
-        quantities.extend(recovery(series, half, 2.0 * rtt).map(|mean| Quantity::new("M4", "s", mean)));
+        quantities.extend(recovery(series, half, rtt).map(|mean| Quantity::new("M4", "s", mean)));
         quantities.push(Quantity::new("M6", "", series.utilisation(half, end)));
         quantities.push(Quantity::new("queue", "packets", series.mean_queue(half, end)));
         quantities.push(Quantity::new("lost", "packets", series.outcome.flows[0].packets_lost as f64));
@@ -75,10 +76,9 @@ fn peak(window: &[f64]) -> usize {
 }
 
 /// M4, s: the mean time from an overflow to the next in the steady state, from `from` s on.
-/// Drops less than `apart` s after one another are of one overflow. `None` unless there are two
-/// overflows.
-fn recovery(series: &TimeSeries, from: f64, apart: f64) -> Option<f64> {
-    let overflows: Vec<f64> = series.overflows(apart).into_iter().filter(|at| *at >= from).collect();
+/// `None` unless there are two overflows.
+fn recovery(series: &TimeSeries, from: f64, rtt: f64) -> Option<f64> {
+    let overflows: Vec<f64> = series.overflows(rtt, WIRE).into_iter().filter(|at| *at >= from).collect();
     let (first, last) = (overflows.first()?, overflows.last()?);
     (overflows.len() > 1).then(|| (last - first) / (overflows.len() - 1) as f64)
 }

@@ -5,9 +5,16 @@ mod claims;
 mod measures;
 mod scenario;
 
-use crate::papers::{Cell, CellResult, Derived, Document, Experiment, Figure, Plan, Scale, nothing};
+use crate::papers::{Cell, CellResult, Derived, Document, Experiment, Figure, Plan, Scale, Transport, nothing};
 
 const SEED: u64 = 9999;
+
+const SACK: Transport = Transport {
+    recovery: &["tcp-sack"],
+    why: "the document's flows are ns-2's Sack1 with timestamps and a timeout of at least a second (spec: sharma §1.3, \
+          §13.2, A-31)",
+    is_essential: false,
+};
 
 const fn plan(cells: fn(Scale) -> Vec<Cell>, figures: &'static [Figure]) -> Plan {
     Plan { cells, repetitions: 1, seed: SEED, derive: nothing, figures }
@@ -44,6 +51,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Standard TCP at 5 Mbit/s",
             spec: "sharma §13.3; Fig. 2, App. A",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::slow, &[WINDOW, QUEUE]),
         },
         Experiment {
@@ -51,6 +59,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Standard TCP at 622 Mbit/s",
             spec: "sharma §13.3; Fig. 3, App. B",
             varied: "nothing",
+            transport: SACK,
             plan: plan(cells::fast, &[WINDOW, QUEUE]),
         },
         Experiment {
@@ -58,6 +67,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One flow of each scheme",
             spec: "sharma §13.3; §4.x.3.1, App. C",
             varied: "scheme; CUBIC with both readings of its limit",
+            transport: SACK,
             plan: plan(cells::each, &[WINDOW, QUEUE, RATE]),
         },
         Experiment {
@@ -65,6 +75,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "FAST with other α",
             spec: "sharma §13.3; Figs. 44–47",
             varied: "α: 212, 312, 500, 3000 packets",
+            transport: SACK,
             plan: plan(cells::alpha, &[WINDOW, QUEUE]),
         },
         Experiment {
@@ -72,6 +83,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "One flow of each scheme, losses found as ns-2 did",
             spec: "sharma §12 A-17, §13.3",
             varied: "scheme",
+            transport: SACK,
             plan: plan(cells::duplicates, &[WINDOW, QUEUE]),
         },
         Experiment {
@@ -79,6 +91,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "A packet is lost early",
             spec: "sharma §13.3; §4.x.3.2, App. D",
             varied: "scheme; whether the 20000th packet is lost",
+            transport: SACK,
             plan: with(plan(cells::early_drop, &[WINDOW]), claims::early_drop),
         },
         Experiment {
@@ -86,6 +99,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Queue lengths",
             spec: "sharma §13.3; §4.x.3.3, App. E",
             varied: "queue: 40 to 7776 packets; scheme",
+            transport: SACK,
             plan: with(
                 plan(
                     cells::queues,
@@ -106,6 +120,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Round-trip times",
             spec: "sharma §13.3; §4.x.3.4, App. F",
             varied: "bottleneck delay: 10 to 110 ms; scheme",
+            transport: SACK,
             plan: with(
                 plan(
                     cells::delays,
@@ -136,6 +151,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows of one scheme with different round-trip times",
             spec: "sharma §13.3; §4.x.3.5, App. G",
             varied: "access delay of the second flow: 1 to 77 ms; scheme",
+            transport: SACK,
             plan: plan(cells::unequal, UNEQUAL),
         },
         Experiment {
@@ -143,6 +159,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two Scalable flows, the one with the shorter round-trip time first",
             spec: "sharma §13.3; Figs. 23–24, Table 2",
             varied: "access delay of the first flow: 1 to 77 ms",
+            transport: SACK,
             plan: plan(cells::unequal_reversed, UNEQUAL),
         },
         Experiment {
@@ -150,6 +167,7 @@ pub(super) const DOCUMENT: Document = Document {
             title: "Two flows of two schemes",
             spec: "sharma §13.3; Ch. 5, App. H",
             varied: "all 36 ordered pairs of schemes",
+            transport: SACK,
             plan: with(
                 plan(
                     cells::pairs,

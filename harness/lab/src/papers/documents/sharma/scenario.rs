@@ -11,7 +11,7 @@ pub(super) const ACCESS: f64 = 1.0;
 /// Rate of an access link, Mbit/s.
 const ACCESS_RATE: f64 = 1000.0;
 /// Size of a data packet and of an ACK on the wire, bytes (A-1).
-const WIRE: f64 = 1050.0;
+pub(super) const WIRE: f64 = 1050.0;
 const ACK: f64 = 40.0;
 /// The name of the bottleneck in a dumbbell.
 pub(super) const BOTTLENECK: &str = "bottleneck";
@@ -97,11 +97,14 @@ impl Dumbbell {
             let _ = write!(
                 text,
                 "\n[[flow]]\nname = \"{}\"\ncontroller = \"{}\"\nstart_s = {}\naccess_mbps = {ACCESS_RATE}\n\
-                 access_delay_ms = {}\npacing = false\nack_burst_packets = 2\nsend_jitter_us = 8\n",
+                 access_delay_ms = {}\npacing = false\nrecovery = \"tcp-sack\"\nack_burst_packets = {}\n\
+                 send_jitter_us = 8\n",
                 flow.name,
                 flow.controller,
                 scale.time(flow.start) + self.rtt(flow) / 1000.0,
                 flow.access,
+                // A-26: FAST's module lets three go.
+                if flow.controller.starts_with("fast") { 3 } else { 2 },
             );
             if let Some(frac) = self.dupthresh_frac {
                 let _ = writeln!(text, "dupthresh_frac = {frac}");

@@ -1,0 +1,186 @@
+//! The sending end of a flow that repairs losses as TCP with selective acknowledgements does
+//! (`RFC 6675`, `RFC 2018`; `spec: chan §2.3`; `spec: sharma §1.3`).
+//!
+//! The bytes in flight are `pipe`: what was neither acknowledged, selectively or not, nor taken for
+//! lost, and what was sent again. An ACK tells of all that has arrived, however many blocks that
+//! would take: with an ACK for every packet that is out of order, three blocks tell as much unless
+//! ACKs are lost. Left out are what RFC 6675 does when there is nothing new to send (NextSeg's
+//! rules 3 and 4).
+
+use windlass_controllers::event::{LossTrigger, OneWay, Place, Queueing};
+use windlass_controllers::{ConfiguredController, EventKind, Span, Time};
+
+use super::tcp::show_loss;
+use super::{AckOutcome, Context, Sender, difference};
+use crate::sim::receiver::{Received, Receiver};
+use crate::sim::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, State};
+use crate::sim::tcp::Tcp;
+use crate::sim::train::{PROBE, of_handle};
+use windlass_network::{Codepoint, Packet};
+
+impl<E: ConfiguredController> Sender<E> {
+    /// An ACK arrives that tells of the receiver's log up to `upto`.
+    #[inline]
+    pub(super) fn acknowledged_sack(
+        &mut self,
+        mut tcp: Box<Tcp>,
+        now: u64,
+        upto: u64,
+        ack: &Packet,
+        receiver: &mut Receiver,
+        context: &mut Context<'_>,
+    ) -> Box<Tcp> {
+        let Some(&last) = receiver.log.get(upto) else { return tcp };
+        let mut marks = 0;
+        let mut ci = false;
+        let mut newest: Option<(u64, Received)> = None;
+        let mut newest_in_flight = 0;
+        let mut bytes = 0;
+        let mut echoed = None;
+        let recovery_start = self.active.recovery_start();
+        let mut batch = self.batch;
+        for position in receiver.log.first()..=upto {
+            let Some(&seen) = receiver.log.get(position) else { continue };
+            if seen.id & PROBE != 0 {
+                let (train, index) = of_handle(seen.id);
+                self.probed(now, Place::new(train, index), seen.at.saturating_sub(seen.took), &seen, context);
+                continue;
+            }
+            if context.observer.is_some() {
+                self.note(&seen);
+            }
+            marks += u32::from(seen.ecn == Codepoint::Ce);
+            ci |= seen.ci;
+            if let Some(carried) = self.trains.carried(seen.id) {
+                self.probed(now, carried.place, carried.sent_at, &seen, context);
+            }
+            // The timestamp echoed is of the first packet the ACK answers (`RFC 7323 §4.3`).
+            if echoed.is_none() && position + u64::from(last.answered) > upto {
+                echoed = self.recovery.sent.get(seen.id).map(|packet| packet.sent_at);
+            }
+            let (chunk, late) = match self.recovery.acked(seen.id) {
+                Acknowledged::New(packet) => {
+                    self.data.acked(packet, false);
+                    bytes += u64::from(packet.bytes);
+                    batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
+                    if newest.is_none_or(|(number, _)| seen.id > number) {
+                        newest = Some((seen.id, seen));
+                        newest_in_flight = packet.in_flight_or_lost_at;
+                    }
+                    (packet.chunk, false)
+                }
+                Acknowledged::Late(packet) => {
+                    self.data.acked(packet, true);
+                    (packet.chunk, true)
+                }
+                Acknowledged::Known => continue,
+            };
+            tcp.board.received(chunk);
+            if late && let Some(number) = tcp.board.latest(chunk) {
+                // Its retransmission is no longer part of the pipe.
+                let _ = self.recovery.acked(number);
+            }
+        }
+        receiver.log.forget_before(upto + 1);
+        if context.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, context);
+        }
+        let before = tcp.edge();
+        while tcp.board.advance().is_some() {}
+        let mut rtt = None;
+        if tcp.edge() > before {
+            tcp.since = now;
+            self.recovery.forget_chunks_before(tcp.edge());
+            if tcp.recovery_point.is_some_and(|point| tcp.edge() >= point) {
+                tcp.recovery_point = None;
+            }
+            if let Some(sent_at) = echoed {
+                let latest = now - sent_at;
+                tcp.sample(latest);
+                context.meter.rtt.add(latest);
+                rtt = Some(self.rtt.sample(now, latest, 0));
+            }
+        }
+        let lost = self.judge_sack(&mut tcp, now, context);
+        let in_recovery = tcp.recovery_point.is_some();
+        let newest_sent_at = batch.newest_sent_at().unwrap_or_default();
+        if marks > 0 || lost.is_some() {
+            // In recovery a mark is of the window that was reduced already (`RFC 3168 §6.1.2`).
+            let held = |at: Time| if in_recovery { recovery_start.map_or(at, |start| at.min(start)) } else { at };
+            let newest = newest.map(|(number, _)| (number, held(newest_sent_at)));
+            let news = AckOutcome { marks, newest, bytes, lost, late: 0 };
+            self.congestion(now, rtt.take(), &news, context);
+        }
+        if let Some((number, seen)) = newest {
+            let in_flight = self.recovery.in_flight;
+            batch.app_limited(self.app_limited);
+            let departure = self.departures.as_mut().and_then(|departures| {
+                departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
+            });
+            let mut acked = *batch.finish(in_flight, rtt).acked();
+            self.batch = batch;
+            acked.newest_pn = Some(number);
+            acked.newest_in_flight = Some(newest_in_flight);
+            if let Some(departure) = departure {
+                departure.apply_to(&mut acked);
+            }
+            if in_recovery {
+                self.hold(&mut acked);
+            } else if self.active.recovery_start() != recovery_start {
+                acked.fresh_bytes = 0;
+            }
+            let ack_sent_at = ack.sent_at.0;
+            let offset = self.clock_offset;
+            acked.one_way = Some(OneWay::new(
+                difference(seen.at, newest_sent_at.0).saturating_add(offset),
+                difference(now, ack_sent_at).saturating_sub(offset),
+            ));
+            acked.queueing = Some(Queueing::new(Span(seen.took), ack.waited));
+            acked.congestion_indication = self.ci_path.then_some(ci);
+            self.emit(now, EventKind::PacketsAcked(acked), context);
+            self.trains.forget_before(self.recovery.sent.first());
+        }
+        tcp
+    }
+
+    /// Takes for lost what the scoreboard says (`RFC 6675 §5`), to be sent again in order. The
+    /// packets that begin a recovery are returned: one response answers all of a window.
+    #[inline]
+    fn judge_sack(&mut self, tcp: &mut Tcp, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
+        let threshold = match self.bytes_per_duplicate {
+            Some(bytes) => (self.active.cwnd / bytes).max(PACKET_THRESHOLD),
+            None => PACKET_THRESHOLD,
+        };
+        while let Some(number) = tcp.board.next_lost(threshold) {
+            let Some(packet) = self.recovery.sent.get(number).filter(|packet| packet.state == State::InFlight).copied()
+            else {
+                continue;
+            };
+            self.recovery.lose(number, now);
+            self.data.lost(&packet, LossTrigger::PacketThreshold);
+            show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
+            if tcp.is_answered(packet.chunk) {
+                context.meter.packets_lost += 1;
+                if let Some(departures) = &mut self.departures {
+                    departures.lost(u64::from(packet.bytes));
+                }
+                continue;
+            }
+            let (bytes, packets) = tcp.unanswered.map_or((0, 0), |batch| (batch.bytes, batch.packets));
+            tcp.unanswered = Some(LostBatch {
+                bytes: bytes + u64::from(packet.bytes),
+                packets: packets + 1,
+                newest: number,
+                newest_sent_at: packet.sent_at,
+                trigger: LossTrigger::PacketThreshold,
+                transmissions: packet.transmissions,
+                persistent: false,
+            });
+        }
+        if tcp.recovery_point.is_some() || tcp.is_answered(tcp.edge()) || !tcp.board.is_edge_lost() {
+            return None;
+        }
+        tcp.enter_recovery(now, self.data.fresh());
+        tcp.unanswered.take()
+    }
+}
