@@ -124,7 +124,7 @@ pub(super) const DOCUMENT: Document = Document {
          a group of flows worth k is fair if Node1 gets what it would get beside k standard flows. The test bed's flows left slow \
          start early for reasons unknown; the runs called early loss lose packet 64 of each flow for that, the \
          others do not. Rates count application data.",
-        "Losses are found and repaired as QUIC does it, not as the TCP of the test bed did. Windows grow by \
+        "Losses are found and repaired as the hosts of each chapter did: by Reno, NewReno and SACK. Windows grow by \
          acknowledgements, of which receivers of the test bed send one for two packets.",
     ],
     experiments: &[
