@@ -205,9 +205,9 @@ impl Recovery {
         }
     }
 
-    /// Whether it is held against causes what losses are taken for.
+    /// Whether what its losses are taken for is held against what they were.
     #[must_use]
-    pub fn tells_causes_apart(self) -> bool {
+    pub fn classifies_losses(self) -> bool {
         matches!(self, Recovery::Reno { .. } | Recovery::NewReno { .. } | Recovery::Vegas { .. })
     }
 

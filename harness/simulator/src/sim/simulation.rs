@@ -80,7 +80,7 @@ impl<E: ConfiguredController> Simulation<E> {
     /// Its topology is inconsistent.
     pub fn with(scenario: &Scenario, mut engine: impl FnMut(&FlowSpec) -> E) -> Result<Self, TopologyError> {
         let mut network = Network::new(&scenario.topology, scenario.seed)?;
-        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.tells_causes_apart()));
+        network.report_losses(scenario.flows.iter().any(|flow| flow.recovery.classifies_losses()));
         let topology = &scenario.topology;
         let FlowSet { flows, start_schedule } = scenario.flow_set();
         let flows: Vec<FlowRun<E>> = (0u32..)

@@ -222,7 +222,7 @@ pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
             let start = 100.0 * f64::from(i / 20);
             // A packet takes 8 µs on the bottleneck.
             let text = text.flow(&format!("S{}", i + 1), controller, ALONG, (start, Some(start + 300.0)));
-            text.apart(BUFFER, 8.0).jitter(0.01)
+            text.spread(BUFFER, 8.0).jitter(0.01)
         });
         let between = |(from, to): (f64, f64)| stretch(scale, &format!("{from}–{to} s"), from, to);
         let used = [

@@ -159,7 +159,7 @@ impl Text {
 
     /// The flow listed last has room for `packets` before its link, and a random time of at most
     /// `jitter` µs before it sends: what keeps flows that are alike from moving in step.
-    pub(super) fn apart(mut self, packets: u32, jitter: f64) -> Text {
+    pub(super) fn spread(mut self, packets: u32, jitter: f64) -> Text {
         let _ = write!(self.text, "access_buffer_packets = {packets}\nsend_jitter_us = {jitter}\n");
         self
     }
