@@ -14,7 +14,7 @@ use windlass_qlog::Profile;
 use crate::lint::names;
 use crate::model::{Batch, SchemaVersion};
 use crate::read::block::{Block, Piece};
-use crate::read::{Options, ReadError, read, sequence};
+use crate::read::{Options, ReadError, UnitSource, read, sequence};
 
 mod acks;
 mod data;
@@ -50,6 +50,8 @@ pub struct Target {
     pub framing: OutputFraming,
     /// Only this trace, counted from 0 over all sources.
     pub only: Option<usize>,
+    /// Whose word is taken for the units of the sources.
+    pub units: UnitSource,
 }
 
 /// A file that can be read from its start more than once.
@@ -131,13 +133,13 @@ impl Omitted {
 /// # Errors
 /// If one cannot be read.
 pub fn count(sources: &[&dyn Source]) -> Result<usize, ConvertError> {
-    Ok(surveys(sources)?.iter().map(|survey| survey.traces.len()).sum())
+    Ok(surveys(sources, UnitSource::default())?.iter().map(|survey| survey.traces.len()).sum())
 }
 
-fn surveys(sources: &[&dyn Source]) -> Result<Vec<Survey>, ConvertError> {
+fn surveys(sources: &[&dyn Source], units: UnitSource) -> Result<Vec<Survey>, ConvertError> {
     let one = |(source_index, source): (usize, &&dyn Source)| {
         let opened = source.open().map_err(ReadError::Io);
-        opened.and_then(survey).map_err(|error| ConvertError::Read { source_index, error })
+        opened.and_then(|input| survey(input, units)).map_err(|error| ConvertError::Read { source_index, error })
     };
     sources.iter().enumerate().map(one).collect()
 }
@@ -148,7 +150,7 @@ fn surveys(sources: &[&dyn Source]) -> Result<Vec<Survey>, ConvertError> {
 /// If a source cannot be read, the output cannot be written, or the framing cannot hold all
 /// traces.
 pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> Result<Converted, ConvertError> {
-    let surveys = surveys(sources)?;
+    let surveys = surveys(sources, target.units)?;
     let traces: usize = surveys.iter().map(|survey| survey.traces.len()).sum();
     match target.only {
         Some(asked) if asked >= traces => return Err(ConvertError::NoTrace { asked, traces }),
@@ -161,7 +163,7 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
         _ => Node::empty(),
     };
     let top = header::top(source_top, target.profile, target.framing, &mut omitted);
-    let mut sink = Sink::new(out, target.framing, target.profile == Profile::Qvis);
+    let mut sink = Sink::new(out, target.framing);
     sink.begin_file(&top);
     let mut done = Converted::default();
     let mut first = 0;
@@ -232,7 +234,7 @@ impl<'a> File<'a, '_> {
         let mut failed = None;
         let through_model = self.survey.traces.iter().any(Surveyed::is_modelled);
         let result = if through_model {
-            let options = Options { frames: true, state_variables: false, jobs: 1 };
+            let options = Options { frames: true, state_variables: false, jobs: 1, units: self.target.units };
             read(input, &options, &mut |trace, batch| {
                 self.batch(trace.index as usize, &batch).map_err(|error| stop(error, &mut failed))
             })
@@ -363,6 +365,9 @@ impl<'a> File<'a, '_> {
             self.done.bad_records += 1;
             return Ok(());
         };
+        if named.name == "windlass:lost" {
+            data::losses(&mut data);
+        }
         if ietf_space == "quic" {
             data::to_ietf(ietf_kind, &mut data, current.surveyed.trace.schema_version, &current.surveyed.encoding);
             if self.target.profile == Profile::Qvis {

@@ -3,16 +3,20 @@
 //! A [`Meter`] is fed the events of one connection in order and gives a [`Measures`]. Its
 //! memory is bounded, whatever the length of the trace and what it tells. `docs/metrics.md` defines each measure.
 
+mod credit;
 mod delivered;
 mod fairness;
+mod limited;
 mod measures;
 mod meter;
 mod rates;
+mod space;
 mod statistics;
 
 pub use fairness::{Shares, shares};
-pub use measures::{Level, Measures};
-pub use meter::{Meter, Progress};
+pub use limited::{LimitedBy, LimitedTimes};
+pub use measures::{Level, LossSource, Measures};
+pub use meter::{FlowControlProgress, Meter, Progress};
 pub use rates::Rates;
 pub use statistics::Quantiles;
 

@@ -10,9 +10,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use crate::json::Malformed;
 
+mod flow_control;
 mod trace;
 
-pub use trace::{Framing, Recorded, SchemaVersion, Trace, Vantage};
+pub use flow_control::{FlowControl, FlowControlKind, FrameTypes, TransportParameters};
+pub use trace::{Framing, Recorded, SchemaVersion, Trace, Units, Vantage};
 
 /// Bad records of a batch that are kept; the others are counted.
 const KEPT: usize = 20;
@@ -22,6 +24,10 @@ const KEPT: usize = 20;
 pub struct Batch {
     /// The trace of the file they belong to, from 0.
     pub trace: u32,
+    /// Where the trace was taken, as far as its header says so before these events.
+    pub vantage: Vantage,
+    /// Which generation of names the trace uses.
+    pub schema_version: SchemaVersion,
     /// The events of the batch, in the order of the trace.
     pub events: Vec<Event>,
     /// Packets sent, received, lost, dropped.
@@ -30,6 +36,10 @@ pub struct Batch {
     pub ranges: Vec<(u64, u64)>,
     /// Data frames of the packets.
     pub streams: Vec<Stream>,
+    /// Flow control limits that packets and events tell.
+    pub flow_control: Vec<FlowControl>,
+    /// Transport parameters, at the index their events hold.
+    pub parameters: Vec<TransportParameters>,
     /// Recovery metrics, at the index their events hold.
     pub metrics: Vec<Metrics>,
     /// Changes of the congestion state, from the second on with the trigger.
@@ -86,6 +96,12 @@ pub enum EventKind {
     MtuUpdated(u32),
     /// Bytes were delivered to the application.
     DataDelivered(u32),
+    /// Transport parameters were sent or received: [`Batch::parameters`].
+    TransportParameters(u32),
+    /// A flow control limit that this end told, without the packet it was in: [`Batch::flow_control`].
+    FlowControlSent(u32),
+    /// A flow control limit that the other end told, without its packet: [`Batch::flow_control`].
+    FlowControlReceived(u32),
     /// An event of another type, with its name.
     Other(Name),
 }
@@ -122,11 +138,12 @@ impl PacketType {
         }
     }
 
-    /// The packet number space: 0-RTT and 1-RTT packets share one (`RFC 9000 §12.3`).
+    /// The packet number space: 0-RTT and 1-RTT packets share one (`RFC 9000 §12.3`). Packets
+    /// whose type is not told count as 1-RTT, which nearly all are.
     #[must_use]
     pub const fn space(self) -> PacketType {
         match self {
-            PacketType::ZeroRtt => PacketType::OneRtt,
+            PacketType::ZeroRtt | PacketType::Unknown => PacketType::OneRtt,
             other => other,
         }
     }
@@ -153,6 +170,10 @@ pub struct Packet {
     pub ce: Option<u64>,
     /// Its data frames, a part of [`Batch::streams`]: first and number.
     pub streams: (u32, u32),
+    /// Its flow control frames, a part of [`Batch::flow_control`]: first and number.
+    pub flow_control: (u32, u32),
+    /// The types of its frames; none if the event tells no frames.
+    pub frames: FrameTypes,
     /// Why it was sent, lost or dropped.
     pub trigger: Option<Name>,
     /// The path, where there are several.
@@ -170,6 +191,41 @@ pub struct Stream {
     pub length: u64,
     /// Whether the stream ends with them.
     pub fin: bool,
+}
+
+/// `kInitialRtt` (`RFC 9002 §6.2.2`), ns.
+pub const INITIAL_RTT: i64 = 333_000_000;
+
+/// Tells RTTs that were measured from the initial RTT, which some stacks log as if it were a
+/// sample before there is any.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MeasuredRtts {
+    any: bool,
+}
+
+impl MeasuredRtts {
+    /// Notes that an ACK showed an RTT: from now on, any RTT that is told was measured.
+    pub fn sampled(&mut self) {
+        self.any = true;
+    }
+
+    /// `metrics`, the next of a connection, without RTTs that nobody measured.
+    #[must_use]
+    pub fn of(&mut self, metrics: &Metrics) -> Metrics {
+        let mut metrics = *metrics;
+        if self.any {
+            return metrics;
+        }
+        let measured = |rtt: Option<i64>| rtt.is_some_and(|rtt| rtt > 0 && rtt != INITIAL_RTT);
+        self.any = measured(metrics.latest_rtt) || metrics.latest_rtt.is_none() && measured(metrics.min_rtt);
+        if !self.any {
+            for rtt in [&mut metrics.latest_rtt, &mut metrics.min_rtt, &mut metrics.smoothed_rtt] {
+                *rtt = rtt.filter(|&rtt| rtt != INITIAL_RTT);
+            }
+            metrics.rtt_variance = metrics.rtt_variance.filter(|&rtt| rtt != INITIAL_RTT / 2);
+        }
+        metrics
+    }
 }
 
 /// Recovery metrics of one event; `None` for those it does not mention.
@@ -197,6 +253,8 @@ pub struct Metrics {
     pub pto_count: Option<u32>,
     /// Whether the sender has too little to send.
     pub app_limited: Option<bool>,
+    /// Packets declared lost since the connection began.
+    pub lost_packets: Option<u64>,
     /// The path, where there are several.
     pub path: u32,
 }
@@ -250,6 +308,12 @@ impl Batch {
     #[must_use]
     pub fn streams_of(&self, packet: &Packet) -> &[Stream] {
         part(&self.streams, packet.streams)
+    }
+
+    /// The flow control frames of a packet.
+    #[must_use]
+    pub fn flow_control_of(&self, packet: &Packet) -> &[FlowControl] {
+        part(&self.flow_control, packet.flow_control)
     }
 
     /// Counts a record that could not be read, and keeps it if it is among the first.

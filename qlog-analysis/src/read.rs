@@ -43,11 +43,23 @@ pub struct Options {
     pub state_variables: bool,
     /// Threads to read with; 0 is one a core. Without the feature `parallel`, always one.
     pub jobs: usize,
+    /// Units to read values in.
+    pub units: UnitSource,
+}
+
+/// Whose word is taken for the units of values.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum UnitSource {
+    /// The events', where they show that the trace is wrong ([`Trace::units`]).
+    #[default]
+    Evidence,
+    /// What the trace declares, or the schema has.
+    Declared,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { frames: true, state_variables: false, jobs: 0 }
+        Options { frames: true, state_variables: false, jobs: 0, units: UnitSource::Evidence }
     }
 }
 

@@ -16,12 +16,9 @@ use std::io::Read;
 use packets::Packets;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
-use crate::metrics::{Measured, Meter, Progress};
-use crate::model::{Batch, Event, EventKind, Metrics};
+use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, Progress};
+use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
 use crate::read::{Options, ReadError, Summary};
-
-/// `kInitialRtt` (`RFC 9002 §6.2.2`), ns: what stacks say of the smoothed RTT, and some of the minimum, before there is any.
-const INITIAL_RTT: u64 = 333_000_000;
 
 /// What a line of the figure shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -44,7 +41,7 @@ pub enum Quantity {
     Sent,
     /// Stream data delivered so far, each byte once: acknowledged, or else received.
     Delivered,
-    /// Packets declared lost so far.
+    /// Packets declared lost so far, as told, or else inferred.
     Lost,
     /// CE marks reported so far.
     Marked,
@@ -52,11 +49,38 @@ pub enum Quantity {
     State,
     /// Whether the sender has too little to send: 0 or 1.
     AppLimited,
+    /// What keeps the sender from sending: an index into [`LimitedBy::ALL`].
+    LimitedBy,
+    /// Frames so far, of both ends, that say that a limit of flow control is met.
+    Blocked,
+    /// The connection's limit that the other end granted, bytes.
+    MaxData,
+    /// Bytes of all streams sent, which count against it.
+    DataSent,
+    /// The limit that the other end granted the stream with most data sent, bytes.
+    MaxStreamData,
+    /// Bytes of that stream.
+    StreamDataSent,
+    /// The connection's limit that this end granted, bytes.
+    LocalMaxData,
+    /// Bytes of all streams received, which count against it.
+    DataReceived,
+}
+
+/// Whether a quantity is known of a trace.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Told {
+    /// There are values.
+    Values,
+    /// The trace tells of such things, and there were none.
+    None,
+    /// The trace does not tell.
+    NotTold,
 }
 
 impl Quantity {
     /// All quantities, in the order of the figure.
-    pub const ALL: [Quantity; 13] = [
+    pub const ALL: [Quantity; 21] = [
         Quantity::Cwnd,
         Quantity::Ssthresh,
         Quantity::InFlight,
@@ -70,6 +94,14 @@ impl Quantity {
         Quantity::Marked,
         Quantity::State,
         Quantity::AppLimited,
+        Quantity::LimitedBy,
+        Quantity::Blocked,
+        Quantity::MaxData,
+        Quantity::DataSent,
+        Quantity::MaxStreamData,
+        Quantity::StreamDataSent,
+        Quantity::LocalMaxData,
+        Quantity::DataReceived,
     ];
 
     /// Its name, as qlog spells it where it has a name for it.
@@ -89,6 +121,14 @@ impl Quantity {
             Quantity::Marked => "marked",
             Quantity::State => "state",
             Quantity::AppLimited => "app_limited",
+            Quantity::LimitedBy => "limited_by",
+            Quantity::Blocked => "blocked",
+            Quantity::MaxData => "max_data",
+            Quantity::DataSent => "data_sent",
+            Quantity::MaxStreamData => "max_stream_data",
+            Quantity::StreamDataSent => "stream_data_sent",
+            Quantity::LocalMaxData => "local_max_data",
+            Quantity::DataReceived => "data_received",
         }
     }
 }
@@ -115,6 +155,25 @@ impl ConnectionSeries {
     pub fn points(&self, quantity: Quantity) -> &[Point] {
         self.lines.iter().find(|line| line.0 == quantity).map_or(&[], |line| &line.1)
     }
+
+    /// Whether a line without points means that there was nothing, or that it is not told.
+    #[must_use]
+    pub fn told(&self, quantity: Quantity) -> Told {
+        let measures = &self.measured.measures;
+        let counted = match quantity {
+            Quantity::Lost => measures.packets_lost.is_some(),
+            Quantity::Marked => measures.marks.is_some(),
+            Quantity::AppLimited => measures.app_limited.is_some(),
+            Quantity::Blocked => measures.blocked.is_some(),
+            Quantity::LimitedBy => measures.limited.is_some(),
+            _ => false,
+        };
+        match self.points(quantity) {
+            [] if counted => Told::None,
+            [] => Told::NotTold,
+            _ => Told::Values,
+        }
+    }
 }
 
 /// Collects the lines of one connection.
@@ -122,6 +181,8 @@ impl ConnectionSeries {
 pub struct Series {
     meter: Meter,
     before: Progress,
+    measured_rtts: MeasuredRtts,
+    limited: Option<LimitedBy>,
     first: Option<i64>,
     last: i64,
     lines: [Line; Quantity::ALL.len()],
@@ -201,6 +262,8 @@ impl Series {
         Series {
             meter: Meter::new(),
             before: Progress::default(),
+            measured_rtts: MeasuredRtts::default(),
+            limited: None,
             first: None,
             last: 0,
             lines: std::array::from_fn(|_| Line::new(most)),
@@ -227,8 +290,14 @@ impl Series {
         if let Some(packets) = &mut self.packets {
             packets.event(batch, event);
         }
+        if self.meter.progress().rtt.is_some() {
+            self.measured_rtts.sampled();
+        }
         match event.kind {
-            EventKind::MetricsUpdated(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::MetricsUpdated(index) => {
+                let metrics = self.measured_rtts.of(&batch.metrics[index as usize]);
+                self.metrics(now, &metrics);
+            }
             EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.states.iter().position(|state| state == name);
@@ -257,12 +326,9 @@ impl Series {
             (Quantity::SmoothedRtt, time(metrics.smoothed_rtt)),
             (Quantity::MinRtt, time(metrics.min_rtt)),
             (Quantity::PacingRate, metrics.pacing_rate),
-            (Quantity::AppLimited, metrics.app_limited.map(u64::from)),
         ];
         for (quantity, value) in logged {
-            let Some(value) = value else { continue };
-            let guess = matches!(quantity, Quantity::SmoothedRtt | Quantity::MinRtt) && value == INITIAL_RTT;
-            if !guess || self.has_sample() {
+            if let Some(value) = value {
                 self.add(quantity, now, value);
             }
         }
@@ -275,16 +341,15 @@ impl Series {
         }
     }
 
-    /// Whether any RTT was measured so far.
-    fn has_sample(&self) -> bool {
-        let logged = [Quantity::LatestRtt, Quantity::MinRtt].iter().any(|rtt| !self.lines[*rtt as usize].is_empty());
-        logged || !self.sampled_rtt.is_empty()
-    }
-
     /// What the meter worked out from the event.
     fn progress(&mut self, now: i64) {
-        let Progress { sent, acknowledged, received, lost, marks, in_flight, rtt } = self.meter.progress();
+        let progress = self.meter.progress();
+        let Progress { sent, acknowledged, received, lost, marks, in_flight, rtt, blocked, .. } = progress;
         let before = self.before;
+        if before.inferred && !progress.inferred && before.lost > 0 {
+            // The losses told take the place of those inferred.
+            self.lines[Quantity::Lost as usize].clear();
+        }
         if acknowledged > 0 {
             self.received.clear();
         } else if received != before.received {
@@ -295,6 +360,7 @@ impl Series {
             (Quantity::Delivered, acknowledged, before.acknowledged),
             (Quantity::Lost, lost, before.lost),
             (Quantity::Marked, marks, before.marks),
+            (Quantity::Blocked, blocked, before.blocked),
         ];
         for (quantity, count, before) in counts {
             if count != before {
@@ -307,7 +373,43 @@ impl Series {
         if let Some(rtt) = rtt.filter(|_| self.lines[Quantity::LatestRtt as usize].is_empty()) {
             self.sampled_rtt.add(now, rtt);
         }
-        self.before = self.meter.progress();
+        if let Some(limited) = progress.app_limited.filter(|_| progress.app_limited != before.app_limited) {
+            self.add(Quantity::AppLimited, now, u64::from(limited));
+        }
+        if progress.flow_control != before.flow_control {
+            self.flow_control(now, &progress.flow_control, &before.flow_control);
+        }
+        let mut limited = self.limited;
+        for (since, by) in self.meter.limited() {
+            if limited != Some(by) {
+                self.lines[Quantity::LimitedBy as usize].add(since, by as i64);
+                limited = Some(by);
+            }
+        }
+        self.limited = limited;
+        self.before = progress;
+    }
+
+    fn flow_control(
+        &mut self,
+        now: i64,
+        [sent, received]: &[FlowControlProgress; 2],
+        before: &[FlowControlProgress; 2],
+    ) {
+        let used = |used: u64| (used > 0).then_some(used);
+        let lines = [
+            (Quantity::MaxData, sent.limit, before[0].limit),
+            (Quantity::DataSent, used(sent.used), used(before[0].used)),
+            (Quantity::MaxStreamData, sent.stream_limit, before[0].stream_limit),
+            (Quantity::StreamDataSent, used(sent.stream_used), used(before[0].stream_used)),
+            (Quantity::LocalMaxData, received.limit, before[1].limit),
+            (Quantity::DataReceived, used(received.used), used(before[1].used)),
+        ];
+        for (quantity, value, before) in lines {
+            if let Some(value) = value.filter(|_| value != before) {
+                self.add(quantity, now, value);
+            }
+        }
     }
 
     fn finish(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {

@@ -13,7 +13,7 @@ use crate::schema::{always, perhaps};
 type Word = fn(&Measured) -> Option<&str>;
 
 /// Columns of words, with what fills them.
-const WORDS: [(&str, Word); 10] = [
+const WORDS: [(&str, Word); 13] = [
     ("connection", |one| Some(&one.group)),
     ("peer", |one| one.measures.peer.as_deref()),
     ("destination", |one| one.measures.peer.as_deref().map(host)),
@@ -23,7 +23,10 @@ const WORDS: [(&str, Word); 10] = [
     ("schema_version", |one| Some(one.trace.schema_version.name())),
     ("version", |one| Some(&one.trace.version)),
     ("framing", |one| Some(one.trace.framing.name())),
-    ("rtt_unit", |one| Some(one.trace.rtt_unit.unwrap_or("ms"))),
+    ("rtt_unit", |one| Some(one.trace.units.rtt.unwrap_or("ms"))),
+    ("time_unit", |one| one.trace.units.time),
+    ("pacing_rate_unit", |one| Some(one.trace.units.pacing_rate.unwrap_or("bit/s"))),
+    ("losses", |one| one.measures.losses.map(|source| source.name())),
 ];
 
 /// An address without its port.

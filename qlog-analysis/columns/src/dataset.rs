@@ -72,7 +72,8 @@ impl Dataset {
     }
 
     /// Adds the traces of a file, which is read twice: `first` and `again` both give it from
-    /// its start. `said` comes before what the traces themselves tell.
+    /// its start. `said` comes before what the traces themselves tell. State variables are read
+    /// whatever `options` say.
     ///
     /// The rows replace those of an earlier file called `file`.
     ///
@@ -84,10 +85,9 @@ impl Dataset {
         first: impl Read,
         again: impl FnOnce() -> io::Result<R>,
         said: &Labels,
-        jobs: usize,
+        options: &Options,
     ) -> Result<Added, Error> {
-        let options = Options { jobs, ..Options::default() };
-        let (summary, measured) = measure(first, &options)?;
+        let (summary, measured) = measure(first, options)?;
         let name = file_name(file);
         let mut filling = Filling {
             root: self.staging.as_ref().map_or_else(|| self.target.clone(), |staging| staging.path().to_owned()),
@@ -103,7 +103,7 @@ impl Dataset {
         };
         let again = again().map_err(ReadError::Io)?;
         let mut failed = None;
-        let read = read(again, &Options { state_variables: true, ..options }, &mut |trace, batch| {
+        let read = read(again, &Options { state_variables: true, ..*options }, &mut |trace, batch| {
             filling.add(trace, &batch).map_err(|error| {
                 let text = error.to_string();
                 failed = Some(error);

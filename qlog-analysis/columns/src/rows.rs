@@ -1,17 +1,18 @@
 //! Growing columns, a table each.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{
-    ArrayRef, BooleanBuilder, Float64Builder, Int64Builder, ListArray, RecordBatch, StringDictionaryBuilder,
-    StructArray, UInt32Builder, UInt64Builder,
+    ArrayRef, BooleanArray, BooleanBuilder, Float64Builder, Int64Builder, ListArray, RecordBatch, StringArray,
+    StringDictionaryBuilder, StructArray, UInt32Builder, UInt64Array, UInt64Builder,
 };
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{Fields, Int32Type};
-use windlass_qlog_analysis::model::{Batch, Metrics, Packet, Stream};
+use windlass_qlog_analysis::model::{Batch, FlowControl, Metrics, Packet, Stream};
 
 use crate::Error;
-use crate::schema::{Table, element, range, stream};
+use crate::schema::{Table, element, flow_control, range, stream};
 
 pub(crate) type Words = StringDictionaryBuilder<Int32Type>;
 
@@ -99,6 +100,8 @@ pub(crate) struct Packets {
     streams: Lists<Stream>,
     trigger: Words,
     path: UInt32Builder,
+    frames: Words,
+    flow_control: Lists<FlowControl>,
     rows: usize,
 }
 
@@ -118,6 +121,9 @@ impl Packets {
         self.streams.add(batch.streams_of(packet));
         self.trigger.append_option(packet.trigger.map(|name| batch.name(name)));
         self.path.append_value(packet.path);
+        let frames: Vec<&str> = packet.frames.names().collect();
+        self.frames.append_option((!frames.is_empty()).then(|| frames.join(",")));
+        self.flow_control.add(batch.flow_control_of(packet));
     }
 
     /// Rows, and with them parts of lists.
@@ -144,17 +150,26 @@ impl Packets {
                 whole(parts.iter().map(|part| part.id)),
                 whole(parts.iter().map(|part| part.offset)),
                 whole(parts.iter().map(|part| part.length)),
-                Arc::new(arrow::array::BooleanArray::from_iter(parts.iter().map(|part| Some(part.fin)))),
+                Arc::new(BooleanArray::from_iter(parts.iter().map(|part| Some(part.fin)))),
             ]
         })?);
         columns.push(Arc::new(self.trigger.finish()));
         columns.push(Arc::new(self.path.finish()));
+        columns.push(Arc::new(self.frames.finish()));
+        columns.push(self.flow_control.take(flow_control(), |parts| {
+            vec![
+                Arc::new(StringArray::from_iter_values(parts.iter().map(|part| part.kind.frame_type()))),
+                Arc::new(BooleanArray::from_iter(parts.iter().map(|part| part.kind.unidirectional()))),
+                Arc::new(UInt64Array::from_iter(parts.iter().map(|part| part.stream))),
+                Arc::new(UInt64Array::from_iter(parts.iter().map(|part| part.limit))),
+            ]
+        })?);
         Ok(RecordBatch::try_new(Table::Packets.schema(), columns)?)
     }
 }
 
 fn whole(values: impl Iterator<Item = u64>) -> ArrayRef {
-    Arc::new(arrow::array::UInt64Array::from_iter_values(values))
+    Arc::new(UInt64Array::from_iter_values(values))
 }
 
 /// Rows of the table `recovery`: updates of recovery metrics.
@@ -167,6 +182,7 @@ pub(crate) struct Recovery {
     rtts: [Int64Builder; 4],
     pto_count: UInt32Builder,
     app_limited: BooleanBuilder,
+    lost_packets: UInt64Builder,
     path: UInt32Builder,
     rows: usize,
 }
@@ -182,6 +198,7 @@ impl Recovery {
         self.rtts.iter_mut().zip(rtts).for_each(|(column, value)| column.append_option(value));
         self.pto_count.append_option(metrics.pto_count);
         self.app_limited.append_option(metrics.app_limited);
+        self.lost_packets.append_option(metrics.lost_packets);
         self.path.append_value(metrics.path);
     }
 
@@ -198,16 +215,17 @@ impl Recovery {
         columns.extend(sizes);
         columns.push(Arc::new(self.pto_count.finish()));
         columns.push(Arc::new(self.app_limited.finish()));
+        columns.push(Arc::new(self.lost_packets.finish()));
         columns.push(Arc::new(self.path.finish()));
         Ok(RecordBatch::try_new(Table::Recovery.schema(), columns)?)
     }
 }
 
 /// What an event tells that has no table of its own.
-#[derive(Clone, Copy, Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(crate) struct OtherRow<'a> {
     pub(crate) event: &'a str,
-    pub(crate) value: Option<&'a str>,
+    pub(crate) value: Option<Cow<'a, str>>,
     pub(crate) number: Option<u32>,
     pub(crate) trigger: Option<&'a str>,
     pub(crate) peer: Option<&'a str>,
@@ -230,7 +248,7 @@ impl Events {
         self.rows += 1;
         self.origins.add(origin);
         self.event.append_value(row.event);
-        self.value.append_option(row.value);
+        self.value.append_option(row.value.as_deref());
         self.number.append_option(row.number);
         self.trigger.append_option(row.trigger);
         self.peer.append_option(row.peer);

@@ -97,6 +97,16 @@ pub(crate) fn stream() -> Fields {
     ])
 }
 
+/// Fields of a flow control frame.
+pub(crate) fn flow_control() -> Fields {
+    Fields::from(vec![
+        always("frame_type", DataType::Utf8),
+        perhaps("unidirectional", DataType::Boolean),
+        perhaps("stream_id", DataType::UInt64),
+        perhaps("limit", DataType::UInt64),
+    ])
+}
+
 /// An element of a list.
 pub(crate) fn element(of: Fields) -> Arc<Field> {
     Arc::new(always("element", DataType::Struct(of)))
@@ -116,6 +126,8 @@ static PACKETS: LazyLock<SchemaRef> = LazyLock::new(|| {
         always("streams", DataType::List(element(stream()))),
         perhaps("trigger", word()),
         always("path", DataType::UInt32),
+        perhaps("frames", word()),
+        always("flow_control", DataType::List(element(flow_control()))),
     ])
 });
 
@@ -132,6 +144,7 @@ static RECOVERY: LazyLock<SchemaRef> = LazyLock::new(|| {
         perhaps("pacing_rate_bps", DataType::UInt64),
         perhaps("pto_count", DataType::UInt32),
         perhaps("app_limited", DataType::Boolean),
+        perhaps("lost_packets", DataType::UInt64),
         always("path", DataType::UInt32),
     ])
 });

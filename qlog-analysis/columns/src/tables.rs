@@ -81,24 +81,30 @@ impl Tables {
 /// What an event tells that is neither packet nor metrics.
 fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
     let number = |event, number| OtherRow { event, number: Some(number), ..OtherRow::default() };
+    let text = |event, value: String| OtherRow { event, value: Some(value.into()), ..OtherRow::default() };
     match kind {
         EventKind::CongestionState(state) => {
             let state = batch.states[state as usize];
             let trigger = state.trigger.map(|name| batch.name(name));
             OtherRow {
                 event: "congestion_state_updated",
-                value: Some(batch.name(state.new)),
+                value: Some(batch.name(state.new).into()),
                 trigger,
                 ..OtherRow::default()
             }
         }
         EventKind::Controller(name) => {
-            OtherRow { event: "congestion_controller", value: Some(batch.name(name)), ..OtherRow::default() }
+            OtherRow { event: "congestion_controller", value: Some(batch.name(name).into()), ..OtherRow::default() }
         }
         EventKind::EcnCe(packets) => number("marked", packets),
         EventKind::PacketsLost(packets) => number("losses", packets),
         EventKind::MtuUpdated(bytes) => number("mtu_updated", bytes),
         EventKind::DataDelivered(bytes) => number("delivered", bytes),
+        EventKind::TransportParameters(index) => text("parameters_set", batch.parameters[index as usize].to_string()),
+        EventKind::FlowControlSent(index) => text("flow_control_sent", batch.flow_control[index as usize].to_string()),
+        EventKind::FlowControlReceived(index) => {
+            text("flow_control_received", batch.flow_control[index as usize].to_string())
+        }
         EventKind::SpuriousLoss => OtherRow { event: "spurious_loss", ..OtherRow::default() },
         EventKind::Other(name) => {
             let at = batch.peers.binary_search_by_key(&(index as u32), |peer| peer.event);

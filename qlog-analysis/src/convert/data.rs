@@ -30,6 +30,18 @@ pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVer
     match kind {
         "recovery_metrics_updated" => {
             data.rename("cwnd", "congestion_window");
+            data.rename("current_cwnd", "congestion_window");
+            if let Some(limited) = data.get_mut("app_limited")
+                && let Some(word) = limited.text()
+            {
+                *limited = Node::Scalar(Cow::Borrowed(if word.starts_with(b"app_l") { b"true" } else { b"false" }));
+            }
+            if encoding.pacing_factor != 1
+                && let Some(rate) = data.get_mut("pacing_rate")
+                && let Some(bytes) = rate.whole()
+            {
+                *rate = Node::number(bytes.saturating_mul(encoding.pacing_factor));
+            }
             data.rename("rttvar", "rtt_variance");
             let infinite = |bytes: u64| bytes >= INFINITE || bytes == INFINITE_32;
             if data.get("ssthresh").and_then(Node::whole).is_some_and(infinite) {
@@ -43,6 +55,13 @@ pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVer
         kind if is_packet(kind) => packet_to_ietf(data, encoding),
         _ => {}
     }
+}
+
+/// Brings mvfst's losses told together into the form of ours.
+pub(super) fn losses(data: &mut Node<'_>) {
+    data.rename("lost_packets", "packets");
+    data.rename("lost_bytes", "bytes");
+    data.rename("largest_lost_packet_num", "newest_packet_number");
 }
 
 /// Numbers that drafts wrote as texts become numbers again.
@@ -128,6 +147,7 @@ fn packet_type(word: &[u8]) -> Option<&'static str> {
         b"zerortt" | b"0rtt" => "0RTT",
         b"INITIAL" => "initial",
         b"HANDSHAKE" => "handshake",
+        b"UNKNOWN" => "unknown",
         _ => return None,
     })
 }

@@ -79,7 +79,24 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
             format!("{category}:{}", if name.is_empty() { kind } else { name })
         }
     };
+    if event.name.starts_with(|first: char| first.is_ascii_uppercase()) {
+        event.name.make_ascii_lowercase();
+    }
+    if let Some(name) = renamed(&event.name) {
+        event.name = name.to_owned();
+    }
     Ok(event)
+}
+
+/// What an event of mvfst's own is called elsewhere.
+fn renamed(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "metric_update:congestion_metric_update" | "app_limited_update:app_limited_update" => {
+            "recovery:metrics_updated"
+        }
+        "loss:packets_lost" => "windlass:lost",
+        _ => return None,
+    })
 }
 
 /// Cuts a name into namespace and event type.

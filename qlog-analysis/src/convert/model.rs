@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use super::Omitted;
 use super::node::millis;
 use crate::flight::{Flight, PacketStatus, Sent};
-use crate::model::{Batch, Event, EventKind, Metrics, Name, Packet, PacketType};
+use crate::model::{Batch, Event, EventKind, FlowControl, Metrics, Name, Packet, PacketType};
 
 /// Takes an event: its name, connection and data.
 type EmitEvent<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
@@ -79,6 +79,19 @@ impl Writer {
             EventKind::MtuUpdated(bytes) => {
                 data.number("new", bytes.into());
                 "quic:mtu_updated"
+            }
+            EventKind::TransportParameters(index) => {
+                let parameters = &batch.parameters[index as usize];
+                data.text("initiator", if parameters.remote { "remote" } else { "local" });
+                parameters.limits().for_each(|(name, limit)| data.number(name, limit));
+                "quic:parameters_set"
+            }
+            EventKind::FlowControlSent(index) | EventKind::FlowControlReceived(index) => {
+                data.raw("frames", &format!("[{}]", flow_control(&batch.flow_control[index as usize])));
+                match event.kind {
+                    EventKind::FlowControlSent(_) => "quic:frames_created",
+                    _ => "quic:frames_parsed",
+                }
             }
             EventKind::EcnCe(_) | EventKind::PacketsLost(_) | EventKind::SpuriousLoss | EventKind::DataDelivered(_) => {
                 return;
@@ -205,9 +218,41 @@ impl Object {
     }
 }
 
+/// Frame types that are written with their fields, and padding, whose length is not kept.
+const WRITTEN: [&str; 9] = [
+    "padding",
+    "ack",
+    "stream",
+    "max_data",
+    "max_stream_data",
+    "max_streams",
+    "data_blocked",
+    "stream_data_blocked",
+    "streams_blocked",
+];
+
+/// A flow control frame.
+fn flow_control(limit: &FlowControl) -> String {
+    let mut frame = Object::default();
+    frame.text("frame_type", limit.kind.frame_type());
+    if let Some(unidirectional) = limit.kind.unidirectional() {
+        frame.text("stream_type", if unidirectional { "unidirectional" } else { "bidirectional" });
+    }
+    if let Some(stream) = limit.stream {
+        frame.number("stream_id", stream);
+    }
+    if let Some(bytes) = limit.limit {
+        frame.number(if limit.kind.is_blocked() { "limit" } else { "maximum" }, bytes);
+    }
+    String::from_utf8_lossy(frame.close()).into_owned()
+}
+
 fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
     let mut header = Object::default();
-    if packet.kind != PacketType::Unnumbered {
+    // A packet of a known type would have to have its number.
+    if packet.number.is_none() {
+        header.text("packet_type", PacketType::Unknown.name());
+    } else if packet.kind != PacketType::Unnumbered {
         header.text("packet_type", packet.kind.name());
     }
     if let Some(number) = packet.number {
@@ -247,9 +292,11 @@ fn packet(packet: &Packet, batch: &Batch, data: &mut Object) {
         frame.raw("raw", &format!("{{\"length\":{}}}", stream.length));
         frames.push(String::from_utf8_lossy(frame.close()).into_owned());
     }
-    if packet.ack_eliciting == Some(true) && batch.streams_of(packet).is_empty() {
-        // Some frame that asks for an ACK was in it; which one the model does not keep.
-        frames.push("{\"frame_type\":\"unknown\"}".to_owned());
+    frames.extend(batch.flow_control_of(packet).iter().map(flow_control));
+    for name in packet.frames.names().filter(|name| !WRITTEN.contains(name)) {
+        // Of a crypto frame the schema wants the length, which the model does not keep.
+        let name = if name == "crypto" { "unknown" } else { name };
+        frames.push(format!("{{\"frame_type\":\"{name}\"}}"));
     }
     if packet.ack_eliciting.is_some() {
         data.raw("frames", &format!("[{}]", frames.join(",")));

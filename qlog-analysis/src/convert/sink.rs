@@ -1,4 +1,4 @@
-//! Where events go: framed, and in order of time where a reader needs that.
+//! Where events go: framed, and in order of time.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -17,8 +17,6 @@ pub(super) struct Sink<'w> {
     out: &'w mut dyn Write,
     buffer: Vec<u8>,
     framing: OutputFraming,
-    /// Whether events are sorted by time.
-    sorted: bool,
     waiting: BTreeMap<(i64, u64), Vec<u8>>,
     bytes: usize,
     number: u64,
@@ -31,12 +29,11 @@ pub(super) struct Sink<'w> {
 }
 
 impl<'w> Sink<'w> {
-    pub(super) fn new(out: &'w mut dyn Write, framing: OutputFraming, sorted: bool) -> Self {
+    pub(super) fn new(out: &'w mut dyn Write, framing: OutputFraming) -> Self {
         Sink {
             out,
             buffer: Vec::new(),
             framing,
-            sorted,
             waiting: BTreeMap::new(),
             bytes: 0,
             number: 0,
@@ -86,9 +83,6 @@ impl<'w> Sink<'w> {
 
     /// Takes an event: what stands after its time.
     pub(super) fn event(&mut self, time: i64, body: Vec<u8>) -> io::Result<()> {
-        if !self.sorted {
-            return self.write(time, &body);
-        }
         self.bytes += body.len() + 64;
         self.waiting.insert((time, self.number), body);
         self.number += 1;

@@ -10,7 +10,7 @@ use crate::model::{Framing, SchemaVersion, Trace};
 use crate::read::block::{Block, Piece};
 use crate::read::encoding::Encoding;
 use crate::read::state::ReadState;
-use crate::read::{Options, ReadError, block, sequence};
+use crate::read::{Options, ReadError, UnitSource, block, sequence};
 
 /// What the first pass finds in a file.
 pub(super) struct Survey {
@@ -56,8 +56,8 @@ impl Surveyed {
 }
 
 /// Reads a file for what it says of itself.
-pub(super) fn survey(input: impl Read) -> Result<Survey, ReadError> {
-    let mut state = ReadState::new(Options { frames: true, state_variables: false, jobs: 1 });
+pub(super) fn survey(input: impl Read, units: UnitSource) -> Result<Survey, ReadError> {
+    let mut state = ReadState::new(Options { frames: true, state_variables: false, jobs: 1, units });
     let mut framing = Framing::default();
     let mut top = Node::empty();
     let mut traces: Vec<Surveyed> = Vec::new();

@@ -4,7 +4,29 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::limited::LimitedTimes;
 use super::statistics::Quantiles;
+
+/// Where the number of losses is from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LossSource {
+    /// The trace tells which packets, or how many, were declared lost.
+    Told,
+    /// By the thresholds of `RFC 9002 §6.1`, from packets sent and acknowledged.
+    Inferred,
+}
+
+impl LossSource {
+    /// Name in reports and tables.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            LossSource::Told => "told",
+            LossSource::Inferred => "inferred",
+        }
+    }
+}
 
 /// A quantity over time: its mean weighted by how long each value held, its extremes.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize)]
@@ -28,10 +50,10 @@ pub struct Measures {
     pub events: u64,
     /// From the first event to the last, s.
     pub duration: f64,
-    /// Number of packets sent, of all types.
-    pub packets_sent: u64,
-    /// Number of packets received, of all types.
-    pub packets_received: u64,
+    /// Number of packets sent; `None` if the trace tells of none.
+    pub packets_sent: Option<u64>,
+    /// Packets received; `None` if the trace tells of none.
+    pub packets_received: Option<u64>,
     /// Bytes of packets sent, where their sizes are told.
     pub bytes_sent: Option<u64>,
     /// Bytes of packets received, where their sizes are told.
@@ -46,26 +68,28 @@ pub struct Measures {
     pub burst_mean: Option<f64>,
     /// The most packets that left together.
     pub burst_max: Option<u64>,
-    /// Number of packets declared lost; the larger count where a trace has two.
-    pub packets_lost: u64,
+    /// Packets declared lost, as told or inferred.
+    pub packets_lost: Option<u64>,
+    /// Whether losses are told or inferred.
+    pub losses: Option<LossSource>,
     /// Of them, those that were acknowledged after all.
-    pub packets_spurious: u64,
+    pub packets_spurious: Option<u64>,
     /// Packets declared lost per packets sent, percent.
     pub loss: Option<f64>,
     /// Packets declared lost but acknowledged per packets declared lost, percent.
     pub spurious: Option<f64>,
-    /// CE marks that the peer reported.
-    pub marks: u64,
-    /// Probe timeouts that fired.
-    pub timeouts: u64,
+    /// CE marks that the peer reported; `None` if no ECN counts are told.
+    pub marks: Option<u64>,
+    /// Probe timeouts that fired; `None` if the trace does not tell.
+    pub timeouts: Option<u64>,
     /// RTT samples, ms; `None` if the trace logs none.
     pub rtt: Option<Quantiles>,
     /// RTT samples above the least of them, ms.
     pub queueing: Option<Quantiles>,
     /// Congestion window, bytes; `None` if the trace logs none.
     pub cwnd: Option<Level>,
-    /// How often the window became smaller.
-    pub reductions: u64,
+    /// How often the window became smaller; `None` if the trace logs none.
+    pub reductions: Option<u64>,
     /// The last slow start threshold, bytes.
     pub ssthresh: Option<f64>,
     /// Bytes in flight; `None` if the trace does not tell.
@@ -83,6 +107,10 @@ pub struct Measures {
     pub settled_after: Option<f64>,
     /// Share of the time the sender had too little to send, percent.
     pub app_limited: Option<f64>,
+    /// What kept the sender from sending; `None` if the window or the bytes in flight are not known.
+    pub limited: Option<LimitedTimes>,
+    /// Frames that say that a limit of flow control is met, of both ends; `None` if frames are not told.
+    pub blocked: Option<u64>,
 }
 
 /// Reads one column of measures.
@@ -92,8 +120,8 @@ impl Measures {
     /// The columns of a table of measures: name with unit, and value. Names are stable.
     pub const COLUMNS: &'static [(&'static str, Get)] = &[
         ("duration_s", |m| Some(m.duration)),
-        ("packets_sent", |m| Some(m.packets_sent as f64)),
-        ("packets_received", |m| Some(m.packets_received as f64)),
+        ("packets_sent", |m| count(m.packets_sent)),
+        ("packets_received", |m| count(m.packets_received)),
         ("bytes_sent", |m| m.bytes_sent.map(|bytes| bytes as f64)),
         ("bytes_received", |m| m.bytes_received.map(|bytes| bytes as f64)),
         ("throughput_mbps", |m| m.throughput),
@@ -101,12 +129,12 @@ impl Measures {
         ("received_goodput_mbps", |m| m.received_goodput),
         ("burst_mean_packets", |m| m.burst_mean),
         ("burst_max_packets", |m| m.burst_max.map(|packets| packets as f64)),
-        ("packets_lost", |m| Some(m.packets_lost as f64)),
-        ("packets_spurious", |m| Some(m.packets_spurious as f64)),
+        ("packets_lost", |m| count(m.packets_lost)),
+        ("packets_spurious", |m| count(m.packets_spurious)),
         ("loss_percent", |m| m.loss),
         ("spurious_percent", |m| m.spurious),
-        ("marks", |m| Some(m.marks as f64)),
-        ("timeouts", |m| Some(m.timeouts as f64)),
+        ("marks", |m| count(m.marks)),
+        ("timeouts", |m| count(m.timeouts)),
         ("rtt_samples", |m| m.rtt.map(|rtt| rtt.samples as f64)),
         ("rtt_min_ms", |m| m.rtt.map(|rtt| rtt.min)),
         ("rtt_mean_ms", |m| m.rtt.map(|rtt| rtt.mean)),
@@ -124,7 +152,7 @@ impl Measures {
         ("cwnd_mean_bytes", |m| m.cwnd.map(|cwnd| cwnd.mean)),
         ("cwnd_min_bytes", |m| m.cwnd.map(|cwnd| cwnd.min)),
         ("cwnd_max_bytes", |m| m.cwnd.map(|cwnd| cwnd.max)),
-        ("reductions", |m| Some(m.reductions as f64)),
+        ("reductions", |m| count(m.reductions)),
         ("ssthresh_last_bytes", |m| m.ssthresh),
         ("in_flight_mean_bytes", |m| m.in_flight.map(|bytes| bytes.mean)),
         ("in_flight_max_bytes", |m| m.in_flight.map(|bytes| bytes.max)),
@@ -139,6 +167,11 @@ impl Measures {
         ("regain_time_s", |m| m.regain_time),
         ("settled_after_s", |m| m.settled_after),
         ("app_limited_percent", |m| m.app_limited),
+        ("limited_by_window_percent", |m| m.limited.map(|by| by.window)),
+        ("limited_by_application_percent", |m| m.limited.map(|by| by.application)),
+        ("limited_by_flow_control_percent", |m| m.limited.map(|by| by.flow_control)),
+        ("limited_by_pacer_percent", |m| m.limited.map(|by| by.pacer)),
+        ("blocked_frames", |m| count(m.blocked)),
     ];
 
     /// Time in states that have no column of their own, s.
@@ -154,4 +187,9 @@ impl Measures {
     fn state(&self, name: &str) -> Option<f64> {
         (!self.states.is_empty()).then(|| self.states.get(name).copied().unwrap_or(0.0))
     }
+}
+
+/// A count as a column holds it.
+fn count(count: Option<u64>) -> Option<f64> {
+    count.map(|count| count as f64)
 }

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use super::credit::Credit;
 use super::delivered::Delivered;
-use super::measures::{Level, Measures};
+use super::limited::{Condition, Limited, LimitedBy, Pace};
+use super::measures::{Level, LossSource, Measures};
 use super::rates::Rates;
+use super::space::{Kept, Space};
 use super::statistics::{Distribution, TimeWeighted};
-use crate::flight::{Flight, PacketStatus, Sent};
-use crate::model::{Batch, Event, EventKind, Metrics, Packet, PacketType, Stream};
-
-/// Data frames of a packet, a part of the meter's store: first and number.
-type Streams = (u64, u32);
+use crate::flight::{PacketStatus, Sent};
+use crate::model::{
+    Batch, Event, EventKind, FlowControl, MeasuredRtts, Metrics, Packet, PacketType, SchemaVersion, Stream, Vantage,
+};
 
 /// Packet number spaces, one each path, that are followed.
 const SPACES: usize = 32;
@@ -30,6 +32,15 @@ const STATES: usize = 64;
 /// Packets less than this after the one before leave with it, ns.
 const TOGETHER: i64 = 50_000;
 
+/// Probes less than this after the one before are of the same timeout, ns.
+const SAME_TIMEOUT: i64 = 1_000_000;
+
+/// Size of a datagram as long as none was sent, bytes (`RFC 9000 §14.1`).
+const DATAGRAM: u32 = 1200;
+
+/// The congestion state of a sender that has too little to send (`draft-ietf-quic-qlog-quic-events`).
+const APP_LIMITED: &str = "application_limited";
+
 /// Counts of a connection so far, and what its latest event showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Progress {
@@ -39,14 +50,35 @@ pub struct Progress {
     pub acknowledged: u64,
     /// Stream data received, each byte once.
     pub received: u64,
-    /// Number of packets declared lost.
+    /// Number of packets declared lost, as told, or else inferred.
     pub lost: u64,
+    /// Whether losses are inferred so far.
+    pub inferred: bool,
     /// CE marks that the peer reported.
     pub marks: u64,
     /// Bytes in flight, counted from packets.
     pub in_flight: u64,
     /// The RTT sample of the latest event, ns, taken from its acknowledgement.
     pub rtt: Option<i64>,
+    /// Whether the sender has too little to send, as told.
+    pub app_limited: Option<bool>,
+    /// Frames that say that a limit of flow control is met, of both ends.
+    pub blocked: u64,
+    /// Flow control of what is sent, and of what is received.
+    pub flow_control: [FlowControlProgress; 2],
+}
+
+/// Flow control of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowControlProgress {
+    /// The limit of the connection, bytes; `None` if it is not told.
+    pub limit: Option<u64>,
+    /// Bytes of all streams that count against it.
+    pub used: u64,
+    /// The limit of the stream that has most data, bytes; `None` if it is not told.
+    pub stream_limit: Option<u64>,
+    /// Bytes of that stream.
+    pub stream_used: u64,
 }
 
 /// Takes the events of one connection, in order, and gives its [`Measures`].
@@ -58,7 +90,7 @@ pub struct Meter {
     first_packet: Option<i64>,
     last_packet: i64,
     sizes: [u64; 2],
-    flights: BTreeMap<(PacketType, u32), Flight<Streams>>,
+    spaces: BTreeMap<(PacketType, u32), Space>,
     /// Data frames of packets in flight, and the number of the first.
     streams: VecDeque<Stream>,
     first_stream: u64,
@@ -74,7 +106,31 @@ pub struct Meter {
     goodput: u64,
     received_goodput: u64,
     rates: Option<Rates>,
+    /// Counts of packets and of what the trace tells at all.
+    sent: u64,
+    received_packets: u64,
+    told: Told,
+    /// Packets declared lost: an event each, together, and as a running total.
+    lost: u64,
     reported_lost: u64,
+    total_lost: u64,
+    spurious: u64,
+    /// Packets inferred to be lost, and those of them that arrived.
+    inferred: (u64, u64),
+    marks: u64,
+    timeouts: u64,
+    /// When the latest probe left, and timeouts by probes.
+    probes: (i64, u64),
+    reductions: u64,
+    blocked: u64,
+    /// Flow control of what is sent, and of what is received.
+    credit: [Credit; 2],
+    limited: Limited,
+    datagram: u32,
+    measured_rtts: MeasuredRtts,
+    /// Latest and smoothed sample of those taken from acknowledgements, ns.
+    samples: (i64, i64),
+    told_smoothed: Option<i64>,
     ce: BTreeMap<PacketType, u64>,
     logged_rtt: Distribution,
     measured_rtt: Distribution,
@@ -91,8 +147,21 @@ pub struct Meter {
     pacing: TimeWeighted,
     app_limited: TimeWeighted,
     pto_count: u32,
+    app_limited_now: Option<bool>,
     state: Option<(String, i64)>,
     recoveries: u64,
+}
+
+/// What a trace tells of at all, so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    losses: bool,
+    /// Acknowledged ranges of packets received.
+    acks: bool,
+    marks: bool,
+    timeouts: bool,
+    pto_count: bool,
+    frames: bool,
 }
 
 impl Default for Meter {
@@ -112,7 +181,7 @@ impl Meter {
             first_packet: None,
             last_packet: 0,
             sizes: [0; 2],
-            flights: BTreeMap::new(),
+            spaces: BTreeMap::new(),
             streams: VecDeque::new(),
             first_stream: 0,
             most: PACKETS,
@@ -124,7 +193,25 @@ impl Meter {
             goodput: 0,
             received_goodput: 0,
             rates: None,
+            sent: 0,
+            received_packets: 0,
+            told: Told::default(),
+            lost: 0,
             reported_lost: 0,
+            total_lost: 0,
+            spurious: 0,
+            inferred: (0, 0),
+            marks: 0,
+            timeouts: 0,
+            probes: (i64::MIN, 0),
+            reductions: 0,
+            blocked: 0,
+            credit: Default::default(),
+            limited: Limited::default(),
+            datagram: DATAGRAM,
+            measured_rtts: MeasuredRtts::default(),
+            samples: (0, 0),
+            told_smoothed: None,
             ce: BTreeMap::new(),
             logged_rtt: Distribution::new(),
             measured_rtt: Distribution::new(),
@@ -139,6 +226,7 @@ impl Meter {
             pacing: TimeWeighted::default(),
             app_limited: TimeWeighted::default(),
             pto_count: 0,
+            app_limited_now: None,
             state: None,
             recoveries: 0,
         }
@@ -149,7 +237,7 @@ impl Meter {
         let meters = meters.max(1);
         self.most = (ALTOGETHER / meters).clamp(64, PACKETS);
         let most = self.most;
-        self.flights.values_mut().for_each(|flight| flight.limit(most));
+        self.spaces.values_mut().for_each(|space| space.flight.limit(most));
         self.streams.shrink_to_fit();
         self.acknowledged.limit(most);
         self.received.limit(most);
@@ -168,20 +256,46 @@ impl Meter {
         self.last = self.last.max(now);
         self.measures.events += 1;
         self.latest_sample = None;
+        self.limited.begin();
+        if self.measures.events == 1 {
+            self.begin(batch);
+        }
         match event.kind {
             EventKind::PacketSent(index) => self.sent(now, batch, &batch.packets[index as usize]),
             EventKind::PacketReceived(index) => self.packet_received(now, batch, &batch.packets[index as usize]),
-            EventKind::PacketLost(index) => self.lost(now, &batch.packets[index as usize]),
-            EventKind::MetricsUpdated(index) => self.metrics(now, &batch.metrics[index as usize]),
+            EventKind::PacketLost(index) => self.packet_lost(now, &batch.packets[index as usize]),
+            EventKind::MetricsUpdated(index) => {
+                let metrics = self.measured_rtts.of(&batch.metrics[index as usize]);
+                self.metrics(now, &metrics);
+            }
             EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.measures.states.len() < STATES || self.measures.states.contains_key(name);
                 let name = if known { name } else { "other" }.to_owned();
                 self.enter(now, Some(name));
             }
-            EventKind::Controller(name) => self.measures.controller = Some(batch.name(name).to_owned()),
-            EventKind::EcnCe(packets) => self.measures.marks += u64::from(packets),
-            EventKind::PacketsLost(packets) => self.reported_lost += u64::from(packets),
+            EventKind::Controller(name) => {
+                self.measures.controller = Some(batch.name(name).to_owned());
+                if batch.schema_version != SchemaVersion::Netlog {
+                    // Who names the controller is our recorder, which tells losses and marks.
+                    self.losses_are_told();
+                    self.told.marks = true;
+                }
+            }
+            EventKind::EcnCe(packets) => {
+                self.told.marks = true;
+                self.marks += u64::from(packets);
+            }
+            EventKind::PacketsLost(packets) => {
+                self.losses_are_told();
+                self.reported_lost += u64::from(packets);
+            }
+            EventKind::TransportParameters(index) => {
+                let parameters = &batch.parameters[index as usize];
+                self.credit[usize::from(!parameters.remote)].parameters(parameters);
+            }
+            EventKind::FlowControlSent(index) => self.limit(true, &batch.flow_control[index as usize]),
+            EventKind::FlowControlReceived(index) => self.limit(false, &batch.flow_control[index as usize]),
             EventKind::Other(_) if self.measures.peer.is_none() && !batch.peers.is_empty() => {
                 self.find_peer(batch, event)
             }
@@ -190,6 +304,59 @@ impl Meter {
             | EventKind::MtuUpdated(_)
             | EventKind::DataDelivered(_)
             | EventKind::Other(_) => {}
+        }
+        self.judge(now);
+    }
+
+    /// What the trace as a whole says.
+    fn begin(&mut self, batch: &Batch) {
+        if matches!(batch.vantage, Vantage::Client | Vantage::Server) {
+            let client = batch.vantage == Vantage::Client;
+            self.credit[0].sender_is_client(client);
+            self.credit[1].sender_is_client(!client);
+        }
+        if batch.schema_version == SchemaVersion::Netlog {
+            self.losses_are_told();
+            self.told.timeouts = true;
+        }
+    }
+
+    /// What was inferred gives way to what is told.
+    fn losses_are_told(&mut self) {
+        self.told.losses = true;
+        self.inferred = (0, 0);
+    }
+
+    fn limit(&mut self, sent: bool, limit: &FlowControl) {
+        if limit.kind.is_blocked() {
+            self.blocked += 1;
+        } else {
+            self.credit[usize::from(sent)].grant(limit);
+        }
+    }
+
+    /// What the sender can do from now on.
+    fn judge(&mut self, now: i64) {
+        let in_flight = match self.logged_in_flight.last() {
+            Some(bytes) => Some(bytes),
+            None => self.told.acks.then_some(self.in_flight as f64),
+        };
+        let condition = match (self.cwnd.last(), in_flight) {
+            (Some(_), _) if self.credit[0].blocked() => Condition::Blocked,
+            (Some(cwnd), Some(in_flight)) if cwnd - in_flight <= f64::from(self.datagram) => Condition::Full,
+            (Some(_), Some(_)) if self.sent > 0 => Condition::Room,
+            _ => Condition::Unknown,
+        };
+        let pace = self.pace();
+        self.limited.set(now, condition, || pace);
+    }
+
+    fn pace(&self) -> Pace {
+        let rtt = self.told_smoothed.or((self.samples.1 > 0).then_some(self.samples.1));
+        Pace {
+            rate: self.pacing.last().map(|rate| rate * 1e6),
+            window: rtt.map(|rtt| rtt as f64).zip(self.cwnd.last()),
+            app_limited: self.app_limited_now == Some(true),
         }
     }
 
@@ -200,7 +367,13 @@ impl Meter {
 
     fn sent(&mut self, now: i64, batch: &Batch, packet: &Packet) {
         self.packet(now);
-        self.measures.packets_sent += 1;
+        self.sent += 1;
+        self.told.frames |= packet.ack_eliciting.is_some();
+        if let Some(trigger) = packet.trigger {
+            self.probe(now, batch.name(trigger));
+        }
+        batch.flow_control_of(packet).iter().for_each(|limit| self.limit(true, limit));
+        batch.streams_of(packet).iter().for_each(|frame| self.credit[0].data(frame));
         let bytes = packet.bytes.unwrap_or(0);
         self.sizes[0] += u64::from(bytes);
         self.leaves(now);
@@ -208,15 +381,18 @@ impl Meter {
         if packet.ack_eliciting == Some(false) {
             return;
         }
+        self.datagram = self.datagram.max(bytes);
+        let pace = self.pace();
+        self.limited.sent(now, bytes, &pace);
         let Some(number) = packet.number else { return };
         let key = (packet.kind.space(), packet.path);
-        if !self.flights.contains_key(&key) {
-            if self.flights.len() >= SPACES {
+        if !self.spaces.contains_key(&key) {
+            if self.spaces.len() >= SPACES {
                 return;
             }
-            let mut flight = Flight::default();
-            flight.limit(self.most);
-            self.flights.insert(key, flight);
+            let mut space = Space::default();
+            space.flight.limit(self.most);
+            self.spaces.insert(key, space);
         }
         let streams = batch.streams_of(packet);
         let room = self.most.saturating_sub(streams.len());
@@ -228,22 +404,23 @@ impl Meter {
         }
         let first = self.first_stream + self.streams.len() as u64;
         self.streams.extend(streams);
-        let sent = Sent { time: now, bytes, status: PacketStatus::InFlight, extra: (first, streams.len() as u32) };
+        let kept = Kept { streams: (first, streams.len() as u32), inferred: false };
+        let sent = Sent { time: now, bytes, status: PacketStatus::InFlight, extra: kept };
         self.share_room(key);
-        if let Some(flight) = self.flights.get_mut(&key) {
-            flight.sent(number, sent);
+        if let Some(space) = self.spaces.get_mut(&key) {
+            space.flight.sent(number, sent);
         }
         self.flies(now, i64::from(bytes));
     }
 
     /// Makes room for a packet of a space, where several together remember too many.
     fn share_room(&mut self, key: (PacketType, u32)) {
-        if self.flights.len() < 2 || self.flights.values().map(Flight::remembered).sum::<usize>() < self.most {
+        let all = self.spaces.values().map(|space| space.flight.remembered());
+        if self.spaces.len() < 2 || all.sum::<usize>() < self.most {
             return;
         }
-        let others = self.flights.iter_mut().filter(|(other, _)| **other != key);
-        if let Some((_, longest)) =
-            others.max_by_key(|(_, flight)| flight.remembered()).filter(|(_, flight)| flight.remembered() > 0)
+        let others = self.spaces.iter_mut().filter(|(other, _)| **other != key).map(|(_, space)| &mut space.flight);
+        if let Some(longest) = others.max_by_key(|flight| flight.remembered()).filter(|flight| flight.remembered() > 0)
         {
             longest.halve();
         }
@@ -268,9 +445,12 @@ impl Meter {
 
     fn packet_received(&mut self, now: i64, batch: &Batch, packet: &Packet) {
         self.packet(now);
-        self.measures.packets_received += 1;
+        self.received_packets += 1;
+        self.told.frames |= packet.ack_eliciting.is_some();
+        batch.flow_control_of(packet).iter().for_each(|limit| self.limit(false, limit));
         self.sizes[1] += u64::from(packet.bytes.unwrap_or(0));
         for frame in batch.streams_of(packet) {
+            self.credit[1].data(frame);
             let new = self.received.add(frame);
             self.received_goodput = self.received_goodput.saturating_add(new);
             if new > 0 && self.goodput == 0 {
@@ -283,15 +463,17 @@ impl Meter {
         let space = packet.kind.space();
         if let Some(ce) = packet.ce {
             let before = self.ce.insert(space, ce).unwrap_or(0);
-            self.measures.marks += ce.saturating_sub(before);
+            self.told.marks = true;
+            self.marks += ce.saturating_sub(before);
         }
         self.acked(now, (space, packet.path), batch.ranges_of(packet));
         self.forget();
     }
 
     fn acked(&mut self, now: i64, space: (PacketType, u32), ranges: &[(u64, u64)]) {
-        let Some(flight) = self.flights.get_mut(&space) else { return };
         let largest = ranges.iter().map(|range| range.1).max();
+        self.told.acks |= largest.is_some();
+        let Some(Space { flight, .. }) = self.spaces.get_mut(&space) else { return };
         if let Some(sent) = largest.and_then(|largest| flight.get(largest))
             && sent.status == PacketStatus::InFlight
         {
@@ -300,17 +482,21 @@ impl Meter {
                 self.measured_rtt.add(sample);
             }
             self.latest_sample = Some(sample);
+            self.measured_rtts.sampled();
+            let smoothed = if self.samples.1 > 0 { self.samples.1 + (sample - self.samples.1) / 8 } else { sample };
+            self.samples = (sample, smoothed);
         }
-        let (mut bytes, mut goodput, mut spurious) = (0, 0_u64, 0);
+        let (mut bytes, mut goodput, mut spurious, mut arrived) = (0, 0_u64, 0, 0);
         for &range in ranges {
             flight.range(range, |_, sent| {
                 match sent.status {
                     PacketStatus::Acked => return true,
+                    PacketStatus::Lost if sent.extra.inferred => arrived += 1,
                     PacketStatus::Lost => spurious += 1,
                     PacketStatus::InFlight => bytes += i64::from(sent.bytes),
                 }
                 sent.status = PacketStatus::Acked;
-                let (first, number) = sent.extra;
+                let (first, number) = sent.extra.streams;
                 let Some(from) = first.checked_sub(self.first_stream) else { return true };
                 let from = usize::try_from(from).unwrap_or(usize::MAX);
                 for frame in self.streams.iter().skip(from).take(number as usize) {
@@ -319,7 +505,15 @@ impl Meter {
                 true
             });
         }
-        self.measures.packets_spurious += spurious;
+        self.spurious += spurious;
+        if let (Some(largest), false) = (largest, self.told.losses) {
+            self.inferred.1 += arrived;
+            let rtt = self.samples.0.max(self.samples.1);
+            if let Some(found) = self.spaces.get_mut(&space).map(|space| space.infer(now, largest, rtt)) {
+                self.inferred.0 += found.packets;
+                bytes += found.bytes;
+            }
+        }
         if goodput > 0 {
             if self.goodput == 0 {
                 // What it received before was the smaller part of the story.
@@ -349,7 +543,7 @@ impl Meter {
         if self.streams.len() < 4096 {
             return;
         }
-        let needed = self.flights.values_mut().filter_map(|flight| Some(flight.oldest()?.extra.0)).min();
+        let needed = self.spaces.values_mut().filter_map(|space| Some(space.flight.oldest()?.extra.streams.0)).min();
         let needed = needed.unwrap_or(self.first_stream + self.streams.len() as u64);
         let unneeded = needed.saturating_sub(self.first_stream) as usize;
         if unneeded > self.streams.len() / 2 {
@@ -358,16 +552,28 @@ impl Meter {
         }
     }
 
-    fn lost(&mut self, now: i64, packet: &Packet) {
-        self.measures.packets_lost += 1;
+    /// A packet was sent because of a probe timeout, if that is why.
+    fn probe(&mut self, now: i64, trigger: &str) {
+        if matches!(trigger, "PTO_RETRANSMISSION" | "pto_probe" | "retransmit_timeout") {
+            let (before, timeouts) = self.probes;
+            let same = before != i64::MIN && now.saturating_sub(before) < SAME_TIMEOUT;
+            self.told.timeouts = true;
+            self.probes = (now, timeouts + u64::from(!same));
+        }
+    }
+
+    fn packet_lost(&mut self, now: i64, packet: &Packet) {
+        self.losses_are_told();
+        self.lost += 1;
         let Some(number) = packet.number else { return };
-        let spaces = match packet.kind {
-            PacketType::Unknown => (PacketType::OneRtt, packet.path),
-            kind => (kind.space(), packet.path),
-        };
-        if let Some(sent) = self.flights.get_mut(&spaces).and_then(|flight| flight.get(number))
-            && sent.status == PacketStatus::InFlight
+        let space = (packet.kind.space(), packet.path);
+        if let Some(sent) = self.spaces.get_mut(&space).and_then(|space| space.flight.get(number))
+            && sent.status != PacketStatus::Acked
         {
+            sent.extra.inferred = false;
+            if sent.status == PacketStatus::Lost {
+                return;
+            }
             sent.status = PacketStatus::Lost;
             let bytes = i64::from(sent.bytes);
             self.flies(now, -bytes);
@@ -382,6 +588,11 @@ impl Meter {
         if let Some(bytes) = metrics.bytes_in_flight {
             self.logged_in_flight.set(now, bytes as f64);
         }
+        self.told_smoothed = metrics.smoothed_rtt.filter(|&rtt| rtt > 0).or(self.told_smoothed);
+        if let Some(total) = metrics.lost_packets {
+            self.losses_are_told();
+            self.total_lost = self.total_lost.max(total);
+        }
         if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
             if self.logged_rtt.least().is_none() {
                 // What was worked out is not needed any more.
@@ -394,16 +605,18 @@ impl Meter {
         }
         if let Some(limited) = metrics.app_limited {
             self.app_limited.set(now, f64::from(u8::from(limited)));
+            self.app_limited_now = Some(limited);
         }
         if let Some(count) = metrics.pto_count {
-            self.measures.timeouts += u64::from(count.saturating_sub(self.pto_count));
+            self.told.pto_count = true;
+            self.timeouts += u64::from(count.saturating_sub(self.pto_count));
             self.pto_count = count;
         }
     }
 
     fn window(&mut self, now: i64, cwnd: f64) {
         if let Some(before) = self.cwnd.last().filter(|&before| cwnd < before) {
-            self.measures.reductions += 1;
+            self.reductions += 1;
             self.reduced.get_or_insert((now, before));
         }
         if let Some((since, _)) = self.reduced.take_if(|(_, before)| cwnd >= *before) {
@@ -427,21 +640,48 @@ impl Meter {
             *self.measures.states.entry(state).or_default() += time;
         }
         self.recoveries += u64::from(next.as_deref() == Some("recovery"));
+        if let Some(next) = next.as_deref().filter(|_| self.app_limited.last().is_none()) {
+            self.app_limited_now = Some(next == APP_LIMITED);
+        }
         self.state = next.map(|next| (next, now));
+    }
+
+    /// Packets lost: as told, or else inferred; `None` if the trace tells neither.
+    fn losses(&self) -> Option<(u64, LossSource)> {
+        match self.told {
+            Told { losses: true, .. } => {
+                Some((self.lost.max(self.reported_lost).max(self.total_lost), LossSource::Told))
+            }
+            Told { acks: true, .. } if self.sent > 0 => Some((self.inferred.0, LossSource::Inferred)),
+            _ => None,
+        }
     }
 
     /// What was counted up to the latest event.
     #[must_use]
     pub fn progress(&self) -> Progress {
+        let flow_control = |credit: &Credit| {
+            let (stream_limit, stream_used) = credit.largest_stream();
+            FlowControlProgress { limit: credit.connection(), used: credit.used(), stream_limit, stream_used }
+        };
         Progress {
             sent: self.sizes[0],
             acknowledged: self.goodput,
             received: self.received_goodput,
-            lost: self.measures.packets_lost.max(self.reported_lost),
-            marks: self.measures.marks,
+            lost: self.losses().map_or(0, |(lost, _)| lost),
+            inferred: !self.told.losses,
+            marks: self.marks,
             in_flight: self.in_flight,
             rtt: self.latest_sample,
+            app_limited: self.app_limited_now,
+            blocked: self.blocked,
+            flow_control: [flow_control(&self.credit[0]), flow_control(&self.credit[1])],
         }
+    }
+
+    /// What limited the sender in gaps that the latest event ended, and since when each, ns.
+    pub fn limited(&self) -> impl Iterator<Item = (i64, LimitedBy)> {
+        self.limited.changes()
     }
 
     /// What was measured, and the bytes delivered over time.
@@ -452,28 +692,50 @@ impl Meter {
         let first = self.first.unwrap_or(0);
         let active = self.first_packet.map(|first| self.last_packet.saturating_sub(first) as f64);
         let rate = |bytes: u64| active.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8e3 / span);
-        let known = |bytes: u64| (bytes > 0).then_some(bytes);
+        let known = |count: u64| (count > 0).then_some(count);
         let level = |weighted: TimeWeighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
         let rtt = if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt };
+        let losses = self.losses();
+        let pace = self.pace();
         let mut measures = self.measures;
         measures.duration = last.saturating_sub(first) as f64 / 1e9;
+        measures.packets_sent = known(self.sent);
+        measures.packets_received = known(self.received_packets);
         measures.bytes_sent = known(self.sizes[0]);
         measures.bytes_received = known(self.sizes[1]);
         measures.throughput = known(self.sizes[0]).and_then(rate);
         measures.goodput = known(self.goodput).and_then(rate);
         measures.received_goodput = known(self.received_goodput).and_then(rate);
-        measures.packets_lost = measures.packets_lost.max(self.reported_lost);
-        let share = |part: u64, of: u64| (of > 0).then(|| 100.0 * part as f64 / of as f64);
+        measures.packets_lost = losses.map(|(lost, _)| lost);
+        measures.losses = losses.map(|(_, source)| source);
+        let spurious = if self.told.losses { self.spurious } else { self.inferred.1 };
+        measures.packets_spurious = measures.packets_lost.filter(|_| self.told.acks).map(|_| spurious);
+        let share = |part: Option<u64>, of: Option<u64>| {
+            part.zip(of).filter(|&(_, of)| of > 0).map(|(part, of)| 100.0 * part as f64 / of as f64)
+        };
         measures.loss = share(measures.packets_lost, measures.packets_sent);
         measures.spurious = share(measures.packets_spurious, measures.packets_lost);
-        measures.burst_mean = (self.bursts > 0).then(|| measures.packets_sent as f64 / self.bursts as f64);
+        measures.marks = self.told.marks.then_some(self.marks);
+        measures.timeouts = match self.told {
+            Told { pto_count: true, .. } => Some(self.timeouts),
+            Told { timeouts: true, .. } => Some(self.probes.1),
+            _ => None,
+        };
+        measures.burst_mean = (self.bursts > 0).then(|| self.sent as f64 / self.bursts as f64);
         measures.rtt = rtt.above(0);
         measures.queueing = rtt.least().and_then(|least| rtt.above(least));
+        measures.reductions = self.cwnd.last().map(|_| self.reductions);
         measures.cwnd = level(self.cwnd);
         measures.ssthresh = self.ssthresh.map(|bytes| bytes as f64);
         measures.in_flight = level(self.logged_in_flight).or(level(self.counted_in_flight));
         measures.pacing_rate = level(self.pacing);
-        measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean);
+        measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean).or_else(|| {
+            let limited = measures.states.get(APP_LIMITED)?;
+            let all: f64 = measures.states.values().sum();
+            (all > 0.0).then(|| 100.0 * limited / all)
+        });
+        measures.limited = self.limited.finish(last, &pace);
+        measures.blocked = self.told.frames.then_some(self.blocked);
         let recovering = measures.states.get("recovery").copied();
         measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
         let (regained, after) = self.regained;

@@ -120,8 +120,20 @@ pub struct Trace {
     pub group: String,
     /// The congestion controller, where the trace names it early.
     pub controller: String,
-    /// What the reader took the RTTs to be in, where it was not milliseconds as it should be.
-    pub rtt_unit: Option<&'static str>,
+    /// What values are in, where the events show that it is not what it should be.
+    pub units: Units,
+}
+
+/// Units that the events of a trace show, where they are not those of the schema; `None`
+/// where there is nothing to say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Units {
+    /// Of RTTs and delays: `s` or `us`.
+    pub rtt: Option<&'static str>,
+    /// Of times of events: `s` or `us`.
+    pub time: Option<&'static str>,
+    /// Of pacing rates: `byte/s`.
+    pub pacing_rate: Option<&'static str>,
 }
 
 impl Trace {

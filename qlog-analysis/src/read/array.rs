@@ -7,7 +7,7 @@ use super::event::{self, Kind};
 use super::packet;
 use super::recovery;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, EventKind, Name, Packet, PacketType, Stream};
+use crate::model::{Batch, EventKind, FlowControl, FlowControlKind, Name, Packet, PacketType, Stream};
 
 /// The elements of an event that matter.
 #[derive(Default)]
@@ -54,10 +54,12 @@ pub(super) fn read(
         return Err(Malformed { at: 1, expected: "an event with a name" });
     }
     let mut data = Cursor::new(elements.data.filter(|data| data.starts_with(b"{")).unwrap_or(b"{}"));
-    let kind = if elements.category.first().is_some_and(u8::is_ascii_uppercase) {
+    let kind = if encoding.pre_draft && elements.category.first().is_some_and(u8::is_ascii_uppercase) {
         ancient(&elements, &mut data, encoding, options, batch)?
     } else {
-        let name = [elements.category, b":", elements.kind].concat();
+        // Some traces of the first draft, and mvfst's, have names in upper case.
+        let mut name = [elements.category, b":", elements.kind].concat();
+        name.make_ascii_lowercase();
         event::data(Kind::of(&name), &name, &mut data, encoding, options, batch)?
     };
     event::push(time, elements.group, kind, elements.path, batch);
@@ -87,12 +89,36 @@ fn ancient(
                 (_, false) => EventKind::PacketReceived(index),
             })
         }
+        b"MAXDATA_NEW" | b"MAXSTREAMDATA_NEW" => {
+            let limit = limit(data)?;
+            batch.flow_control.push(limit);
+            let index = batch.flow_control.len() as u32 - 1;
+            Ok(if sent { EventKind::FlowControlSent(index) } else { EventKind::FlowControlReceived(index) })
+        }
         _ => {
             data.skip()?;
             let name = [elements.category, b":", elements.kind].concat();
             Ok(EventKind::Other(event::other(&name, batch)))
         }
     }
+}
+
+/// The limit that a frame tells of.
+fn limit(data: &mut Cursor<'_>) -> Result<FlowControl, Malformed> {
+    let mut told = FlowControl { kind: FlowControlKind::MaxData, stream: None, limit: None };
+    data.object(|key, value| {
+        match key {
+            b"max_data" => told.limit = value.whole()?,
+            b"max_stream_data" => {
+                told.kind = FlowControlKind::MaxStreamData;
+                told.limit = value.whole()?;
+            }
+            b"stream_id" => told.stream = value.whole()?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(told)
 }
 
 /// The packet that a frame tells of.
@@ -122,6 +148,12 @@ fn frame(data: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Resul
     })?;
     packet.ranges = (first as u32, (batch.ranges.len() - first) as u32);
     packet.ack_eliciting = Some(carries);
+    if packet.acks {
+        packet.frames.add(b"ack");
+    }
+    if carries {
+        packet.frames.add(b"stream");
+    }
     packet.streams = (batch.streams.len() as u32, u32::from(carries));
     if carries {
         batch.streams.push(stream);

@@ -63,7 +63,7 @@ impl Block {
 }
 
 /// The lengths of a batch's tables.
-struct Lengths([usize; 8]);
+struct Lengths([usize; 10]);
 
 impl Lengths {
     fn of(batch: &Batch) -> Self {
@@ -76,6 +76,8 @@ impl Lengths {
             batch.states.len(),
             batch.state_variables.len(),
             batch.peers.len(),
+            batch.flow_control.len(),
+            batch.parameters.len(),
         ])
     }
 
@@ -89,6 +91,8 @@ impl Lengths {
         batch.states.truncate(self.0[5]);
         batch.state_variables.truncate(self.0[6]);
         batch.peers.truncate(self.0[7]);
+        batch.flow_control.truncate(self.0[8]);
+        batch.parameters.truncate(self.0[9]);
     }
 }
 

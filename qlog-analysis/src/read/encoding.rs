@@ -45,13 +45,25 @@ pub(crate) struct Encoding {
     pub(crate) fields: Vec<Role>,
     /// Whether the trace was taken at the end that accepted the connection.
     pub(crate) accepts: bool,
+    /// Whether events are of the form before the drafts.
+    pub(crate) pre_draft: bool,
+    /// What pacing rates are multiplied by to be bit/s.
+    pub(crate) pacing_factor: u64,
 }
 
 impl Default for Encoding {
     fn default() -> Self {
         // The order of the drafts that had array events.
         let fields = vec![Role::Time, Role::Category, Role::Type, Role::Trigger, Role::Data];
-        Encoding { time_places: 6, rtt_places: 6, delta: false, fields, accepts: false }
+        Encoding {
+            time_places: 6,
+            rtt_places: 6,
+            delta: false,
+            fields,
+            accepts: false,
+            pre_draft: false,
+            pacing_factor: 1,
+        }
     }
 }
 
@@ -86,6 +98,7 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, encoding: &m
         };
         trace.version = version;
     }
+    encoding.pre_draft = trace.schema_version == SchemaVersion::PreDraft;
     if let Some(title) = text("title").filter(|title| !title.is_empty()) {
         trace.title = title;
     }

@@ -17,6 +17,9 @@ pub(super) enum Kind {
     Metrics,
     State,
     Parameters,
+    TransportParameters,
+    FramesSent,
+    FramesReceived,
     Mtu,
     Moved,
     /// Tells where the other end is.
@@ -47,9 +50,15 @@ impl Kind {
             (_, b"packet_lost") => Kind::Lost,
             (_, b"packet_dropped") => Kind::Dropped,
             (_, b"metrics_updated" | b"metric_update" | b"recovery_metrics_updated") => Kind::Metrics,
+            // mvfst's.
+            (_, b"congestion_metric_update" | b"app_limited_update") => Kind::Metrics,
+            (_, b"packets_lost") => Kind::Losses,
             (_, b"congestion_state_updated") => Kind::State,
             (_, b"recovery_parameters_set") => Kind::Parameters,
             (b"recovery", b"parameters_set") => Kind::Parameters,
+            (b"transport" | b"quic", b"parameters_set") => Kind::TransportParameters,
+            (b"quic", b"frames_created") => Kind::FramesSent,
+            (b"quic", b"frames_parsed") => Kind::FramesReceived,
             (_, b"mtu_updated") => Kind::Mtu,
             (_, b"stream_data_moved" | b"data_moved") => Kind::Moved,
             (_, b"connection_started" | b"tuple_assigned" | b"datagram_received" | b"datagram_sent") => Kind::Peer,
@@ -156,9 +165,21 @@ pub(super) fn data(
             Some(controller) => EventKind::Controller(controller),
             None => EventKind::Other(other(name, batch)),
         },
+        Kind::TransportParameters => EventKind::TransportParameters(recovery::parameters(value, batch)?),
+        Kind::FramesSent | Kind::FramesReceived => {
+            // Of frames without their packet, a limit is of interest.
+            let limits = batch.flow_control.len();
+            packet::lone_frames(value, encoding, batch)?;
+            batch.flow_control.truncate(limits + 1);
+            match (batch.flow_control.len() > limits, kind) {
+                (false, _) => EventKind::Other(other(name, batch)),
+                (true, Kind::FramesSent) => EventKind::FlowControlSent(limits as u32),
+                (true, _) => EventKind::FlowControlReceived(limits as u32),
+            }
+        }
         Kind::Mtu => EventKind::MtuUpdated(number(value, &[b"new", b"mtu"])?),
         Kind::Moved => recovery::moved(value, name, batch)?,
-        Kind::Losses => EventKind::PacketsLost(number(value, &[b"packets"])?),
+        Kind::Losses => EventKind::PacketsLost(number(value, &[b"packets", b"lost_packets"])?),
         Kind::Marked => EventKind::EcnCe(number(value, &[b"packets"])?),
         Kind::Spurious => {
             value.skip()?;

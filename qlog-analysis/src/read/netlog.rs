@@ -12,7 +12,9 @@ use serde_json::{Map, Value};
 
 use super::block::Block;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Event, EventKind, Name, Packet, PacketType, Stream};
+use crate::model::{
+    Batch, Event, EventKind, FlowControl, FlowControlKind, Name, Packet, PacketType, Stream, TransportParameters,
+};
 
 mod session;
 
@@ -34,6 +36,11 @@ enum Kind {
     AckReceived,
     StreamSent,
     StreamReceived,
+    /// A limit, or that one is met: `WINDOW_UPDATE`, `BLOCKED`, `MAX_STREAMS`, `STREAMS_BLOCKED`.
+    LimitSent(Limit),
+    LimitReceived(Limit),
+    /// Transport parameters, as a text; whether they are the server's.
+    Parameters(bool),
     /// A frame that asks for an acknowledgement and tells nothing we keep.
     OtherSent,
     OtherReceived,
@@ -41,6 +48,15 @@ enum Kind {
     Closing,
     /// Something of a session without a packet of its own.
     Quiet,
+}
+
+/// What a limit is of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Limit {
+    Data,
+    Blocked,
+    Streams,
+    StreamsBlocked,
 }
 
 impl Kind {
@@ -57,6 +73,16 @@ impl Kind {
             Some("_ACK_FRAME_RECEIVED") => Kind::AckReceived,
             Some("_STREAM_FRAME_SENT") => Kind::StreamSent,
             Some("_STREAM_FRAME_RECEIVED") => Kind::StreamReceived,
+            Some("_WINDOW_UPDATE_FRAME_SENT") => Kind::LimitSent(Limit::Data),
+            Some("_WINDOW_UPDATE_FRAME_RECEIVED") => Kind::LimitReceived(Limit::Data),
+            Some("_BLOCKED_FRAME_SENT") => Kind::LimitSent(Limit::Blocked),
+            Some("_BLOCKED_FRAME_RECEIVED") => Kind::LimitReceived(Limit::Blocked),
+            Some("_MAX_STREAMS_FRAME_SENT") => Kind::LimitSent(Limit::Streams),
+            Some("_MAX_STREAMS_FRAME_RECEIVED") => Kind::LimitReceived(Limit::Streams),
+            Some("_STREAMS_BLOCKED_FRAME_SENT") => Kind::LimitSent(Limit::StreamsBlocked),
+            Some("_STREAMS_BLOCKED_FRAME_RECEIVED") => Kind::LimitReceived(Limit::StreamsBlocked),
+            Some("_TRANSPORT_PARAMETERS_SENT") => Kind::Parameters(false),
+            Some("_TRANSPORT_PARAMETERS_RECEIVED") => Kind::Parameters(true),
             Some("_CONNECTION_CLOSE_FRAME_SENT") => Kind::Closing,
             Some("_PADDING_FRAME_SENT" | "_PADDING_FRAME_RECEIVED") => Kind::Quiet,
             Some("_CONNECTION_CLOSE_FRAME_RECEIVED") => Kind::Quiet,

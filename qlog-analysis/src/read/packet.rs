@@ -3,7 +3,7 @@
 use super::Options;
 use super::encoding::Encoding;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, Packet, PacketType, Stream};
+use crate::model::{Batch, FlowControl, FlowControlKind, Packet, PacketType, Stream};
 
 /// Reads the data of a packet event; its place in the table.
 pub(super) fn read(
@@ -93,6 +93,9 @@ struct Frame<'a> {
     fin: bool,
     ack_delay: Option<i64>,
     ce: Option<u64>,
+    /// The limit of a flow control frame.
+    limit: Option<u64>,
+    unidirectional: bool,
     /// First of the ranges, and how many.
     ranges: (usize, usize),
 }
@@ -106,13 +109,16 @@ fn frames(
 ) -> Result<(), Malformed> {
     let first_stream = batch.streams.len();
     let first_range = batch.ranges.len();
+    let first_limit = batch.flow_control.len();
     let mut eliciting = false;
     value.array(|value| {
         if value.peek() != Some(b'{') {
             return value.skip();
         }
         let frame = frame(value, encoding, batch)?;
-        match frame.kind.unwrap_or_default() {
+        let kind = frame.kind.unwrap_or_default();
+        packet.frames.add(kind);
+        match kind {
             b"ack" | b"ACK" => {
                 packet.acks = true;
                 packet.ack_delay = frame.ack_delay;
@@ -126,7 +132,11 @@ fn frames(
                 fin: frame.fin,
             }),
             b"padding" | b"PADDING" | b"connection_close" | b"CONNECTION_CLOSE" => return Ok(()),
-            _ => {}
+            other => {
+                if let Some(kind) = flow_control(other, frame.unidirectional) {
+                    batch.flow_control.push(FlowControl { kind, stream: frame.id, limit: frame.limit });
+                }
+            }
         }
         eliciting = true;
         // Ranges are the packet's only if they are an ACK's.
@@ -136,7 +146,37 @@ fn frames(
     packet.ack_eliciting = Some(eliciting);
     packet.ranges = (first_range as u32, (batch.ranges.len() - first_range) as u32);
     packet.streams = (first_stream as u32, (batch.streams.len() - first_stream) as u32);
+    packet.flow_control = (first_limit as u32, (batch.flow_control.len() - first_limit) as u32);
     Ok(())
+}
+
+/// Reads frames that an event tells without their packet; of them, limits stay in the batch.
+pub(super) fn lone_frames(value: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Result<(), Malformed> {
+    let (streams, ranges) = (batch.streams.len(), batch.ranges.len());
+    let mut packet = Packet::default();
+    value.object(|key, value| match key {
+        b"frames" if value.peek() == Some(b'[') => frames(value, encoding, &mut packet, batch),
+        _ => value.skip(),
+    })?;
+    batch.streams.truncate(streams);
+    batch.ranges.truncate(ranges);
+    Ok(())
+}
+
+/// What a flow control frame is about.
+fn flow_control(kind: &[u8], unidirectional: bool) -> Option<FlowControlKind> {
+    let of = |bidi, uni| if unidirectional { uni } else { bidi };
+    Some(match kind {
+        b"max_data" | b"MAX_DATA" => FlowControlKind::MaxData,
+        b"max_stream_data" | b"MAX_STREAM_DATA" => FlowControlKind::MaxStreamData,
+        b"max_streams" | b"MAX_STREAMS" => of(FlowControlKind::MaxStreamsBidi, FlowControlKind::MaxStreamsUni),
+        b"data_blocked" | b"DATA_BLOCKED" => FlowControlKind::DataBlocked,
+        b"stream_data_blocked" | b"STREAM_DATA_BLOCKED" => FlowControlKind::StreamDataBlocked,
+        b"streams_blocked" | b"STREAMS_BLOCKED" => {
+            of(FlowControlKind::StreamsBlockedBidi, FlowControlKind::StreamsBlockedUni)
+        }
+        _ => return None,
+    })
 }
 
 fn frame<'a>(value: &mut Cursor<'a>, encoding: &Encoding, batch: &mut Batch) -> Result<Frame<'a>, Malformed> {
@@ -163,6 +203,8 @@ fn frame<'a>(value: &mut Cursor<'a>, encoding: &Encoding, batch: &mut Batch) -> 
             b"fin" => frame.fin = value.flag()? == Some(true),
             b"ack_delay" => frame.ack_delay = value.decimal()?.and_then(|delay| delay.scaled(encoding.rtt_places)),
             b"ce" => frame.ce = value.whole()?,
+            b"maximum" | b"limit" => frame.limit = value.whole()?,
+            b"stream_type" => frame.unidirectional = value.word()? == Some(b"unidirectional"),
             b"acked_ranges" | b"blocks" if value.peek() == Some(b'[') => ranges(value, batch)?,
             _ => value.skip()?,
         }

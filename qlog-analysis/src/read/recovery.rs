@@ -4,7 +4,7 @@ use super::Options;
 use super::encoding::Encoding;
 use super::event;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable};
+use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable, TransportParameters};
 
 /// From here on a slow start threshold stands for infinity.
 const INFINITE: u64 = 1 << 62;
@@ -25,7 +25,7 @@ pub(super) fn metrics(
     };
     value.object(|key, value| {
         match key {
-            b"congestion_window" | b"cwnd" => metrics.cwnd = value.whole()?,
+            b"congestion_window" | b"cwnd" | b"current_cwnd" => metrics.cwnd = value.whole()?,
             b"bytes_in_flight" => metrics.bytes_in_flight = value.whole()?,
             b"packets_in_flight" => metrics.packets_in_flight = value.whole()?,
             b"ssthresh" => {
@@ -35,9 +35,14 @@ pub(super) fn metrics(
             b"smoothed_rtt" => metrics.smoothed_rtt = rtt(value)?,
             b"latest_rtt" => metrics.latest_rtt = rtt(value)?,
             b"rtt_variance" | b"rttvar" => metrics.rtt_variance = rtt(value)?,
-            b"pacing_rate" => metrics.pacing_rate = value.whole()?,
+            b"pacing_rate" => {
+                metrics.pacing_rate = value.whole()?.map(|rate| rate.saturating_mul(encoding.pacing_factor));
+            }
             b"pto_count" => metrics.pto_count = value.whole()?.and_then(|count| u32::try_from(count).ok()),
-            b"app_limited" | b"cf_app_limited" => metrics.app_limited = value.flag()?,
+            b"app_limited" | b"cf_app_limited" => metrics.app_limited = app_limited(value)?,
+            b"cf_lost_packets" if value.peek() == Some(b'{') => {
+                metrics.lost_packets = value.field(&[b"total"], Cursor::whole)?;
+            }
             b"path_id" => metrics.path = value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)),
             _ => private(key, value, options, batch)?,
         }
@@ -45,6 +50,35 @@ pub(super) fn metrics(
     })?;
     batch.metrics.push(metrics);
     Ok(batch.metrics.len() as u32 - 1)
+}
+
+/// Whether the sender has too little to send: a flag, or mvfst's words for it.
+fn app_limited(value: &mut Cursor<'_>) -> Result<Option<bool>, Malformed> {
+    if value.peek() != Some(b'"') {
+        return value.flag();
+    }
+    Ok(match value.word()? {
+        Some(b"app_limited" | b"app limited" | b"true") => Some(true),
+        Some(b"app_unlimited" | b"app unlimited" | b"false") => Some(false),
+        _ => None,
+    })
+}
+
+/// Reads the flow control limits among transport parameters; their place in the table.
+pub(super) fn parameters(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
+    let mut parameters = TransportParameters::default();
+    value.object(|key, value| {
+        match key {
+            b"initiator" | b"owner" => parameters.remote = value.word()? == Some(b"remote"),
+            name => match parameters.limit(name) {
+                Some(limit) => *limit = value.whole()?,
+                None => value.skip()?,
+            },
+        }
+        Ok(())
+    })?;
+    batch.parameters.push(parameters);
+    Ok(batch.parameters.len() as u32 - 1)
 }
 
 /// A number of the controller's own, or a field that is not known.

@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 use super::block::{self, BLOCK, Block, HEADER};
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
-use super::{Options, ReadError, encoding, units};
+use super::units::Judgement;
+use super::{Options, ReadError, UnitSource, encoding};
 use crate::model::{Batch, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
@@ -180,6 +181,8 @@ impl ReadState {
     /// Does to a batch what needs to know the ones before it.
     pub(crate) fn complete(&mut self, batch: &mut Batch) {
         let known = &mut self.traces[batch.trace as usize];
+        batch.vantage = known.trace.vantage;
+        batch.schema_version = known.trace.schema_version;
         if known.encoding.delta {
             for event in &mut batch.events {
                 event.time = event.time.saturating_add(known.last);
@@ -188,10 +191,13 @@ impl ReadState {
         }
         if !known.unit_checked {
             known.unit_checked = true;
-            if let Some(unit) = units::detect(batch) {
-                unit.apply(batch);
-                known.encoding.rtt_places += unit.places();
-                known.trace.rtt_unit = Some(unit.name());
+            if self.options.units == UnitSource::Evidence {
+                let judgement = Judgement::of(batch);
+                known.encoding.rtt_places += judgement.rtt_places();
+                known.encoding.time_places += judgement.time_places();
+                known.encoding.pacing_factor = judgement.pacing_factor();
+                known.trace.units = judgement.units();
+                known.last = batch.events.last().map_or(known.last, |event| event.time);
             }
         }
         if known.trace.controller.is_empty() {

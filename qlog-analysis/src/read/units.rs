@@ -1,10 +1,11 @@
-//! What RTTs are in, where a logger does not write milliseconds.
+//! What RTTs, times and pacing rates are in, where a logger does not write milliseconds and
+//! bits per second. The first events of a trace show it.
 
 use std::collections::HashMap;
 
-use crate::model::{Batch, EventKind, PacketType};
+use crate::model::{Batch, EventKind, INITIAL_RTT, Packet, PacketType, Units};
 
-/// A unit that RTTs are in instead of the one they should be in.
+/// A unit that values are in instead of the one they should be in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unit {
     /// A unit a thousand times larger.
@@ -14,46 +15,121 @@ pub(super) enum Unit {
 }
 
 impl Unit {
-    pub(super) const fn places(self) -> i32 {
+    const fn places(self) -> i32 {
         match self {
             Unit::Larger => 3,
             Unit::Smaller => -3,
         }
     }
 
-    pub(super) const fn name(self) -> &'static str {
+    const fn name(self) -> &'static str {
         match self {
             Unit::Larger => "s",
             Unit::Smaller => "us",
         }
     }
 
-    /// Corrects what was read already.
-    pub(super) fn apply(self, batch: &mut Batch) {
-        let correct = |rtt: &mut Option<i64>| {
-            *rtt = rtt.map(|rtt| match self {
-                Unit::Larger => rtt.saturating_mul(1000),
-                Unit::Smaller => rtt / 1000,
-            });
-        };
-        for metrics in &mut batch.metrics {
-            correct(&mut metrics.min_rtt);
-            correct(&mut metrics.smoothed_rtt);
-            correct(&mut metrics.latest_rtt);
-            correct(&mut metrics.rtt_variance);
+    const fn correct(self, value: i64) -> i64 {
+        match self {
+            Unit::Larger => value.saturating_mul(1000),
+            Unit::Smaller => value / 1000,
         }
     }
 }
 
-/// The initial RTT of `RFC 9002 §6.2.2` in seconds, read as milliseconds.
-const INITIAL_IN_SECONDS: i64 = 333_000;
+/// Bits of a byte, by which a rate in bytes per second is too low.
+const BYTES: u64 = 8;
+
+/// Units that are not what they should be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Judgement {
+    rtt: Option<Unit>,
+    time: Option<Unit>,
+    /// Pacing rates are bytes per second.
+    pacing_in_bytes: bool,
+}
+
+impl Judgement {
+    /// The judgement of the first events of a trace.
+    pub(super) fn of(batch: &mut Batch) -> Self {
+        let (rtt, time) = match thousandfold(batch) {
+            Some(Apart::Rtt(unit)) => (Some(unit), None),
+            Some(Apart::Time(unit)) => (None, Some(unit)),
+            None => (None, None),
+        };
+        if let Some(unit) = time {
+            batch.events.iter_mut().for_each(|event| event.time = unit.correct(event.time));
+        }
+        if let Some(unit) = rtt {
+            correct_rtts(unit, batch);
+        }
+        let pacing_in_bytes = paced_in_bytes(batch);
+        if pacing_in_bytes {
+            for rate in batch.metrics.iter_mut().filter_map(|metrics| metrics.pacing_rate.as_mut()) {
+                *rate = rate.saturating_mul(BYTES);
+            }
+        }
+        Judgement { rtt, time, pacing_in_bytes }
+    }
+
+    pub(super) const fn rtt_places(self) -> i32 {
+        match self.rtt {
+            Some(unit) => unit.places(),
+            None => 0,
+        }
+    }
+
+    pub(super) const fn time_places(self) -> i32 {
+        match self.time {
+            Some(unit) => unit.places(),
+            None => 0,
+        }
+    }
+
+    pub(super) const fn pacing_factor(self) -> u64 {
+        if self.pacing_in_bytes { BYTES } else { 1 }
+    }
+
+    pub(super) fn units(self) -> Units {
+        Units {
+            rtt: self.rtt.map(Unit::name),
+            time: self.time.map(Unit::name),
+            pacing_rate: self.pacing_in_bytes.then_some("byte/s"),
+        }
+    }
+}
+
+/// Corrects what was read already.
+fn correct_rtts(unit: Unit, batch: &mut Batch) {
+    let correct = |rtt: &mut Option<i64>| *rtt = rtt.map(|rtt| unit.correct(rtt));
+    for metrics in &mut batch.metrics {
+        correct(&mut metrics.min_rtt);
+        correct(&mut metrics.smoothed_rtt);
+        correct(&mut metrics.latest_rtt);
+        correct(&mut metrics.rtt_variance);
+    }
+    batch.packets.iter_mut().for_each(|packet| correct(&mut packet.ack_delay));
+}
+
+/// What is a thousand times too large or small.
+enum Apart {
+    Rtt(Unit),
+    Time(Unit),
+}
+
+/// An RTT that is longer than this by the times of the events shows that those are wrong, ns.
+const LONGEST: i64 = 10_000_000_000;
+
+/// The same for one that is shorter, ns.
+const SHORTEST: i64 = 5_000;
 
 /// Judges the RTTs of the first events of a trace by its acknowledgements, or where there
 /// are none, by the initial RTT.
-pub(super) fn detect(batch: &Batch) -> Option<Unit> {
+fn thousandfold(batch: &Batch) -> Option<Apart> {
     let mut sent: HashMap<(PacketType, u64), i64> = HashMap::new();
     let mut sample = None;
     let (mut right, mut larger, mut smaller) = (0, 0, 0);
+    let mut least = i64::MAX;
     for event in &batch.events {
         match event.kind {
             EventKind::PacketSent(index) => {
@@ -64,10 +140,9 @@ pub(super) fn detect(batch: &Batch) -> Option<Unit> {
             }
             EventKind::PacketReceived(index) => {
                 let packet = &batch.packets[index as usize];
-                let largest = batch.ranges_of(packet).iter().map(|range| range.1).max();
-                let left = largest.and_then(|largest| sent.remove(&(packet.kind.space(), largest)));
+                let left = largest(batch, packet).and_then(|largest| sent.remove(&(packet.kind.space(), largest)));
                 if let Some(left) = left {
-                    sample = Some(event.time - left);
+                    sample = Some(event.time.saturating_sub(left));
                 }
             }
             EventKind::MetricsUpdated(index) => {
@@ -79,16 +154,75 @@ pub(super) fn detect(batch: &Batch) -> Option<Unit> {
                 right += u32::from((0.33..=3.0).contains(&ratio));
                 larger += u32::from((300.0..=3000.0).contains(&ratio));
                 smaller += u32::from((0.00033..=0.0033).contains(&ratio));
+                least = least.min(sample);
             }
             _ => {}
         }
     }
+    let first = batch.metrics.iter().find_map(|metrics| metrics.smoothed_rtt.or(metrics.min_rtt));
+    // Where the initial RTT is in milliseconds, all RTTs are.
+    let rtts_are_right = first == Some(INITIAL_RTT);
     if larger >= 3 && larger > right {
-        return Some(Unit::Larger);
+        let times = rtts_are_right || least > LONGEST;
+        return Some(if times { Apart::Time(Unit::Smaller) } else { Apart::Rtt(Unit::Larger) });
     }
     if smaller >= 3 && smaller > right {
-        return Some(Unit::Smaller);
+        let times = rtts_are_right || least < SHORTEST;
+        return Some(if times { Apart::Time(Unit::Larger) } else { Apart::Rtt(Unit::Smaller) });
     }
-    let first = batch.metrics.iter().find_map(|metrics| metrics.smoothed_rtt.or(metrics.min_rtt));
-    (right == 0 && first == Some(INITIAL_IN_SECONDS)).then_some(Unit::Larger)
+    (right == 0 && first == Some(INITIAL_RTT / 1000)).then_some(Apart::Rtt(Unit::Larger))
+}
+
+fn largest(batch: &Batch, packet: &Packet) -> Option<u64> {
+    batch.ranges_of(packet).iter().map(|range| range.1).max()
+}
+
+/// A span in which what is sent is held against the pacing rate, ns.
+const SPAN: i64 = 50_000_000;
+
+/// Packets that a span needs to say anything.
+const PACKETS: u32 = 10;
+
+/// A sender never exceeds its pacing rate by this factor over a span, but a rate in bytes
+/// per second, taken for bits, is exceeded by up to eight.
+const EXCEEDED: f64 = 2.5;
+
+/// Whether pacing rates are far below what is sent for long, so that they are bytes per second.
+fn paced_in_bytes(batch: &Batch) -> bool {
+    let Some(first) = batch.metrics.iter().position(|metrics| metrics.pacing_rate.is_some_and(|rate| rate > 0)) else {
+        return false;
+    };
+    let told = |kind: EventKind| matches!(kind, EventKind::MetricsUpdated(index) if index as usize == first);
+    let Some(at) = batch.events.iter().position(|event| told(event.kind)) else { return false };
+    let group = batch.events[at].group;
+    let mut rate = 0.0;
+    let mut before = batch.events[at].time;
+    let mut begin = before;
+    let (mut paced, mut bits, mut packets) = (0.0, 0.0, 0);
+    let (mut exceeded, mut kept) = (0_u32, 0_u32);
+    for event in batch.events[at..].iter().filter(|event| event.group == group) {
+        paced += rate * event.time.saturating_sub(before).max(0) as f64 / 1e9;
+        before = before.max(event.time);
+        match event.kind {
+            EventKind::MetricsUpdated(index) => {
+                if let Some(told) = batch.metrics[index as usize].pacing_rate {
+                    rate = told as f64;
+                }
+            }
+            EventKind::PacketSent(index) => {
+                bits += f64::from(batch.packets[index as usize].bytes.unwrap_or(0)) * 8.0;
+                packets += 1;
+            }
+            _ => {}
+        }
+        if before.saturating_sub(begin) >= SPAN {
+            if packets >= PACKETS && paced > 0.0 {
+                let ratio = bits / paced;
+                exceeded += u32::from(ratio > EXCEEDED);
+                kept += u32::from((0.2..=1.5).contains(&ratio));
+            }
+            (begin, paced, bits, packets) = (before, 0.0, 0.0, 0);
+        }
+    }
+    exceeded >= 3 && exceeded >= kept
 }

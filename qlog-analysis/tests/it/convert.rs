@@ -16,7 +16,7 @@ use windlass_qlog_analysis::read::{Options, read};
 const MS: u64 = 1_000_000;
 
 fn to(profile: Profile, framing: OutputFraming) -> Target {
-    Target { profile, framing, only: None }
+    Target { profile, framing, ..Target::default() }
 }
 
 fn converted(file: &[u8], target: Target) -> (Vec<u8>, Converted) {

@@ -9,3 +9,4 @@ mod lint_rules;
 mod lint_traces;
 mod read_recorded;
 mod recorded;
+mod told;

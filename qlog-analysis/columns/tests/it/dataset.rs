@@ -8,6 +8,7 @@ use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, UInt64Type};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use windlass_qlog::{Detail, Frame, Header, Metrics, Packet, Profile, RecoveryParameters, Trace};
+use windlass_qlog_analysis::read::Options;
 use windlass_qlog_columns::{Added, Dataset, Error, Labels, Table};
 
 /// A trace of a controller, with as many packets as asked for.
@@ -24,7 +25,7 @@ fn trace(controller: &str, packets: u64) -> Vec<u8> {
 }
 
 fn add(dataset: &Dataset, file: &str, text: &[u8], said: &Labels) -> Result<Added, Error> {
-    dataset.add(file, text, || Ok(text), said, 1)
+    dataset.add(file, text, || Ok(text), said, &Options { jobs: 1, ..Options::default() })
 }
 
 fn tree(directory: &Path) -> Vec<String> {

@@ -6,10 +6,22 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
 use windlass_qlog_analysis::model::{
-    Batch, Event, EventKind, Metrics, Packet, PacketType, Peer, State, StateVariable, Stream,
+    Batch, Event, EventKind, FlowControl, FlowControlKind, Metrics, Packet, PacketType, Peer, State, StateVariable,
+    Stream, TransportParameters,
 };
 use windlass_qlog_analysis::read::{Options, open, read};
 use windlass_qlog_columns::{Table, Tables};
+
+const LIMITS: [FlowControlKind; 8] = [
+    FlowControlKind::MaxData,
+    FlowControlKind::MaxStreamData,
+    FlowControlKind::MaxStreamsBidi,
+    FlowControlKind::MaxStreamsUni,
+    FlowControlKind::DataBlocked,
+    FlowControlKind::StreamDataBlocked,
+    FlowControlKind::StreamsBlockedBidi,
+    FlowControlKind::StreamsBlockedUni,
+];
 
 /// What an event says, in words that the tables can be brought to as well.
 fn said(batch: &Batch, index: usize) -> Vec<String> {
@@ -20,7 +32,7 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         let streams: Vec<_> =
             batch.streams_of(packet).iter().map(|one| (one.id, one.offset, one.length, one.fin)).collect();
         format!(
-            "{time} {name} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {}",
+            "{time} {name} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?}",
             packet.kind.name(),
             packet.number,
             packet.bytes,
@@ -30,7 +42,9 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
             packet.ack_delay,
             packet.ce,
             packet.trigger.map(|name| batch.name(name)),
-            packet.path
+            packet.path,
+            (!packet.frames.is_empty()).then(|| packet.frames.names().collect::<Vec<_>>().join(",")),
+            batch.flow_control_of(packet).iter().map(ToString::to_string).collect::<Vec<_>>()
         )
     };
     let other = |name: &str, value: Option<&str>, number: Option<u32>, trigger: Option<&str>| {
@@ -46,7 +60,10 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
             let one = &batch.metrics[index as usize];
             let sizes = [one.cwnd, one.ssthresh, one.bytes_in_flight, one.packets_in_flight, one.pacing_rate];
             let rtts = [one.min_rtt, one.smoothed_rtt, one.latest_rtt, one.rtt_variance];
-            format!("{time} {sizes:?} {rtts:?} {:?} {:?} {}", one.pto_count, one.app_limited, one.path)
+            format!(
+                "{time} {sizes:?} {rtts:?} {:?} {:?} {:?} {}",
+                one.pto_count, one.app_limited, one.lost_packets, one.path
+            )
         }
         EventKind::CongestionState(index) => {
             let state = batch.states[index as usize];
@@ -58,6 +75,15 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         EventKind::PacketsLost(number) => other("losses", None, Some(number), None),
         EventKind::MtuUpdated(number) => other("mtu_updated", None, Some(number), None),
         EventKind::DataDelivered(number) => other("delivered", None, Some(number), None),
+        EventKind::TransportParameters(index) => {
+            other("parameters_set", Some(&batch.parameters[index as usize].to_string()), None, None)
+        }
+        EventKind::FlowControlSent(index) => {
+            other("flow_control_sent", Some(&batch.flow_control[index as usize].to_string()), None, None)
+        }
+        EventKind::FlowControlReceived(index) => {
+            other("flow_control_received", Some(&batch.flow_control[index as usize].to_string()), None, None)
+        }
         EventKind::SpuriousLoss => other("spurious_loss", None, None, None),
         EventKind::Other(name) => other(batch.name(name), None, None, None),
     };
@@ -112,6 +138,27 @@ impl Row<'_> {
         (0..parts.len()).map(|row| parts.columns().iter().map(|column| cell(column, row)).collect()).collect()
     }
 
+    /// The flow control frames, each as the model shows it.
+    fn limits(&self) -> Vec<String> {
+        let list = self.column("flow_control").as_list::<i32>().value(self.1);
+        let parts = list.as_struct();
+        let numbers = |name: &str, row: usize| {
+            let column = parts.column_by_name(name).unwrap();
+            column.is_valid(row).then(|| column.as_primitive::<UInt64Type>().value(row))
+        };
+        let one = |row: usize| {
+            let frame_type = parts.column_by_name("frame_type").unwrap().as_string::<i32>().value(row);
+            let column = parts.column_by_name("unidirectional").unwrap();
+            let unidirectional = column.is_valid(row).then(|| column.as_boolean().value(row));
+            let kind = LIMITS
+                .into_iter()
+                .find(|kind| kind.frame_type() == frame_type && kind.unidirectional() == unidirectional)
+                .unwrap();
+            FlowControl { kind, stream: numbers("stream_id", row), limit: numbers("limit", row) }.to_string()
+        };
+        (0..parts.len()).map(one).collect()
+    }
+
     /// What the row says, in the words of [`said`].
     fn said(&self, table: Table) -> String {
         let time = self.i64("time_ns").unwrap();
@@ -121,7 +168,7 @@ impl Row<'_> {
                 let streams: Vec<(u64, u64, u64, bool)> =
                     self.list("streams").iter().map(|one| (one[0], one[1], one[2], one[3] == 1)).collect();
                 format!(
-                    "{time} {} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {}",
+                    "{time} {} {} {:?} {:?} {:?} {} {:?} {:?} {:?} {streams:?} {:?} {} {:?} {:?}",
                     self.word("event").unwrap(),
                     self.word("packet_type").unwrap(),
                     self.u64("packet_number"),
@@ -132,18 +179,21 @@ impl Row<'_> {
                     self.i64("ack_delay_ns"),
                     self.u64("ce"),
                     self.word("trigger"),
-                    self.u32("path").unwrap()
+                    self.u32("path").unwrap(),
+                    self.word("frames"),
+                    self.limits()
                 )
             }
             Table::Recovery => {
                 let sizes = ["cwnd", "ssthresh", "bytes_in_flight", "packets_in_flight", "pacing_rate_bps"];
                 let rtts = ["min_rtt_ns", "smoothed_rtt_ns", "latest_rtt_ns", "rtt_variance_ns"];
                 format!(
-                    "{time} {:?} {:?} {:?} {:?} {}",
+                    "{time} {:?} {:?} {:?} {:?} {:?} {}",
                     sizes.map(|name| self.u64(name)),
                     rtts.map(|name| self.i64(name)),
                     self.u32("pto_count"),
                     self.flag("app_limited"),
+                    self.u64("lost_packets"),
                     self.u32("path").unwrap()
                 )
             }
@@ -233,6 +283,7 @@ fn event() -> impl Strategy<Value = Made> {
                 pacing_rate,
                 pto_count: cwnd.map(|cwnd| cwnd as u32),
                 app_limited,
+                lost_packets: pacing_rate,
                 path: 1,
             }
         },
@@ -241,7 +292,7 @@ fn event() -> impl Strategy<Value = Made> {
         .prop_map(|(id, offset, length, fin)| Stream { id, offset, length, fin });
     let ranges = prop::collection::vec((any::<u64>(), any::<u64>()), 0..4);
     let streams = prop::collection::vec(stream, 0..3);
-    (0..13_u8, packet, metrics, ranges, streams, [names(), names()], any::<u32>(), prop::option::of(-1e9..1e9_f64))
+    (0..16_u8, packet, metrics, ranges, streams, [names(), names()], any::<u32>(), prop::option::of(-1e9..1e9_f64))
 }
 
 proptest! {
@@ -255,6 +306,11 @@ proptest! {
             packet.ranges = (batch.ranges.len() as u32, ranges.len() as u32);
             packet.streams = (batch.streams.len() as u32, streams.len() as u32);
             packet.trigger = fact.map(|_| other);
+            let limit = FlowControl {
+                kind: LIMITS[number as usize % LIMITS.len()],
+                stream: packet.number,
+                limit: packet.ce,
+            };
             let what = match kind {
                 0 => EventKind::PacketSent(batch.packets.len() as u32),
                 1 => EventKind::PacketReceived(batch.packets.len() as u32),
@@ -268,6 +324,9 @@ proptest! {
                 9 => EventKind::SpuriousLoss,
                 10 => EventKind::MtuUpdated(number),
                 11 => EventKind::DataDelivered(number),
+                13 => EventKind::TransportParameters(batch.parameters.len() as u32),
+                14 => EventKind::FlowControlSent(batch.flow_control.len() as u32),
+                15 => EventKind::FlowControlReceived(batch.flow_control.len() as u32),
                 _ => EventKind::Other(one),
             };
             let index = batch.events.len() as u32;
@@ -275,11 +334,19 @@ proptest! {
                 0..=3 => {
                     batch.ranges.extend(ranges);
                     batch.streams.extend(streams);
+                    packet.flow_control = (batch.flow_control.len() as u32, number % 2);
+                    batch.flow_control.extend((number % 2 == 1).then_some(limit));
                     batch.packets.push(packet);
                 }
                 4 => batch.metrics.push(metrics),
                 5 => batch.states.push(State { new: one, trigger: packet.trigger }),
                 12 => batch.peers.push(Peer { event: index, address: other }),
+                13 => batch.parameters.push(TransportParameters {
+                    remote: number % 2 == 0,
+                    max_data: packet.number,
+                    ..TransportParameters::default()
+                }),
+                14 | 15 => batch.flow_control.push(limit),
                 _ => {}
             }
             if let Some(value) = fact {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use windlass_qlog::{Detail, Header, LossTrigger, Metrics, Packet, PacketType, Profile, RecoveryParameters, Trace};
+use windlass_qlog_analysis::read::Options;
 use windlass_qlog_columns::sql::{EXAMPLES, Format, SqlError, query};
 use windlass_qlog_columns::{Dataset, Labels};
 
@@ -38,7 +39,15 @@ fn dataset() -> tempfile::TempDir {
     ] {
         let text = trace(controller, peer, lost);
         let file = format!("{controller}-{peer}.sqlog");
-        dataset.add(&file, text.as_slice(), || Ok(text.as_slice()), &Labels::default(), 1).unwrap();
+        dataset
+            .add(
+                &file,
+                text.as_slice(),
+                || Ok(text.as_slice()),
+                &Labels::default(),
+                &Options { jobs: 1, ..Options::default() },
+            )
+            .unwrap();
     }
     dataset.finish().unwrap();
     directory

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::{Batch, Cursor, Event, EventKind, Kind, Malformed, Name, Packet, PacketType, Stream};
+use super::{
+    Batch, Cursor, Event, EventKind, FlowControl, FlowControlKind, Kind, Limit, Malformed, Name, Packet, PacketType,
+    Stream, TransportParameters,
+};
 
 /// Packets whose type is remembered for when they are lost.
 const REMEMBERED: usize = 1 << 14;
@@ -19,6 +22,7 @@ struct Gathered {
     packet: Packet,
     ranges: Vec<(u64, u64)>,
     streams: Vec<Stream>,
+    limits: Vec<FlowControl>,
     eliciting: bool,
 }
 
@@ -26,6 +30,19 @@ impl Gathered {
     fn carries(&mut self, frame: Stream) {
         if self.streams.len() < MISSING {
             self.streams.push(frame);
+        }
+    }
+
+    /// A frame that asks for an acknowledgement.
+    fn elicits(&mut self, frame_type: &[u8]) {
+        self.packet.frames.add(frame_type);
+        self.eliciting = true;
+    }
+
+    fn limits(&mut self, limit: FlowControl) {
+        self.elicits(limit.kind.frame_type().as_bytes());
+        if self.limits.len() < MISSING {
+            self.limits.push(limit);
         }
     }
 
@@ -39,12 +56,15 @@ impl Gathered {
     fn write(self, batch: &mut Batch) -> u32 {
         let first_range = batch.ranges.len() as u32;
         let first_stream = batch.streams.len() as u32;
+        let first_limit = batch.flow_control.len() as u32;
         let mut packet = self.packet;
+        packet.flow_control = (first_limit, self.limits.len() as u32);
         packet.ranges = (first_range, self.ranges.len() as u32);
         packet.streams = (first_stream, self.streams.len() as u32);
         packet.ack_eliciting = Some(self.eliciting);
         batch.ranges.extend(self.ranges);
         batch.streams.extend(self.streams);
+        batch.flow_control.extend(self.limits);
         batch.packets.push(packet);
         batch.packets.len() as u32 - 1
     }
@@ -136,23 +156,38 @@ impl Session {
                 self.datagram = params.field(&[b"size"], Cursor::whole)?.and_then(|bytes| u32::try_from(bytes).ok());
             }
             Some(Kind::Header) => self.header(now, params, batch)?,
-            Some(Kind::AckSent) => self.sending.packet.acks = true,
+            Some(Kind::AckSent) => {
+                self.sending.packet.acks = true;
+                self.sending.packet.frames.add(b"ack");
+            }
             Some(Kind::AckReceived) => self.acked(params)?,
             Some(Kind::StreamSent) => {
                 self.sending.carries(stream(params)?);
-                self.sending.eliciting = true;
+                self.sending.elicits(b"stream");
             }
             Some(Kind::StreamReceived) => {
                 let frame = stream(params)?;
                 if let Some((_, received)) = &mut self.receiving {
                     received.carries(frame);
-                    received.eliciting = true;
+                    received.elicits(b"stream");
                 }
             }
-            Some(Kind::OtherSent) => self.sending.eliciting = true,
+            Some(Kind::LimitSent(of)) => self.sending.limits(limit(of, params)?),
+            Some(Kind::LimitReceived(of)) => {
+                let limit = limit(of, params)?;
+                if let Some((_, received)) = &mut self.receiving {
+                    received.limits(limit);
+                }
+            }
+            Some(Kind::Parameters(remote)) => {
+                let text = params.field(&[b"quic_transport_parameters"], Cursor::string)?.unwrap_or_default();
+                batch.parameters.push(parameters(&text, remote));
+                self.push(now, EventKind::TransportParameters(batch.parameters.len() as u32 - 1), batch);
+            }
+            Some(Kind::OtherSent) => self.sending.elicits(&frame_type(name)),
             Some(Kind::OtherReceived) => {
                 if let Some((_, received)) = &mut self.receiving {
-                    received.eliciting = true;
+                    received.elicits(&frame_type(name));
                 }
             }
             Some(Kind::Closing | Kind::Quiet) | None => {
@@ -326,6 +361,7 @@ impl Session {
         })?;
         let (Some(largest), Some((_, received))) = (largest, &mut self.receiving) else { return Ok(()) };
         received.packet.acks = true;
+        received.packet.frames.add(b"ack");
         received.packet.ack_delay = delay;
         missing.sort_unstable();
         let mut from = smallest.unwrap_or(largest);
@@ -347,6 +383,59 @@ impl Session {
 fn exact(value: &mut Cursor<'_>, now: i64) -> Result<i64, Malformed> {
     let exact = value.decimal()?.and_then(|time| time.scaled(3));
     Ok(exact.filter(|exact| exact.abs_diff(now) < 1_000_000_000).unwrap_or(now))
+}
+
+/// The frame type that an event's name holds, as qlog has it.
+fn frame_type(name: &str) -> Vec<u8> {
+    let rest = name.strip_prefix("QUIC_SESSION_").unwrap_or(name);
+    let rest = rest.split_once("_FRAME").map_or(rest, |(kind, _)| kind);
+    match rest {
+        "RST_STREAM" => b"reset_stream".to_vec(),
+        "MESSAGE" => b"datagram".to_vec(),
+        other => other.to_ascii_lowercase().into_bytes(),
+    }
+}
+
+/// A limit, or that one is met. The connection is the stream -1, or the largest number of 32 bits.
+fn limit(of: Limit, params: &mut Cursor<'_>) -> Result<FlowControl, Malformed> {
+    let (mut stream, mut bytes, mut streams, mut unidirectional) = (None, None, None, false);
+    params.object(|key, value| {
+        match key {
+            b"stream_id" => stream = value.whole()?.filter(|&id| id < u64::from(u32::MAX)),
+            b"byte_offset" => bytes = value.whole()?,
+            b"stream_count" => streams = value.whole()?,
+            b"is_unidirectional" => unidirectional = value.flag()? == Some(true),
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    let pick = |one, other, second: bool| if second { other } else { one };
+    let (kind, limit) = match of {
+        Limit::Data => (pick(FlowControlKind::MaxData, FlowControlKind::MaxStreamData, stream.is_some()), bytes),
+        Limit::Blocked => {
+            (pick(FlowControlKind::DataBlocked, FlowControlKind::StreamDataBlocked, stream.is_some()), bytes)
+        }
+        Limit::Streams => {
+            (pick(FlowControlKind::MaxStreamsBidi, FlowControlKind::MaxStreamsUni, unidirectional), streams)
+        }
+        Limit::StreamsBlocked => {
+            (pick(FlowControlKind::StreamsBlockedBidi, FlowControlKind::StreamsBlockedUni, unidirectional), streams)
+        }
+    };
+    let of_streams = matches!(of, Limit::Streams | Limit::StreamsBlocked);
+    Ok(FlowControl { kind, stream: stream.filter(|_| !of_streams), limit })
+}
+
+/// The limits in Chromium's text of transport parameters: names, each with its value after it.
+fn parameters(text: &str, remote: bool) -> TransportParameters {
+    let mut told = TransportParameters { remote, ..TransportParameters::default() };
+    let mut words = text.split([' ', '[', ']']).peekable();
+    while let Some(word) = words.next() {
+        if let (Some(limit), Some(value)) = (told.limit(word.as_bytes()), words.peek()) {
+            *limit = value.parse().ok();
+        }
+    }
+    told
 }
 
 fn stream(params: &mut Cursor<'_>) -> Result<Stream, Malformed> {

@@ -4,10 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 use windlass_qlog_analysis::metrics::{Measured, measure};
-use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
-use super::files::{Files, unreadable};
+use super::files::{Files, Reading, unreadable};
 use super::name::{short, unique};
 use super::output::{Csv, cell};
 use super::report::most_points;
@@ -30,6 +29,8 @@ use windlass_lab::results::replace;
 pub(super) struct Compare {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// How traces are grouped
     #[arg(long, value_enum, default_value_t = By::Controller)]
     by: By,
@@ -110,7 +111,7 @@ impl Compare {
         let most = most_points(self.files.paths()?.len());
         let drawing = self.out.is_some();
         let results = self.files.each(|path, input, jobs| {
-            let options = Options { jobs, ..Options::default() };
+            let options = self.reading.options(jobs);
             let file = path.display().to_string();
             let failed = |error| unreadable(path, &error);
             if drawing {

@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 
-use super::files::{Again, Files, open, unreadable};
+use super::files::{Again, Files, Reading, open, unreadable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
@@ -23,6 +23,8 @@ use crate::cli::batch::interrupt;
 pub(super) struct Convert {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// Schema version to convert to
     #[arg(long, value_enum)]
     to: SchemaVersion,
@@ -156,7 +158,7 @@ impl Convert {
             Output::refuse_terminal(out, "a compressed file")?;
         }
         let mut output = Output::open(out, compression)?;
-        let target = Target { profile, framing: output_framing, only };
+        let target = Target { profile, framing: output_framing, only, units: self.reading.options(1).units };
         let dynamic: Vec<&dyn Source> = sources.iter().map(|source| *source as &dyn Source).collect();
         let done = convert(&dynamic, target, &mut output).map_err(|error| match error {
             ConvertError::Write(error) => unwritable(out, &error),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use windlass_qlog_analysis::read::{self, Input};
+use windlass_qlog_analysis::read::{self, Input, Options, UnitSource};
 
 use crate::cli::CliError;
 
@@ -19,6 +19,23 @@ pub(super) struct Files {
     /// Threads to read with [default: one a core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
+}
+
+/// What values are read in.
+#[derive(Debug, clap::Args)]
+pub(super) struct Reading {
+    /// Units of RTTs, times and pacing rates
+    #[arg(long, value_enum, default_value_t = Units::Evidence)]
+    units: Units,
+}
+
+/// Whose word is taken for units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Units {
+    /// Those that the events show, where the trace is wrong
+    Evidence,
+    /// Those that the trace declares or the schema has
+    Declared,
 }
 
 /// A stream whose bytes are counted, and that ends when `stop` is raised.
@@ -36,6 +53,17 @@ impl Read for Watched<'_> {
         let read = self.input.read(buffer)?;
         self.bar.inc(read as u64);
         Ok(read)
+    }
+}
+
+impl Reading {
+    /// Options to read a file with on so many threads.
+    pub(super) fn options(&self, jobs: usize) -> Options {
+        let units = match self.units {
+            Units::Evidence => UnitSource::Evidence,
+            Units::Declared => UnitSource::Declared,
+        };
+        Options { jobs, units, ..Options::default() }
     }
 }
 

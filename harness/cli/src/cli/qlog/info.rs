@@ -8,7 +8,7 @@ use serde::Serialize;
 use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
 use windlass_qlog_analysis::read::{Check, Options, Summary, read};
 
-use super::files::{Files, unreadable};
+use super::files::{Files, Reading, unreadable};
 use crate::cli::CliError;
 use crate::cli::error::print;
 
@@ -17,6 +17,8 @@ use crate::cli::error::print;
 pub(super) struct Info {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// Print one JSON object per file
     #[arg(long)]
     json: bool,
@@ -70,12 +72,16 @@ struct About {
     controller: String,
     /// What RTTs are in, if not in milliseconds.
     rtt_unit: Option<&'static str>,
+    /// What times are in, if not in the unit that the trace declares.
+    time_unit: Option<&'static str>,
+    /// What pacing rates are in, if not in bit/s.
+    pacing_rate_unit: Option<&'static str>,
     connections: BTreeMap<String, Content>,
 }
 
 impl Info {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        let results = self.files.each(|path, input, jobs| contents(path, input, jobs))?;
+        let results = self.files.each(|path, input, jobs| contents(path, input, self.reading.options(jobs)))?;
         for (path, contents) in results {
             let shown = path.display().to_string();
             print(&if self.json {
@@ -88,10 +94,9 @@ impl Info {
     }
 }
 
-fn contents(path: &Path, input: impl Read, jobs: usize) -> Result<Contents, CliError> {
+fn contents(path: &Path, input: impl Read, options: Options) -> Result<Contents, CliError> {
     let mut found = Contents::default();
     let mut connections: Vec<BTreeMap<String, Content>> = Vec::new();
-    let options = Options { jobs, ..Options::default() };
     let summary = read(input, &options, &mut |trace, batch| {
         let index = trace.index as usize;
         connections.resize_with(connections.len().max(index + 1), BTreeMap::new);
@@ -139,7 +144,9 @@ fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
         vantage: trace.vantage.name(),
         implementation: trace.implementation,
         controller: trace.controller,
-        rtt_unit: trace.rtt_unit,
+        rtt_unit: trace.units.rtt,
+        time_unit: trace.units.time,
+        pacing_rate_unit: trace.units.pacing_rate,
         connections,
     }
 }
@@ -159,7 +166,10 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
             EventKind::CongestionState(_) => "congestion_state_updated",
             EventKind::Controller(_) => "congestion controller named",
             EventKind::EcnCe(_) => "windlass:marked",
-            EventKind::PacketsLost(_) => "windlass:lost",
+            EventKind::PacketsLost(_) => "packets lost together",
+            EventKind::TransportParameters(_) => "parameters_set",
+            EventKind::FlowControlSent(_) => "flow control limit sent",
+            EventKind::FlowControlReceived(_) => "flow control limit received",
             EventKind::SpuriousLoss => "windlass:spurious_loss",
             EventKind::MtuUpdated(_) => "mtu_updated",
             EventKind::DataDelivered(_) => "stream_data_moved to the application",
@@ -195,8 +205,11 @@ fn text(file: &str, contents: &Contents) -> String {
             quoted("title", &trace.title),
             quoted("controller", &trace.controller),
         ));
-        if let Some(unit) = trace.rtt_unit {
-            text.push_str(&format!("  its RTTs are in {unit}; read as such\n"));
+        let units = [("RTTs", trace.rtt_unit), ("times", trace.time_unit), ("pacing rates", trace.pacing_rate_unit)];
+        for (values, unit) in units.iter().filter_map(|(values, unit)| Some((values, (*unit)?))) {
+            text.push_str(&format!(
+                "  by its events, its {values} are in {unit}; read as such (--units declared takes its word)\n"
+            ));
         }
         for (group, content) in &trace.connections {
             let seconds = content.last_ns.saturating_sub(content.first_ns.unwrap_or(0)) as f64 / 1e9;

@@ -1,6 +1,6 @@
 //! `windlass qlog lint`: mistakes in qlog files.
 
-use std::io::{self, BufRead, BufReader};
+use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
 use windlass_qlog_analysis::lint::{Profile, Report, lint};
@@ -56,12 +56,11 @@ impl Lint {
     }
 
     fn one(&self, path: &Path) -> Result<Report, CliError> {
-        let mut reader = BufReader::new(decompressed(path)?);
-        let profile = match self.profile {
-            Some(against) => against.into(),
-            None => guess(&mut reader).map_err(|error| unreadable(path, &error))?,
-        };
-        Ok(lint(reader, profile))
+        let mut reader = decompressed(path)?;
+        let mut start = Vec::new();
+        reader.by_ref().take(HEAD).read_to_end(&mut start).map_err(|error| unreadable(path, &error))?;
+        let profile = self.profile.map_or_else(|| guess(&start), Profile::from);
+        Ok(lint(BufReader::new(Cursor::new(start).chain(reader)), profile))
     }
 }
 
@@ -75,32 +74,36 @@ fn json(file: &str, report: &Report) -> String {
     format!("{value}\n")
 }
 
-/// The profile a file seems to be written in: headers before the IETF drafts have a
-/// `qlog_version`. Nothing is consumed.
-fn guess(reader: &mut dyn BufRead) -> io::Result<Profile> {
-    let start = reader.fill_buf()?;
-    let start = String::from_utf8_lossy(&start[..start.len().min(4096)]);
-    let early = start.contains("\"qlog_version\"") && !start.contains("\"file_schema\"");
-    Ok(if early { Profile::Qvis } else { Profile::Ietf })
+/// Bytes at the start of a file that tell its profile.
+const HEAD: u64 = 1 << 16;
+
+/// What only headers and events before the IETF drafts have.
+const EARLY: [&str; 6] =
+    ["\"qlog_version\"", "\"qlog_format\"", "\"event_fields\"", "\"transport:", "\"recovery:", "\"connectivity:"];
+
+/// The profile that the start of a file seems to be written in: headers of the IETF drafts have a
+/// `file_schema`.
+fn guess(start: &[u8]) -> Profile {
+    let start = String::from_utf8_lossy(start);
+    let early = !start.contains("\"file_schema\"") && EARLY.iter().any(|word| start.contains(word));
+    if early { Profile::Qvis } else { Profile::Ietf }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::io::Read;
-
     use super::*;
 
     #[test]
-    fn guesses_the_schema_version_without_consuming() {
+    fn the_profile_is_guessed_by_the_header() {
+        let late = format!("{{\"traces\":[{{\"title\":\"{}\",\"event_fields\":[]}}]}}", "x".repeat(9000));
         for (text, profile) in [
             ("\u{1e}{\"qlog_version\":\"0.3\"}\n", Profile::Qvis),
+            ("{\"traces\":[{\"events\":[{\"name\":\"transport:packet_sent\"}]}]}", Profile::Qvis),
+            (late.as_str(), Profile::Qvis),
             ("\u{1e}{\"file_schema\":\"urn:ietf:params:qlog:file:sequential\"}\n", Profile::Ietf),
+            ("\u{1e}{\"file_schema\":\"urn:x\",\"qlog_version\":\"0.3\"}\n", Profile::Ietf),
         ] {
-            let mut reader = text.as_bytes();
-            assert_eq!(guess(&mut reader).unwrap(), profile);
-            let mut rest = String::new();
-            reader.read_to_string(&mut rest).unwrap();
-            assert_eq!(rest, text);
+            assert_eq!(guess(text.as_bytes()), profile, "{text}");
         }
     }
 }

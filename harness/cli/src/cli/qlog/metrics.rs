@@ -4,10 +4,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use windlass_qlog_analysis::metrics::{Measured, Measures, Shares, measure, shares};
-use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, shares};
 
-use super::files::{Files, unreadable};
+use super::files::{Files, Reading, unreadable};
 use super::output::{Compression, Csv, Output, cell, unwritable};
 use crate::cli::CliError;
 use crate::cli::text::{Align, aligned};
@@ -17,6 +16,8 @@ use crate::cli::text::{Align, aligned};
 pub(super) struct Metrics {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// How to print them
     #[arg(long, value_enum, default_value_t = Format::Table)]
     format: Format,
@@ -48,8 +49,7 @@ struct Row {
 impl Metrics {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let results = self.files.each(|path, input, jobs| {
-            let options = Options { jobs, ..Options::default() };
-            measure(input, &options).map_err(|error| unreadable(path, &error))
+            measure(input, &self.reading.options(jobs)).map_err(|error| unreadable(path, &error))
         })?;
         let mut rows = Vec::new();
         for (path, (summary, measured)) in results {
@@ -76,7 +76,7 @@ impl Metrics {
 }
 
 fn table(rows: &[Row], shares: Option<&Shares>) -> String {
-    const SHOWN: [(&str, &str, usize); 12] = [
+    const SHOWN: [(&str, &str, usize); 16] = [
         ("duration_s", "s", 2),
         ("packets_sent", "sent", 0),
         ("goodput_mbps", "goodput", 3),
@@ -89,6 +89,10 @@ fn table(rows: &[Row], shares: Option<&Shares>) -> String {
         ("cwnd_mean_bytes", "cwnd", 0),
         ("reductions", "smaller", 0),
         ("app_limited_percent", "app-limited %", 0),
+        ("limited_by_window_percent", "by window", 0),
+        ("limited_by_application_percent", "application", 0),
+        ("limited_by_flow_control_percent", "flow control", 0),
+        ("limited_by_pacer_percent", "pacer %", 0),
     ];
     let mut heads = vec![("connection", Align::Left), ("controller", Align::Left)];
     heads.extend(SHOWN.iter().map(|(_, head, _)| (*head, Align::Right)));
@@ -100,7 +104,9 @@ fn table(rows: &[Row], shares: Option<&Shares>) -> String {
             cells.extend(SHOWN.iter().map(|&(column, _, decimals)| {
                 let get = Measures::COLUMNS.iter().find(|(name, _)| *name == column);
                 let value = get.and_then(|(_, get)| get(measures));
-                value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}"))
+                let inferred = column == "loss_percent" && measures.losses == Some(LossSource::Inferred);
+                let suffix = if inferred { " inferred" } else { "" };
+                value.map_or_else(|| "–".to_owned(), |value| format!("{value:.decimals$}{suffix}"))
             }));
             cells
         })
@@ -164,7 +170,7 @@ fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
 fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<String, CliError> {
     let mut csv = Csv::new();
     let shared = shares.map(Shares::columns);
-    let mut heads = vec!["file", "trace", "connection", "controller", "peer"];
+    let mut heads = vec!["file", "trace", "connection", "controller", "peer", "losses"];
     heads.extend(Measures::COLUMNS.iter().map(|(name, _)| *name));
     if let Some(shared) = &shared {
         heads.extend(shared.iter().map(|(name, _)| *name));
@@ -176,6 +182,7 @@ fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<String, CliError> {
         let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
         cells.push(measures.controller.clone().unwrap_or_default());
         cells.push(measures.peer.clone().unwrap_or_default());
+        cells.push(measures.losses.map_or("", LossSource::name).to_owned());
         cells.extend(Measures::COLUMNS.iter().map(|(_, get)| cell(get(measures))));
         if let Some(shared) = &shared {
             cells.extend(shared.iter().map(|(_, value)| cell(*value)));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::files::Files;
+use super::files::{Files, Reading};
 use crate::cli::CliError;
 
 /// Turn qlog files into a dataset: Parquet files by controller, stack and scenario
@@ -14,6 +14,8 @@ use crate::cli::CliError;
 pub(super) struct Parquet {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// Directory of the dataset
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -70,7 +72,7 @@ impl Parquet {
             };
             let first = Stoppable { input: first, stop: stop.clone() };
             let again = || again.open().map(|input| Stoppable { input, stop: stop.clone() });
-            dataset.add(&file, first, again, &said, jobs).map_err(|error| match error {
+            dataset.add(&file, first, again, &said, &self.reading.options(jobs)).map_err(|error| match error {
                 windlass_qlog_columns::Error::Read(error) => unreadable(path, &error),
                 other => wrong(other),
             })

@@ -2,10 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 
-use super::files::{Files, unreadable};
+use super::files::{Files, Reading, unreadable};
 use super::name::{short, unique};
 use crate::cli::CliError;
 use crate::cli::error::print;
@@ -27,6 +26,8 @@ const MOST_OF_ALL: usize = 1 << 22;
 pub(super) struct Report {
     #[command(flatten)]
     files: Files,
+    #[command(flatten)]
+    reading: Reading,
     /// File to write the page to [default: report.html]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -51,7 +52,7 @@ impl Report {
         let most = most_points(files);
         let results = self.files.each(|path, input, jobs| {
             let file = path.display().to_string();
-            let options = Options { jobs, ..Options::default() };
+            let options = self.reading.options(jobs);
             let (summary, series) =
                 read_series_and_packets(input, &options, most, most / 4).map_err(|error| unreadable(path, &error))?;
             super::print_doubts(path, &summary);

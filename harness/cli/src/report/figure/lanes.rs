@@ -1,7 +1,8 @@
 //! Lanes of states, losses, marks and application limits over the time axis.
 
 use plotters::prelude::*;
-use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
+use windlass_qlog_analysis::metrics::LimitedBy;
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, Told};
 
 use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, seconds, state_colour};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
@@ -36,15 +37,18 @@ pub(super) fn spans(series: &ConnectionSeries) -> Vec<Span> {
     spans
 }
 
-/// The lanes that a trace has events for.
+/// The lanes: those of losses, marks and application limits always, empty ones with the word why.
 pub(super) fn lanes(series: &ConnectionSeries) -> Vec<(Quantity, &'static str)> {
     let all = [
         (Quantity::State, "state"),
         (Quantity::Lost, "lost"),
         (Quantity::Marked, "CE"),
         (Quantity::AppLimited, "app-lim."),
+        (Quantity::LimitedBy, "limit"),
+        (Quantity::Blocked, "blocked"),
     ];
-    all.into_iter().filter(|lane| !series.points(lane.0).is_empty()).collect()
+    let always = |quantity| matches!(quantity, Quantity::Lost | Quantity::Marked | Quantity::AppLimited);
+    all.into_iter().filter(|lane| always(lane.0) || !series.points(lane.0).is_empty()).collect()
 }
 
 /// Draws the lanes, and the time axis below them.
@@ -76,10 +80,20 @@ pub(super) fn draw(
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
+        let word = match series.told(quantity) {
+            Told::Values => "",
+            Told::None => "none",
+            Told::NotTold => "not told",
+        };
+        area.draw_text(word, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
         match quantity {
             Quantity::State => axes.draw_series(states.iter().map(|span| {
                 let colour = state_colour(&series.states[span.state], span.state).mix(0.75).filled();
                 Rectangle::new([(span.from, top + 0.15), (span.to, top + 0.85)], colour)
+            }))?,
+            Quantity::LimitedBy => axes.draw_series(limits(series).into_iter().map(|(by, from, to)| {
+                let colour = COLOURS[by.min(LimitedBy::ALL.len() - 1)].mix(0.75).filled();
+                Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
             }))?,
             Quantity::AppLimited => axes.draw_series(
                 limited(series)
@@ -107,6 +121,22 @@ pub(super) fn ticks(series: &ConnectionSeries, quantity: Quantity) -> Vec<f64> {
         }
     }
     times
+}
+
+/// What limited the sender, by its number, and from when to when; spans shorter than a pixel are joined.
+fn limits(series: &ConnectionSeries) -> Vec<(usize, f64, f64)> {
+    let pixel = duration(series) / f64::from(WIDTH - LEFT - RIGHT);
+    let points = series.points(Quantity::LimitedBy);
+    let ends = points.iter().skip(1).map(|point| point.time).chain([series.span.1]);
+    let mut spans: Vec<(usize, f64, f64)> = Vec::new();
+    for (point, end) in points.iter().zip(ends) {
+        let (by, to) = (point.value as usize, seconds(series, end));
+        match spans.last_mut() {
+            Some(last) if last.0 == by || to - last.2 < pixel => last.2 = to,
+            _ => spans.push((by, seconds(series, point.time), to)),
+        }
+    }
+    spans
 }
 
 /// When the sender had too little to send.

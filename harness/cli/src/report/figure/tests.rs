@@ -34,6 +34,8 @@ fn a_figure_has_panels_lanes_units_and_a_legend() {
         "slow start",
         "recovery",
         "lost",
+        "CE",
+        "not told",
     ] {
         assert!(svg.contains(text), "{text}");
     }
