@@ -78,6 +78,18 @@ pub enum Told {
     NotTold,
 }
 
+impl Told {
+    /// Why a line has no points; `None` if it has some.
+    #[must_use]
+    pub const fn reason(self) -> Option<&'static str> {
+        match self {
+            Told::Values => None,
+            Told::None => Some("none"),
+            Told::NotTold => Some("not told"),
+        }
+    }
+}
+
 impl Quantity {
     /// All quantities, in the order of the figure.
     pub const ALL: [Quantity; 21] = [

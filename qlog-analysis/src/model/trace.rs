@@ -95,6 +95,15 @@ pub struct Recorded<'a> {
     pub peer: Option<&'a str>,
 }
 
+impl Units {
+    /// Those that are not as they should be: of what, and the unit.
+    pub fn named(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        [("RTTs", self.rtt), ("times", self.time), ("pacing rates", self.pacing_rate)]
+            .into_iter()
+            .filter_map(|(values, unit)| Some((values, unit?)))
+    }
+}
+
 /// What is said of a trace as a whole.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Trace {

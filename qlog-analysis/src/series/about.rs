@@ -2,8 +2,12 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{ConnectionSeries, PacketInfo, PacketLog, Point};
-use crate::metrics::Measures;
+use super::{ConnectionSeries, PacketInfo, PacketLog, Point, Quantity};
+use crate::metrics::{LimitedBy, LossSource, Measures};
+
+/// Quantities that are lanes of events or of states.
+const LANES: [Quantity; 5] =
+    [Quantity::Lost, Quantity::Marked, Quantity::AppLimited, Quantity::LimitedBy, Quantity::Blocked];
 
 /// What is said of a connection.
 #[derive(Clone, PartialEq, Debug, Serialize)]
@@ -28,6 +32,14 @@ pub struct About {
     pub states: Vec<String>,
     /// Its lines, in the order of their points.
     pub lines: Vec<LineInfo>,
+    /// Lanes without points, by the name of their quantity, and why: `none` or `not told`.
+    pub empty: Vec<(&'static str, &'static str)>,
+    /// Names of what limits a sender, by the index points hold.
+    pub limits: Vec<&'static str>,
+    /// Whether losses are `told` or `inferred`; `None` if the trace tells neither.
+    pub losses: Option<&'static str>,
+    /// What RTTs, times and pacing rates were read in, where that is not what the trace says.
+    pub units: Vec<(&'static str, &'static str)>,
     /// Measures by name, those of [`Measures::COLUMNS`] in their order.
     #[serde(serialize_with = "as_map")]
     pub measures: Vec<(&'static str, Option<f64>)>,
@@ -73,6 +85,10 @@ impl About {
             duration_s: series.span.1.saturating_sub(series.span.0) as f64 / 1e9,
             states: series.states.clone(),
             lines: lines.collect(),
+            empty: LANES.into_iter().filter_map(|lane| Some((lane.name(), series.told(lane).reason()?))).collect(),
+            limits: LimitedBy::ALL.map(LimitedBy::name).into(),
+            losses: measures.losses.map(LossSource::name),
+            units: measured.trace.units.named().collect(),
             measures: Measures::COLUMNS.iter().map(|(name, get)| (*name, get(measures))).collect(),
             time_in_states_s: measures.states.iter().map(|(name, &time)| (name.clone(), time)).collect(),
             bad_records,

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 use windlass_qlog_analysis::metrics::LimitedBy;
-use windlass_qlog_analysis::series::{ConnectionSeries, Quantity, Told};
+use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
 use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, seconds, state_colour};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
@@ -80,12 +80,9 @@ pub(super) fn draw(
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
-        let word = match series.told(quantity) {
-            Told::Values => "",
-            Told::None => "none",
-            Told::NotTold => "not told",
-        };
-        area.draw_text(word, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
+        if let Some(reason) = series.told(quantity).reason() {
+            area.draw_text(reason, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
+        }
         match quantity {
             Quantity::State => axes.draw_series(states.iter().map(|span| {
                 let colour = state_colour(&series.states[span.state], span.state).mix(0.75).filled();

@@ -17,6 +17,12 @@ const TRACE_PANELS = [
     { of: "sent", as: "throughput", colour: "line-2", width: 1.4 },
     { of: "delivered", as: "goodput", colour: "line-3", width: 1.8 },
   ] },
+  { title: "Flow control, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
+    { of: "max_data", colour: "line-8", dash: "dash", width: 1.2 },
+    { of: "data_sent", colour: "line-2", width: 1.6 },
+    { of: "max_stream_data", colour: "line-4", dash: "dash", width: 1.2 },
+    { of: "stream_data_sent", colour: "line-3", width: 1.2 },
+  ] },
   { title: "Data in all, MB", unit: "MB", digits: 3, height: 110, zero: "auto", lines: [
     { of: "sent", colour: "line-2", width: 1.2 },
     { of: "delivered", colour: "line-3", width: 1.6 },
@@ -29,7 +35,12 @@ const LANES = [
   { of: "lost", name: "lost", kind: "ticks", colour: "loss" },
   { of: "marked", name: "CE marks", kind: "ticks", colour: "line-4" },
   { of: "app_limited", name: "app-limited", kind: "spans", colours: [null, "line-8"], names: ["", "app-limited"] },
+  { of: "limited_by", name: "limited by", kind: "spans", colours: ["line-1", "line-8", "line-2", "line-4"] },
+  { of: "blocked", name: "blocked", kind: "ticks", colour: "line-2" },
 ];
+
+/** Lanes that say why they are empty; others are left out. */
+const ALWAYS = ["lost", "marked", "app_limited"];
 
 const STATE_COLOURS = { slow_start: "line-1", congestion_avoidance: "ink-faint", recovery: "line-2", application_limited: "line-5" };
 const OTHER_STATES = ["line-6", "line-7", "line-4", "line-3"];
@@ -58,12 +69,17 @@ function traceSpec(trace, lines, packets = null) {
   const panels = TRACE_PANELS.map(({ lines: wanted, marked, ...panel }) => {
     const own = wanted.filter(({ of }) => has(of)).map((line) => ({ digits: panel.digits, ...lineOf(trace, lines, line) }));
     const on = own.find(({ key }) => key === "congestion_window") ?? own.at(-1);
-    const marks = marked && has("lost") && on ? [{ key: "lost", name: `packet lost${lost ? ` (${grouped.format(lost)})` : ""}`, colour: "loss", data: lines?.get("lost"), on }] : [];
+    const marks = marked && has("lost") && on ? [{ key: "lost", name: `packet lost${lost ? ` (${grouped.format(lost)}${trace.losses === "inferred" ? ", inferred" : ""})` : ""}`, colour: "loss", data: lines?.get("lost"), on }] : [];
     return { ...panel, lines: own, marks };
   }).filter((panel) => panel.lines.length);
-  const lanes = LANES.filter(({ of }) => has(of)).map((lane) => ({ key: lane.of, ...lane, data: lines?.get(lane.of),
-    ...(lane.of === "state" ? { colours: stateColours(trace), names: trace.states.map(words) } : {}) }));
+  const why = new Map(trace.empty);
+  const named = { state: { colours: stateColours(trace), names: trace.states.map(words) }, limited_by: { names: trace.limits } };
+  const lanes = LANES.filter(({ of }) => has(of) || ALWAYS.includes(of) && why.has(of)).map((lane) => (has(lane.of)
+    ? { key: lane.of, ...lane, data: lines?.get(lane.of), ...named[lane.of] }
+    : { key: lane.of, name: lane.name, kind: "none", note: why.get(lane.of) }));
   const patches = has("state") ? trace.states.map((name, i) => ({ name: words(name), colour: stateColours(trace)[i] })) : [];
+  const limits = LANES.find(({ of }) => of === "limited_by");
+  if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `by ${name}`, colour: limits.colours[i] })));
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
   const streams = packets ? streamLanes(packets) : [];
   if (streams.length) panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${streams.more ? `; ${plural(streams.more, "stream")} with less data are left out` : ""}`, lanes: streams });

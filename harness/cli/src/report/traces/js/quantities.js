@@ -16,6 +16,9 @@ const METRICS = {
   queueing_p95_ms: { label: "Queueing p95", unit: "ms", digits: 2, better: "low", help: "95th percentile of the RTT samples above the least of them" },
   cwnd_mean_bytes: { label: "Window", unit: "bytes", digits: 0, better: "high", help: "Time-weighted mean of the congestion window" },
   reductions: { label: "Reductions", digits: 0, better: "low", help: "How often the window became smaller" },
+  limited_by_window_percent: { label: "By window", unit: "%", digits: 0, better: "high", help: "Share of the time the congestion window kept the sender from sending" },
+  limited_by_application_percent: { label: "By application", unit: "%", digits: 0, better: "low", help: "Share of the time the sender had nothing to send, by its window and flow control" },
+  limited_by_flow_control_percent: { label: "By flow control", unit: "%", digits: 0, better: "low", help: "Share of the time the receiver's limits kept the sender from sending" },
   app_limited_percent: { label: "App-limited", unit: "%", digits: 0, better: "low", help: "Share of the time the sender had too little to send" },
 };
 
@@ -33,6 +36,10 @@ const QUANTITIES = {
   pacing_rate: { label: "pacing rate", unit: "Mbit/s", scale: 1e-6, digits: 2 },
   sent: { label: "sent", unit: "MB", scale: 1e-6, digits: 3 },
   delivered: { label: "delivered", unit: "MB", scale: 1e-6, digits: 3 },
+  max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
+  data_sent: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
+  max_stream_data: { label: "limit of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
+  stream_data_sent: { label: "data of that stream", unit: "MB", scale: 1e-6, digits: 3 },
 };
 
 /** Bins that a rate is drawn in, at most. */
