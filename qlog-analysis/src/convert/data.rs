@@ -268,6 +268,10 @@ pub(super) fn to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> 
 
 fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool {
     let mut carried = 0_u64;
+    // qvis' packetization view looks at the first frame of every list.
+    if matches!(data.get("frames"), Some(Node::Array(frames)) if frames.is_empty()) {
+        data.take("frames");
+    }
     if let Some(Node::Array(frames)) = data.get_mut("frames") {
         for frame in frames {
             carried = carried.saturating_add(frame_to_v03(frame));

@@ -246,6 +246,35 @@ fn a_second_conversion_changes_nothing() {
     }
 }
 
+/// What a conversion cannot add, because the source does not tell it: lengths of packets and of frames, where the
+/// trace was taken, packets that were acknowledged, frames of extensions, an RTT that the stack counts otherwise.
+const UNTOLD: [Rule; 8] = [
+    Rule::RawLength,
+    Rule::FrameLength,
+    Rule::VantagePoint,
+    Rule::AckUnsent,
+    Rule::FrameType,
+    Rule::RttOrder,
+    Rule::NoPackets,
+    Rule::NoEvents,
+];
+
+#[test]
+fn what_is_converted_lints_clean() {
+    let mut wrong = Vec::new();
+    for (name, file) in traces() {
+        for profile in [Profile::Ietf, Profile::Qvis] {
+            let (out, _) = converted(&file, to(profile, OutputFraming::Contained));
+            let report = lint(out.as_slice(), profile);
+            let broken: Vec<_> = report.counts.iter().filter(|(rule, _)| !UNTOLD.contains(rule)).collect();
+            if !broken.is_empty() {
+                wrong.push(format!("{name} as {profile:?}: {broken:?}: {report}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
     for (name, file) in traces() {

@@ -117,6 +117,9 @@ const BREAKS: &[(Rule, Option<Profile>, Damage)] = &[
     (Rule::FrameType, None, |file| replace(file, "\"ping\"", "\"pong\"")),
     (Rule::FrameLength, Some(Profile::Ietf), |file| replace(file, "\"offset\":0,\"raw\":{\"length\":300}", "\"offset\":0")),
     (Rule::FrameLength, Some(Profile::Qvis), |file| replace(file, "\"offset\":1160,\"length\":1160", "\"offset\":1160")),
+    (Rule::FramesEmpty, Some(Profile::Qvis), |file| {
+        insert(file, r#"{"time":0,"name":"transport:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":90},"raw":{"length":9},"frames":[]}}"#)
+    }),
     (Rule::AckRange, Some(Profile::Ietf), |file| replace(file, "[[3],[0]]", "[[3],[1,0]]")),
     (Rule::AckRange, Some(Profile::Qvis), |file| replace(file, "[[3,3],[0,0]]", "[[3,3],[1,0]]")),
     (Rule::AckSpan, Some(Profile::Qvis), |file| replace(file, "[[3,3],[0,0]]", "[[3,3],[5,1000005]]")),

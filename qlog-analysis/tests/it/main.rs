@@ -2,6 +2,7 @@
 //! hostile ones, and on traces recorded by many implementations where they are at hand.
 
 mod convert;
+mod independent;
 mod lint_framings;
 mod lint_hostile;
 mod lint_recorded;

@@ -73,7 +73,11 @@ impl Checker {
             let now = self.trace.latest.unwrap_or(0.0);
             self.trace.flight.send(header.kind, header.number, now, length.is_some());
         }
-        for frame in self.list(data, "frames").unwrap_or_default() {
+        let frames = self.list(data, "frames");
+        if frames.is_some_and(<[Value]>::is_empty) && !self.is_legacy() {
+            self.add(Rule::FramesEmpty, || "frames is an empty list".to_owned());
+        }
+        for frame in frames.unwrap_or_default() {
             self.frame(frame, &header, sent);
         }
     }

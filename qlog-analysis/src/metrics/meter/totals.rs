@@ -1,0 +1,149 @@
+//! What a meter tells: on the way, and at the end.
+
+use super::{APP_LIMITED, Meter, Told};
+use crate::metrics::credit::Credit;
+use crate::metrics::limited::LimitedBy;
+use crate::metrics::measures::{Level, LossSource, Measures};
+use crate::metrics::rates::Rates;
+use crate::metrics::statistics::TimeWeighted;
+
+/// Counts of a connection so far, and what its latest event showed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Progress {
+    /// Bytes of packets sent.
+    pub sent: u64,
+    /// Stream data that the peer acknowledged, each byte once.
+    pub acknowledged: u64,
+    /// Stream data received, each byte once.
+    pub received: u64,
+    /// Number of packets declared lost, as told, or else inferred.
+    pub lost: u64,
+    /// Whether losses are inferred so far.
+    pub inferred: bool,
+    /// CE marks that the peer reported.
+    pub marks: u64,
+    /// Bytes in flight, counted from packets.
+    pub in_flight: u64,
+    /// The RTT sample of the latest event, ns, taken from its acknowledgement.
+    pub rtt: Option<i64>,
+    /// Whether the sender has too little to send, as told.
+    pub app_limited: Option<bool>,
+    /// Frames that say that a limit of flow control is met, of both ends.
+    pub blocked: u64,
+    /// Flow control of what is sent, and of what is received.
+    pub flow_control: [FlowControlProgress; 2],
+}
+
+/// Flow control of one direction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct FlowControlProgress {
+    /// The limit of the connection, bytes; `None` if it is not told.
+    pub limit: Option<u64>,
+    /// Bytes of all streams that count against it.
+    pub used: u64,
+    /// The limit of the stream that has most data, bytes; `None` if it is not told.
+    pub stream_limit: Option<u64>,
+    /// Bytes of that stream.
+    pub stream_used: u64,
+}
+
+impl Meter {
+    /// Packets lost: as told, or else inferred; `None` if the trace tells neither.
+    fn losses(&self) -> Option<(u64, LossSource)> {
+        match self.told {
+            Told { losses: true, .. } => {
+                Some((self.lost.max(self.reported_lost).max(self.total_lost), LossSource::Told))
+            }
+            Told { acks: true, .. } if self.sent > 0 => Some((self.inferred.0, LossSource::Inferred)),
+            _ => None,
+        }
+    }
+
+    /// What was counted up to the latest event.
+    #[must_use]
+    pub fn progress(&self) -> Progress {
+        let flow_control = |credit: &Credit| {
+            let (stream_limit, stream_used) = credit.largest_stream();
+            FlowControlProgress { limit: credit.connection(), used: credit.used(), stream_limit, stream_used }
+        };
+        Progress {
+            sent: self.sizes[0],
+            acknowledged: self.goodput,
+            received: self.received_goodput,
+            lost: self.losses().map_or(0, |(lost, _)| lost),
+            inferred: !self.told.losses,
+            marks: self.marks,
+            in_flight: self.in_flight,
+            rtt: self.latest_sample,
+            app_limited: self.app_limited_now,
+            blocked: self.blocked,
+            flow_control: [flow_control(&self.credit[0]), flow_control(&self.credit[1])],
+        }
+    }
+
+    /// What limited the sender in gaps that the latest event ended, and since when each, ns.
+    pub fn limited(&self) -> impl Iterator<Item = (i64, LimitedBy)> {
+        self.limited.changes()
+    }
+
+    /// What was measured, and the bytes delivered over time.
+    #[must_use]
+    pub fn finish(mut self) -> (Measures, Rates) {
+        let last = self.last;
+        self.enter(last, None);
+        let first = self.first.unwrap_or(0);
+        let active = self.first_packet.map(|first| self.last_packet.saturating_sub(first) as f64);
+        let rate = |bytes: u64| active.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8e3 / span);
+        let known = |count: u64| (count > 0).then_some(count);
+        let level = |weighted: TimeWeighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
+        let rtt = if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt };
+        let losses = self.losses();
+        let pace = self.pace();
+        let mut measures = self.measures;
+        measures.duration = last.saturating_sub(first) as f64 / 1e9;
+        measures.packets_sent = known(self.sent);
+        measures.packets_received = known(self.received_packets);
+        measures.bytes_sent = known(self.sizes[0]);
+        measures.bytes_received = known(self.sizes[1]);
+        measures.throughput = known(self.sizes[0]).and_then(rate);
+        measures.goodput = known(self.goodput).and_then(rate);
+        measures.received_goodput = known(self.received_goodput).and_then(rate);
+        measures.packets_lost = losses.map(|(lost, _)| lost);
+        measures.losses = losses.map(|(_, source)| source);
+        let spurious = if self.told.losses { self.spurious } else { self.inferred.1 };
+        measures.packets_spurious = measures.packets_lost.filter(|_| self.told.acks).map(|_| spurious);
+        let share = |part: Option<u64>, of: Option<u64>| {
+            part.zip(of).filter(|&(_, of)| of > 0).map(|(part, of)| 100.0 * part as f64 / of as f64)
+        };
+        measures.loss = share(measures.packets_lost, measures.packets_sent);
+        measures.spurious = share(measures.packets_spurious, measures.packets_lost);
+        measures.marks = self.told.marks.then_some(self.marks);
+        measures.timeouts = match self.told {
+            Told { pto_count: true, .. } => Some(self.timeouts),
+            Told { timeouts: true, .. } => Some(self.probes.1),
+            _ => None,
+        };
+        measures.burst_mean = (self.bursts > 0).then(|| self.sent as f64 / self.bursts as f64);
+        measures.rtt = rtt.above(0);
+        measures.queueing = rtt.least().and_then(|least| rtt.above(least));
+        measures.reductions = self.cwnd.last().map(|_| self.reductions);
+        measures.cwnd = level(self.cwnd);
+        measures.ssthresh = self.ssthresh.map(|bytes| bytes as f64);
+        measures.in_flight = level(self.logged_in_flight).or(level(self.counted_in_flight));
+        measures.pacing_rate = level(self.pacing);
+        measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean).or_else(|| {
+            let limited = measures.states.get(APP_LIMITED)?;
+            let all: f64 = measures.states.values().sum();
+            (all > 0.0).then(|| 100.0 * limited / all)
+        });
+        measures.limited = self.limited.finish(last, &pace);
+        measures.blocked = self.told.frames.then_some(self.blocked);
+        let recovering = measures.states.get("recovery").copied();
+        measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
+        let (regained, after) = self.regained;
+        measures.regain_time = (regained > 0).then(|| after / regained as f64 / 1e9);
+        let rates = self.rates.unwrap_or_else(|| Rates::new(first));
+        measures.settled_after = rates.settled_after();
+        (measures, rates)
+    }
+}
