@@ -25,7 +25,7 @@ pub const LINES: &str = "{\"qlog_version\":\"0.3\",\"qlog_format\":\"NDJSON\",\"
 pub const SEQUENCE: &str = "\u{1e}{\"qlog_version\":\"0.3\",\"qlog_format\":\"JSON-SEQ\",\"trace\":{}}\n";
 
 fn read_all(input: impl Read) {
-    let options = Options { jobs: 1, state_variables: true, frames: true };
+    let options = Options { jobs: 1, state_variables: true, frames: true, ..Options::default() };
     let _ = measure(input, &options);
 }
 
@@ -92,7 +92,7 @@ pub fn convert(data: &[u8]) {
     for profile in [windlass_qlog::Profile::Ietf, windlass_qlog::Profile::Qvis] {
         for framing in [OutputFraming::Sequence, OutputFraming::Contained] {
             let only = (framing == OutputFraming::Sequence).then_some(0);
-            let target = Target { profile, framing, only };
+            let target = Target { profile, framing, only, ..Target::default() };
             let mut once = Vec::new();
             match converted(&sources, target, &mut once) {
                 Ok(_) => {}
