@@ -69,23 +69,23 @@ pub enum Quantity {
 
 /// Whether a quantity is known of a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Told {
+pub enum LineStatus {
     /// There are values.
     Values,
     /// The trace tells of such things, and there were none.
     None,
     /// The trace does not tell.
-    NotTold,
+    NotLogged,
 }
 
-impl Told {
+impl LineStatus {
     /// Why a line has no points; `None` if it has some.
     #[must_use]
     pub const fn reason(self) -> Option<&'static str> {
         match self {
-            Told::Values => None,
-            Told::None => Some("none"),
-            Told::NotTold => Some("not told"),
+            LineStatus::Values => None,
+            LineStatus::None => Some("none"),
+            LineStatus::NotLogged => Some("not told"),
         }
     }
 }
@@ -170,7 +170,7 @@ impl ConnectionSeries {
 
     /// Whether a line without points means that there was nothing, or that it is not told.
     #[must_use]
-    pub fn told(&self, quantity: Quantity) -> Told {
+    pub fn status(&self, quantity: Quantity) -> LineStatus {
         let measures = &self.measured.measures;
         let counted = match quantity {
             Quantity::Lost => measures.packets_lost.is_some(),
@@ -181,9 +181,9 @@ impl ConnectionSeries {
             _ => false,
         };
         match self.points(quantity) {
-            [] if counted => Told::None,
-            [] => Told::NotTold,
-            _ => Told::Values,
+            [] if counted => LineStatus::None,
+            [] => LineStatus::NotLogged,
+            _ => LineStatus::Values,
         }
     }
 }

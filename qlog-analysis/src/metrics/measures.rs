@@ -12,7 +12,8 @@ use super::statistics::Quantiles;
 #[serde(rename_all = "lowercase")]
 pub enum LossSource {
     /// The trace tells which packets, or how many, were declared lost.
-    Told,
+    #[serde(rename = "told")]
+    Logged,
     /// By the thresholds of `RFC 9002 §6.1`, from packets sent and acknowledged.
     Inferred,
 }
@@ -22,7 +23,7 @@ impl LossSource {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            LossSource::Told => "told",
+            LossSource::Logged => "told",
             LossSource::Inferred => "inferred",
         }
     }

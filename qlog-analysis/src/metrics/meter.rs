@@ -73,7 +73,7 @@ pub struct Meter {
     /// Counts of packets and of what the trace tells at all.
     sent: u64,
     received_packets: u64,
-    told: Told,
+    coverage: Coverage,
     /// Packets declared lost: an event each, together, and as a running total.
     lost: u64,
     reported_lost: u64,
@@ -118,7 +118,7 @@ pub struct Meter {
 
 /// What a trace tells of at all, so far.
 #[derive(Clone, Copy, Debug, Default)]
-struct Told {
+struct Coverage {
     losses: bool,
     /// Acknowledged ranges of packets received.
     acks: bool,
@@ -159,7 +159,7 @@ impl Meter {
             rates: None,
             sent: 0,
             received_packets: 0,
-            told: Told::default(),
+            coverage: Coverage::default(),
             lost: 0,
             reported_lost: 0,
             total_lost: 0,
@@ -242,16 +242,16 @@ impl Meter {
                 self.measures.controller = Some(batch.name(name).to_owned());
                 if batch.schema_version != SchemaVersion::Netlog {
                     // Who names the controller is our recorder, which tells losses and marks.
-                    self.losses_are_told();
-                    self.told.marks = true;
+                    self.on_logged_loss();
+                    self.coverage.marks = true;
                 }
             }
             EventKind::EcnCe(packets) => {
-                self.told.marks = true;
+                self.coverage.marks = true;
                 self.marks += u64::from(packets);
             }
             EventKind::PacketsLost(packets) => {
-                self.losses_are_told();
+                self.on_logged_loss();
                 self.reported_lost += u64::from(packets);
             }
             EventKind::TransportParameters(index) => {
@@ -280,14 +280,14 @@ impl Meter {
             self.credit[1].sender_is_client(!client);
         }
         if batch.schema_version == SchemaVersion::Netlog {
-            self.losses_are_told();
-            self.told.timeouts = true;
+            self.on_logged_loss();
+            self.coverage.timeouts = true;
         }
     }
 
     /// What was inferred gives way to what is told.
-    fn losses_are_told(&mut self) {
-        self.told.losses = true;
+    fn on_logged_loss(&mut self) {
+        self.coverage.losses = true;
         self.inferred = (0, 0);
     }
 
@@ -303,7 +303,7 @@ impl Meter {
     fn judge(&mut self, now: i64) {
         let in_flight = match self.logged_in_flight.last() {
             Some(bytes) => Some(bytes),
-            None => self.told.acks.then_some(self.in_flight as f64),
+            None => self.coverage.acks.then_some(self.in_flight as f64),
         };
         let condition = match (self.cwnd.last(), in_flight) {
             (Some(_), _) if self.credit[0].blocked() => Condition::Blocked,
@@ -332,7 +332,7 @@ impl Meter {
     fn sent(&mut self, now: i64, batch: &Batch, packet: &Packet) {
         self.packet(now);
         self.sent += 1;
-        self.told.frames |= packet.ack_eliciting.is_some();
+        self.coverage.frames |= packet.ack_eliciting.is_some();
         if let Some(trigger) = packet.trigger {
             self.probe(now, batch.name(trigger));
         }
@@ -410,7 +410,7 @@ impl Meter {
     fn packet_received(&mut self, now: i64, batch: &Batch, packet: &Packet) {
         self.packet(now);
         self.received_packets += 1;
-        self.told.frames |= packet.ack_eliciting.is_some();
+        self.coverage.frames |= packet.ack_eliciting.is_some();
         batch.flow_control_of(packet).iter().for_each(|limit| self.limit(false, limit));
         self.sizes[1] += u64::from(packet.bytes.unwrap_or(0));
         for frame in batch.streams_of(packet) {
@@ -427,7 +427,7 @@ impl Meter {
         let space = packet.kind.space();
         if let Some(ce) = packet.ce {
             let before = self.ce.insert(space, ce).unwrap_or(0);
-            self.told.marks = true;
+            self.coverage.marks = true;
             self.marks += ce.saturating_sub(before);
         }
         self.acked(now, (space, packet.path), batch.ranges_of(packet));
@@ -436,7 +436,7 @@ impl Meter {
 
     fn acked(&mut self, now: i64, space: (PacketType, u32), ranges: &[(u64, u64)]) {
         let largest = ranges.iter().map(|range| range.1).max();
-        self.told.acks |= largest.is_some();
+        self.coverage.acks |= largest.is_some();
         let Some(Space { flight, .. }) = self.spaces.get_mut(&space) else { return };
         if let Some(sent) = largest.and_then(|largest| flight.get(largest))
             && sent.status == PacketStatus::InFlight
@@ -470,7 +470,7 @@ impl Meter {
             });
         }
         self.spurious += spurious;
-        if let (Some(largest), false) = (largest, self.told.losses) {
+        if let (Some(largest), false) = (largest, self.coverage.losses) {
             self.inferred.1 += arrived;
             let rtt = self.samples.0.max(self.samples.1);
             if let Some(found) = self.spaces.get_mut(&space).map(|space| space.infer(now, largest, rtt)) {
@@ -521,13 +521,13 @@ impl Meter {
         if matches!(trigger, "PTO_RETRANSMISSION" | "pto_probe" | "retransmit_timeout") {
             let (before, timeouts) = self.probes;
             let same = before != i64::MIN && now.saturating_sub(before) < SAME_TIMEOUT;
-            self.told.timeouts = true;
+            self.coverage.timeouts = true;
             self.probes = (now, timeouts + u64::from(!same));
         }
     }
 
     fn packet_lost(&mut self, now: i64, packet: &Packet) {
-        self.losses_are_told();
+        self.on_logged_loss();
         self.lost += 1;
         let Some(number) = packet.number else { return };
         let space = (packet.kind.space(), packet.path);
@@ -554,7 +554,7 @@ impl Meter {
         }
         self.told_smoothed = metrics.smoothed_rtt.filter(|&rtt| rtt > 0).or(self.told_smoothed);
         if let Some(total) = metrics.lost_packets {
-            self.losses_are_told();
+            self.on_logged_loss();
             self.total_lost = self.total_lost.max(total);
         }
         if let Some(rtt) = metrics.latest_rtt.filter(|&rtt| rtt > 0) {
@@ -572,7 +572,7 @@ impl Meter {
             self.app_limited_now = Some(limited);
         }
         if let Some(count) = metrics.pto_count {
-            self.told.pto_count = true;
+            self.coverage.pto_count = true;
             self.timeouts += u64::from(count.saturating_sub(self.pto_count));
             self.pto_count = count;
         }

@@ -53,8 +53,8 @@ impl Judgement {
     /// The judgement of the first events of a trace.
     pub(super) fn of(batch: &mut Batch) -> Self {
         let (rtt, time) = match thousandfold(batch) {
-            Some(Apart::Rtt(unit)) => (Some(unit), None),
-            Some(Apart::Time(unit)) => (None, Some(unit)),
+            Some(Mismatch::Rtt(unit)) => (Some(unit), None),
+            Some(Mismatch::Time(unit)) => (None, Some(unit)),
             None => (None, None),
         };
         if let Some(unit) = time {
@@ -112,7 +112,7 @@ fn correct_rtts(unit: Unit, batch: &mut Batch) {
 }
 
 /// What is a thousand times too large or small.
-enum Apart {
+enum Mismatch {
     Rtt(Unit),
     Time(Unit),
 }
@@ -125,7 +125,7 @@ const SHORTEST: i64 = 5_000;
 
 /// Judges the RTTs of the first events of a trace by its acknowledgements, or where there
 /// are none, by the initial RTT.
-fn thousandfold(batch: &Batch) -> Option<Apart> {
+fn thousandfold(batch: &Batch) -> Option<Mismatch> {
     let mut sent: HashMap<(PacketType, u64), i64> = HashMap::new();
     let mut sample = None;
     let (mut right, mut larger, mut smaller) = (0, 0, 0);
@@ -164,13 +164,13 @@ fn thousandfold(batch: &Batch) -> Option<Apart> {
     let rtts_are_right = first == Some(INITIAL_RTT);
     if larger >= 3 && larger > right {
         let times = rtts_are_right || least > LONGEST;
-        return Some(if times { Apart::Time(Unit::Smaller) } else { Apart::Rtt(Unit::Larger) });
+        return Some(if times { Mismatch::Time(Unit::Smaller) } else { Mismatch::Rtt(Unit::Larger) });
     }
     if smaller >= 3 && smaller > right {
         let times = rtts_are_right || least < SHORTEST;
-        return Some(if times { Apart::Time(Unit::Larger) } else { Apart::Rtt(Unit::Smaller) });
+        return Some(if times { Mismatch::Time(Unit::Larger) } else { Mismatch::Rtt(Unit::Smaller) });
     }
-    (right == 0 && first == Some(INITIAL_RTT / 1000)).then_some(Apart::Rtt(Unit::Larger))
+    (right == 0 && first == Some(INITIAL_RTT / 1000)).then_some(Mismatch::Rtt(Unit::Larger))
 }
 
 fn largest(batch: &Batch, packet: &Packet) -> Option<u64> {

@@ -85,7 +85,7 @@ impl About {
             duration_s: series.span.1.saturating_sub(series.span.0) as f64 / 1e9,
             states: series.states.clone(),
             lines: lines.collect(),
-            empty: LANES.into_iter().filter_map(|lane| Some((lane.name(), series.told(lane).reason()?))).collect(),
+            empty: LANES.into_iter().filter_map(|lane| Some((lane.name(), series.status(lane).reason()?))).collect(),
             limits: LimitedBy::ALL.map(LimitedBy::name).into(),
             losses: measures.losses.map(LossSource::name),
             units: measured.trace.units.named().collect(),

@@ -1,6 +1,7 @@
 //! The crate from outside: lint, conversion and reading, on files of our writer and recorder, on
 //! hostile ones, and on traces recorded by many implementations where they are at hand.
 
+mod completeness;
 mod convert;
 mod independent;
 mod lint_framings;
@@ -10,4 +11,3 @@ mod lint_rules;
 mod lint_traces;
 mod read_recorded;
 mod recorded;
-mod told;

@@ -1,6 +1,6 @@
 //! What a meter tells: on the way, and at the end.
 
-use super::{APP_LIMITED, Meter, Told};
+use super::{APP_LIMITED, Coverage, Meter};
 use crate::metrics::credit::Credit;
 use crate::metrics::limited::LimitedBy;
 use crate::metrics::measures::{Level, LossSource, Measures};
@@ -50,11 +50,11 @@ pub struct FlowControlProgress {
 impl Meter {
     /// Packets lost: as told, or else inferred; `None` if the trace tells neither.
     fn losses(&self) -> Option<(u64, LossSource)> {
-        match self.told {
-            Told { losses: true, .. } => {
-                Some((self.lost.max(self.reported_lost).max(self.total_lost), LossSource::Told))
+        match self.coverage {
+            Coverage { losses: true, .. } => {
+                Some((self.lost.max(self.reported_lost).max(self.total_lost), LossSource::Logged))
             }
-            Told { acks: true, .. } if self.sent > 0 => Some((self.inferred.0, LossSource::Inferred)),
+            Coverage { acks: true, .. } if self.sent > 0 => Some((self.inferred.0, LossSource::Inferred)),
             _ => None,
         }
     }
@@ -71,7 +71,7 @@ impl Meter {
             acknowledged: self.goodput,
             received: self.received_goodput,
             lost: self.losses().map_or(0, |(lost, _)| lost),
-            inferred: !self.told.losses,
+            inferred: !self.coverage.losses,
             marks: self.marks,
             in_flight: self.in_flight,
             rtt: self.latest_sample,
@@ -110,17 +110,17 @@ impl Meter {
         measures.received_goodput = known(self.received_goodput).and_then(rate);
         measures.packets_lost = losses.map(|(lost, _)| lost);
         measures.losses = losses.map(|(_, source)| source);
-        let spurious = if self.told.losses { self.spurious } else { self.inferred.1 };
-        measures.packets_spurious = measures.packets_lost.filter(|_| self.told.acks).map(|_| spurious);
+        let spurious = if self.coverage.losses { self.spurious } else { self.inferred.1 };
+        measures.packets_spurious = measures.packets_lost.filter(|_| self.coverage.acks).map(|_| spurious);
         let share = |part: Option<u64>, of: Option<u64>| {
             part.zip(of).filter(|&(_, of)| of > 0).map(|(part, of)| 100.0 * part as f64 / of as f64)
         };
         measures.loss = share(measures.packets_lost, measures.packets_sent);
         measures.spurious = share(measures.packets_spurious, measures.packets_lost);
-        measures.marks = self.told.marks.then_some(self.marks);
-        measures.timeouts = match self.told {
-            Told { pto_count: true, .. } => Some(self.timeouts),
-            Told { timeouts: true, .. } => Some(self.probes.1),
+        measures.marks = self.coverage.marks.then_some(self.marks);
+        measures.timeouts = match self.coverage {
+            Coverage { pto_count: true, .. } => Some(self.timeouts),
+            Coverage { timeouts: true, .. } => Some(self.probes.1),
             _ => None,
         };
         measures.burst_mean = (self.bursts > 0).then(|| self.sent as f64 / self.bursts as f64);
@@ -137,7 +137,7 @@ impl Meter {
             (all > 0.0).then(|| 100.0 * limited / all)
         });
         measures.limited = self.limited.finish(last, &pace);
-        measures.blocked = self.told.frames.then_some(self.blocked);
+        measures.blocked = self.coverage.frames.then_some(self.blocked);
         let recovering = measures.states.get("recovery").copied();
         measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
         let (regained, after) = self.regained;

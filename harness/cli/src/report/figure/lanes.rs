@@ -80,7 +80,7 @@ pub(super) fn draw(
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
-        if let Some(reason) = series.told(quantity).reason() {
+        if let Some(reason) = series.status(quantity).reason() {
             area.draw_text(reason, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
         }
         match quantity {

@@ -4,7 +4,7 @@
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, measure};
 use windlass_qlog_analysis::model::Units;
 use windlass_qlog_analysis::read::{Options, Summary, UnitSource, open};
-use windlass_qlog_analysis::series::{Quantity, Told, read_series};
+use windlass_qlog_analysis::series::{LineStatus, Quantity, read_series};
 
 const IETF: &str = r#"{"file_schema":"urn:ietf:params:qlog:file:sequential","serialization_format":"application/qlog+json-seq","trace":{"vantage_point":{"type":"server"}}}"#;
 const V03: &str = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"server"}}}"#;
@@ -82,16 +82,16 @@ fn losses_that_quiche_and_mvfst_count_are_told() {
         metrics(time, &format!(r#""cf_lost_packets":{{"total":{total},"delta":{delta}}}"#))
     };
     let quiche = measures(IETF, &[sent(0.0, 0), total(1.0, 0, 0), total(2.0, 24, 24), total(3.0, 26, 2)]);
-    assert_eq!((quiche.packets_lost, quiche.losses), (Some(26), Some(LossSource::Told)));
+    assert_eq!((quiche.packets_lost, quiche.losses), (Some(26), Some(LossSource::Logged)));
     assert_eq!(measures(IETF, &[sent(0.0, 0), total(1.0, 0, 0)]).packets_lost, Some(0), "a zero that is told");
     let together = event(3.0, "loss:packets_lost", r#""largest_lost_packet_num":9,"lost_bytes":2480,"lost_packets":2"#);
     let mvfst = measures(V03, &[sent(0.0, 0), together.clone(), together]);
-    assert_eq!((mvfst.packets_lost, mvfst.losses), (Some(4), Some(LossSource::Told)));
+    assert_eq!((mvfst.packets_lost, mvfst.losses), (Some(4), Some(LossSource::Logged)));
     if let Some((_, quiche)) = recorded("selfgen-quiche-0.30-server-cubic.sqlog") {
-        assert_eq!((quiche.packets_lost, quiche.losses), (Some(99), Some(LossSource::Told)));
+        assert_eq!((quiche.packets_lost, quiche.losses), (Some(99), Some(LossSource::Logged)));
     }
     if let Some((_, mvfst)) = recorded("handmade-mvfst.qlog.gz") {
-        assert_eq!((mvfst.packets_lost, mvfst.losses), (Some(2), Some(LossSource::Told)));
+        assert_eq!((mvfst.packets_lost, mvfst.losses), (Some(2), Some(LossSource::Logged)));
     }
 }
 
@@ -107,7 +107,7 @@ fn losses_are_inferred_by_the_thresholds_of_rfc_9002() {
     assert_eq!(m.loss, Some(30.0));
     records.push(event(53.0, "recovery:packet_lost", r#""header":{"packet_type":"1RTT","packet_number":2}"#));
     let m = measures(V03, &records);
-    assert_eq!((m.packets_lost, m.losses), (Some(1), Some(LossSource::Told)), "what is told takes precedence");
+    assert_eq!((m.packets_lost, m.losses), (Some(1), Some(LossSource::Logged)), "what is told takes precedence");
     let unacknowledged = measures(V03, &[sent(0.0, 0), sent(1.0, 9)]);
     assert_eq!(unacknowledged.packets_lost, None, "without acknowledgements there is nothing to infer from");
 }
@@ -139,20 +139,20 @@ fn timeouts_are_those_of_probes_where_no_count_is_told() {
     assert_eq!(m.timeouts, Some(2), "two probes of one timeout");
     if let Some((_, netlog)) = recorded("chromium156-sample-small.netlog.json") {
         assert_eq!(netlog.timeouts, Some(2), "three probes, two of them together: PTO_RETRANSMISSION");
-        assert_eq!((netlog.packets_lost, netlog.losses), (Some(7), Some(LossSource::Told)));
+        assert_eq!((netlog.packets_lost, netlog.losses), (Some(7), Some(LossSource::Logged)));
     }
 }
 
 #[test]
 fn an_empty_lane_is_none_or_not_told() {
     let lane = |records: &[String], quantity| {
-        read_series(sequence(V03, records).as_slice(), &Options::default(), 100).unwrap().1[0].told(quantity)
+        read_series(sequence(V03, records).as_slice(), &Options::default(), 100).unwrap().1[0].status(quantity)
     };
     let acknowledged = [sent(0.0, 0), acked(50.0, "[[0]]")];
-    assert_eq!(lane(&acknowledged, Quantity::Lost), Told::None);
-    assert_eq!(lane(&acknowledged, Quantity::Marked), Told::NotTold);
-    assert_eq!(lane(&[metrics(0.0, r#""cwnd":9"#)], Quantity::Lost), Told::NotTold);
-    assert_eq!(lane(&[metrics(0.0, r#""app_limited":false"#)], Quantity::AppLimited), Told::Values);
+    assert_eq!(lane(&acknowledged, Quantity::Lost), LineStatus::None);
+    assert_eq!(lane(&acknowledged, Quantity::Marked), LineStatus::NotLogged);
+    assert_eq!(lane(&[metrics(0.0, r#""cwnd":9"#)], Quantity::Lost), LineStatus::NotLogged);
+    assert_eq!(lane(&[metrics(0.0, r#""app_limited":false"#)], Quantity::AppLimited), LineStatus::Values);
 }
 
 /// A sender that is paced at 12 Mbit/s and keeps to it, and says so times `factor`.
