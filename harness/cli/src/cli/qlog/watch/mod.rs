@@ -84,7 +84,7 @@ impl Watch {
             }
             let mut state = state.lock().unwrap_or_else(PoisonError::into_inner);
             if any {
-                tell(&mut files, &mut ids, &mut state);
+                update_page(&mut files, &mut ids, &mut state);
             }
             state.waiting = waiting(&self.path, &files);
             drop(state);
@@ -134,8 +134,8 @@ impl Followed {
     }
 }
 
-/// Tells the page of files that were read anew. A connection keeps its id.
-fn tell(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, usize)>, state: &mut State) {
+/// Gives the page the files that were read anew. A connection keeps its id.
+fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, usize)>, state: &mut State) {
     let mut names = names(files).into_iter();
     state.version += 1;
     for (path, followed) in files {
