@@ -5,6 +5,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use base64::Engine;
 use serde_json::Value;
 
 /// A scenario that takes a moment.
@@ -82,6 +83,12 @@ pub fn fails(args: &[&str], code: i32, text: &str) {
     assert_eq!(stderr(&output), format!("error: {text}\n"));
     assert_eq!(output.status.code(), Some(code));
     assert_eq!(stdout(&output), "");
+}
+
+/// The text that a page contains as base64 of zlib.
+pub fn inflated(packed: &str) -> String {
+    let bytes = base64::prelude::BASE64_STANDARD.decode(packed).unwrap();
+    std::io::read_to_string(flate2::read::ZlibDecoder::new(bytes.as_slice())).unwrap()
 }
 
 pub fn json(text: &str) -> Value {

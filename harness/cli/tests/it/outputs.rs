@@ -1,9 +1,8 @@
 //! What the `windlass` binary writes.
 
-use base64::Engine;
 use std::path::{Path, PathBuf};
 
-use crate::command::{Place, SHORT, STACKS, contents, json, names, not_for_quinn, stderr, stdout, windlass};
+use crate::command::{Place, SHORT, STACKS, contents, inflated, json, names, not_for_quinn, stderr, stdout, windlass};
 use serde_json::Value;
 
 #[test]
@@ -52,12 +51,6 @@ fn looked_up<'a>(run: &'a Value, flow: &'a Value, column: &str) -> &'a Value {
         "flow_controller" => &flow["controller"],
         other => &flow[other],
     }
-}
-
-/// The text that a page contains as base64 of zlib.
-fn inflated(packed: &str) -> String {
-    let bytes = base64::prelude::BASE64_STANDARD.decode(packed).unwrap();
-    std::io::read_to_string(flate2::read::ZlibDecoder::new(bytes.as_slice())).unwrap()
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::{Place, stderr, stdout, windlass};
+use crate::command::{Place, inflated, stderr, stdout, windlass};
 use serde_json::Value;
 
 /// The cached runs below an output directory, sorted.
@@ -60,7 +60,8 @@ fn an_experiment_is_the_same_again_goes_on_where_it_was_and_becomes_a_page() {
     let report = windlass(&["paper", "report", "--quick", "--out", &out]);
     assert!(report.status.success(), "{}", stderr(&report));
     let page = fs::read_to_string(Path::new(&out).join("quick/sharma.html")).unwrap();
-    assert!(page.contains("Experiments of sharma (quick)") && page.contains("EV-0a"));
+    let packed = page.split_once("id=\"paper\">").unwrap().1.split_once("</script>").unwrap().0;
+    assert!(page.contains("Experiments of sharma (quick)") && inflated(packed).contains("EV-0a"));
     assert_eq!(windlass(&["paper", "report", "--out", &out]).status.code(), Some(2));
 }
 
