@@ -81,7 +81,7 @@ test("a report of traces shows a summary and a figure of each", () => opened({},
     assert.deepEqual(await range(plot), [0, trace.duration_s]);
     const shownLines = new Set((await linesOf(plot)).map(({ quantity }) => quantity));
     for (const { name } of trace.lines) {
-      if (!["lost", "marked", "state", "app_limited"].includes(name)) assert.ok(shownLines.has(name), `${trace.name}: ${name}`);
+      if (!["lost", "marked", "state", "app_limited", "limited_by", "blocked"].includes(name)) assert.ok(shownLines.has(name), `${trace.name}: ${name}`);
     }
     const caption = await page.locator(`#trace-${i} figcaption`).textContent();
     assert.match(caption, /seconds;.*window.*RTT/);
