@@ -194,6 +194,7 @@ macro_rules! catalogue {
                             *params = match value {
                                 "quic" => Default::default(),
                                 "paper" => Parameters::paper(),
+                                "linux" => Parameters::linux().ok_or(ParamError::Expected(PROFILES))?,
                                 _ => return Err(ParamError::Expected(PROFILES)),
                             };
                             return Ok(());
@@ -391,7 +392,8 @@ impl Algorithm {
     }
 
     /// Reads `name` or `name:parameter=value,…`. `profile=paper` takes the document's
-    /// parameter values, `profile=quic` the defaults; parameters after it change it.
+    /// parameter values, `profile=quic` the defaults, `profile=linux` those of Linux' module where the
+    /// catalogue knows them; parameters after it change it.
     ///
     /// # Errors
     /// What is wrong with the text, and what was expected.

@@ -7,6 +7,11 @@ pub trait Parameters: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 's
     /// The document's own values; [`Default`] are those for QUIC stacks.
     #[must_use]
     fn paper() -> Self;
+    /// The values of Linux' module of the scheme, where they are known and neither of the two.
+    #[must_use]
+    fn linux() -> Option<Self> {
+        None
+    }
     /// Sets the parameter called `name`.
     ///
     /// # Errors
@@ -240,7 +245,8 @@ macro_rules! several {
 
 /// Declares a parameter set. `@base` brings in what every window scheme shares, `@with`
 /// the parameters of a part; a user sets them like the scheme's own. A base may be given
-/// a default of its own: `@base Type = default, paper value;`.
+/// a default of its own: `@base Type = default, paper value;`. `linux value` after the
+/// default is the field's in `profile=linux`, where all others have their defaults.
 ///
 /// ```
 /// windlass_controllers::parameters! {
@@ -263,7 +269,7 @@ macro_rules! parameters {
             $(@with $part:ident : $pty:ty, $pdoc:literal;)*
             $(
                 $(#[doc = $doc:literal])+
-                $field:ident : $ty:ty = $default:expr $(, paper $paper:expr)? $(, in $low:expr, $high:expr)? $(, unit $unit:literal)?, source $source:literal;
+                $field:ident : $ty:ty = $default:expr $(, paper $paper:expr)? $(, linux $linux:expr)? $(, in $low:expr, $high:expr)? $(, unit $unit:literal)?, source $source:literal;
             )*
         }
     ) => {
@@ -305,6 +311,13 @@ macro_rules! parameters {
                 $(params.$part = <$pty as $crate::param::Parameters>::paper();)*
                 $($(params.$field = $paper;)?)*
                 params
+            }
+
+            fn linux() -> Option<Self> {
+                #[allow(unused_mut)]
+                let mut found: Option<Self> = None;
+                $($(found.get_or_insert_with(Self::default).$field = $linux;)?)*
+                found
             }
 
             fn set(&mut self, name: &str, value: &str) -> Result<(), $crate::param::ParamError> {

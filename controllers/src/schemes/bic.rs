@@ -22,13 +22,13 @@ parameters! {
     pub struct Params {
         @base Base, paper Base::sharma();
         /// How the next window between the bounds of the search is found.
-        form: Form = Form::Midpoint, paper Form::Divided, source "spec: sharma §5, §9.1, A-3";
+        form: Form = Form::Midpoint, paper Form::Divided, linux Form::Divided, source "spec: sharma §5, §9.1, A-3";
         /// Largest growth per round trip.
-        smax: f64 = 32.0, in 1.0, 10_000.0, unit "packets", source "spec: sharma §5";
+        smax: f64 = 32.0, linux 16.0, in 1.0, 10_000.0, unit "packets", source "spec: sharma §5";
         /// Smallest step of the search.
         smin: f64 = 0.01, in 0.0001, 1.0, unit "packets", source "spec: sharma §5, A-33";
         /// Fraction of the window kept on congestion.
-        beta: f64 = 0.875, paper 0.8, in 0.1, 0.99, source "spec: sharma §5, A-2";
+        beta: f64 = 0.875, paper 0.8, linux 819.0 / 1024.0, in 0.1, 0.99, source "spec: sharma §5, A-2";
         /// What the distance is divided by (form=divided).
         divisor: f64 = 4.0, in 2.0, 64.0, source "spec: sharma §5, A-3";
         /// Window up to which it is Reno.
@@ -38,7 +38,7 @@ parameters! {
         /// Share of the window added per round trip before the first loss (form=divided).
         preloss_gain: f64 = 0.05, in 0.0, 1.0, source "spec: sharma §5 BIC-2, A-4";
         /// Whether that share is a floor under the normal growth instead of replacing it (form=divided).
-        preloss_floor: bool = false, source "spec: sharma A-4";
+        preloss_floor: bool = false, linux true, source "spec: sharma A-4";
     }
 }
 

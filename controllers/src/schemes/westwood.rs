@@ -15,6 +15,8 @@ parameters! {
     /// Parameters of [`Westwood`]: `westwood:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
+        /// Whether a response leaves a window as it is that is below what the path delivers. Linux' module raises it.
+        never_rises: bool = true, source "choice";
     }
 }
 
@@ -93,7 +95,8 @@ impl WindowScheme for Westwood {
     /// threshold by slow start.
     fn on_congestion(flow: &mut Flow<'_, Self>) {
         let ssthresh = flow.state.delivered(flow.window);
-        flow.reduce(Reduction { cwnd: flow.cwnd.min(ssthresh), ssthresh });
+        let cwnd = if flow.params.never_rises { flow.cwnd.min(ssthresh) } else { ssthresh };
+        flow.reduce(Reduction { cwnd, ssthresh });
     }
 
     /// `spec: arumaithurai §6.1` 3.

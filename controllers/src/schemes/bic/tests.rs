@@ -58,6 +58,17 @@ fn profiles_are_those_of_the_document() {
     }
 }
 
+/// Linux 2.6.22, `tcp_bic.c`: max_increment 16, beta 819/1024, five percent before the first loss at least.
+#[test]
+fn linux_has_its_own_set() {
+    let Some(crate::Algorithm::Bic(params)) = crate::Algorithm::read("bic:profile=linux").ok() else {
+        panic!("no set")
+    };
+    let module = (params.form, params.smax, params.beta, params.divisor, params.preloss_floor);
+    assert_eq!(module, (Form::Divided, 16.0, 819.0 / 1024.0, 4.0, true));
+    assert!(crate::Algorithm::read("reno:profile=linux").is_err());
+}
+
 /// `spec: sharma §5`, check values, as told and as grown by.
 #[test]
 fn check_values_of_growth() {

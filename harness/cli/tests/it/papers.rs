@@ -21,7 +21,7 @@ fn the_list_names_every_experiment() {
     let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
     assert_eq!(rows.len(), 11 + 32 + 19 + 14);
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
-    assert_eq!(row("EV-6")["runs"], Value::from(36));
+    assert_eq!(row("EV-6")["runs"], Value::from(49));
     let keys: BTreeSet<&str> =
         ["document", "id", "packets", "recovery", "recovery_why", "runs", "spec", "title", "varied"].into();
     assert!(
@@ -104,4 +104,44 @@ fn an_interrupt_keeps_what_is_done_and_nothing_half() {
         assert!(serde_json::from_str::<Value>(&fs::read_to_string(file).unwrap()).is_ok());
     }
     assert_eq!(fs::read_dir(Path::new(&out).join("quick")).unwrap().count(), 1, "only the cache");
+}
+
+/// The tables of the chapters are what the experiments yield: a sample of short ones, run in full.
+#[test]
+fn the_chapters_repeat_their_figures() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run = windlass(&["paper", "run", "EV-0a,CH2-A,CH3-C,E3.1,E3.6,E3.7", "--out", &out]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers");
+    let pages = ["sharma", "cho", "chan", "arumaithurai"].map(|page| format!("{docs}/{page}.md"));
+    let mut args = vec!["paper", "fill", "--check", "--out", &out];
+    args.extend(pages.iter().map(String::as_str));
+    let checked = windlass(&args);
+    assert!(checked.status.success(), "{}", stderr(&checked));
+    assert!(stdout(&checked).starts_with("6 tables compared") || stdout(&checked).starts_with("7 tables compared"));
+
+    // And a figure that is not what they yield is found.
+    let page = place.path("page.md");
+    let text = fs::read_to_string(&pages[0]).unwrap();
+    let begin = text.find("<!-- paper table EV-0a").unwrap();
+    let figure = begin + text[begin..].find("| the run").or_else(|| text[begin..].find("| reno")).unwrap();
+    fs::write(&page, format!("{}| wrong {}", &text[..figure], &text[figure..])).unwrap();
+    let wrong = windlass(&["paper", "fill", "--check", "--out", &out, &page]);
+    assert_eq!(wrong.status.code(), Some(1), "{}", stdout(&wrong));
+    assert!(stderr(&wrong).contains("out of date") && stderr(&wrong).contains("EV-0a"));
+}
+
+#[test]
+fn tables_that_are_not_there_are_named() {
+    let place = Place::new();
+    let out = place.path("out");
+    for (args, expected) in [
+        (vec!["table", "EV-0"], "unknown experiment"),
+        (vec!["table", "EV-0a"], "has no such results"),
+        (vec!["fill", "absent.md"], "cannot read absent.md"),
+    ] {
+        let output = windlass(&[&["paper", args[0], "--out", &out], &args[1..]].concat());
+        assert!(!output.status.success() && stderr(&output).contains(expected), "{args:?}: {}", stderr(&output));
+    }
 }

@@ -143,6 +143,8 @@ pub enum Scale {
     /// A tenth of the document's times: shows that it works, and is not to be compared with
     /// the document.
     Quick,
+    /// Such a part of the document's times, for the trial of a claim.
+    Part(u8),
 }
 
 impl Scale {
@@ -152,15 +154,17 @@ impl Scale {
         match self {
             Scale::Full => seconds,
             Scale::Quick => seconds / 10.0,
+            Scale::Part(part) => seconds / f64::from(part.max(1)),
         }
     }
 
-    /// Its name in paths and files: `full` or `quick`.
+    /// Its name in paths and files: `full`, `quick` or `part`.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
             Scale::Full => "full",
             Scale::Quick => "quick",
+            Scale::Part(_) => "part",
         }
     }
 }

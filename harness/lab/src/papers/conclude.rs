@@ -26,7 +26,7 @@ pub fn conclude(
     let published = published.iter().filter(|value| value.experiment == experiment.id);
     let comparisons = match scale {
         Scale::Full => published.flat_map(|value| value.beside(&cells, &derived)).collect(),
-        Scale::Quick => Vec::new(),
+        Scale::Quick | Scale::Part(_) => Vec::new(),
     };
     let mut result = ExperimentResult {
         schema: SCHEMA.to_owned(),

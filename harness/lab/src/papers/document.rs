@@ -1,7 +1,8 @@
 //! The model of a document: its experiments, and the claims that their runs answer.
 
 use super::cell::{Cell, Figure, Scale};
-use super::result::{Answer, CellResult, Derived, ExperimentResult};
+use super::claim::Claim;
+use super::result::{CellResult, Derived};
 
 /// A document with an evaluation of its schemes.
 #[derive(Clone, Copy, Debug)]
@@ -16,8 +17,10 @@ pub struct Document {
     pub experiments: &'static [Experiment],
     /// Published values to compare with, as TOML that [`published`](super::published()) reads.
     pub published: &'static str,
-    /// Statements on what its schemes are for.
+    /// Its statements on how schemes compare, each answered by the runs of an experiment.
     pub claims: &'static [Claim],
+    /// Statements that no run of ours decides: section, statement, and why not.
+    pub undetermined: &'static [(&'static str, &'static str, &'static str)],
 }
 
 /// One of a document's experiments.
@@ -63,31 +66,6 @@ pub struct Plan {
     pub derive: fn(&[CellResult]) -> Vec<Derived>,
     /// The figures drawn of its cells.
     pub figures: &'static [Figure],
-}
-
-/// A statement that the runs of an experiment answer. Specifications hold what schemes are for,
-/// not what the documents found, so it is that.
-#[derive(Clone, Copy, Debug)]
-pub struct Claim {
-    /// Unique over all documents, such as `cho-1`.
-    pub id: &'static str,
-    /// Id of the experiment whose runs answer it.
-    pub experiment: &'static str,
-    /// The statement, one sentence.
-    pub text: &'static str,
-    /// The answer, with the numbers it rests on; `None` if the runs do not show it.
-    pub answer: fn(&ExperimentResult) -> Option<(bool, String)>,
-}
-
-impl Claim {
-    /// The answer of `result` to it.
-    pub(super) fn answered(&self, result: &ExperimentResult) -> Answer {
-        let (holds, evidence) = match (self.answer)(result) {
-            Some((holds, evidence)) => (Some(holds), evidence),
-            None => (None, "what it needs was not run".to_owned()),
-        };
-        Answer { claim: self.id.to_owned(), text: self.text.to_owned(), holds, evidence }
-    }
 }
 
 /// Nothing follows from several cells.

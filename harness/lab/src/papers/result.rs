@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cell::Scale;
 use super::chart::Chart;
+use super::claim::Number;
 use super::quantity::{Curve, Mean};
 
 /// Name and version of the layout of an experiment's file.
@@ -146,6 +147,10 @@ pub struct Answer {
     pub text: String,
     /// Whether it holds; missing if the runs do not show it.
     pub holds: Option<bool>,
+    /// Share by which the comparison that decides is away from its opposite; negative where it
+    /// fails, missing where nothing was compared.
+    #[serde(default)]
+    pub margin: Option<f64>,
     /// The numbers it rests on.
     pub evidence: String,
 }
@@ -156,6 +161,32 @@ impl ExperimentResult {
     pub fn of(&self, settings: &[(&str, &str)], quantity: &str) -> Option<f64> {
         let fits = |cell: &&CellResult| settings.iter().all(|(name, value)| cell.setting(name) == Some(value));
         self.cells.iter().find(fits)?.value(quantity)
+    }
+
+    /// A quantity of the first cell with these settings and its interval; `None` without such a
+    /// cell or quantity.
+    #[must_use]
+    pub fn number(&self, settings: &[(&str, &str)], quantity: &str) -> Option<Number> {
+        let fits = |cell: &&CellResult| settings.iter().all(|(name, value)| cell.setting(name) == Some(value));
+        self.cells.iter().find(fits)?.mean(quantity).map(Number::from)
+    }
+
+    /// A number that follows from several cells; `None` if it does not.
+    #[must_use]
+    pub fn follows(&self, id: &str, of: &str) -> Option<f64> {
+        self.derived.iter().find(|one| one.id == id && one.of == of).map(|one| one.value)
+    }
+
+    /// The values of a setting, in the order of the cells.
+    #[must_use]
+    pub fn values(&self, setting: &str) -> Vec<&str> {
+        let mut values = Vec::new();
+        for value in self.cells.iter().filter_map(|cell| cell.setting(setting)) {
+            if !values.contains(&value) {
+                values.push(value);
+            }
+        }
+        values
     }
 
     /// The mean of a quantity over all cells with these settings; `None` without any.

@@ -204,6 +204,13 @@ impl TimeSeries {
         if b > a { (self.queue_integral[b] - self.queue_integral[a]) / (self.time[b] - self.time[a]) } else { 0.0 }
     }
 
+    /// Share of the points between two times at which a packet waits at the bottleneck, 0 to 1.
+    #[must_use]
+    pub fn busy(&self, from: f64, to: f64) -> f64 {
+        let points = &self.queue[self.at(from)..=self.at(to)];
+        points.iter().filter(|waiting| **waiting > 0.0).count() as f64 / points.len().max(1) as f64
+    }
+
     /// Times at which the bottleneck began to overflow, s. Drops at most two round trips after
     /// the one before belong to one overflow: one until the sender hears of it, one until it has
     /// responded. A round trip is `base` s and what packets of `wire` bytes wait at the moment.

@@ -1,5 +1,6 @@
 //! `windlass paper`: the documents' own evaluation scenarios.
 
+mod block;
 mod list;
 mod report;
 mod run;
@@ -19,6 +20,8 @@ enum Command {
     List(list::List),
     Run(run::Run),
     Report(report::Report),
+    Table(block::Table),
+    Fill(block::Fill),
 }
 
 /// Default of `--out`.
@@ -38,6 +41,8 @@ impl Paper {
             Command::List(command) => command.run(),
             Command::Run(command) => command.run(),
             Command::Report(command) => command.run(),
+            Command::Table(command) => command.run(),
+            Command::Fill(command) => command.run(),
         }
     }
 }

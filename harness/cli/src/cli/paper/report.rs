@@ -63,7 +63,7 @@ impl Report {
     }
 }
 
-fn read(path: &PathBuf) -> Result<ExperimentResult, CliError> {
+pub(super) fn read(path: &PathBuf) -> Result<ExperimentResult, CliError> {
     let shown = path.display();
     let text =
         std::fs::read_to_string(path).map_err(|error| CliError::Failed(format!("cannot read {shown}: {error}")))?;

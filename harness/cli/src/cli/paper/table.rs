@@ -63,7 +63,8 @@ pub(super) fn text(result: &ExperimentResult) -> String {
             Some(false) => "does not hold",
             None => "not known",
         };
-        let _ = writeln!(text, "  {holds}: {} ({})", answer.text, answer.evidence);
+        let margin = answer.margin.map_or_else(String::new, |margin| format!(", margin {:+.0} %", 100.0 * margin));
+        let _ = writeln!(text, "  {holds}{margin}: {} ({})", answer.text, answer.evidence);
     }
     for (cell, reason) in &result.skipped {
         let _ = writeln!(text, "  not on {}: {cell}: {reason}", result.stack);
@@ -71,18 +72,18 @@ pub(super) fn text(result: &ExperimentResult) -> String {
     text
 }
 
-fn named(id: &str, unit: &str) -> String {
+pub(super) fn named(id: &str, unit: &str) -> String {
     if unit.is_empty() { id.to_owned() } else { format!("{id}, {unit}") }
 }
 
 /// A mean with its interval.
-fn number(mean: &Mean) -> String {
+pub(super) fn number(mean: &Mean) -> String {
     let half = mean.half_width.map_or_else(String::new, |half| format!(" ± {}", digits(half)));
     digits(mean.mean) + &half
 }
 
 /// `value` with four significant digits.
-fn digits(value: f64) -> String {
+pub(super) fn digits(value: f64) -> String {
     let before = if value == 0.0 { 1 } else { value.abs().log10().floor() as i32 + 1 };
     let decimals = (4 - before).clamp(0, 6) as usize;
     format!("{value:.decimals$}")

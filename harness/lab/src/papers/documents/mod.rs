@@ -27,3 +27,5 @@ pub fn experiment(id: &str) -> Option<(&'static Document, &'static Experiment)> 
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod trials;

@@ -4,21 +4,25 @@ use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
 
 /// About how many points a stored curve has.
 const POINTS: usize = 1000;
+/// The link that UDP shares with a flow.
+const BOTTLENECK: &str = "bottleneck";
+/// The phase in which nothing is probed, as the controller shows it.
+const OFF: f64 = 3.0;
 
 /// Throughput of the flows whose names begin with each of `roles` between two times, s; from
 /// then on too utilisation and queue, and Jain's index over the last quarter of the run.
 pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Measure {
     Measure::new(format!("arumaithurai shares {roles:?} {from} {to}"), move |series| {
         let end = series.end();
-        let of = |role: &&str| {
-            let flows: Vec<usize> =
-                (0..series.flows.len()).filter(|i| series.flows[*i].name.starts_with(role)).collect();
-            let rate: f64 = flows.iter().map(|flow| series.throughput(*flow, from, to) / 1e6).sum();
-            (!flows.is_empty()).then(|| Quantity::new(role, "Mbit/s", rate))
-        };
+        let of = |role: &&str| Some(Quantity::new(role, "Mbit/s", total(series, role, from, to)?));
         let mut quantities: Vec<Quantity> = roles.iter().filter_map(of).collect();
         quantities.extend(filled(series, from).map(|after| Quantity::new("fills the link after", "s", after)));
         quantities.extend(dynamic_flows(series, from, to));
+        quantities.extend(beside_bursts(series));
+        let whole = roles.first().and_then(|role| total(series, role, 0.0, end));
+        quantities.extend(whole.map(|rate| Quantity::new("delivered", "Mbit/s", rate)));
+        quantities.extend(sources(series).map(|lost| Quantity::new("UDP lost", "%", lost)));
+        quantities.extend(probing(series));
         quantities.push(Quantity::new("utilisation", "", series.utilisation(from, to)));
         quantities.push(Quantity::new("queue", "packets", series.mean_queue(from, to)));
         let rates: Vec<f64> = (0..series.flows.len()).map(|flow| series.throughput(flow, 0.75 * end, end)).collect();
@@ -28,6 +32,58 @@ pub(super) fn shares(roles: &'static [&'static str], from: f64, to: f64) -> Meas
         }
         Measured { quantities, curves: curves(series) }
     })
+}
+
+/// Throughput of the flows whose names begin with `role` between two times, s, Mbit/s; `None` without any.
+fn total(series: &TimeSeries, role: &str, from: f64, to: f64) -> Option<f64> {
+    let flows = (0..series.flows.len()).filter(|i| series.flows[*i].name.starts_with(role));
+    flows.map(|flow| series.throughput(flow, from, to) / 1e6).reduce(|sum, rate| sum + rate)
+}
+
+/// Percent of the packets of sources without a controller that the bottleneck dropped; `None` unless nearly all
+/// of what it forwarded besides flows is theirs.
+fn sources(series: &TimeSeries) -> Option<f64> {
+    let queue = series.outcome.queues.iter().find(|queue| queue.name == BOTTLENECK)?;
+    let of_flows: u64 = series.flows.iter().filter_map(|flow| Some(flow.arrivals.last()?.packets)).sum();
+    let lost: u64 = series.outcome.flows.iter().map(|flow| flow.packets_lost).sum();
+    let (forwarded, dropped) =
+        (queue.packets_forwarded.saturating_sub(of_flows), queue.packets_dropped.saturating_sub(lost));
+    // Probes and what is under way are a few; a source is a good part.
+    (series.outcome.flows.len() == series.flows.len() && forwarded > queue.packets_forwarded / 5)
+        .then(|| 100.0 * dropped as f64 / (forwarded + dropped).max(1) as f64)
+}
+
+/// What NF-TCP's probes take, percent of the link, and the share of time they are switched off (`spec: arumaithurai
+/// §3.6`).
+fn probing(series: &TimeSeries) -> Vec<Quantity> {
+    let Some(flow) = series.flows.first() else { return Vec::new() };
+    let known: Vec<f64> =
+        flow.state_variable("prober_phase").iter().copied().filter(|phase| phase.is_finite()).collect();
+    if known.is_empty() {
+        return Vec::new();
+    }
+    let off = known.iter().filter(|phase| **phase == OFF).count() as f64 / known.len() as f64;
+    let (sent, arrived) = (flow.sent.last().copied().unwrap_or(0), flow.arrivals.last().map_or(0, |all| all.packets));
+    let lost = flow.lost.last().copied().unwrap_or(0);
+    let bits = sent.saturating_sub(arrived + lost) as f64 * 8000.0 / series.end().max(1e-9);
+    vec![
+        Quantity::new("probes", "% of the link", 100.0 * bits / series.rate),
+        Quantity::new("probing off", "% of the time", 100.0 * off),
+    ]
+}
+
+/// What the observed flow gets while dynamic flows are there, and while none is.
+fn beside_bursts(series: &TimeSeries) -> Vec<Quantity> {
+    let Some(bursts) = series.outcome.flows.iter().find(|flow| flow.transfers.is_some()) else { return Vec::new() };
+    let rates = series.throughput_series(0, series.outcome.duration_s / bursts.series.time_s.len().max(1) as f64);
+    let (mut inside, mut outside) = (Vec::new(), Vec::new());
+    for ((_, rate), tcp) in rates.iter().zip(&bursts.series.goodput_mbps) {
+        if *tcp > 0.0 { inside.push(rate / 1e6) } else { outside.push(rate / 1e6) }
+    }
+    let mean = |name: &str, rates: &[f64]| {
+        (!rates.is_empty()).then(|| Quantity::new(name, "Mbit/s", rates.iter().sum::<f64>() / rates.len() as f64))
+    };
+    [mean("in bursts", &inside), mean("between bursts", &outside)].into_iter().flatten().collect()
 }
 
 /// When nine tenths of the link are used within a second first, before TCP starts at `from` s.

@@ -22,6 +22,9 @@ pub(super) enum Queue {
 }
 
 impl Queue {
+    /// Table 5.3 as it is printed, ten times the product (A29).
+    pub(super) const PRINTED: Queue = Queue::TwoClass { buffer: 125_000, low: (1250, 62_500), min: 113_300 };
+
     /// The document's rule for any capacity, Mbit/s and ms; its tables follow it.
     pub(super) fn scaled(rate: f64, rtt: f64) -> Queue {
         let buffer = rate * rtt / 8.0;

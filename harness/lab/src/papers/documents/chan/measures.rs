@@ -92,6 +92,10 @@ pub(super) fn convergence(stretches: Vec<Stretch>, base: f64) -> Measure {
         let mut quantities: Vec<Quantity> = stretches.iter().filter_map(of).collect();
         quantities.push(Quantity::new("max queue", "packets", longest(series)));
         quantities.push(Quantity::new("utilisation", "", series.utilisation(0.0, series.end())));
+        if let Some(end) = first_fall(&series.flows[0].cwnd) {
+            quantities.push(Quantity::new("slow start ends", "s", series.time[end]));
+            quantities.push(Quantity::new("window there", "packets", series.flows[0].cwnd[end]));
+        }
         Measured { quantities, curves: curves(series, 5.0) }
     })
 }
@@ -144,6 +148,12 @@ fn converged(time: &[f64], cwnd: &[f64], from: f64, to: f64) -> Option<f64> {
     let end = last.iter().sum::<f64>() / last.len().max(1) as f64;
     let late = inside.iter().rev().find(|i| (cwnd[**i] - end).abs() > NEAR);
     (!last.is_empty()).then(|| late.map_or(0.0, |i| time[*i] - from))
+}
+
+/// The last point before the window falls first, by a twentieth at least: where slow start ends (`spec: chan §3.6`
+/// P2).
+fn first_fall(cwnd: &[f64]) -> Option<usize> {
+    cwnd.windows(2).position(|pair| pair[0] > 0.0 && pair[1] > 0.0 && pair[1] < 0.95 * pair[0])
 }
 
 fn jain(rates: &[f64]) -> Option<f64> {

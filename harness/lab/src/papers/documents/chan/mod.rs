@@ -2,6 +2,7 @@
 
 mod cells;
 mod claims;
+mod derived;
 mod measures;
 mod scenario;
 
@@ -110,7 +111,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "chan §14.2; Figs. 3.4, 3.5",
             varied: "asymmetry k: 2, 4, 8, 16, 32",
             transport: VEGAS,
-            plan: Plan { derive: claims::gain, ..plan(cells::asymmetric, 1, KS) },
+            plan: Plan { derive: derived::gain, ..plan(cells::asymmetric, 1, KS) },
         },
         Experiment {
             id: "E3.2",
@@ -259,4 +260,5 @@ pub(super) const DOCUMENT: Document = Document {
     ],
     published: include_str!("../published/chan.toml"),
     claims: claims::ALL,
+    undetermined: claims::UNDETERMINED,
 };

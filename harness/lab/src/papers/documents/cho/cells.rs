@@ -53,8 +53,14 @@ pub(super) fn two_transfers(scale: Scale) -> Vec<Cell> {
     transfers(N2, 2, 0.0, Load::None, N2.rate, &vec![], scale)
 }
 
+/// With other access delays too (E-1).
 pub(super) fn two_transfers_jittered(scale: Scale) -> Vec<Cell> {
-    transfers(N2, 2, 0.1, Load::None, N2.rate, &vec![], scale)
+    let with = |access_delay: f64| {
+        let settings = vec![("access", access_delay.to_string())];
+        transfers(Bed { access_delay, ..N2 }, 2, 0.1, Load::None, N2.rate, &settings, scale)
+    };
+    let ours = transfers(N2, 2, 0.1, Load::None, N2.rate, &vec![], scale);
+    ours.into_iter().chain([1.0, 5.0].into_iter().flat_map(with)).collect()
 }
 
 pub(super) fn beside_on_off(scale: Scale) -> Vec<Cell> {
@@ -159,9 +165,14 @@ pub(super) fn weights_only(scale: Scale) -> Vec<Cell> {
     weights_100(scale).into_iter().filter(part).collect()
 }
 
+/// Plain flows, and groups of TCP-P worth as many, which one of the captions names too.
 pub(super) fn lossy(scale: Scale) -> Vec<Cell> {
     let bed = Bed { loss: 0.01, ..TB_100_III };
-    (1..=10).flat_map(|n| against(bed, &standard(n), &vec![("n", n.to_string())], scale)).collect()
+    let with = |what: &str, n: u32| {
+        let rival = if what == "TCP-P" { tcp_p(10, n) } else { standard(n) };
+        against(bed, &rival, &vec![("what", what.to_owned()), ("n", n.to_string())], scale)
+    };
+    ["flows", "TCP-P"].into_iter().flat_map(|what| (1..=10).flat_map(move |n| with(what, n))).collect()
 }
 
 pub(super) fn worth_k(scale: Scale) -> Vec<Cell> {
@@ -257,26 +268,43 @@ pub(super) fn left_10(scale: Scale) -> Vec<Cell> {
 }
 
 /// With and without the early loss (E-9).
-fn without_competition(schemes: &[(&str, Flows)], scale: Scale) -> Vec<Cell> {
+fn without_competition(bed: Bed, schemes: &[(&str, Flows)], scale: Scale) -> Vec<Cell> {
     let of = |(name, flows): &(&str, Flows)| {
         let with = |early_loss: bool| {
             let start = if early_loss { "early loss" } else { "undisturbed" };
             let settings = vec![("scheme", (*name).to_owned()), ("start", start.to_owned())];
             let flows = [Flows { early_loss, ..flows.clone() }];
-            schedule(TB_G, 400.0, &flows, Load::None, (200.0, 400.0), settings, scale)
+            schedule(bed, 400.0, &flows, Load::None, (200.0, 400.0), settings, scale)
         };
         [true, false].map(with)
     };
     schemes.iter().flat_map(of).collect()
 }
 
+/// With other queues too (E-3).
 pub(super) fn gigabit(scale: Scale) -> Vec<Cell> {
-    let tcp_4 = Flows::new("a", "tcp-k:profile=paper,k=4");
-    without_competition(&[("SACK", Flows::new("a", STANDARD)), ("TCP/4", tcp_4)], scale)
+    let with = |queue: u64| {
+        let mut cells = without_competition(Bed { queue, ..TB_G }, &fixed(), scale);
+        for cell in &mut cells {
+            cell.settings.push(("queue", queue.to_string()));
+            cell.name = format!("{} queue={queue}", cell.name);
+        }
+        cells
+    };
+    let ours = without_competition(TB_G, &fixed(), scale);
+    ours.into_iter().chain([300, 900].into_iter().flat_map(with)).collect()
 }
 
+/// The flows of CH4-C.
+fn fixed() -> [(&'static str, Flows); 2] {
+    let tcp_4 = Flows::new("a", "tcp-k:profile=paper,k=4");
+    [("SACK", Flows::new("a", STANDARD)), ("TCP/4", tcp_4)]
+}
+
+/// With those of CH4-C beside it.
 pub(super) fn adaptive_gigabit(scale: Scale) -> Vec<Cell> {
-    without_competition(&[("A-TCP", Flows::new("a", A_TCP))], scale).into_iter().map(seen).collect()
+    let adaptive = without_competition(TB_G, &[("A-TCP", Flows::new("a", A_TCP))], scale).into_iter().map(seen);
+    adaptive.chain(without_competition(TB_G, &fixed(), scale)).collect()
 }
 
 pub(super) fn four_gigabit(scale: Scale) -> Vec<Cell> {
@@ -287,7 +315,7 @@ pub(super) fn four_gigabit(scale: Scale) -> Vec<Cell> {
         ("A-TCP-P", group("a-tcp-p:profile=paper")),
         ("A-TCP-P, floor 10 ms", group("a-tcp-p:profile=paper,noise_floor=10")),
     ];
-    without_competition(&schemes, scale).into_iter().map(seen).collect()
+    without_competition(TB_G, &schemes, scale).into_iter().map(seen).collect()
 }
 
 /// What the detector knows (`spec: cho §6.1`).

@@ -2,6 +2,7 @@
 
 mod cells;
 mod claims;
+mod derived;
 mod measures;
 mod scenario;
 
@@ -140,7 +141,7 @@ pub(super) const DOCUMENT: Document = Document {
             id: "CH2-B",
             title: "Two flows: goodput, loss, delay, fairness",
             spec: "cho §14.4; Table I",
-            varied: "scheme",
+            varied: "scheme; access delay (E-1)",
             transport: RENO,
             plan: plan(cells::two_transfers_jittered, 10, &[]),
         },
@@ -222,13 +223,13 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "cho §14.4; Fig. 17",
             varied: "k: 1 to 10",
             transport: NEWRENO,
-            plan: Plan { derive: claims::worth, ..plan(cells::weights_only, 10, WEIGHT) },
+            plan: Plan { derive: derived::worth, ..plan(cells::weights_only, 10, WEIGHT) },
         },
         Experiment {
             id: "CH3-G",
             title: "Flows against one flow on a lossy path",
             spec: "cho §14.4; Figs. 18, 19",
-            varied: "N: 1 to 10",
+            varied: "n: 1 to 10; flows or TCP-P",
             transport: NEWRENO,
             plan: plan(cells::lossy, 10, WORTH_ONE),
         },
@@ -252,7 +253,7 @@ pub(super) const DOCUMENT: Document = Document {
             id: "CH4-C",
             title: "One flow, one worth four, on a gigabit",
             spec: "cho §14.4; Fig. 26",
-            varied: "scheme; start",
+            varied: "scheme; start; queue (E-3)",
             transport: SACK,
             plan: plan(cells::gigabit, 1, OVER_TIME),
         },
@@ -382,9 +383,10 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "cho §14.4; eqs. 3.16, 3.17",
             varied: "k: 1, 2, 4, 8; how",
             transport: QUIC,
-            plan: Plan { derive: claims::model_ratios, ..plan(cells::model, 4, &[]) },
+            plan: Plan { derive: derived::model_ratios, ..plan(cells::model, 4, &[]) },
         },
     ],
     published: include_str!("../published/cho.toml"),
     claims: claims::ALL,
+    undetermined: claims::UNDETERMINED,
 };

@@ -31,6 +31,9 @@ pub(super) fn single(bdp: f64, rtt: f64) -> Measure {
         quantities.push(Quantity::new("M6", "", series.utilisation(half, end)));
         quantities.push(Quantity::new("queue", "packets", series.mean_queue(half, end)));
         quantities.push(Quantity::new("lost", "packets", series.outcome.flows[0].packets_lost as f64));
+        quantities.extend(overflows(series, 2.0 * rtt));
+        quantities.extend(cuts(window, &series.time, half));
+        quantities.push(Quantity::new("queue busy", "", series.busy(half, end)));
         Measured { quantities, curves: curves(series) }
     })
 }
@@ -52,8 +55,45 @@ pub(super) fn two() -> Measure {
             quantities.push(Quantity::new("jain", "", jain));
         }
         quantities.push(Quantity::new("queue", "packets", series.mean_queue(half, end)));
+        quantities.extend(even(series).map(|after| Quantity::new("even after", "s", after)));
         Measured { quantities, curves: curves(series) }
     })
+}
+
+/// Seconds after the second flow's start until one of the two has four fifths of what the other has, over five
+/// seconds; `None` if that never happens.
+fn even(series: &TimeSeries) -> Option<f64> {
+    let [first, second] = [0, 1].map(|flow| series.throughput_series(flow, 5.0));
+    let joined = second.iter().find(|(_, rate)| *rate > 0.0)?.0 - 5.0;
+    let both = first.iter().zip(&second).filter(|((end, _), _)| *end > joined + 5.0);
+    let mut shares = both.map(|((end, a), (_, b))| (*end, a.min(*b) / a.max(*b).max(1.0)));
+    shares.find(|(_, share)| *share >= 0.8).map(|(end, _)| end - joined)
+}
+
+/// How often the queue overflowed, when first, and the window when it did.
+fn overflows(series: &TimeSeries, apart: f64) -> Vec<Quantity> {
+    let starts = series.overflows(apart);
+    let window = |at: &f64| series.flows[0].cwnd[series.at(*at)];
+    let mut quantities = vec![Quantity::new("overflows", "", starts.len() as f64)];
+    if let Some(first) = starts.first() {
+        quantities.push(Quantity::new("first overflow", "s", *first));
+        let sum: f64 = starts.iter().map(window).sum();
+        quantities.push(Quantity::new("window at overflow", "packets", sum / starts.len() as f64));
+    }
+    quantities
+}
+
+/// What the first reduction left of the window, and those after `from` s on average.
+fn cuts(window: &[f64], time: &[f64], from: f64) -> Vec<Quantity> {
+    let pairs = window.windows(2).zip(time).filter(|(pair, _)| pair[1] > 0.0 && pair[1] < (1.0 - FALL) * pair[0]);
+    let all: Vec<(f64, f64)> = pairs.map(|(pair, time)| (*time, pair[1] / pair[0])).collect();
+    let late: Vec<f64> = all.iter().filter(|(time, _)| *time >= from).map(|(_, left)| *left).collect();
+    let mut quantities: Vec<Quantity> =
+        all.first().map(|(_, left)| Quantity::new("first cut", "", *left)).into_iter().collect();
+    if !late.is_empty() {
+        quantities.push(Quantity::new("cut", "", late.iter().sum::<f64>() / late.len() as f64));
+    }
+    quantities
 }
 
 /// M1: highest throughput of a flow, Mbit/s.
@@ -102,6 +142,17 @@ fn curves(series: &TimeSeries) -> Vec<Curve> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// `spec: sharma §1.6`: the first reduction is told from the later ones.
+    #[test]
+    fn cuts_are_what_is_left_of_the_window() {
+        let cwnd = vec![2.0, 100.0, 50.0, 51.0, 52.0, 41.6, 42.0, 42.0, 33.6, 33.6];
+        let time: Vec<f64> = (0..10).map(f64::from).collect();
+        let left = cuts(&cwnd, &time, 4.0);
+        let of = |id: &str| left.iter().find(|one| one.id == id).map(|one| one.value);
+        assert_eq!(of("first cut"), Some(0.5));
+        assert!((of("cut").unwrap() - 0.8).abs() < 1e-12);
+    }
 
     #[test]
     fn the_first_peak_is_where_the_window_falls_from() {
