@@ -31,7 +31,7 @@ pub(super) fn single(bdp: f64, rtt: f64) -> Measure {
         quantities.push(Quantity::new("M6", "", series.utilisation(half, end)));
         quantities.push(Quantity::new("queue", "packets", series.mean_queue(half, end)));
         quantities.push(Quantity::new("lost", "packets", series.outcome.flows[0].packets_lost as f64));
-        quantities.extend(overflows(series, 2.0 * rtt));
+        quantities.extend(overflows(series, rtt));
         quantities.extend(cuts(window, &series.time, half));
         quantities.push(Quantity::new("queue busy", "", series.busy(half, end)));
         Measured { quantities, curves: curves(series) }
@@ -71,8 +71,8 @@ fn even(series: &TimeSeries) -> Option<f64> {
 }
 
 /// How often the queue overflowed, when first, and the window when it did.
-fn overflows(series: &TimeSeries, apart: f64) -> Vec<Quantity> {
-    let starts = series.overflows(apart);
+fn overflows(series: &TimeSeries, rtt: f64) -> Vec<Quantity> {
+    let starts = series.overflows(rtt, WIRE);
     let window = |at: &f64| series.flows[0].cwnd[series.at(*at)];
     let mut quantities = vec![Quantity::new("overflows", "", starts.len() as f64)];
     if let Some(first) = starts.first() {
