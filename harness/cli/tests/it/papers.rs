@@ -106,30 +106,26 @@ fn an_interrupt_keeps_what_is_done_and_nothing_half() {
     assert_eq!(fs::read_dir(Path::new(&out).join("quick")).unwrap().count(), 1, "only the cache");
 }
 
-/// The tables of the chapters are what the experiments yield: a sample of short ones, run in full.
+/// A page's tables are what the experiments yield: filled, they agree; changed, they are found.
 #[test]
-fn the_chapters_repeat_their_figures() {
+fn a_page_is_filled_and_a_wrong_figure_is_found() {
     let place = Place::new();
-    let out = place.path("out");
-    let run = windlass(&["paper", "run", "EV-0a,CH2-A,CH3-C,E3.1,E3.6,E3.7", "--out", &out]);
+    let (out, page) = (place.path("out"), place.path("page.md"));
+    let run = windlass(&["paper", "run", "CH3-C,E3.1", "--out", &out]);
     assert!(run.status.success(), "{}", stderr(&run));
-    let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/papers");
-    let pages = ["sharma", "cho", "chan", "arumaithurai"].map(|page| format!("{docs}/{page}.md"));
-    let mut args = vec!["paper", "fill", "--check", "--out", &out];
-    args.extend(pages.iter().map(String::as_str));
-    let checked = windlass(&args);
-    assert!(checked.status.success(), "{}", stderr(&checked));
-    assert!(stdout(&checked).starts_with("6 tables compared") || stdout(&checked).starts_with("7 tables compared"));
-
-    // And a figure that is not what they yield is found.
-    let page = place.path("page.md");
-    let text = fs::read_to_string(&pages[0]).unwrap();
-    let begin = text.find("<!-- paper table EV-0a").unwrap();
-    let figure = begin + text[begin..].find("| the run").or_else(|| text[begin..].find("| reno")).unwrap();
-    fs::write(&page, format!("{}| wrong {}", &text[..figure], &text[figure..])).unwrap();
-    let wrong = windlass(&["paper", "fill", "--check", "--out", &out, &page]);
-    assert_eq!(wrong.status.code(), Some(1), "{}", stdout(&wrong));
-    assert!(stderr(&wrong).contains("out of date") && stderr(&wrong).contains("EV-0a"));
+    let marks = "# Page\n\n<!-- paper table E3.1; throughput; across k -->\n<!-- end -->\n\n<!-- paper table CH3-C -->\n<!-- end -->\n";
+    fs::write(&page, marks).unwrap();
+    let fill = |check: &[&str]| windlass(&[&["paper", "fill", "--out", &out, &page], check].concat());
+    assert!(fill(&[]).status.success());
+    let text = fs::read_to_string(&page).unwrap();
+    assert!(
+        text.contains("| throughput, Mbit/s by k | 2 | 4 | 8 | 16 | 32 |") && text.contains("| vegas | 0.8"),
+        "{text}"
+    );
+    assert!(fill(&["--check"]).status.success(), "{}", stderr(&fill(&["--check"])));
+    fs::write(&page, text.replace("| vegas | 0.8", "| vegas | 0.9")).unwrap();
+    let wrong = fill(&["--check"]);
+    assert!(!wrong.status.success() && stderr(&wrong).contains("out of date") && stderr(&wrong).contains("E3.1"));
 }
 
 #[test]

@@ -21,6 +21,7 @@ const SHORT: &[&str] = &[
     "chan-4",
     "chan-5",
     "chan-6",
+    "chan-7",
     "chan-8",
     "chan-10",
     "chan-12",
