@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use windlass_lab::results::StoreError;
+use windlass_qlog_analysis::escape;
 use windlass_simulator::scenario::ScenarioError;
 
 /// Why a command stopped.
@@ -54,26 +55,31 @@ impl CliError {
                     n => format!("{n} mistakes"),
                 };
                 let file = problems.first().map_or_else(String::new, |problem| problem.file.clone());
-                eprintln!("error: {count} in the scenario {file}");
+                warn(&format!("error: {count} in the scenario {file}"));
                 for problem in problems {
                     eprintln!("{:?}", miette::Report::new(problem));
                 }
             }
             CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
-                eprintln!("error: cannot read the scenario {}: {source}", path.display());
+                warn(&format!("error: cannot read the scenario {}: {source}", path.display()));
             }
-            other => eprintln!("error: {other}"),
+            other => warn(&format!("error: {other}")),
         }
         ExitCode::from(code)
     }
 }
 
-/// Writes to standard output. A reader that is gone (`| head`) gives [`CliError::Closed`],
+/// Writes a line to standard error. What comes from files and their names moves no cursor.
+pub(super) fn warn(text: &str) {
+    eprintln!("{}", escape::lines(text));
+}
+
+/// Writes to standard output, as [`warn`]. A reader that is gone (`| head`) gives [`CliError::Closed`],
 /// which is reported as success.
 pub(super) fn print(text: &str) -> Result<(), CliError> {
     use std::io::Write;
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    match out.write_all(escape::lines(text).as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Err(CliError::Closed),
         Err(error) => Err(CliError::Failed(format!("cannot write to standard output: {error}"))),

@@ -1,5 +1,7 @@
 //! Text for terminals: wrapped paragraphs and aligned tables.
 
+use windlass_qlog_analysis::escape;
+
 /// Columns to write for: those of the terminal between 60 and 120, else 100.
 pub(super) fn width() -> usize {
     let terminal = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
@@ -39,9 +41,10 @@ pub(super) enum Align {
     Right,
 }
 
-/// Rows as aligned columns, two spaces apart, under their headings.
+/// Rows as aligned columns, two spaces apart, under their headings. Each cell is one line, whatever file it comes from.
 pub(super) fn aligned(heads: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<String> {
     let length = |text: &str| text.chars().count();
+    let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|cell| escape::line(cell)).collect()).collect();
     let widths: Vec<usize> = heads
         .iter()
         .enumerate()
@@ -59,7 +62,7 @@ pub(super) fn aligned(heads: &[(&str, Align)], rows: &[Vec<String>]) -> Vec<Stri
         line.trim_end().to_owned()
     };
     let head = line(&mut heads.iter().map(|(head, _)| *head));
-    let body = rows.iter().map(|row| line(&mut row.iter().map(String::as_str)));
+    let body = rows.iter().map(|row| line(&mut row.iter().map(AsRef::as_ref)));
     [head].into_iter().chain(body).collect()
 }
 
@@ -71,6 +74,12 @@ mod tests {
     fn wraps_at_words() {
         assert_eq!(wrapped("one two three four", 2, 10), "  one two\n  three\n  four\n");
         assert_eq!(wrapped("a-word-that-is-too-long", 2, 10), "  a-word-that-is-too-long\n");
+    }
+
+    #[test]
+    fn a_cell_of_a_file_moves_no_cursor() {
+        let rows = vec![vec!["a\u{1b}[2J\nb\u{202e}".into()]];
+        assert_eq!(aligned(&[("name", Align::Left)], &rows)[1], "a\\u001b[2J\\nb\\u202e");
     }
 
     #[test]

@@ -149,3 +149,74 @@ fn a_dataset_answers_questions() {
         assert_eq!(done.status.code(), Some(2), "{}", stderr(&done));
     }
 }
+
+/// What an author of traces could leave in a directory.
+#[cfg(unix)]
+#[test]
+fn traces_that_attack_their_reader_are_counted_once_bounded_and_escaped() {
+    use std::io::Write;
+    let place = Place::new();
+    let directory = place.path("traces");
+    std::fs::create_dir_all(format!("{directory}/below")).unwrap();
+    let run = traces(&place);
+    let text = std::fs::read_to_string(format!("{run}/first.sqlog")).unwrap();
+    // Title, group and vantage point with escapes, as JSON has them.
+    let (header, events) = text.split_once('\n').unwrap();
+    let mut header = json(header.trim_start_matches('\u{1e}'));
+    header["title"] = "=1+1\u{1b}]0;owned\u{7}".into();
+    header["trace"]["title"] = "=1+1\u{1b}]0;owned\u{7}".into();
+    header["trace"]["vantage_point"]["name"] = "v\u{1b}[2J".into();
+    std::fs::write(format!("{directory}/a\u{1b}[31m.sqlog"), format!("\u{1e}{header}\n{events}")).unwrap();
+    // Links that lead back, and the same file by another name.
+    std::os::unix::fs::symlink("..", format!("{directory}/below/up")).unwrap();
+    std::os::unix::fs::symlink("below/up", format!("{directory}/again")).unwrap();
+    std::os::unix::fs::symlink("a\u{1b}[31m.sqlog", format!("{directory}/b.sqlog")).unwrap();
+    let fifo = std::process::Command::new("mkfifo").arg(format!("{directory}/c.sqlog")).status();
+    assert!(fifo.expect("mkfifo runs").success());
+    for format in ["table", "csv", "json"] {
+        let done = windlass(&["qlog", "metrics", &directory, "--format", format]);
+        assert!(done.status.success(), "{}", stderr(&done));
+        let (out, said) = (stdout(&done), stderr(&done));
+        assert!(!out.contains('\u{1b}') && !said.contains('\u{1b}'), "{format}: {out:?} {said:?}");
+        assert!(said.contains("c.sqlog is left out: it is a FIFO"), "{said}");
+        if format == "csv" {
+            assert_eq!(out.lines().count(), 2, "one trace, once: {out}");
+        }
+    }
+    for command in ["info", "lint", "identify"] {
+        let done = windlass(&["qlog", command, &directory]);
+        let both = format!("{}{}", stdout(&done), stderr(&done));
+        assert!(!both.contains('\u{1b}'), "{command}: {both:?}");
+    }
+    // A file that is named is not waited for either.
+    let named = windlass(&["qlog", "metrics", &format!("{directory}/c.sqlog")]);
+    assert!(
+        !named.status.success() && stderr(&named).contains("it is a FIFO, which may never end"),
+        "{}",
+        stderr(&named)
+    );
+    // 100 MB of one event again and again from some kilobytes.
+    let bomb = place.path("bomb.sqlog.gz");
+    let mut out = flate2::write::GzEncoder::new(std::fs::File::create(&bomb).unwrap(), flate2::Compression::best());
+    out.write_all(text.as_bytes()).unwrap();
+    let event = text.lines().rfind(|line| line.contains("packet_sent")).unwrap();
+    let many = format!("{event}\n").repeat(1000);
+    for _ in 0..100_000_000 / many.len() + 1 {
+        out.write_all(many.as_bytes()).unwrap();
+    }
+    out.finish().unwrap();
+    let refused = windlass(&["qlog", "metrics", &bomb]);
+    assert!(
+        !refused.status.success() && stderr(&refused).contains("--max-decompressed allows more"),
+        "{}",
+        stderr(&refused)
+    );
+    let raised = windlass(&["qlog", "metrics", &bomb, "--max-decompressed", "200000000"]);
+    assert!(raised.status.success(), "{}", stderr(&raised));
+    let bounded = windlass(&["qlog", "metrics", &bomb, "--max-decompressed", "90000000"]);
+    assert!(
+        stderr(&bounded).contains("more than 90000000 bytes; --max-decompressed allows more"),
+        "{}",
+        stderr(&bounded)
+    );
+}

@@ -14,6 +14,7 @@ use super::files::{Again, Files, Reading, open, unreadable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
+use crate::cli::error::warn;
 
 /// Convert traces: another schema version, another framing, network logs to qlog, several into
 /// one file
@@ -192,15 +193,21 @@ impl Convert {
 /// Says on standard error what was lost.
 fn print_losses(shown: &str, done: &Converted, to: SchemaVersion) {
     for (what, count) in &done.omitted {
-        eprintln!("{shown}: lost {count} × {what}");
+        warn(&format!("{shown}: lost {count} × {what}"));
     }
     if done.bad_records > 0 {
-        eprintln!("{shown}: lost {} × records that could not be read", done.bad_records);
+        warn(&format!("{shown}: lost {} × records that could not be read", done.bad_records));
     }
     if done.late > 0 {
-        eprintln!("{shown}: {} events came too late to be sorted; they have the time of the one before", done.late);
+        warn(&format!(
+            "{shown}: {} events came too late to be sorted; they have the time of the one before",
+            done.late
+        ));
     }
     if to == SchemaVersion::Qvis && done.empty > 0 {
-        eprintln!("warning: {shown}: {} of {} traces have no packet sent: qvis shows nothing", done.empty, done.traces);
+        warn(&format!(
+            "warning: {shown}: {} of {} traces have no packet sent: qvis shows nothing",
+            done.empty, done.traces
+        ));
     }
 }

@@ -3,12 +3,14 @@
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Once, OnceLock};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use windlass_qlog_analysis::read::{self, Input, Options, UnitSource};
+use windlass_qlog_analysis::read::{self, Input, Limits, Options, Search, UnitSource};
 
 use crate::cli::CliError;
+use crate::cli::error::warn;
 
 /// Files to read, and how many at once.
 #[derive(Debug, clap::Args)]
@@ -19,6 +21,17 @@ pub(super) struct Files {
     /// Threads to read with [default: one a core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
+    /// Bytes a compressed file may decompress to, whatever its size; 0 for any number [default: 64 GiB, and 500
+    /// for each byte of the file]
+    #[arg(long, value_name = "BYTES")]
+    max_decompressed: Option<u64>,
+}
+
+/// What `--max-decompressed` allows.
+static LIMITS: OnceLock<Limits> = OnceLock::new();
+
+fn limits() -> Limits {
+    LIMITS.get().copied().unwrap_or_default()
 }
 
 /// What values are read in.
@@ -70,11 +83,22 @@ impl Reading {
 impl Files {
     /// The files the arguments name, in their order.
     pub(super) fn paths(&self) -> Result<Vec<PathBuf>, CliError> {
-        let mut files = Vec::new();
-        for path in &self.paths {
-            collect(path, &mut files)?;
+        if let Some(bytes) = self.max_decompressed {
+            let max_bytes = if bytes == 0 { u64::MAX } else { bytes };
+            LIMITS.get_or_init(|| Limits { max_bytes, ..Limits::NONE });
         }
-        Ok(files)
+        let mut search = Search::default();
+        for path in &self.paths {
+            collect(path, &mut search)?;
+        }
+        // Some commands ask twice.
+        static TOLD: Once = Once::new();
+        TOLD.call_once(|| {
+            for (path, reason) in search.skipped() {
+                warn(&format!("{} is left out: {reason}", path.display()));
+            }
+        });
+        Ok(search.files().to_owned())
     }
 
     /// Threads to read several files with.
@@ -98,7 +122,7 @@ impl Files {
         let stop = AtomicBool::new(false);
         let one = |file: &PathBuf, jobs: usize| {
             let opened = open(file)?;
-            let input = Input::new(Watched { input: opened, bar: &bar, stop: &stop });
+            let input = Input::limited(Watched { input: opened, bar: &bar, stop: &stop }, limits());
             let result = input.map_err(|error| unreadable(file, &error)).and_then(|input| work(file, input, jobs));
             if result.is_err() {
                 stop.store(true, Ordering::Relaxed);
@@ -159,77 +183,50 @@ impl Again {
 
     /// Opens it from its start. Readers share one position, so only one at a time may be used.
     pub(super) fn open(&self) -> io::Result<Input<Box<dyn Read + Send>>> {
-        let Some(kept) = &self.kept else { return read::open(&self.path) };
+        let Some(kept) = &self.kept else { return Input::limited(read::open_raw(&self.path)?, limits()) };
         let mut kept = kept.try_clone()?;
         io::Seek::rewind(&mut kept)?;
-        Input::new(Box::new(kept))
+        Input::limited(Box::new(kept), limits())
     }
 }
 
 /// The error of a file that cannot be read.
 pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError {
-    CliError::Failed(format!("cannot read {}: {error}", path.display()))
+    let text = error.to_string();
+    // The library's error names its own option.
+    let text =
+        text.replace("Limits::max_bytes", "--max-decompressed").replace("Limits::max_ratio", "--max-decompressed");
+    CliError::Failed(format!("cannot read {}: {text}", path.display()))
 }
 
 /// A file, or the standard input if it is called `-`.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
-    if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
-    }
-    match std::fs::File::open(path) {
-        Ok(file) => Ok(Box::new(file)),
-        Err(error) => Err(CliError::Usage(format!("cannot read {}: {error}", path.display()))),
-    }
+    read::open_raw(path).map_err(|error| CliError::Usage(format!("cannot read {}: {error}", path.display())))
 }
 
 /// A file, decompressed if its first bytes are those of gzip or Zstandard.
 pub(super) fn decompressed(path: &Path) -> Result<read::Input<Box<dyn Read + Send>>, CliError> {
-    Input::new(open(path)?).map_err(|error| unreadable(path, &error))
+    Input::limited(open(path)?, limits()).map_err(|error| unreadable(path, &error))
 }
 
-/// Whether a file found in a directory is a trace, by its name.
-fn is_trace(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-    let name = name.strip_suffix(".gz").or(name.strip_suffix(".zst")).unwrap_or(&name);
-    [".sqlog", ".qlog", ".qlog.js", ".netlog", ".netlog.json"].iter().any(|suffix| name.ends_with(suffix))
-}
-
-/// `path`, or the traces under it or that it matches, in order of their names.
-fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), CliError> {
-    let before = files.len();
+/// `path`, or the traces under it or that it matches, each once.
+fn collect(path: &Path, search: &mut Search) -> Result<(), CliError> {
     if !path.exists()
         && let Some(pattern) = path.to_str().filter(|text| text.contains(['*', '?', '[']))
     {
         let wrong = |error: &dyn std::fmt::Display| CliError::Usage(format!("{pattern:?} is no pattern: {error}"));
+        let mut any = false;
         for found in glob::glob(pattern).map_err(|error| wrong(&error))? {
-            collect(&found.map_err(|error| wrong(&error))?, files)?;
+            collect(&found.map_err(|error| wrong(&error))?, search)?;
+            any = true;
         }
-        if files.len() == before {
-            return Err(CliError::Usage(format!("no file matches {pattern:?}")));
-        }
-        return Ok(());
+        return if any { Ok(()) } else { Err(CliError::Usage(format!("no file matches {pattern:?}"))) };
     }
-    if !path.is_dir() {
-        files.push(path.to_owned());
-        return Ok(());
+    match search.add(path) {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(CliError::Usage(format!("no .sqlog, .qlog or .netlog file in {}", path.display()))),
+        Err(error) => Err(CliError::Usage(format!("cannot read {}: {error}", path.display()))),
     }
-    let unreadable = |error: io::Error| CliError::Usage(format!("cannot read {}: {error}", path.display()));
-    let mut entries = std::fs::read_dir(path)
-        .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>())
-        .map_err(unreadable)?;
-    entries.sort();
-    for entry in entries {
-        if entry.is_dir() {
-            // An empty directory below the one asked for is no mistake.
-            let _ = collect(&entry, files);
-        } else if is_trace(&entry) {
-            files.push(entry);
-        }
-    }
-    if files.len() == before {
-        return Err(CliError::Usage(format!("no .sqlog, .qlog or .netlog file in {}", path.display())));
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -241,16 +238,16 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         let inner = directory.path().join("inner");
         std::fs::create_dir(&inner).unwrap();
-        let mut files = Vec::new();
-        assert!(collect(directory.path(), &mut files).is_err());
+        let found = |path: &Path| {
+            let mut search = Search::default();
+            collect(path, &mut search).map(|()| search.files().to_owned())
+        };
+        assert!(found(directory.path()).is_err());
         for name in ["b.sqlog", "a.qlog.zst", "c.txt", "d.json"] {
             std::fs::write(inner.join(name), "").unwrap();
         }
-        collect(directory.path(), &mut files).unwrap();
-        assert_eq!(files, [inner.join("a.qlog.zst"), inner.join("b.sqlog")]);
-        files.clear();
-        collect(&directory.path().join("*/*.sqlog"), &mut files).unwrap();
-        assert_eq!(files, [inner.join("b.sqlog")]);
-        assert!(collect(&directory.path().join("*.none"), &mut files).is_err());
+        assert_eq!(found(directory.path()).unwrap(), [inner.join("a.qlog.zst"), inner.join("b.sqlog")]);
+        assert_eq!(found(&directory.path().join("*/*.sqlog")).unwrap(), [inner.join("b.sqlog")]);
+        assert!(found(&directory.path().join("*.none")).is_err());
     }
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, shares};
 
 use super::files::{Files, Reading, unreadable};
@@ -61,7 +62,7 @@ impl Metrics {
         let shares = if self.sharing { shares(&rates) } else { None };
         let bytes = match self.format {
             Format::Table => table(&rows, shares.as_ref()).into_bytes(),
-            Format::Json => json(&rows, shares.as_ref()).into_bytes(),
+            Format::Json => escape::lines(&json(&rows, shares.as_ref())).into_owned().into_bytes(),
             Format::Csv => csv(&rows, shares.as_ref())?.into_bytes(),
             Format::Parquet => {
                 Output::refuse_terminal(self.out.as_deref(), "a Parquet file")?;

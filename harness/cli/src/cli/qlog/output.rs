@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::write::GzEncoder;
+use windlass_qlog_analysis::escape;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 use crate::cli::CliError;
@@ -177,9 +178,12 @@ impl Csv {
         Csv(csv::Writer::from_writer(Vec::new()))
     }
 
-    /// Appends a row.
-    pub(super) fn row<C: AsRef<[u8]>>(&mut self, cells: impl IntoIterator<Item = C>) -> Result<(), CliError> {
-        self.0.write_record(cells).map_err(|error| failed(&error))
+    /// Appends a row. A cell is one line, and none is a formula to a spreadsheet, whatever file it comes from.
+    pub(super) fn row<C: AsRef<str>>(&mut self, cells: impl IntoIterator<Item = C>) -> Result<(), CliError> {
+        for text in cells {
+            self.0.write_field(escape::cell(text.as_ref()).as_bytes()).map_err(|error| failed(&error))?;
+        }
+        self.0.write_record(None::<&[u8]>).map_err(|error| failed(&error))
     }
 
     /// The text of all rows.

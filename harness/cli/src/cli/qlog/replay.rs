@@ -12,7 +12,7 @@ use super::files::{Again, Files, unreadable};
 use super::output::Csv;
 use crate::cli::CliError;
 use crate::cli::choice;
-use crate::cli::error::print;
+use crate::cli::error::{print, warn};
 use crate::cli::text::{Align, aligned, width};
 
 /// Bytes at the beginning of a file in which our recorder is looked for.
@@ -129,7 +129,7 @@ impl OtherControllers {
                 .map_err(|error| failed(file.path(), &error))?;
             let file = file.path();
             if self.csv {
-                eprintln!("{}: {}", file.display(), caveat(found.losses_from));
+                warn(&format!("{}: {}", file.display(), caveat(found.losses_from)));
             }
             print(&if self.json {
                 json(file, &found)

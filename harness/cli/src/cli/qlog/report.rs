@@ -7,7 +7,7 @@ use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 use super::files::{Files, Reading, unreadable};
 use super::name::{short, unique};
 use crate::cli::CliError;
-use crate::cli::error::print;
+use crate::cli::error::{print, warn};
 use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
 use windlass_lab::results::replace;
@@ -100,7 +100,7 @@ fn figures(directory: &Path, all: &[Made]) -> Result<(), CliError> {
     std::fs::create_dir_all(directory).map_err(unwritable)?;
     for made in all {
         let Some(figure) = &made.figure else {
-            eprintln!("{}: nothing in it can be series over time", made.section.file());
+            warn(&format!("{}: nothing in it can be series over time", made.section.file()));
             continue;
         };
         let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
