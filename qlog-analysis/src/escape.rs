@@ -56,7 +56,10 @@ pub fn lines(text: &str) -> Cow<'_, str> {
 /// would take it for a formula. Numbers stay as they are.
 #[must_use]
 pub fn cell(text: &str) -> Cow<'_, str> {
-    let formula = text.trim_start().starts_with(['=', '+', '-', '@']) && text.trim().parse::<f64>().is_err();
+    // A dash alone is what standard input is called.
+    let formula = text.trim_start().starts_with(['=', '+', '-', '@'])
+        && text.trim() != "-"
+        && text.trim().parse::<f64>().is_err();
     match line(text) {
         text if formula => Cow::Owned(format!("'{text}")),
         text => text,
