@@ -33,10 +33,12 @@
 //! (`spec: chan §8.0`, `spec: arumaithurai §4.1`). Transmission takes `8·bytes/rate`,
 //! then the propagation delay follows, then the packet enters the next link of its
 //! route. Random loss strikes after transmission: a lost packet has used queue and link.
+//! [Faults](Fault) strike before the queue.
 
 mod codel;
 mod discipline;
 mod event_queue;
+mod fault;
 mod link;
 mod network;
 mod packet;
@@ -51,6 +53,7 @@ mod traffic;
 pub use codel::CoDelSpec;
 pub use discipline::Marks;
 pub use event_queue::EventQueue;
+pub use fault::{Fault, FaultKind, damage};
 pub use network::Network;
 pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
 pub use pcn::{BucketSpec, PcnSpec};

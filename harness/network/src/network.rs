@@ -2,9 +2,10 @@
 
 use std::collections::VecDeque;
 
-use windlass_controllers::Time;
+use windlass_controllers::{Span, Time};
 
 use super::event_queue::EventQueue;
+use super::fault::{Faults, Struck};
 use super::link::{Link, Queued};
 use super::packet::{Delivery, Fate, Packet};
 use super::stats::LinkStats;
@@ -19,7 +20,7 @@ const END: u32 = 1 << 31;
 const SINK: u32 = 1 << 30;
 
 /// Source of the event_queue for changes of links; link `i` is source `1 + i`, and traffic
-/// sources follow.
+/// sources follow, and after them what faults hold back.
 const CHANGES: usize = 0;
 
 /// A network carrying packets.
@@ -39,11 +40,14 @@ pub struct Network {
     /// Where the route of each traffic source starts in `hops`.
     traffic_routes: Vec<u32>,
     changes: VecDeque<(LinkId, Change)>,
+    /// `None` if no link has any.
+    faults: Option<Box<Faults>>,
     now: Time,
     /// Deliveries to report before anything else: of empty routes, and fates other than
     /// delivery where asked for.
     pending: VecDeque<Delivery>,
     report_losses: bool,
+    carries_bytes: bool,
     sent: u64,
     delivered: u64,
 }
@@ -75,7 +79,9 @@ impl Network {
             .flat_map(|(id, link)| link.changes.iter().map(move |change| (LinkId(id), *change)))
             .collect();
         changes.sort_by_key(|(id, change)| (change.at, *id));
-        let mut event_queue = EventQueue::new(1 + topology.links.len() + traffic.len());
+        let faults = Faults::new(&topology.links, seed);
+        let sources = 1 + topology.links.len() + traffic.len() + usize::from(faults.is_some());
+        let mut event_queue = EventQueue::new(sources);
         for (i, traffic) in traffic.iter().enumerate() {
             event_queue.set(1 + topology.links.len() + i, traffic.next());
         }
@@ -89,9 +95,11 @@ impl Network {
             traffic,
             traffic_routes,
             changes: changes.into(),
+            faults,
             now: Time::ZERO,
             pending: VecDeque::new(),
             report_losses: false,
+            carries_bytes: false,
             sent: 0,
             delivered: 0,
         })
@@ -101,6 +109,13 @@ impl Network {
     /// their [`Fate`], at the instant it happens; cross traffic is never told of. Off at first.
     pub fn report_losses(&mut self, tell: bool) {
         self.report_losses = tell;
+    }
+
+    /// Whether the caller's packets have bytes, which faults change: then damaged packets are delivered and
+    /// packets are copied. Otherwise damaged ones are lost and copies are not made, as a receiver discards both.
+    /// Off at first.
+    pub fn carry_bytes(&mut self, carry: bool) {
+        self.carries_bytes = carry;
     }
 
     /// Puts a packet on a route at `now`. A route the topology does not have swallows it.
@@ -160,7 +175,10 @@ impl Network {
             }
             let id = source - 1;
             if id >= self.links.len() {
-                self.generate(id - self.links.len());
+                match id - self.links.len() {
+                    traffic if traffic < self.traffic.len() => self.generate(traffic),
+                    _ => self.release(),
+                }
                 continue;
             }
             let link = &mut self.links[id];
@@ -197,6 +215,17 @@ impl Network {
             }
             return Some(RouteId(target & !END));
         }
+        if self.faults.is_some() {
+            self.strike(hop, target, packet);
+        } else {
+            self.arrive(hop, target, packet);
+        }
+        None
+    }
+
+    /// A packet reaches the queue of a link.
+    #[inline(always)]
+    fn arrive(&mut self, hop: u32, target: u32, packet: &Packet) {
         let link = &mut self.links[target as usize];
         let arrival = link.arrive(self.now, packet, hop);
         if arrival == Queued::Dropped {
@@ -205,7 +234,52 @@ impl Network {
         } else {
             self.event_queue.set(1 + target as usize, link.next());
         }
-        None
+    }
+
+    /// A packet meets the faults of a link.
+    #[cold]
+    fn strike(&mut self, hop: u32, target: u32, packet: &Packet) {
+        let (now, carried) = (self.now, self.carries_bytes && packet.flow != u32::MAX);
+        let Some(faults) = &mut self.faults else { return };
+        match faults.strike(target as usize, now, packet, carried) {
+            Struck::Lost => self.report(hop, packet, Fate::Lost(LinkId(target))),
+            Struck::Passes { packet, after, copy } => {
+                self.pass(hop, target, &packet, after);
+                if let Some(after) = copy {
+                    self.sent += 1;
+                    let route = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
+                    let route = RouteId(route.map_or(0, |end| end & !END));
+                    let fate = Fate::Copied(LinkId(target));
+                    self.pending.push_back(Delivery { at: now, route, packet, fate });
+                    self.pass(hop, target, &packet, after);
+                }
+            }
+        }
+    }
+
+    /// A packet goes on to a link, now or `after` a while.
+    fn pass(&mut self, hop: u32, target: u32, packet: &Packet, after: Span) {
+        match &mut self.faults {
+            Some(faults) if after > Span::ZERO => {
+                faults.hold(self.now + after, hop, *packet);
+                self.arm_faults();
+            }
+            _ => self.arrive(hop, target, packet),
+        }
+    }
+
+    /// Lets go what a fault has held back until now.
+    fn release(&mut self) {
+        let released = self.faults.as_mut().and_then(|faults| faults.release(self.now));
+        self.arm_faults();
+        if let Some(held) = released {
+            self.arrive(held.hop, self.hops[held.hop as usize], &held.packet);
+        }
+    }
+
+    fn arm_faults(&mut self) {
+        let next = self.faults.as_ref().map_or(u64::MAX, |faults| faults.next());
+        self.event_queue.set(1 + self.links.len() + self.traffic.len(), next);
     }
 
     /// Sends the packet of a traffic source that is due.
@@ -275,7 +349,7 @@ impl Network {
         self.traffic.get(number).map_or((0, 0), |traffic| (traffic.sent, traffic.delivered))
     }
 
-    /// Packets put on routes so far, cross traffic included.
+    /// Packets put on routes so far, cross traffic and copies included.
     #[must_use]
     pub fn sent(&self) -> u64 {
         self.sent
@@ -290,14 +364,15 @@ impl Network {
     /// Packets dropped or lost so far.
     #[must_use]
     pub fn gone(&self) -> u64 {
-        self.links.iter().map(|link| link.gone()).sum()
+        self.links.iter().map(|link| link.gone()).sum::<u64>() + self.faults.as_ref().map_or(0, |faults| faults.lost)
     }
 
-    /// Packets queued, in transmission or under way. At every instant,
+    /// Packets queued, in transmission, under way or held back. At every instant,
     /// `sent = delivered + gone + holds`.
     #[must_use]
     pub fn holds(&self) -> u64 {
-        self.links.iter().map(|link| link.holds() as u64).sum()
+        let held = self.faults.as_ref().map_or(0, |faults| faults.holds());
+        self.links.iter().map(|link| link.holds() as u64).sum::<u64>() + held
     }
 }
 

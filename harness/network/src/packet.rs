@@ -26,6 +26,8 @@ pub struct Packet {
     pub ci_capable: bool,
     /// Whether a congestion-indication queue marked it.
     pub ci_marked: bool,
+    /// Whether a fault changed its bytes; see [`Network::carry_bytes`](super::Network::carry_bytes).
+    pub damaged: bool,
 }
 
 impl Packet {
@@ -42,6 +44,7 @@ impl Packet {
             class: Class::Normal,
             ci_capable: false,
             ci_marked: false,
+            damaged: false,
         }
     }
 }
@@ -122,6 +125,9 @@ pub enum Fate {
     /// A queue dropped it, for lack of room or by active queue management; told only
     /// if [asked for](super::Network::report_losses).
     Dropped(super::LinkId),
-    /// It was lost at random on a link; told only if [asked for](super::Network::report_losses).
+    /// It was lost on a link, at random or by a fault; told only if [asked for](super::Network::report_losses).
     Lost(super::LinkId),
+    /// A fault made a copy of it, which is under way as well; told only to callers that
+    /// [carry bytes](super::Network::carry_bytes).
+    Copied(super::LinkId),
 }

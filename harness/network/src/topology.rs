@@ -4,6 +4,7 @@ use windlass_controllers::{Span, Time};
 
 use super::codel::CoDelSpec;
 use super::discipline::Marks;
+use super::fault::Fault;
 use super::pcn::PcnSpec;
 use super::red::RedSpec;
 use super::traffic::TrafficSpec;
@@ -102,6 +103,8 @@ pub struct LinkSpec {
     pub drop_arrivals: Vec<u64>,
     /// Changes of the link over time, ascending.
     pub changes: Vec<Change>,
+    /// Its faults, in any order.
+    pub faults: Vec<Fault>,
 }
 
 impl LinkSpec {
@@ -120,6 +123,7 @@ impl LinkSpec {
             ci_marking: false,
             drop_arrivals: Vec::new(),
             changes: Vec::new(),
+            faults: Vec::new(),
         }
     }
 
@@ -154,6 +158,10 @@ impl LinkSpec {
         }
         if let Some(pair) = self.drop_arrivals.windows(2).find(|pair| pair[0] >= pair[1]) {
             return Err(wrong("arrival to drop", pair[1] as f64, "ascending numbers"));
+        }
+        let mut shares = self.faults.iter().map(|fault| fault.kind.share());
+        if let Some(share) = shares.find(|share| !(0.0..=1.0).contains(share)) {
+            return Err(wrong("share of a fault", share, "0 to 1"));
         }
         match &self.queue {
             Queue::Red(red) | Queue::L4s { classic: Some(red), .. } => red.check(&wrong),

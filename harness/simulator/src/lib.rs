@@ -5,6 +5,7 @@
 pub mod measure;
 pub mod outcome;
 pub mod scenario;
+pub mod schedule;
 pub mod sim;
 
 /// The README's example.

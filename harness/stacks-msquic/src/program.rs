@@ -138,7 +138,7 @@ impl Programs<'_> {
                     let qlog = QlogRecorder::new(trace, level, new.controller, new.text, new.path);
                     if PACKETS { qlog.without_packet_lost().without_mtu_updated() } else { qlog }
                 });
-                Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+                Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
             }),
         })
     }

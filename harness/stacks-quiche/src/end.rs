@@ -12,11 +12,24 @@ use windlass_stacks::identity::SERVER_NAME;
 
 use crate::controller::Choice;
 
+/// Port of the sender's first address under virtual time; the others follow.
+const SENDER_PORT: u16 = 2;
+
 /// Addresses of the two ends under virtual time, by their roles. Only quiche reads them.
-pub const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
+pub const ADDRESSES: [SocketAddr; 2] = [sender(0), address(1)];
 
 const fn address(port: u16) -> SocketAddr {
     SocketAddr::new(std::net::IpAddr::V6(Ipv6Addr::LOCALHOST), port)
+}
+
+/// The sender's address `number` under virtual time.
+pub const fn sender(number: u16) -> SocketAddr {
+    address(SENDER_PORT.saturating_add(number))
+}
+
+/// The number of the sender's address; 0 if it is none.
+pub const fn number(address: SocketAddr) -> u16 {
+    address.port().saturating_sub(SENDER_PORT)
 }
 
 /// One end of a connection.
@@ -30,7 +43,7 @@ pub struct End {
     /// When the next datagram may be asked for, if not at once.
     release: Option<Instant>,
     /// Datagrams quiche made before their send time, as it does with its own controllers.
-    paced: VecDeque<(Instant, Vec<u8>)>,
+    paced: VecDeque<(Instant, SocketAddr, Vec<u8>)>,
     buffer: Vec<u8>,
 }
 
@@ -83,11 +96,11 @@ impl End {
         self.connection.as_ref()
     }
 
-    /// A datagram arrives.
+    /// A datagram arrives from `from`.
     ///
     /// # Errors
     /// quiche does not accept the connection.
-    pub fn receive(&mut self, codepoint: Codepoint, payload: &mut [u8]) -> Result<(), String> {
+    pub fn receive(&mut self, codepoint: Codepoint, from: SocketAddr, payload: &mut [u8]) -> Result<(), String> {
         if let (None, Some(config)) = (&self.connection, &mut self.config) {
             let id = ConnectionId::from_ref(&self.id);
             let accepted = quiche::accept(&id, None, self.here, self.there, config);
@@ -101,7 +114,7 @@ impl End {
             Codepoint::Ce => EcnCodepoint::Ce,
         });
         // A datagram it cannot read counts as lost; one that breaks the protocol closes it.
-        let _ = connection.recv(payload, RecvInfo { from: self.there, to: self.here });
+        let _ = connection.recv(payload, RecvInfo { from, to: self.here });
         Ok(())
     }
 
@@ -114,18 +127,18 @@ impl End {
         }
     }
 
-    /// Sends the next datagram if one may leave at `now`; returns whether one may.
+    /// Sends the next datagram, and says where to, if one may leave at `now`; returns whether one may.
     ///
     /// # Errors
     /// quiche fails to make one.
-    pub fn transmit(&mut self, now: Instant, send: &mut dyn FnMut(&[u8])) -> Result<bool, String> {
+    pub fn transmit(&mut self, now: Instant, send: &mut dyn FnMut(&[u8], SocketAddr)) -> Result<bool, String> {
         self.release = None;
-        if let Some((at, datagram)) = self.paced.pop_front() {
+        if let Some((at, to, datagram)) = self.paced.pop_front() {
             if at > now {
-                self.paced.push_front((at, datagram));
+                self.paced.push_front((at, to, datagram));
                 return Ok(false);
             }
-            send(&datagram);
+            send(&datagram, to);
             return Ok(true);
         }
         let Some(connection) = &mut self.connection else { return Ok(false) };
@@ -138,9 +151,9 @@ impl End {
         match connection.send(&mut self.buffer) {
             // With `get_next_release_time`, the time given with a datagram is the next one's.
             Ok((bytes, info)) if info.at > now && connection.gcongestion_enabled() != Some(true) => {
-                self.paced.push_back((info.at, self.buffer[..bytes].to_vec()));
+                self.paced.push_back((info.at, info.to, self.buffer[..bytes].to_vec()));
             }
-            Ok((bytes, _)) => send(&self.buffer[..bytes]),
+            Ok((bytes, info)) => send(&self.buffer[..bytes], info.to),
             Err(quiche::Error::Done) => return Ok(false),
             Err(error) => return Err(error.to_string()),
         }
@@ -150,7 +163,7 @@ impl End {
     /// When it has work next; `None` if only a datagram can bring some.
     pub fn timeout(&self) -> Option<Instant> {
         let timer = self.connection.as_ref().and_then(Connection::timeout_instant);
-        let paced = self.paced.front().map(|(at, _)| *at);
+        let paced = self.paced.front().map(|(at, ..)| *at);
         [timer, paced, self.release].into_iter().flatten().min()
     }
 

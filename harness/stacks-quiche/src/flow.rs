@@ -14,7 +14,7 @@ use windlass_stacks::payload::{Hash, Sink, Source, check};
 use windlass_stacks::sans_io;
 
 use crate::controller::{ClientConfig, Kind, Observed};
-use crate::end::{ADDRESSES, End};
+use crate::end::{ADDRESSES, End, number, sender};
 
 /// The stream of the transfer: the client's first that goes one way.
 pub const STREAM: u64 = 2;
@@ -191,11 +191,13 @@ impl sans_io::Connection for Flow {
         role: Role,
         now: Instant,
         ecn: Codepoint,
+        address: u16,
         mut payload: BytesMut,
         _send: &mut dyn FnMut(Datagram<'_>),
     ) -> Result<(), String> {
         clock::set(Some(now));
-        self.end(role).receive(ecn, &mut payload)?;
+        let from = if role == Role::Sender { ADDRESSES[Role::Receiver as usize] } else { sender(address) };
+        self.end(role).receive(ecn, from, &mut payload)?;
         match role {
             Role::Sender => self.observe()?,
             Role::Receiver => self.schedule_ack(now, ecn)?,
@@ -234,9 +236,9 @@ impl sans_io::Connection for Flow {
             };
             let sends = role == Role::Sender && self.end(role).connection_ref().is_some_and(Connection::is_established);
             let sender_log = Arc::clone(&self.sender_log);
-            if !self.end(role).transmit(now, &mut |payload| {
+            if !self.end(role).transmit(now, &mut |payload, to| {
                 lock(&sender_log).data_packets += u64::from(sends && payload.len() > MAX_WITHOUT_DATA);
-                send(Datagram { ecn, payload });
+                send(Datagram { ecn, payload, address: number(to) });
             })? {
                 break;
             }

@@ -105,8 +105,7 @@ impl WakeableSocket {
         loop {
             end.expire();
             let over = application(&mut end)?;
-            let to = end.peer();
-            while end.transmit(Instant::now(), &mut |payload| {
+            while end.transmit(Instant::now(), &mut |payload, to| {
                 // A datagram the system does not take counts as lost.
                 let _ = self.socket.send(to, ecn(), payload);
             })? {
@@ -119,7 +118,7 @@ impl WakeableSocket {
             self.socket.receive(&mut inbox, |from, codepoint, payload| {
                 end.on_datagram_from(from);
                 // A bad datagram closes the connection, which is noticed there.
-                let _ = end.receive(codepoint, &mut payload.to_vec());
+                let _ = end.receive(codepoint, end.peer(), &mut payload.to_vec());
             });
         }
     }

@@ -137,7 +137,7 @@ fn choice(
         .record_with(move |new| {
             let trace = trace.clone();
             let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.controller, new.text, new.path));
-            Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+            Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         });
     Ok(Choice::Ours(Box::new(match spec.group.clone() {
         Some(group) => definition.group(&context.groups, move |_| group.clone()),

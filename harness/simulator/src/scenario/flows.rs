@@ -5,6 +5,7 @@ use std::ops::Range;
 use windlass_adapter::{ChoiceError, choose};
 use windlass_controllers::{Algorithm, Signals, Span, Time};
 
+use super::faults;
 use super::fields::{Found, Section, above_zero, within};
 use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
 use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
@@ -85,6 +86,7 @@ pub(super) fn read(
     let ecn = section.flag("ecn");
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
+    let faults = faults::of_ends(section);
     let option = section.whole("option_bytes", 0, 255, "bytes").map(|found| found.value as u32);
     let (controller, control, is_under_test) = controller?;
     let option = option.unwrap_or(
@@ -122,6 +124,7 @@ pub(super) fn read(
         pacing,
         clock_offset: (clock_offset * 1e6) as i64,
         drop_packets,
+        faults,
         forward: RouteId(0),
         backward: RouteId(0),
     })

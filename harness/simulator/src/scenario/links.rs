@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use windlass_controllers::{Span, Time};
 
+use super::faults;
 use super::fields::{Found, Section, above_zero, within};
 use super::queues::QueueDraft;
 use windlass_network::{Change, Jitter, Limit, LinkSpec, Set};
@@ -36,6 +37,7 @@ impl LinkDraft {
         spec.ci_marking = section.flag("ci_marking").unwrap_or(false);
         spec.drop_arrivals = section.ascending("drop_arrivals");
         spec.changes = changes(section);
+        spec.faults = faults::of_link(section);
 
         let packets = section.whole("buffer_packets", 0, 1 << 32, "packets");
         let bytes = section.whole("buffer_bytes", 0, 1 << 42, "bytes");

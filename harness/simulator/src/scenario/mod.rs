@@ -22,6 +22,7 @@
 mod builtin;
 mod dynamic_flow_sections;
 mod dynamic_flows;
+mod faults;
 mod fields;
 mod flow_set;
 mod flows;
@@ -35,6 +36,7 @@ mod weight;
 
 pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
+pub use faults::{EndFault, EndFaultKind};
 pub use flow_set::{FlowSet, StartSchedule};
 pub use model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery, Scenario};
 pub use problem::{Problem, ScenarioError};

@@ -3,6 +3,7 @@
 use windlass_controllers::{Algorithm, Span, Time};
 
 use super::dynamic_flows::DynamicFlows;
+use super::faults::EndFault;
 use super::weight::WeightChange;
 use windlass_network::{LinkId, RouteId, Stream, Topology};
 
@@ -104,6 +105,8 @@ pub struct FlowSpec {
     pub clock_offset: i64,
     /// Data packets, counted from 0, lost at the sender's own interface; ascending.
     pub drop_packets: Vec<u64>,
+    /// What happens to its ends, in any order.
+    pub faults: Vec<EndFault>,
     /// Route of the data packets.
     pub forward: RouteId,
     /// Route of the ACKs.

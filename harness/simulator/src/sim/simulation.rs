@@ -25,6 +25,14 @@ pub enum SimError {
         /// Name of the controller.
         controller: String,
     },
+    /// A flow has a fault of its ends, which only real stacks have.
+    #[error("flow {flow:?}: the simulator has no {fault}: its ends have neither addresses nor clocks that jump")]
+    EndFault {
+        /// Name of the flow.
+        flow: String,
+        /// Kind of the fault.
+        fault: &'static str,
+    },
 }
 
 /// Runs a scenario from beginning to end.
@@ -61,6 +69,10 @@ impl Simulation<Algorithm> {
         let mut natives = scenario.flow_set().flows.into_iter().filter(|flow| flow.control.algorithm().is_none());
         if let Some(flow) = natives.next() {
             return Err(SimError::Native { flow: flow.name, controller: flow.controller });
+        }
+        let faults = scenario.flow_set().flows.into_iter();
+        if let Some((flow, fault)) = faults.filter_map(|flow| Some((flow.name, *flow.faults.first()?))).next() {
+            return Err(SimError::EndFault { flow, fault: fault.kind.name() });
         }
         // There are no others.
         let other = Algorithm::Reno(Default::default());

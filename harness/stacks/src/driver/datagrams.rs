@@ -3,7 +3,7 @@
 use bytes::BytesMut;
 use windlass_controllers::{Decision, Ecn, Time};
 
-use windlass_network::{Class, Codepoint, Fate, Network, Packet, RouteId};
+use windlass_network::{Class, Codepoint, Fate, Network, Packet, RouteId, Stream, damage};
 use windlass_simulator::scenario::FlowSpec;
 
 /// An end of a flow.
@@ -42,6 +42,8 @@ pub struct Datagram<'a> {
     pub ecn: Codepoint,
     /// UDP payload, without any header.
     pub payload: &'a [u8],
+    /// Which of the sender's addresses it comes from or goes to: 0 until the sender's address changes.
+    pub address: u16,
 }
 
 /// The network model with the datagrams in transit.
@@ -51,12 +53,17 @@ pub struct DatagramNetwork {
     /// Datagrams in transit; a packet's number in the network is its datagram's index here.
     datagrams: Vec<InTransit>,
     free: Vec<usize>,
+    /// What faults change of bytes.
+    damage: Stream,
 }
 
 struct InTransit {
     since: Time,
     to: Role,
+    address: u16,
     payload: BytesMut,
+    /// Packets of the network that are this datagram.
+    copies: u32,
 }
 
 /// One direction of a flow: the route and marking of its packets.
@@ -88,18 +95,27 @@ pub struct Arrival {
     pub ecn: Codepoint,
     /// When it was sent.
     pub since: Time,
+    /// Which of the sender's addresses it comes from or goes to.
+    pub address: u16,
+    /// Whether a fault changed its bytes.
+    pub damaged: bool,
+    /// Whether no copy of it is under way any more.
+    pub last: bool,
 }
 
 impl DatagramNetwork {
     /// `network` without datagrams.
     pub fn new(mut network: Network) -> DatagramNetwork {
         network.report_losses(true);
-        DatagramNetwork { network, datagrams: Vec::new(), free: Vec::new() }
+        network.carry_bytes(true);
+        // The faults themselves depend on the run's seed.
+        DatagramNetwork { network, datagrams: Vec::new(), free: Vec::new(), damage: Stream::new(0, "damage") }
     }
 
     /// Sends a datagram in `direction`.
     pub fn send(&mut self, now: Time, direction: &FlowDirection, datagram: &Datagram<'_>) {
-        let in_transit = InTransit { since: now, to: direction.to, payload: BytesMut::from(datagram.payload) };
+        let payload = BytesMut::from(datagram.payload);
+        let in_transit = InTransit { since: now, to: direction.to, address: datagram.address, payload, copies: 1 };
         let place = match self.free.pop() {
             Some(place) => {
                 self.datagrams[place] = in_transit;
@@ -119,17 +135,32 @@ impl DatagramNetwork {
         self.network.send(now, direction.route, packet);
     }
 
-    /// The next datagram that leaves the network until `now`, lost ones among them.
+    /// The next datagram that leaves the network until `now`, lost ones among them; each copy that a fault made by
+    /// itself.
     pub fn poll(&mut self, now: Time) -> Option<Arrival> {
-        let delivery = self.network.poll(now)?;
-        let packet = delivery.packet;
-        let place = packet.id as usize;
-        let in_transit = &mut self.datagrams[place];
-        let payload = std::mem::take(&mut in_transit.payload);
-        let (role, since) = (in_transit.to, in_transit.since);
-        self.free.push(place);
-        let payload = (delivery.fate == Fate::Delivered).then_some(payload);
-        Some(Arrival { flow: packet.flow, role, payload, ecn: packet.ecn, since })
+        loop {
+            let delivery = self.network.poll(now)?;
+            let packet = delivery.packet;
+            let place = packet.id as usize;
+            let in_transit = &mut self.datagrams[place];
+            if matches!(delivery.fate, Fate::Copied(_)) {
+                in_transit.copies += 1;
+                continue;
+            }
+            in_transit.copies -= 1;
+            let last = in_transit.copies == 0;
+            let (role, since, address) = (in_transit.to, in_transit.since, in_transit.address);
+            let mut payload = if last { std::mem::take(&mut in_transit.payload) } else { in_transit.payload.clone() };
+            if last {
+                self.free.push(place);
+            }
+            if packet.damaged {
+                damage(&mut self.damage, &mut payload);
+            }
+            let payload = (delivery.fate == Fate::Delivered).then_some(payload);
+            let (flow, ecn, damaged) = (packet.flow, packet.ecn, packet.damaged);
+            return Some(Arrival { flow, role, payload, ecn, since, address, damaged, last });
+        }
     }
 }
 

@@ -123,6 +123,19 @@ pub enum RunError {
         /// The reason the stack gives.
         reason: String,
     },
+    /// A fault that the stack cannot have in virtual time.
+    #[error("flow {flow:?}: {stack} has no {fault}")]
+    NoFault {
+        /// Name of the stack.
+        stack: &'static str,
+        /// Name of the flow.
+        flow: String,
+        /// Kind of the fault.
+        fault: &'static str,
+    },
+    /// Connections are gone and their controllers are not.
+    #[error("{0}: state of its controllers is left after its connection")]
+    StateLeft(String),
     /// `stop` asked for it.
     #[error("stopped")]
     Stopped,

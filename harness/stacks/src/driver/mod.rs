@@ -2,6 +2,7 @@
 //! a sender log of what its sending end does, and observers of its own controllers.
 
 pub mod datagrams;
+pub mod liveness;
 pub mod log;
 pub mod native;
 pub mod outstanding;

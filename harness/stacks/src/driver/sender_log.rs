@@ -4,9 +4,10 @@ use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_adapter::{Frames, GroupStep, QlogRecorder, Recorder, SharedTrace, StateVariables};
-use windlass_controllers::{Decision, Event, EventKind, Time};
+use windlass_controllers::{Decision, Event, EventKind, Span, Time};
 use windlass_qlog::{Packet, PacketType};
 
+use super::liveness::Liveness;
 use super::outstanding::OutstandingPackets;
 use windlass_simulator::measure::Meter;
 
@@ -23,8 +24,14 @@ pub type Output = Box<dyn Write + Send>;
 
 /// The sending end of one flow: its numbers and its log.
 pub struct SenderLog {
-    /// Time of the next event.
+    /// Time of the next event, by the sender's clock.
     pub now: Time,
+    /// How far the sender's clock is ahead of the network's.
+    pub ahead: Span,
+    /// Whether it moves again after faults; `None` where there are none.
+    pub liveness: Option<Liveness>,
+    /// Recorders of its controllers that are not dropped yet.
+    pub recorders: usize,
     /// RTT samples, window over time, congestion events.
     pub meter: Meter,
     /// Stream bytes sent at least once.
@@ -51,6 +58,9 @@ impl SenderLog {
     pub fn new(meter: Meter, decision: Decision, trace: Option<SharedTrace<Output>>) -> SenderLog {
         SenderLog {
             now: Time::ZERO,
+            ahead: Span::ZERO,
+            liveness: None,
+            recorders: 0,
             meter,
             stream_sent: 0,
             data_packets: 0,
@@ -68,7 +78,12 @@ impl SenderLog {
 
     fn on_event(&mut self, event: &Event, decision: &Decision) {
         if !self.over {
-            self.meter.on_event(event, decision, &self.decision);
+            let mut by_network = *event;
+            by_network.now = Time(event.now.0.saturating_sub(self.ahead.0));
+            self.meter.on_event(&by_network, decision, &self.decision);
+            if let (Some(liveness), Some(rtt)) = (&mut self.liveness, event.rtt()) {
+                liveness.on_rtt_sample(by_network.now, rtt.latest);
+            }
         }
         self.decision = *decision;
         if let (EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost), Some(log)) =
@@ -118,10 +133,23 @@ impl PacketObserver for SenderLog {
 
 /// A recorder that writes to a sender log, and to a log after it.
 pub struct SenderLogRecorder {
-    /// What the sender did.
-    pub sender_log: Arc<Mutex<SenderLog>>,
-    /// The qlog trace; `None` if nothing is logged.
-    pub qlog: Option<QlogRecorder<Output>>,
+    sender_log: Arc<Mutex<SenderLog>>,
+    qlog: Option<QlogRecorder<Output>>,
+}
+
+impl SenderLogRecorder {
+    /// A recorder that tells `sender_log` what the sender did, and the qlog trace, if there is one.
+    #[must_use]
+    pub fn new(sender_log: Arc<Mutex<SenderLog>>, qlog: Option<QlogRecorder<Output>>) -> SenderLogRecorder {
+        lock(&sender_log).recorders += 1;
+        SenderLogRecorder { sender_log, qlog }
+    }
+}
+
+impl Drop for SenderLogRecorder {
+    fn drop(&mut self) {
+        lock(&self.sender_log).recorders -= 1;
+    }
 }
 
 impl Recorder for SenderLogRecorder {

@@ -6,20 +6,32 @@ use std::time::Instant;
 use bytes::BytesMut;
 use windlass_network::Codepoint;
 
-use super::{ConnectionEvent, QuinnApi};
+use super::{ConnectionEvent, QuinnApi, Sent};
 use crate::driver::datagrams::{Datagram, Role};
 
-/// Addresses of the two ends. Nothing but the endpoints reads them.
-const ADDRESSES: [SocketAddr; 2] = [address(1), address(2)];
+/// Address of the receiver. Nothing but the endpoints reads addresses.
+const RECEIVER: SocketAddr = address(1);
+/// Port of the sender's first address; the others follow.
+const SENDER_PORT: u16 = 2;
 
 const fn address(port: u16) -> SocketAddr {
     SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), port)
 }
 
+/// The sender's address `number`.
+const fn sender(number: u16) -> SocketAddr {
+    address(SENDER_PORT.saturating_add(number))
+}
+
+/// The number of the sender's address; 0 if it is none.
+const fn number(address: SocketAddr) -> u16 {
+    address.port().saturating_sub(SENDER_PORT)
+}
+
 /// One end of a connection.
 pub struct End<S: QuinnApi> {
     endpoint: S::Endpoint,
-    peer: SocketAddr,
+    role: Role,
     connection: Option<(S::Handle, S::Connection)>,
     buffer: Vec<u8>,
 }
@@ -27,8 +39,7 @@ pub struct End<S: QuinnApi> {
 impl<S: QuinnApi> End<S> {
     /// An end without a connection yet.
     pub fn new(endpoint: S::Endpoint, role: Role) -> Self {
-        let peer = ADDRESSES[1 - role as usize];
-        End { endpoint, peer, connection: None, buffer: Vec::new() }
+        End { endpoint, role, connection: None, buffer: Vec::new() }
     }
 
     /// Starts to connect.
@@ -36,7 +47,7 @@ impl<S: QuinnApi> End<S> {
     /// # Errors
     /// The stack's.
     pub fn connect(&mut self, now: Instant, config: S::ClientConfig) -> Result<(), String> {
-        self.connection = Some(S::connect(&mut self.endpoint, now, config, self.peer)?);
+        self.connection = Some(S::connect(&mut self.endpoint, now, config, RECEIVER)?);
         Ok(())
     }
 
@@ -45,7 +56,7 @@ impl<S: QuinnApi> End<S> {
         self.connection.as_mut().map(|(_, connection)| connection)
     }
 
-    /// A datagram arrives. `send` takes what the endpoint answers at once.
+    /// A datagram arrives, at the receiver from the sender's address `from`. `send` takes what the endpoint answers at once.
     ///
     /// # Errors
     /// Why a connection was not accepted.
@@ -53,13 +64,15 @@ impl<S: QuinnApi> End<S> {
         &mut self,
         now: Instant,
         ecn: Codepoint,
+        from: u16,
         payload: BytesMut,
         send: &mut dyn FnMut(Datagram<'_>),
     ) -> Result<(), String> {
         self.buffer.clear();
-        let End { endpoint, peer, connection, buffer } = self;
-        if let Some((ecn, size)) = S::handle(endpoint, connection, now, *peer, ecn, payload, buffer)? {
-            send(Datagram { ecn, payload: &self.buffer[..size] });
+        let End { endpoint, role, connection, buffer } = self;
+        let peer = if *role == Role::Sender { RECEIVER } else { sender(from) };
+        if let Some(Sent { ecn, bytes, to }) = S::handle(endpoint, connection, now, peer, ecn, payload, buffer)? {
+            send(Datagram { ecn, payload: &self.buffer[..bytes], address: number(to) });
         }
         Ok(())
     }
@@ -83,8 +96,11 @@ impl<S: QuinnApi> End<S> {
         let Some(connection) = &mut self.connection else { return };
         loop {
             self.buffer.clear();
-            let Some((ecn, size)) = S::transmit(&mut self.endpoint, connection, now, &mut self.buffer) else { return };
-            send(Datagram { ecn, payload: &self.buffer[..size] });
+            let Some(Sent { ecn, bytes, to }) = S::transmit(&mut self.endpoint, connection, now, &mut self.buffer)
+            else {
+                return;
+            };
+            send(Datagram { ecn, payload: &self.buffer[..bytes], address: number(to) });
         }
     }
 

@@ -35,6 +35,8 @@ pub struct Flow<S: QuinnApi> {
     /// Everything was handed to the stream.
     finished: bool,
     ended: bool,
+    /// An end ran into its idle timeout.
+    timed_out: bool,
 }
 
 impl<S: QuinnApi> Flow<S> {
@@ -53,6 +55,7 @@ impl<S: QuinnApi> Flow<S> {
             left: bytes,
             finished: false,
             ended: false,
+            timed_out: false,
         }
     }
 
@@ -126,10 +129,11 @@ impl<S: QuinnApi> Connection for Flow<S> {
         role: Role,
         now: Instant,
         ecn: Codepoint,
+        address: u16,
         payload: BytesMut,
         send: &mut dyn FnMut(Datagram<'_>),
     ) -> Result<(), String> {
-        self.end(role).receive(now, ecn, payload, send)
+        self.end(role).receive(now, ecn, address, payload, send)
     }
 
     fn drive(
@@ -144,7 +148,8 @@ impl<S: QuinnApi> Connection for Flow<S> {
             if let ConnectionEvent::Lost { timed_out, reason } = event
                 && !self.ended
             {
-                if gone && timed_out {
+                if gone && (timed_out || self.timed_out) {
+                    self.timed_out = true;
                     self.ended = role == Role::Sender;
                     continue;
                 }

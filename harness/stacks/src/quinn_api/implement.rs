@@ -24,7 +24,7 @@ macro_rules! implement_quinn_api {
         use proto::{
             AckFrequencyConfig, ClientConfig, ConnectError, ConnectionError, ConnectionHandle, ConnectionId,
             ConnectionIdGenerator, DatagramEvent, Dir, EcnCodepoint, Endpoint, EndpointConfig, Event, IdleTimeout,
-            MtuDiscoveryConfig, ReadError, ReadableError, ServerConfig, Side, StreamId, TransportConfig,
+            MtuDiscoveryConfig, ReadError, ReadableError, ServerConfig, Side, StreamId, Transmit, TransportConfig,
             TransportError, VarInt,
         };
 
@@ -32,7 +32,7 @@ macro_rules! implement_quinn_api {
         use crate::driver::sender_log::SenderLog;
         use crate::identity::SERVER_NAME;
         use crate::quinn_api::{
-            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, TlsConfigs, Transport, tls_configs,
+            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, Sent, TlsConfigs, Transport, tls_configs,
         };
         use crate::wire::{self, Counts};
 
@@ -121,19 +121,25 @@ macro_rules! implement_quinn_api {
                 ecn: Codepoint,
                 payload: BytesMut,
                 buffer: &mut Vec<u8>,
-            ) -> Result<Option<(Codepoint, usize)>, String> {
+            ) -> Result<Option<Sent>, String> {
                 match shim::handle(endpoint, now, peer, to_stack(ecn), payload, buffer) {
                     Some(DatagramEvent::ConnectionEvent(_, event)) => {
                         if let Some((_, connection)) = connection {
                             connection.handle_event(event);
                         }
                     }
+                    // A late copy of what began the connection begins no other.
+                    Some(DatagramEvent::NewConnection(incoming)) if connection.is_some() => endpoint.ignore(incoming),
                     Some(DatagramEvent::NewConnection(incoming)) => {
-                        let accepted = endpoint.accept(incoming, now, buffer, None);
-                        *connection = Some(accepted.map_err(|error| error.cause.to_string())?);
+                        match endpoint.accept(incoming, now, buffer, None) {
+                            Ok(accepted) => *connection = Some(accepted),
+                            // What is not authentic begins no connection (`RFC 9001 §5.2`).
+                            Err(error) if error.cause.to_string().contains("authentication failed") => {}
+                            Err(error) => return Err(error.cause.to_string()),
+                        }
                     }
                     Some(DatagramEvent::Response(transmit)) => {
-                        return Ok(Some((from_stack(transmit.ecn), transmit.size)));
+                        return Ok(Some(sent(&transmit)));
                     }
                     None => {}
                 }
@@ -145,14 +151,13 @@ macro_rules! implement_quinn_api {
                 (handle, connection): &mut (ConnectionHandle, proto::Connection),
                 now: Instant,
                 buffer: &mut Vec<u8>,
-            ) -> Option<(Codepoint, usize)> {
+            ) -> Option<Sent> {
                 while let Some(event) = connection.poll_endpoint_events() {
                     if let Some(event) = endpoint.handle_event(*handle, event) {
                         connection.handle_event(event);
                     }
                 }
-                let transmit = shim::transmit(connection, now, buffer)?;
-                Some((from_stack(transmit.ecn), transmit.size))
+                shim::transmit(connection, now, buffer).map(|transmit| sent(&transmit))
             }
 
             fn timeout(connection: &mut proto::Connection) -> Option<Instant> {
@@ -267,6 +272,10 @@ macro_rules! implement_quinn_api {
             fn build(self: Arc<Self>, now: Instant, current_mtu: u16) -> Box<dyn Controller> {
                 Box::new(Natives::build(&self, now, current_mtu))
             }
+        }
+
+        fn sent(transmit: &Transmit) -> Sent {
+            Sent { ecn: from_stack(transmit.ecn), bytes: transmit.size, to: transmit.destination }
         }
 
         fn from_stack(ecn: Option<EcnCodepoint>) -> Codepoint {

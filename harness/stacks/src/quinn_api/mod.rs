@@ -106,8 +106,8 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         peer: SocketAddr,
     ) -> Result<(Self::Handle, Self::Connection), String>;
 
-    /// A datagram arrives at an endpoint with at most one `connection`, which it may accept. Returns the codepoint
-    /// and length of an immediate answer in `buffer`.
+    /// A datagram arrives at an endpoint with at most one `connection`, which it may accept. Returns what is
+    /// answered at once.
     ///
     /// # Errors
     /// Why a connection was not accepted.
@@ -119,15 +119,15 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
         ecn: Codepoint,
         payload: BytesMut,
         buffer: &mut Vec<u8>,
-    ) -> Result<Option<(Codepoint, usize)>, String>;
+    ) -> Result<Option<Sent>, String>;
 
-    /// The codepoint and length of the next datagram of a connection, which is in `buffer`.
+    /// The next datagram of a connection.
     fn transmit(
         endpoint: &mut Self::Endpoint,
         connection: &mut (Self::Handle, Self::Connection),
         now: Instant,
         buffer: &mut Vec<u8>,
-    ) -> Option<(Codepoint, usize)>;
+    ) -> Option<Sent>;
 
     /// When the connection's next timer is due.
     fn timeout(connection: &mut Self::Connection) -> Option<Instant>;
@@ -239,6 +239,17 @@ impl<Q: QuinnApi> Stack for Q {
     ) -> Result<Outcome, RunError> {
         run_live::<Q>(scenario, log, stop).map(|report| report.outcome)
     }
+}
+
+/// A datagram an endpoint has written to its buffer.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// ECN codepoint of the IP header.
+    pub ecn: Codepoint,
+    /// Size of its payload, bytes.
+    pub bytes: usize,
+    /// Where it goes.
+    pub to: SocketAddr,
 }
 
 /// Events of a connection for the application.

@@ -95,7 +95,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
                     let trace = trace.clone();
                     let qlog =
                         trace.map(|trace| told(QlogRecorder::new(trace, Level::Recovery, observer, &controller, path)));
-                    Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+                    Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
                 };
                 let factory = self.native(spec, name, payload)?;
                 return Ok(S::observed(Natives { factory, origin: *origin, recorder: Box::new(recorder) }));
@@ -104,7 +104,7 @@ impl<'a, S: QuinnApi> Setup<'a, S> {
         let record = move |path: &Path| -> Box<dyn Recorder> {
             let trace = trace.clone();
             let qlog = trace.map(|trace| told(QlogRecorder::new(trace, level, &algorithm, &controller, path)));
-            Box::new(SenderLogRecorder { sender_log: Arc::clone(&sender_log), qlog })
+            Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         };
         let seed = Stream::new(*seed, &format!("controller {}", spec.name)).integer();
         S::catalogue(spec, *origin, seed, groups, record)

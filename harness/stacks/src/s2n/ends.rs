@@ -78,7 +78,7 @@ impl Ends {
             Choice::Ours(endpoint) => {
                 let listen = flow.clone();
                 let seed = Stream::new(self.setup.seed, &format!("controller {}", self.spec.name)).integer();
-                let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(FlowRecorder(listen.clone())));
+                let mut endpoint = endpoint.seed(seed).record_with(move |_| Box::new(FlowRecorder::new(&listen)));
                 if let Some(group) = self.spec.group.clone() {
                     endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
                 }

@@ -11,11 +11,12 @@ use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
 use s2n_quic::provider::io::testing::spawn;
 use s2n_quic::{Client, Server};
-use windlass_controllers::{Decision, Event, Time};
+use windlass_controllers::{Decision, Event, Span, Time};
 
 use super::clock::Clock;
 use super::ends::Ends;
 use super::observe::Notifier;
+use crate::driver::liveness::{Liveness, pacing_gap};
 use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
 use crate::payload::{Hash, Sink, Source, check};
@@ -48,11 +49,18 @@ pub struct Flow {
     pub over: Option<(Time, u64)>,
     /// Why it failed, and when.
     pub failed: Option<(Time, String)>,
+    /// Whether it moves again after faults; `None` where there are none.
+    pub liveness: Option<Liveness>,
+    /// When the sender and the receiver last received a datagram.
+    pub heard: [Time; 2],
+    /// Recorders of its controllers that are not dropped yet.
+    pub recorders: usize,
     /// What the sender's datagrams are that the network has not taken yet, where it has to
     /// know.
     pub sent_datagrams: VecDeque<SentDatagram>,
     /// Time at which its receiver vanishes; `None` if it stays.
     vanishes: Option<Time>,
+    idle_timeout: Span,
     source: Source,
     sink: Sink,
     confirmed: u64,
@@ -73,11 +81,15 @@ impl Flow {
     pub fn new(spec: &FlowSpec, decision: Decision, source: Source, notifier: Notifier) -> Flow {
         Flow {
             vanishes: spec.vanishes,
+            idle_timeout: spec.idle_timeout,
             meter: Meter::new(spec.packet_bytes),
             decision,
             started: None,
             over: None,
             failed: None,
+            liveness: None,
+            heard: [Time::ZERO; 2],
+            recorders: 0,
             sent_datagrams: VecDeque::new(),
             source,
             sink: Sink::default(),
@@ -115,6 +127,9 @@ impl Flow {
     pub fn on_event(&mut self, event: &Event, decision: &Decision) {
         if self.over.is_none() {
             self.meter.on_event(event, decision, &self.decision);
+            if let (Some(liveness), Some(rtt)) = (&mut self.liveness, event.rtt()) {
+                liveness.on_rtt_sample(event.now, rtt.latest);
+            }
         }
         self.decision = *decision;
     }
@@ -128,9 +143,24 @@ impl Flow {
     }
 
     /// An RTT sample of another controller.
-    pub fn on_rtt_sample(&mut self, rtt: Duration) {
+    pub fn on_rtt_sample(&mut self, now: Time, rtt: Duration) {
         if self.over.is_none() {
-            self.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+            let sample = Span(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));
+            self.meter.rtt.add(sample.0);
+            if let Some(liveness) = &mut self.liveness {
+                liveness.on_rtt_sample(now, sample);
+            }
+        }
+    }
+
+    /// Notes if it does not move as it should, with packets of `packet_bytes`.
+    pub fn watch(&mut self, now: Time, packet_bytes: u32) {
+        let (received, gap) = (self.sink.received(), pacing_gap(&self.decision, packet_bytes));
+        if self.over.is_some() || self.failed.is_some() {
+            return;
+        }
+        if let Some(Err(reason)) = self.liveness.as_mut().map(|liveness| liveness.check(now, received, gap)) {
+            self.failed = Some((now, reason));
         }
     }
 
@@ -144,6 +174,9 @@ impl Flow {
     fn begin(&mut self, now: Time) {
         self.started = Some(now);
         self.meter.start(now.0, self.decision.cwnd);
+        if let Some(liveness) = &mut self.liveness {
+            liveness.start(now);
+        }
     }
 
     fn end(&mut self, now: Time) {
@@ -156,9 +189,11 @@ impl Flow {
         }
     }
 
-    /// A connection was lost; to a peer that vanished, that ends the transfer.
+    /// A connection was lost; to a peer that vanished or that an end did not hear for as long as the idle timeout,
+    /// that ends the transfer.
     fn fail(&mut self, now: Time, reason: String) {
-        if self.vanishes.is_some_and(|at| now >= at) {
+        let idle = self.heard.iter().any(|heard| now.since(*heard) >= self.idle_timeout);
+        if self.vanishes.is_some_and(|at| now >= at || idle) {
             self.end(now);
         } else if self.over.is_none() && self.failed.is_none() {
             self.failed = Some((now, reason));

@@ -174,7 +174,7 @@ struct LiveObserver {
 impl LiveObserver {
     fn recorder(&self, qlog: impl FnOnce(SharedTrace<Output>, Level) -> QlogRecorder<Output>) -> TwoClockRecorder {
         let qlog = self.trace.clone().map(|trace| qlog(trace, self.level));
-        let sender_log = SenderLogRecorder { sender_log: Arc::clone(&self.sender_log), qlog: None };
+        let sender_log = SenderLogRecorder::new(Arc::clone(&self.sender_log), None);
         TwoClockRecorder { sender_log, qlog, clock: self.clock, ahead: None }
     }
 }
@@ -189,7 +189,7 @@ impl ControllerObserver for LiveObserver {
         }
     }
 
-    fn on_rtt_sample(&self, rtt: Duration) {
+    fn on_rtt_sample(&self, _: Timestamp, rtt: Duration) {
         let mut sender_log = lock(&self.sender_log);
         if !sender_log.over {
             sender_log.meter.rtt.add(u64::try_from(rtt.as_nanos()).unwrap_or(u64::MAX));

@@ -10,7 +10,7 @@ use s2n_quic::provider::congestion_controller::{
 pub trait ControllerObserver: Clone + Send + 'static {
     /// The window at `at`, bytes; whether a response to congestion made it smaller.
     fn on_window(&self, at: Timestamp, bytes: u64, reduced: bool);
-    fn on_rtt_sample(&self, rtt: Duration);
+    fn on_rtt_sample(&self, at: Timestamp, rtt: Duration);
 }
 
 /// The controllers of `inner`, each with an observer.
@@ -100,7 +100,7 @@ impl<C: CongestionController, W: ControllerObserver> CongestionController for Ob
         publisher: &mut P,
     ) {
         self.inner.on_rtt_update(time_sent, now, rtt, publisher);
-        self.observer.on_rtt_sample(rtt.latest_rtt());
+        self.observer.on_rtt_sample(now, rtt.latest_rtt());
         self.report_window(now, None);
     }
 

@@ -104,7 +104,21 @@ impl Subscriber for PacketCounter {
 }
 
 /// Measures the events and decisions of one of our controllers.
-pub struct FlowRecorder(pub Shared);
+pub struct FlowRecorder(Shared);
+
+impl FlowRecorder {
+    /// A recorder of a controller of `flow`.
+    pub fn new(flow: &Shared) -> FlowRecorder {
+        flow.lock().recorders += 1;
+        FlowRecorder(flow.clone())
+    }
+}
+
+impl Drop for FlowRecorder {
+    fn drop(&mut self) {
+        self.0.lock().recorders -= 1;
+    }
+}
 
 impl Recorder for FlowRecorder {
     fn record(&mut self, event: &Event, decision: &Decision, _: &StateVariables<'_>) {
@@ -124,7 +138,7 @@ impl ControllerObserver for FlowObserver {
         self.flow.lock().window(self.clock.time(at), bytes, reduced);
     }
 
-    fn on_rtt_sample(&self, rtt: Duration) {
-        self.flow.lock().on_rtt_sample(rtt);
+    fn on_rtt_sample(&self, at: Timestamp, rtt: Duration) {
+        self.flow.lock().on_rtt_sample(self.clock.time(at), rtt);
     }
 }

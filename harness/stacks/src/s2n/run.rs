@@ -18,6 +18,7 @@ use super::ends::{Ends, Setup};
 use super::flow::{Flow, Shared};
 use super::observe::Notices;
 use super::world::{ScenarioFlow, SharedWorld, World};
+use crate::driver::liveness::Liveness;
 use crate::driver::sender_log::lock;
 use crate::identity::identity;
 use crate::payload::Source;
@@ -25,7 +26,7 @@ use crate::{FlowLog, OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, gather, tally};
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
-use windlass_simulator::scenario::{FlowSet, FlowSpec, Scenario};
+use windlass_simulator::scenario::{EndFaultKind, FlowSet, FlowSpec, Scenario};
 
 /// How far a run is advanced before it is looked at whether to stop.
 const STRIDE: Span = Span::from_millis(50);
@@ -42,11 +43,16 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
     let mut plans = Vec::new();
     for (number, spec) in specs.iter().enumerate() {
+        // The executor has one clock for everything.
+        if let Some(fault) = spec.faults.iter().find(|fault| matches!(fault.kind, EndFaultKind::ClockJump { .. })) {
+            return Err(RunError::NoFault { stack: STACK, flow: spec.name.clone(), fault: fault.kind.name() });
+        }
         // Dynamic flows have no logs.
         let own = start_schedule.dynamic_set(number).is_none();
         plans.push(Plan::new(spec, if own { log(spec) } else { Ok(None) })?);
     }
     let (notices, groups) = (Notices::default(), Groups::default());
+    let members = groups.clone();
     let errors: Vec<Errors> = plans.iter().map(|plan| Arc::clone(&plan.errors)).collect();
     let world = Rc::new(RefCell::new(World::new(scenario, network, start_schedule, &notices, &groups, stop)));
     let stopped = Arc::clone(&world.borrow().stopped);
@@ -58,7 +64,7 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
             let setup = Setup { handle, identity, seed: scenario.seed, clock, groups };
             let plans = plans.into_iter().enumerate();
             let scenario_flows: Vec<ScenarioFlow<'_>> =
-                plans.map(|(number, plan)| plan.start(number, &notices, &setup, scenario.seed)).collect();
+                plans.map(|(number, plan)| plan.start(number, &notices, &setup, scenario)).collect();
             let flows: Vec<Shared> = scenario_flows.iter().map(|scenario_flow| scenario_flow.flow.clone()).collect();
             world.borrow_mut().begin(clock, scenario_flows);
             primary::spawn(async move {
@@ -66,7 +72,10 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
                     && !stopped.load(Ordering::Relaxed)
                     && flows.iter().all(|flow| flow.lock().failed.is_none())
                 {
-                    clock.wait(end.min(clock.now() + STRIDE)).await;
+                    // What is left when all are over takes no time.
+                    let over = flows.iter().all(|flow| flow.lock().over.is_some());
+                    let next = if over { end } else { clock.now() + STRIDE };
+                    clock.wait(end.min(next)).await;
                 }
             });
         });
@@ -75,7 +84,8 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
         world.borrow_mut().close(end);
     }
     let world = Rc::try_unwrap(world).map_err(|_| RunError::Tls("the network is still in use".to_owned()))?;
-    finish(scenario, world.into_inner(), &errors, end)
+    let outcome = finish(scenario, world.into_inner(), &errors, end)?;
+    if members.is_empty() { Ok(outcome) } else { Err(RunError::StateLeft(format!("{} groups", members.len()))) }
 }
 
 fn finish(scenario: &Scenario, world: World<'_>, errors: &[Errors], end: Time) -> Result<Outcome, RunError> {
@@ -114,6 +124,9 @@ fn outcome(scenario_flow: &ScenarioFlow<'_>, end: Time) -> Result<FlowOutcome, R
     let mut flow = scenario_flow.flow.lock();
     let start = flow.started.unwrap_or(end);
     let (stop, received) = flow.over.unwrap_or((end, flow.received()));
+    if flow.recorders > 0 {
+        return Err(RunError::StateLeft(format!("flow {:?}", scenario_flow.spec.name)));
+    }
     let failed = |reason| RunError::Flow { flow: scenario_flow.spec.name.clone(), at_s: end.0 as f64 / 1e9, reason };
     let hash = flow.check().map_err(failed)?;
     let (sent, lost) = (flow.meter.packets_sent, flow.meter.packets_lost);
@@ -142,11 +155,12 @@ impl<'a> Plan<'a> {
         Ok(Plan { spec, choice, log, errors })
     }
 
-    /// Has flow `number` of the run with `seed` wait for its start.
-    fn start(self, number: usize, notices: &Notices, setup: &Setup, seed: u64) -> ScenarioFlow<'a> {
-        let spec = self.spec;
+    /// Has flow `number` of `scenario` wait for its start.
+    fn start(self, number: usize, notices: &Notices, setup: &Setup, scenario: &Scenario) -> ScenarioFlow<'a> {
+        let (spec, seed) = (self.spec, scenario.seed);
         let notifier = notices.of(number);
-        let flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), notifier.clone());
+        let mut flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), notifier.clone());
+        flow.liveness = Liveness::of(scenario, spec);
         let flow = Shared::new(flow);
         let start = spec.starts(seed);
         let ends =

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use s2n_quic::provider::io::testing::network::{Buffers, Packet as Datagram};
 use s2n_quic::provider::io::testing::{self, spawn, time};
-use s2n_quic_core::inet::ExplicitCongestionNotification as Mark;
+use s2n_quic_core::inet::{ExplicitCongestionNotification as Mark, SocketAddress};
 use windlass_adapter::Groups;
 use windlass_controllers::{Algorithm, Span, Time};
 
@@ -18,7 +18,7 @@ use super::ends::QUEUE;
 use super::flow::Shared;
 use super::observe::{Notice, Notices};
 use crate::driver::datagrams::{Role, marking};
-use windlass_network::{Class, Codepoint, Fate, Network, Packet};
+use windlass_network::{Class, Codepoint, Fate, Network, Packet, Stream, damage};
 use windlass_simulator::measure::NetworkMeter;
 use windlass_simulator::scenario::{FlowSpec, Scenario, StartSchedule, WeightChanges, set_weight};
 
@@ -33,11 +33,38 @@ pub struct ScenarioFlow<'a> {
     pub marked: u64,
     /// Datagrams with stream data that left the sender.
     data: u64,
+    /// The sender's address, which it does not know to change.
+    address: Option<SocketAddr>,
 }
 
 impl<'a> ScenarioFlow<'a> {
     pub fn new(spec: &'a FlowSpec, flow: Shared) -> ScenarioFlow<'a> {
-        ScenarioFlow { spec, flow, marked: 0, data: 0 }
+        ScenarioFlow { spec, flow, marked: 0, data: 0, address: None }
+    }
+
+    /// Which of its addresses the sender has at `now`. Until data has arrived, the handshake is not over.
+    fn current_address(&self, now: Time) -> u16 {
+        if self.flow.lock().received() > 0 { self.spec.address(now) } else { 0 }
+    }
+
+    /// The sender's address `number`, as the receiver sees it.
+    fn seen_as(&self, number: u16) -> Option<SocketAddr> {
+        let address = self.address?;
+        Some(SocketAddr::new(address.ip(), address.port().wrapping_add(number)))
+    }
+
+    /// The number of a sender's address that the receiver sends to.
+    fn number(&self, to: SocketAddr) -> u16 {
+        self.address.map_or(0, |address| to.port().wrapping_sub(address.port()))
+    }
+
+    /// Notes if the flow does not move as it should.
+    fn watch(&self, now: Time) {
+        let mut flow = self.flow.lock();
+        if self.spec.has_vanished(now) {
+            flow.liveness = None;
+        }
+        flow.watch(now, self.spec.packet_bytes);
     }
 
     /// Whether the sender's next datagram, of `bytes`, is one the scenario has lost at the
@@ -57,6 +84,15 @@ impl<'a> ScenarioFlow<'a> {
         self.data += u64::from(data);
         data && self.spec.drop_packets.binary_search(&number).is_ok()
     }
+}
+
+/// A datagram under way.
+struct Travelling {
+    datagram: Datagram,
+    /// Which of the sender's addresses it comes from or goes to.
+    address: u16,
+    /// Packets of the network that are this datagram.
+    copies: u32,
 }
 
 /// An end of a flow.
@@ -81,7 +117,9 @@ pub struct World<'a> {
     groups: Groups<Algorithm, String>,
     weight_changes: WeightChanges<Algorithm>,
     /// Datagrams under way; the network knows them by their place here.
-    travelling: Vec<Option<Datagram>>,
+    travelling: Vec<Option<Travelling>>,
+    /// What faults change of bytes.
+    damage: Stream,
     free: Vec<usize>,
     /// The next point of all series.
     point: Time,
@@ -102,6 +140,7 @@ impl<'a> World<'a> {
         stop: &'a dyn Fn(Time) -> bool,
     ) -> World<'a> {
         network.report_losses(true);
+        network.carry_bytes(true);
         World {
             network,
             meter: NetworkMeter::new(scenario),
@@ -117,6 +156,7 @@ impl<'a> World<'a> {
             groups: groups.clone(),
             weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
             travelling: Vec::new(),
+            damage: Stream::new(0, "damage"),
             free: Vec::new(),
             point: Time(scenario.sample.0),
             looked: Time::ZERO,
@@ -153,6 +193,7 @@ impl<'a> World<'a> {
     fn look(&mut self, now: Time) {
         if now >= self.looked + LOOK {
             self.looked = now;
+            self.scenario_flows.iter().for_each(|flow| flow.watch(now));
             if (self.stop)(now) {
                 self.stopped.store(true, Ordering::Relaxed);
             }
@@ -166,6 +207,7 @@ impl<'a> World<'a> {
         for (number, item) in self.unread.drain(..) {
             match item {
                 Notice::Made(addresses) => {
+                    self.scenario_flows[number].address = Some(addresses[Role::Sender as usize]);
                     self.ends.extend(addresses.into_iter().zip(Role::ALL.map(|role| (number, role))));
                 }
                 Notice::Over => {
@@ -186,10 +228,25 @@ impl<'a> World<'a> {
         let mut count = 0;
         while let Some(delivery) = self.network.poll(now) {
             let place = delivery.packet.id as usize;
-            self.free.push(place);
-            let Some(mut datagram) = self.travelling.get_mut(place).and_then(Option::take) else { continue };
+            let Some(Some(travelling)) = self.travelling.get_mut(place) else { continue };
+            if matches!(delivery.fate, Fate::Copied(_)) {
+                travelling.copies += 1;
+                continue;
+            }
+            travelling.copies -= 1;
+            let address = travelling.address;
+            let mut datagram = if travelling.copies == 0 {
+                self.free.push(place);
+                let Some(travelling) = self.travelling[place].take() else { continue };
+                travelling.datagram
+            } else {
+                travelling.datagram.clone()
+            };
             if delivery.fate != Fate::Delivered {
                 continue;
+            }
+            if delivery.packet.damaged {
+                damage(&mut self.damage, &mut datagram.payload);
             }
             datagram.ecn = Mark::new(delivery.packet.ecn as u8);
             let scenario_flow = &mut self.scenario_flows[delivery.packet.flow as usize];
@@ -200,6 +257,17 @@ impl<'a> World<'a> {
             }
             if to_receiver && delivery.packet.ecn == Codepoint::Ce && scenario_flow.flow.lock().over.is_none() {
                 scenario_flow.marked += 1;
+            }
+            if to_receiver {
+                if let Some(seen) = scenario_flow.seen_as(address).filter(|_| address > 0) {
+                    datagram.path.local_address = SocketAddress::from(seen).into();
+                }
+            } else if address != scenario_flow.current_address(now) {
+                // Nobody has that address any more.
+                continue;
+            }
+            if !delivery.packet.damaged {
+                scenario_flow.flow.lock().heard[usize::from(to_receiver)] = now;
             }
             datagram.switch();
             let overrun = &mut self.overrun;
@@ -236,7 +304,7 @@ impl<'a> World<'a> {
     }
 
     /// Takes a datagram the end `role` of flow `number` sent; whether it went anywhere.
-    fn take(&mut self, now: Time, number: usize, role: Role, datagram: Datagram) -> bool {
+    fn take(&mut self, now: Time, number: usize, role: Role, mut datagram: Datagram) -> bool {
         let scenario_flow = &mut self.scenario_flows[number];
         let spec = scenario_flow.spec;
         let (route, ecn, class) = match role {
@@ -253,6 +321,16 @@ impl<'a> World<'a> {
         if lost {
             return false;
         }
+        let address = match role {
+            Role::Sender => scenario_flow.current_address(now),
+            Role::Receiver => {
+                let number = scenario_flow.number(datagram.path.remote_address.0.into());
+                if let Some(address) = scenario_flow.address.filter(|_| number > 0) {
+                    datagram.path.remote_address = SocketAddress::from(address).into();
+                }
+                number
+            }
+        };
         let bytes = u32::try_from(datagram.payload.len()).unwrap_or(u32::MAX);
         let place = self.free.pop().unwrap_or(self.travelling.len());
         let flow = u32::try_from(number).unwrap_or(u32::MAX);
@@ -261,9 +339,10 @@ impl<'a> World<'a> {
         if ecn {
             packet.ecn = codepoint(datagram.ecn);
         }
+        let travelling = Travelling { datagram, address, copies: 1 };
         match self.travelling.get_mut(place) {
-            Some(free) => *free = Some(datagram),
-            None => self.travelling.push(Some(datagram)),
+            Some(free) => *free = Some(travelling),
+            None => self.travelling.push(Some(travelling)),
         }
         self.network.send(now, route, packet);
         true

@@ -81,7 +81,8 @@ pub trait Connection {
     /// Whether the transfer is over: complete or stopped.
     fn ended(&self) -> bool;
 
-    /// A datagram reaches an end, which may answer at once with `send`.
+    /// A datagram reaches an end, which may answer at once with `send`. `address` is the one of the sender's
+    /// addresses it comes from or was sent to; it differs from 0 where the receiver sees the sender move.
     ///
     /// # Errors
     /// Why the receiver did not accept the connection.
@@ -90,12 +91,13 @@ pub trait Connection {
         role: Role,
         now: Instant,
         ecn: Codepoint,
+        address: u16,
         payload: BytesMut,
         send: &mut dyn FnMut(Datagram<'_>),
     ) -> Result<(), String>;
 
     /// Runs an end: its timers that are due, its application, its transmissions, each through `send`. If the
-    /// receiver is `gone`, the sender may run into its idle timeout, which ends the flow.
+    /// other end is `gone`, this one may run into its idle timeout, which ends the flow.
     ///
     /// # Errors
     /// Why the connection was lost.

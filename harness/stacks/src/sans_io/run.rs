@@ -35,7 +35,8 @@ pub fn run<S: SansIo>(
         let own = start_schedule.dynamic_set(number as usize).is_none();
         let log = if own { log(spec) } else { Ok(None) };
         let log = log.map_err(|error| RunError::Log { flow: spec.name.clone(), error })?;
-        flows.push(ScheduledFlow::new(spec, number, context.origin, driven.parts(&context, spec, log)?));
+        let parts = driven.parts(&context, spec, log)?;
+        flows.push(ScheduledFlow::new(scenario, spec, number, context.origin, parts));
     }
     // After the flows' sources, the changes of groups.
     let mut event_queue = EventQueue::new(SOURCES * flows.len() + 1);
@@ -44,6 +45,7 @@ pub fn run<S: SansIo>(
         if start < spec.stop {
             event_queue.set(SOURCES * i + CONTROL, start.0);
         }
+        event_queue.set(SOURCES * i + FAULTS, flows[i].next_fault(None));
     }
     let mut world = World {
         datagrams: DatagramNetwork::new(network),
@@ -71,6 +73,9 @@ pub fn run<S: SansIo>(
     for flow in std::mem::take(&mut world.flows) {
         flows.push(flow.outcome(end)?);
     }
+    if !context.groups.is_empty() {
+        return Err(RunError::StateLeft(format!("{} groups", context.groups.len())));
+    }
     let mut flows = gather(flows, scenario, &world.start_schedule);
     flows.extend(traffic);
     Ok(Outcome {
@@ -83,9 +88,10 @@ pub fn run<S: SansIo>(
     })
 }
 
-/// Sources of the event_queue per flow: its two ends by their roles, and its start and stop.
-const SOURCES: usize = 3;
+/// Sources of the event_queue per flow: its two ends by their roles, its start and stop, and what happens to its ends.
+const SOURCES: usize = 4;
 const CONTROL: usize = 2;
+const FAULTS: usize = 3;
 
 /// State of a run in virtual time: network, flows, clock.
 struct World<'a, C: Connection> {
@@ -111,6 +117,8 @@ impl<C: Connection> World<'_, C> {
             }
             self.now = (self.now + LOOK).min(end);
             self.advance(self.now)?;
+            let now = self.now;
+            self.flows.iter_mut().try_for_each(|flow| flow.check(now))?;
             if self.now == end {
                 return Ok(());
             }
@@ -147,6 +155,13 @@ impl<C: Connection> World<'_, C> {
                         // It may just have founded its group.
                         self.weight_changes.apply(now, &self.groups);
                         next
+                    }
+                    FAULTS => {
+                        // An end whose clock jumped has timers that are due.
+                        for role in Role::ALL {
+                            self.event_queue.set(source - FAULTS + role as usize, now.0);
+                        }
+                        Some(flow.next_fault(Some(now))).filter(|at| *at < u64::MAX).map(Time)
                     }
                     role => flow.drive(Role::ALL[role], now, &mut self.datagrams)?,
                 };

@@ -4,16 +4,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use windlass_adapter::SharedTrace;
-use windlass_controllers::Time;
+use windlass_controllers::{Span, Time};
 
 use super::{Connection, Parts};
 use crate::RunError;
 use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
+use crate::driver::liveness::{Liveness, pacing_gap};
 use crate::driver::sender_log::{Output, lock};
 use windlass_network::{Class, Codepoint};
 use windlass_simulator::measure::{Tally, tally};
 use windlass_simulator::outcome::FlowOutcome;
-use windlass_simulator::scenario::FlowSpec;
+use windlass_simulator::scenario::{FlowSpec, Scenario};
 
 /// An end that is driven so often without time passing will never stop.
 const RESTLESS: u32 = 1 << 16;
@@ -33,6 +34,8 @@ pub struct ScheduledFlow<'a, C: Connection> {
     /// Packets the receiver saw with a CE mark.
     marked: u64,
     in_network: u64,
+    /// When each end last received a datagram.
+    heard: [Time; 2],
     /// Data packets that left the sender.
     data_packets: u64,
     driven_at: Time,
@@ -40,8 +43,9 @@ pub struct ScheduledFlow<'a, C: Connection> {
 }
 
 impl<'a, C: Connection> ScheduledFlow<'a, C> {
-    /// Flow `number` of a run, made of `parts`.
-    pub fn new(spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
+    /// Flow `number` of a run of `scenario`, made of `parts`.
+    pub fn new(scenario: &Scenario, spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
+        lock(parts.connection.sender_log()).liveness = Liveness::of(scenario, spec);
         let direction = |to, route| FlowDirection {
             flow: number,
             route,
@@ -61,19 +65,64 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             over: None,
             marked: 0,
             in_network: 0,
+            heard: [Time::ZERO; 2],
             data_packets: 0,
             driven_at: Time::ZERO,
             driven: 0,
         }
     }
 
-    fn instant(&self, at: Time) -> Instant {
-        self.origin + Duration::from_nanos(at.0)
+    /// `at` by the clock of `role`.
+    fn instant(&self, role: Role, at: Time) -> Instant {
+        self.origin + Duration::from_nanos((at + self.ahead(role, at)).0)
     }
 
-    fn time(&self, at: Instant) -> Time {
+    /// When the clock of `role` shows `at`, unless it jumps before.
+    fn time(&self, role: Role, now: Time, at: Instant) -> Time {
         let since = at.saturating_duration_since(self.origin);
-        Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX))
+        Time(u64::try_from(since.as_nanos()).unwrap_or(u64::MAX).saturating_sub(self.ahead(role, now).0))
+    }
+
+    /// Which of its addresses the sender has at `now`. Until data has arrived, the handshake is not over.
+    fn address(&self, now: Time) -> u16 {
+        if self.connection.received() > 0 { self.spec.address(now) } else { 0 }
+    }
+
+    /// How far the clock of `role` is ahead at `now`.
+    fn ahead(&self, role: Role, now: Time) -> Span {
+        self.spec.clock_ahead(role == Role::Receiver, now)
+    }
+
+    /// When something happens to the ends of the flow by itself, after `now`; `u64::MAX` if nothing does.
+    pub fn next_fault(&self, now: Option<Time>) -> u64 {
+        let times = self.spec.faults.iter().map(|fault| fault.at);
+        times.filter(|at| now.is_none_or(|now| *at > now)).min().map_or(u64::MAX, |at| at.0)
+    }
+
+    /// Whether the end opposite `role` may be taken for gone: it vanished, or nothing came from it for as long as the
+    /// idle timeout.
+    fn may_time_out(&self, role: Role, now: Time) -> bool {
+        let clock = |at: Time| at + self.ahead(role, at);
+        let idle = clock(now).since(clock(self.heard[role as usize])) >= self.spec.idle_timeout;
+        self.spec.has_vanished(now) || (self.spec.vanishes.is_some() && idle)
+    }
+
+    /// Whether it moves as it should.
+    ///
+    /// # Errors
+    /// It does not.
+    pub fn check(&mut self, now: Time) -> Result<(), RunError> {
+        let received = self.connection.received();
+        let mut sender_log = lock(self.connection.sender_log());
+        let gap = pacing_gap(&sender_log.decision, self.spec.packet_bytes);
+        let Some(liveness) = &mut sender_log.liveness else { return Ok(()) };
+        if self.over.is_some() || self.spec.has_vanished(now) {
+            liveness.end();
+            return Ok(());
+        }
+        let checked = liveness.check(now, received, gap);
+        drop(sender_log);
+        checked.map_err(|reason| self.failed(now, reason))
     }
 
     fn failed(&self, now: Time, reason: String) -> RunError {
@@ -82,13 +131,16 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
 
     /// Starts to connect, or ends the transfer. Returns when the latter is due.
     pub fn control(&mut self, now: Time) -> Result<Option<Time>, RunError> {
-        let instant = self.instant(now);
+        let instant = self.instant(Role::Sender, now);
+        self.set_clock(now);
         {
             let mut sender_log = lock(self.connection.sender_log());
-            sender_log.now = now;
             if self.started.is_none() {
                 let cwnd = sender_log.decision.cwnd;
                 sender_log.meter.start(now.0, cwnd);
+                if let Some(liveness) = &mut sender_log.liveness {
+                    liveness.start(now);
+                }
             }
         }
         let Some(config) = self.config.take() else {
@@ -103,38 +155,52 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
 
     /// A datagram of this flow reached its end, or was lost on the way there.
     pub fn arrived(&mut self, now: Time, arrival: Arrival, datagrams: &mut DatagramNetwork) -> Result<(), RunError> {
-        self.in_network -= 1;
+        self.in_network -= u64::from(arrival.last);
         let Some(payload) = arrival.payload else { return Ok(()) };
         if arrival.role == Role::Receiver && self.spec.has_vanished(now) {
             return Ok(());
         }
+        let current = self.address(now);
+        if arrival.role == Role::Sender && arrival.address != current {
+            // Nobody has that address any more.
+            return Ok(());
+        }
+        if !arrival.damaged {
+            self.heard[arrival.role as usize] = now;
+        }
         if arrival.role == Role::Receiver && arrival.ecn == Codepoint::Ce && self.over.is_none() {
             self.marked += 1;
         }
-        lock(self.connection.sender_log()).now = now;
-        let (instant, direction) = (self.instant(now), self.directions[arrival.role as usize]);
+        self.set_clock(now);
+        let role = arrival.role;
+        let (instant, direction) = (self.instant(role, now), self.directions[role as usize]);
         let in_network = &mut self.in_network;
-        let mut send = |datagram: Datagram<'_>| {
+        let mut send = |mut datagram: Datagram<'_>| {
+            if role == Role::Sender {
+                datagram.address = current;
+            }
             *in_network += 1;
             datagrams.send(now, &direction, &datagram);
         };
-        let result = self.connection.receive(arrival.role, instant, arrival.ecn, payload, &mut send);
+        let result = self.connection.receive(role, instant, arrival.ecn, arrival.address, payload, &mut send);
         result.map_err(|reason| self.failed(now, reason))
     }
 
     /// Runs an end and returns when it wants to be run next.
     pub fn drive(&mut self, role: Role, now: Time, datagrams: &mut DatagramNetwork) -> Result<Option<Time>, RunError> {
         self.watch(now)?;
-        let instant = self.instant(now);
+        let instant = self.instant(role, now);
         let sender_log = Arc::clone(self.connection.sender_log());
-        lock(&sender_log).now = now;
+        self.set_clock(now);
+        let (gone, current) = (self.may_time_out(role, now), self.address(now));
         let mut direction = self.directions[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
-        let mut send = |datagram: Datagram<'_>| {
+        let mut send = |mut datagram: Datagram<'_>| {
             if role == Role::Receiver && spec.has_vanished(now) {
                 return;
             }
             if role == Role::Sender {
+                datagram.address = current;
                 let sender_log = lock(&sender_log);
                 (direction.ecn, direction.class) = marking(spec, &sender_log.decision);
                 let number = std::mem::replace(data_packets, sender_log.data_packets);
@@ -145,17 +211,23 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             *in_network += 1;
             datagrams.send(now, &direction, &datagram);
         };
-        self.connection
-            .drive(role, instant, self.spec.has_vanished(now), &mut send)
-            .map_err(|reason| self.failed(now, reason))?;
+        self.connection.drive(role, instant, gone, &mut send).map_err(|reason| self.failed(now, reason))?;
         self.note_end(now);
+        self.check(now)?;
         let next = self.connection.timeout(role);
         let rests = next.is_none() && self.connection.timeout(role.other()).is_none() && self.in_network == 0;
         if rests && self.over.is_none() {
             return Err(self.failed(now, "it stalled: nothing is under way and no timer runs".to_owned()));
         }
         // A timer that is overdue is due now.
-        Ok(next.map(|at| self.time(at).max(now)))
+        Ok(next.map(|at| self.time(role, now, at).max(now)))
+    }
+
+    /// Has the sender log go by the sender's clock.
+    fn set_clock(&self, now: Time) {
+        let ahead = self.ahead(Role::Sender, now);
+        let mut sender_log = lock(self.connection.sender_log());
+        (sender_log.now, sender_log.ahead) = (now + ahead, ahead);
     }
 
     fn note_end(&mut self, now: Time) {
@@ -211,6 +283,9 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             trace.lock().flush().map_err(|error| RunError::Log { flow: self.spec.name.clone(), error })?;
         }
         let mut sender_log = lock(&sender_log);
+        if sender_log.recorders > 0 {
+            return Err(RunError::StateLeft(format!("flow {:?}", self.spec.name)));
+        }
         match sender_log.unexplained() {
             0 => {}
             losses => return Err(failed(format!("its log does not name the packets of {losses} losses"))),

@@ -1,5 +1,6 @@
 //! What the tests of every stack share.
 
+pub mod faults;
 mod fixed_window;
 mod logs;
 mod matrix;

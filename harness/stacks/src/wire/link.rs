@@ -185,7 +185,7 @@ impl<'a> Link<'a> {
     fn deliver(&mut self, now: Time) {
         while let Some(due) = self.datagrams.network.next().filter(|due| *due <= now) {
             self.lateness.add(self.clock.now().since(due).0);
-            let Some(Arrival { flow, role, payload, ecn, since }) = self.datagrams.poll(now) else { break };
+            let Some(Arrival { flow, role, payload, ecn, since, .. }) = self.datagrams.poll(now) else { break };
             let (Some(payload), Some(client)) = (payload, self.clients.get(flow as usize)) else { continue };
             self.transit[role as usize].add(self.clock.now().since(since).0);
             let taken = match role {
@@ -217,7 +217,7 @@ impl<'a> Link<'a> {
             match self.client(from) {
                 Some(number) => {
                     let direction = self.direction(number, Role::Sender);
-                    self.datagrams.send(now, &direction, &Datagram { ecn, payload: &payload });
+                    self.datagrams.send(now, &direction, &Datagram { ecn, payload: &payload, address: 0 });
                 }
                 None => self.refused += 1,
             }
@@ -230,7 +230,7 @@ impl<'a> Link<'a> {
         let datagrams = &mut self.datagrams;
         self.clients[number]
             .socket
-            .receive(inbox, |ecn, payload| datagrams.send(now, &direction, &Datagram { ecn, payload }));
+            .receive(inbox, |ecn, payload| datagrams.send(now, &direction, &Datagram { ecn, payload, address: 0 }));
     }
 
     /// The number of the client at `address`, who may be new.

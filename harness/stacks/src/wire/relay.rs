@@ -170,7 +170,7 @@ impl<'a> Relay<'a> {
         let datagrams = &mut self.datagrams;
         port.sockets[role as usize].receive(inbox, |ecn, payload| {
             if !gone {
-                datagrams.send(now, &direction, &Datagram { ecn, payload });
+                datagrams.send(now, &direction, &Datagram { ecn, payload, address: 0 });
             }
         });
     }

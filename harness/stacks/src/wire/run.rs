@@ -91,6 +91,11 @@ fn refuse(scenario: &Scenario) -> Result<(), RunError> {
             "dynamic flows do not run over real sockets; list them as flows of their own".to_owned(),
         ));
     }
+    let ends = scenario.flows.iter().find_map(|flow| Some((flow, flow.faults.first()?)));
+    if let Some((flow, fault)) = ends {
+        let kind = fault.kind.name();
+        return Err(refused(&flow.name, format!("there is no {kind} on real sockets; ends have it in virtual time")));
+    }
     match scenario.flows.iter().find(|flow| !flow.drop_packets.is_empty()) {
         Some(flow) => Err(refused(
             &flow.name,

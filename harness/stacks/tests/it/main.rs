@@ -1,6 +1,7 @@
 //! Every stack in virtual time and on real sockets.
 
 mod agreement;
+mod faults;
 mod link;
 mod s2n_quic;
 mod sans_io;

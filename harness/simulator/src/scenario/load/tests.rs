@@ -517,6 +517,17 @@ queue = { kind = \"two-class-red\" }
 [[link.change]]
 at_s = 0
 loss_percent = 1
+[[link.fault]]
+kind = \"reordering\"
+at_s = 0
+for_ms = 1
+percent = 1
+by_ms = 1
+[[link.fault]]
+kind = \"mtu\"
+at_s = 0
+for_ms = 1
+bytes = 1
 [[link]]
 name = \"b\"
 rate_mbps = 1
@@ -537,6 +548,11 @@ queue = { kind = \"pcn\", ac_rate_mbps = 1, ft_rate_mbps = 2 }
 controller = \"reno\"
 ack = \"delayed\"
 route = [\"a\", \"b\"]
+[[flow.fault]]
+kind = \"clock-jump\"
+at_s = 0
+by_ms = 1
+end = \"sender\"
 [[traffic]]
 kind = \"cbr\"
 rate_mbps = 1
