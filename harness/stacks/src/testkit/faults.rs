@@ -62,10 +62,18 @@ pub fn examine(stack: Runner, schedule: &Schedule) -> Result<(), String> {
     Ok(())
 }
 
+/// Shrinks a schedule that fails for `reason` to one that fails in the same way: it does not move after a fault, or
+/// anything else.
+#[must_use]
+pub fn shrink(stack: Runner, schedule: &Schedule, reason: &str) -> Schedule {
+    let rests = |reason: &str| reason.contains("nothing arrived for");
+    schedule.shrink(&mut |simpler| examine(stack, simpler).is_err_and(|other| rests(&other) == rests(reason)))
+}
+
 /// What failed, what is left of it once it is shrunk, and the scenario file that repeats it.
 #[must_use]
 pub fn explain(stack: Runner, schedule: &Schedule, reason: &str) -> String {
-    let shrunk = schedule.shrink(&mut |simpler| examine(stack, simpler).is_err());
+    let shrunk = shrink(stack, schedule, reason);
     let why = examine(stack, &shrunk).err().unwrap_or_default();
     let mut text = String::new();
     let _ = write!(

@@ -8,7 +8,7 @@ use windlass_simulator::schedule::{Abilities, Kind, Schedule, Trouble};
 use windlass_stacks::noq::Noq;
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::{Runner, Stack};
-use windlass_stacks::testkit::faults::{examine, explain, survive};
+use windlass_stacks::testkit::faults::{examine, explain, shrink, survive};
 use windlass_stacks::{OpenLog, RunError};
 
 /// Schedules of every stack; `ci/nightly` runs 10 000.
@@ -93,11 +93,11 @@ fn a_stack_that_stalls_is_found_and_shrunk_to_the_fault_it_stalls_at() {
     let stack = Runner::new(&Stalls);
     let failing = (0..200).map(|seed| Schedule::random(seed, "cubic", Abilities::ALL)).find_map(|schedule| {
         let reason = (schedule.faults.len() > 2).then(|| examine(stack, &schedule).err()).flatten()?;
-        Some((schedule, reason))
+        // What was under way at the fault's end may still arrive; then the transfer is not done in the end.
+        reason.contains("nothing arrived for").then_some((schedule, reason))
     });
     let (schedule, reason) = failing.expect("no schedule finds it");
-    assert!(reason.contains("nothing arrived for"), "{reason}");
-    let shrunk = schedule.shrink(&mut |simpler| examine(stack, simpler).is_err());
+    let shrunk = shrink(stack, &schedule, &reason);
     let [fault] = shrunk.faults[..] else { panic!("{shrunk:?}") };
     assert!(matches!(fault.kind, Kind::Path { trouble: Trouble::CeStorm, .. }), "{shrunk:?}");
     // What is printed is a scenario file that fails again, and that the stack without the bug survives.
