@@ -182,10 +182,10 @@ impl Kind {
     }
 }
 
-/// A random source for choices.
-struct Dice(Stream);
+/// Choices of a seed.
+struct RandomSource(Stream);
 
-impl Dice {
+impl RandomSource {
     /// From `low` to `high`, both included.
     fn within(&mut self, low: u64, high: u64) -> u64 {
         low + self.0.integer() % (high - low + 1)
@@ -204,7 +204,7 @@ impl Schedule {
     /// The schedule of a seed for `controller`, with faults a stack of these abilities can have.
     #[must_use]
     pub fn random(seed: u64, controller: &str, abilities: Abilities) -> Schedule {
-        let mut dice = Dice(Stream::new(seed, "fault schedule"));
+        let mut dice = RandomSource(Stream::new(seed, "fault schedule"));
         let rate_mbps = dice.one_of(&[1, 2, 5, 10]);
         let rtt_ms = dice.one_of(&[4, 20, 60, 200]);
         let packets = dice.within(20, 300);
@@ -243,7 +243,7 @@ impl Schedule {
         schedule
     }
 
-    fn kind(&self, dice: &mut Dice, takes_ms: u64) -> Kind {
+    fn kind(&self, dice: &mut RandomSource, takes_ms: u64) -> Kind {
         let way = dice.one_of(&[Way::Forth, Way::Forth, Way::Back, Way::Both]);
         let for_ms = dice.one_of(&[20, 100, 300, 1000, 3000]);
         let for_ms = dice.within(SHORTEST_MS, for_ms.max(takes_ms / 2));

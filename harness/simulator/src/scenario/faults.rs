@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_name_what_was_expected() {
         for (text, expected) in [
             ("at_s = 1\nfor_ms = 5", "a fault has no kind"),
             ("kind = \"blackout\"\nfor_ms = 5", "[[fault]] has no at_s"),

@@ -92,8 +92,8 @@ impl Files {
             collect(path, &mut search)?;
         }
         // Some commands ask twice.
-        static TOLD: Once = Once::new();
-        TOLD.call_once(|| {
+        static REPORTED: Once = Once::new();
+        REPORTED.call_once(|| {
             for (path, reason) in search.skipped() {
                 warn(&format!("{} is left out: {reason}", path.display()));
             }

@@ -483,7 +483,7 @@ pub(super) const UNDETERMINED: &[(&str, &str, &str)] = &[
     (
         "§13.3",
         "EV-6 over three queue lengths.",
-        "the document reports one and names no other; the page has a half and twice of it",
+        "the document reports one and names no other; the experiment runs that one",
     ),
 ];
 
