@@ -173,10 +173,10 @@ mod tests {
 
     #[test]
     fn a_cell_is_no_formula() {
-        for text in ["=1+1", "+1+1", "-cmd|' /C calc'!A0", "@SUM(A1)", " =1", "\t=1", "-"] {
+        for text in ["=1+1", "+1+1", "-cmd|' /C calc'!A0", "@SUM(A1)", " =1", "\t=1", "-a"] {
             assert!(cell(text).starts_with('\''), "{text:?}");
         }
-        for text in ["", "-1.5", "+3", "1e9", "a=b", "–", "-inf"] {
+        for text in ["", "-1.5", "+3", "1e9", "a=b", "–", "-", "-inf"] {
             assert_eq!(cell(text), text);
         }
     }
