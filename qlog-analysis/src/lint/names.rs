@@ -142,33 +142,6 @@ pub(crate) fn v03_name(namespace: &str, kind: &str) -> Option<String> {
 pub(crate) const PACKET_TYPES: &[&str] =
     &["initial", "handshake", "0RTT", "1RTT", "retry", "version_negotiation", "stateless_reset", "unknown"];
 
-/// Frame types of both schema versions.
-pub(crate) const FRAME_TYPES: &[&str] = &[
-    "padding",
-    "ping",
-    "ack",
-    "reset_stream",
-    "reset_stream_at",
-    "stop_sending",
-    "crypto",
-    "new_token",
-    "stream",
-    "max_data",
-    "max_stream_data",
-    "max_streams",
-    "data_blocked",
-    "stream_data_blocked",
-    "streams_blocked",
-    "new_connection_id",
-    "retire_connection_id",
-    "path_challenge",
-    "path_response",
-    "connection_close",
-    "handshake_done",
-    "unknown",
-    "datagram",
-];
-
 /// Triggers of a packet's departure.
 pub(crate) const SEND_TRIGGERS: &[&str] =
     &["retransmit_reordered", "retransmit_timeout", "pto_probe", "retransmit_crypto", "cc_bandwidth_probe"];

@@ -146,7 +146,8 @@ impl TransportParameters {
 pub struct FrameTypes(u32);
 
 impl FrameTypes {
-    /// Names in qlog's spelling, in the order they are listed; the last stands for all others.
+    /// Names in qlog's spelling, of the schemas and of `draft-ietf-quic-ack-frequency`, in the order they are
+    /// listed; the last stands for all others.
     pub const NAMES: [&'static str; 24] = [
         "padding",
         "ping",

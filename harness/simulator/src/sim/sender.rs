@@ -3,8 +3,8 @@
 
 use windlass_adapter::{AckedPackets, DeliveryRateState, Flow};
 use windlass_controllers::event::{
-    EcnCe, LossTrigger, OneWay, PacketSent as SentEvent, PacketsLost, Place, ProbeReceived, Queueing, RttSample,
-    SpuriousLoss,
+    EcnCe, LossTrigger, OneWay, PacketSent as SentEvent, PacketsAcked, PacketsLost, Place, ProbeReceived, Queueing,
+    RttSample, SpuriousLoss,
 };
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
@@ -113,6 +113,14 @@ struct AckOutcome {
     lost: Option<LostBatch>,
     /// Packets of the latest response that were declared lost and are acknowledged now.
     late: u32,
+}
+
+/// The newest packet that an ACK newly acknowledges.
+#[derive(Clone, Copy)]
+struct NewestAcked {
+    arrival: Received,
+    /// Bytes in flight when it was sent, itself included.
+    in_flight: u64,
 }
 
 /// A packet ready for the network.
@@ -365,10 +373,8 @@ impl<E: ConfiguredController> Sender<E> {
         let Some(&last) = receiver.log.get(upto) else { return };
         let mut marks = 0;
         let mut ci = false;
-        let mut newest: Option<(u64, Received)> = None;
-        let mut newest_in_flight = 0;
+        let mut newest: Option<NewestAcked> = None;
         let mut late = 0;
-        let mut bytes = 0;
         let recovery_start = self.active.recovery_start();
         // Where nothing has to be read back from memory just after it was written.
         let mut batch = self.batch;
@@ -393,11 +399,9 @@ impl<E: ConfiguredController> Sender<E> {
             match self.recovery.acked(seen.id) {
                 Acknowledged::New(packet) => {
                     self.data.acked(packet, false);
-                    bytes += u64::from(packet.bytes);
                     batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
-                    if newest.is_none_or(|(number, _)| seen.id > number) {
-                        newest = Some((seen.id, seen));
-                        newest_in_flight = packet.in_flight_or_lost_at;
+                    if newest.is_none_or(|newest| seen.id > newest.arrival.id) {
+                        newest = Some(NewestAcked { arrival: seen, in_flight: packet.in_flight_or_lost_at });
                     }
                 }
                 Acknowledged::Late(packet) => {
@@ -412,12 +416,11 @@ impl<E: ConfiguredController> Sender<E> {
         if context.observer.is_some() {
             self.show_ack(now, Time(last.at), ack, context);
         }
-        let ack_sent_at = ack.sent_at.0;
-        let ack_delay = ack_sent_at.saturating_sub(last.at).min(self.max_ack_delay);
+        let ack_delay = ack.sent_at.0.saturating_sub(last.at).min(self.max_ack_delay);
         let mut rtt = None;
         let newest_sent_at = batch.newest_sent_at().unwrap_or_default();
-        if let Some((number, _)) = newest
-            && self.recovery.frame(number)
+        if let Some(newest) = &newest
+            && self.recovery.frame(newest.arrival.id)
         {
             let latest = now - newest_sent_at.0;
             context.meter.rtt.add(latest);
@@ -425,38 +428,62 @@ impl<E: ConfiguredController> Sender<E> {
         }
         let lost = self.detect(now, context);
         if marks > 0 || lost.is_some() || late > 0 {
-            let news =
-                AckOutcome { marks, newest: newest.map(|(number, _)| (number, newest_sent_at)), bytes, lost, late };
+            let newest = newest.map(|newest| (newest.arrival.id, newest_sent_at));
+            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost, late };
             self.congestion(now, rtt.take(), &news, context);
         }
-        if let Some((number, seen)) = newest {
-            let in_flight = self.recovery.in_flight;
-            batch.app_limited(self.app_limited);
-            let departure = self.departures.as_mut().and_then(|departures| {
-                departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
-            });
-            let mut acked = *batch.finish(in_flight, rtt).acked();
-            self.batch = batch;
-            acked.newest_pn = Some(number);
-            acked.newest_in_flight = Some(newest_in_flight);
-            if let Some(departure) = departure {
-                departure.apply_to(&mut acked);
-            }
+        if let Some(newest) = &newest {
+            let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
+            acked.congestion_indication = self.ci_path.then_some(ci);
             if self.active.recovery_start() != recovery_start {
                 // A response was taken just now; whatever is acknowledged left before it.
                 acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
             }
-            let offset = self.clock_offset;
-            acked.one_way = Some(OneWay::new(
-                difference(seen.at, newest_sent_at.0).saturating_add(offset),
-                difference(now, ack_sent_at).saturating_sub(offset),
-            ));
-            acked.queueing = Some(Queueing::new(Span(seen.took), ack.waited));
-            acked.congestion_indication = self.ci_path.then_some(ci);
             self.emit(now, EventKind::PacketsAcked(acked), context);
             self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay));
             self.trains.forget_before(self.recovery.sent.first());
         }
+    }
+
+    /// The acknowledgements of an ACK, for the controller: their sums, the delivery rate where it is
+    /// needed, and what is known of the newest packet. `rtt` is `None` if the controller has the
+    /// sample already.
+    #[inline(always)]
+    fn finish_batch(
+        &mut self,
+        now: u64,
+        mut batch: AckedPackets,
+        newest: &NewestAcked,
+        rtt: Option<RttSample>,
+        ack: &Packet,
+    ) -> PacketsAcked {
+        let (bytes, in_flight) = (batch.bytes(), self.recovery.in_flight);
+        let sent_at = batch.newest_sent_at().unwrap_or_default();
+        batch.app_limited(self.app_limited);
+        let departure = self
+            .departures
+            .as_mut()
+            .and_then(|departures| departures.acknowledged(Time(now), sent_at, bytes, in_flight, self.app_limited));
+        let mut acked = *batch.finish(in_flight, rtt).acked();
+        self.batch = batch;
+        acked.newest_pn = Some(newest.arrival.id);
+        acked.newest_in_flight = Some(newest.in_flight);
+        if let Some(departure) = departure {
+            departure.apply_to(&mut acked);
+        }
+        let arrival = &newest.arrival;
+        acked.one_way = Some(self.one_way(now, arrival, sent_at.0, ack));
+        acked.queueing = Some(Queueing::new(Span(arrival.took), ack.waited));
+        acked
+    }
+
+    /// One-way times of a packet that left at `sent_at` and of its ACK, which comes at `now`.
+    #[inline]
+    fn one_way(&self, now: u64, arrival: &Received, sent_at: u64, ack: &Packet) -> OneWay {
+        OneWay::new(
+            difference(arrival.at, sent_at).saturating_add(self.clock_offset),
+            difference(now, ack.sent_at.0).saturating_sub(self.clock_offset),
+        )
     }
 
     /// What comes between the samples of an ACK and its growth, in the order

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::Checker;
 use super::packet::Header;
 use super::value::{Object, integer, shown};
-use crate::lint::{Rule, names};
+use crate::lint::Rule;
+use crate::model::FrameTypes;
 
 /// More numbers than this in one acknowledged range, or
 const SPAN: u64 = 1_000_000;
@@ -20,7 +21,7 @@ impl Checker {
             self.add(Rule::FrameType, || format!("the frame {} has no frame_type", shown(frame)));
             return;
         };
-        if !names::FRAME_TYPES.contains(&kind) {
+        if !FrameTypes::NAMES.contains(&kind) {
             self.add(Rule::FrameType, || format!("frame_type {kind:?} is unknown"));
         }
         match kind {

@@ -7,12 +7,12 @@
 //! ACKs are lost. Left out are what RFC 6675 does when there is nothing new to send (NextSeg's
 //! rules 3 and 4).
 
-use windlass_controllers::event::{LossTrigger, OneWay, Place, Queueing};
-use windlass_controllers::{ConfiguredController, EventKind, Span, Time};
+use windlass_controllers::event::{LossTrigger, Place};
+use windlass_controllers::{ConfiguredController, EventKind, Time};
 
 use super::tcp::show_loss;
-use super::{AckOutcome, Context, Sender, difference};
-use crate::sim::receiver::{Received, Receiver};
+use super::{AckOutcome, Context, NewestAcked, Sender};
+use crate::sim::receiver::Receiver;
 use crate::sim::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD, State};
 use crate::sim::tcp::Tcp;
 use crate::sim::train::{PROBE, of_handle};
@@ -33,9 +33,7 @@ impl<E: ConfiguredController> Sender<E> {
         let Some(&last) = receiver.log.get(upto) else { return tcp };
         let mut marks = 0;
         let mut ci = false;
-        let mut newest: Option<(u64, Received)> = None;
-        let mut newest_in_flight = 0;
-        let mut bytes = 0;
+        let mut newest: Option<NewestAcked> = None;
         let mut echoed = None;
         let recovery_start = self.active.recovery_start();
         let mut batch = self.batch;
@@ -61,11 +59,9 @@ impl<E: ConfiguredController> Sender<E> {
             let (chunk, late) = match self.recovery.acked(seen.id) {
                 Acknowledged::New(packet) => {
                     self.data.acked(packet, false);
-                    bytes += u64::from(packet.bytes);
                     batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
-                    if newest.is_none_or(|(number, _)| seen.id > number) {
-                        newest = Some((seen.id, seen));
-                        newest_in_flight = packet.in_flight_or_lost_at;
+                    if newest.is_none_or(|newest| seen.id > newest.arrival.id) {
+                        newest = Some(NewestAcked { arrival: seen, in_flight: packet.in_flight_or_lost_at });
                     }
                     (packet.chunk, false)
                 }
@@ -107,36 +103,18 @@ impl<E: ConfiguredController> Sender<E> {
         if marks > 0 || lost.is_some() {
             // In recovery a mark is of the window that was reduced already (`RFC 3168 §6.1.2`).
             let held = |at: Time| if in_recovery { recovery_start.map_or(at, |start| at.min(start)) } else { at };
-            let newest = newest.map(|(number, _)| (number, held(newest_sent_at)));
-            let news = AckOutcome { marks, newest, bytes, lost, late: 0 };
+            let newest = newest.map(|newest| (newest.arrival.id, held(newest_sent_at)));
+            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost, late: 0 };
             self.congestion(now, rtt.take(), &news, context);
         }
-        if let Some((number, seen)) = newest {
-            let in_flight = self.recovery.in_flight;
-            batch.app_limited(self.app_limited);
-            let departure = self.departures.as_mut().and_then(|departures| {
-                departures.acknowledged(Time(now), newest_sent_at, bytes, in_flight, self.app_limited)
-            });
-            let mut acked = *batch.finish(in_flight, rtt).acked();
-            self.batch = batch;
-            acked.newest_pn = Some(number);
-            acked.newest_in_flight = Some(newest_in_flight);
-            if let Some(departure) = departure {
-                departure.apply_to(&mut acked);
-            }
+        if let Some(newest) = &newest {
+            let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
+            acked.congestion_indication = self.ci_path.then_some(ci);
             if in_recovery {
                 self.hold(&mut acked);
             } else if self.active.recovery_start() != recovery_start {
                 acked.fresh_bytes = 0;
             }
-            let ack_sent_at = ack.sent_at.0;
-            let offset = self.clock_offset;
-            acked.one_way = Some(OneWay::new(
-                difference(seen.at, newest_sent_at.0).saturating_add(offset),
-                difference(now, ack_sent_at).saturating_sub(offset),
-            ));
-            acked.queueing = Some(Queueing::new(Span(seen.took), ack.waited));
-            acked.congestion_indication = self.ci_path.then_some(ci);
             self.emit(now, EventKind::PacketsAcked(acked), context);
             self.trains.forget_before(self.recovery.sent.first());
         }

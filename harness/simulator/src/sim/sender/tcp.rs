@@ -1,10 +1,10 @@
 //! The sending end of a flow that repairs losses as TCP without selective acknowledgements
 //! does (`spec: chan §8.4`), and the coarse timer of all.
 
-use windlass_controllers::event::{EcnCe, LossTrigger, OneWay, PacketsAcked, PacketsLost, Queueing};
+use windlass_controllers::event::{EcnCe, LossTrigger, PacketsAcked, PacketsLost, Queueing};
 use windlass_controllers::{ConfiguredController, EventKind, Signals, Span, Time};
 
-use super::{AckOutcome, Context, Sender, difference};
+use super::{AckOutcome, Context, Sender};
 use crate::sim::observer::LossSeen;
 use crate::sim::receiver::Receiver;
 use crate::sim::recovery::Acknowledged;
@@ -96,7 +96,6 @@ impl<E: ConfiguredController> Sender<E> {
         self.recovery.forget_chunks_before(tcp.edge());
         // Karn: only what was sent once is a sample.
         let sample = trigger.filter(|packet| packet.transmissions == 1).map(|packet| now - packet.sent_at);
-        let ack_sent_at = ack.sent_at.0;
         let mut rtt = sample.map(|sample| {
             context.meter.rtt.add(sample);
             if let Some(fine) = &mut tcp.fine {
@@ -114,12 +113,7 @@ impl<E: ConfiguredController> Sender<E> {
             self.batch.app_limited(self.app_limited);
             let mut acked = *self.batch.finish(self.recovery.in_flight, rtt).acked();
             acked.newest_pn = Some(last.id);
-            acked.one_way = trigger.map(|packet| {
-                OneWay::new(
-                    difference(last.at, packet.sent_at).saturating_add(self.clock_offset),
-                    difference(now, ack_sent_at).saturating_sub(self.clock_offset),
-                )
-            });
+            acked.one_way = trigger.map(|packet| self.one_way(now, &last, packet.sent_at, ack));
             acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
             acked.congestion_indication = self.ci_path.then_some(indicated);
             if is_partial {

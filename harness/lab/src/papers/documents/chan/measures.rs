@@ -1,6 +1,6 @@
 //! What is read off the runs (`spec: chan §14.3`).
 
-use crate::papers::{Curve, Measure, Measured, Quantity, TimeSeries};
+use crate::papers::{CellResult, Curve, Derived, Measure, Measured, Quantity, TimeSeries};
 
 /// About how many points a stored curve has.
 const POINTS: usize = 1000;
@@ -174,6 +174,19 @@ fn curves(series: &TimeSeries, bin: f64) -> Vec<Curve> {
         curves.push(Curve { kind: "throughput".to_owned(), of, x, y });
     }
     curves
+}
+
+/// E3.1: what RoVegas carries over what Vegas does, by asymmetry (eq. 3.21).
+pub(super) fn gain(cells: &[CellResult]) -> Vec<Derived> {
+    let of = |scheme: &str, k: &str| {
+        let fits = |cell: &&CellResult| cell.setting("scheme") == Some(scheme) && cell.setting("k") == Some(k);
+        cells.iter().find(fits)?.value("throughput")
+    };
+    let gain = |k: &str| {
+        let vegas = of("vegas", k).filter(|rate| *rate > 0.0)?;
+        Some(Derived::new("RoVegas over Vegas", &format!("k={k}"), "", of("rovegas", k)? / vegas))
+    };
+    ["2", "4", "8", "16", "32"].into_iter().filter_map(gain).collect()
 }
 
 #[cfg(test)]

@@ -2,7 +2,6 @@
 
 mod cells;
 mod claims;
-mod derived;
 mod measures;
 mod scenario;
 
@@ -111,7 +110,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "chan §14.2; Figs. 3.4, 3.5",
             varied: "asymmetry k: 2, 4, 8, 16, 32",
             transport: VEGAS,
-            plan: Plan { derive: derived::gain, ..plan(cells::asymmetric, 1, KS) },
+            plan: Plan { derive: measures::gain, ..plan(cells::asymmetric, 1, KS) },
         },
         Experiment {
             id: "E3.2",
