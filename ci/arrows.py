@@ -24,6 +24,7 @@ ARROWS = {
     "windlass-quinn": ADAPTER,
     "windlass-noq": ADAPTER,
     "windlass-s2n-quic": ADAPTER | {"windlass-qlog"},
+    "windlass-c": ADAPTER,
     "windlass-quiche": ADAPTER,
     "windlass-quiche-drop-in": {"windlass-quiche"},
     "windlass-quiche-tokio": {"windlass-quiche", "windlass-quiche-testkit", "windlass-adapter-testkit"},

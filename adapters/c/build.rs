@@ -1,0 +1,8 @@
+//! Gives the shared library the name by which programs linked with it look for it.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    if std::env::var("CARGO_CFG_TARGET_OS").is_ok_and(|os| os == "linux") {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libwindlass.so.1");
+    }
+}

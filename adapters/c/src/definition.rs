@@ -1,0 +1,172 @@
+//! What a name or a configuration file stands for: the controller of each peer, with its groups.
+
+use std::collections::BTreeSet;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use windlass_adapter::config::Config;
+use windlass_adapter::{Flow, FlowBuilder, Groups, NewFlow, Peer, Stack};
+use windlass_controllers::{Algorithm, Path, Time};
+
+use crate::abi;
+
+/// The key of a group that a stack names: the controller as a user types it, and the stack's bytes.
+type Key = (Arc<str>, Box<[u8]>);
+
+/// A `windlass_controller`.
+#[derive(Debug)]
+pub struct Definition {
+    builder: FlowBuilder,
+    groups: Groups<Algorithm, Key>,
+    /// `WINDLASS_SIGNAL_…` of the stack.
+    signals: u32,
+}
+
+/// A path a flow starts on.
+#[derive(Clone, Copy, Debug)]
+pub struct NewPath<'a> {
+    /// Time at which the flow starts.
+    pub now: Time,
+    /// Address and name of the peer.
+    pub peer: Peer<'a>,
+    /// Bytes of a full datagram, at least 1.
+    pub mtu: u32,
+    /// The key of the flow's group; `None` leaves it to the definition.
+    pub group: Option<&'a [u8]>,
+    /// The flow's seed; 0: one of the definition's.
+    pub seed: u64,
+}
+
+/// The address of a path's peer.
+#[must_use]
+pub fn peer_address(path: &abi::Path) -> SocketAddr {
+    SocketAddr::new(IpAddr::V6(Ipv6Addr::from(path.peer_address)).to_canonical(), path.peer_port)
+}
+
+/// Names of stacks, each kept once: recorders and errors outlive the call that brings one.
+static STACKS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+
+/// Distinct names of stacks that are kept; a further one is called "the stack".
+const MAX_STACKS: usize = 64;
+
+/// The stack called `name` that reports what `signals` stand for.
+///
+/// # Errors
+/// A bit of `signals` stands for nothing.
+pub fn stack(name: Option<&str>, signals: u32) -> Result<Stack, String> {
+    let provides = abi::provides(signals)
+        .ok_or_else(|| format!("signals is {signals:#x}; expected WINDLASS_SIGNAL_ values of windlass.h"))?;
+    let name = name.filter(|name| !name.is_empty()).unwrap_or("the stack");
+    let mut stacks = STACKS.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = match stacks.get(name) {
+        Some(name) => name,
+        None if stacks.len() >= MAX_STACKS => "the stack",
+        None => {
+            let name: &'static str = Box::leak(name.to_owned().into_boxed_str());
+            stacks.insert(name);
+            name
+        }
+    };
+    Ok(Stack { name, provides })
+}
+
+impl Definition {
+    fn new(builder: FlowBuilder, signals: u32) -> Self {
+        Definition { builder, groups: Groups::default(), signals }
+    }
+
+    /// The catalogue's controller `text`: a name, or `name:parameter=value,…`.
+    ///
+    /// # Errors
+    /// The text cannot be read, or the controller needs a signal that the stack does not report.
+    pub fn named(text: &str, stack_name: Option<&str>, signals: u32) -> Result<Self, String> {
+        let stack = stack(stack_name, signals)?;
+        FlowBuilder::named(text, &stack)
+            .map(|builder| Definition::new(builder, signals))
+            .map_err(|error| format!("controller {text:?}: {error}"))
+    }
+
+    /// The controllers that the file at `path` selects for each peer.
+    ///
+    /// # Errors
+    /// The file cannot be read or has a mistake, a controller needs a signal that the stack does
+    /// not report, or recordings cannot be written.
+    pub fn read(path: &str, stack_name: Option<&str>, signals: u32) -> Result<Self, String> {
+        let stack = stack(stack_name, signals)?;
+        let builder = Config::read(path)
+            .and_then(|config| FlowBuilder::from_config(&config, &stack)?.recorded_by(&config, &stack))
+            .map_err(|error| error.to_string())?;
+        Ok(Definition::new(builder, signals))
+    }
+
+    /// `WINDLASS_SIGNAL_…` of the stack.
+    #[must_use]
+    pub fn signals(&self) -> u32 {
+        self.signals
+    }
+
+    /// A flow on `new`, and its controller as a user types it.
+    #[must_use]
+    pub fn start(&self, new: &NewPath<'_>) -> (Flow, Arc<str>) {
+        let choice = self.builder.choose(&new.peer);
+        let seed = if new.seed == 0 { self.builder.next_seed() } else { new.seed };
+        let path = Path::new(new.now, new.mtu, seed);
+        let flow = NewFlow { peer: new.peer, controller: &choice.controller, text: &choice.text, path: &path };
+        let recorder = self.builder.recorder(&flow);
+        let started = match new.group {
+            Some(key) => {
+                let key = (Arc::clone(&choice.text), key.into());
+                Flow::grouped_with(choice.controller, &path, &self.groups, key, recorder)
+            }
+            None => self.builder.join(&flow, recorder),
+        };
+        (started, choice.text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn new_path(group: Option<&[u8]>) -> NewPath<'_> {
+        NewPath { now: Time(5), peer: ([192, 0, 2, 7], 443).into(), mtu: 1200, group, seed: 3 }
+    }
+
+    #[test]
+    fn errors_name_the_stack_and_what_was_expected() {
+        let error = Definition::named("renno", Some("ngtcp2"), 0).unwrap_err();
+        assert!(error.starts_with("controller \"renno\": unknown controller \"renno\""), "{error}");
+        let error = Definition::named("nf-tcp", Some("ngtcp2"), 0).unwrap_err();
+        assert!(error.contains("ngtcp2 does not report"), "{error}");
+        let error = Definition::named("prague", None, 0).unwrap_err();
+        assert!(error.contains("the stack does not report"), "{error}");
+        let error = Definition::named("reno", None, 1 << 20).unwrap_err();
+        assert!(error.contains("0x100000") && error.contains("WINDLASS_SIGNAL_"), "{error}");
+        let error = Definition::read("/nowhere/cc.toml", None, 0).unwrap_err();
+        assert!(error.contains("/nowhere/cc.toml"), "{error}");
+    }
+
+    #[test]
+    fn a_key_makes_a_group_of_each_controller() {
+        let definition = Definition::named("tcp-p", None, 0).unwrap();
+        let flows = [Some(&b"a"[..]), Some(b"a"), Some(b"b"), None].map(|key| definition.start(&new_path(key)).0);
+        assert_eq!(definition.groups.len(), 2, "the last one is in the group of its peer's address");
+        let key = (Arc::from("tcp-p"), Box::from(&b"a"[..]));
+        assert_eq!(definition.groups.with(&key, |group| group.members().len()), Some(2));
+        assert!(flows[3].is_grouped());
+        drop(flows);
+        assert!(definition.groups.is_empty());
+    }
+
+    #[test]
+    fn a_file_chooses_by_peer() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("cc.toml");
+        std::fs::write(&file, "controller = \"cubic\"\n[[rule]]\nto = \"192.0.2.0/24\"\ncontroller = \"reno\"")
+            .unwrap();
+        let definition = Definition::read(file.to_str().unwrap(), None, 0).unwrap();
+        assert_eq!(&*definition.start(&new_path(None)).1, "reno");
+        let other = NewPath { peer: ([198, 51, 100, 1], 443).into(), ..new_path(None) };
+        assert_eq!(&*definition.start(&other).1, "cubic");
+    }
+}

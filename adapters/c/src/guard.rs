@@ -1,0 +1,168 @@
+//! Catches panics of a flow: a panic must not unwind into another language.
+
+use std::ffi::{CStr, CString};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use windlass_controllers::{Algorithm, ConfiguredController};
+
+use crate::abi;
+use crate::definition::{Definition, NewPath};
+use crate::flow::{Invalid, PathFlow};
+
+/// Why a call has no effect.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Failure {
+    /// An argument is out of its range.
+    Invalid,
+    /// The controller panicked, in this call or before.
+    Panicked,
+}
+
+impl From<Invalid> for Failure {
+    fn from(_: Invalid) -> Failure {
+        Failure::Invalid
+    }
+}
+
+/// A `windlass_flow`: a path until its controller panics, and its last decision from then on.
+#[derive(Debug)]
+pub struct GuardedFlow<C: ConfiguredController = Algorithm> {
+    path: Option<PathFlow<C>>,
+    last: abi::Decision,
+    name: CString,
+    definition: Option<Arc<Definition>>,
+}
+
+impl GuardedFlow {
+    /// A flow of `definition` on `path`.
+    #[must_use]
+    pub fn start(definition: Arc<Definition>, path: &NewPath<'_>) -> Self {
+        let (flow, text) = definition.start(path);
+        let flow = PathFlow::new(flow, path.now, path.mtu, definition.signals());
+        let mut guarded = GuardedFlow::new(flow, &text);
+        guarded.definition = Some(definition);
+        guarded
+    }
+
+    /// Starts anew on another path.
+    ///
+    /// # Errors
+    /// The controller panicked.
+    pub fn restart(&mut self, path: &NewPath<'_>) -> Result<(), Failure> {
+        let Some(definition) = self.definition.clone() else { return Err(Failure::Panicked) };
+        let started = catch_unwind(AssertUnwindSafe(|| GuardedFlow::start(definition, path)));
+        // What is replaced leaves its group after the other has joined, so that the group lives on.
+        *self = started.map_err(|_| self.abandon())?;
+        Ok(())
+    }
+}
+
+impl<C: ConfiguredController> GuardedFlow<C> {
+    /// Guards `path`, whose controller is `text` as a user types it.
+    #[must_use]
+    pub fn new(path: PathFlow<C>, text: &str) -> Self {
+        let last = path.decision();
+        // No name has a NUL in it.
+        GuardedFlow { last, path: Some(path), name: CString::new(text).unwrap_or_default(), definition: None }
+    }
+
+    /// The controller as a user types it.
+    #[must_use]
+    pub fn name(&self) -> &CStr {
+        &self.name
+    }
+
+    /// Passes an event to the path.
+    ///
+    /// # Errors
+    /// The event is invalid, or the controller panicked, now or before.
+    pub fn on_event(&mut self, event: impl FnOnce(&mut PathFlow<C>) -> Result<(), Invalid>) -> Result<(), Failure> {
+        let Some(path) = &mut self.path else { return Err(Failure::Panicked) };
+        let done = catch_unwind(AssertUnwindSafe(|| {
+            event(path)?;
+            Ok::<_, Invalid>(path.decision())
+        }));
+        match done {
+            Ok(decided) => self.last = decided?,
+            Err(_) => return Err(self.abandon()),
+        }
+        Ok(())
+    }
+
+    /// What the sender may do; after a panic the last decision, flagged as such.
+    pub fn decision(&mut self) -> abi::Decision {
+        if self.last.flags & abi::decision::SHARED != 0 {
+            // A failure shows in the flags.
+            let _ = self.on_event(|_| Ok(()));
+        }
+        self.last
+    }
+
+    #[cold]
+    fn abandon(&mut self) -> Failure {
+        let path = self.path.take();
+        // Leaving its group steps the controller, too.
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+        self.last.flags = abi::decision::ENDED;
+        Failure::Panicked
+    }
+}
+
+impl<C: ConfiguredController> Drop for GuardedFlow<C> {
+    fn drop(&mut self) {
+        let path = self.path.take();
+        let _ = catch_unwind(AssertUnwindSafe(move || drop(path)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use windlass_adapter::Flow;
+    use windlass_controllers::{Decision, Event, Info, Path, Signals, Table, Time, View};
+
+    use super::*;
+
+    #[derive(Clone, Debug)]
+    struct Fragile;
+
+    impl ConfiguredController for Fragile {
+        type State = ();
+        type Group = ();
+
+        fn info(&self) -> Info {
+            Info { name: "fragile", summary: "panics at every event", source: "this test", fallback: None }
+        }
+        fn needs(&self) -> Signals {
+            Signals::NONE
+        }
+        fn wants_packet_sent(&self) -> bool {
+            false
+        }
+        fn group(&self) {}
+        fn start(&self, _: &Path) {}
+        fn step(&self, (): &mut (), _: Table<'_, ()>, _: &Event) {
+            panic!("on purpose");
+        }
+        fn decide(&self, (): &(), _: View<'_, ()>) -> Decision {
+            Decision::new(7000)
+        }
+        fn inspect(&self, (): &(), _: View<'_, ()>, _: &mut dyn FnMut(&'static str, f64)) {}
+    }
+
+    #[test]
+    fn after_a_panic_the_last_decision_stays_in_force() {
+        let flow = Flow::ungrouped(Fragile, &Path::new(Time(0), 1000, 0));
+        let mut flow = GuardedFlow::new(PathFlow::new(flow, Time(0), 1000, 0), "fragile");
+        assert_eq!((flow.decision().cwnd, flow.decision().flags), (7000, 0));
+        assert_eq!(flow.on_event(|path| path.on_mtu(1, 0)), Err(Failure::Invalid));
+        let timer = |path: &mut PathFlow<Fragile>| {
+            path.on_timer(1);
+            Ok(())
+        };
+        assert_eq!(flow.on_event(timer), Err(Failure::Panicked));
+        assert_eq!(flow.on_event(timer), Err(Failure::Panicked), "it does not panic again");
+        assert_eq!((flow.decision().cwnd, flow.decision().flags), (7000, abi::decision::ENDED));
+        assert_eq!(flow.name(), c"fragile");
+    }
+}
