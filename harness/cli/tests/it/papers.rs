@@ -19,7 +19,7 @@ fn cached(out: &str) -> Vec<PathBuf> {
 fn the_list_names_every_experiment() {
     let output = windlass(&["paper", "list", "--json"]);
     let rows: Vec<Value> = serde_json::from_str(stdout(&output)).unwrap();
-    assert_eq!(rows.len(), 11 + 32 + 19 + 14);
+    assert_eq!(rows.len(), 12 + 32 + 20 + 14);
     let row = |id: &str| rows.iter().find(|row| row["id"] == id).unwrap();
     assert_eq!(row("EV-6")["runs"], Value::from(49));
     let keys: BTreeSet<&str> =
@@ -126,6 +126,81 @@ fn a_page_is_filled_and_a_wrong_figure_is_found() {
     fs::write(&page, text.replace("| vegas | 0.8", "| vegas | 0.9")).unwrap();
     let wrong = fill(&["--check"]);
     assert!(!wrong.status.success() && stderr(&wrong).contains("out of date") && stderr(&wrong).contains("E3.1"));
+}
+
+/// A sample of the committed figures, made anew: whatever in controllers, simulator or experiments moves them has to
+/// move the page.
+#[test]
+#[cfg_attr(debug_assertions, ignore = "seconds when optimised, a minute otherwise")]
+fn committed_tables_are_what_their_commands_make() {
+    let place = Place::new();
+    let out = place.path("out");
+    let run =
+        windlass(&["paper", "run", "EV-0a,CH2-A,CH2-B,CH3-C,CH4-H,E3.1,E3.2,E3.2r,E3.6,E3.7,E4.1", "--out", &out]);
+    assert!(run.status.success(), "{}", stderr(&run));
+    let pages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/papers");
+    let pages: Vec<String> =
+        ["sharma", "cho", "chan"].iter().map(|name| pages.join(format!("{name}.md")).display().to_string()).collect();
+    let args = ["paper", "fill", "--check", "--out", &out].into_iter().chain(pages.iter().map(String::as_str));
+    let fill = windlass(&args.collect::<Vec<_>>());
+    assert!(fill.status.success(), "{}", stderr(&fill));
+    assert!(stdout(&fill).starts_with("11 tables compared, 0 changed"), "{}", stdout(&fill));
+}
+
+/// A part of an experiment is told from all of it, and a quick run from a full one.
+#[test]
+fn a_table_says_what_made_it() {
+    let place = Place::new();
+    let out = place.path("out");
+    let table = |what: &str| {
+        let output = windlass(&["paper", "table", what, "--out", &out]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        stdout(&output).lines().next().unwrap().to_owned()
+    };
+    let run = |args: &[&str]| {
+        let output = windlass(&[&["paper", "run", "--out", &out], args].concat());
+        assert!(output.status.success(), "{args:?}: {}", stderr(&output));
+    };
+    run(&["E3.1", "--quick"]);
+    assert!(
+        table("E3.1").starts_with("`windlass paper run E3.1 --quick`, **a part of it**: a tenth of"),
+        "{}",
+        table("E3.1")
+    );
+    run(&["E3.1", "--only", "k=4", "--only", "scheme=vegas,k=8"]);
+    let part = table("E3.1");
+    assert!(
+        part.starts_with("`windlass paper run E3.1 --only k=4 --only scheme=vegas,k=8`, **a part of it**"),
+        "{part}"
+    );
+    assert!(part.ends_with("full times, 3 of 10 cells."), "{part}");
+    run(&["E3.1"]);
+    assert_eq!(table("E3.1"), "`windlass paper run E3.1`: full times, 1 run a cell.");
+    run(&["E3.2", "--reps", "2"]);
+    assert!(
+        table("E3.2")
+            .ends_with("`windlass paper run E3.2 --reps 2`, **a part of it**: full times, 2 of 10 runs a cell.")
+    );
+    let none = windlass(&["paper", "run", "E3.1", "--only", "k=5", "--out", &out]);
+    assert_eq!(none.status.code(), Some(2));
+    assert!(stderr(&none).contains("E3.1 has no cell with k=5; it has scheme=vegas k=2;"), "{}", stderr(&none));
+}
+
+/// What a trial found is kept, and stands in the table until the claim is another.
+#[test]
+fn trials_are_kept() {
+    let place = Place::new();
+    let (out, page) = (place.path("out"), place.path("page.md"));
+    let tried = windlass(&["paper", "table", "mutants sharma-1", "--out", &out]);
+    assert!(tried.status.success() && stdout(&tried).contains("| caught |"), "{}", stderr(&tried));
+    fs::write(&page, "<!-- paper mutants -->\n<!-- end -->\n").unwrap();
+    let fill = windlass(&["paper", "fill", &page, "--out", &out]);
+    assert!(fill.status.success(), "{}", stderr(&fill));
+    let text = fs::read_to_string(&page).unwrap();
+    assert_eq!(text.matches("| caught |").count(), 2, "the head and sharma-1: {text}");
+    assert!(text.contains("not tried: `windlass paper table \"mutants sharma-2\"` does"), "{text}");
+    let unknown = windlass(&["paper", "table", "mutants sharma-0", "--out", &out]);
+    assert!(stderr(&unknown).contains("no claim and no document is called \"sharma-0\""), "{}", stderr(&unknown));
 }
 
 #[test]

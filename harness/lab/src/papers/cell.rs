@@ -33,6 +33,17 @@ impl Cell {
         self.settings.iter().find(|(other, _)| *other == name).map(|(_, value)| value.as_str())
     }
 
+    /// Whether it has the settings of one of `alternatives`, each `setting=value,setting=value`; any cell has where
+    /// there are none.
+    #[must_use]
+    pub fn is_one_of<S: AsRef<str>>(&self, alternatives: &[S]) -> bool {
+        let fits = |one: &S| {
+            let mut pairs = one.as_ref().split(',').map(|pair| pair.trim().split_once('='));
+            pairs.all(|pair| pair.is_some_and(|(name, value)| self.setting(name) == Some(value)))
+        };
+        alternatives.is_empty() || alternatives.iter().any(fits)
+    }
+
     /// Packets the bottleneck could send in a run: an estimate of the work.
     #[must_use]
     pub fn packets(&self) -> f64 {

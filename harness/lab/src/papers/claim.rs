@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::cell::{Cell, Scale};
+use super::cell::Scale;
 use super::quantity::Mean;
 use super::result::{Answer, ExperimentResult};
 
@@ -68,15 +68,6 @@ impl Trial {
     #[must_use]
     pub const fn shrunk(self, shrink: &'static [(&'static str, &'static str)]) -> Trial {
         Trial { shrink, ..self }
-    }
-
-    /// Whether `cell` is run.
-    pub(super) fn wants(&self, cell: &Cell) -> bool {
-        let fits = |one: &&str| {
-            one.split(',')
-                .all(|pair| pair.split_once('=').is_some_and(|(name, value)| cell.setting(name) == Some(value)))
-        };
-        self.cells.is_empty() || self.cells.iter().any(fits)
     }
 }
 
@@ -207,6 +198,15 @@ fn short(value: f64) -> String {
 }
 
 impl Claim {
+    /// The answer of `result`, whichever program made it, to the claim as it is written. Where that needs curves, which
+    /// files do not hold, it is the answer given when the result was made.
+    #[must_use]
+    pub fn answer_in(&self, result: &ExperimentResult) -> Answer {
+        let answer = self.answered(result);
+        let made = || result.claims.iter().find(|made| made.claim == self.id).cloned();
+        if answer.margin.is_some() { answer } else { made().unwrap_or(answer) }
+    }
+
     /// The answer of `result` to it.
     pub(super) fn answered(&self, result: &ExperimentResult) -> Answer {
         let mut criterion = Criterion::default();

@@ -38,6 +38,7 @@ pub fn conclude(
         recovery: experiment.transport.recovery.iter().map(|name| (*name).to_owned()).collect(),
         recovery_why: experiment.transport.why.to_owned(),
         scale,
+        only: Vec::new(),
         stack: stack.to_owned(),
         code: CODE.to_owned(),
         derived,

@@ -32,7 +32,7 @@ pub use chart::{BarGroup, Chart, ChartLine};
 pub use claim::{Claim, Criterion, Mutant, Number, Trial};
 pub use conclude::conclude;
 pub use document::{Document, Experiment, Plan, Transport, nothing};
-pub use mutation::{TrialError, Tried, trial_cells, trial_packets, try_claim};
+pub use mutation::{TrialError, TrialResult, TrialRuns, Tried, run_trial, trial_cells, trial_packets};
 pub use published::{Bound, Published, published};
 pub use quantity::{Curve, Mean, Quantity, mean_of};
 pub use result::{Answer, CellResult, Comparison, Derived, ExperimentResult, SCHEMA};

@@ -1,6 +1,8 @@
 //! Trying claims: a criterion that no mutant breaks shows nothing.
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 use windlass_controllers::Span;
 
 use super::cache::Record;
@@ -8,7 +10,7 @@ use super::cell::Cell;
 use super::claim::Claim;
 use super::conclude::conclude;
 use super::document::{Document, Plan};
-use super::result::Answer;
+use super::result::{Answer, ExperimentResult};
 use super::watch::{WatchError, watch};
 use windlass_simulator::scenario::{Scenario, ScenarioError};
 
@@ -26,6 +28,49 @@ impl Tried {
     #[must_use]
     pub fn is_caught(&self) -> bool {
         self.without.holds == Some(true) && self.with.holds != Some(true)
+    }
+}
+
+/// The runs of a trial, without the mutant and with it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TrialRuns {
+    /// Hash of the scenarios and seeds of both.
+    pub trial: String,
+    /// The runs without the mutant.
+    pub without: TrialResult,
+    /// The runs with it.
+    pub with: TrialResult,
+}
+
+/// What the runs of a trial yield.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialResult {
+    /// Their result.
+    Runs(Box<ExperimentResult>),
+    /// A run showed what no experiment may, such as one of many flows with the link to itself.
+    Refused(String),
+}
+
+impl TrialRuns {
+    /// Whether these are the runs that `claim` is tried on as it is written.
+    #[must_use]
+    pub fn are_of(&self, document: &Document, claim: &Claim) -> bool {
+        fingerprint(document, claim).is_ok_and(|trial| trial == self.trial)
+    }
+
+    /// What became of `claim`.
+    #[must_use]
+    pub fn answers(&self, claim: &Claim) -> Tried {
+        let answer = |result: &TrialResult| match result {
+            TrialResult::Runs(result) => claim.answer_in(result),
+            // What no experiment may show is no answer but a refusal.
+            TrialResult::Refused(what) => {
+                let (claim, text) = (claim.id.to_owned(), claim.text.to_owned());
+                Answer { claim, text, holds: Some(false), margin: None, evidence: what.clone() }
+            }
+        };
+        Tried { without: answer(&self.without), with: answer(&self.with) }
     }
 }
 
@@ -53,7 +98,7 @@ pub enum TrialError {
 pub fn trial_cells(document: &Document, claim: &Claim, mutated: bool) -> Result<Vec<Cell>, TrialError> {
     let plan = plan(document, claim).ok_or(TrialError::NoCells(claim.id, claim.trial.cells))?;
     let mut cells: Vec<Cell> = (plan.cells)(claim.trial.scale);
-    cells.retain(|cell| claim.trial.wants(cell));
+    cells.retain(|cell| cell.is_one_of(claim.trial.cells));
     if cells.is_empty() {
         return Err(TrialError::NoCells(claim.id, claim.trial.cells));
     }
@@ -89,12 +134,24 @@ fn replace(claim: &Claim, cells: &mut [Cell], pairs: &[(&'static str, &str)]) ->
 ///
 /// # Errors
 /// There is nothing to run, or a run fails.
-pub fn try_claim(document: &Document, claim: &Claim) -> Result<Tried, TrialError> {
-    let (without, with) = rayon::join(|| answer(document, claim, false), || answer(document, claim, true));
-    Ok(Tried { without: without?, with: with? })
+pub fn run_trial(document: &Document, claim: &Claim) -> Result<TrialRuns, TrialError> {
+    let trial = fingerprint(document, claim)?;
+    let (without, with) = rayon::join(|| runs(document, claim, false), || runs(document, claim, true));
+    Ok(TrialRuns { trial, without: without?, with: with? })
 }
 
-fn answer(document: &Document, claim: &Claim, mutated: bool) -> Result<Answer, TrialError> {
+/// A hash of what is run to try `claim`.
+fn fingerprint(document: &Document, claim: &Claim) -> Result<String, TrialError> {
+    let mut hash = Sha256::new();
+    hash.update(claim.trial.repetitions.to_le_bytes());
+    for cell in [trial_cells(document, claim, false)?, trial_cells(document, claim, true)?].iter().flatten() {
+        hash.update(cell.measure.name.as_bytes());
+        hash.update(cell.scenario.as_bytes());
+    }
+    Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn runs(document: &Document, claim: &Claim, mutated: bool) -> Result<TrialResult, TrialError> {
     let cells = trial_cells(document, claim, mutated)?;
     let experiment = document.experiments.iter().find(|experiment| experiment.id == claim.experiment);
     let experiment = experiment.ok_or(TrialError::NoCells(claim.id, claim.trial.cells))?;
@@ -109,12 +166,8 @@ fn answer(document: &Document, claim: &Claim, mutated: bool) -> Result<Answer, T
         .collect();
     let plan = Plan { figures: &[], ..experiment.plan };
     match runs {
-        // What no experiment may show is no answer but a refusal.
-        Err(TrialError::Run(_, WatchError::Artefact { what, .. })) if mutated => {
-            let (claim, text) = (claim.id.to_owned(), claim.text.to_owned());
-            Ok(Answer { claim, text, holds: Some(false), margin: None, evidence: what })
-        }
-        runs => Ok(claim.answered(&conclude(document, experiment, &plan, claim.trial.scale, "sim", runs?))),
+        Err(TrialError::Run(_, WatchError::Artefact { what, .. })) if mutated => Ok(TrialResult::Refused(what)),
+        runs => Ok(TrialResult::Runs(Box::new(conclude(document, experiment, &plan, claim.trial.scale, "sim", runs?)))),
     }
 }
 

@@ -118,6 +118,9 @@ pub struct ExperimentResult {
     /// Whether it was run in full or quickly.
     #[serde(alias = "extent")]
     pub scale: Scale,
+    /// The cells that were asked for, each alternative as `setting=value,setting=value`; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub only: Vec<String>,
     /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
     /// [`CODE`](super::CODE) of the program that ran it.

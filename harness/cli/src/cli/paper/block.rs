@@ -1,24 +1,31 @@
 //! Tables in Markdown, and the pages that hold them between marks.
 //!
 //! `<!-- paper table EV-5; M9; across rtt -->` begins a block and `<!-- end -->` ends it; what stands between is
-//! made from results.
+//! made from results. A table says which command made its numbers, and whether that was all of the experiment:
+//! full runs are taken where there are any, quick ones else.
 
 use std::path::{Path, PathBuf};
 
 use super::super::error::print;
+use super::run::QUICK_REPETITIONS;
 use super::table::{digits, number};
 use super::{CliError, OUT, place, report};
 use windlass_lab::papers::documents::{self, DOCUMENTS};
-use windlass_lab::papers::{Answer, CellResult, ExperimentResult, Scale, trial_packets, try_claim};
+use windlass_lab::papers::{
+    Answer, CellResult, Claim, Document, ExperimentResult, Scale, TrialRuns, run_trial, trial_packets,
+};
 use windlass_lab::results::replace;
 use windlass_stacks::stack::Runner;
 
 const BEGIN: &str = "<!-- paper ";
 const END: &str = "<!-- end -->";
-/// What stands where there are no results.
-const NONE: &str = "`ci/nightly` makes this table.\n";
+/// How the text begins that stands in a block without results.
+const MISSING: &str = "Not run:";
+/// The directory of trials below the one for results.
+const TRIALS: &str = "trials";
 
-/// Print a table of results as Markdown: `EV-5; M9, M6; across rtt; only controller=fast`, `claims` or `mutants`
+/// Print a table of results as Markdown: `EV-5; M9, M6; across rtt; only controller=fast`, `claims`, or `mutants`, which
+/// makes the trials
 #[derive(Debug, clap::Args)]
 pub(super) struct Table {
     /// An experiment, its quantities, the setting whose values are columns, settings that cells
@@ -47,8 +54,10 @@ impl Table {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let text = match self.what.split_once(' ') {
             _ if self.what == "claims" => claims(&self.out)?,
-            Some(("mutants", ids)) => mutants(&ids.split([',', ' ']).collect::<Vec<_>>())?,
-            _ if self.what == "mutants" => mutants(&[])?,
+            Some(("mutants", ids)) => {
+                try_claims(&ids.split([',', ' ']).filter(|id| !id.is_empty()).collect::<Vec<_>>(), &self.out)?
+            }
+            _ if self.what == "mutants" => try_claims(&[], &self.out)?,
             _ => table(&self.what, &self.out)?.ok_or_else(|| {
                 CliError::Usage(format!("{} has no such results; `windlass paper run` writes them", self.out.display()))
             })?,
@@ -90,7 +99,9 @@ impl Fill {
                         }
                         filled.push_str(&format!("\n{}\n\n", new.trim()));
                     }
-                    None if old.trim().is_empty() => filled.push_str(&format!("\n{NONE}\n")),
+                    None if old.trim().is_empty() || old.trim().starts_with(MISSING) => {
+                        filled.push_str(&format!("\n{}\n\n", missing(what)));
+                    }
                     None => filled.push_str(&old),
                 }
                 filled.push_str(end);
@@ -114,20 +125,81 @@ impl Fill {
     /// The text of a block; `None` where there are no results, or where they take too long for a page.
     fn block(&self, what: &str) -> Result<Option<String>, CliError> {
         match what.split_once(' ').unwrap_or((what, "")) {
-            // A full run of all experiments, and half an hour of trials.
+            // These need the results of all experiments and trials.
             ("claims" | "mutants", _) if self.check => Ok(None),
             ("claims", _) => claims(&self.out).map(Some),
-            ("mutants", _) => mutants(&[]).map(Some),
+            ("mutants", _) => mutants(&[], &self.out).map(Some),
             ("table", what) => table(what, &self.out),
             _ => Err(CliError::Failed(format!("unknown block {what:?}; expected table, claims or mutants"))),
         }
     }
 }
 
-/// The result of an experiment in `out`; `None` if it was not run.
+/// What stands in a block without results.
+fn missing(what: &str) -> String {
+    let id = what.trim_start_matches("table").split(';').next().unwrap_or_default().trim();
+    format!("{MISSING} `windlass paper run {id}` and `windlass paper fill` make this table.")
+}
+
+/// The result of an experiment in `out`, of full runs if there is one, else of quick ones; `None` if it
+/// was not run.
 fn result(id: &str, out: &Path) -> Result<Option<ExperimentResult>, CliError> {
-    let path = out.join(place(Scale::Full, Runner::SIMULATOR.name())).join(format!("{id}.json"));
-    if path.is_file() { report::read(&path).map(Some) } else { Ok(None) }
+    for scale in [Scale::Full, Scale::Quick] {
+        let path = out.join(place(scale, Runner::SIMULATOR.name())).join(format!("{id}.json"));
+        if path.is_file() {
+            return report::read(&path).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The command that made a result, and what it leaves out.
+fn origin(result: &ExperimentResult) -> String {
+    let (mut command, mut parts) = (format!("windlass paper run {}", result.id), Vec::new());
+    let planned = documents::experiment(&result.id).map(|(_, experiment)| &experiment.plan);
+    let repetitions = result.cells.iter().map(|cell| cell.seeds.len() as u64).min().unwrap_or(0);
+    if result.scale == Scale::Quick {
+        command.push_str(" --quick");
+        parts.push("a tenth of the document's times, not to be compared with it".to_owned());
+    }
+    for only in &result.only {
+        command.push_str(&format!(" --only {only}"));
+    }
+    if let Some(plan) = planned {
+        let all = (plan.cells)(result.scale).len();
+        if result.cells.len() < all {
+            parts.push(format!("{} of {all} cells", result.cells.len()));
+        }
+        if repetitions < plan.repetitions {
+            parts.push(format!("{repetitions} of {} runs a cell", plan.repetitions));
+        }
+        let most = if result.scale == Scale::Quick { QUICK_REPETITIONS } else { u64::MAX };
+        if repetitions != plan.repetitions.min(most) {
+            command.push_str(&format!(" --reps {repetitions}"));
+        }
+    }
+    let runs = if repetitions == 1 { "run" } else { "runs" };
+    if parts.is_empty() {
+        format!("`{command}`: full times, {repetitions} {runs} a cell")
+    } else {
+        let full = if result.scale == Scale::Full { "full times, " } else { "" };
+        format!("`{command}`, **a part of it**: {full}{}", parts.join(", "))
+    }
+}
+
+/// Whether each cell was run once where chance asks for more: such a result decides nothing.
+fn is_single(result: &ExperimentResult) -> bool {
+    let planned = documents::experiment(&result.id).map_or(1, |(_, experiment)| experiment.plan.repetitions);
+    planned > 1 && result.cells.iter().all(|cell| cell.seeds.len() == 1)
+}
+
+/// The runs that a claim was tried on, below `out`; `None` if it was not tried as it is written.
+fn trial(document: &Document, claim: &Claim, out: &Path) -> Result<Option<TrialRuns>, CliError> {
+    let path = out.join(TRIALS).join(format!("{}.json", claim.id));
+    let Ok(text) = std::fs::read_to_string(&path) else { return Ok(None) };
+    let runs: TrialRuns = serde_json::from_str(&text)
+        .map_err(|error| CliError::Failed(format!("{} is not a trial: {error}", path.display())))?;
+    Ok(runs.are_of(document, claim).then_some(runs))
 }
 
 /// The table that `what` describes; `None` without results.
@@ -162,7 +234,7 @@ fn table(what: &str, out: &Path) -> Result<Option<String>, CliError> {
         None if !quantities.is_empty() || follows.is_none() => text.push_str(&by_cell(&cells, &quantities)),
         None => {}
     }
-    Ok((!text.is_empty()).then_some(text))
+    Ok((!text.is_empty()).then(|| format!("{}.\n\n{text}", origin(&result))))
 }
 
 /// Cells by rows, quantities by columns.
@@ -245,17 +317,32 @@ fn claims(out: &Path) -> Result<String, CliError> {
         let heads = ["", "from", "by", "statement", "answer", "margin", "closest comparison"].map(str::to_owned);
         let mut rows = Vec::new();
         for claim in document.claims {
-            let result = result(claim.experiment, out)?;
-            let answer = result.and_then(|result| result.claims.into_iter().find(|answer| answer.claim == claim.id));
-            let (holds, margin, evidence) = match &answer {
-                Some(answer) => (verdict(answer.holds).to_owned(), margin(answer), answer.evidence.clone()),
-                None => ("not run".to_owned(), "–".to_owned(), String::new()),
-            };
-            let evidence = match claim.fails {
-                Some(why) if answer.as_ref().is_some_and(|answer| answer.holds == Some(false)) => {
-                    format!("{evidence}: {why}")
+            let result = result(claim.experiment, out)?.filter(|result| result.scale == Scale::Full);
+            let (holds, margin, evidence) = match &result {
+                Some(result) => {
+                    let mut answer = claim.answer_in(result);
+                    let mut evidence = answer.evidence.clone();
+                    if let Some((_, part)) = origin(result).split_once("**a part of it**: ") {
+                        evidence.push_str(&format!(" ({part})"));
+                    }
+                    if is_single(result) && answer.holds.is_some() {
+                        let says = if answer.holds == Some(true) { "holds" } else { "fails" };
+                        evidence.push_str(&format!("; by this one run it {says}"));
+                        answer.holds = None;
+                    }
+                    if let Some(why) = claim.fails.filter(|_| answer.holds == Some(false)) {
+                        evidence.push_str(&format!(": {why}"));
+                    }
+                    (verdict(answer.holds).to_owned(), margin(&answer), evidence)
                 }
-                _ => evidence,
+                None => {
+                    let tried = trial(document, claim, out)?.map(|runs| runs.answers(claim).without);
+                    let evidence = tried.map_or_else(
+                        || "no full run".to_owned(),
+                        |answer| format!("no full run; its trial: {}, {}", verdict(answer.holds), margin(&answer)),
+                    );
+                    ("undetermined".to_owned(), "–".to_owned(), evidence)
+                }
             };
             rows.push(vec![
                 claim.id.to_owned(),
@@ -280,33 +367,67 @@ fn left(heads: &[String], rows: &[Vec<String>]) -> String {
     markdown(heads, rows).replace("---:", "---")
 }
 
-/// Every claim tried with and without its mutant.
-fn mutants(ids: &[&str]) -> Result<String, CliError> {
+/// Claims with these ids or of these documents; all if there are none.
+fn chosen(ids: &[&str]) -> Result<Vec<(&'static Document, &'static Claim)>, CliError> {
+    let all = DOCUMENTS.iter().flat_map(|document| document.claims.iter().map(move |claim| (document, claim)));
+    let all: Vec<_> = all.collect();
+    let is = |id: &str, document: &Document, claim: &Claim| claim.id == id || document.name == id;
+    if let Some(id) = ids.iter().find(|id| !all.iter().any(|(document, claim)| is(id, document, claim))) {
+        return Err(CliError::Usage(format!("no claim and no document is called {id:?}")));
+    }
+    let wanted =
+        |(document, claim): &(&Document, &Claim)| ids.is_empty() || ids.iter().any(|id| is(id, document, claim));
+    Ok(all.into_iter().filter(wanted).collect())
+}
+
+/// Runs the trials of claims and keeps them in `out`; the table of what became of them.
+fn try_claims(ids: &[&str], out: &Path) -> Result<String, CliError> {
+    let dir = out.join(TRIALS);
+    std::fs::create_dir_all(&dir)
+        .map_err(|error| CliError::Failed(format!("cannot make {}: {error}", dir.display())))?;
+    for (document, claim) in chosen(ids)? {
+        let runs = run_trial(document, claim).map_err(|error| CliError::Failed(error.to_string()))?;
+        let json =
+            serde_json::to_string(&runs).map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
+        replace(&dir.join(format!("{}.json", claim.id)), &(json + "\n"))?;
+    }
+    mutants(ids, out)
+}
+
+/// Claims with and without their mutants, as the trials in `out` have it.
+fn mutants(ids: &[&str], out: &Path) -> Result<String, CliError> {
     let heads = ["", "trial", "without", "mutant", "with", "caught", "closest comparison with it"].map(str::to_owned);
     let mut rows = Vec::new();
-    let all = DOCUMENTS.iter().flat_map(|document| document.claims.iter().map(move |claim| (document, claim)));
-    for (document, claim) in
-        all.filter(|(document, claim)| ids.is_empty() || ids.contains(&claim.id) || ids.contains(&document.name))
-    {
-        let tried = try_claim(document, claim).map_err(|error| CliError::Failed(error.to_string()))?;
-        let answered = |answer: &Answer| format!("{}, {}", verdict(answer.holds), margin(answer));
-        let caught = match tried.without.holds {
-            Some(true) if tried.is_caught() => "yes",
-            Some(true) => "**no**",
-            _ => "– (the trial does not hold it)",
+    for (document, claim) in chosen(ids)? {
+        let packets = format!("{:.1} million packets", trial_packets(document, claim) / 1e6);
+        let dash = || "–".to_owned();
+        let (without, with, caught, evidence) = match trial(document, claim, out)?.map(|runs| runs.answers(claim)) {
+            Some(tried) => {
+                let answered = |answer: &Answer| format!("{}, {}", verdict(answer.holds), margin(answer));
+                let caught = match tried.without.holds {
+                    Some(true) if tried.with.holds.is_none() && tried.with.margin.is_none() => {
+                        "**not caught**: with it there is nothing to compare"
+                    }
+                    Some(true) if tried.is_caught() => "caught",
+                    Some(true) => "**not caught**",
+                    Some(false) => "not tried: the claim fails without it",
+                    None => "not tried: the trial does not decide the claim",
+                };
+                (answered(&tried.without), answered(&tried.with), caught.to_owned(), tried.with.evidence)
+            }
+            None => {
+                (dash(), dash(), format!("not tried: `windlass paper table \"mutants {}\"` does", claim.id), dash())
+            }
         };
         rows.push(vec![
             claim.id.to_owned(),
-            format!("{}, {:.1} million packets", claim.experiment, trial_packets(document, claim) / 1e6),
-            answered(&tried.without),
+            format!("{}, {packets}", claim.experiment),
+            without,
             claim.mutant.what.to_owned(),
-            answered(&tried.with),
-            caught.to_owned(),
-            tried.with.evidence.clone(),
+            with,
+            caught,
+            evidence,
         ]);
-    }
-    if rows.is_empty() {
-        return Err(CliError::Usage(format!("no claim called {}", ids.join(", "))));
     }
     Ok(left(&heads, &rows))
 }

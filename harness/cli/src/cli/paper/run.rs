@@ -39,6 +39,9 @@ pub(super) struct Run {
     /// Repetitions, each with a seed of its own [default: as many as the document has]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     reps: Option<u64>,
+    /// Only cells with these settings, `setting=value,setting=value`; give it again for others. Tables say that it is a part
+    #[arg(long, value_name = "SETTINGS")]
+    only: Vec<String>,
     /// Runs at the same time [default: one per core]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
     jobs: usize,
@@ -55,7 +58,7 @@ pub(super) struct Run {
 }
 
 /// Most repetitions of a quick run without `--reps`.
-const QUICK_REPETITIONS: u64 = 2;
+pub(super) const QUICK_REPETITIONS: u64 = 2;
 
 /// A cell with the seed of one repetition.
 struct Job<'a> {
@@ -110,6 +113,7 @@ impl Run {
             let Some(runs) = runs.into_iter().collect() else { continue };
             let mut result = conclude(asked.document, asked.experiment, asked.plan, scale, stack.name(), runs);
             result.skipped.clone_from(&asked.skipped);
+            result.only.clone_from(&self.only);
             let json = serde_json::to_string_pretty(&result)
                 .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
             replace(&out.join(format!("{}.json", result.id)), &(json + "\n"))?;
@@ -173,7 +177,17 @@ impl Run {
                     false
                 }
             };
-            let cells: Vec<Cell> = (plan.cells)(scale).into_iter().filter(runs_here).collect();
+            let mut cells = (plan.cells)(scale);
+            cells.retain(|cell| cell.is_one_of(&self.only));
+            if cells.is_empty() {
+                let settings = (plan.cells)(scale).iter().map(|cell| cell.name.clone()).collect::<Vec<_>>().join("; ");
+                return Err(CliError::Usage(format!(
+                    "{} has no cell with {}; it has {settings}",
+                    experiment.id,
+                    self.only.join(" or ")
+                )));
+            }
+            let cells: Vec<Cell> = cells.into_iter().filter(runs_here).collect();
             if cells.is_empty() {
                 let stack = stack.name();
                 let reason = skipped.first().map_or("no cells", |(_, reason)| reason);

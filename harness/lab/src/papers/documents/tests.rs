@@ -4,15 +4,15 @@ use super::*;
 use crate::papers::*;
 use windlass_simulator::scenario::Scenario;
 
-/// Every id of the four specifications' sections on evaluation.
+/// Every id of the four specifications' sections on evaluation, and those of ours that they ask for elsewhere.
 const IDS: &[(&str, &str)] = &[
-    ("sharma", "EV-0a EV-0b EV-1 EV-1a EV-1n EV-2 EV-3 EV-4 EV-5 EV-5r EV-6"),
+    ("sharma", "EV-0a EV-0b EV-1 EV-1a EV-1n EV-2 EV-3 EV-4 EV-5 EV-5r EV-6 EV-6q"),
     (
         "cho",
         "CH2-A CH2-B CH2-C CH2-D CH2-E CH2-F CH3-A CH3-B CH3-C CH3-D CH3-E CH3-F CH3-G CH4-A CH4-B CH4-C CH4-D CH4-E \
          CH4-F CH4-G CH4-H CH4-I CH4-J CH4-K CH4-L CH4-M CH4-N CH5-A CH5-B CH5-C CH5-D MOD-1",
     ),
-    ("chan", "E3.1 E3.2 E3.3 E3.4 E3.5 E3.6 E3.7 E3.8 E3.9 E4.1 E4.2 E5.1 E5.2 E5.3 E6.1 E6.2 E6.3 E6.4 E6.5"),
+    ("chan", "E3.1 E3.2 E3.2r E3.3 E3.4 E3.5 E3.6 E3.7 E3.8 E3.9 E4.1 E4.2 E5.1 E5.2 E5.3 E6.1 E6.2 E6.3 E6.4 E6.5"),
     ("arumaithurai", "S1 S1a S2 S3 S4 S5 S6a S6b S6c S7 S8 S9 S10 S11"),
 ];
 

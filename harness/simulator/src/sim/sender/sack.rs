@@ -4,8 +4,10 @@
 //! The bytes in flight are `pipe`: what was neither acknowledged, selectively or not, nor taken for
 //! lost, and what was sent again. An ACK tells of all that has arrived, however many blocks that
 //! would take: with an ACK for every packet that is out of order, three blocks tell as much unless
-//! ACKs are lost. Left out are what RFC 6675 does when there is nothing new to send (NextSeg's
-//! rules 3 and 4).
+//! ACKs are lost. Left out are NextSeg's rules 3 and 4 (`RFC 6675 §4`), which resend what is not known to be lost
+//! when nothing new may be sent. The documents' flows are endless and no receiver's window stops them, so that
+//! rule 2 always has a segment; of the senders they ran, ns-2's has neither rule (a hole or else new data) and
+//! Linux resends such packets only when it has nothing new, too.
 
 use windlass_controllers::event::{LossTrigger, Place};
 use windlass_controllers::{ConfiguredController, EventKind, Time};

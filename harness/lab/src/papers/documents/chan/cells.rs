@@ -126,6 +126,23 @@ pub(super) fn one_router(scale: Scale) -> Vec<Cell> {
     ["vegas", "rovegas"].map(of).into()
 }
 
+/// E3.2r: packets take 40 ms longer from 100 to 200 s, beside half a load on the way back.
+pub(super) fn rerouted(scale: Scale) -> Vec<Cell> {
+    let of = |scheme: &str, base: Option<&str>| {
+        let text = Text::new(300.0, scale).link("forth", RATE, 20.0, Some(50));
+        let text = text.rerouted(100.0, 60.0).rerouted(200.0, 20.0).link("back", RATE, 20.0, Some(50));
+        let controller = base.map_or_else(|| paper(scheme), |base| format!("{},base_policy={base}", paper(scheme)));
+        let text = text.flow("tcp", &controller, ALONG, (0.0, None)).bursts("load", "back", (3.2, 0.5 * RATE), 0.0);
+        let mut settings = vec![("scheme", scheme.to_owned())];
+        settings.extend(base.map(|base| ("base", base.to_owned())));
+        let names = [("before", 20.0), ("longer", 120.0), ("again", 220.0)];
+        let stretches = names.map(|(name, from)| stretch(scale, name, from, from + 80.0)).into();
+        cell(settings, text, "forth", 50.0, throughput(stretches, scale.time(2.0)))
+    };
+    let bases = [("vegas", None), ("rovegas", Some("min")), ("rovegas", Some("latest")), ("rovegas", Some("windowed"))];
+    bases.map(|(scheme, base)| of(scheme, base)).into()
+}
+
 pub(super) fn eight_join(scale: Scale) -> Vec<Cell> {
     let of = |scheme: &str| {
         let mut text = path(180.0, RATE, RATE, 20.0, 50, scale);

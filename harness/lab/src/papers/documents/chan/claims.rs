@@ -37,12 +37,13 @@ pub(super) const ALL: &[Claim] = &[
         id: "chan-2",
         experiment: "E3.1",
         source: "§11.4, P10",
-        text: "RoVegas carries more than Vegas there, at most three times as much, and no more than the asymmetry.",
+        text: "RoVegas carries more than Vegas there (than its wider way back accounts for), at most three times as much, and no more than the asymmetry.",
         criterion: |result, c| {
             for k in result.values("k") {
                 let gain = result.follows("RoVegas over Vegas", &format!("k={k}"))?;
                 let most = k.parse::<f64>().ok()?.min(3.0);
-                c.above(&format!("gain at k = {k}"), gain, 1.0);
+                // Its way back is 1.2 times wider, for its larger ACKs (A7): so much is not its doing.
+                c.above(&format!("gain at k = {k}"), gain, 1.2);
                 c.below(&format!("gain at k = {k}"), gain, 1.02 * most);
             }
             Some(())
@@ -146,7 +147,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§14.2 E3.7",
         text: "Of five flows that join one after another RoVegas' share more evenly than Vegas', with each α and β and with rounding and without.",
         criterion: fairer,
-        trial: Trial::FULL.of(&["alpha=1,rounding=none"]),
+        trial: Trial::FULL,
         mutant: ROVEGAS_IS_VEGAS,
         fails: None,
     },
@@ -166,7 +167,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§14.2 E3.8",
         text: "Over paths of one to five hops RoVegas' flows share more evenly than Vegas', with each α and β and with rounding and without.",
         criterion: fairer,
-        trial: Trial::FULL.of(&["alpha=2,rounding=none"]).times(3),
+        trial: Trial::FULL.of(&["alpha=1,rounding=nearest", "alpha=1,rounding=none"]).times(10),
         mutant: ROVEGAS_IS_VEGAS,
         fails: None,
     },
@@ -271,7 +272,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["scheme=vegas", "scheme=quick-vegas"]).at(Scale::Part(50)),
+        trial: Trial::FULL.of(&["scheme=vegas", "scheme=quick-vegas"]).at(Scale::Part(10)),
         mutant: QUICK_IS_VEGAS,
         fails: None,
     },
@@ -313,10 +314,10 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["load=0.9,scheme=reno", "load=0.9,scheme=vegas"]).at(Scale::Part(4)),
+        trial: Trial::FULL.of(&["load=0.3,scheme=reno", "load=0.3,scheme=vegas"]).at(Scale::Part(4)),
         mutant: Mutant {
-            what: "Vegas that keeps half a packet queued",
-            replace: &[("\"vegas:profile=paper", "\"vegas:profile=paper,alpha=0.1,beta=0.2")],
+            what: "a load in step with the flow: no random time before a packet is sent",
+            replace: &[("send_jitter_us = 5000", "send_jitter_us = 0")],
         },
         fails: None,
     },
@@ -335,7 +336,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.of(&["load=0.7,scheme=vegas", "load=0.7,scheme=red-vegas"]).at(Scale::Part(4)),
-        mutant: Mutant { what: "routers that mark nothing", replace: &[("ci_marking = true\n", "")] },
+        mutant: Mutant { what: "a link that loses 3 %", replace: &[("loss_percent = 0\n", "loss_percent = 3\n")] },
         fails: None,
     },
     Claim {
@@ -381,7 +382,7 @@ pub(super) const ALL: &[Claim] = &[
             over_losses(result, c);
             Some(())
         },
-        trial: Trial::FULL.of(&["loss=3", "loss=5"]).at(Scale::Part(4)).times(3),
+        trial: Trial::FULL.of(&["loss=3"]).at(Scale::Part(2)).times(5),
         mutant: RED_IS_VEGAS,
         fails: None,
     },
@@ -412,14 +413,36 @@ pub(super) const ALL: &[Claim] = &[
             for cell in result.cells.iter().filter(|cell| cell.setting("load") != Some("0")) {
                 let random = cell.mean("right about random")?;
                 c.above(&format!("{}, right about random", cell.cell), random, 95.0);
-                if let Some(congestion) = cell.mean("right about congestion") {
+                // A handful of losses in all runs together has no share.
+                let taken = cell.mean("taken for congestion")?;
+                if taken.mean * taken.repetitions as f64 >= 10.0 {
+                    let congestion = 100.0 * cell.value("of these congestion")? / taken.mean;
                     c.less((&format!("{}, right about congestion", cell.cell), congestion), ("about random", random));
                 }
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["loss=1,load=0.7", "loss=1,load=0.8"]).times(2),
+        trial: Trial::FULL.of(&["loss=5,load=0.8"]).times(3),
         mutant: Mutant { what: "routers that mark nothing", replace: &[("ci_marking = true\n", "")] },
+        fails: None,
+    },
+    Claim {
+        id: "chan-28",
+        experiment: "E3.2r",
+        source: "§4.5 B3, A6",
+        text: "RoVegas that takes the latest time without queues for its base follows a rerouting: on the longer path it carries what it carried before (to a tenth).",
+        criterion: |result, c| {
+            let of = |part: &str| result.number(&[("base", "latest")], &format!("throughput {part}"));
+            let before = of("before")?;
+            c.near("on the longer path", of("longer")?, before.value(), 0.1);
+            c.near("on the shorter one again", of("again")?, before.value(), 0.1);
+            Some(())
+        },
+        trial: Trial::FULL.of(&["base=latest"]).times(3),
+        mutant: Mutant {
+            what: "the least time ever for its base",
+            replace: &[("base_policy=latest", "base_policy=min")],
+        },
         fails: None,
     },
 ];
@@ -427,11 +450,6 @@ pub(super) const ALL: &[Claim] = &[
 /// Statements that no run of ours decides.
 pub(super) const UNDETERMINED: &[(&str, &str, &str)] = &[
     ("§9", "How DUAL, CARD and Tri-S compare with Vegas.", "the document outlines them and runs none"),
-    (
-        "§4.5, A6",
-        "RoVegas follows a rerouting.",
-        "the document's two rules for its base contradict each other; no scenario of its has one. With `base_policy=latest` a test of the controller does",
-    ),
     (
         "§8.5, A18",
         "How results depend on the length of bursts.",

@@ -121,6 +121,14 @@ pub(super) const DOCUMENT: Document = Document {
             plan: plan(cells::load_joins, 10, RATE),
         },
         Experiment {
+            id: "E3.2r",
+            title: "RoVegas on a path that becomes longer",
+            spec: "chan §4.5 B3, §12 A6; a scenario of ours, the document has none",
+            varied: "scheme, and which minimum RoVegas takes for its base",
+            transport: VEGAS,
+            plan: plan(cells::rerouted, 10, RATE),
+        },
+        Experiment {
             id: "E3.3",
             title: "A load on the way back",
             spec: "chan §14.2; Fig. 3.7",

@@ -65,6 +65,13 @@ impl Text {
         self
     }
 
+    /// The link listed last takes `delay` ms from `at` s on: packets go another way.
+    pub(super) fn rerouted(mut self, at: f64, delay: f64) -> Text {
+        let at = self.scale.time(at);
+        let _ = write!(self.text, "\n[[link.change]]\nat_s = {at}\ndelay_ms = {delay}\n");
+        self
+    }
+
     /// T-RED: routers that mark what waits when they drop, and a lossy link to D1 behind them, in
     /// percent of data packets and of ACKs.
     pub(super) fn wireless(duration: f64, (data, acks): (f64, f64), scale: Scale) -> Text {

@@ -8,6 +8,10 @@ const HIGH_SPEED: [&str; 5] = ["HS", "STCP", "H-TCP", "BIC", "FAST"];
 /// What a share that "is one flow's" may be off by.
 const EQUAL: f64 = 0.25;
 
+const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more";
+
+const DROP_TAIL: &str = "flows that share a drop-tail queue do not lose at random: a weight takes more than the model there, which MOD-1 finds where losses are random";
+
 const DCA_C_IS_RENO: Mutant = Mutant {
     what: "a delay threshold at the end of its range: Reno",
     replace: &[
@@ -48,7 +52,7 @@ pub(super) const ALL: &[Claim] = &[
             more(result, c, "jitter", ("scheme", "DCA-S", 1.0), ("scheme", "Reno", 1.0))?;
             more(result, c, "jitter", ("scheme", "DCA-C", 1.0), ("scheme", "DCA-S", 1.0))
         },
-        trial: Trial::FULL.times(3),
+        trial: Trial::FULL.times(10),
         mutant: DCA_C_IS_RENO,
         fails: None,
     },
@@ -61,7 +65,7 @@ pub(super) const ALL: &[Claim] = &[
             more(result, c, "delay", ("scheme", "DCA-S", 1.0), ("scheme", "Reno", 1.0))?;
             more(result, c, "delay", ("scheme", "DCA-C", 1.0), ("scheme", "DCA-S", 1.0))
         },
-        trial: Trial::FULL.times(3),
+        trial: Trial::FULL.times(10),
         mutant: DCA_C_IS_RENO,
         fails: None,
     },
@@ -81,7 +85,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.times(3),
+        trial: Trial::FULL.of(&["n=6", "n=10"]).times(5),
         mutant: DCA_C_IS_RENO,
         fails: None,
     },
@@ -102,7 +106,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "30 packets where 90 are meant",
             replace: &[("buffer_packets = 90", "buffer_packets = 30")],
         },
-        fails: None,
+        fails: Some("from 75 packets on Reno loses more again, and the others from 60: why is not known"),
     },
     Claim {
         id: "cho-6",
@@ -119,7 +123,7 @@ pub(super) const ALL: &[Claim] = &[
             c.rises("loss of Reno", &over(result, "n", &[("scheme", "Reno")], "loss"));
             Some(())
         },
-        trial: Trial::FULL.times(3),
+        trial: Trial::FULL.of(&["n=6", "n=10"]).times(10),
         mutant: DCA_C_IS_RENO,
         fails: None,
     },
@@ -129,7 +133,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§4",
         text: "A group worth one takes what one flow takes at 100 Mbit/s, however many flows it has (to a quarter).",
         criterion: worth_one,
-        trial: Trial::FULL.of(&["n=2,start=early loss"]).times(5),
+        trial: Trial::FULL.of(&["n=2,start=early loss"]).times(10),
         mutant: NO_GROUP,
         fails: None,
     },
@@ -139,9 +143,11 @@ pub(super) const ALL: &[Claim] = &[
         source: "§4",
         text: "A group worth one takes what one flow takes at 10 Mbit/s, however many flows it has (to a quarter).",
         criterion: worth_one,
-        trial: Trial::FULL.of(&["n=4,start=early loss"]).times(5),
+        trial: Trial::FULL.of(&["n=4,start=early loss"]).times(10),
         mutant: NO_GROUP,
-        fails: None,
+        fails: Some(
+            "undisturbed, groups of three flows and more take 1.3 to 1.6 times; after the early loss, as the document's flows had it (E-9), it holds",
+        ),
     },
     Claim {
         id: "cho-9",
@@ -159,9 +165,9 @@ pub(super) const ALL: &[Claim] = &[
         source: "§4.7 P7",
         text: "At 100 Mbit/s k plain flows take k times what one takes and a group worth k what the model has, √(k(4k − 1)/3) times (to a quarter).",
         criterion: weights,
-        trial: Trial::FULL.of(&["what=TCP-P,k=4,start=early loss"]).times(3),
+        trial: Trial::FULL.of(&["what=TCP-P,k=4,start=early loss"]).times(5),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-p:profile=paper,k=4", "tcp-p:profile=paper,k=1")] },
-        fails: None,
+        fails: Some(DROP_TAIL),
     },
     Claim {
         id: "cho-11",
@@ -171,7 +177,9 @@ pub(super) const ALL: &[Claim] = &[
         criterion: weights,
         trial: Trial::FULL.of(&["what=flows,k=4,start=early loss"]).times(10),
         mutant: Mutant { what: "two flows", replace: &[("count = 4", "count = 2")] },
-        fails: None,
+        fails: Some(
+            "flows that share a drop-tail queue do not lose at random: from k = 4 on a group takes more than the model, which MOD-1 finds where losses are random",
+        ),
     },
     Claim {
         id: "cho-12",
@@ -229,7 +237,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "standard TCP in place of BIC",
             replace: &[("bic:iw=2,timeout_window=1", "reno:iw=2,timeout_window=1")],
         },
-        fails: None,
+        fails: Some(FAST_YIELDS),
     },
     Claim {
         id: "cho-15",
@@ -247,9 +255,9 @@ pub(super) const ALL: &[Claim] = &[
             c.rises("ratio", &over(result, "k", &with, "ratio"));
             Some(())
         },
-        trial: Trial::FULL.of(&["what=TCP/k,k=2,start=early loss"]).times(5),
+        trial: Trial::FULL.of(&["what=TCP/k,k=2,start=early loss"]).times(10),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-k:profile=paper,k=2", "tcp-k:profile=paper,k=1")] },
-        fails: None,
+        fails: Some(DROP_TAIL),
     },
     Claim {
         id: "cho-16",
@@ -312,7 +320,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: detected,
         trial: Trial::FULL,
         mutant: Mutant { what: "no competitor", replace: &[("start_s = 100", "start_s = 299")] },
-        fails: None,
+        fails: Some("the weight is above 1 for moments only, alone as beside another; why is not known"),
     },
     Claim {
         id: "cho-20",
@@ -325,7 +333,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "BIC in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
         },
-        fails: None,
+        fails: Some(FAST_YIELDS),
     },
     Claim {
         id: "cho-21",
@@ -351,7 +359,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "BIC in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
         },
-        fails: Some("FAST with an α that follows the rate has a few packets queued and leaves more"),
+        fails: Some(FAST_YIELDS),
     },
     Claim {
         id: "cho-23",
@@ -380,7 +388,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "Scalable in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "scalable:iw=2,timeout_window=1")],
         },
-        fails: None,
+        fails: Some("the first is ahead in the mean from the second's arrival on; one run"),
     },
     Claim {
         id: "cho-25",
@@ -399,7 +407,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "BIC in its place",
             replace: &[("tcp-africa:profile=paper", "bic:iw=2,timeout_window=1")],
         },
-        fails: None,
+        fails: Some("why is not known; one run of each"),
     },
     Claim {
         id: "cho-26",
@@ -463,12 +471,17 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH),
+        trial: Trial::FULL
+            .of(&["scheme=SACK,start=early loss", "scheme=A-TCP-P,start=early loss"])
+            .at(Scale::Part(4))
+            .shrunk(FIFTH),
         mutant: Mutant {
             what: "standard flows",
             replace: &[("a-tcp-p:profile=paper", "reno:iw=2,timeout_window=1,growth=acks")],
         },
-        fails: None,
+        fails: Some(
+            "after an early loss the receiver's delay of ACKs is taken for a queue; with a floor of noise of 10 ms the group is ahead",
+        ),
     },
     Claim {
         id: "cho-30",
@@ -478,7 +491,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: detected,
         trial: Trial::FULL,
         mutant: Mutant { what: "no competitor", replace: &[("start_s = 100", "start_s = 299")] },
-        fails: None,
+        fails: Some("the weight is above 1 for moments only, alone as beside another; why is not known"),
     },
     Claim {
         id: "cho-31",

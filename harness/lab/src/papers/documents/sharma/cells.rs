@@ -14,6 +14,8 @@ const READ: [&str; 7] = ["highspeed", "scalable", "bic", "cubic-2005", HALF, "fa
 const STANDARD: &str = "reno";
 /// Queue lengths of EV-3, packets: those the document names, and some between.
 const QUEUES: [u64; 8] = [40, 100, 200, 500, 1000, 1555, 3110, 7776];
+/// A fifth of the nominal bandwidth-delay product, packets.
+const QUEUE: u64 = 1555;
 /// Access delays of EV-5's second flow, ms.
 const DELAYS: [f64; 8] = [1.0, 4.0, 7.0, 14.0, 22.0, 34.0, 74.0, 77.0];
 /// The number of the packet that EV-2 loses.
@@ -156,15 +158,30 @@ pub(super) fn unequal_reversed(scale: Scale) -> Vec<Cell> {
     DELAYS.into_iter().map(|access| two_rtts("scalable", access, true, scale)).collect()
 }
 
-/// EV-6, on T3 (A-19).
+/// A pair on T3 (A-19) with a queue of `queue` packets.
+fn pair(first: &str, second: &str, queue: u64, scale: Scale) -> Cell {
+    let flow = |name, scheme: &str, start| Flow { name, controller: paper(scheme), start, access: ACCESS };
+    let flows = vec![flow("first", first, FIRST), flow("second", second, SECOND)];
+    let dumbbell = Dumbbell { flows, queue, ..Dumbbell::single("") };
+    let settings = vec![("first", first.to_owned()), ("second", second.to_owned())];
+    cell(format!("{first} before {second}"), settings, &dumbbell, 100.0, two(), scale)
+}
+
+/// EV-6: the document's 36 pairs, and those with the other reading of CUBIC.
 pub(super) fn pairs(scale: Scale) -> Vec<Cell> {
-    let pair = |first: &str, second: &str| {
-        let flow = |name, scheme: &str, start| Flow { name, controller: paper(scheme), start, access: ACCESS };
-        let flows = vec![flow("first", first, FIRST), flow("second", second, SECOND)];
-        let dumbbell = Dumbbell { flows, ..Dumbbell::single("") };
-        let settings = vec![("first", first.to_owned()), ("second", second.to_owned())];
-        cell(format!("{first} before {second}"), settings, &dumbbell, 100.0, two(), scale)
+    READ.iter().flat_map(|first| READ.map(|second| pair(first, second, QUEUE, scale))).collect()
+}
+
+/// EV-6q: the document's 36 pairs over three queues. It names none of those it ran besides a fifth of a product.
+pub(super) fn pairs_by_queue(scale: Scale) -> Vec<Cell> {
+    let of = |queue: u64| {
+        let with = move |cell: Cell| Cell {
+            name: format!("{} queue={queue}", cell.name),
+            settings: cell.settings.into_iter().chain([("queue", queue.to_string())]).collect(),
+            ..cell
+        };
+        let pairs = SCHEMES.iter().flat_map(|first| SCHEMES.map(|second| (*first, second)));
+        pairs.map(move |(first, second)| with(pair(first, second, queue, scale))).collect::<Vec<_>>()
     };
-    // The document's 36, and those with the other reading of CUBIC.
-    READ.iter().flat_map(|first| READ.map(|second| pair(first, second))).collect()
+    [500, QUEUE, 7776].into_iter().flat_map(of).collect()
 }

@@ -40,8 +40,11 @@ pub(super) const ALL: &[Claim] = &[
             c.above("overflows", result.number(&[], "overflows")?, 0.5);
             Some(())
         },
-        trial: Trial::FULL
-            .shrunk(&[("rate_mbps = 622", "rate_mbps = 62.2"), ("buffer_packets = 7775", "buffer_packets = 777")]),
+        trial: Trial::FULL.shrunk(&[
+            ("duration_s = 150", "duration_s = 40"),
+            ("rate_mbps = 622", "rate_mbps = 62.2"),
+            ("buffer_packets = 7775", "buffer_packets = 777"),
+        ]),
         mutant: Mutant {
             what: "Scalable in place of standard TCP",
             replace: &[("reno:profile=paper", "scalable:profile=paper")],
@@ -64,7 +67,9 @@ pub(super) const ALL: &[Claim] = &[
             what: "standard TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "reno:profile=paper")],
         },
-        fails: None,
+        fails: Some(
+            "H-TCP, and CUBIC with half its limit, run into a retransmission timeout after some overflows; why is not known",
+        ),
     },
     Claim {
         id: "sharma-4",
@@ -373,7 +378,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["controller=scalable,rtt=162"]).at(Scale::Part(2)).shrunk(TENTH_OF_TWO),
+        trial: Trial::FULL.of(&["controller=scalable,rtt=162"]).at(Scale::Part(4)),
         mutant: Mutant {
             what: "H-TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "h-tcp:profile=paper")],
@@ -474,18 +479,11 @@ pub(super) const ALL: &[Claim] = &[
 ];
 
 /// Statements that no run of ours decides.
-pub(super) const UNDETERMINED: &[(&str, &str, &str)] = &[
-    (
-        "§13.4 M10",
-        "The order of all six schemes by points for unevenness.",
-        "the borders of the regions are drawn in a figure without numbers; with ours, at the four widest gaps, the page has an order",
-    ),
-    (
-        "§13.3",
-        "EV-6 over three queue lengths.",
-        "the document reports one and names no other; the experiment runs that one",
-    ),
-];
+pub(super) const UNDETERMINED: &[(&str, &str, &str)] = &[(
+    "§13.4 M10",
+    "The order of all six schemes by points for unevenness.",
+    "the borders of the regions are drawn in a figure without numbers; with ours, at the four widest gaps, the page has an order",
+)];
 
 fn others<'a>(result: &'a ExperimentResult, scheme: &'a str) -> impl Iterator<Item = &'a CellResult> {
     result.cells.iter().filter(move |cell| cell.setting("controller") != Some(scheme))

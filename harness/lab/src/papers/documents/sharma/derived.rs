@@ -82,6 +82,18 @@ pub(super) fn regions(cells: &[CellResult]) -> Vec<Derived> {
     ranks.chain(borders.map(|(i, at)| Derived::new("border", &format!("R{} to R{}", i + 1, i + 2), "", *at))).collect()
 }
 
+/// M10 for each queue length.
+pub(super) fn regions_by_queue(cells: &[CellResult]) -> Vec<Derived> {
+    let mut queues: Vec<&str> = cells.iter().filter_map(|cell| cell.setting("queue")).collect();
+    queues.dedup();
+    let of = |queue: &&str| {
+        let with = cells.iter().filter(|cell| cell.setting("queue") == Some(queue)).cloned().collect::<Vec<_>>();
+        let named = |one: Derived| Derived { of: format!("{} queue={queue}", one.of), ..one };
+        regions(&with).into_iter().map(named).collect::<Vec<_>>()
+    };
+    queues.iter().flat_map(of).collect()
+}
+
 fn schemes(cells: &[CellResult]) -> Vec<&str> {
     let mut schemes: Vec<&str> = Vec::new();
     for scheme in cells.iter().filter_map(|cell| cell.setting("controller")) {
