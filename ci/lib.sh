@@ -3,6 +3,7 @@ set -euo pipefail
 called_from=$PWD
 called=$(realpath "${BASH_SOURCE[1]}")
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
+WINDLASS_ROOT=$PWD
 
 # Everything built goes to one place that survives a fresh clone, so that a warm
 # machine is fast.
@@ -99,6 +100,23 @@ need() {
   printf 'installing %s\n' "$*"
   "${root[@]}" apt-get update -qq
   DEBIAN_FRONTEND=noninteractive "${root[@]}" apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
+
+# with_rust VERSION COMMAND…: Cargo's command with this compiler, which is installed if it is not there.
+# What it builds lies apart from what other compilers build.
+with_rust() {
+  local version=$1 own
+  shift
+  own=$(sed -n 's/^channel = "\(.*\)"/\1/p' "$WINDLASS_ROOT/rust-toolchain.toml")
+  if [[ "$own" == "$version" || "$own" == "$version".* ]]; then
+    cargo "+$own" "$@"
+    return
+  fi
+  # An installation that was interrupted is listed, too.
+  if ! rustup run "$version" rustc --version >/dev/null 2>&1; then
+    rustup toolchain install "$version" --profile minimal
+  fi
+  CARGO_TARGET_DIR="$CARGO_TARGET_DIR/rust-$version" cargo "+$version" "$@"
 }
 
 # tested COMMAND…: runs tests, and fails if none passed: a name that filters everything out, or a

@@ -1,7 +1,8 @@
 //! The packet simulator: [scenario files](scenario), [senders, receivers and
 //! applications](sim) over the [network model](windlass_network), [measures](measure) that are the same
-//! for every stack, and [what a run yields](outcome).
+//! for every stack, [what a run yields](outcome), and [golden] traces of every controller.
 
+pub mod golden;
 pub mod measure;
 pub mod outcome;
 pub mod scenario;

@@ -2,5 +2,6 @@
 
 mod callbacks;
 mod calls;
+mod choose;
 mod driver;
 mod loopback;

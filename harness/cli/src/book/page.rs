@@ -3,7 +3,7 @@
 use windlass_controllers::param::Param;
 use windlass_controllers::{Algorithm, ConfiguredController, Entry, Signals};
 
-use windlass_lab::golden::{GoldenScenario, Trace, record};
+use windlass_simulator::golden::{GoldenScenario, Trace, record};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::Runner;
 

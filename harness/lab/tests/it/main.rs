@@ -1,5 +1,4 @@
-//! Golden traces, identification and response functions.
+//! Identification and response functions.
 
-mod golden;
 mod identify;
 mod response;

@@ -3,6 +3,7 @@
 mod background;
 mod common;
 mod equilibria;
+mod golden;
 mod nf_tcp;
 mod oracle;
 mod sim_flows;

@@ -7,8 +7,8 @@ use windlass_controllers::{Decision, Event, Time};
 
 use super::scenario::GoldenScenario;
 use super::trace::{Line, Trace};
-use windlass_simulator::scenario::Scenario;
-use windlass_simulator::sim::{SimError, Simulation};
+use crate::scenario::Scenario;
+use crate::sim::{SimError, Simulation};
 
 /// The latest decision of a flow.
 #[derive(Clone, Default)]

@@ -2,7 +2,7 @@
 
 use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
-use windlass_simulator::scenario::{Scenario, ScenarioError};
+use crate::scenario::{Scenario, ScenarioError};
 
 /// A scenario of golden traces.
 #[derive(Clone, Copy, Debug)]

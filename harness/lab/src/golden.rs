@@ -1,11 +1,11 @@
-//! A trace as a picture, in a file or in a terminal.
+//! [Golden traces](windlass_simulator::golden) as pictures, in a file or in a terminal.
 
 use std::ops::Range;
 
 use plotters::prelude::*;
 
-use super::trace::Trace;
 use crate::plot::{Axes, COLOURS, Canvas, DrawError, INK, braille, ink, svg};
+use windlass_simulator::golden::Trace;
 use windlass_simulator::scenario::Scenario;
 
 const SIZE: (u32, u32) = (760, 420);
