@@ -59,7 +59,11 @@ impl fmt::Display for ParseError<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             ParseError::UnknownController(name) => {
-                write!(f, "unknown controller {name:?}; the catalogue has ")?;
+                write!(f, "unknown controller {name:?}")?;
+                if let Some(near) = Algorithm::nearest(name) {
+                    write!(f, " (did you mean {near:?}?)")?;
+                }
+                f.write_str("; the catalogue has ")?;
                 for (i, entry) in Algorithm::ALL.iter().enumerate() {
                     write!(f, "{}{}", if i > 0 { ", " } else { "" }, entry.name)?;
                 }
@@ -385,13 +389,25 @@ catalogue! {
 }
 
 impl Algorithm {
+    /// A prefix that the name of every controller may have, where a stack has controllers of the same name.
+    pub const PREFIX: &'static str = "windlass/";
+
     /// The controller called `name`, with default parameters.
     #[must_use]
     pub fn named(name: &str) -> Option<Algorithm> {
+        let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
         Algorithm::ALL.iter().find(|entry| entry.name == name).map(|entry| (entry.default)())
     }
 
-    /// Reads `name` or `name:parameter=value,…`. `profile=paper` takes the document's
+    /// The name in the catalogue that a user who typed `name` most likely meant, if one is similar.
+    #[must_use]
+    pub fn nearest(name: &str) -> Option<&'static str> {
+        let name = name.strip_prefix(Self::PREFIX).unwrap_or(name);
+        let near = Algorithm::ALL.iter().map(|entry| (edits_between(name, entry.name), entry.name)).min()?;
+        (near.0 <= (name.len() / 3).min(3)).then_some(near.1)
+    }
+
+    /// Reads `name` or `name:parameter=value,…`, also with [`PREFIX`](Self::PREFIX). `profile=paper` takes the document's
     /// parameter values, `profile=quic` the defaults, `profile=linux` those of Linux' module where the
     /// catalogue knows them; parameters after it change it.
     ///
@@ -413,6 +429,32 @@ impl Algorithm {
         }
         Ok(algorithm)
     }
+}
+
+/// How many letters are to be typed, left out, replaced or swapped with their neighbour to get from `a` to `b`
+/// (optimal string alignment), in any case; `usize::MAX` for texts longer than any name.
+fn edits_between(a: &str, b: &str) -> usize {
+    const LONGEST: usize = 32;
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() > LONGEST || b.len() > LONGEST {
+        return usize::MAX;
+    }
+    let same = |i: usize, j: usize| a[i].eq_ignore_ascii_case(&b[j]);
+    let mut rows = [[0; LONGEST + 1]; 3];
+    rows[1] = core::array::from_fn(|j| j);
+    for i in 0..a.len() {
+        rows[2][0] = i + 1;
+        for j in 0..b.len() {
+            let replaced = rows[1][j] + usize::from(!same(i, j));
+            let mut edits = replaced.min(rows[1][j + 1] + 1).min(rows[2][j] + 1);
+            if i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j) {
+                edits = edits.min(rows[0][j - 1] + 1);
+            }
+            rows[2][j + 1] = edits;
+        }
+        rows.rotate_left(1);
+    }
+    rows[1][b.len()]
 }
 
 impl FromStr for Algorithm {

@@ -11,7 +11,8 @@ use super::*;
 #[test]
 fn names_what_quinn_cannot_run_or_read() {
     let error = Factory::named("renno").unwrap_err().to_string();
-    assert!(error.contains("unknown controller \"renno\""), "{error}");
+    assert!(error.contains("unknown controller \"renno\" (did you mean \"reno\"?)"), "{error}");
+    assert!(Factory::named("windlass/tcp-k:k=4").is_ok());
     for entry in Algorithm::ALL {
         let missing = (entry.default)().needs().without(PROVIDES);
         match Factory::named(entry.name) {

@@ -16,6 +16,34 @@ fn names_are_unique_and_read_back() {
 }
 
 #[test]
+fn a_name_may_have_the_prefix_of_the_catalogue() {
+    assert_eq!(Algorithm::read("windlass/tcp-k:k=8"), Algorithm::read("tcp-k:k=8"));
+    assert_eq!(Algorithm::read("windlass/tcp-k:k=8").unwrap().to_string(), "tcp-k:k=8");
+    for wrong in ["windlass/", "windlass/windlass/reno", "windlas/reno", "/reno"] {
+        assert!(Algorithm::read(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn the_most_similar_name_is_suggested() {
+    for (typed, meant) in [("renno", "reno"), ("vega", "vegas"), ("atcp", "a-tcp"), ("BBR2", "bbr"), ("cubci", "cubic")]
+    {
+        assert_eq!(Algorithm::nearest(typed), Some(meant), "{typed}");
+        let error = Algorithm::read(typed).unwrap_err().to_string();
+        assert!(
+            error.starts_with(&format!("unknown controller {typed:?} (did you mean {meant:?}?); the catalogue has "))
+        );
+    }
+    for entry in Algorithm::ALL {
+        assert_eq!(Algorithm::nearest(entry.name), Some(entry.name));
+    }
+    for far in ["", "x", "no-such", "quadratic", &"r".repeat(1000), "ürëñö"] {
+        assert_eq!(Algorithm::nearest(far), None, "{far}");
+        assert!(!Algorithm::read(far).unwrap_err().to_string().contains("did you mean"));
+    }
+}
+
+#[test]
 fn states_are_small() {
     for entry in Algorithm::ALL {
         assert!(entry.state_size <= LARGEST, "{}: {} bytes, more than {LARGEST}", entry.name, entry.state_size);

@@ -82,7 +82,7 @@ fn mistakes_name_file_line_value_and_what_was_expected() {
     let error = errors("\n  controller = \"renoo\"");
     assert!(
         error
-            .starts_with("cc.toml:2:16: controller is \"renoo\": unknown controller \"renoo\"; the catalogue has reno")
+            .starts_with("cc.toml:2:16: controller is \"renoo\": unknown controller \"renoo\" (did you mean \"reno\"?); the catalogue has reno")
     );
     let error = errors("controller = \"reno\"\nparameters = { iw = 0, nope = 1, icw = [1] }");
     let lines = error.lines().collect::<Vec<_>>();

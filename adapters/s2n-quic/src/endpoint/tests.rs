@@ -11,7 +11,7 @@ fn peer(text: &str) -> SocketAddr {
 #[test]
 fn names_what_s2n_quic_cannot_run_or_read() {
     let error = Endpoint::named("renno").unwrap_err().to_string();
-    assert!(error.contains("unknown controller \"renno\""), "{error}");
+    assert!(error.contains("unknown controller \"renno\" (did you mean \"reno\"?)"), "{error}");
     for entry in Algorithm::ALL {
         let missing = (entry.default)().needs().without(PROVIDES);
         match Endpoint::named(entry.name) {

@@ -2,14 +2,13 @@
 
 use std::ops::Range;
 
-use windlass_adapter::{ChoiceError, choose};
+use windlass_adapter::choose;
 use windlass_controllers::{Algorithm, Signals, Span, Time};
 
 use super::faults;
 use super::fields::{Found, Section, above_zero, within};
 use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
 use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
-use super::problem::nearest;
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -211,12 +210,7 @@ fn resolve(section: &Section<'_>, text: &str, span: &Range<usize>, whence: &str)
     match choose(text, "the simulator", Signals::ALL) {
         Ok(algorithm) => Some((text.to_owned(), Control::Catalogue(algorithm))),
         Err(error) => {
-            let name = text.split(':').next().unwrap_or_default();
-            let help = match nearest(name, names()).filter(|near| *near != name) {
-                Some(near) if matches!(error, ChoiceError::Unreadable(_)) => Some(format!("did you mean {near:?}?")),
-                _ => None,
-            };
-            section.problem(span, "not usable", format!("{whence}{error}"), help);
+            section.problem(span, "not usable", format!("{whence}{error}"), None);
             None
         }
     }

@@ -195,7 +195,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "\"reno\"",
             "\"renno\"",
-            "8:14: unknown controller \"renno\"; the catalogue has CATALOGUE (did you mean \"reno\"?)",
+            "8:14: unknown controller \"renno\" (did you mean \"reno\"?); the catalogue has CATALOGUE",
         ),
         ("\"reno\"", "\"reno:iw=0\"", "8:14: reno: iw is \"0\"; expected 1 to 10000"),
         (
