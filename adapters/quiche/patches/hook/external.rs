@@ -283,12 +283,28 @@ impl std::error::Error for TooManyNames {}
 /// Finds the algorithm of a name.
 pub type Resolver = dyn Fn(&str) -> Option<Arc<dyn Algorithm>> + Send + Sync;
 
+/// A path about to start, with the algorithm its program chose.
+#[derive(Clone, Copy, Debug)]
+pub struct Selection {
+    /// Its addresses.
+    pub addresses: Addresses,
+    /// The program's algorithm, or quiche's default.
+    pub algorithm: CongestionControlAlgorithm,
+    /// Whether the program chose it by name or in the handshake, not by the enumeration.
+    pub named: bool,
+}
+
+/// Selects another algorithm than the program's for a path; `None` keeps the program's.
+pub type Selector = dyn Fn(&Selection) -> Option<CongestionControlAlgorithm> + Send + Sync;
+
 struct Registry {
     registered: Vec<(String, Arc<dyn Algorithm>)>,
     resolvers: Vec<Arc<Resolver>>,
+    selector: Option<Arc<Selector>>,
 }
 
-static REGISTRY: RwLock<Registry> = RwLock::new(Registry { registered: Vec::new(), resolvers: Vec::new() });
+static REGISTRY: RwLock<Registry> =
+    RwLock::new(Registry { registered: Vec::new(), resolvers: Vec::new(), selector: None });
 
 /// Gives `algorithm` a name. Connections made later with the name start it, also if the
 /// name was taken.
@@ -306,6 +322,18 @@ pub fn register(name: &str, algorithm: Arc<dyn Algorithm>) -> Result<CongestionC
 /// Has `resolver` asked for names that are not registered; what it finds stays registered.
 pub fn add_resolver(resolver: Arc<Resolver>) {
     REGISTRY.write().unwrap_or_else(PoisonError::into_inner).resolvers.push(resolver);
+}
+
+/// Has `selector` asked for every path about to start, in place of the one before.
+pub fn set_selector(selector: Arc<Selector>) {
+    REGISTRY.write().unwrap_or_else(PoisonError::into_inner).selector = Some(selector);
+}
+
+/// The name that `algorithm` was registered with; `None` for quiche's own.
+pub fn registered_name(algorithm: CongestionControlAlgorithm) -> Option<String> {
+    let slot = SLOTS.iter().position(|slot| *slot == algorithm)?;
+    let registry = REGISTRY.read().unwrap_or_else(PoisonError::into_inner);
+    registry.registered.get(slot).map(|(name, _)| name.clone())
 }
 
 /// The algorithm called `name`, if one is registered or a resolver finds it.
@@ -335,7 +363,14 @@ fn algorithm(of: CongestionControlAlgorithm) -> Option<Arc<dyn Algorithm>> {
 
 /// Recovery for a path with these addresses.
 pub(crate) fn on_path(local: SocketAddr, peer: SocketAddr, config: &RecoveryConfig) -> Recovery {
-    Recovery::new_with_config(&RecoveryConfig { path: Some((local, peer)), ..*config })
+    let mut config = RecoveryConfig { path: Some((local, peer)), ..*config };
+    let selector = REGISTRY.read().unwrap_or_else(PoisonError::into_inner).selector.clone();
+    if let Some(selector) = selector {
+        let named = config.cc_algorithm_named;
+        let selection = Selection { addresses: (local, peer), algorithm: config.cc_algorithm, named };
+        config.cc_algorithm = selector(&selection).unwrap_or(config.cc_algorithm);
+    }
+    Recovery::new_with_config(&config)
 }
 
 /// The ECN codepoint of a received datagram (`RFC 3168 §5`).

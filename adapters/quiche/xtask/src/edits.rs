@@ -24,6 +24,9 @@ pub struct Edit {
     pub after: Option<String>,
     /// Lines to put in the anchor's place; `None` for an edit that inserts.
     pub instead: Option<String>,
+    /// Whether it changes test code only, and is left out where it finds no place.
+    #[serde(default)]
+    pub in_tests: bool,
 }
 
 /// All edits, in their order.
@@ -32,6 +35,9 @@ pub struct Edit {
 pub struct Edits {
     /// The edits; later ones see what earlier ones made.
     pub edit: Vec<Edit>,
+    /// The list's name, for reports.
+    #[serde(skip)]
+    pub name: &'static str,
 }
 
 impl Edits {
@@ -42,6 +48,7 @@ impl Edits {
     pub fn read(name: &'static str, text: &str) -> Result<Edits, Error> {
         let mistake = |reason: String| Error::Edits { file: name, reason };
         let edits: Edits = toml::from_str(text).map_err(|error| mistake(error.to_string()))?;
+        let edits = Edits { name, ..edits };
         for (i, edit) in edits.edit.iter().enumerate() {
             let wrong = |reason: &str| mistake(format!("edit {} of {}: {reason}", i + 1, edit.file));
             let changes = [&edit.before, &edit.after, &edit.instead].iter().filter(|change| change.is_some()).count();
@@ -62,31 +69,88 @@ impl Edits {
         Ok(edits)
     }
 
-    /// Applies all edits to `tree`, the source of `version`.
+    /// Applies all edits to `tree`, the source of `version`. Returns how many edits of test code
+    /// were left out.
     ///
     /// # Errors
     /// An edit does not find its place; then `tree` is of no use.
-    pub fn apply(&self, tree: &mut Tree, version: &str) -> Result<(), Error> {
+    pub fn apply(&self, tree: &mut Tree, version: &str) -> Result<usize, Error> {
         let mut mismatches = Vec::new();
-        for edit in &self.edit {
-            let mismatch = |found| Mismatch {
+        let mut left_out = 0;
+        for (i, edit) in self.edit.iter().enumerate() {
+            let found = match tree.text(&edit.file).map(|text| edit.applied(text)) {
+                Some(Ok(changed)) => {
+                    tree.put(&edit.file, changed.into_bytes());
+                    continue;
+                }
+                Some(Err(found)) => Some(found),
+                None => None,
+            };
+            if edit.in_tests && found.unwrap_or(0) == 0 {
+                left_out += 1;
+                continue;
+            }
+            let anchor = edit.line.clone().or_else(|| edit.text.clone()).unwrap_or_default();
+            mismatches.push(Mismatch {
+                edit: format!("edit {} of {}", i + 1, self.name),
+                near: near(tree, &edit.file, &anchor),
                 file: edit.file.clone(),
-                anchor: edit.line.clone().or_else(|| edit.text.clone()).unwrap_or_default(),
+                anchor,
                 found,
                 expected: edit.times.unwrap_or(1),
                 why: edit.why.clone(),
-            };
-            let Some(text) = tree.text(&edit.file) else {
-                mismatches.push(mismatch(None));
-                continue;
-            };
-            match edit.applied(text) {
-                Ok(changed) => tree.put(&edit.file, changed.into_bytes()),
-                Err(found) => mismatches.push(mismatch(Some(found))),
-            }
+            });
         }
-        if mismatches.is_empty() { Ok(()) } else { Err(Error::Mismatches { version: version.to_owned(), mismatches }) }
+        if mismatches.is_empty() {
+            return Ok(left_out);
+        }
+        Err(Error::Mismatches { version: version.to_owned(), mismatches })
     }
+}
+
+/// Where a maintainer looks first: the lines of `file` that have `anchor`, else the most similar one, and the
+/// line as it is in another file.
+fn near(tree: &Tree, file: &str, anchor: &str) -> Vec<String> {
+    let first = anchor.lines().next().unwrap_or_default();
+    let lines = |text: &'_ str| -> Vec<(usize, String)> {
+        text.lines().enumerate().map(|(i, line)| (i + 1, line.trim().to_owned())).collect()
+    };
+    let here = tree.text(file).map(lines).unwrap_or_default();
+    let mut near: Vec<_> = here
+        .iter()
+        .filter(|(_, line)| line.contains(first))
+        .map(|(number, line)| format!("{file}:{number}: {line}"))
+        .collect();
+    if near.is_empty() {
+        let ranked = here.iter().map(|(number, line)| (similarity(first, line), number, line));
+        let best = ranked.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(similarity, ..)| *similarity > 0.4);
+        near.extend(best.map(|(_, number, line)| format!("{file}:{number}: {line} (the most similar line)")));
+        near.extend(tree.texts().filter(|(path, _)| *path != file).flat_map(|(path, text)| {
+            let found = lines(text).into_iter().filter(|(_, line)| line == first);
+            found.map(|(number, line)| format!("{path}:{number}: {line}")).take(1).collect::<Vec<_>>()
+        }));
+    }
+    near.truncate(4);
+    near
+}
+
+/// Share of pairs of neighbouring characters that two lines have in common (Dice's coefficient), 0 to 1.
+fn similarity(a: &str, b: &str) -> f64 {
+    let pairs = |text: &str| -> Vec<(char, char)> {
+        let mut pairs: Vec<_> = text.chars().zip(text.chars().skip(1)).collect();
+        pairs.sort_unstable();
+        pairs
+    };
+    let (a, b) = (pairs(a), pairs(b));
+    let (mut i, mut j, mut common) = (0, 0, 0);
+    while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+        match left.cmp(right) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => (i, j, common) = (i + 1, j + 1, common + 1),
+        }
+    }
+    2.0 * common as f64 / (a.len() + b.len()).max(1) as f64
 }
 
 impl Edit {

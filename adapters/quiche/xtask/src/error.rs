@@ -34,7 +34,7 @@ pub enum Error {
     },
     /// A release the patches were not tested with.
     #[error(
-        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the patches fit with --unknown-version and, once the tests pass, add the release to xtask/src/release.rs",
+        "quiche {found} is not known here; known: {known}. Take one of those, or see whether the patches fit with --unknown-version (the archive is Cargo's, or another with --crate FILE) and, once the tests pass, add the release to xtask/src/release.rs",
         known = versions()
     )]
     UnknownVersion {
@@ -68,6 +68,17 @@ pub enum Error {
         /// The line and what is wrong with it.
         reason: String,
     },
+    /// A manifest has not the form that Cargo's documentation gives it.
+    #[error("{}: {reason}", path.display())]
+    Manifest {
+        /// The manifest's path.
+        path: PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Programs that the build of quiche needs are missing.
+    #[error("quiche's build, which takes minutes, would fail: {}. On Debian: apt-get install {}. --skip-tools makes the source without them", .0.iter().map(|tool| format!("there is no {}", tool.name)).collect::<Vec<_>>().join("; "), packages(.0))]
+    Tools(Vec<crate::tools::Tool>),
     /// Edits did not find their place.
     #[error("quiche {version} is not what the patch expects, nothing was written:{}", Listed(mismatches))]
     Mismatches {
@@ -89,6 +100,10 @@ pub enum Error {
 /// An edit that did not find its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mismatch {
+    /// Its place in the list of edits.
+    pub edit: String,
+    /// Lines of the source to look at, with file and number.
+    pub near: Vec<String>,
     /// The file, relative to the source.
     pub file: String,
     /// The line or text that was looked for.
@@ -103,12 +118,19 @@ pub struct Mismatch {
 
 impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Mismatch { file, anchor, found, expected, why } = self;
+        let Mismatch { edit, near, file, anchor, found, expected, why } = self;
         match found {
-            None => write!(f, "{file} is missing; expected {anchor:?} in it. {why}"),
-            Some(found) => write!(f, "{file} has {anchor:?} {found} times, expected {expected}. {why}"),
+            None => write!(f, "{edit}: {file} is missing; expected {anchor:?} in it. {why}")?,
+            Some(found) => write!(f, "{edit}: {file} has {anchor:?} {found} times, expected {expected}. {why}")?,
         }
+        near.iter().try_for_each(|line| write!(f, "\n    {line}"))
     }
+}
+
+/// The Debian packages of `tools`, each once.
+fn packages(tools: &[crate::tools::Tool]) -> String {
+    let packages: std::collections::BTreeSet<_> = tools.iter().map(|tool| tool.package).collect();
+    packages.into_iter().collect::<Vec<_>>().join(" ")
 }
 
 struct Listed<'a>(&'a [Mismatch]);

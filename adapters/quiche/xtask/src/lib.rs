@@ -8,12 +8,16 @@
 
 mod edits;
 mod error;
+mod manifest;
 mod patch;
 mod release;
+mod tools;
 mod tree;
 
 pub use edits::{Edit, Edits};
 pub use error::{Error, Mismatch};
-pub use patch::{HARNESS_MODULE, MODULE, Patch, SLOTS};
+pub use manifest::inline_workspace;
+pub use patch::{FEATURE, HARNESS_MODULE, MODULE, Patch, SLOTS};
 pub use release::{KNOWN, Release, check, released};
+pub use tools::{Tool, missing as missing_tools};
 pub use tree::{Tree, Written};

@@ -2,13 +2,17 @@
 
 use std::fmt::Write;
 
-use crate::{Edits, Error, Tree};
+use crate::{Edits, Error, Tree, manifest};
 
 /// Names with parameters that a process can use.
 pub const SLOTS: usize = 256;
 
 /// The module of the hook, relative to the source. A source that has it was patched.
 pub const MODULE: &str = "src/recovery/gcongestion/external.rs";
+
+/// The feature of a quiche that has the hook. `windlass-quiche` asks for it, so that Cargo resolves no other
+/// quiche for it, and says what is missing if there is none.
+pub const FEATURE: &str = "made-by-cargo-xtask-quiche";
 
 /// The module of the harness's patch, relative to the source.
 pub const HARNESS_MODULE: &str = "src/harness.rs";
@@ -19,10 +23,12 @@ const SLOTS_MODULE: &str = "src/recovery/gcongestion/external/slots.rs";
 const FIRST: usize = 1024;
 
 /// Edits of quiche's files, and files of ours beside them.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Patch {
     edits: Edits,
     files: Vec<(&'static str, String)>,
+    /// Changes the manifest.
+    manifest: fn(&mut toml_edit::DocumentMut),
 }
 
 impl Patch {
@@ -36,6 +42,7 @@ impl Patch {
         Ok(Patch {
             edits: Edits::read("patches/hook/edits.toml", &list)?,
             files: vec![(MODULE, include_str!("../../patches/hook/external.rs").to_owned()), (SLOTS_MODULE, slots())],
+            manifest: |manifest| manifest::add_feature(manifest, FEATURE),
         })
     }
 
@@ -47,19 +54,24 @@ impl Patch {
         Ok(Patch {
             edits: Edits::read("patches/harness/edits.toml", include_str!("../../patches/harness/edits.toml"))?,
             files: vec![(HARNESS_MODULE, include_str!("../../patches/harness/harness.rs").to_owned())],
+            // Libraries for C have one file name whatever the features, so each set of features would link
+            // them again.
+            manifest: manifest::make_rust_library_only,
         })
     }
 
-    /// Applies the patch to `tree`, the source of `version`.
+    /// Applies the patch to `tree`, the source of `version`. Returns how many edits of test code were
+    /// left out.
     ///
     /// # Errors
     /// An edit does not find its place; then `tree` is of no use.
-    pub fn apply(self, tree: &mut Tree, version: &str) -> Result<(), Error> {
-        self.edits.apply(tree, version)?;
+    pub fn apply(self, tree: &mut Tree, version: &str) -> Result<usize, Error> {
+        let left_out = self.edits.apply(tree, version)?;
+        manifest::edit(tree, self.manifest)?;
         for (path, contents) in self.files {
             tree.put(path, contents.into_bytes());
         }
-        Ok(())
+        Ok(left_out)
     }
 }
 

@@ -51,6 +51,16 @@ impl Tree {
         Ok(tree)
     }
 
+    /// The source in `directory`, which is the source itself or a checkout of quiche's repository.
+    #[must_use]
+    pub fn source_in(directory: &Path) -> PathBuf {
+        let folder = directory.join("quiche");
+        if folder.join("Cargo.toml").is_file() && folder.join("src/lib.rs").is_file() {
+            return folder;
+        }
+        directory.to_owned()
+    }
+
     /// Reads the source in `directory`: what a release would hold of it.
     ///
     /// # Errors
@@ -59,7 +69,7 @@ impl Tree {
         let mut tree = Tree::default();
         let manifest = directory.join("Cargo.toml");
         if !manifest.is_file() {
-            let reason = "there is no Cargo.toml; in quiche's repository the source is the folder quiche".to_owned();
+            let reason = "there is no Cargo.toml; expected quiche's source or a checkout of its repository".to_owned();
             return Err(Error::NotQuiche { path: directory.to_owned(), reason });
         }
         tree.add(directory, directory)?;
@@ -99,6 +109,11 @@ impl Tree {
     #[must_use]
     pub fn text(&self, path: &str) -> Option<&str> {
         std::str::from_utf8(self.0.get(path)?).ok()
+    }
+
+    /// All files that are UTF-8, in the order of their paths.
+    pub fn texts(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().filter_map(|(path, contents)| Some((path.as_str(), std::str::from_utf8(contents).ok()?)))
     }
 
     /// Adds or replaces a file.

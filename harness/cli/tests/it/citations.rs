@@ -176,7 +176,7 @@ fn files(dir: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         if path.is_dir() {
-            if !name.starts_with('.') && !["target", "node_modules", "specs"].contains(&name.as_str()) {
+            if !name.starts_with('.') && !["generated", "target", "node_modules", "specs"].contains(&name.as_str()) {
                 files(&path, found);
             }
         } else if [".rs", ".md", ".toml"].iter().any(|end| name.ends_with(end)) {
