@@ -86,11 +86,11 @@ slowest_steps() {
   printf '%s' "$steps" | sort -rn | head -n 10
 }
 
-# need COMMAND PACKAGE…: installs Debian packages unless the command is there.
+# need COMMAND PACKAGE…: installs Debian packages unless the command or the file is there.
 need() {
   local command=$1
   shift
-  if command -v "$command" >/dev/null 2>&1; then
+  if command -v "$command" >/dev/null 2>&1 || [ -f "$command" ]; then
     return
   fi
   local root=()

@@ -30,10 +30,14 @@ mod destination;
 mod file;
 mod problem;
 mod recording;
+#[cfg(unix)]
+mod settings;
 
 pub use crate::peer::Peer;
 pub use problem::{ConfigError, Problem};
 pub use recording::Recording;
+#[cfg(unix)]
+pub use settings::{Settings, SettingsFile};
 
 use destination::{Destination, network};
 use problem::Place;

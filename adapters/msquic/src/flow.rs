@@ -20,6 +20,11 @@ impl GuardedPath {
         GuardedPath { path: Some(path), controller }
     }
 
+    /// The controller's name as the user types it.
+    pub(crate) fn controller(&self) -> &str {
+        &self.controller
+    }
+
     /// Passes an event to the path and updates `control`.
     pub(crate) fn update(&mut self, control: &mut Control, event: impl FnOnce(&mut dyn PathEvents)) {
         let Some(path) = &mut self.path else { return };

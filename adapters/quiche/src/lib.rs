@@ -1,4 +1,4 @@
-//! windlass congestion controllers for [quiche](https://docs.rs/quiche/0.30).
+//! windlass congestion controllers for [quiche](https://docs.rs/quiche) 0.28 to 0.30.
 //!
 //! quiche has no public interface for congestion controllers. `cargo xtask quiche`, in windlass'
 //! repository, makes a quiche that has one ([`quiche::external`]); this crate registers our
@@ -42,9 +42,13 @@ mod path;
 
 pub use definition::Definition;
 pub use names::{PREFIX, RegisterError, check, register, register_all, register_as, sets_ect};
+/// The quiche whose connections get the controllers. A program that uses it by this name cannot have two.
+pub use quiche;
 pub use windlass_adapter;
 #[cfg(feature = "config")]
 pub use windlass_adapter::config::{Config, ConfigError};
+#[cfg(all(feature = "config", unix))]
+pub use windlass_adapter::config::{Settings, SettingsFile};
 pub use windlass_adapter::{ChoiceError, Flow, GroupStep, Groups, NewFlow, Peer, Recorder, StateVariables};
 #[cfg(feature = "qlog")]
 pub use windlass_adapter::{LogWriter, QlogRecorder};

@@ -12,7 +12,7 @@ use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
 
 /// A prefix that every name may have. `reno`, `cubic`, `bbr`, `bbr2` and `bbr2_gcongestion` are
 /// quiche's own without it.
-pub const PREFIX: &str = "windlass/";
+pub const PREFIX: &str = Algorithm::PREFIX;
 
 /// Why a name could not be registered.
 #[derive(Clone, PartialEq, Debug)]
@@ -124,7 +124,9 @@ fn install_resolver() {
 fn resolve(text: &str) -> Option<Arc<dyn external::Algorithm>> {
     let bare = text.strip_prefix(PREFIX).unwrap_or(text);
     let name = bare.split(':').next().unwrap_or(bare);
-    if !REGISTERED.read().unwrap_or_else(PoisonError::into_inner).contains(name) {
+    let registered = REGISTERED.read().unwrap_or_else(PoisonError::into_inner).contains(name);
+    if !registered && Algorithm::named(name).is_some() {
+        log::error!("congestion controller {text:?}: {name} is in the catalogue, but this program did not register it");
         return None;
     }
     match Definition::named(bare) {

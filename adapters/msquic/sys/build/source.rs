@@ -87,7 +87,7 @@ pub fn check(source: &Path) -> Result<(), String> {
     }
     Err(format!(
         "this MsQuic is not the one the adapter was written against (sha256): {}; read what changed in these files, \
-         then bring sys/upstream.sha256 up to date",
+         then bring sys/upstream.sha256 up to date, or see with WINDLASS_MSQUIC_UNKNOWN=1 whether it builds",
         wrong.join("; ")
     ))
 }

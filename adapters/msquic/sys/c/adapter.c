@@ -130,6 +130,12 @@ static BOOLEAN WmEnsureFlow(QUIC_CONGESTION_CONTROL *Cc)
     State->Flow =
         Entry->Plugin->start(Entry->Definition, &Path, &State->Control, Error, sizeof(Error));
     if (State->Flow != NULL) {
+        if (WmLogs()) {
+            char Peer[INET6_ADDRSTRLEN] = "?";
+            inet_ntop(AF_INET6, Path.peer_address, Peer, sizeof(Peer));
+            WmWarn("MsQuic, %s to [%s]:%u: %s, of the plugin %s", Path.is_server ? "server" : "client", Peer,
+                   (unsigned)Path.peer_port, Entry->Text, Entry->Plugin->name != NULL ? Entry->Plugin->name : "?");
+        }
         return TRUE;
     }
     if (__atomic_fetch_add(&Entry->Refused, 1, __ATOMIC_RELAXED) == 0) {

@@ -27,6 +27,7 @@ static const windlass_msquic_plugin *WmFirstTracer;
 static pthread_once_t WmOnce = PTHREAD_ONCE_INIT;
 static _Thread_local char WmError[WM_ERROR_SIZE];
 static _Thread_local bool WmReading; /* this thread reads the environment */
+static bool WmLogging; /* written while the environment is read */
 
 static const char WmPluginFile[] = "libwindlass_msquic.so";
 
@@ -320,6 +321,8 @@ static void WmReadEnvironment(void)
     const char *File = WmEnvironment("MSQUIC_CONFIG");
     /* The plugin itself reads the directory; it only has to be loaded. */
     const char *Packets = WmEnvironment("MSQUIC_QLOG");
+    const char *Log = WmEnvironment("WINDLASS_LOG");
+    WmLogging = Log != NULL && strcmp(Log, "1") == 0;
 #if !WINDLASS_PACKETS
     if (WmIsSet(Packets)) {
         WmWarn("MSQUIC_QLOG is %s, but this MsQuic was built without packet-qlog; no packets are logged", Packets);
@@ -331,6 +334,16 @@ static void WmReadEnvironment(void)
         WmWarn("%s; connections keep MsQuic's own congestion control", WmError);
     }
     WmReading = false;
+    if (WmLogging) {
+        const WmEntry *Entry = __atomic_load_n(&WmDefaultEntry, __ATOMIC_ACQUIRE);
+        WmWarn("MsQuic with windlass' adapter is loaded; connections that select no controller have %s%s",
+               Entry != NULL ? Entry->Text : "MsQuic's own", Entry != NULL ? ", and a line each" : "");
+    }
+}
+
+bool WmLogs(void)
+{
+    return WmLogging;
 }
 
 WmEntry *WmDefault(void)

@@ -26,6 +26,9 @@ WmEntry *WmById(uint16_t Id);
 /* The entry for connections that select no controller; NULL: MsQuic's own default. */
 WmEntry *WmDefault(void);
 
+/* Whether WINDLASS_LOG is 1: a line on standard error for each flow. */
+bool WmLogs(void);
+
 /* The plugin that receives trace events at the moment; NULL: none. */
 const windlass_msquic_plugin *WmTracer(void);
 

@@ -2,7 +2,10 @@
 //!
 //! A program linked with `libquiche.so.0` that finds this one instead, by `LD_LIBRARY_PATH`
 //! for example, can give `quiche_config_set_cc_algorithm_name` the name of any controller of
-//! the catalogue. Nothing else changes: all of quiche's C functions are quiche's own.
+//! the catalogue. `QUICHE_CC` and `QUICHE_CONFIG` give one to programs that name none. Nothing else changes: all of
+//! quiche's C functions are quiche's own.
+
+mod selection;
 
 // Its C functions are this library's.
 use quiche as _;
@@ -10,7 +13,11 @@ use quiche as _;
 /// Runs when the library is loaded, before any of its functions can be called.
 extern "C" fn register() {
     // A panic here would end a program that may not even want our names.
-    if std::panic::catch_unwind(windlass_quiche::register_all).is_err() {
+    let registered = std::panic::catch_unwind(|| {
+        windlass_quiche::register_all();
+        selection::install();
+    });
+    if registered.is_err() {
         log::error!("windlass' congestion controllers could not be registered");
     }
 }
@@ -20,7 +27,9 @@ extern "C" fn register() {
 // whatever arguments the loader passes are not read; it needs neither a main thread nor
 // anything that other constructors set up.
 #[allow(unsafe_code, reason = "there is no other way to run at load")]
+// By its name a program that is linked with the static library has the linker take it.
 #[used]
+#[unsafe(export_name = "windlass_quiche_register")]
 #[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
 #[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
 static REGISTER: extern "C" fn() = register;

@@ -1,9 +1,10 @@
 // A program that knows quiche's C interface and nothing else: two connections in memory, a
 // megabyte from the server to the client, with the congestion controller named on the
-// command line.
+// command line, or by its number in quiche's enumeration (as #1), or none (-).
 //
-//   transfer CERTIFICATE.pem KEY.pem CONTROLLER
+//   transfer CERTIFICATE.pem KEY.pem CONTROLLER [again]
 //
+// With `again`, another connection for each line of standard input.
 // Prints the first and the last window of the server. Ends with 3 if quiche does not take the
 // name, 1 if anything else goes wrong.
 
@@ -74,22 +75,8 @@ static size_t window(const quiche_conn *connection) {
     return stats.cwnd;
 }
 
-int main(int count, char **arguments) {
-    if (count != 4) {
-        fail("usage: transfer CERTIFICATE.pem KEY.pem CONTROLLER");
-    }
-    quiche_config *server_config = configured();
-    if (quiche_config_load_cert_chain_from_pem_file(server_config, arguments[1]) != 0 ||
-        quiche_config_load_priv_key_from_pem_file(server_config, arguments[2]) != 0) {
-        fail("cannot read the certificate or the key");
-    }
-    int taken = quiche_config_set_cc_algorithm_name(server_config, arguments[3]);
-    if (taken != 0) {
-        fprintf(stderr, "%s: quiche says %d\n", arguments[3], taken);
-        return taken == QUICHE_ERR_CONGESTION_CONTROL ? 3 : 1;
-    }
-    quiche_config *client_config = configured();
-
+// A megabyte over a connection of its own; prints the first and the last window.
+static void transfer(quiche_config *client_config, quiche_config *server_config) {
     struct sockaddr_in here = address(7, 4000), there = address(1, 443);
     const uint8_t client_id[16] = "the-client's id", server_id[16] = "the-server's id";
     quiche_conn *client = quiche_connect("localhost", client_id, sizeof(client_id), (struct sockaddr *)&here,
@@ -147,6 +134,34 @@ int main(int count, char **arguments) {
     printf("%zu %zu\n", first, window(server));
     quiche_conn_free(client);
     quiche_conn_free(server);
+}
+
+int main(int count, char **arguments) {
+    if (count != 4 && count != 5) {
+        fail("usage: transfer CERTIFICATE.pem KEY.pem CONTROLLER [again]");
+    }
+    quiche_config *server_config = configured();
+    if (quiche_config_load_cert_chain_from_pem_file(server_config, arguments[1]) != 0 ||
+        quiche_config_load_priv_key_from_pem_file(server_config, arguments[2]) != 0) {
+        fail("cannot read the certificate or the key");
+    }
+    int taken = 0;
+    if (arguments[3][0] == '#') {
+        quiche_config_set_cc_algorithm(server_config, (enum quiche_cc_algorithm)atoi(arguments[3] + 1));
+    } else if (strcmp(arguments[3], "-") != 0) {
+        taken = quiche_config_set_cc_algorithm_name(server_config, arguments[3]);
+    }
+    if (taken != 0) {
+        fprintf(stderr, "%s: quiche says %d\n", arguments[3], taken);
+        return taken == QUICHE_ERR_CONGESTION_CONTROL ? 3 : 1;
+    }
+    quiche_config *client_config = configured();
+
+    char line[80];
+    do {
+        transfer(client_config, server_config);
+        fflush(stdout);
+    } while (count == 5 && fgets(line, sizeof(line), stdin) != NULL);
     quiche_config_free(client_config);
     quiche_config_free(server_config);
     return 0;

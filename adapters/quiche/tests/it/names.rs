@@ -27,6 +27,43 @@ fn a_registered_name_takes_parameters() {
     assert!(error.contains("tcp-k: k is \"yes\""), "{error}");
 }
 
+/// What quiche and the adapter log.
+struct Logged(Mutex<Vec<String>>);
+
+static LOGGED: Logged = Logged(Mutex::new(Vec::new()));
+
+impl log::Log for Logged {
+    fn enabled(&self, metadata: &log::Metadata<'_>) -> bool {
+        metadata.level() <= log::Level::Error
+    }
+
+    fn log(&self, record: &log::Record<'_>) {
+        if self.enabled(record.metadata()) {
+            self.0.lock().unwrap().push(record.args().to_string());
+        }
+    }
+
+    fn flush(&self) {}
+}
+
+#[test]
+fn what_is_wrong_with_a_name_is_in_the_log() {
+    let _names = NAMES.lock();
+    log::set_logger(&LOGGED).unwrap();
+    log::set_max_level(log::LevelFilter::Error);
+    register_all();
+    let mut config = config();
+    for (wrong, reason) in [
+        ("tcp-j", "congestion controller \"tcp-j\": unknown controller \"tcp-j\" (did you mean \"tcp-k\"?)"),
+        ("windlass/vega:iw=3", "(did you mean \"vegas\"?)"),
+        ("tcp-k:k=yes", "tcp-k: k is \"yes\""),
+    ] {
+        assert_eq!(config.set_cc_algorithm_name(wrong), Err(Error::CongestionControl), "{wrong:?}");
+        let logged = LOGGED.0.lock().unwrap();
+        assert!(logged.iter().any(|line| line.contains(reason)), "{wrong:?}: {logged:?}");
+    }
+}
+
 #[test]
 fn parameters_reach_the_controller() {
     let _names = NAMES.lock();
