@@ -63,8 +63,14 @@ pub struct SettingsFile<T> {
     user: u32,
     make: Box<Make<T>>,
     warn: fn(&str),
-    /// What was read last: the text, or the mistake.
-    current: Mutex<(Result<String, String>, Arc<Settings<T>>)>,
+    current: Mutex<Current<T>>,
+}
+
+struct Current<T> {
+    /// What was read last: the text, or why there was none.
+    text: Result<String, String>,
+    /// Of the last text without a mistake.
+    settings: Arc<Settings<T>>,
 }
 
 impl<T> SettingsFile<T> {
@@ -83,7 +89,7 @@ impl<T> SettingsFile<T> {
         let file = path.into();
         let text = text_of(&file, user)?;
         let settings = parse(&file, &text, &make)?;
-        let current = Mutex::new((Ok(text), Arc::new(settings)));
+        let current = Mutex::new(Current { text: Ok(text), settings: Arc::new(settings) });
         Ok(SettingsFile { file, user, make: Box::new(make), warn, current })
     }
 
@@ -92,16 +98,16 @@ impl<T> SettingsFile<T> {
         let mut before = None;
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         let text = text_of(&self.file, self.user).map_err(|error| error.to_string());
-        if text != current.0 {
+        if text != current.text {
             let parsed =
                 text.clone().and_then(|text| parse(&self.file, &text, &*self.make).map_err(|error| error.to_string()));
             match parsed {
-                Ok(settings) => before = Some(std::mem::replace(&mut current.1, Arc::new(settings))),
+                Ok(settings) => before = Some(std::mem::replace(&mut current.settings, Arc::new(settings))),
                 Err(error) => (self.warn)(&format!("{error}; the settings before the change stay in effect")),
             }
-            current.0 = text;
+            current.text = text;
         }
-        let settings = Arc::clone(&current.1);
+        let settings = Arc::clone(&current.settings);
         drop(current);
         // Its log writer waits for the disk, which other connections need not.
         drop(before);

@@ -9,6 +9,8 @@
  */
 #include "precomp.h"
 
+#include <arpa/inet.h>
+
 #include "describe.h"
 #include "host.h"
 
