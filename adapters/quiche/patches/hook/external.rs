@@ -556,9 +556,11 @@ impl Sender {
         dispatch!(self, bbr => bbr.time_sent_set_to_now(), external => external.time_sent_set_to_now)
     }
 
+    // [if src/recovery/gcongestion/bbr2.rs: fn rtt_persistent_jump_count]
     pub(crate) fn rtt_persistent_jump_count(&self) -> u64 {
         dispatch!(self, bbr => bbr.rtt_persistent_jump_count(), _external => 0)
     }
+    // [end]
 
     #[cfg(feature = "qlog")]
     pub(crate) fn send_rate(&self) -> Option<Bandwidth> {

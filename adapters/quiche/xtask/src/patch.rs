@@ -69,10 +69,28 @@ impl Patch {
         let left_out = self.edits.apply(tree, version)?;
         manifest::edit(tree, self.manifest)?;
         for (path, contents) in self.files {
+            let contents = for_release(&contents, tree);
             tree.put(path, contents.into_bytes());
         }
         Ok(left_out)
     }
+}
+
+/// `module` without what `tree` has no use for: lines between `// [if FILE: TEXT]` and `// [end]` stay if the file
+/// has the text.
+fn for_release(module: &str, tree: &Tree) -> String {
+    let mut kept = String::with_capacity(module.len());
+    let mut keep = true;
+    for line in module.split_inclusive('\n') {
+        let condition = line.trim().strip_prefix("// [if ").and_then(|rest| rest.strip_suffix(']')?.split_once(": "));
+        match condition {
+            Some((file, text)) => keep = tree.text(file).is_some_and(|source| source.contains(text)),
+            None if line.trim() == "// [end]" => keep = true,
+            None if keep => kept.push_str(line),
+            None => {}
+        }
+    }
+    kept
 }
 
 /// Variants of the enumeration of algorithms, on one line.
@@ -100,6 +118,15 @@ fn slots() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_module_has_what_the_release_calls() {
+        let module = "a\n    // [if src/f.rs: fn b]\n    b\n    // [end]\nc\n";
+        let mut tree = Tree::default();
+        assert_eq!(for_release(module, &tree), "a\nc\n");
+        tree.put("src/f.rs", b"fn b() {}".to_vec());
+        assert_eq!(for_release(module, &tree), "a\n    b\nc\n");
+    }
 
     #[test]
     fn both_lists_of_edits_can_be_read() {
