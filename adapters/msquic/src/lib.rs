@@ -27,6 +27,8 @@
 //!   of the frame.
 //! * **The pacing timer has a resolution of 1 ms.**
 
+#[cfg(test)]
+mod calls;
 mod definition;
 mod flow;
 #[cfg(feature = "native")]

@@ -2,6 +2,9 @@
 //! [`external`](crate::external): virtual time, seeded randomness and loss recovery without a
 //! connection around it. No program that talks to a network has a use for it.
 
+/// Calls of a controller without a connection.
+pub use crate::recovery::external::RttEstimate;
+
 /// Virtual time.
 pub mod clock {
     use std::cell::Cell;

@@ -35,6 +35,7 @@ use windlass_controllers::{Algorithm, Signals};
 
 pub use choices::bytes_of;
 pub use model::run;
+pub use path_flow::instant;
 pub use watch::{Watch, datagram};
 
 /// Nanoseconds before or after the start of a sequence; of both 73 years at most.
@@ -128,6 +129,8 @@ pub enum Call<K> {
 pub enum Order {
     /// Sample, losses, marks, acknowledgements; the events are in the contract's order.
     LossesFirst,
+    /// The same, but the sample comes with the acknowledgements.
+    SampleLast,
     /// Spurious losses, acknowledgements, losses, marks, each the events of a frame of its own.
     AcksFirst,
 }
@@ -154,6 +157,8 @@ pub trait Path: Sized {
     type Kept: Copy + Debug;
     /// How the stack reports ACK frames.
     const ORDER: Order;
+    /// Whether the adapter establishes persistent congestion itself, whatever the stack says.
+    const ESTABLISHES_PERSISTENT_CONGESTION: bool = false;
 
     /// `bytes` leave in packet `pn`; whether the application had nothing more to send, if the stack
     /// knows.

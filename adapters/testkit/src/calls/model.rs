@@ -217,7 +217,7 @@ impl<S: Stack> Model<S> {
             let bytes = if full { u64::from(state.mtu) } else { 1 + u64::from(state.mtu) / 3 };
             // The last of a burst may exceed the window, as probes do.
             let full = state.in_flight() > state.path.window();
-            in_order(&self.events(line));
+            in_order::<S::Path>(&self.events(line));
             if full && !self.wrong {
                 break;
             }
@@ -235,7 +235,7 @@ impl<S: Stack> Model<S> {
         state.next_pn = pn.saturating_add(1);
         let kept = state.path.sent(now, bytes, pn, app_limited);
         state.flight.push_back(Packet { at: now, bytes, pn, kept });
-        in_order(&self.events(line));
+        in_order::<S::Path>(&self.events(line));
         self.check();
     }
 
@@ -257,7 +257,7 @@ impl<S: Stack> Model<S> {
         self.note(line, Shown::Call(call));
         self.lines[line].path.call(self.now, &call);
         let events = self.events(line);
-        in_order(&events);
+        in_order::<S::Path>(&events);
         events
     }
 
@@ -293,7 +293,9 @@ impl<S: Stack> Model<S> {
         let losses = losses(&lost, persistent);
         let marks = (marks > 0).then_some(Call::Marked { packets: marks, newest });
         let mut calls: Vec<_> = match S::Path::ORDER {
-            Order::LossesFirst => sampled.into_iter().chain(losses).chain(marks).chain(acks).chain([end]).collect(),
+            Order::LossesFirst | Order::SampleLast => {
+                sampled.into_iter().chain(losses).chain(marks).chain(acks).chain([end]).collect()
+            }
             Order::AcksFirst => acks.into_iter().chain([end]).chain(losses).chain(marks).collect(),
         };
         self.lines[line].largest_acked = largest;
@@ -386,7 +388,7 @@ impl<S: Stack> Model<S> {
     fn drop_line(&mut self, line: usize) {
         self.note(line, Shown::Drop);
         // Whoever asks completes what was reported before.
-        in_order(&self.events(line));
+        in_order::<S::Path>(&self.events(line));
         let dropped = self.lines.remove(line);
         let alone = !self.lines.iter().any(|other| other.lineage == dropped.lineage);
         let member = self.groups.is_some() && dropped.path.has_started();
@@ -477,7 +479,7 @@ impl<S: Stack> Model<S> {
             let most = LARGEST_WINDOW.max(least).saturating_add(1);
             assert!((least..=most).contains(&window), "a window of {window} is not within {least}..={most}");
             // What was reported before is complete once the window is asked for.
-            in_order(&self.watch.take().unwrap_or_else(|wrong| panic!("{wrong}")));
+            in_order::<S::Path>(&self.watch.take().unwrap_or_else(|wrong| panic!("{wrong}")));
         }
         self.count_members();
     }
@@ -524,8 +526,8 @@ impl<S: Stack> Drop for Model<S> {
 }
 
 /// The events of one call are of one frame, or the end of one and the beginning of the next.
-fn in_order(events: &[EventKind]) {
-    check_frame(events).unwrap_or_else(|wrong| panic!("{wrong}: {events:?}"));
+fn in_order<P: Path>(events: &[EventKind]) {
+    check_frame(events, P::ORDER).unwrap_or_else(|wrong| panic!("{wrong}: {events:?}"));
 }
 
 fn bytes<'a, K: 'a>(packets: impl IntoIterator<Item = &'a Packet<K>>) -> u64 {
@@ -550,10 +552,13 @@ fn whole_frame<P: Path>(events: &[EventKind], lost: bool, persistent: bool, mark
         persistents,
         count(|kind| matches!(kind, EventKind::EcnCe(_))),
     );
+    let persistent = if P::ESTABLISHES_PERSISTENT_CONGESTION { persistents > 0 } else { persistent };
     let expected = (1, usize::from(lost && !persistent), usize::from(lost && persistent), usize::from(marked));
     assert_eq!(told, expected, "acknowledgements, losses, persistent congestion, marks: {events:?}");
     match P::ORDER {
-        Order::LossesFirst => check_frame(events).unwrap_or_else(|wrong| panic!("{wrong}: {events:?}")),
+        order @ (Order::LossesFirst | Order::SampleLast) => {
+            check_frame(events, order).unwrap_or_else(|wrong| panic!("{wrong}: {events:?}"))
+        }
         Order::AcksFirst => {
             let rank = |kind: &EventKind| match kind {
                 EventKind::PacketsAcked(_) => Some(0),

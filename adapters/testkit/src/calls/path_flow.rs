@@ -10,7 +10,8 @@ use windlass_controllers::{Algorithm, Signals};
 use super::{At, Call, Key, Order, Watch};
 
 /// A moment long enough after the earliest instant there is.
-pub(super) fn instant(at: At) -> Instant {
+#[must_use]
+pub fn instant(at: At) -> Instant {
     static START: OnceLock<Instant> = OnceLock::new();
     let start = *START.get_or_init(|| Instant::now() + Duration::from_secs(80 * 365 * 24 * 3600));
     let distance = Duration::from_nanos(at.unsigned_abs());

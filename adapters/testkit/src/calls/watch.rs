@@ -5,6 +5,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use windlass_adapter::{Recorder, StateVariables};
 use windlass_controllers::{Decision, Event, EventKind, Path, Time};
 
+use super::Order;
+
 /// The largest window any controller decides, bytes: 1 048 576 datagrams (`max_window`) of the
 /// largest size.
 pub(super) const LARGEST_WINDOW: u64 = 1_048_576 * LARGEST_DATAGRAM;
@@ -64,9 +66,11 @@ impl Watch {
     }
 }
 
-/// Where an event of an ACK frame stands in the contract's order; `None` if it belongs to none.
-pub(super) fn rank(kind: &EventKind) -> Option<u8> {
+/// Where an event of an ACK frame stands in the contract's order, or for a stack with another `order` of samples;
+/// `None` if it belongs to none.
+fn rank(kind: &EventKind, order: Order) -> Option<u8> {
     match kind {
+        EventKind::RttSampled(_) if order == Order::SampleLast => Some(3),
         EventKind::RttSampled(_) => Some(0),
         EventKind::EcnCe(_) => Some(1),
         EventKind::PacketsLost(_) | EventKind::PersistentCongestion(_) => Some(2),
@@ -76,10 +80,10 @@ pub(super) fn rank(kind: &EventKind) -> Option<u8> {
 }
 
 /// Whether events of one frame are in the contract's order, each kind once, and the sample only once.
-pub(super) fn check_frame<'a>(kinds: impl IntoIterator<Item = &'a EventKind>) -> Result<(), String> {
+pub(super) fn check_frame<'a>(kinds: impl IntoIterator<Item = &'a EventKind>, order: Order) -> Result<(), String> {
     let (mut before, mut sampled) = (None, false);
     for kind in kinds {
-        let rank = rank(kind);
+        let rank = rank(kind, order);
         if rank.is_some() && rank <= before {
             return Err(format!("{kind:?} comes too late in its frame"));
         }
