@@ -2,7 +2,7 @@
 //! takes, and bounds are wide.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_adapter::step::{Entry, Steps};
@@ -37,10 +37,15 @@ fn run_any(scenario: &Scenario) -> Result<(RunOutcome, Logs), RunError> {
     Ok((outcome, logs))
 }
 
-/// Runs one scenario at a time: they share the machine.
-fn run(text: &str) -> (RunOutcome, Logs) {
+/// Held while a scenario runs: they share the machine.
+pub(crate) fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
-    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs one scenario at a time.
+fn run(text: &str) -> (RunOutcome, Logs) {
+    let _turn = turn();
     run_any(&scenario(text)).unwrap_or_else(|error| panic!("{error}"))
 }
 

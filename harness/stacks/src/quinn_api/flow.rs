@@ -148,7 +148,8 @@ impl<S: QuinnApi> Connection for Flow<S> {
             if let ConnectionEvent::Lost { timed_out, reason } = event
                 && !self.ended
             {
-                if gone && (timed_out || self.timed_out) {
+                // An end that timed out answers with a stateless reset.
+                if (gone && timed_out) || self.timed_out {
                     self.timed_out = true;
                     self.ended = role == Role::Sender;
                     continue;

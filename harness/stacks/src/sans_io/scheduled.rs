@@ -18,6 +18,9 @@ use windlass_simulator::scenario::{FlowSpec, Scenario};
 
 /// An end that is driven so often without time passing will never stop.
 const RESTLESS: u32 = 1 << 16;
+/// How long after its original a duplicate may arrive, which counts as heard here and restarts no idle timer of a stack
+/// (RFC 9000 §10.1).
+const DUPLICATES: Span = Span::from_millis(100);
 
 /// A flow of a scenario.
 pub struct ScheduledFlow<'a, C: Connection> {
@@ -103,7 +106,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// idle timeout.
     fn may_time_out(&self, role: Role, now: Time) -> bool {
         let clock = |at: Time| at + self.ahead(role, at);
-        let idle = clock(now).since(clock(self.heard[role as usize])) >= self.spec.idle_timeout;
+        let idle = clock(now).since(clock(self.heard[role as usize])) + DUPLICATES >= self.spec.idle_timeout;
         self.spec.has_vanished(now) || (self.spec.vanishes.is_some() && idle)
     }
 

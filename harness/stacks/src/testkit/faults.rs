@@ -12,7 +12,7 @@ use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rayon::prelude::*;
-use windlass_controllers::Algorithm;
+use windlass_controllers::{Algorithm, Time};
 use windlass_simulator::scenario::{NATIVE, Scenario};
 use windlass_simulator::schedule::{Abilities, Schedule};
 
@@ -20,6 +20,8 @@ use crate::stack::Runner;
 
 /// Failures that are shrunk and shown.
 const SHOWN: usize = 3;
+/// What a schedule may take in real time.
+const LIVE_PATIENCE: Time = Time::from_micros(120_000_000);
 
 /// A number of the environment, or `default`.
 fn number(name: &str, default: u64) -> u64 {
@@ -41,8 +43,13 @@ fn controllers(stack: Runner) -> Vec<String> {
 /// # Errors
 /// What did not hold.
 pub fn examine(stack: Runner, schedule: &Schedule) -> Result<(), String> {
+    examine_until(stack, schedule, &|_| false)
+}
+
+/// The same, unless `stop` says that it took too long.
+fn examine_until(stack: Runner, schedule: &Schedule, stop: &(dyn Fn(Time) -> bool + Sync)) -> Result<(), String> {
     let scenario = Scenario::read("schedule", &schedule.to_toml(), None).map_err(|error| format!("{error:?}"))?;
-    let run = catch_unwind(AssertUnwindSafe(|| stack.run(&scenario, None, &|_| false)));
+    let run = catch_unwind(AssertUnwindSafe(|| stack.run(&scenario, None, stop)));
     let outcome = match run {
         Ok(Ok(outcome)) => outcome,
         Ok(Err(error)) => return Err(error.to_string()),
@@ -105,11 +112,43 @@ pub fn survive(stack: Runner, schedules: u64, abilities: Abilities) {
         let result = examine(stack, &schedule);
         (schedule, result)
     });
-    conclude(stack, &results.collect::<Vec<_>>());
+    conclude(stack, &results.collect::<Vec<_>>(), explain);
 }
 
-/// Prints and files how many schedules were survived.
-fn conclude(stack: Runner, results: &[(Schedule, Result<(), String>)]) {
+/// The same in real time over UDP sockets, one after another, with each of `controllers` in turn. Only the path has
+/// faults, and each run may take two minutes. One that fails is shown as it is: in real time the next may not fail.
+/// `WINDLASS_LIVE_SCHEDULES` says how many are run.
+///
+/// # Panics
+/// It did not survive one.
+pub fn survive_live(stack: Runner, schedules: u64, controllers: &[&str]) {
+    let schedules = number("WINDLASS_LIVE_SCHEDULES", schedules);
+    let abilities = Abilities { rebinding: false, clock_jumps: false };
+    let any = (0..).map(|seed| {
+        let controller = controllers[(seed % controllers.len() as u64) as usize];
+        Schedule::random(seed, controller, abilities)
+    });
+    let results = any.filter(|schedule| !schedule.vanishes()).take(schedules as usize).map(|schedule| {
+        let result = examine_until(stack, &schedule, &|now| now > LIVE_PATIENCE);
+        (schedule, result)
+    });
+    conclude(stack, &results.collect::<Vec<_>>(), |stack, schedule, reason| {
+        format!(
+            "schedule {} of {} on {}: {reason}\n\n{}",
+            schedule.seed,
+            schedule.controller,
+            stack.name(),
+            schedule.to_toml()
+        )
+    });
+}
+
+/// Prints and files how many schedules were survived, and shows those that were not as `explain` does.
+fn conclude(
+    stack: Runner,
+    results: &[(Schedule, Result<(), String>)],
+    explain: impl Fn(Runner, &Schedule, &str) -> String,
+) {
     assert!(!results.is_empty(), "no schedule was run");
     let mut rows: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for (schedule, result) in results {

@@ -27,8 +27,11 @@ fn noq_survives_faults() {
     survive(Runner::new(&Noq), SCHEDULES, abilities);
 }
 
-/// noq 1.4 does not come back where the path goes wrong while it validates a new address of its peer (its source says
-/// that migrations are lacking); quinn does. Once noq does, this fails, and its schedules are to have rebindings.
+/// noq-proto 1.4.0 does not come back where the path goes wrong while it validates a new address of its peer; quinn
+/// does. In `connection/mod.rs`, `Connection::migrate` keeps the path before only if it was *not* validated, against
+/// its comment; so when `PathTimer::PathValidationFailed` fires, `handle_timeout` has no path to go back to, forgets the
+/// challenges and stops the timer that would send another, and `scheduling_info` sends no frames of the Data space, ACKs
+/// among them, on a path that is not validated. Once noq does, this fails, and its schedules are to have rebindings.
 #[test]
 fn noq_gets_stuck_where_the_validation_of_an_address_is_lost() {
     let _machine = crate::shared();
