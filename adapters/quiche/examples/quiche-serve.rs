@@ -1,5 +1,5 @@
 //! Serves the files of one directory:
-//! `quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
+//! `quiche-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS`
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 use windlass_adapter_testkit::files;
 use windlass_quiche_testkit::udp::{self, Paced};
 
-const USAGE: &str = "quiche-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
+const USAGE: &str = "quiche-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS";
 
 fn main() -> ExitCode {
     files::exit_code(run())
@@ -33,7 +33,7 @@ struct Client {
 }
 
 fn run() -> Result<(), Box<dyn Error>> {
-    let arguments = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
+    let arguments = files::Arguments::read(&["--cc", "--connections", "--report"], 3, USAGE)?;
     let [address, directory, keys] = &arguments.rest[..] else { return Err(USAGE.into()) };
     let max_connections: usize =
         arguments.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
@@ -41,7 +41,15 @@ fn run() -> Result<(), Box<dyn Error>> {
     let identity = files::identity(Path::new(keys))?;
 
     let mut config = udp::server::config(&identity.certificate, &identity.key)?;
-    udp::prepare(&mut config, arguments.option("--cc", "cubic"))?;
+    let mut controller = arguments.option("--cc", "cubic");
+    if arguments.reports_groups()? {
+        let groups = windlass_quiche::Groups::default();
+        let definition = windlass_quiche::Definition::named(controller)?.group(&groups, |peer| peer.ip());
+        controller = "reported";
+        windlass_quiche::register_as(controller, definition)?;
+        files::report_groups(move || groups.len());
+    }
+    udp::prepare(&mut config, controller)?;
     config.set_application_protos(&[udp::PROTOCOL])?;
 
     let socket = udp::bind(address)?;

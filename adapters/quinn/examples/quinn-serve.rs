@@ -1,12 +1,12 @@
 //! Serves the files of one directory:
-//! `quinn-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
+//! `quinn-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS`
 use windlass_adapter_testkit::files;
 
 use std::{convert::Infallible, error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc, time::Duration};
 
 use tokio::{io::AsyncWriteExt, sync::Semaphore};
 
-const USAGE: &str = "quinn-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
+const USAGE: &str = "quinn-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS";
 /// How long a handshake may take.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
@@ -16,14 +16,20 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--connections", "--report"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
 
+    let mut factory = windlass_quinn::Factory::named(typed.option("--cc", "cubic"))?;
+    if typed.reports_groups()? {
+        let groups = windlass_quinn::Groups::default();
+        factory = factory.group(&groups, "clients");
+        files::report_groups(move || groups.len());
+    }
     let mut transport = quinn::TransportConfig::default();
-    transport.congestion_controller_factory(Arc::new(windlass_quinn::Factory::named(typed.option("--cc", "cubic"))?));
+    transport.congestion_controller_factory(Arc::new(factory));
     transport.max_concurrent_bidi_streams(8u32.into()).max_concurrent_uni_streams(0u32.into());
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(identity.key).into();
     let mut config = quinn::ServerConfig::with_single_cert(vec![identity.certificate.into()], key)?;

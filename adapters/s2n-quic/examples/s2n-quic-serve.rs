@@ -1,5 +1,5 @@
 //! Serves the files of one directory:
-//! `s2n-quic-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS`
+//! `s2n-quic-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS`
 use windlass_adapter_testkit::files;
 
 use std::{error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc};
@@ -7,7 +7,7 @@ use std::{error::Error, path::Path, path::PathBuf, process::ExitCode, sync::Arc}
 use s2n_quic::{Connection, Server, provider::endpoint_limits, provider::limits::Limits};
 use tokio::{io::AsyncWriteExt, sync::Semaphore};
 
-const USAGE: &str = "s2n-quic-serve [--cc NAME] [--connections N] ADDRESS:PORT DIRECTORY KEYS";
+const USAGE: &str = "s2n-quic-serve [--cc NAME] [--connections N] [--report groups] ADDRESS:PORT DIRECTORY KEYS";
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -15,12 +15,18 @@ async fn main() -> ExitCode {
 }
 
 async fn run() -> Result<(), Box<dyn Error>> {
-    let typed = files::Arguments::read(&["--cc", "--connections"], 3, USAGE)?;
+    let typed = files::Arguments::read(&["--cc", "--connections", "--report"], 3, USAGE)?;
     let [address, directory, keys] = &typed.rest[..] else { return Err(USAGE.into()) };
     let room: usize = typed.option("--connections", "100").parse().map_err(|_| "--connections takes a number")?;
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
 
+    let mut controllers = windlass_s2n_quic::Endpoint::named(typed.option("--cc", "cubic"))?;
+    if typed.reports_groups()? {
+        let groups = windlass_s2n_quic::Groups::default();
+        controllers = controllers.group(&groups, |peer| peer.ip());
+        files::report_groups(move || groups.len());
+    }
     let limits =
         Limits::new().with_max_open_remote_bidirectional_streams(8)?.with_max_open_remote_unidirectional_streams(0)?;
     // s2n-quic hands over connections whose handshakes are complete, and only those hold a place. With this many
@@ -29,7 +35,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let mut server = Server::builder()
         .with_tls((&identity.certificate[..], &identity.key[..]))?
         .with_io(address.as_str())?
-        .with_congestion_controller(windlass_s2n_quic::Endpoint::named(typed.option("--cc", "cubic"))?)?
+        .with_congestion_controller(controllers)?
         .with_limits(limits)?
         .with_endpoint_limits(handshakes)?
         .start()?;

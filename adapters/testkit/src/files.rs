@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Component, Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// The longest request, bytes.
 pub const LONGEST: usize = 4096;
@@ -25,6 +26,20 @@ pub fn exit_code(result: Result<(), Box<dyn Error>>) -> ExitCode {
         },
         |()| ExitCode::SUCCESS,
     )
+}
+
+/// Prints how many groups there are whenever their number changes, for whoever watches a server for long.
+pub fn report_groups(count: impl Fn() -> usize + Send + 'static) {
+    std::thread::spawn(move || {
+        let mut last = None;
+        loop {
+            let now = count();
+            if last.replace(now) != Some(now) {
+                println!("{now} groups");
+            }
+            std::thread::sleep(Duration::from_millis(500));
+        }
+    });
 }
 
 /// Opens the file `request` names inside the directory `root`, and no other: nothing above
@@ -127,6 +142,18 @@ impl Arguments {
             }
         }
         if typed.rest.len() == rest { Ok(typed) } else { Err(format!("usage: {usage}")) }
+    }
+
+    /// Whether `--report groups` was typed.
+    ///
+    /// # Errors
+    /// Another report was.
+    pub fn reports_groups(&self) -> Result<bool, String> {
+        match self.option("--report", "") {
+            "" => Ok(false),
+            "groups" => Ok(true),
+            other => Err(format!("--report {other:?}: expected groups")),
+        }
     }
 
     /// The value of an option, or `default`.
