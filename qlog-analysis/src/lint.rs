@@ -22,6 +22,8 @@ use std::io::BufRead;
 
 use serde::Serialize;
 
+use crate::escape;
+
 mod check;
 pub(crate) mod names;
 mod rule;
@@ -70,6 +72,7 @@ pub struct Finding {
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Finding { severity, rule, place, message, fix } = self;
+        let message = escape::line(message);
         write!(f, "line {}, record {}: {severity} [{rule}]: {message}; {fix}", place.line, place.record)
     }
 }

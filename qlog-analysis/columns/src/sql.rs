@@ -1,10 +1,11 @@
-//! Questions to a dataset in SQL, answered by DataFusion in this process.
+//! Questions to a dataset in SQL, answered by DataFusion in this process. What traces say is escaped in the answers.
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, Schema};
 use datafusion::datasource::MemTable;
 use datafusion::datasource::file_format::parquet::ParquetFormat;
@@ -12,6 +13,7 @@ use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTable
 use datafusion::error::DataFusionError;
 use datafusion::execution::context::SQLOptions;
 use datafusion::prelude::SessionContext;
+use windlass_qlog_analysis::escape::{self, Printed};
 
 use crate::{PARTITIONS, Table};
 
@@ -60,7 +62,11 @@ pub fn query(directory: &Path, question: &str, format: Format, out: &mut dyn Wri
         return Err(SqlError::NoDataset(directory.display().to_string()));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(answer(directory, question, format, out))
+    // What is within lists and structures is escaped here.
+    let mut printed = Printed::new(out);
+    let rows = runtime.block_on(answer(directory, question, format, &mut printed))?;
+    printed.into_inner()?;
+    Ok(rows)
 }
 
 async fn answer(directory: &Path, question: &str, format: Format, out: &mut dyn Write) -> Result<u64, SqlError> {
@@ -78,6 +84,7 @@ async fn answer(directory: &Path, question: &str, format: Format, out: &mut dyn 
             batches.push(RecordBatch::new_empty(schema));
         }
         rows += batches.iter().map(|batch| batch.num_rows() as u64).sum::<u64>();
+        let batches = batches.iter().map(|batch| escaped(batch, format)).collect::<Result<Vec<_>, _>>()?;
         writeln!(out, "{}", arrow::util::pretty::pretty_format_batches(&batches)?)?;
         return Ok(rows);
     }
@@ -86,16 +93,45 @@ async fn answer(directory: &Path, question: &str, format: Format, out: &mut dyn 
         _ => Writer::Json(Box::new(arrow::json::LineDelimitedWriter::new(out))),
     };
     let mut stream = frame.execute_stream().await?;
-    writer.write(&RecordBatch::new_empty(stream.schema()))?;
+    writer.write(&escaped(&RecordBatch::new_empty(stream.schema()), format)?)?;
     while let Some(batch) = std::future::poll_fn(|task| stream.as_mut().poll_next(task)).await {
         let batch = batch?;
         rows += batch.num_rows() as u64;
-        writer.write(&batch)?;
+        writer.write(&escaped(&batch, format)?)?;
     }
     if let Writer::Json(writer) = &mut writer {
         writer.finish()?;
     }
     Ok(rows)
+}
+
+/// The rows with texts that are one line each, and no formulas in CSV. JSON has escapes of its own.
+fn escaped(batch: &RecordBatch, format: Format) -> Result<RecordBatch, SqlError> {
+    let escape = match format {
+        Format::Table => escape::line,
+        Format::Csv => escape::cell,
+        Format::Json => return Ok(batch.clone()),
+    };
+    let schema = batch.schema();
+    let (mut fields, mut columns) = (Vec::new(), Vec::new());
+    for (field, column) in schema.fields().iter().zip(batch.columns()) {
+        let text = match field.data_type() {
+            DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
+            DataType::Dictionary(_, values) => **values == DataType::Utf8,
+            _ => false,
+        };
+        let name = escape::line(field.name());
+        if text {
+            let column = cast(column, &DataType::Utf8)?;
+            let escaped: StringArray = column.as_string::<i32>().iter().map(|text| text.map(escape)).collect();
+            columns.push(Arc::new(escaped) as ArrayRef);
+            fields.push(Field::new(name, DataType::Utf8, true));
+        } else {
+            columns.push(Arc::clone(column));
+            fields.push(field.as_ref().clone().with_name(name));
+        }
+    }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }
 
 /// What writes rows as they come.

@@ -1,5 +1,6 @@
 //! Errors of commands: their messages and exit codes.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use windlass_lab::results::StoreError;
@@ -54,19 +55,28 @@ impl CliError {
                     1 => "a mistake".to_owned(),
                     n => format!("{n} mistakes"),
                 };
-                let file = problems.first().map_or_else(String::new, |problem| problem.file.clone());
+                let file = problems.first().map_or_else(String::new, |problem| shown(Path::new(&problem.file)));
                 warn(&format!("error: {count} in the scenario {file}"));
                 for problem in problems {
-                    eprintln!("{:?}", miette::Report::new(problem));
+                    // It has colours of its own, so that nothing can be escaped any more.
+                    eprintln!(
+                        "{:?}",
+                        miette::Report::new(problem.masked(|c| c != '\n' && c != '\t' && escape::is_unsafe(c)))
+                    );
                 }
             }
             CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
-                warn(&format!("error: cannot read the scenario {}: {source}", path.display()));
+                warn(&format!("error: cannot read the scenario {}: {source}", shown(&path)));
             }
             other => warn(&format!("error: {other}")),
         }
         ExitCode::from(code)
     }
+}
+
+/// A path as one line of text.
+pub(super) fn shown(path: &Path) -> String {
+    escape::line(&path.display().to_string()).into_owned()
 }
 
 /// Writes a line to standard error. What comes from files and their names moves no cursor.

@@ -6,8 +6,9 @@ use std::sync::atomic::Ordering;
 use super::CliError;
 use super::batch::interrupt;
 use super::choice;
-use super::error::print;
+use super::error::{print, warn};
 use super::summary;
+use windlass_qlog_analysis::escape;
 use windlass_stacks::wire::Link;
 
 /// Carry datagrams between a server and its clients through a scenario's network, in real time
@@ -42,7 +43,7 @@ impl CarryDatagrams {
         scenario.seed = self.seed.unwrap_or(scenario.seed);
         let link = Link::new(&scenario, self.listen, self.to).map_err(|error| CliError::Usage(error.to_string()))?;
         let address = link.address().map_err(|error| CliError::Failed(error.to_string()))?;
-        eprintln!("{address} leads to {} through {}", self.to, scenario.name);
+        warn(&format!("{address} leads to {} through {}", self.to, escape::line(&scenario.name)));
         let stop = interrupt()?;
         let carried = link.run(&|_| stop.load(Ordering::Relaxed));
         if self.json {

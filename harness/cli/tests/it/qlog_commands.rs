@@ -214,3 +214,104 @@ fn traces_that_attack_their_reader_are_counted_once_bounded_and_escaped() {
         stderr(&bounded)
     );
 }
+
+/// What a terminal acts on, in the middle of a name; its last line could be taken for one of ours.
+#[cfg(unix)]
+const HOSTILE: &str = "a\u{1b}]0;owned\u{7}\u{1b}[2J\u{9b}31m\u{202e}b\u{2066}\u{2028}\u{200b}\r\nFORGED";
+
+/// No byte of [`HOSTILE`] that a terminal acts on is in what a command printed, and none of its lines is.
+#[cfg(unix)]
+#[track_caller]
+fn harmless(command: &str, printed: &[u8]) {
+    let text = String::from_utf8_lossy(printed);
+    let acts = |c: char| c != '\n' && (c.is_control() || HOSTILE.contains(c) && !c.is_ascii());
+    assert!(!text.contains(acts), "{command} prints what a terminal acts on: {text:?}");
+    assert!(!text.lines().any(|line| line.starts_with("FORGED")), "{command} prints a line of a trace: {text:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn no_command_prints_the_texts_of_a_trace_as_they_are() {
+    let place = Place::new();
+    let directory = place.path(&format!("d{HOSTILE}"));
+    std::fs::create_dir_all(&directory).unwrap();
+    let text = std::fs::read_to_string(format!("{}/first.sqlog", traces(&place))).unwrap();
+    let (header, events) = text.split_once('\n').unwrap();
+    let mut header = json(header.trim_start_matches('\u{1e}'));
+    header["title"] = HOSTILE.into();
+    header["description"] = HOSTILE.into();
+    let trace = &mut header["trace"];
+    trace["title"] = HOSTILE.into();
+    trace["description"] = HOSTILE.into();
+    trace["vantage_point"]["name"] = HOSTILE.into();
+    trace["common_fields"]["group_id"] = HOSTILE.into();
+    // An event with a name, a field and a value that nobody knows, and a record that cannot be read.
+    let unknown = serde_json::json!({ "time": 0.0, "name": format!("x:{HOSTILE}"), "data": { HOSTILE: HOSTILE } });
+    let wrong = serde_json::json!({ "time": HOSTILE, "name": "quic:packet_sent", "data": { "header": HOSTILE } });
+    let file = format!("{directory}/{HOSTILE}.sqlog");
+    std::fs::write(&file, format!("\u{1e}{header}\n\u{1e}{unknown}\n\u{1e}{wrong}\n{events}")).unwrap();
+    std::fs::copy(&file, format!("{directory}/b{HOSTILE}.sqlog")).unwrap();
+    let broken = place.path(&format!("e{HOSTILE}"));
+    std::fs::create_dir_all(&broken).unwrap();
+    std::fs::write(format!("{broken}/c{HOSTILE}.sqlog"), HOSTILE).unwrap();
+    let [page, figures, out] =
+        ["page.html", "figures", "out.sqlog"].map(|name| place.path(&format!("{name}{HOSTILE}")));
+    let mut commands = vec![
+        vec!["info"],
+        vec!["info", "--json"],
+        vec!["lint"],
+        vec!["lint", "--json"],
+        vec!["identify"],
+        vec!["identify", "--json"],
+        vec!["replay", "-c", "reno"],
+        vec!["replay", "-c", "reno", "--json"],
+        vec!["replay", "-c", "reno", "--csv"],
+        vec!["replay", "-c", "reno", "--connection", HOSTILE],
+        vec!["compare", "--by", "file"],
+        vec!["compare", "--by", "file", "--format", "csv", "--out", &page],
+        vec!["compare", "--by", "file", "--format", "json"],
+        vec!["report", "--out", &page, "--svg", &figures],
+        vec!["convert", "--to", "qvis", "--framing", "json", "--out", &out],
+    ];
+    for format in ["table", "csv", "json"] {
+        commands.push(vec!["metrics", "--sharing", "--format", format]);
+    }
+    // A dataset's file names have no such characters; its tables do (`answers_are_escaped` of windlass-qlog-columns).
+    if cfg!(feature = "parquet") {
+        commands.push(vec!["parquet", "--out", &out]);
+    }
+    let (mut refused, missing) = (Vec::new(), format!("{directory}/none"));
+    for command in &commands {
+        for input in [&directory, &file, &broken, &missing] {
+            let arguments = [&["qlog", command[0], input.as_str()], &command[1..]].concat();
+            let done = windlass(&arguments);
+            let name = command.join(" ");
+            harmless(&name, &done.stdout);
+            harmless(&name, &done.stderr);
+            if input == &directory && !done.status.success() {
+                refused.push((name, stderr(&done).to_owned()));
+            }
+        }
+    }
+    // The lint finds what is wrong with them, and so fails.
+    let refused: Vec<_> = refused.iter().filter(|(name, _)| !name.starts_with("lint")).collect();
+    assert!(refused.is_empty(), "{refused:?}");
+    let mut watch = crate::command::start(&["qlog", "watch", &directory]);
+    let mut watch = watch.stdout(std::process::Stdio::piped()).spawn().unwrap();
+    let mut printed = std::io::BufReader::new(watch.stdout.take().unwrap());
+    for _ in 0..2 {
+        let mut line = Vec::new();
+        std::io::BufRead::read_until(&mut printed, b'\n', &mut line).unwrap();
+        assert!(!line.is_empty());
+        harmless("watch", &line);
+    }
+    watch.kill().unwrap();
+    watch.wait().unwrap();
+    let scenario = place.file(
+        "hostile.toml",
+        &format!("name = \"x\"\n# {}\nwrong = \"{HOSTILE}\"\n", HOSTILE.replace(['\r', '\n'], "")),
+    );
+    let wrong = windlass(&["run", &scenario, "-c", "reno"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    harmless("run", &wrong.stderr);
+}

@@ -7,6 +7,7 @@ use plotters::prelude::*;
 use serde::Serialize;
 use windlass_adapter::require;
 use windlass_controllers::{Algorithm, Time};
+use windlass_qlog_analysis::escape;
 
 use super::event::{StackMetrics, TraceEvent};
 use super::rebuild::LossSource;
@@ -244,7 +245,7 @@ impl ControllerReplay {
         for (label, points) in lines {
             let points: Vec<(f32, f32)> = points.into_iter().map(|(x, y)| (x as f32, y as f32)).collect();
             let drawn = braille(&[points], width.saturating_sub(10), 24, (end as f32, top as f32));
-            text.push_str(&format!("{label}: window, kB, over time, s\n{drawn}\n"));
+            text.push_str(&format!("{}: window, kB, over time, s\n{drawn}\n", escape::line(&label)));
         }
         text
     }

@@ -61,6 +61,25 @@ impl Problem {
         let help = self.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
         format!("{}:{}:{}: {}{help}", self.file, self.at_line, self.at_column, self.message)
     }
+
+    /// The problem with question marks in place of the characters that are to be hidden, for whoever shows a file
+    /// of others. Every place in it stays where it is.
+    #[must_use]
+    pub fn masked(self, hide: impl Fn(char) -> bool) -> Problem {
+        let mask = |text: &str| -> String {
+            let shown = |c: char| if hide(c) { "?".repeat(c.len_utf8()) } else { c.to_string() };
+            text.chars().map(shown).collect()
+        };
+        let file = mask(&self.file).replace('\n', "?");
+        Problem {
+            message: mask(&self.message),
+            text: NamedSource::new(&file, mask(self.text.inner()).into()).with_language("toml"),
+            label: mask(&self.label),
+            help: self.help.as_deref().map(mask),
+            file,
+            ..self
+        }
+    }
 }
 
 /// Collects the problems of one file.

@@ -119,3 +119,35 @@ fn what_is_no_dataset_is_told() {
     let answer = ask(dataset().path(), "SELECT nothing FROM packets", Format::Csv);
     assert!(answer.unwrap_err().to_string().contains("nothing"));
 }
+
+#[test]
+fn answers_are_escaped() {
+    let hostile = "=1+1\u{1b}]0;owned\u{7}\u{9b}31m\u{202e}\r\nFORGED";
+    let directory = tempfile::tempdir().unwrap();
+    let dataset = Dataset::open(directory.path()).unwrap();
+    let text = trace(hostile, hostile, 3);
+    let labels = Labels { scenario: Some(hostile.to_owned()), ..Labels::default() };
+    let again = || Ok(text.as_slice());
+    dataset.add(hostile, text.as_slice(), again, &labels, &Options { jobs: 1, ..Options::default() }).unwrap();
+    dataset.finish().unwrap();
+    for question in [
+        "SELECT * FROM connections",
+        "SELECT DISTINCT controller, scenario FROM packets",
+        "SELECT count(*) AS n, title AS \"a\u{1b}[2J\" FROM connections GROUP BY title",
+        "SELECT array_agg(title) AS titles FROM connections",
+    ] {
+        for format in [Format::Table, Format::Json, Format::Csv] {
+            let answer = ask(directory.path(), question, format).unwrap();
+            assert!(answer.contains("owned"), "{question} as {format:?} has no text of the trace: {answer:?}");
+            let acts = |c: char| c != '\n' && (c.is_control() || c == '\u{202e}');
+            assert!(!answer.contains(acts), "{question} as {format:?}: {answer:?}");
+            let list = question.contains("array_agg") && format == Format::Table;
+            assert!(
+                list || !answer.lines().any(|line| line.starts_with("FORGED")),
+                "{question} as {format:?}: {answer:?}"
+            );
+        }
+    }
+    let csv = ask(directory.path(), "SELECT title FROM connections", Format::Csv).unwrap();
+    assert!(csv.lines().skip(1).all(|line| !line.trim_start_matches('"').starts_with('=')), "{csv:?}");
+}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
@@ -12,7 +13,7 @@ use super::output::{Csv, cell};
 use super::report::most_points;
 use crate::cli::CliError;
 use crate::cli::choice::did_you_mean;
-use crate::cli::error::print;
+use crate::cli::error::{print, shown, warn};
 use crate::cli::text::{Align, aligned};
 use crate::report::comparison::page;
 use crate::report::traces::Section;
@@ -97,7 +98,7 @@ impl Compare {
             let sections: Vec<(String, Section)> = sections.collect();
             let title = comparison.groups.join(", ");
             replace(out, &page(&title, self.by.word(), &comparison, &sections))?;
-            eprintln!("{}", out.display());
+            warn(&shown(out));
         }
         print(&match self.format {
             Format::Table => table(&comparison),
@@ -160,19 +161,20 @@ impl Compare {
 
     fn baseline(&self, members: &[Member]) -> Result<String, CliError> {
         let groups = groups(members);
-        let listed = || groups.join(", ");
+        let listed = || escape::line(&groups.join(", ")).into_owned();
         match (&self.baseline, groups.as_slice()) {
             (_, []) => Err(CliError::Failed("nothing to compare: no file has any event".to_owned())),
             (_, [only]) => Err(CliError::Usage(format!(
-                "nothing to compare: all traces are of one group by {}, {only}; group them by another of controller, \
+                "nothing to compare: all traces are of one group by {}, {}; group them by another of controller, \
                  stack, run, file",
-                self.by.word()
+                self.by.word(),
+                escape::line(only)
             ))),
             (None, [first, ..]) => Ok(first.clone()),
             (Some(wanted), _) if groups.contains(wanted) => Ok(wanted.clone()),
             (Some(wanted), _) => Err(CliError::Usage(format!(
                 "no group is called {wanted:?}{}; there are {}",
-                did_you_mean(wanted, groups.iter().map(String::as_str)),
+                escape::line(&did_you_mean(wanted, groups.iter().map(String::as_str))),
                 listed()
             ))),
         }
@@ -227,7 +229,7 @@ fn table(comparison: &Comparison) -> String {
         lines.extend(rows.into_iter().enumerate().map(|(i, row)| line(row, i == 0, decimals)));
     }
     let mut text: String = aligned(&heads, &lines).iter().map(|line| format!("{line}\n")).collect();
-    text.push_str(&format!("differences are to {}; intervals are Welch's t\n", comparison.baseline));
+    text.push_str(&format!("differences are to {}; intervals are Welch's t\n", escape::line(&comparison.baseline)));
     if comparison.rows.iter().any(|row| row.repetitions == 1) {
         text.push_str("with one repetition no interval can be given: repeat the runs with other seeds\n");
     }

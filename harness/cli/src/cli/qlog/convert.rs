@@ -9,12 +9,13 @@ use std::sync::atomic::AtomicBool;
 use clap::ValueEnum;
 use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
+use windlass_qlog_analysis::escape;
 
 use super::files::{Again, Files, Reading, open, unreadable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
-use crate::cli::error::warn;
+use crate::cli::error::{shown, warn};
 
 /// Convert traces: another schema version, another framing, network logs to qlog, several into
 /// one file
@@ -166,12 +167,12 @@ impl Convert {
             other => self.failed(sources, other),
         })?;
         output.finish()?;
-        let shown = match (sources, out) {
-            (_, Some(out)) if out != Path::new("-") => out.display().to_string(),
-            ([single], _) => single.file.path().display().to_string(),
+        let name = match (sources, out) {
+            (_, Some(out)) if out != Path::new("-") => shown(out),
+            ([single], _) => shown(single.file.path()),
             _ => format!("{} files", sources.len()),
         };
-        print_losses(&shown, &done, self.to);
+        print_losses(&name, &done, self.to);
         Ok(())
     }
 
@@ -193,7 +194,7 @@ impl Convert {
 /// Says on standard error what was lost.
 fn print_losses(shown: &str, done: &Converted, to: SchemaVersion) {
     for (what, count) in &done.omitted {
-        warn(&format!("{shown}: lost {count} × {what}"));
+        warn(&format!("{shown}: lost {count} × {}", escape::line(what)));
     }
     if done.bad_records > 0 {
         warn(&format!("{shown}: lost {} × records that could not be read", done.bad_records));

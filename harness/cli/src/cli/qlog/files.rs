@@ -7,10 +7,11 @@ use std::sync::{Once, OnceLock};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{self, Input, Limits, Options, Search, UnitSource};
 
 use crate::cli::CliError;
-use crate::cli::error::warn;
+use crate::cli::error::{shown, warn};
 
 /// Files to read, and how many at once.
 #[derive(Debug, clap::Args)]
@@ -95,7 +96,7 @@ impl Files {
         static REPORTED: Once = Once::new();
         REPORTED.call_once(|| {
             for (path, reason) in search.skipped() {
-                warn(&format!("{} is left out: {reason}", path.display()));
+                warn(&format!("{} is left out: {reason}", shown(path)));
             }
         });
         Ok(search.files().to_owned())
@@ -196,12 +197,12 @@ pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError
     // The library's error names its own option.
     let text =
         text.replace("Limits::max_bytes", "--max-decompressed").replace("Limits::max_ratio", "--max-decompressed");
-    CliError::Failed(format!("cannot read {}: {text}", path.display()))
+    CliError::Failed(format!("cannot read {}: {}", shown(path), escape::line(&text)))
 }
 
 /// A file, or the standard input if it is called `-`.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
-    read::open_raw(path).map_err(|error| CliError::Usage(format!("cannot read {}: {error}", path.display())))
+    read::open_raw(path).map_err(|error| CliError::Usage(format!("cannot read {}: {error}", shown(path))))
 }
 
 /// A file, decompressed if its first bytes are those of gzip or Zstandard.
@@ -224,8 +225,8 @@ fn collect(path: &Path, search: &mut Search) -> Result<(), CliError> {
     }
     match search.add(path) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(CliError::Usage(format!("no .sqlog, .qlog or .netlog file in {}", path.display()))),
-        Err(error) => Err(CliError::Usage(format!("cannot read {}: {error}", path.display()))),
+        Ok(false) => Err(CliError::Usage(format!("no .sqlog, .qlog or .netlog file in {}", shown(path)))),
+        Err(error) => Err(CliError::Usage(format!("cannot read {}: {error}", shown(path)))),
     }
 }
 

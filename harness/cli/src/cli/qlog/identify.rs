@@ -7,9 +7,10 @@ use rayon::prelude::*;
 use super::files::{Again, Files};
 use super::replay::{failed, opener};
 use crate::cli::CliError;
-use crate::cli::error::print;
+use crate::cli::error::{print, shown};
 use crate::cli::text::{Align, aligned};
 use windlass_lab::replay::{Identified, LossSource, identify};
+use windlass_qlog_analysis::escape;
 
 /// Identify the controllers that explain the congestion window of traces best, with scores
 ///
@@ -50,9 +51,9 @@ impl Identify {
     }
 
     fn text(&self, file: &Path, found: &Identified) -> String {
-        let mut text = format!("{}: ", file.display());
+        let mut text = format!("{}: ", shown(file));
         if !found.connection.is_empty() {
-            text.push_str(&format!("connection {}, ", found.connection));
+            text.push_str(&format!("connection {}, ", escape::line(&found.connection)));
         }
         text.push_str(&format!("{} ACK frames, {} losses or marks answered", found.compared, found.epochs));
         if found.others > 0 {

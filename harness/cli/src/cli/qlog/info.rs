@@ -5,12 +5,13 @@ use std::io::Read;
 use std::path::Path;
 
 use serde::Serialize;
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
 use windlass_qlog_analysis::read::{Check, Options, Summary, read};
 
 use super::files::{Files, Reading, unreadable};
 use crate::cli::CliError;
-use crate::cli::error::print;
+use crate::cli::error::{print, shown};
 
 /// Print the format of qlog files and count what is in them
 #[derive(Debug, clap::Args)]
@@ -83,11 +84,10 @@ impl Info {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let results = self.files.each(|path, input, jobs| contents(path, input, self.reading.options(jobs)))?;
         for (path, contents) in results {
-            let shown = path.display().to_string();
             print(&if self.json {
-                format!("{}\n", serde_json::json!({ "file": shown, "contents": contents }))
+                format!("{}\n", serde_json::json!({ "file": path.display().to_string(), "contents": contents }))
             } else {
-                text(&shown, &contents)
+                text(&shown(&path), &contents)
             })?;
         }
         Ok(())
@@ -194,11 +194,11 @@ fn text(file: &str, contents: &Contents) -> String {
     for trace in &contents.traces {
         let quoted = |label: &str, value: &str| match value {
             "" => String::new(),
-            value => format!(", {label} {value}"),
+            value => format!(", {label} {}", escape::line(value)),
         };
         text.push_str(&format!(
             "  {} ({}), seen at the {}{}{}{}\n",
-            if trace.version.is_empty() { "no version" } else { &trace.version },
+            if trace.version.is_empty() { "no version".into() } else { escape::line(&trace.version) },
             trace.schema_version,
             trace.vantage,
             quoted("by", &trace.implementation),
@@ -214,9 +214,9 @@ fn text(file: &str, contents: &Contents) -> String {
         for (group, content) in &trace.connections {
             let seconds = content.last_ns.saturating_sub(content.first_ns.unwrap_or(0)) as f64 / 1e9;
             let group = if group.is_empty() { "connection" } else { group };
-            text.push_str(&format!("  {group}: {seconds:.3} s\n"));
+            text.push_str(&format!("  {}: {seconds:.3} s\n", escape::line(group)));
             for (name, count) in &content.events {
-                text.push_str(&format!("    {count:>9}  {name}\n"));
+                text.push_str(&format!("    {count:>9}  {}\n", escape::line(name)));
             }
         }
     }
@@ -225,12 +225,12 @@ fn text(file: &str, contents: &Contents) -> String {
         text.push_str(&format!("  {agreed} of {} totals of Chromium agree with its events\n", contents.checks.len()));
     }
     for (name, count) in &contents.unknown {
-        text.push_str(&format!("  {count} × {name}: not understood\n"));
+        text.push_str(&format!("  {count} × {}: not understood\n", escape::line(name)));
     }
     if contents.bad_records > 0 {
         text.push_str(&format!("  {} records could not be read\n", contents.bad_records));
         for (record, reason) in &contents.bad {
-            text.push_str(&format!("    record {record}: {reason}\n"));
+            text.push_str(&format!("    record {record}: {}\n", escape::line(reason)));
         }
     }
     text

@@ -3,6 +3,7 @@
 use std::io::{BufReader, Cursor, Read};
 use std::path::Path;
 
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::lint::{Profile, Report, lint};
 
 use super::files::{Files, decompressed, unreadable};
@@ -46,8 +47,8 @@ impl Lint {
         for file in &files {
             let report = self.one(file)?;
             wrong += usize::from(report.errors() > 0);
-            let shown = file.display().to_string();
-            print(&if self.json { json(&shown, &report) } else { format!("{shown}: {report}\n") })?;
+            let file = file.display().to_string();
+            print(&if self.json { json(&file, &report) } else { format!("{}: {report}\n", escape::line(&file)) })?;
         }
         match wrong {
             0 => Ok(()),

@@ -17,10 +17,11 @@ mod watch;
 
 use std::path::Path;
 
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::Summary;
 
 use super::CliError;
-use super::error::warn;
+use super::error::{shown, warn};
 
 /// Work with qlog files
 #[derive(Debug, clap::Args)]
@@ -72,5 +73,5 @@ fn not_built(what: &str, feature: &str) -> CliError {
 
 /// Prints on standard error what is doubtful about a file.
 fn print_doubts(path: &Path, summary: &Summary) {
-    summary.doubts().iter().for_each(|doubt| warn(&format!("{}: {doubt}", path.display())));
+    summary.doubts().iter().for_each(|doubt| warn(&format!("{}: {}", shown(path), escape::line(doubt))));
 }

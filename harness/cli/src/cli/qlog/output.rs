@@ -11,6 +11,7 @@ use windlass_qlog_analysis::escape;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
 use crate::cli::CliError;
+use crate::cli::error::shown;
 
 /// What a file is compressed with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, clap::ValueEnum)]
@@ -144,7 +145,7 @@ pub(super) fn unwritable(path: Option<&Path>, error: &io::Error) -> CliError {
     match path {
         None if error.kind() == io::ErrorKind::BrokenPipe => CliError::Closed,
         None => CliError::Failed(format!("cannot write to standard output: {error}")),
-        Some(path) => CliError::Failed(format!("cannot write to {}: {error}", path.display())),
+        Some(path) => CliError::Failed(format!("cannot write to {}: {error}", shown(path))),
     }
 }
 

@@ -52,7 +52,7 @@ impl Parquet {
         use super::files::{Again, unreadable};
         use super::output::{Stoppable, unless_stopped};
         use crate::cli::batch::interrupt;
-        use crate::cli::error::print;
+        use crate::cli::error::{print, shown, warn};
 
         let wrong = |error: windlass_qlog_columns::Error| CliError::Failed(error.to_string());
         let dataset = Dataset::open(&self.out).map_err(|error| match error {
@@ -82,17 +82,14 @@ impl Parquet {
         for (path, added) in &results {
             super::print_doubts(path, &added.summary);
             if added.unknown > 0 {
-                eprintln!(
-                    "{}: {} fields were not understood; the table `unknown` counts them",
-                    path.display(),
-                    added.unknown
-                );
+                let (path, count) = (shown(path), added.unknown);
+                warn(&format!("{path}: {count} fields were not understood; the table `unknown` counts them"));
             }
             connections += added.connections;
             rows += added.rows.values().sum::<u64>();
         }
         dataset.finish().map_err(wrong)?;
-        let (files, out) = (results.len(), self.out.display());
+        let (files, out) = (results.len(), shown(&self.out));
         print(&format!("{files} files, {connections} connections, {rows} rows in {out}\n"))
     }
 }

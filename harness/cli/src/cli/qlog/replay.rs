@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_controllers::Algorithm;
 use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStatistics, replay_controllers};
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{Input, ReadError};
 
 use super::files::{Again, Files, unreadable};
 use super::output::Csv;
 use crate::cli::CliError;
 use crate::cli::choice;
-use crate::cli::error::{print, warn};
+use crate::cli::error::{print, shown, warn};
 use crate::cli::text::{Align, aligned, width};
 
 /// Bytes at the beginning of a file in which our recorder is looked for.
@@ -70,7 +71,7 @@ fn again(files: &[Again]) -> Result<(), CliError> {
             Outcome::NoSteps => "; --controller NAME says what a controller would have decided",
             _ => "",
         };
-        print(&format!("{}: {outcome}{hint}\n", file.path().display()))?;
+        print(&format!("{}: {outcome}{hint}\n", shown(file.path())))?;
     }
     match wrong {
         0 => Ok(()),
@@ -129,7 +130,7 @@ impl OtherControllers {
                 .map_err(|error| failed(file.path(), &error))?;
             let file = file.path();
             if self.csv {
-                warn(&format!("{}: {}", file.display(), caveat(found.losses_from)));
+                warn(&format!("{}: {}", shown(file), caveat(found.losses_from)));
             }
             print(&if self.json {
                 json(file, &found)
@@ -141,7 +142,7 @@ impl OtherControllers {
             if let Some(path) = self.svg.as_deref().filter(|_| index == 0) {
                 let svg = found.svg().map_err(|error| CliError::Failed(format!("cannot draw: {error}")))?;
                 let written = std::fs::write(path, svg);
-                written.map_err(|error| CliError::Failed(format!("cannot write {}: {error}", path.display())))?;
+                written.map_err(|error| CliError::Failed(format!("cannot write {}: {error}", shown(path))))?;
             }
         }
         Ok(())
@@ -155,9 +156,9 @@ impl OtherControllers {
 }
 
 fn text(file: &Path, found: &ControllerReplay) -> String {
-    let mut text = format!("{}: ", file.display());
+    let mut text = format!("{}: ", shown(file));
     if !found.connection.group.is_empty() {
-        text.push_str(&format!("connection {}, ", found.connection.group));
+        text.push_str(&format!("connection {}, ", escape::line(&found.connection.group)));
     }
     let contents = &found.connection.contents;
     text.push_str(&format!("{} packets sent, {} ACK frames", contents.sent, contents.acks));
@@ -237,11 +238,11 @@ pub(super) fn opener(file: &Again) -> impl Fn() -> Opened + '_ {
 /// The error of a command that could not replay a file.
 pub(super) fn failed(file: &Path, error: &ReplayError) -> CliError {
     match error {
-        ReplayError::Read(error) => CliError::Failed(format!("cannot read {}: {error}", file.display())),
+        ReplayError::Read(error) => CliError::Failed(format!("cannot read {}: {error}", shown(file))),
         ReplayError::NoConnection { .. } | ReplayError::Controller(_) => {
-            CliError::Usage(format!("{}: {error}", file.display()))
+            CliError::Usage(format!("{}: {error}", shown(file)))
         }
-        ReplayError::Missing(_) => CliError::Failed(format!("{}: {error}", file.display())),
+        ReplayError::Missing(_) => CliError::Failed(format!("{}: {error}", shown(file))),
     }
 }
 

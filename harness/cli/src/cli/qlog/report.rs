@@ -2,12 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
+use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 
 use super::files::{Files, Reading, unreadable};
 use super::name::{short, unique};
 use crate::cli::CliError;
-use crate::cli::error::{print, warn};
+use crate::cli::error::{print, shown, warn};
 use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
 use windlass_lab::results::replace;
@@ -81,7 +82,7 @@ impl Report {
         let sections: Vec<Section> = all.into_iter().map(|made| made.section).collect();
         let title = self.title.clone().unwrap_or_else(|| title(&sections));
         replace(out, &page(&title, &sections))?;
-        print(&format!("{}\n", out.display()))
+        print(&format!("{}\n", shown(out)))
     }
 }
 
@@ -96,18 +97,19 @@ fn caption(file: &str, series: &ConnectionSeries) -> String {
 
 /// Writes the figures, each called as its connection.
 fn figures(directory: &Path, all: &[Made]) -> Result<(), CliError> {
-    let unwritable = |error| CliError::Failed(format!("cannot make {}: {error}", directory.display()));
+    let unwritable = |error| CliError::Failed(format!("cannot make {}: {error}", shown(directory)));
     std::fs::create_dir_all(directory).map_err(unwritable)?;
     for made in all {
         let Some(figure) = &made.figure else {
-            warn(&format!("{}: nothing in it can be series over time", made.section.file()));
+            let file = escape::line(made.section.file());
+            warn(&format!("{file}: nothing in it can be series over time"));
             continue;
         };
         let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
         let name: String = made.section.name().chars().map(plain).collect();
         let path = directory.join(format!("{name}.svg"));
         replace(&path, figure)?;
-        print(&format!("{}\n", path.display()))?;
+        print(&format!("{}\n", shown(&path)))?;
     }
     Ok(())
 }

@@ -19,7 +19,7 @@ use super::name::unique;
 use super::report::most_points;
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
-use crate::cli::error::print;
+use crate::cli::error::{print, shown};
 use crate::report::live::{LiveTrace, page};
 use server::{State, serve};
 
@@ -60,7 +60,7 @@ struct Followed {
 
 impl Watch {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        let shown = self.path.display();
+        let shown = shown(&self.path);
         if let Err(error) = Search::default().add(&self.path) {
             return Err(CliError::Usage(format!("cannot watch {shown}: {error}")));
         }
@@ -181,7 +181,7 @@ fn waiting(path: &Path, files: &BTreeMap<PathBuf, Followed>) -> Option<String> {
     let problem = files.values().find_map(|followed| followed.problem.as_ref());
     Some(match problem {
         Some(problem) => format!("nothing to show yet: {problem}"),
-        None => format!("waiting for events in {}", path.display()),
+        None => format!("waiting for events in {}", shown(path)),
     })
 }
 
