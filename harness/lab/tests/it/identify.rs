@@ -117,7 +117,11 @@ fn the_stacks_own_controllers() {
 /// A trace of quiche's own CUBIC, where it is at hand.
 #[test]
 fn quiche_s_cubic_is_known() {
-    let Ok(trace) = std::fs::read(recorded_traces().join("selfgen-quiche-0.30-server-cubic.sqlog")) else { return };
+    let path = recorded_traces().join("selfgen-quiche-0.30-server-cubic.sqlog");
+    let Ok(trace) = std::fs::read(&path) else {
+        println!("skipped: there is no recorded trace {}", path.display());
+        return;
+    };
     let found = look(&trace);
     assert_eq!(place(&found, "cubic"), 0, "{:#?}", &found.guesses[..3]);
 }

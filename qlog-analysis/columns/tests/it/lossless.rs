@@ -366,15 +366,27 @@ proptest! {
     }
 }
 
+/// Our own traces, and the recorded ones in the directory that `WINDLASS_TRACES` names or in `shared/traces` beside the
+/// workspace, where they are at hand.
+fn recorded() -> Vec<std::path::PathBuf> {
+    let here = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let others = std::env::var_os("WINDLASS_TRACES").map_or_else(|| here.join("../../../shared/traces"), Into::into);
+    let mut files = Vec::new();
+    for folder in [here.join("../tests/traces"), others] {
+        let Ok(entries) = folder.read_dir() else {
+            println!("skipped: there are no recorded traces at {}; our own are read", folder.display());
+            continue;
+        };
+        files.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    files.retain(|path| path.extension().is_none_or(|ending| ending != "md"));
+    assert!(files.len() >= 15, "only {} traces", files.len());
+    files
+}
+
 #[test]
 fn recorded_traces_are_in_their_tables() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/traces");
-    let Ok(entries) = folder.read_dir() else { return };
-    for entry in entries {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ending| ending == "md") {
-            continue;
-        }
+    for path in recorded() {
         let options = Options { state_variables: true, ..Options::default() };
         let mut before: BTreeMap<u32, u64> = BTreeMap::new();
         let mut count = 0;
