@@ -163,14 +163,20 @@ searched() {
   fi
 }
 
-# beside_busy NAME COMMAND…: runs tests ten times beside four busy loops and adds a row to the file
-# named by WINDLASS_BUSY. Output of runs that failed is shown.
+# Arguments of Cargo: the adapters and the harness, one selection for whatever long runs need of them, so that it is
+# built once.
+# shellcheck disable=SC2034
+built_once=(--release --locked --quiet -p windlass-quinn -p windlass-noq -p windlass-s2n-quic -p windlass-stacks -p windlass
+  --features windlass/s2n-quic)
+
+# beside_busy NAME COMMAND test ARGUMENT…: runs tests thirty times (WINDLASS_BUSY_RUNS) beside four busy
+# loops and adds a row to the file named by WINDLASS_BUSY. Output of runs that failed is shown.
 beside_busy() {
-  local name=$1 runs="${WINDLASS_BUSY_RUNS:-10}" failed=0 loops=() log run
+  local name=$1 runs="${WINDLASS_BUSY_RUNS:-30}" failed=0 loops=() log run
   shift
   step "$name, $runs times beside four busy loops"
   # What is built is not measured.
-  "$@" --no-run
+  "$1" "$2" --no-run "${@:3}"
   log=$(mktemp)
   for run in 1 2 3 4; do
     (while :; do :; done) &

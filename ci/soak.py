@@ -6,7 +6,7 @@ Starts SERVER with the controller CC, keeps CLIENTS copies of FETCH busy, each f
 server's resident memory, threads and descriptors every two seconds. One client in fifty is killed halfway, so that
 its connection ends by the idle timeout. Prints a row of the table in docs/reliability.md. Fails if more than one
 client in fifty failed, memory grows after the first quarter, threads grow after the half, or descriptors
-are left when all are gone.
+or groups are left when all are gone.
 """
 
 import os, pathlib, subprocess, sys, tempfile, threading, time
@@ -41,7 +41,7 @@ root = pathlib.Path(place.name)
 expected = (root / "files" / "file").read_bytes()
 with open(root / "log", "w") as log:
     process = subprocess.Popen(
-        [server, "--cc", cc, "--connections", "4096", "127.0.0.1:0", root / "files", root / "keys"],
+        [server, "--cc", cc, "--connections", "4096", "--report", "groups", "127.0.0.1:0", root / "files", root / "keys"],
         stdout=log,
         stderr=log,
     )
@@ -93,10 +93,12 @@ over.set()
 for thread in threads:
     thread.join()
 lasted = time.monotonic() - began
+# What the server says whenever the number of groups changes.
+groups = lambda: [int(line.split()[0]) for line in lines() if line.endswith(" groups")]
 deadline = time.monotonic() + IDLE_S + 60
 while time.monotonic() < deadline and process.poll() is None:
     left = sample(process.pid)
-    if left[2] <= first[2]:
+    if left[2] <= first[2] and groups()[-1:] == [0]:
         break
     time.sleep(1)
 problems = []
@@ -118,10 +120,13 @@ if left[1] > max(threads_ for _, _, threads_, _ in points[: max(len(points) // 2
     problems.append(f"{left[1]} threads are left")
 if left[2] > first[2]:
     problems.append(f"{left[2]} descriptors are left, of {first[2]} at first")
+counted = groups()
+if max(counted, default=0) == 0 or counted[-1] != 0:
+    problems.append(f"of groups, {counted[-3:]} were told last; expected some, and none at the end")
 per_hour = f"{slope(late):+.1f}"
 print(
     f"| {name} | `{cc}` | {lasted / 60:.1f} | {counts['whole']} | {len(failures)} | {counts['killed']} | {first[0]:.1f} | {most:.1f} | {per_hour} "
-    f"| {first[1]} → {left[1]} | {first[2]} → {left[2]} |"
+    f"| {first[1]} → {left[1]} | {first[2]} → {left[2]} | {f'{max(counted)} → {counted[-1]}' if counted else '–'} |"
 )
 for problem in problems:
     print(f"{name}: {problem}", file=sys.stderr)
