@@ -3,7 +3,10 @@
 count.py --measures FILE...: what `windlass qlog metrics` measures, worked out anew with nothing
 of ours: packets sent and received, bytes, losses, goodput, RTT quantiles, windows of every
 connection; one JSON object a file. Files may be compressed, cut off, in any framing and of any
-generation of names, Chromium's network logs included."""
+generation of names, Chromium's network logs included.
+
+count.py --compare FILE...: the same beside what we measure, read from the standard input: for each file a
+line with the list of its connections' measures. Prints what differs; fails if something does."""
 
 import gzip
 import json
@@ -441,8 +444,51 @@ def measures(path):
     return {"file": path, "traces": found}
 
 
+def close(ours, theirs, share):
+    """Whether two numbers are within `share` of the second, or both are none."""
+    if not isinstance(ours, (int, float)) or not isinstance(theirs, (int, float)):
+        return ours is None and theirs is None
+    return abs(ours - theirs) <= share * abs(theirs) + 1e-9
+
+
+def differences(path, ours, theirs):
+    """What differs between our measures of a connection and the count."""
+    # Times of network logs are whole milliseconds, but for those of departures.
+    netlog = "netlog" in path
+    exact = ["packets_sent", "packets_received", "bytes_sent", "bytes_received", "packets_lost"]
+    checks = [((key,), 0) for key in exact]
+    checks += [((key,), 1e-2 if netlog else 1e-6) for key in ("goodput", "received_goodput")]
+    checks += [(("rtt", "samples"), 0)]
+    checks += [(("rtt", key), 2e-2 if netlog else 1e-3) for key in ("min", "mean", "p50", "p90", "p95", "p99", "max")]
+    checks += [(("cwnd", key), 1e-6) for key in ("min", "mean", "max")]
+    for keys, share in checks:
+        pair = [ours, theirs]
+        for key in keys:
+            pair = [None if of is None else of.get(key) for of in pair]
+        if not close(*pair, share):
+            yield f"{path}: {' '.join(keys)}: {pair[0]}, counted {pair[1]}"
+    if ours["losses"] != theirs["losses"]:
+        yield f"{path}: losses {ours['losses']}, counted as {theirs['losses']}"
+
+
+def compare(files):
+    found = []
+    for path, line in zip(files, sys.stdin, strict=True):
+        ours = [one["measures"] for one in json.loads(line)]
+        theirs = [one for trace in measures(path)["traces"] for one in trace]
+        if len(ours) != len(theirs):
+            found.append(f"{path}: {len(ours)} connections, counted {len(theirs)}")
+            continue
+        for pair in zip(ours, theirs):
+            found += differences(path, *pair)
+    print("\n".join(found))
+    return not found
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "--measures":
+    if sys.argv[1] == "--compare":
+        sys.exit(not compare(sys.argv[2:]))
+    elif sys.argv[1] == "--measures":
         for path in sys.argv[2:]:
             print(json.dumps(measures(path)))
     else:

@@ -4,6 +4,7 @@ pub mod connections;
 pub mod convert;
 pub mod escape;
 pub mod flight;
+pub mod identify;
 pub mod json;
 pub mod lint;
 pub mod metrics;

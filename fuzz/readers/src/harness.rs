@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use windlass::report::{comparison, figure, traces};
 use windlass_controllers::Algorithm;
 use windlass_lab::compare::{Member, compare, groups};
-use windlass_lab::replay::{ReplayError, identify, replay_controllers};
+use windlass_lab::replay::{ReplayError, answer, replay_controllers};
 use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 use windlass_simulator::scenario::Scenario;
@@ -16,7 +16,7 @@ const MOST_POINTS: usize = 1 << 12;
 /// Other controllers on a trace.
 pub fn replay(data: &[u8]) {
     let open = || Ok::<_, ReplayError>(data);
-    let _ = identify(&open, None);
+    let _ = answer(&open, None);
     let engines: Vec<_> = ["reno", "bbr", "rovegas"]
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), Algorithm::named(name)?)))

@@ -76,7 +76,7 @@ pub(crate) fn standard(namespace: &str) -> Option<&'static [&'static str]> {
 
 /// Whether a namespace is a category of the drafts before the IETF form.
 pub(crate) fn is_pre_ietf(namespace: &str) -> bool {
-    matches!(namespace, "transport" | "recovery" | "connectivity" | "security" | "http" | "generic" | "qpack")
+    matches!(namespace, "transport" | "recovery" | "connectivity" | "security" | "http" | "h3" | "generic" | "qpack")
 }
 
 /// What an event of the old drafts is called in the IETF form, where it still exists.
@@ -91,7 +91,8 @@ pub(crate) fn ietf_name(namespace: &str, kind: &str) -> Option<String> {
         _ => kind,
     };
     let namespace = match namespace {
-        "http" => "http3",
+        // quiche's name for it is h3.
+        "http" | "h3" => "http3",
         "generic" => "loglevel",
         _ => "quic",
     };
@@ -132,7 +133,7 @@ pub(crate) fn v03_name(namespace: &str, kind: &str) -> Option<String> {
             | "stream_state_updated"
             | "frames_processed",
         ) => ("transport", kind),
-        ("http3", _) => ("http", kind),
+        ("http3" | "h3", _) => ("http", kind),
         _ => return None,
     };
     Some(format!("{category}:{kind}"))

@@ -292,10 +292,9 @@ impl Meter {
 
     /// What the sender can do from now on.
     fn judge(&mut self, now: i64) {
-        let in_flight = match self.logged_in_flight.last() {
-            Some(bytes) => Some(bytes),
-            None => self.coverage.acks.then_some(self.in_flight as f64),
-        };
+        // Stacks log the bytes in flight when an ACK changes them; packets that left since are not in it.
+        let counted = (self.coverage.acks && self.sizes[0] > 0).then_some(self.in_flight as f64);
+        let in_flight = counted.or_else(|| self.logged_in_flight.last());
         let condition = match (self.cwnd.last(), in_flight) {
             (Some(_), _) if self.credit[0].blocked() => Condition::Blocked,
             (Some(cwnd), Some(in_flight)) if cwnd - in_flight <= f64::from(self.datagram) => Condition::Full,

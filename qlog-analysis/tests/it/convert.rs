@@ -596,3 +596,31 @@ fn several_traces_go_into_one_document_and_not_into_a_sequence() {
     let beyond = Target { only: Some(2), ..target };
     assert!(matches!(convert(&sources, beyond, &mut Vec::new()), Err(ConvertError::NoTrace { asked: 2, traces: 2 })));
 }
+
+#[test]
+fn http3_events_are_kept_whatever_their_namespace() {
+    let header = r#"{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{"vantage_point":{"type":"client"}}}"#;
+    let event = |time: u32, name: &str| {
+        format!(
+            "\u{1e}{{\"time\":{time},\"name\":\"{name}\",\"data\":{{\"stream_id\":0,\"frame\":{{\"frame_type\":\"headers\",\"headers\":[{{\"name\":\":path\",\"value\":\"/a\"}}]}}}}}}\n"
+        )
+    };
+    let events =
+        [event(1, "http:frame_created"), event(2, "h3:frame_created"), event(3, "http3:frame_parsed")].concat();
+    let file = format!("\u{1e}{header}\n{events}");
+    for (profile, names) in [
+        (Profile::Ietf, ["http3:frame_created", "http3:frame_created", "http3:frame_parsed"]),
+        (Profile::Qvis, ["http:frame_created", "http:frame_created", "http:frame_parsed"]),
+    ] {
+        let (out, done) = converted(file.as_bytes(), to(profile, OutputFraming::Sequence));
+        let records: Vec<serde_json::Value> = String::from_utf8(out)
+            .unwrap()
+            .split('\u{1e}')
+            .skip(2)
+            .map(|one| serde_json::from_str(one).unwrap())
+            .collect();
+        let found: Vec<&str> = records.iter().map(|one| one["name"].as_str().unwrap()).collect();
+        assert_eq!(found, names, "{done:?}");
+        assert!(records.iter().all(|one| one["data"]["frame"]["headers"][0]["value"] == "/a"), "{records:?}");
+    }
+}

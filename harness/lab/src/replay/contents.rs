@@ -26,6 +26,8 @@ pub enum Missing {
     Acks,
     /// It logs no congestion window.
     Window,
+    /// It was taken at the end that receives the data.
+    Sender,
 }
 
 impl fmt::Display for Missing {
@@ -39,6 +41,7 @@ impl fmt::Display for Missing {
                  so it is not known when which packet arrived"
             }
             Missing::Window => "it has no congestion window (congestion_window or cwnd in recovery metrics)",
+            Missing::Sender => "it is a receiver's: more bytes came than left, and the sender's window is not in it",
         })
     }
 }
@@ -54,6 +57,8 @@ pub struct TraceContents {
     pub numbered: u64,
     /// Bytes of the packets sent.
     pub bytes: u64,
+    /// Bytes of the packets received.
+    pub received: u64,
     /// Packets received with an ACK frame whose ranges are logged.
     pub acks: u64,
     /// Packets declared lost.
@@ -76,6 +81,7 @@ impl TraceContents {
             EventKind::PacketSent(index) => self.sent(&batch.packets[index as usize]),
             EventKind::PacketReceived(index) => {
                 let packet = &batch.packets[index as usize];
+                self.received = self.received.saturating_add(u64::from(packet.bytes.unwrap_or(0)));
                 self.acks += u64::from(packet.acks && !batch.ranges_of(packet).is_empty());
                 self.ecn += u64::from(packet.ce.is_some());
             }
@@ -119,6 +125,7 @@ impl TraceContents {
     /// What is missing; of several things, the first.
     pub fn suffice(&self) -> Result<(), Missing> {
         match self {
+            TraceContents { sent: 0, acks: 0, received: 1.., .. } => Err(Missing::Sender),
             TraceContents { sent: 0, .. } => Err(Missing::Packets),
             TraceContents { acks: 0, .. } => Err(Missing::Acks),
             TraceContents { numbered: 0, .. } => Err(Missing::Numbers),

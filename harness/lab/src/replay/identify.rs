@@ -11,8 +11,17 @@ use super::rebuild::LossSource;
 use super::rerun::Rerun;
 use super::select::{Connection, ReplayError};
 
+mod answer;
+mod rate_model;
+
+pub use answer::{Answer, Classification, answer, by_arrivals, observe};
+use rate_model::RateModel;
+
 /// Controllers that are tried in the variants that stacks have of them.
 const VARIED: [&str; 2] = ["reno", "cubic"];
+
+/// Controllers whose window is a constant times rate times RTT.
+const BY_RATE: [&str; 1] = ["bbr"];
 
 /// How much nearer, as a mean |ln|, a window that was corrected at each loss has to be than
 /// one that was not, since it had the easier task.
@@ -20,6 +29,16 @@ const HEAD_START: f64 = 0.02;
 
 /// A mean |ln| of this much takes a score to 1/e of the full one.
 const SCALE: f64 = 0.1;
+
+/// A score from which on a controller is named: the largest multiple of ten that every flow reaches which `docs/identify.md`
+/// sets apart for calibration.
+pub const NAMED_FROM: f64 = 50.0;
+
+/// Scores this near to each other are equal: the plainer of the two is named.
+const PLAINER_WITHIN: f64 = 1.0;
+
+/// What most stacks ship, the plainest first; of the others, the catalogue's order counts.
+const PLAIN: [&str; 5] = ["reno", "cubic", "bbr", "vegas", "copa"];
 
 /// Distances that differ by less are equal.
 const EQUAL: f64 = 1e-9;
@@ -38,6 +57,24 @@ pub struct Guess {
     /// The same for the controller started anew at each loss or mark with the window the
     /// stack had then; none without losses or marks.
     pub by_epoch: Option<f64>,
+    /// Median of |ln| between the window and a constant times the largest delivery rate times the smallest RTT, of a
+    /// controller that sets it so; none for others, and where the window does not follow it.
+    pub by_rate: Option<f64>,
+}
+
+impl Guess {
+    /// Of its controllers the plainest.
+    #[must_use]
+    pub fn plainest(&self) -> &str {
+        let plainest = self.controllers.iter().min_by_key(|name| plainness(name));
+        plainest.map_or("", String::as_str)
+    }
+}
+
+/// Where a controller is in the order of plainness, from 0.
+fn plainness(name: &str) -> usize {
+    let of_all = || Algorithm::ALL.iter().position(|entry| entry.name == name).unwrap_or(Algorithm::ALL.len());
+    PLAIN.iter().position(|plain| *plain == name).unwrap_or_else(|| PLAIN.len() + of_all())
 }
 
 /// What [`identify`] finds.
@@ -57,17 +94,34 @@ pub struct Identified {
     pub guesses: Vec<Guess>,
 }
 
+impl Identified {
+    /// The controller that explains the window: of those within a point of the best the plainest; `None` below
+    /// [`NAMED_FROM`].
+    #[must_use]
+    pub fn named(&self) -> Option<&str> {
+        let best = self.guesses.first()?.score;
+        if best < NAMED_FROM {
+            return None;
+        }
+        let near = self.guesses.iter().filter(|guess| guess.score >= best - PLAINER_WITHIN);
+        near.map(Guess::plainest).min_by_key(|name| plainness(name))
+    }
+}
+
 /// Compares the window of every controller of the catalogue with the one that a trace logs.
 /// `open` is called twice and opens the trace.
 ///
 /// # Errors
-/// The trace cannot be read, has no connection `asked`, lacks what events are made of, or
+/// The trace cannot be read, has no connection `asked`, is a receiver's, lacks what events are made of, or
 /// logs no congestion window.
 pub fn identify<R: Read>(
     open: &dyn Fn() -> Result<R, ReplayError>,
     asked: Option<&str>,
 ) -> Result<Identified, ReplayError> {
     let connection = Connection::choose(open()?, asked)?;
+    if connection.contents.received > connection.contents.bytes {
+        return Err(ReplayError::Missing(Missing::Sender));
+    }
     let first = connection.contents.first_window.ok_or(ReplayError::Missing(Missing::Window))?;
     let mut trial = Trial::new(&connection, first);
     let losses_from = connection.for_each_event(open()?, &mut |event| trial.on_event(event))?;
@@ -114,6 +168,7 @@ struct Trial {
     path: Path,
     candidates: Vec<Candidate>,
     logged: StackMetrics,
+    rate_model: RateModel,
     /// When the latest frame came, ns.
     latest: Option<u64>,
     /// When the latest epoch began, ns, and the window the stack had then.
@@ -139,6 +194,7 @@ impl Trial {
             path,
             candidates,
             logged,
+            rate_model: RateModel::default(),
             latest: None,
             epoch: None,
             standing: Distance::default(),
@@ -157,6 +213,7 @@ impl Trial {
                 if let Some(stack) = self.logged.cwnd {
                     let seconds = self.latest.map_or(0.0, |latest| frame.now.0.saturating_sub(latest) as f64 / 1e9);
                     self.candidates.iter_mut().for_each(|candidate| candidate.compare(seconds, stack));
+                    self.rate_model.add(frame, seconds, stack);
                     if let Some((_, window)) = self.epoch {
                         self.standing.add(seconds, stack, window);
                     }
@@ -182,9 +239,10 @@ impl Trial {
     fn guesses(self) -> Vec<Guess> {
         let mut found: Vec<((bool, u64), Guess)> = Vec::new();
         let standing = self.standing.mean().unwrap_or(f64::INFINITY);
-        let mut matches: Vec<Match> = self.candidates.iter().map(|one| Match::of(one, standing)).collect();
+        let by_rate = self.rate_model.fit().map(|fit| fit.distance);
+        let mut matches: Vec<Match> = self.candidates.iter().map(|one| Match::of(one, standing, by_rate)).collect();
         matches.sort_by(|one, other| one.distance.total_cmp(&other.distance));
-        for Match { name, whole, by_epoch, distance, key } in matches {
+        for Match { name, whole, by_epoch, by_rate, distance, key } in matches {
             if found.iter().any(|(_, guess)| guess.controllers.iter().any(|other| other == name)) {
                 continue;
             }
@@ -195,7 +253,7 @@ impl Trial {
                 continue;
             }
             let score = 100.0 * libm::exp(-distance / SCALE);
-            found.push((key, Guess { controllers: vec![name.to_owned()], score, distance, whole, by_epoch }));
+            found.push((key, Guess { controllers: vec![name.to_owned()], score, distance, whole, by_epoch, by_rate }));
         }
         found.into_iter().map(|(_, guess)| guess).collect()
     }
@@ -206,6 +264,7 @@ struct Match {
     name: &'static str,
     whole: f64,
     by_epoch: Option<f64>,
+    by_rate: Option<f64>,
     distance: f64,
     /// Which way counts, and all windows by it: those that did the same are one answer.
     key: (bool, u64),
@@ -213,8 +272,8 @@ struct Match {
 
 impl Match {
     /// Of `candidate`, where a window that stood still from each epoch's beginning on would be
-    /// `standing` off.
-    fn of(candidate: &Candidate, standing: f64) -> Match {
+    /// `standing` off, and one by rate and RTT `by_rate`.
+    fn of(candidate: &Candidate, standing: f64, by_rate: Option<f64>) -> Match {
         let by_epochs = candidate.by_epoch();
         let whole = candidate.whole_distance.mean().unwrap_or(f64::INFINITY);
         let by_epoch = by_epochs.mean();
@@ -223,7 +282,13 @@ impl Match {
         let fresh = distance < whole;
         let way = if fresh { by_epochs } else { candidate.whole_distance };
         let name = ConfiguredController::name(&candidate.algorithm);
-        Match { name, whole, by_epoch, distance, key: (fresh, way.fingerprint) }
+        let by_rate = by_rate.filter(|_| BY_RATE.contains(&name));
+        let (distance, key) = match by_rate {
+            // No other's window is the same.
+            Some(model) if model + HEAD_START < distance => (model + HEAD_START, (true, 0)),
+            _ => (distance, (fresh, way.fingerprint)),
+        };
+        Match { name, whole, by_epoch, by_rate, distance, key }
     }
 }
 

@@ -8,7 +8,8 @@
 //! the controller would have decided at each moment, not what would have followed from it.
 //!
 //! [`replay_controllers`] runs controllers of the user's choice beside the window the stack logged;
-//! [`identify`] runs all of the catalogue and finds whose window comes nearest.
+//! [`identify`] runs all of the catalogue and finds whose window comes nearest; [`answer`] asks the trace itself, the
+//! windows and the arrivals.
 
 mod contents;
 mod controllers;
@@ -22,7 +23,7 @@ mod series;
 pub use contents::{Missing, TraceContents};
 pub use controllers::{ControllerReplay, WindowStatistics, replay_controllers};
 pub use event::{Frame, StackMetrics, TraceEvent};
-pub use identify::{Guess, Identified, identify};
+pub use identify::{Answer, Classification, Guess, Identified, NAMED_FROM, answer, by_arrivals, identify, observe};
 pub use rebuild::{LossSource, Rebuild};
 pub use rerun::Rerun;
 pub use select::{Connection, ReplayError};

@@ -1,5 +1,6 @@
 //! Traces without anything that names their controller, and identification of their controllers.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
@@ -24,7 +25,7 @@ pub fn place(found: &Identified, controller: &str) -> usize {
 }
 
 /// The name in the catalogue of what a stack calls `native`.
-fn ours(native: &str) -> &str {
+pub(super) fn ours(native: &str) -> &str {
     match native {
         "newreno" => "reno",
         "bbr2" | "bbr3" => "bbr",
@@ -71,14 +72,67 @@ pub fn natives(stacks: &[Runner]) -> (Vec<String>, usize) {
 /// The first flow of `scenario` with `controller` on `stack`, as a plain trace; none if the
 /// stack cannot run it.
 pub fn trace(scenario: &str, controller: &str, stack: Runner) -> Option<Vec<u8>> {
-    let source = Source::builtin(scenario).unwrap();
+    logged(&Source::builtin(scenario).unwrap(), controller, stack).map(|text| strip(&text))
+}
+
+/// The log of the first flow of `source` with `controller` on `stack`; none if the stack cannot run it.
+pub fn logged(source: &Source, controller: &str, stack: Runner) -> Option<String> {
     let place = tempfile::tempdir().unwrap();
     let settings = LogSettings { detail: LogDetail::Packets, profile: Profile::Ietf };
-    let job = Job { source: &source, controller: Some(controller), stack, seed: None };
+    let job = Job { source, controller: Some(controller), stack, seed: None };
     let run = execute(&job, Some((settings, place.path())), &|_| false).unwrap();
     let file = run.qlogs.first()?;
     let file = place.path().join(Path::new(file).strip_prefix("qlog").unwrap());
-    Some(strip(&std::fs::read_to_string(file).unwrap()))
+    Some(std::fs::read_to_string(file).unwrap())
+}
+
+/// What the receiver of `trace`, a sender's plain trace, would have logged of its packets, each received when the ACK
+/// that told of it came: the way back takes the same time for all.
+pub fn received(trace: &[u8]) -> Vec<u8> {
+    let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut plain = Vec::new();
+    let text = String::from_utf8_lossy(trace).into_owned();
+    for (number, record) in text.split('\u{1e}').filter(|record| !record.is_empty()).enumerate() {
+        let value: Value = serde_json::from_str(record).unwrap();
+        let (data, name) = (&value["data"], value["name"].as_str().unwrap_or_default());
+        let mut put = |value: &Value| {
+            plain.push(0x1e);
+            plain.extend_from_slice(value.to_string().as_bytes());
+            plain.push(b'\n');
+        };
+        let packet = &data["header"]["packet_number"];
+        match name.rsplit('_').next() {
+            _ if number == 0 => {
+                let mut header = value.clone();
+                header["trace"]["vantage_point"] = serde_json::json!({"type": "server"});
+                put(&header);
+            }
+            // The client's first Initial, and the answer, show the RTT.
+            Some("sent" | "received") if data["header"]["packet_type"] != "1RTT" => put(&value),
+            Some("sent") => {
+                sizes.insert(packet.as_u64().unwrap(), data["raw"]["length"].as_u64().unwrap());
+            }
+            Some("received") => {
+                let frames = data["frames"].as_array().unwrap();
+                let ranges = frames.iter().filter_map(|frame| frame["acked_ranges"].as_array()).flatten();
+                let mut fresh = BTreeMap::new();
+                for range in ranges {
+                    let ends = [&range[0], range.as_array().unwrap().last().unwrap()].map(|end| end.as_u64().unwrap());
+                    let numbers: Vec<u64> = sizes.range(ends[0]..=ends[1]).map(|(number, _)| *number).collect();
+                    fresh.extend(numbers.into_iter().filter_map(|number| Some((number, sizes.remove(&number)?))));
+                }
+                for (number, bytes) in fresh {
+                    put(&serde_json::json!({"time": value["time"], "name": "quic:packet_received", "data": {
+                        "header": {"packet_type": "1RTT", "packet_number": number},
+                        "raw": {"length": bytes},
+                        "frames": [{"frame_type": "stream", "stream_id": 0, "offset": 0, "raw": {"payload_length": 1}}],
+                    }}));
+                }
+            }
+            _ => {}
+        }
+    }
+    plain
 }
 
 /// `text`, a JSON text sequence of ours, without anything that names its writer.

@@ -1,7 +1,9 @@
 //! What tests of stacks and of the command share.
 
 mod identification;
+mod passive;
 mod results;
 
-pub use identification::{SCENARIOS, look, natives, place, recorded_traces, trace};
+pub use identification::{SCENARIOS, logged, look, natives, place, received, recorded_traces, trace};
+pub use passive::{Confusion, Flow, HELD_OUT, KNOWN, all, flows};
 pub use results::{flow, outcome, sample};

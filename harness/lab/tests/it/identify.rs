@@ -1,10 +1,18 @@
 //! Which controller a trace shows: those of the catalogue in the simulator, those of real
 //! stacks, all of them without anything that gives the name away.
 
+use std::io::Read;
+
 use rayon::prelude::*;
 use windlass_controllers::Algorithm;
-use windlass_lab::replay::{Identified, Missing, ReplayError, identify, replay_controllers};
-use windlass_lab::testkit::{SCENARIOS, look, natives, place, recorded_traces, trace};
+use windlass_lab::replay::{
+    Answer, Classification, Identified, Missing, NAMED_FROM, ReplayError, answer, identify, replay_controllers,
+};
+use windlass_lab::testkit::{
+    Confusion, KNOWN, SCENARIOS, all, flows, look, natives, place, received, recorded_traces, trace,
+};
+use windlass_qlog_analysis::identify::{End, Model};
+use windlass_qlog_analysis::read::Input;
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::Runner;
 
@@ -124,4 +132,153 @@ fn quiche_s_cubic_is_known() {
     };
     let found = look(&trace);
     assert_eq!(place(&found, "cubic"), 0, "{:#?}", &found.guesses[..3]);
+}
+
+/// What is said of `trace`.
+fn ask(trace: &[u8]) -> Answer {
+    answer(&|| Ok::<_, ReplayError>(trace), None).unwrap()
+}
+
+/// A recorded trace, unpacked; none where they are not at hand.
+fn recorded(name: &str) -> Option<Vec<u8>> {
+    let file = std::fs::File::open(recorded_traces().join(name)).ok()?;
+    let mut text = Vec::new();
+    Input::new(file).unwrap().read_to_end(&mut text).unwrap();
+    Some(text)
+}
+
+#[test]
+fn a_receiver_s_trace_is_refused_by_window_and_judged_by_arrivals() {
+    let sent = trace("shallow-buffer", "scalable", Runner::new(&Quinn)).unwrap();
+    let found = ask(&received(&sent));
+    assert_eq!(found.end, End::Receiver);
+    assert!(matches!(found.by_window, Err(Missing::Sender)), "{:?}", found.by_window);
+    let by_arrivals = found.by_arrivals.unwrap();
+    // What the sender's ACK frames tell of the same flow.
+    let of_sender = ask(&sent).by_arrivals.unwrap();
+    assert_eq!(by_arrivals.nearest[0].0, of_sender.nearest[0].0, "{by_arrivals:?}, {of_sender:?}");
+    // A recorded one, of a short transfer.
+    let Some(short) = recorded("qvis-draft01-f5-parallel10.qlog") else { return };
+    let found = ask(&short);
+    assert_eq!(found.classification, Classification::Unknown);
+    assert!(matches!(found.by_window, Err(Missing::Sender)), "{:?}", found.by_window);
+    assert!(found.by_arrivals.unwrap_err().contains("1000 are needed"));
+}
+
+#[test]
+fn a_name_that_the_trace_tells_is_the_answer() {
+    let trace = trace("shallow-buffer", "reno", Runner::SIMULATOR).unwrap();
+    let text = String::from_utf8(trace).unwrap();
+    let (header, rest) = text.split_once('\n').unwrap();
+    let with = |event: &str| ask(format!("{header}\n\u{1e}{event}\n{rest}").as_bytes());
+    let found = with(r#"{"time":0,"name":"quic:recovery_parameters_set","data":{"congestion_controller":"cubic"}}"#);
+    assert_eq!(found.classification, Classification::Declared("cubic".to_owned()));
+    let found = with(r#"{"time":0,"name":"quic:congestion_state_updated","data":{"new":"bbr_startup"}}"#);
+    assert_eq!(found.classification, Classification::Declared("bbr".to_owned()));
+    assert!(found.declared.unwrap().by_state);
+    let Some(netlog) = recorded("chromium156-sample-small.netlog.json") else { return };
+    let found = ask(&netlog);
+    assert_eq!(found.classification, Classification::Declared("cubic".to_owned()));
+    assert!(matches!(found.by_window, Err(Missing::Window | Missing::Sender)), "{:?}", found.by_window);
+}
+
+#[test]
+fn of_two_within_a_point_the_plainer_is_named() {
+    let trace = trace("shallow-buffer", "compose", Runner::SIMULATOR).unwrap();
+    let found = look(&trace);
+    assert!(found.guesses[0].controllers.len() > 1, "{:?}", found.guesses[0]);
+    assert_eq!(found.named(), Some("reno"));
+    let Some(aioquic) = recorded("aioquic-0.9.25-server.qlog.gz") else { return };
+    let found = look(&aioquic);
+    assert_ne!(found.guesses[0].plainest(), "reno", "{:?}", found.guesses[0]);
+    assert_eq!(found.named(), Some("reno"), "{:#?}", &found.guesses[..3]);
+}
+
+/// BBR of stacks that were not looked at when it was modelled.
+#[test]
+fn bbr_is_known_by_rate_and_rtt_or_not_named() {
+    let native = look(&trace("clean-link", "native:bbr", Runner::new(&Quinn)).unwrap());
+    assert_eq!((native.named(), place(&native, "bbr")), (Some("bbr"), 0), "{:#?}", &native.guesses[..3]);
+    assert!(native.guesses[0].by_rate.is_some_and(|distance| distance < 0.05), "{:?}", native.guesses[0]);
+    for (name, named) in [("tquic-1.6-server-bbr.sqlog.gz", Some("bbr")), ("ngtcp2-server-reno.sqlog.gz", Some("reno"))]
+    {
+        let Some(trace) = recorded(name) else { return };
+        let found = look(&trace);
+        assert_eq!(found.named(), named, "{name}: {:#?}", &found.guesses[..3]);
+    }
+    // Too noisy to be named, and it is not.
+    for name in ["ngtcp2-server-bbr.sqlog.gz", "picoquic-ssinghjah-server.qlog", "qvis-draft00-quictrace.qlog.gz"] {
+        let Some(trace) = recorded(name) else { return };
+        let found = look(&trace);
+        assert!(found.named().is_none_or(|named| named == "bbr"), "{name}: {:#?}", &found.guesses[..3]);
+    }
+}
+
+/// A few flows of the simulator and of quinn; the whole is `passive_identification_across_stacks`.
+#[test]
+fn controllers_are_distinguished_by_arrivals() {
+    let found = flows(&[Runner::SIMULATOR], &["reno", "scalable", "vegas", "ledbat++"], false);
+    let model = Model::builtin().unwrap();
+    let mut confusion = Confusion::default();
+    confusion.add(&model, &found);
+    let (right, _, of) = confusion.score(true);
+    assert_eq!((right, of), (8, 8), "{}", confusion.table());
+}
+
+/// Prints the confusion matrix of the documentation, and writes the model anew with `WINDLASS_ACCEPT_MODEL=1`.
+#[test]
+#[ignore = "minutes; ci/nightly runs it"]
+fn passive_identification_across_stacks() {
+    let found = flows(Runner::builtin(), &all(), true);
+    let confusion = Confusion::across_stacks(&found);
+    println!("{}", confusion.table());
+    let known = found.iter().filter(|flow| KNOWN.contains(&flow.sample.controller.as_str()));
+    let model = Model::train(known.map(|flow| flow.sample.clone()).collect());
+    if std::env::var_os("WINDLASS_ACCEPT_MODEL").is_some() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qlog-analysis/src/identify/model.csv");
+        std::fs::write(path, model.to_csv()).unwrap();
+    }
+    let (right, unknown, of) = confusion.score(true);
+    assert!(right * 10 >= (of - unknown) * 8, "of those that are named, four of five rightly");
+}
+
+/// Prints the calibration of [`NAMED_FROM`]: quinn and noq calibrate it, s2n-quic tests it.
+#[test]
+#[ignore = "minutes; ci/nightly runs it"]
+fn the_score_from_which_a_controller_is_named() {
+    let (mut rows, mut wrong, mut of) = (Vec::new(), 0, 0);
+    for stack in Runner::builtin().iter().copied() {
+        for native in stack.natives() {
+            for scenario in SCENARIOS {
+                let found = look(&trace(scenario, &format!("native:{native}"), stack).unwrap());
+                let name = if native.starts_with("bbr") { "bbr" } else { native.trim_start_matches("new") };
+                let right = found.guesses[place(&found, name)].score;
+                let others = found.guesses.iter().filter(|guess| !guess.controllers.iter().any(|other| other == name));
+                let other = others.map(|guess| guess.score).fold(0.0, f64::max);
+                rows.push((stack.name(), *native, scenario, right, other));
+                of += 1;
+                wrong += usize::from(found.named().is_some_and(|named| named != name));
+            }
+        }
+    }
+    println!("| stack | controller | scenario | its score | the best other's |\n|---|---|---|---|---|");
+    for (stack, native, scenario, right, other) in &rows {
+        println!("| {stack} | {native} | {scenario} | {right:.0} | {other:.0} |");
+    }
+    println!("\nNamed from | right, quinn and noq | without it, another | right, s2n-quic | without it, another");
+    for from in [20.0, 30.0, 40.0, NAMED_FROM, 60.0, 70.0] {
+        let share = |test: bool, right: bool| {
+            let rows = || rows.iter().filter(|row| (row.0 == "s2n-quic") == test);
+            let over = rows().filter(|row| if right { row.3 >= from && row.3 > row.4 } else { row.4 >= from }).count();
+            format!("{over} of {}", rows().count())
+        };
+        println!(
+            "{from} | {} | {} | {} | {}",
+            share(false, true),
+            share(false, false),
+            share(true, true),
+            share(true, false)
+        );
+    }
+    assert!(wrong * 10 <= of, "{wrong} of {of} named wrongly");
 }

@@ -1,4 +1,5 @@
-//! Identification and response functions.
+//! Identification, response functions, and counts of traces.
 
+mod counts;
 mod identify;
 mod response;

@@ -4,8 +4,11 @@ use plotters::prelude::*;
 use windlass_qlog_analysis::metrics::LimitedBy;
 use windlass_qlog_analysis::series::{ConnectionSeries, Quantity};
 
-use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, seconds, state_colour};
+use super::{FOOT, HEAD, LANE, LEFT, RIGHT, TEXT, WIDTH, duration, legend, seconds, state_colour};
 use windlass_lab::plot::{COLOURS, Canvas, DrawError, INK, ink};
+
+/// Colours of what limits a sender, in the order of their numbers; none is a state's.
+const LIMITS: [RGBColor; 4] = [COLOURS[2], COLOURS[7], COLOURS[5], COLOURS[4]];
 
 /// How long a state held, s.
 pub(super) struct Span {
@@ -76,11 +79,16 @@ pub(super) fn draw(
         .x_desc("Time, s")
         .x_label_formatter(&|time| format!("{time}"))
         .draw()?;
+    if lanes.iter().any(|lane| lane.0 == Quantity::LimitedBy) {
+        let named = LimitedBy::ALL.iter().map(|by| (format!("limited by {}", by.name()), LIMITS[*by as usize]));
+        legend(area, named, (HEAD / 2 + LANE * lanes.len() as u32 + FOOT - 16) as i32)?;
+    }
     for (i, &(quantity, label)) in lanes.iter().enumerate() {
         let top = i as f64;
         let y = HEAD as i32 / 2 + (LANE as i32) * i as i32 + 1;
         area.draw_text(label, &ink(TEXT - 1), (4, y))?;
-        if let Some(reason) = series.status(quantity).reason() {
+        let never = quantity == Quantity::AppLimited && limited(series).is_empty();
+        if let Some(reason) = series.status(quantity).reason().or(never.then_some("none")) {
             area.draw_text(reason, &ink(TEXT - 1), (LEFT as i32 + 4, y))?;
         }
         match quantity {
@@ -89,7 +97,7 @@ pub(super) fn draw(
                 Rectangle::new([(span.from, top + 0.15), (span.to, top + 0.85)], colour)
             }))?,
             Quantity::LimitedBy => axes.draw_series(limits(series).into_iter().map(|(by, from, to)| {
-                let colour = COLOURS[by.min(LimitedBy::ALL.len() - 1)].mix(0.75).filled();
+                let colour = LIMITS[by.min(LimitedBy::ALL.len() - 1)].mix(0.75).filled();
                 Rectangle::new([(from, top + 0.15), (to, top + 0.85)], colour)
             }))?,
             Quantity::AppLimited => axes.draw_series(

@@ -35,7 +35,7 @@ const LANES = [
   { of: "lost", name: "lost", kind: "ticks", colour: "loss" },
   { of: "marked", name: "CE marks", kind: "ticks", colour: "line-4" },
   { of: "app_limited", name: "app-limited", kind: "spans", colours: [null, "line-8"], names: ["", "app-limited"] },
-  { of: "limited_by", name: "limited by", kind: "spans", colours: ["line-1", "line-8", "line-2", "line-4"] },
+  { of: "limited_by", name: "limited by", kind: "spans", colours: ["line-3", "line-8", "line-5", "line-6"] },
   { of: "blocked", name: "blocked", kind: "ticks", colour: "line-2" },
 ];
 
@@ -79,7 +79,7 @@ function traceSpec(trace, lines, packets = null) {
     : { key: lane.of, name: lane.name, kind: "none", note: why.get(lane.of) }));
   const patches = has("state") ? trace.states.map((name, i) => ({ name: words(name), colour: stateColours(trace)[i] })) : [];
   const limits = LANES.find(({ of }) => of === "limited_by");
-  if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `by ${name}`, colour: limits.colours[i] })));
+  if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `limited by ${name}`, colour: limits.colours[i] })));
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
   const streams = packets ? streamLanes(packets) : [];
   if (streams.length) panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${streams.more ? `; ${plural(streams.more, "stream")} with less data are left out` : ""}`, lanes: streams });

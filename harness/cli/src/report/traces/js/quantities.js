@@ -39,7 +39,7 @@ const QUANTITIES = {
   max_data: { label: "connection's limit", unit: "MB", scale: 1e-6, digits: 3 },
   data_sent: { label: "data of all streams", unit: "MB", scale: 1e-6, digits: 3 },
   max_stream_data: { label: "limit of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
-  stream_data_sent: { label: "data of that stream", unit: "MB", scale: 1e-6, digits: 3 },
+  stream_data_sent: { label: "data of the largest stream", unit: "MB", scale: 1e-6, digits: 3 },
 };
 
 /** Bins that a rate is drawn in, at most. */

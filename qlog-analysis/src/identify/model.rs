@@ -1,0 +1,143 @@
+//! Controllers by their features: the nearest of flows that are known.
+
+use std::fmt::Write as _;
+
+use super::features::{FEATURES, Features};
+
+/// The model that `ci/nightly` makes; `docs/identify.md` says of which runs.
+const BUILTIN: &str = include_str!("model.csv");
+
+/// A flow whose controller is known.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Sample {
+    /// Its controller.
+    pub controller: String,
+    /// Its stack: flows of one stack do not decide how far flows of others may be.
+    pub stack: String,
+    /// What its arrivals showed.
+    pub features: Features,
+}
+
+/// Why a model cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("line {line}: expected {expected}")]
+pub struct ModelError {
+    /// Its number, from 1.
+    pub line: usize,
+    /// What should stand there.
+    pub expected: &'static str,
+}
+
+/// Known flows, and from which distance on a flow is like none of them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Model {
+    samples: Vec<Sample>,
+    /// The standard deviation of each feature over all samples.
+    scale: Features,
+    margin: f64,
+}
+
+/// What a model says of a flow.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Match {
+    /// The controller; `None` where the flow is too far from all that are known.
+    pub controller: Option<String>,
+    /// The controllers by the distance of their nearest flow: root of the mean square of the features' differences,
+    /// each in standard deviations.
+    pub nearest: Vec<(String, f64)>,
+    /// The distance from which on a flow is like none.
+    pub margin: f64,
+}
+
+impl Model {
+    /// The model that comes with the crate.
+    ///
+    /// # Errors
+    /// None: a test reads it.
+    pub fn builtin() -> Result<Model, ModelError> {
+        Model::parse(BUILTIN)
+    }
+
+    /// Learns from `samples`. The margin is what four of five samples keep from the nearest one of the same controller on
+    /// another stack.
+    #[must_use]
+    pub fn train(samples: Vec<Sample>) -> Model {
+        let number = samples.len().max(1) as f64;
+        let scale = std::array::from_fn(|at| {
+            let values = || samples.iter().map(|sample| sample.features[at]);
+            let mean = values().sum::<f64>() / number;
+            (values().map(|value| (value - mean) * (value - mean)).sum::<f64>() / number).sqrt().max(1e-6)
+        });
+        let mut model = Model { samples, scale, margin: f64::INFINITY };
+        let mut distances: Vec<f64> = model.samples.iter().filter_map(|sample| model.to_own_kind(sample)).collect();
+        distances.sort_unstable_by(f64::total_cmp);
+        let at = (distances.len() * 4 / 5).min(distances.len().saturating_sub(1));
+        model.margin = distances.get(at).copied().unwrap_or(f64::INFINITY);
+        model
+    }
+
+    /// The distance of `sample` to the nearest one of its controller on another stack.
+    fn to_own_kind(&self, sample: &Sample) -> Option<f64> {
+        let kin = self.samples.iter().filter(|o| o.controller == sample.controller && o.stack != sample.stack);
+        kin.map(|other| self.distance(&sample.features, &other.features)).min_by(f64::total_cmp)
+    }
+
+    fn distance(&self, one: &Features, other: &Features) -> f64 {
+        let squares = one.iter().zip(other).zip(&self.scale).map(|((one, other), scale)| {
+            let difference = (one - other) / scale;
+            difference * difference
+        });
+        (squares.sum::<f64>() / FEATURES.len() as f64).sqrt()
+    }
+
+    /// Which controller a flow with these features had.
+    #[must_use]
+    pub fn classify(&self, features: &Features) -> Match {
+        let mut nearest: Vec<(String, f64)> = Vec::new();
+        for sample in &self.samples {
+            let distance = self.distance(features, &sample.features);
+            match nearest.iter_mut().find(|(controller, _)| *controller == sample.controller) {
+                Some((_, least)) => *least = least.min(distance),
+                None => nearest.push((sample.controller.clone(), distance)),
+            }
+        }
+        nearest.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+        let controller = nearest.first().filter(|(_, distance)| *distance <= self.margin);
+        Match { controller: controller.map(|(name, _)| name.clone()), margin: self.margin, nearest }
+    }
+
+    /// Reads what [`Model::to_csv`] writes.
+    ///
+    /// # Errors
+    /// A line is not of that form.
+    pub fn parse(text: &str) -> Result<Model, ModelError> {
+        let mut samples = Vec::new();
+        for (number, line) in text.lines().enumerate().skip(1) {
+            let wrong = |expected| ModelError { line: number + 1, expected };
+            let mut cells = line.split(',');
+            let (Some(controller), Some(stack)) = (cells.next(), cells.next()) else {
+                return Err(wrong("controller, stack and features"));
+            };
+            let values: Option<Vec<f64>> =
+                cells.map(|cell| cell.parse().ok().filter(|v: &f64| v.is_finite())).collect();
+            let features = values.and_then(|values| Features::try_from(values).ok());
+            let features = features.ok_or_else(|| wrong("a finite number for each feature"))?;
+            samples.push(Sample { controller: controller.to_owned(), stack: stack.to_owned(), features });
+        }
+        if samples.is_empty() {
+            return Err(ModelError { line: 2, expected: "controller, stack and features" });
+        }
+        Ok(Model::train(samples))
+    }
+
+    /// The model as text: a line of names, and one for each sample.
+    #[must_use]
+    pub fn to_csv(&self) -> String {
+        let mut text = format!("controller,stack,{}\n", FEATURES.join(","));
+        for Sample { controller, stack, features } in &self.samples {
+            let cells: Vec<String> = features.iter().map(|value| format!("{value:.3}")).collect();
+            let _ = writeln!(text, "{controller},{stack},{}", cells.join(","));
+        }
+        text
+    }
+}
