@@ -8,3 +8,16 @@ mod loopback;
 mod names;
 mod network;
 mod transfer;
+
+/// Runs `test` in a process of its own, for what holds for a whole process; true there, false in the one that waited.
+fn alone(test: &str) -> bool {
+    const CHILD: &str = "WINDLASS_TEST_ALONE";
+    if std::env::var_os(CHILD).is_some() {
+        return true;
+    }
+    let program = std::env::current_exe().unwrap();
+    let child = std::process::Command::new(program).args(["--exact", test]).env(CHILD, "1").output().unwrap();
+    let told = String::from_utf8_lossy(&child.stdout);
+    assert!(child.status.success() && told.contains("1 passed"), "{told}{}", String::from_utf8_lossy(&child.stderr));
+    false
+}

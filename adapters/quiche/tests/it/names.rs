@@ -141,14 +141,9 @@ fn a_server_can_choose_in_the_handshake() {
     assert!(windows.contains(&(17 * crate::network::MTU)), "{windows:?}");
 }
 
-/// In a process of its own, since the declaration holds for a whole process.
 #[test]
 fn controllers_that_need_ecn_run_where_the_program_sets_ect() {
-    const CHILD: &str = "WINDLASS_TEST_SETS_ECT";
-    if std::env::var_os(CHILD).is_none() {
-        let test = "names::controllers_that_need_ecn_run_where_the_program_sets_ect";
-        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
-        assert!(child.args(["--exact", test]).env(CHILD, "1").status().unwrap().success());
+    if !crate::alone("names::controllers_that_need_ecn_run_where_the_program_sets_ect") {
         return;
     }
     register_all();
