@@ -192,7 +192,7 @@ fn acked(packet: &Packet<()>) -> Acked {
 
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
-    if !crate::alone("calls::every_controller_holds_under_any_sequence_of_calls") {
+    if !crate::in_own_process("calls::every_controller_holds_under_any_sequence_of_calls") {
         return;
     }
     windlass_quiche::sets_ect();

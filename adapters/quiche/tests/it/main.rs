@@ -10,8 +10,8 @@ mod network;
 mod transfer;
 
 /// Runs `test` in a process of its own, for what holds for a whole process; true there, false in the one that waited.
-fn alone(test: &str) -> bool {
-    const CHILD: &str = "WINDLASS_TEST_ALONE";
+fn in_own_process(test: &str) -> bool {
+    const CHILD: &str = "WINDLASS_TEST_OWN_PROCESS";
     if std::env::var_os(CHILD).is_some() {
         return true;
     }

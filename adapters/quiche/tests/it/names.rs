@@ -143,7 +143,7 @@ fn a_server_can_choose_in_the_handshake() {
 
 #[test]
 fn controllers_that_need_ecn_run_where_the_program_sets_ect() {
-    if !crate::alone("names::controllers_that_need_ecn_run_where_the_program_sets_ect") {
+    if !crate::in_own_process("names::controllers_that_need_ecn_run_where_the_program_sets_ect") {
         return;
     }
     register_all();
