@@ -1,9 +1,11 @@
 //! One path of a stack in another language as a windlass flow.
 
 use windlass_adapter::rfc9002::LossRun;
-use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, rfc9002, to_f64, to_u64};
+use windlass_adapter::{
+    AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, rfc9002, to_f64, to_u64,
+};
 use windlass_controllers::Ecn;
-use windlass_controllers::event::{Delivery, IdleRestart, OneWay, PacketSent, RttSample, SpuriousLoss};
+use windlass_controllers::event::{Delivery, IdleRestart, PacketSent, RttSample, SpuriousLoss};
 use windlass_controllers::{Algorithm, ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::abi::{self, Packet};
@@ -316,14 +318,6 @@ fn send_quantum(rate: Option<u64>, mtu: u32) -> u64 {
         Some(rate) => to_u64(to_f64(rate) / 8000.0).min(MAX_SEND_QUANTUM).max(2 * mtu),
         None => 10 * mtu,
     }
-}
-
-/// The one-way delays of a sample. `one_way_ns` is the peer's clock when it sent the
-/// acknowledgement less ours when the packet was sent.
-fn one_way_delays(rtt: &RttSample, one_way_ns: i64) -> OneWay {
-    let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
-    let forward = one_way_ns.saturating_sub(signed(rtt.ack_delay));
-    OneWay::new(forward, signed(rtt.adjusted()).saturating_sub(forward))
 }
 
 #[cfg(test)]

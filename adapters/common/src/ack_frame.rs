@@ -1,7 +1,7 @@
 //! The events of one ACK frame, for all stacks.
 
-use windlass_controllers::event::{EcnCe, PacketsAcked, PacketsLost, RttSample};
-use windlass_controllers::{Event, EventKind, Time};
+use windlass_controllers::event::{EcnCe, OneWay, PacketsAcked, PacketsLost, RttSample};
+use windlass_controllers::{Event, EventKind, Span, Time};
 
 /// Newly acknowledged packets of one frame, summed up for stacks that report them one by one.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -210,6 +210,15 @@ impl AckFrame {
         self.acked.now = now;
         on_event(&self.acked);
     }
+}
+
+/// The one-way delays of the sample `rtt`, of stacks that are told when the peer sent the acknowledgement: `one_way_ns` is the
+/// peer's clock then, less ours when the packet was sent.
+#[must_use]
+pub fn one_way_delays(rtt: &RttSample, one_way_ns: i64) -> OneWay {
+    let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
+    let forward = one_way_ns.saturating_sub(signed(rtt.ack_delay));
+    OneWay::new(forward, signed(rtt.adjusted()).saturating_sub(forward))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ pub mod std_time;
 #[cfg(feature = "qlog")]
 pub mod step;
 
-pub use ack_frame::{AckFrame, AckedPackets, LostPackets};
+pub use ack_frame::{AckFrame, AckedPackets, LostPackets, one_way_delays};
 pub use choice::{ChoiceError, Stack, choose, require, with_fallback};
 pub use delivery_rate::{DeliveryRateState, SendSnapshot};
 pub use flow::Flow;

@@ -1,7 +1,7 @@
 //! One path of a connection as a windlass flow.
 
-use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, rfc9002};
-use windlass_controllers::event::{self, IdleRestart, OneWay, SpuriousLoss};
+use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, rfc9002};
+use windlass_controllers::event::{self, IdleRestart, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
 
@@ -113,14 +113,6 @@ impl<E: ConfiguredController> Path<E> {
     }
 }
 
-/// The one-way delays of a sample. `one_way_us` is the peer's clock when it sent the
-/// acknowledgement less ours when the packet was sent.
-fn one_way(rtt: &event::RttSample, one_way_us: i64) -> OneWay {
-    let signed = |span: Span| i64::try_from(span.0).unwrap_or(i64::MAX);
-    let forward = one_way_us.saturating_mul(1000).saturating_sub(signed(rtt.ack_delay));
-    OneWay::new(forward, signed(rtt.adjusted()).saturating_sub(forward))
-}
-
 impl<E: ConfiguredController> PathEvents for Path<E> {
     fn on_sent(&mut self, sent: &abi::Sent) -> bool {
         let mtu_changed = sent.mtu != self.mtu;
@@ -165,7 +157,8 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         }
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0 || self.unused(acked.in_flight_before);
         self.acked.app_limited(app_limited);
-        let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0).map(|rtt| one_way(&rtt, acked.one_way_us));
+        let one_way = rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0);
+        let one_way = one_way.map(|rtt| one_way_delays(&rtt, acked.one_way_us.saturating_mul(1000)));
         let mut frame = self.acked.finish(in_flight, rtt);
         let acks = frame.acked();
         (acks.newest_pn, acks.one_way) = (Some(newest.number), one_way);
