@@ -5,9 +5,10 @@
 //! for some time has doubled it to no more than that time and one probe timeout. Before the first byte it may depend
 //! on the receiver, which has no RTT sample yet, and so is the one of the initial RTT at least.
 
-use windlass_adapter::rfc9002::{DEFAULT_MAX_ACK_DELAY, INITIAL_RTT, probe_timeout, rtt_variation, smoothed_rtt};
+use windlass_adapter::rfc9002::DEFAULT_MAX_ACK_DELAY;
 use windlass_controllers::{Decision, Span, Time};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
+use windlass_simulator::sim::RttEstimator;
 
 /// Probe timeouts within which a flow has to move.
 const PATIENCE: u64 = 3;
@@ -20,8 +21,7 @@ pub struct Liveness {
     /// When the sender's clock jumps, and how far.
     jumps: Vec<(Time, Span)>,
     max_ack_delay: Span,
-    /// Smoothed RTT and its variation; `None` before the first sample.
-    rtt: Option<(Span, Span)>,
+    rtt: RttEstimator,
     /// When the sender last heard of its peer.
     heard: Time,
     /// Application bytes that had arrived when it was looked at last.
@@ -43,7 +43,7 @@ impl Liveness {
             faults,
             jumps: spec.sender_jumps().collect(),
             max_ack_delay: spec.ack.max_delay.max(DEFAULT_MAX_ACK_DELAY),
-            rtt: None,
+            rtt: RttEstimator::new(),
             heard: Time::ZERO,
             received: 0,
             started: None,
@@ -63,16 +63,12 @@ impl Liveness {
     /// The sender took an RTT sample.
     pub fn on_rtt_sample(&mut self, now: Time, sample: Span) {
         self.heard = now;
-        self.rtt = Some(match self.rtt {
-            None => (sample, Span(sample.0 / 2)),
-            Some((smoothed, variation)) => (smoothed_rtt(smoothed, sample), rtt_variation(variation, smoothed, sample)),
-        });
+        self.rtt.sample(now.0, sample.0, 0);
     }
 
     fn probe_timeout(&self) -> Span {
-        let of = |(smoothed, variation)| probe_timeout(smoothed, variation, self.max_ack_delay);
-        let initial = of((INITIAL_RTT, Span(INITIAL_RTT.0 / 2)));
-        let current = self.rtt.map_or(initial, of);
+        let timeout = |rtt: &RttEstimator| Span(rtt.pto(self.max_ack_delay.0));
+        let (current, initial) = (timeout(&self.rtt), timeout(&RttEstimator::new()));
         if self.received == 0 { current.max(initial) } else { current }
     }
 
