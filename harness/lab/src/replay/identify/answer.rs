@@ -69,13 +69,14 @@ pub fn answer<R: Read>(open: &dyn Fn() -> Result<R, ReplayError>, asked: Option<
     };
     let by_arrivals = by_arrivals(&observed);
     let declared = observed.declared();
-    let classification = match (&declared, &by_window, &by_arrivals) {
-        (Some(declared), ..) => Classification::Declared(declared.controller.clone()),
-        (None, Ok(found), _) if found.named().is_some() => {
-            found.named().map_or(Classification::Unknown, |name| Classification::Window(name.to_owned()))
-        }
-        (None, _, Ok(Match { controller: Some(name), .. })) => Classification::Arrivals(name.clone()),
-        _ => Classification::Unknown,
+    let classification = if let Some(declared) = &declared {
+        Classification::Declared(declared.controller.clone())
+    } else if let Some(name) = by_window.as_ref().ok().and_then(Identified::named) {
+        Classification::Window(name.to_owned())
+    } else if let Ok(Match { controller: Some(name), .. }) = &by_arrivals {
+        Classification::Arrivals(name.clone())
+    } else {
+        Classification::Unknown
     };
     Ok(Answer { connection: group, others, end: observed.end(), classification, declared, by_window, by_arrivals })
 }
