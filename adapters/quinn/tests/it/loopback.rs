@@ -1,5 +1,9 @@
 //! A windlass controller governs the real `quinn` crate over real sockets.
 
+#[allow(dead_code, reason = "the program's main function")]
+#[path = "../../examples/choose.rs"]
+mod choose;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 
@@ -71,4 +75,21 @@ async fn an_upload_obeys_the_decisions_and_arrives_whole() {
     assert!(delivered > BYTES as u64 * 95 / 100);
     // Probes after a timeout are the only packets beyond the window.
     assert!((4 * 1200..=10 * 1200).contains(&most), "{most} bytes in flight");
+}
+
+/// What the example `choose` prints.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_connection_has_the_controller_chosen_for_it() {
+    let lines = choose::run().await.unwrap();
+    let expected = [
+        "client: cubic:iw=32",
+        "client: ledbat++",
+        "client: tcp-k:k=8",
+        "client: cubic",
+        "client: tcp-p",
+        "client: tcp-p",
+        "the group has 2 members",
+        "server: copa",
+    ];
+    assert_eq!(lines, expected);
 }

@@ -1,5 +1,9 @@
 //! Many connections through one endpoint of the real s2n-quic over real sockets.
 
+#[allow(dead_code, reason = "the program's main function")]
+#[path = "../../examples/choose.rs"]
+mod choose;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -170,4 +174,13 @@ async fn two_hundred_connections_leave_nothing_behind() {
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), all);
     // Half of them got everything.
     assert!(packets > all / 2 * BYTES / 1500, "{packets} packets");
+}
+
+/// What the example `choose` prints.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_connection_has_the_controller_chosen_for_it() {
+    let lines = choose::run().await.unwrap();
+    let expected =
+        ["127.0.0.1: tcp-p", "127.0.0.2: tcp-k:k=8", "127.0.0.1: tcp-p", "the group of 127.0.0.1 has 2 members"];
+    assert_eq!(lines, expected);
 }

@@ -2,6 +2,5 @@
 
 mod callbacks;
 mod calls;
-mod choose;
 mod driver;
 mod loopback;

@@ -10,8 +10,9 @@ use windlass_controllers::{Algorithm, Event, EventKind};
 use windlass_simulator::outcome::Outcome as RunOutcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::RunError;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::{Runner, Stack};
 use windlass_stacks::testkit::Logs;
+use windlass_stacks::testkit::faults::survive_live;
 use windlass_stacks_msquic::MsQuic;
 
 /// 10 Mbit/s, 40 ms, room for two BDPs.
@@ -38,7 +39,7 @@ fn run_any(scenario: &Scenario) -> Result<(RunOutcome, Logs), RunError> {
 }
 
 /// Held while a scenario runs: they share the machine.
-pub(crate) fn turn() -> MutexGuard<'static, ()> {
+fn turn() -> MutexGuard<'static, ()> {
     static TURN: Mutex<()> = Mutex::new(());
     TURN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -249,4 +250,11 @@ fn every_controller_carries_everything_whole() {
     println!("{} controllers over {paths} of {} paths each", able.len(), PATHS.len());
     let wrong = wrong.into_inner().unwrap();
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Random faults of the path. MsQuic has no virtual time, so these few run for seconds each and assert outcomes only.
+#[test]
+fn msquic_survives_faults() {
+    let _turn = turn();
+    survive_live(Runner::new(&MsQuic).preferred(), 6, &["reno", "cubic", "bbr", "tcp-p", "native:cubic", "native:bbr"]);
 }
