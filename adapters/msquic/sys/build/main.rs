@@ -21,13 +21,13 @@ fn build() -> Result<(), Box<dyn Error>> {
         // Documentation links nothing.
         return Ok(());
     }
-    for path in ["build", "c", "cmake", "upstream.sha256"] {
-        println!("cargo::rerun-if-changed={path}");
-    }
     for variable in ["WINDLASS_MSQUIC_SOURCE", "WINDLASS_MSQUIC_UNKNOWN", "WINDLASS_MSQUIC_BUILD"] {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    for path in ["build", "c", "cmake", "upstream.sha256"] {
+        println!("cargo::rerun-if-changed={}", here.join(path).display());
+    }
     let include = PathBuf::from(variable("DEP_WINDLASS_MSQUIC_ABI_INCLUDE")?);
     println!("cargo::rerun-if-changed={}", include.display());
     let source = match env::var_os("WINDLASS_MSQUIC_SOURCE") {
