@@ -1,8 +1,8 @@
 //! One path of a stack in another language as a windlass flow.
 
-use windlass_adapter::rfc9002::LossRun;
+use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
 use windlass_adapter::{
-    AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, rfc9002, to_f64, to_u64,
+    AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, to_f64, to_u64,
 };
 use windlass_controllers::Ecn;
 use windlass_controllers::event::{Delivery, IdleRestart, PacketSent, RttSample, SpuriousLoss};
@@ -25,9 +25,9 @@ pub struct PathFlow<C: ConfiguredController = Algorithm> {
     mtu: u32,
     in_flight: InFlight,
     acked: AckedPackets,
-    rtt: Option<RttSample>,
-    /// When the first RTT sample was taken.
-    first_rtt_sample: Option<Time>,
+    rtt: RttEstimator,
+    /// The latest sample.
+    latest_rtt: Option<RttSample>,
     /// The sample of the frame that is under way.
     pending_rtt: Option<RttSample>,
     wants_packet_sent: bool,
@@ -45,8 +45,8 @@ impl<C: ConfiguredController> PathFlow<C> {
             now,
             mtu,
             acked: AckedPackets::default(),
-            rtt: None,
-            first_rtt_sample: None,
+            rtt: RttEstimator::new(),
+            latest_rtt: None,
             pending_rtt: None,
             numbers: signals & abi::PACKET_NUMBERS != 0,
         }
@@ -74,9 +74,7 @@ impl<C: ConfiguredController> PathFlow<C> {
 
     /// The probe timeout (`RFC 9002 §6.2.1`); zero before there was a sample.
     fn pto(&self) -> Span {
-        let timeout =
-            |rtt: RttSample| rfc9002::probe_timeout(rtt.smoothed, rtt.variation, rfc9002::DEFAULT_MAX_ACK_DELAY);
-        self.rtt.map_or(Span::ZERO, timeout)
+        self.latest_rtt.map_or(Span::ZERO, |_| self.rtt.pto(rfc9002::DEFAULT_MAX_ACK_DELAY))
     }
 
     /// A packet was sent.
@@ -120,21 +118,13 @@ impl<C: ConfiguredController> PathFlow<C> {
         }
         self.end_frame();
         self.at(now_ns);
-        self.first_rtt_sample.get_or_insert(self.now);
-        let (latest, ack_delay) = (Span(rtt.latest_ns), Span(rtt.ack_delay_ns));
-        let (smoothed, variation, min) = match self.rtt {
-            Some(RttSample { smoothed, variation, min, .. }) => {
-                let min = min.min(latest);
-                let adjusted = rfc9002::adjusted_rtt(latest, min, ack_delay);
-                let variation = rfc9002::rtt_variation(variation, smoothed, adjusted);
-                (rfc9002::smoothed_rtt(smoothed, adjusted), variation, min)
-            }
-            None => (latest, Span(latest.0 / 2), latest),
-        };
+        let mut sample = self.rtt.sample(self.now, Span(rtt.latest_ns), Span(rtt.ack_delay_ns));
         let known = |reported: u64, own: Span| if reported == 0 { own } else { Span(reported) };
-        let (smoothed, variation) = (known(rtt.smoothed_ns, smoothed), known(rtt.variation_ns, variation));
-        let sample = RttSample::new(latest, smoothed, variation, known(rtt.min_ns, min)).with_ack_delay(ack_delay);
-        self.rtt = Some(sample);
+        sample.smoothed = known(rtt.smoothed_ns, sample.smoothed);
+        sample.variation = known(rtt.variation_ns, sample.variation);
+        sample.min = known(rtt.min_ns, sample.min);
+        (self.rtt.smoothed, self.rtt.variation, self.rtt.min) = (sample.smoothed, sample.variation, sample.min);
+        self.latest_rtt = Some(sample);
         self.pending_rtt = Some(sample);
         Ok(())
     }
@@ -201,7 +191,7 @@ impl<C: ConfiguredController> PathFlow<C> {
                 run.interrupt();
             }
             next = packet.number.checked_add(1);
-            run.add(Time(packet.sent_ns), self.first_rtt_sample, || duration)
+            run.add(Time(packet.sent_ns), self.rtt.first_sample, || duration)
         })
     }
 
@@ -217,7 +207,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         let app_limited = acked.flags & abi::acked::APP_LIMITED != 0;
         self.acked.app_limited(app_limited);
         let rtt = self.pending_rtt.take();
-        let one_way = self.rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0);
+        let one_way = self.latest_rtt.filter(|_| acked.flags & abi::acked::ONE_WAY != 0);
         let one_way = one_way.map(|rtt| one_way_delays(&rtt, acked.one_way_ns));
         let newest_pn = self.number(newest.number);
         let mut frame = self.acked.finish(acked.in_flight, rtt);
@@ -283,7 +273,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         let shared = if self.flow.is_grouped() { abi::decision::SHARED } else { 0 };
         self.flow.with_decision(|decision| {
             let decided = if decision.pacing_rate.is_some() { abi::decision::DECIDED } else { 0 };
-            let pacing_rate = decision.pacing_rate.or_else(|| default_pacing(decision, self.rtt?.smoothed));
+            let pacing_rate = decision.pacing_rate.or_else(|| default_pacing(decision, self.latest_rtt?.smoothed));
             abi::Decision {
                 cwnd: decision.cwnd,
                 ssthresh: decision.ssthresh.unwrap_or(u64::MAX),

@@ -70,13 +70,20 @@ impl AckedPackets {
     /// are then empty again and keep only the total delivered.
     #[inline(always)]
     pub fn finish(&mut self, in_flight: u64, rtt: Option<RttSample>) -> AckFrame {
+        AckFrame::from(self.take(in_flight, rtt))
+    }
+
+    /// As [`finish`](Self::finish), the acknowledgements alone, for senders that emit marks and
+    /// losses themselves.
+    #[inline(always)]
+    pub fn take(&mut self, in_flight: u64, rtt: Option<RttSample>) -> PacketsAcked {
         let delivered = self.delivered.saturating_add(self.bytes);
         let mut acked = PacketsAcked::new(self.bytes, self.packets, self.newest_sent_at, in_flight, delivered);
         acked.fresh_bytes = self.bytes.saturating_sub(self.stale_bytes);
         acked.app_limited = self.app_limited;
         acked.rtt = rtt;
         *self = AckedPackets::after(delivered);
-        AckFrame::from(acked)
+        acked
     }
 }
 

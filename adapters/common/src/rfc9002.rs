@@ -2,8 +2,9 @@
 //! estimation (§5), loss thresholds (§6.1), the probe timeout (§6.2) and persistent congestion
 //! (§7.6).
 //!
-//! Pure functions of times and spans. Sums and products saturate; divisions round down.
+//! Pure functions of times and spans, and what they keep between samples and losses. Sums and products saturate; divisions round down.
 
+use windlass_controllers::event::RttSample;
 use windlass_controllers::{Span, Time};
 
 /// `kGranularity`, the granularity of timers (RFC 9002 §6.1.2).
@@ -69,6 +70,83 @@ pub fn persistent_congestion_duration(probe_timeout: Span) -> Span {
     Span(probe_timeout.0.saturating_mul(PERSISTENT_CONGESTION_THRESHOLD))
 }
 
+/// What a sender estimates of the RTT of a path (RFC 9002 §5), for stacks that have no estimator.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RttEstimator {
+    /// `latest_rtt`; zero before the first sample.
+    pub latest: Span,
+    /// `smoothed_rtt`; [`INITIAL_RTT`] before the first sample.
+    pub smoothed: Span,
+    /// `rttvar`; half of [`INITIAL_RTT`] before the first sample.
+    pub variation: Span,
+    /// `min_rtt`; zero before the first sample.
+    pub min: Span,
+    /// When the first sample was taken; `None` before it.
+    pub first_sample: Option<Time>,
+}
+
+impl Default for RttEstimator {
+    fn default() -> RttEstimator {
+        RttEstimator::new()
+    }
+}
+
+impl RttEstimator {
+    /// Before the first sample (RFC 9002 §5.3).
+    #[must_use]
+    pub const fn new() -> RttEstimator {
+        RttEstimator {
+            latest: Span::ZERO,
+            smoothed: INITIAL_RTT,
+            variation: Span(INITIAL_RTT.0 / 2),
+            min: Span::ZERO,
+            first_sample: None,
+        }
+    }
+
+    /// Takes a sample. `ack_delay` is what the receiver reports, at most its `max_ack_delay`.
+    #[inline]
+    pub fn sample(&mut self, now: Time, latest: Span, ack_delay: Span) -> RttSample {
+        self.latest = latest;
+        if self.first_sample.is_none() {
+            self.first_sample = Some(now);
+            (self.min, self.smoothed, self.variation) = (latest, latest, Span(latest.0 / 2));
+        } else {
+            self.min = self.min.min(latest);
+            let adjusted = adjusted_rtt(latest, self.min, ack_delay);
+            self.variation = rtt_variation(self.variation, self.smoothed, adjusted);
+            self.smoothed = smoothed_rtt(self.smoothed, adjusted);
+        }
+        RttSample::new(latest, self.smoothed, self.variation, self.min).with_ack_delay(ack_delay)
+    }
+
+    /// Forgets the minimum but for the latest sample, after persistent congestion (RFC 9002 §5.2).
+    pub fn restart_min(&mut self) {
+        self.min = self.latest;
+    }
+
+    /// The probe timeout before backoff (RFC 9002 §6.2.1).
+    #[must_use]
+    #[inline]
+    pub fn pto(&self, max_ack_delay: Span) -> Span {
+        probe_timeout(self.smoothed, self.variation, max_ack_delay)
+    }
+
+    /// How long after it was sent a packet is lost once a later one was acknowledged (RFC 9002
+    /// §6.1.2).
+    #[must_use]
+    #[inline]
+    pub fn loss_delay(&self) -> Span {
+        loss_delay(self.latest, self.smoothed)
+    }
+
+    /// How long losses must span to be persistent congestion (RFC 9002 §7.6.1).
+    #[must_use]
+    pub fn persistent_congestion_duration(&self, max_ack_delay: Span) -> Span {
+        persistent_congestion_duration(self.pto(max_ack_delay))
+    }
+}
+
 /// Lost packets between which none was acknowledged, in the order they were sent: persistent
 /// congestion once they span long enough (RFC 9002 §7.6.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -118,6 +196,32 @@ mod tests {
     fn ack_delay_counts_unless_it_would_go_below_the_minimum() {
         assert_eq!(adjusted_rtt(MS(120), MS(100), MS(20)), MS(100));
         assert_eq!(adjusted_rtt(MS(119), MS(100), MS(20)), MS(119));
+    }
+
+    #[test]
+    fn first_sample_then_weights_of_an_eighth_and_a_quarter() {
+        let mut rtt = RttEstimator::new();
+        assert_eq!(rtt.pto(Span::ZERO), MS(999));
+        rtt.sample(Time(5), MS(100), Span::ZERO);
+        assert_eq!((rtt.smoothed, rtt.variation, rtt.min), (MS(100), MS(50), MS(100)));
+        assert_eq!(rtt.pto(MS(25)), MS(325));
+        rtt.sample(Time(6), MS(180), Span::ZERO);
+        assert_eq!((rtt.smoothed, rtt.variation, rtt.min), (MS(110), Span(57_500_000), MS(100)));
+        assert_eq!(rtt.loss_delay(), Span(202_500_000));
+        assert_eq!(rtt.first_sample, Some(Time(5)));
+        rtt.restart_min();
+        assert_eq!(rtt.min, MS(180));
+    }
+
+    #[test]
+    fn ack_delay_counts_from_the_second_sample_on() {
+        let mut rtt = RttEstimator::new();
+        rtt.sample(Time(0), MS(100), MS(10));
+        assert_eq!(rtt.smoothed, MS(100), "not for the first sample");
+        let sample = rtt.sample(Time(1), MS(120), MS(20));
+        assert_eq!((sample.smoothed, sample.latest, sample.ack_delay), (MS(100), MS(120), MS(20)));
+        rtt.sample(Time(2), MS(108), MS(20));
+        assert_eq!(rtt.smoothed, MS(101), "the minimum bounds it");
     }
 
     #[test]

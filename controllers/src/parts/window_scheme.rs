@@ -289,7 +289,7 @@ impl<S: WindowScheme> Flow<'_, S> {
     }
 
     /// An ACK frame grows the window.
-    #[inline]
+    #[inline(always)]
     fn grow_by_ack(&mut self, acked: &PacketsAcked) {
         let base = self.params.as_ref();
         if acked.app_limited {
@@ -360,7 +360,8 @@ impl<S: WindowScheme> Flow<'_, S> {
 
     /// Takes the event in. `congestion` is somebody else's finding whether it brings new
     /// congestion, `None` leaves that to losses and marks.
-    #[inline]
+    // A function of its own would be handed the flow in memory.
+    #[inline(always)]
     pub(super) fn handle(&mut self, congestion: Option<bool>) {
         S::on_event(&mut self.reborrow());
         if let Some(rtt) = self.event.rtt() {
@@ -382,7 +383,7 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn handle_without_congestion(&mut self) {
         match &self.event.kind {
             EventKind::PacketsAcked(acked) => self.grow_by_ack(acked),

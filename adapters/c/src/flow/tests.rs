@@ -94,7 +94,7 @@ fn estimates_that_the_stack_does_not_report_are_worked_out() {
     assert_eq!(path.decision().pacing_rate, 0);
     path.on_rtt(0, &rtt(80)).unwrap();
     path.on_rtt(1, &abi::Rtt { latest_ns: 160 * MS, ack_delay_ns: 40 * MS, ..abi::Rtt::default() }).unwrap();
-    let sample = path.rtt.unwrap();
+    let sample = path.latest_rtt.unwrap();
     assert_eq!((sample.smoothed, sample.variation), (Span::from_millis(85), Span::from_millis(40)));
     assert_eq!(sample.min, Span::from_millis(80));
     path.on_rtt(
@@ -102,7 +102,7 @@ fn estimates_that_the_stack_does_not_report_are_worked_out() {
         &abi::Rtt { latest_ns: 90 * MS, smoothed_ns: 7 * MS, variation_ns: 5 * MS, min_ns: 3 * MS, ack_delay_ns: 0 },
     )
     .unwrap();
-    let sample = path.rtt.unwrap();
+    let sample = path.latest_rtt.unwrap();
     assert_eq!((sample.smoothed, sample.variation, sample.min), (Span(7 * MS), Span(5 * MS), Span(3 * MS)));
     assert_eq!(path.on_rtt(3, &rtt(0)), Err(Invalid));
 }

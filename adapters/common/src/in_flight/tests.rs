@@ -14,7 +14,7 @@ fn flight(remember: bool) -> InFlight {
 fn departed(flight: &mut InFlight, now: u64, sent: u64, bytes: u64) -> Option<(u64, Delivery)> {
     let mut batch = AckedPackets::default();
     batch.add(Time(sent), bytes, None);
-    let mut acked = *batch.finish(flight.bytes(), None).acked();
+    let mut acked = batch.take(flight.bytes(), None);
     flight.fill_delivery_rate(Time(now), &mut acked, false);
     acked.newest_in_flight.zip(acked.delivery)
 }

@@ -1,6 +1,7 @@
 //! From the events of a trace to the [`TraceEvent`]s of its sender.
 
 use windlass_adapter::DeliveryRateState;
+use windlass_adapter::rfc9002::{DEFAULT_MAX_ACK_DELAY, PACKET_THRESHOLD, RttEstimator};
 use windlass_controllers::event::{IdleRestart, LossTrigger, PacketSent as SentEvent, SpuriousLoss};
 use windlass_controllers::{Span, Time};
 use windlass_qlog_analysis::flight::{Flight, PacketStatus, Sent};
@@ -15,13 +16,11 @@ mod losses;
 use limited::Limited;
 use losses::Losses;
 
-use windlass_simulator::sim::{PACKET_THRESHOLD, RttEstimator};
-
 /// Most packet number spaces, over all paths, that are followed; packets of others are ignored.
 const SPACES: usize = 16;
 
-/// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`), ns.
-const MAX_ACK_DELAY: u64 = windlass_adapter::rfc9002::DEFAULT_MAX_ACK_DELAY.0;
+/// The longest a peer holds an ACK unless it says otherwise (`RFC 9000 §18.2`).
+const MAX_ACK_DELAY: Span = DEFAULT_MAX_ACK_DELAY;
 
 /// Longest RTT that is believed, ns: an hour. Longer ones come from a broken clock.
 const LONGEST_RTT: u64 = 3_600_000_000_000;
@@ -155,12 +154,12 @@ impl Rebuild {
         let time = i64::try_from(self.now).unwrap_or(i64::MAX);
         self.spaces[index].flight.sent(number, Sent { time, bytes, status: PacketStatus::InFlight, extra: 0 });
         self.in_flight = self.in_flight.saturating_add(u64::from(bytes));
-        self.limited.on_packet_sent(self.now, self.in_flight, self.rtt.smoothed);
+        self.limited.on_packet_sent(self.now, self.in_flight, self.rtt.smoothed.0);
         self.delivery_rate.sent(now, self.in_flight, first);
         let idle = self
             .idle_since
             .take()
-            .map(|since| IdleRestart::new(Span(self.now.saturating_sub(since)), Span(self.rtt.pto(MAX_ACK_DELAY))));
+            .map(|since| IdleRestart::new(Span(self.now.saturating_sub(since)), self.rtt.pto(MAX_ACK_DELAY)));
         let sent = SentEvent::new(u64::from(bytes), self.in_flight).with_pn(Some(number));
         visit(&TraceEvent::PacketSent(now, sent, idle));
     }
@@ -196,14 +195,14 @@ impl Rebuild {
             *ce = ce_count.max(*ce);
         }
         let delay = if space == PacketType::Initial { 0 } else { packet.ack_delay.unwrap_or(0) };
-        let delay = u64::try_from(delay).unwrap_or(0).min(MAX_ACK_DELAY);
-        self.frame.ack_delay = Span(delay);
+        let delay = Span(u64::try_from(delay).unwrap_or(0)).min(MAX_ACK_DELAY);
+        self.frame.ack_delay = delay;
         if let Some((sent_at, number)) = self.frame.newest
             && before.is_none_or(|before| number > before)
         {
             *before = Some(number);
             let latest = self.now.saturating_sub(sent_at.0).min(LONGEST_RTT);
-            self.frame.rtt = Some(self.rtt.sample(self.now, latest, delay));
+            self.frame.rtt = Some(self.rtt.sample(Time(self.now), Span(latest), delay));
         }
         if self.losses_from == LossSource::Detected {
             self.detect(index);
@@ -274,7 +273,7 @@ impl Rebuild {
         let space = &mut spaces[index];
         let Some(largest) = space.largest.filter(|largest| *largest > space.settled) else { return };
         let mut found: Vec<(u64, Sent<u64>, LossTrigger)> = Vec::new();
-        let late = now.saturating_sub(rtt.loss_delay());
+        let late = now.saturating_sub(rtt.loss_delay().0);
         space.flight.range((space.settled, largest - 1), |number, sent| {
             let by_number = largest - number >= PACKET_THRESHOLD;
             if sent.status == PacketStatus::InFlight
@@ -347,7 +346,7 @@ impl Rebuild {
         self.frame.in_flight = self.in_flight;
         self.frame.delivered = self.delivered;
         self.frame.app_limited = app_limited;
-        self.frame.min_rtt = Span(self.rtt.min);
+        self.frame.min_rtt = self.rtt.min;
         visit(&TraceEvent::Frame(&self.frame));
         if let Some(metrics) = self.pending.take() {
             self.report(metrics, visit);

@@ -179,6 +179,7 @@ impl Meter {
 
     /// The window held until `now`. Where threads tell the time, one may be a moment behind
     /// another.
+    #[inline(always)]
     fn pass(&mut self, now: u64) {
         self.cwnd_time += self.cwnd as f64 * now.saturating_sub(self.cwnd_since) as f64;
         self.cwnd_since = self.cwnd_since.max(now);

@@ -40,7 +40,6 @@ mod pacer;
 mod qlog;
 mod receiver;
 mod recovery;
-mod rtt;
 mod scoreboard;
 mod sender;
 mod simulation;
@@ -49,7 +48,6 @@ mod timers;
 mod train;
 
 pub use recovery::{LossRun, PACKET_THRESHOLD};
-pub use rtt::RttEstimator;
 
 pub use counts::{Arrivals, FlowCounts, LossClassification};
 pub use observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};

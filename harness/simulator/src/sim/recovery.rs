@@ -1,10 +1,9 @@
 //! Loss detection (`RFC 9002 §6`, `§7.6`) over the packets a sender remembers.
 
-use windlass_adapter::rfc9002;
+use windlass_adapter::rfc9002::{self, RttEstimator};
 use windlass_controllers::event::LossTrigger;
 use windlass_controllers::{Span, Time};
 
-use super::rtt::RttEstimator;
 use super::timers::NEVER;
 use windlass_network::ring::Ring;
 
@@ -79,13 +78,12 @@ impl LossRun {
     /// Packet `number`, sent at `sent_at`, is lost: does the run of losses it belongs to
     /// span persistent congestion (`§7.6`)? Numbers of a run follow each other, so nothing
     /// between was acknowledged, and it must begin after the first RTT sample.
-    pub fn extend(&mut self, sent_at: u64, number: u64, rtt: &RttEstimator, max_ack_delay: u64) -> bool {
+    pub fn extend(&mut self, sent_at: u64, number: u64, rtt: &RttEstimator, max_ack_delay: Span) -> bool {
         if self.last.and_then(|last| last.checked_add(1)) != Some(number) {
             self.run.interrupt();
         }
         self.last = Some(number);
-        let duration = || Span(rtt.persistent_duration(max_ack_delay));
-        self.run.add(Time(sent_at), rtt.first_sample.map(Time), duration)
+        self.run.add(Time(sent_at), rtt.first_sample, || rtt.persistent_congestion_duration(max_ack_delay))
     }
 }
 
@@ -167,13 +165,13 @@ impl Recovery {
         &mut self,
         now: u64,
         rtt: &RttEstimator,
-        max_ack_delay: u64,
+        max_ack_delay: Span,
         mut each: impl FnMut(&mut Sent, u64, LossTrigger),
     ) -> Option<LostBatch> {
         self.loss_time = NEVER;
         let largest = self.largest_acked?;
         let mut batch: Option<LostBatch> = None;
-        let delay = rtt.loss_delay();
+        let delay = rtt.loss_delay().0;
         let mut number = self.oldest;
         while number < largest {
             // Packets in flight are never forgotten.
@@ -214,14 +212,14 @@ impl Recovery {
     /// When to look again: at the time threshold of a packet, else at the probe timeout
     /// (`§6.2.1`); [`NEVER`] with nothing in flight.
     #[inline]
-    pub fn deadline(&self, rtt: &RttEstimator, max_ack_delay: u64) -> u64 {
+    pub fn deadline(&self, rtt: &RttEstimator, max_ack_delay: Span) -> u64 {
         if self.loss_time != NEVER {
             return self.loss_time;
         }
         if self.in_flight == 0 {
             return NEVER;
         }
-        self.last_sent_at.saturating_add(rtt.pto(max_ack_delay) << self.pto_count.min(MAX_BACKOFF))
+        self.last_sent_at.saturating_add(rtt.pto(max_ack_delay).0 << self.pto_count.min(MAX_BACKOFF))
     }
 
     /// Whether the deadline is a packet's time threshold rather than a probe timeout.

@@ -5,10 +5,9 @@
 //! for some time has doubled it to no more than that time and one probe timeout. Before the first byte it may depend
 //! on the receiver, which has no RTT sample yet, and so is the one of the initial RTT at least.
 
-use windlass_adapter::rfc9002::DEFAULT_MAX_ACK_DELAY;
+use windlass_adapter::rfc9002::{DEFAULT_MAX_ACK_DELAY, RttEstimator};
 use windlass_controllers::{Decision, Span, Time};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
-use windlass_simulator::sim::RttEstimator;
 
 /// Probe timeouts within which a flow has to move.
 const PATIENCE: u64 = 3;
@@ -63,12 +62,11 @@ impl Liveness {
     /// The sender took an RTT sample.
     pub fn on_rtt_sample(&mut self, now: Time, sample: Span) {
         self.heard = now;
-        self.rtt.sample(now.0, sample.0, 0);
+        self.rtt.sample(now, sample, Span::ZERO);
     }
 
     fn probe_timeout(&self) -> Span {
-        let timeout = |rtt: &RttEstimator| Span(rtt.pto(self.max_ack_delay.0));
-        let (current, initial) = (timeout(&self.rtt), timeout(&RttEstimator::new()));
+        let (current, initial) = (self.rtt.pto(self.max_ack_delay), RttEstimator::new().pto(self.max_ack_delay));
         if self.received == 0 { current.max(initial) } else { current }
     }
 

@@ -1,10 +1,11 @@
 //! Losses declared together, and whether the latest of them turn out spurious.
 
-use windlass_controllers::Time;
 use windlass_controllers::event::{LossTrigger, PacketsLost};
+use windlass_controllers::{Span, Time};
 use windlass_qlog_analysis::flight::Sent;
 
-use windlass_simulator::sim::{LossRun, RttEstimator};
+use windlass_adapter::rfc9002::RttEstimator;
+use windlass_simulator::sim::LossRun;
 
 /// The latest recovery period, and whether its losses may turn out spurious.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,7 +31,14 @@ pub(super) struct Losses {
 
 impl Losses {
     /// A packet was declared lost.
-    pub fn add(&mut self, number: u64, sent: &Sent<u64>, trigger: LossTrigger, rtt: &RttEstimator, max_ack_delay: u64) {
+    pub fn add(
+        &mut self,
+        number: u64,
+        sent: &Sent<u64>,
+        trigger: LossTrigger,
+        rtt: &RttEstimator,
+        max_ack_delay: Span,
+    ) {
         let sent_at = u64::try_from(sent.time).unwrap_or(0);
         self.persistent |= self.run.extend(sent_at, number, rtt, max_ack_delay);
         let before = self.batch.map_or((0, 0, 0, 0), |lost: PacketsLost| {

@@ -12,7 +12,7 @@ impl Fixture {
     fn new() -> Fixture {
         let mut rtt = RttEstimator::new();
         for _ in 0..50 {
-            rtt.sample(0, 100 * MS, 0);
+            rtt.sample(Time(0), Span(100 * MS), Span::ZERO);
         }
         Fixture { recovery: Recovery::new(), rtt }
     }
@@ -34,7 +34,7 @@ impl Fixture {
 
     fn detect(&mut self, now: u64) -> (Option<LostBatch>, Vec<u64>) {
         let mut lost = Vec::new();
-        let batch = self.recovery.detect(now, &self.rtt, 0, |_, number, _| lost.push(number));
+        let batch = self.recovery.detect(now, &self.rtt, Span::ZERO, |_, number, _| lost.push(number));
         (batch, lost)
     }
 }
@@ -72,17 +72,17 @@ fn nine_eighths_of_an_rtt_make_a_loss() {
     f.send(50 * MS);
     f.ack(1);
     assert_eq!(f.detect(112 * MS), (None, vec![]));
-    assert_eq!(f.recovery.deadline(&f.rtt, 0), 112_500_000, "9/8 of 100 ms after its departure");
+    assert_eq!(f.recovery.deadline(&f.rtt, Span::ZERO), 112_500_000, "9/8 of 100 ms after its departure");
     let (batch, lost) = f.detect(112_500_000);
     assert_eq!((batch.unwrap().trigger, lost), (LossTrigger::TimeThreshold, vec![0]));
-    assert_eq!(f.recovery.deadline(&f.rtt, 0), NEVER, "nothing in flight");
+    assert_eq!(f.recovery.deadline(&f.rtt, Span::ZERO), NEVER, "nothing in flight");
 }
 
 #[test]
 fn the_time_threshold_is_at_least_a_millisecond() {
     let mut f = Fixture::new();
     f.rtt = RttEstimator::new();
-    f.rtt.sample(0, 10_000, 0);
+    f.rtt.sample(Time(0), Span(10_000), Span::ZERO);
     f.send(0);
     f.send(1);
     f.ack(1);
@@ -93,25 +93,25 @@ fn the_time_threshold_is_at_least_a_millisecond() {
 #[test]
 fn the_probe_timeout_follows_the_last_packet_and_doubles() {
     let mut f = Fixture::new();
-    assert_eq!(f.recovery.deadline(&f.rtt, 0), NEVER);
+    assert_eq!(f.recovery.deadline(&f.rtt, Span::ZERO), NEVER);
     f.send(10 * MS);
     f.send(20 * MS);
-    let pto = f.rtt.pto(25 * MS);
-    assert_eq!(f.recovery.deadline(&f.rtt, 25 * MS), 20 * MS + pto);
+    let pto = f.rtt.pto(Span(25 * MS)).0;
+    assert_eq!(f.recovery.deadline(&f.rtt, Span(25 * MS)), 20 * MS + pto);
     f.recovery.back_off();
-    assert_eq!(f.recovery.deadline(&f.rtt, 25 * MS), 20 * MS + 2 * pto);
+    assert_eq!(f.recovery.deadline(&f.rtt, Span(25 * MS)), 20 * MS + 2 * pto);
     f.recovery.back_off();
-    assert_eq!(f.recovery.deadline(&f.rtt, 25 * MS), 20 * MS + 4 * pto);
+    assert_eq!(f.recovery.deadline(&f.rtt, Span(25 * MS)), 20 * MS + 4 * pto);
     f.ack(0);
-    assert_eq!(f.recovery.deadline(&f.rtt, 25 * MS), 20 * MS + pto, "an ACK resets the backoff");
+    assert_eq!(f.recovery.deadline(&f.rtt, Span(25 * MS)), 20 * MS + pto, "an ACK resets the backoff");
     (0..200).for_each(|_| f.recovery.back_off());
-    assert!(f.recovery.deadline(&f.rtt, 25 * MS) > 20 * MS, "and it never overflows");
+    assert!(f.recovery.deadline(&f.rtt, Span(25 * MS)) > 20 * MS, "and it never overflows");
 }
 
 /// `§7.6`: the span between two lost packets, with nothing acknowledged between them.
 #[test]
 fn persistent_congestion_needs_a_span_without_acknowledgements() {
-    let long = Fixture::new().rtt.persistent_duration(0);
+    let long = Fixture::new().rtt.persistent_congestion_duration(Span::ZERO).0;
     let sent = |f: &mut Fixture| {
         f.send_all([1, 2 + long / 2, 3 + long, 4 + long, 5 + long, 6 + long]);
     };
@@ -130,7 +130,7 @@ fn persistent_congestion_needs_a_span_without_acknowledgements() {
     assert!(!f.detect(7 + long).0.unwrap().persistent, "one between was acknowledged");
 
     let mut f = Fixture::new();
-    f.rtt.first_sample = Some(1);
+    f.rtt.first_sample = Some(Time(1));
     sent(&mut f);
     f.ack(5);
     assert!(!f.detect(7 + long).0.unwrap().persistent, "the first left before the first sample");
@@ -147,7 +147,7 @@ fn persistent_congestion_needs_a_span_without_acknowledgements() {
 #[test]
 fn a_run_of_losses_goes_on_over_several_acks_and_counts_once() {
     let mut f = Fixture::new();
-    let long = f.rtt.persistent_duration(0);
+    let long = f.rtt.persistent_congestion_duration(Span::ZERO).0;
     f.send_all([1, 2, 3 + long, 4 + long, 5 + long, 6 + long, 7 + long]);
     f.ack(4);
     assert!(!f.detect(8 + long).0.unwrap().persistent);

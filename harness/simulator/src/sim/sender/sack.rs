@@ -10,7 +10,7 @@
 //! Linux resends such packets only when it has nothing new, too.
 
 use windlass_controllers::event::{LossTrigger, Place};
-use windlass_controllers::{ConfiguredController, EventKind, Time};
+use windlass_controllers::{ConfiguredController, EventKind, Span, Time};
 
 use super::tcp::show_loss;
 use super::{AckOutcome, Context, NewestAcked, Sender};
@@ -22,7 +22,7 @@ use windlass_network::{Codepoint, Packet};
 
 impl<E: ConfiguredController> Sender<E> {
     /// An ACK arrives that tells of the receiver's log up to `upto`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn acknowledged_sack(
         &mut self,
         mut tcp: Box<Tcp>,
@@ -96,7 +96,7 @@ impl<E: ConfiguredController> Sender<E> {
                 let latest = now - sent_at;
                 tcp.sample(latest);
                 context.meter.rtt.add(latest);
-                rtt = Some(self.rtt.sample(now, latest, 0));
+                rtt = Some(self.rtt.sample(Time(now), Span(latest), Span::ZERO));
             }
         }
         let lost = self.judge_sack(&mut tcp, now, context);
@@ -117,7 +117,7 @@ impl<E: ConfiguredController> Sender<E> {
             } else if self.active.recovery_start() != recovery_start {
                 acked.fresh_bytes = 0;
             }
-            self.emit(now, EventKind::PacketsAcked(acked), context);
+            self.emit_rare(now, EventKind::PacketsAcked(acked), context);
             self.trains.forget_before(self.recovery.sent.first());
         }
         tcp

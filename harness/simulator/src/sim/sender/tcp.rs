@@ -41,6 +41,7 @@ impl<E: ConfiguredController> Sender<E> {
 
     /// An ACK arrives; what it tells beyond its number is of the packet that caused it
     /// (`spec: chan §8.3`).
+    #[inline(never)]
     pub(super) fn acknowledged_tcp(
         &mut self,
         mut tcp: Box<Tcp>,
@@ -101,17 +102,17 @@ impl<E: ConfiguredController> Sender<E> {
             if let Some(fine) = &mut tcp.fine {
                 fine.sample(sample);
             }
-            self.rtt.sample(now, sample, 0)
+            self.rtt.sample(Time(now), Span(sample), Span::ZERO)
         });
         if marks > 0 {
             if let Some(rtt) = rtt.take() {
-                self.emit(now, EventKind::RttSampled(rtt), context);
+                self.emit_rare(now, EventKind::RttSampled(rtt), context);
             }
             self.marked_tcp(now, marks, (last.id, newest_sent_at), bytes, context);
         }
         if packets > 0 {
             self.batch.app_limited(self.app_limited);
-            let mut acked = *self.batch.finish(self.recovery.in_flight, rtt).acked();
+            let mut acked = self.batch.take(self.recovery.in_flight, rtt);
             acked.newest_pn = Some(last.id);
             acked.one_way = trigger.map(|packet| self.one_way(now, &last, packet.sent_at, ack));
             acked.queueing = Some(Queueing::new(Span(last.took), ack.waited));
@@ -119,7 +120,7 @@ impl<E: ConfiguredController> Sender<E> {
             if is_partial {
                 self.hold(&mut acked);
             }
-            self.emit(now, EventKind::PacketsAcked(acked), context);
+            self.emit_rare(now, EventKind::PacketsAcked(acked), context);
         }
         if is_partial {
             if let Some((number, packet)) = self.oldest(&tcp) {
@@ -170,7 +171,7 @@ impl<E: ConfiguredController> Sender<E> {
     fn duplicate(&mut self, tcp: &mut Tcp, now: u64, trigger: u64, marked: bool, context: &mut Context<'_>) {
         if marked && self.host.controller().needs().contains(Signals::CONGESTION_INDICATION) {
             let marked = EcnCe::new(1, Time(now), self.recovery.in_flight).with_newest_pn(Some(trigger));
-            self.emit(now, EventKind::EcnCe(marked), context);
+            self.emit_rare(now, EventKind::EcnCe(marked), context);
         }
         tcp.duplicates = tcp.duplicates.saturating_add(1);
         let Some((number, packet)) = self.oldest(tcp) else { return };
@@ -211,7 +212,7 @@ impl<E: ConfiguredController> Sender<E> {
             .with_transmissions(u32::from(packet.transmissions));
         let before = self.active.cwnd;
         let random = random_losses(self);
-        self.emit(now, EventKind::PacketsLost(lost), context);
+        self.emit_rare(now, EventKind::PacketsLost(lost), context);
         if let (Some(before), Some(after)) = (random, random_losses(self)) {
             self.loss_classification.add(after > before, cause.map(|cause| cause == Cause::Random));
         }
@@ -268,7 +269,7 @@ impl<E: ConfiguredController> Sender<E> {
                 .with_newest_pn(Some(number))
                 .with_trigger(LossTrigger::TimeThreshold)
                 .with_transmissions(u32::from(packet.transmissions));
-            self.emit(now, EventKind::PersistentCongestion(lost), context);
+            self.emit_rare(now, EventKind::PersistentCongestion(lost), context);
         }
         tcp
     }

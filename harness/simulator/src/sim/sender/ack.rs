@@ -1,0 +1,349 @@
+//! What an ACK reports to a sender that recovers as QUIC does (`RFC 9002`), and the order in which the
+//! controller hears of it.
+
+use windlass_adapter::AckedPackets;
+use windlass_controllers::event::{
+    EcnCe, LossTrigger, OneWay, PacketsAcked, PacketsLost, Place, ProbeReceived, Queueing, RttSample, SpuriousLoss,
+};
+use windlass_controllers::{ConfiguredController, EventKind, Span, Time};
+
+use super::{Context, Sender};
+use crate::sim::observer::{AckSeen, LossSeen};
+use crate::sim::receiver::{Received, Receiver};
+use crate::sim::recovery::{Acknowledged, LostBatch, PACKET_THRESHOLD};
+use crate::sim::tcp::Flavour;
+use crate::sim::train::{PROBE, of_handle};
+use windlass_network::{Codepoint, Packet};
+
+/// The latest response of the controller, and the latest loss episode, which may turn out
+/// spurious whatever marks came since.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Period {
+    /// When the response was taken; a packet sent later deserves one of its own
+    /// (`RFC 9002 §7.3.2`).
+    start: Option<u64>,
+    /// When the first loss of the episode was found; `None` before the first episode.
+    found_at: Option<u64>,
+    /// Packets of the episode declared lost and not acknowledged late; `None` if all were
+    /// acknowledged.
+    outstanding: Option<u32>,
+    newest_sent_at: u64,
+}
+
+impl Period {
+    /// Packets were declared lost at `now`.
+    fn on_packets_lost(&mut self, now: u64, lost: &LostBatch) {
+        let responds = self.start.is_none_or(|start| lost.newest_sent_at > start);
+        if responds {
+            self.start = Some(now);
+        }
+        let later = self.found_at.is_none_or(|found_at| lost.newest_sent_at > found_at);
+        if responds || (later && self.outstanding.is_some()) {
+            self.found_at = Some(now);
+            self.outstanding = Some(lost.packets);
+            self.newest_sent_at = lost.newest_sent_at;
+        } else if let Some(outstanding) = &mut self.outstanding {
+            *outstanding += lost.packets;
+            self.newest_sent_at = self.newest_sent_at.max(lost.newest_sent_at);
+        }
+    }
+}
+
+/// What an ACK brought besides its sample.
+pub(super) struct AckOutcome {
+    /// CE marks the ACK newly reports.
+    pub marks: u32,
+    /// The newest packet newly acknowledged, and when it was sent.
+    pub newest: Option<(u64, Time)>,
+    pub bytes: u64,
+    pub lost: Option<LostBatch>,
+    /// Packets of the latest response that were declared lost and are acknowledged now.
+    pub late: u32,
+}
+
+/// The newest packet that an ACK newly acknowledges.
+#[derive(Clone, Copy)]
+pub(super) struct NewestAcked {
+    pub arrival: Received,
+    /// Bytes in flight when it was sent, itself included.
+    pub in_flight: u64,
+}
+
+impl<E: ConfiguredController> Sender<E> {
+    /// An ACK arrives that tells of the receiver's log up to `upto`.
+    #[inline]
+    pub fn acknowledged(
+        &mut self,
+        now: u64,
+        upto: u64,
+        ack: &Packet,
+        receiver: &mut Receiver,
+        context: &mut Context<'_>,
+    ) {
+        if let Some(tcp) = self.tcp.take() {
+            self.tcp = Some(match tcp.flavour {
+                Flavour::Sack => self.acknowledged_sack(tcp, now, upto, ack, receiver, context),
+                _ => self.acknowledged_tcp(tcp, now, upto, ack, receiver, context),
+            });
+            return;
+        }
+        let Some(&last) = receiver.log.get(upto) else { return };
+        let mut marks = 0;
+        let mut ci = false;
+        let mut newest: Option<NewestAcked> = None;
+        let mut late = 0;
+        let recovery_start = self.active.recovery_start();
+        // Where nothing has to be read back from memory just after it was written.
+        let mut batch = self.batch;
+        for position in receiver.log.first()..=upto {
+            let Some(&seen) = receiver.log.get(position) else { continue };
+            if seen.id & PROBE != 0 {
+                let (train, index) = of_handle(seen.id);
+                self.probed(now, Place::new(train, index), seen.at.saturating_sub(seen.took), &seen, context);
+                continue;
+            }
+            if context.observer.is_some() {
+                self.note(&seen);
+            }
+            marks += u32::from(seen.ecn == Codepoint::Ce);
+            if !receiver.tells(&seen, last.range) {
+                continue;
+            }
+            ci |= seen.ci;
+            if let Some(carried) = self.trains.carried(seen.id) {
+                self.probed(now, carried.place, carried.sent_at, &seen, context);
+            }
+            match self.recovery.acked(seen.id) {
+                Acknowledged::New(packet) => {
+                    self.data.acked(packet, false);
+                    batch.add(Time(packet.sent_at), u64::from(packet.bytes), recovery_start);
+                    if newest.is_none_or(|newest| seen.id > newest.arrival.id) {
+                        newest = Some(NewestAcked { arrival: seen, in_flight: packet.in_flight_or_lost_at });
+                    }
+                }
+                Acknowledged::Late(packet) => {
+                    self.data.acked(packet, true);
+                    late +=
+                        u32::from(self.period.found_at.is_some_and(|found_at| packet.in_flight_or_lost_at >= found_at));
+                }
+                Acknowledged::Known => {}
+            }
+        }
+        receiver.log.forget_before(upto + 1);
+        if context.observer.is_some() {
+            self.show_ack(now, Time(last.at), ack, context);
+        }
+        let ack_delay = ack.sent_at.since(Time(last.at)).min(self.max_ack_delay);
+        let mut rtt = None;
+        let newest_sent_at = batch.newest_sent_at().unwrap_or_default();
+        if let Some(newest) = &newest
+            && self.recovery.frame(newest.arrival.id)
+        {
+            let latest = now - newest_sent_at.0;
+            context.meter.rtt.add(latest);
+            rtt = Some(self.rtt.sample(Time(now), Span(latest), ack_delay));
+        }
+        let lost = self.detect(now, context);
+        if marks > 0 || lost.is_some() || late > 0 {
+            let newest = newest.map(|newest| (newest.arrival.id, newest_sent_at));
+            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost, late };
+            self.congestion(now, rtt.take(), &news, context);
+        }
+        if let Some(newest) = &newest {
+            let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
+            acked.congestion_indication = self.ci_path.then_some(ci);
+            if self.active.recovery_start() != recovery_start {
+                // A response was taken just now; whatever is acknowledged left before it.
+                acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
+            }
+            self.emit(now, EventKind::PacketsAcked(acked), context);
+            self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay).0);
+            self.trains.forget_before(self.recovery.sent.first());
+        }
+    }
+
+    /// The acknowledgements of an ACK, for the controller: their sums, the delivery rate where it is
+    /// needed, and what is known of the newest packet. `rtt` is `None` if the controller has the
+    /// sample already.
+    #[inline(always)]
+    pub(super) fn finish_batch(
+        &mut self,
+        now: u64,
+        mut batch: AckedPackets,
+        newest: &NewestAcked,
+        rtt: Option<RttSample>,
+        ack: &Packet,
+    ) -> PacketsAcked {
+        let (bytes, in_flight) = (batch.bytes(), self.recovery.in_flight);
+        let sent_at = batch.newest_sent_at().unwrap_or_default();
+        batch.app_limited(self.app_limited);
+        let departure = self
+            .departures
+            .as_mut()
+            .and_then(|departures| departures.acknowledged(Time(now), sent_at, bytes, in_flight, self.app_limited));
+        let mut acked = batch.take(in_flight, rtt);
+        self.batch = batch;
+        acked.newest_pn = Some(newest.arrival.id);
+        acked.newest_in_flight = Some(newest.in_flight);
+        if let Some(departure) = departure {
+            departure.apply_to(&mut acked);
+        }
+        let arrival = &newest.arrival;
+        acked.one_way = Some(self.one_way(now, arrival, sent_at.0, ack));
+        acked.queueing = Some(Queueing::new(Span(arrival.took), ack.waited));
+        acked
+    }
+
+    /// One-way times of a packet that left at `sent_at` and of its ACK, which comes at `now`.
+    #[inline]
+    pub(super) fn one_way(&self, now: u64, arrival: &Received, sent_at: u64, ack: &Packet) -> OneWay {
+        OneWay::new(
+            difference(arrival.at, sent_at).saturating_add(self.clock_offset),
+            difference(now, ack.sent_at.0).saturating_sub(self.clock_offset),
+        )
+    }
+
+    /// What comes between the samples of an ACK and its growth, in the order
+    /// [`windlass_controllers::event`] gives.
+    #[cold]
+    pub(super) fn congestion(
+        &mut self,
+        now: u64,
+        rtt: Option<RttSample>,
+        news: &AckOutcome,
+        context: &mut Context<'_>,
+    ) {
+        if let Some(rtt) = rtt {
+            self.emit_rare(now, EventKind::RttSampled(rtt), context);
+        }
+        if news.marks > 0 {
+            self.marked(now, news, context);
+        }
+        if let Some(lost) = &news.lost {
+            self.lost(now, lost, news.bytes, context);
+        }
+        if let Some(outstanding) = self.period.outstanding.filter(|_| news.late > 0) {
+            let left = outstanding.saturating_sub(news.late);
+            self.period.outstanding = (left > 0).then_some(left);
+            if left == 0 {
+                let newest_sent_at = Time(self.period.newest_sent_at);
+                self.emit_rare(now, EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)), context);
+            }
+        }
+    }
+
+    pub(super) fn marked(&mut self, now: u64, news: &AckOutcome, context: &mut Context<'_>) {
+        // Marks on packets taken for lost come with nothing newly acknowledged: they are
+        // answered as news of this moment.
+        let (newest_pn, newest_sent_at) = news.newest.map_or((None, Time(now)), |(number, at)| (Some(number), at));
+        if self.period.start.is_none_or(|start| newest_sent_at.0 > start) {
+            self.period.start = Some(now);
+        }
+        let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
+        self.emit_rare(
+            now,
+            EventKind::EcnCe(EcnCe::new(news.marks, newest_sent_at, in_flight).with_newest_pn(newest_pn)),
+            context,
+        );
+    }
+
+    /// The controller hears of lost packets, which are out of flight already, as are
+    /// `acked` bytes of which it hears next.
+    pub(super) fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, context: &mut Context<'_>) {
+        context.meter.packets_lost += u64::from(lost.packets);
+        if let Some(departures) = &mut self.departures {
+            departures.lost(lost.bytes);
+        }
+        let after = self.recovery.in_flight + acked;
+        let body = PacketsLost::new(lost.bytes, lost.packets, Time(lost.newest_sent_at), after)
+            .with_newest_pn(Some(lost.newest))
+            .with_trigger(lost.trigger)
+            .with_transmissions(u32::from(lost.transmissions));
+        if lost.persistent {
+            self.period = Period::default();
+            self.rtt.restart_min();
+            context.meter.congestion_events += 1;
+            self.emit_rare(now, EventKind::PersistentCongestion(body), context);
+            return;
+        }
+        self.period.on_packets_lost(now, lost);
+        self.emit_rare(now, EventKind::PacketsLost(body), context);
+    }
+
+    /// Keeps what the observer wants to know of a packet an ACK tells of.
+    #[cold]
+    pub(super) fn note(&mut self, seen: &Received) {
+        self.told.push(seen.id);
+        match seen.ecn {
+            Codepoint::NotEct => {}
+            Codepoint::Ect0 => self.told_ecn[0] += 1,
+            Codepoint::Ect1 => self.told_ecn[1] += 1,
+            Codepoint::Ce => self.told_ecn[2] += 1,
+        }
+    }
+
+    /// Shows an ACK to the observer.
+    #[cold]
+    pub(super) fn show_ack(&mut self, now: u64, last_arrival: Time, ack: &Packet, context: &mut Context<'_>) {
+        let Some(observer) = context.observer else { return };
+        self.told.sort_unstable();
+        let mut ranges: Vec<(u64, u64)> = Vec::new();
+        for number in self.told.drain(..) {
+            match ranges.last_mut() {
+                Some((_, high)) if *high + 1 == number => *high = number,
+                _ => ranges.push((number, number)),
+            }
+        }
+        if !ranges.is_empty() {
+            let ack = AckSeen {
+                number: self.told_acks,
+                ranges: &ranges,
+                delay: ack.sent_at.since(last_arrival),
+                ecn: (self.told_ecn != [0; 3]).then_some(self.told_ecn),
+                bytes: ack.bytes.saturating_sub(self.overhead),
+            };
+            observer.acked(Time(now), &ack);
+            self.told_acks += 1;
+        }
+    }
+
+    #[inline]
+    pub(super) fn detect(&mut self, now: u64, context: &mut Context<'_>) -> Option<LostBatch> {
+        let data = &mut self.data;
+        let mut gone: Vec<(u64, LossTrigger)> = Vec::new();
+        let watched = context.observer.is_some();
+        if let Some(bytes) = self.bytes_per_duplicate {
+            self.recovery.packet_threshold = (self.active.cwnd / bytes).max(PACKET_THRESHOLD);
+        }
+        let lost = self.recovery.detect(now, &self.rtt, self.max_ack_delay, |packet, number, trigger| {
+            data.lost(packet, trigger);
+            if watched {
+                gone.push((number, trigger));
+            }
+        });
+        if let Some(observer) = context.observer {
+            let together = gone.len() as u32;
+            for (number, trigger) in gone {
+                observer.lost(Time(now), &LossSeen { number, trigger, together });
+            }
+        }
+        lost
+    }
+
+    /// A packet of a train that left at `sent_at` was received.
+    pub(super) fn probed(&mut self, now: u64, place: Place, sent_at: u64, seen: &Received, context: &mut Context<'_>) {
+        let Place { train, index, .. } = place;
+        let one_way = Some(difference(seen.at, sent_at).saturating_add(self.clock_offset));
+        let ce = seen.ecn == Codepoint::Ce;
+        self.emit_rare(
+            now,
+            EventKind::ProbeReceived(ProbeReceived::new(train, index, Time(sent_at)).with_ce(ce).with_one_way(one_way)),
+            context,
+        );
+    }
+}
+
+/// `a − b`, as far as it can be told.
+fn difference(a: u64, b: u64) -> i64 {
+    i64::try_from(i128::from(a) - i128::from(b)).unwrap_or(if a > b { i64::MAX } else { i64::MIN })
+}
