@@ -106,6 +106,14 @@ impl Number {
         self.value
     }
 
+    /// How many times as large as `other` it is; what both may be off by adds up as independent errors do.
+    #[must_use]
+    pub fn over(self, other: Number) -> Number {
+        let value = self.value / other.value;
+        let part = (self.half_width / self.value).hypot(other.half_width / other.value);
+        Number { value, half_width: (value * part).abs() }
+    }
+
     /// The same, `factor` times as large.
     #[must_use]
     pub fn times(self, factor: f64) -> Number {
@@ -139,6 +147,19 @@ impl Criterion {
         let mut text = String::new();
         let _ = write!(text, "{} {} < {} {}", less.0, short(low.value), more.0, short(high.value));
         self.comparisons.push(Comparison { text, margin, is_open: noise > 0.0 && difference.abs() <= noise });
+    }
+
+    /// Each of `less` that was run is below `more`.
+    pub fn each_less<S: AsRef<str>>(
+        &mut self,
+        less: impl IntoIterator<Item = (S, Option<Number>)>,
+        more: (&str, Number),
+    ) {
+        for (what, less) in less {
+            if let Some(less) = less {
+                self.less((what.as_ref(), less), more);
+            }
+        }
     }
 
     /// `number` is above `least`.
@@ -263,6 +284,15 @@ mod tests {
             c.less(("b", &b), ("a", &a));
         });
         assert_eq!(refuted.0, Some(false));
+    }
+
+    #[test]
+    fn a_ratio_is_as_uncertain_as_both_of_its_numbers() {
+        let of = |value, half_width| Number { value, half_width };
+        let ratio = of(12.0, 3.6).over(of(6.0, 2.4));
+        assert_eq!(ratio.value, 2.0);
+        assert!((ratio.half_width - 1.0).abs() < 1e-12, "{ratio:?}");
+        assert_eq!(of(3.0, 0.0).over(of(4.0, 0.0)), Number::from(0.75));
     }
 
     #[test]

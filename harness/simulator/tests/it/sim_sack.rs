@@ -127,6 +127,29 @@ fn nothing_grows_before_all_losses_are_repaired() {
     assert!(ended, "and afterwards it does");
 }
 
+/// `RFC 5681 §3.2`: the duplicate ACKs before a recovery let new packets go and the window as it is.
+#[test]
+fn nothing_grows_with_duplicate_acks() {
+    let text = text("drop_packets = [200]");
+    let (mut simulation, log) = watched(Simulation::<Algorithm>::new(&scenario(&text, "reno")).unwrap());
+    simulation.run_until(Time(4_000_000_000));
+    let start = responses(&log)[0];
+    let acked: Vec<(u64, u64)> = log
+        .events()
+        .iter()
+        .filter_map(|event| match &event.kind {
+            EventKind::PacketsAcked(acked) if event.now < start => Some((acked.newest_pn?, acked.fresh_bytes)),
+            _ => None,
+        })
+        .collect();
+    let (before, duplicates): (Vec<_>, Vec<_>) = acked.into_iter().partition(|(number, _)| *number < 200);
+    assert!(before.len() > 100 && before.iter().all(|(_, fresh)| *fresh == 1250), "{before:?}");
+    // The third begins the recovery.
+    assert_eq!(duplicates, [(201, 0), (202, 0)]);
+    let sent = log.sent().iter().filter(|(at, packet)| *at < start && packet.number > 200).count();
+    assert!(sent >= 2, "limited transmit: {sent}");
+}
+
 /// `RFC 6675 §5`: a retransmission that is lost waits for the timer, which goes back to it.
 #[test]
 fn a_lost_retransmission_waits_for_the_timer() {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::*;
 use crate::papers::*;
+use windlass_simulator::scenario::Scenario;
 
 /// Claims whose trials take seconds. `windlass paper table mutants` tries all.
 const SHORT: &[&str] = &[
@@ -45,14 +46,21 @@ fn all() -> impl Iterator<Item = (&'static Document, &'static Claim)> {
     DOCUMENTS.iter().flat_map(|document| document.claims.iter().map(move |claim| (document, claim)))
 }
 
-/// Trials have cells, and what they replace is there.
+/// Trials have cells, what they replace is there, and what stands in its place can be read.
 #[test]
 fn every_claim_can_be_tried() {
     let ids: BTreeSet<&str> = all().map(|(_, claim)| claim.id).collect();
     assert_eq!(ids.len(), all().count(), "ids");
     assert!(SHORT.iter().all(|id| ids.contains(id)));
     for (document, claim) in all() {
-        let cells = |mutated| trial_cells(document, claim, mutated).unwrap_or_else(|error| panic!("{error}")).len();
+        let cells = |mutated| {
+            let cells = trial_cells(document, claim, mutated).unwrap_or_else(|error| panic!("{error}"));
+            for cell in &cells {
+                let read = Scenario::read(&cell.name, &cell.scenario, None);
+                assert!(read.is_ok(), "{}: {}: {}", claim.id, cell.name, read.unwrap_err());
+            }
+            cells.len()
+        };
         assert_eq!(cells(false), cells(true), "{}", claim.id);
         assert!(claim.source.starts_with(['§', 'P']) && claim.text.ends_with('.'), "{}", claim.id);
     }

@@ -99,6 +99,7 @@ impl<E: ConfiguredController> Sender<E> {
                 rtt = Some(self.rtt.sample(Time(now), Span(latest), Span::ZERO));
             }
         }
+        let is_duplicate = tcp.edge() == before;
         let lost = self.judge_sack(&mut tcp, now, context);
         let in_recovery = tcp.recovery_point.is_some();
         let newest_sent_at = batch.newest_sent_at().unwrap_or_default();
@@ -114,7 +115,9 @@ impl<E: ConfiguredController> Sender<E> {
             acked.congestion_indication = self.ci_path.then_some(ci);
             if in_recovery {
                 self.hold(&mut acked);
-            } else if self.active.recovery_start() != recovery_start {
+            } else if is_duplicate || self.active.recovery_start() != recovery_start {
+                // Duplicate ACKs leave the window as it is (`RFC 5681 §3.2`). One that grew by a packet there would
+                // fill the last place of a full queue, which the retransmission needs.
                 acked.fresh_bytes = 0;
             }
             self.emit_rare(now, EventKind::PacketsAcked(acked), context);

@@ -1,6 +1,6 @@
 //! What the document says of its schemes, answered by runs (`spec: arumaithurai §3, §5, §12`).
 
-use crate::papers::{Claim, Criterion, Curve, ExperimentResult, Mutant, Number, Scale, Trial};
+use crate::papers::{CellResult, Claim, Criterion, Curve, ExperimentResult, Mutant, Number, Scale, Trial};
 
 /// The others that are meant for the background, and those that share as TCP does.
 const OTHERS: [&str; 3] = ["tcp-lp", "ledbat", "rapid"];
@@ -10,6 +10,13 @@ const ONE_CLASS: Mutant = Mutant {
     replace: &[(
         "low_min_th_packets = 12, low_max_th_packets = 625",
         "low_min_th_packets = 1133, low_max_th_packets = 1250",
+    )],
+};
+const ONE_CLASS_AT_250: Mutant = Mutant {
+    what: "routers that know one class only",
+    replace: &[(
+        "low_min_th_packets = 31, low_max_th_packets = 1562",
+        "low_min_th_packets = 2833, low_max_th_packets = 3125",
     )],
 };
 /// A tenth of the rate, the queue and its thresholds.
@@ -213,7 +220,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["rate=constant mean"]).at(Scale::Part(10)).times(2),
+        trial: Trial::FULL.of(&["rate=constant mean"]).at(Scale::Part(5)),
         mutant: Mutant {
             what: "no estimate of bandwidth",
             replace: &[("\"nf-tcp:profile=paper", "\"nf-tcp-prime:profile=paper,b=0.5")],
@@ -227,10 +234,7 @@ pub(super) const ALL: &[Claim] = &[
         text: "NF-TCP flows that start together share equally (Jain's index of 0.95).",
         criterion: equal,
         trial: Trial::FULL.at(Scale::Part(10)).shrunk(TENTH),
-        mutant: Mutant {
-            what: "Scalable's increase and decrease",
-            replace: &[("nf-tcp:profile=paper", "scalable:iw=1")],
-        },
+        mutant: SCALABLE,
         fails: None,
     },
     Claim {
@@ -240,7 +244,7 @@ pub(super) const ALL: &[Claim] = &[
         text: "NF-TCP flows that start one after another come to share equally (Jain's index of 0.95).",
         criterion: equal,
         trial: Trial::FULL.at(Scale::Part(4)).shrunk(TENTH),
-        mutant: CLASS_OF_TCP,
+        mutant: SCALABLE,
         fails: None,
     },
     Claim {
@@ -258,10 +262,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.at(Scale::Part(10)).shrunk(TENTH),
-        mutant: Mutant {
-            what: "Scalable's increase and decrease",
-            replace: &[("nf-tcp:profile=paper", "scalable:iw=1")],
-        },
+        mutant: SCALABLE,
         fails: None,
     },
     Claim {
@@ -272,12 +273,8 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| {
             for rtt in result.values("rtt") {
                 let of = |candidate| result.number(&[("candidate", candidate), ("rtt", rtt)], "tcp");
-                let ours = of("nf-tcp")?;
-                for candidate in OTHERS {
-                    if let Some(left) = of(candidate) {
-                        c.less((&format!("{rtt} ms, {candidate}"), left), ("NF-TCP", ours));
-                    }
-                }
+                let others = OTHERS.map(|candidate| (format!("{rtt} ms, {candidate}"), of(candidate)));
+                c.each_less(others, ("NF-TCP", of("nf-tcp")?));
             }
             Some(())
         },
@@ -296,25 +293,16 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| {
             for n in result.values("n") {
                 let of = |candidate| result.number(&[("candidate", candidate), ("n", n)], "tcp");
-                let ours = of("nf-tcp")?;
-                for candidate in OTHERS.into_iter().chain(["reno"]) {
-                    if let Some(left) = of(candidate) {
-                        c.less((&format!("n = {n}, {candidate}"), left), ("NF-TCP", ours));
-                    }
-                }
+                let others = OTHERS.into_iter().chain(["reno"]);
+                let others = others.map(|candidate| (format!("n = {n}, {candidate}"), of(candidate)));
+                c.each_less(others, ("NF-TCP", of("nf-tcp")?));
             }
             Some(())
         },
         trial: Trial::FULL
             .of(&["candidate=nf-tcp,n=20", "candidate=ledbat,n=20", "candidate=tcp-lp,n=20"])
             .at(Scale::Part(6)),
-        mutant: Mutant {
-            what: "routers that know one class only",
-            replace: &[(
-                "low_min_th_packets = 31, low_max_th_packets = 1562",
-                "low_min_th_packets = 2833, low_max_th_packets = 3125",
-            )],
-        },
+        mutant: ONE_CLASS_AT_250,
         fails: None,
     },
     Claim {
@@ -335,13 +323,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.of(&["candidate=nf-tcp,n=10"]),
-        mutant: Mutant {
-            what: "routers that know one class only",
-            replace: &[(
-                "low_min_th_packets = 31, low_max_th_packets = 1562",
-                "low_min_th_packets = 2833, low_max_th_packets = 3125",
-            )],
-        },
+        mutant: ONE_CLASS_AT_250,
         fails: None,
     },
     Claim {
@@ -354,13 +336,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.of(&["candidate=nf-tcp"]).at(Scale::Part(2)),
-        mutant: Mutant {
-            what: "routers that know one class only",
-            replace: &[(
-                "low_min_th_packets = 31, low_max_th_packets = 1562",
-                "low_min_th_packets = 2833, low_max_th_packets = 3125",
-            )],
-        },
+        mutant: ONE_CLASS_AT_250,
         fails: Some("rates are told by the second, and half is gone in the second one of a burst"),
     },
     Claim {
@@ -378,7 +354,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.at(Scale::Part(4)),
-        mutant: CLASS_OF_TCP,
+        mutant: Mutant { what: "TCP-LP in its place", replace: &[("nf-tcp:profile=paper", "tcp-lp:profile=paper")] },
         fails: None,
     },
     Claim {
@@ -386,21 +362,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "S10",
         source: "§5.2, §12",
         text: "On slow links LEDBAT yields: at 10 Mbit/s it keeps less than a third of what both get, behind each queue.",
-        criterion: |result, c| {
-            for cell in result
-                .cells
-                .iter()
-                .filter(|cell| cell.setting("rate") == Some("10") && cell.setting("target") == Some("100"))
-            {
-                let (ledbat, tcp): (Number, Number) = (cell.mean("candidate")?.into(), cell.mean("tcp")?.into());
-                c.below(
-                    &format!("{}, LEDBAT's share", cell.cell),
-                    ledbat.times(1.0 / (ledbat.value() + tcp.value())),
-                    1.0 / 3.0,
-                );
-            }
-            Some(())
-        },
+        criterion: |result, c| ledbat_yields(result, c, &[("rate", "10"), ("target", "100")], 1.0 / 3.0),
         trial: Trial::FULL.of(&["rate=10,queue=RED,target=100"]).at(Scale::Part(4)),
         mutant: Mutant { what: "Reno in place of LEDBAT", replace: &[("ledbat:profile=paper", "reno:iw=1")] },
         fails: Some(
@@ -412,17 +374,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "S10",
         source: "§5.2",
         text: "With a target well below the queue (25 ms) LEDBAT yields at every rate: TCP gets four fifths of what both get, behind each queue.",
-        criterion: |result, c| {
-            for cell in result.cells.iter().filter(|cell| cell.setting("target") == Some("25")) {
-                let (ledbat, tcp): (Number, Number) = (cell.mean("candidate")?.into(), cell.mean("tcp")?.into());
-                c.below(
-                    &format!("{}, LEDBAT's share", cell.cell),
-                    ledbat.times(1.0 / (ledbat.value() + tcp.value())),
-                    0.2,
-                );
-            }
-            Some(())
-        },
+        criterion: |result, c| ledbat_yields(result, c, &[("target", "25")], 0.2),
         trial: Trial::FULL.of(&["rate=10,queue=RED,target=25"]),
         mutant: Mutant { what: "a target of 100 ms", replace: &[("target=25", "target=100")] },
         fails: None,
@@ -468,6 +420,9 @@ pub(super) const ALL: &[Claim] = &[
     },
 ];
 
+const SCALABLE: Mutant =
+    Mutant { what: "Scalable's increase and decrease", replace: &[("nf-tcp:profile=paper", "scalable:iw=1")] };
+
 const CLASS_OF_TCP: Mutant =
     Mutant { what: "RAPID in place of NF-TCP", replace: &[("nf-tcp:profile=paper", "rapid:profile=paper")] };
 
@@ -487,14 +442,10 @@ pub(super) const UNDETERMINED: &[(&str, &str, &str)] = &[
 ];
 
 fn submissive(result: &ExperimentResult, c: &mut Criterion) -> Option<()> {
-    let of = |candidate: &str| result.follows("submissive index", candidate);
+    let of = |candidate: &str| result.follows("submissive index", candidate).map(Number::from);
     let ours = of("nf-tcp")?;
     c.above("index of NF-TCP", ours, 0.95);
-    for candidate in OTHERS {
-        if let Some(index) = of(candidate) {
-            c.less((candidate, index), ("NF-TCP", ours));
-        }
-    }
+    c.each_less(OTHERS.map(|candidate| (candidate, of(candidate))), ("NF-TCP", ours));
     Some(())
 }
 
@@ -516,6 +467,17 @@ fn fast(result: &ExperimentResult, c: &mut Criterion) -> Option<()> {
 
 fn begin(curve: &Curve) -> Option<f64> {
     curve.x.iter().zip(&curve.y).find(|(_, rate)| **rate > 0.0).map(|(time, _)| *time)
+}
+
+/// LEDBAT keeps less than `most` of what both get, in every cell with these settings.
+fn ledbat_yields(result: &ExperimentResult, c: &mut Criterion, settings: &[(&str, &str)], most: f64) -> Option<()> {
+    let fits = |cell: &&CellResult| settings.iter().all(|(name, value)| cell.setting(name) == Some(value));
+    for cell in result.cells.iter().filter(fits) {
+        let (ledbat, tcp): (Number, Number) = (cell.mean("candidate")?.into(), cell.mean("tcp")?.into());
+        let share = ledbat.times(1.0 / (ledbat.value() + tcp.value()));
+        c.below(&format!("{}, LEDBAT's share", cell.cell), share, most);
+    }
+    Some(())
 }
 
 fn equal(result: &ExperimentResult, c: &mut Criterion) -> Option<()> {

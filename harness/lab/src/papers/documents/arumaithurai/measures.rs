@@ -45,11 +45,12 @@ fn total(series: &TimeSeries, role: &str, from: f64, to: f64) -> Option<f64> {
 fn sources(series: &TimeSeries) -> Option<f64> {
     let queue = series.outcome.queues.iter().find(|queue| queue.name == BOTTLENECK)?;
     let of_flows: u64 = series.flows.iter().filter_map(|flow| Some(flow.arrivals.last()?.packets)).sum();
-    let lost: u64 = series.outcome.flows.iter().map(|flow| flow.packets_lost).sum();
+    // Sources come after the flows.
+    let lost: u64 = series.outcome.flows.iter().take(series.flows.len()).map(|flow| flow.packets_lost).sum();
     let (forwarded, dropped) =
         (queue.packets_forwarded.saturating_sub(of_flows), queue.packets_dropped.saturating_sub(lost));
     // Probes and what is under way are a few; a source is a good part.
-    (series.outcome.flows.len() == series.flows.len() && forwarded > queue.packets_forwarded / 5)
+    (series.outcome.flows.len() > series.flows.len() && forwarded > queue.packets_forwarded / 5)
         .then(|| 100.0 * dropped as f64 / (forwarded + dropped).max(1) as f64)
 }
 

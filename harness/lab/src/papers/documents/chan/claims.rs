@@ -423,7 +423,10 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.of(&["loss=5,load=0.8"]).times(3),
-        mutant: Mutant { what: "routers that mark nothing", replace: &[("ci_marking = true\n", "")] },
+        mutant: Mutant {
+            what: "the router that drops marks nothing, the one behind it does",
+            replace: &[("ci_marking = true\n", ""), ("name = \"air\"\n", "name = \"air\"\nci_marking = true\n")],
+        },
         fails: None,
     },
     Claim {

@@ -8,7 +8,7 @@ const HIGH_SPEED: [&str; 5] = ["HS", "STCP", "H-TCP", "BIC", "FAST"];
 /// What a share that "is one flow's" may be off by.
 const EQUAL: f64 = 0.25;
 
-const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more";
+const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more; with the 312 packets of a bed of 622 Mbit/s it leaves least, as the document has it";
 
 const DROP_TAIL: &str = "flows that share a drop-tail queue do not lose at random: a weight takes more than the model there, which MOD-1 finds where losses are random";
 
@@ -21,6 +21,9 @@ const DCA_C_IS_RENO: Mutant = Mutant {
 };
 const A_TCP_IS_STANDARD: Mutant =
     Mutant { what: "a weight held at 1", replace: &[("a-tcp:profile=paper", "a-tcp:profile=paper,k_max=1")] };
+
+/// The competitor is there for the last second of its hundred.
+const NO_COMPETITOR: Mutant = Mutant { what: "no competitor", replace: &[("start_s = 100\n", "start_s = 199\n")] };
 
 /// A fifth of TB-G.
 const FIFTH: &[(&str, &str)] =
@@ -48,10 +51,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH2-B",
         source: "§3, ch. II",
         text: "Their delay is steadier than Reno's, and the group's (DCA-C) steadier than that of flows that react each for itself (DCA-S).",
-        criterion: |result, c| {
-            more(result, c, "jitter", ("scheme", "DCA-S", 1.0), ("scheme", "Reno", 1.0))?;
-            more(result, c, "jitter", ("scheme", "DCA-C", 1.0), ("scheme", "DCA-S", 1.0))
-        },
+        criterion: |result, c| least_in_a_group(result, c, "jitter"),
         trial: Trial::FULL.times(10),
         mutant: DCA_C_IS_RENO,
         fails: None,
@@ -61,10 +61,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH2-B",
         source: "§3, ch. II",
         text: "The group has the shortest delay: DCA-C before DCA-S, DCA-S before Reno.",
-        criterion: |result, c| {
-            more(result, c, "delay", ("scheme", "DCA-S", 1.0), ("scheme", "Reno", 1.0))?;
-            more(result, c, "delay", ("scheme", "DCA-C", 1.0), ("scheme", "DCA-S", 1.0))
-        },
+        criterion: |result, c| least_in_a_group(result, c, "delay"),
         trial: Trial::FULL.times(10),
         mutant: DCA_C_IS_RENO,
         fails: None,
@@ -135,7 +132,9 @@ pub(super) const ALL: &[Claim] = &[
         criterion: worth_one,
         trial: Trial::FULL.of(&["n=2,start=early loss"]).times(10),
         mutant: NO_GROUP,
-        fails: None,
+        fails: Some(
+            "undisturbed, groups of two flows and more take 1.5 to 1.8 times; after the early loss, as the document's flows had it (E-9), 0.9 to 1.2",
+        ),
     },
     Claim {
         id: "cho-8",
@@ -195,7 +194,9 @@ pub(super) const ALL: &[Claim] = &[
             what: "a weight of 1 where 5 is meant",
             replace: &[("tcp-p:profile=paper,k=5", "tcp-p:profile=paper,k=1")],
         },
-        fails: None,
+        fails: Some(
+            "ten flows worth ten are ten flows and take ten times; worth nine they take more than that, since flows that share a drop-tail queue do not lose at random",
+        ),
     },
     Claim {
         id: "cho-13",
@@ -224,14 +225,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH4-A",
         source: "§9, ch. IV.B",
         text: "Each of the high-speed schemes leaves a standard flow that joins less than a standard flow would.",
-        criterion: |result, c| {
-            for scheme in HIGH_SPEED {
-                if result.of(&[("scheme", scheme)], "Node1").is_some() {
-                    more(result, c, "Node1", ("scheme", scheme, 1.0), ("scheme", "SACK", 1.0))?;
-                }
-            }
-            Some(())
-        },
+        criterion: |result, c| leaves_most(result, c, "SACK"),
         trial: Trial::FULL.of(&["scheme=SACK", "scheme=BIC"]),
         mutant: Mutant {
             what: "standard TCP in place of BIC",
@@ -264,15 +258,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH4-C",
         source: "§5, ch. IV.C",
         text: "One flow of TCP/4 uses more of a gigabit than standard TCP does.",
-        criterion: |result, c| {
-            for start in ["early loss", "undisturbed"] {
-                let of = |scheme| result.number(&[("scheme", scheme), ("start", start)], "Node0");
-                if let (Some(sack), Some(four)) = (of("SACK"), of("TCP/4")) {
-                    c.less((&format!("SACK, {start}"), sack), ("TCP/4", four));
-                }
-            }
-            Some(())
-        },
+        criterion: |result, c| uses_more(result, c, ("SACK", 1.0), "TCP/4"),
         trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-k:profile=paper,k=4", "tcp-k:profile=paper,k=1")] },
         fails: None,
@@ -289,7 +275,7 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL,
-        mutant: Mutant { what: "no competitor", replace: &[("start_s = 100", "start_s = 299")] },
+        mutant: NO_COMPETITOR,
         fails: None,
     },
     Claim {
@@ -298,15 +284,9 @@ pub(super) const ALL: &[Claim] = &[
         source: "§7, ch. IV.E",
         text: "Alone on a gigabit A-TCP uses more of it than standard TCP and than TCP/4, whatever it started with.",
         criterion: |result, c| {
-            for start in ["early loss", "undisturbed"] {
-                let of = |scheme| result.number(&[("scheme", scheme), ("start", start)], "Node0");
-                if let (Some(sack), Some(four), Some(ours)) = (of("SACK"), of("TCP/4"), of("A-TCP")) {
-                    c.less((&format!("SACK, {start}"), sack), ("A-TCP", ours));
-                    // A full link cannot be fuller.
-                    c.less((&format!("TCP/4, {start}"), four.times(0.99)), ("A-TCP", ours));
-                }
-            }
-            Some(())
+            uses_more(result, c, ("SACK", 1.0), "A-TCP")?;
+            // A full link cannot be fuller.
+            uses_more(result, c, ("TCP/4", 0.99), "A-TCP")
         },
         trial: Trial::FULL.of(&["start=early loss"]).at(Scale::Part(4)).shrunk(FIFTH),
         mutant: A_TCP_IS_STANDARD,
@@ -319,7 +299,7 @@ pub(super) const ALL: &[Claim] = &[
         text: "A-TCP's weight is large while it is alone and about 1 while a standard flow is there.",
         criterion: detected,
         trial: Trial::FULL,
-        mutant: Mutant { what: "no competitor", replace: &[("start_s = 100", "start_s = 299")] },
+        mutant: NO_COMPETITOR,
         fails: Some("the weight is above 1 for moments only, alone as beside another; why is not known"),
     },
     Claim {
@@ -327,7 +307,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH4-G",
         source: "§7, §14.5",
         text: "At 100 Mbit/s A-TCP leaves a standard flow more than each of the high-speed schemes does.",
-        criterion: leaves_most,
+        criterion: |result, c| leaves_most(result, c, "A-TCP"),
         trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST"]).times(3),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
@@ -353,7 +333,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH4-I",
         source: "§7, §14.5",
         text: "At 10 Mbit/s A-TCP leaves a standard flow more than each of the high-speed schemes does.",
-        criterion: leaves_most,
+        criterion: |result, c| leaves_most(result, c, "A-TCP"),
         trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST", "scheme=STCP"]).times(5),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
@@ -462,15 +442,7 @@ pub(super) const ALL: &[Claim] = &[
         experiment: "CH5-A",
         source: "§8, ch. V",
         text: "Four flows of A-TCP-P use more of a gigabit than four standard flows.",
-        criterion: |result, c| {
-            for start in ["early loss", "undisturbed"] {
-                let of = |scheme| result.number(&[("scheme", scheme), ("start", start)], "Node0");
-                if let (Some(sack), Some(ours)) = (of("SACK"), of("A-TCP-P")) {
-                    c.less((&format!("SACK, {start}"), sack), ("A-TCP-P", ours));
-                }
-            }
-            Some(())
-        },
+        criterion: |result, c| uses_more(result, c, ("SACK", 1.0), "A-TCP-P"),
         trial: Trial::FULL
             .of(&["scheme=SACK,start=early loss", "scheme=A-TCP-P,start=early loss"])
             .at(Scale::Part(4))
@@ -490,7 +462,7 @@ pub(super) const ALL: &[Claim] = &[
         text: "The group's weight is large while it is alone and about 1 while a standard flow is there.",
         criterion: detected,
         trial: Trial::FULL,
-        mutant: Mutant { what: "no competitor", replace: &[("start_s = 100", "start_s = 299")] },
+        mutant: NO_COMPETITOR,
         fails: Some("the weight is above 1 for moments only, alone as beside another; why is not known"),
     },
     Claim {
@@ -507,7 +479,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["kind=CM,n=1,start=early loss", "kind=CM,n=10,start=early loss"]).times(5),
+        trial: Trial::FULL.of(&["kind=CM,n=1,start=early loss", "kind=CM,n=10,start=early loss"]).times(10),
         mutant: Mutant { what: "no group", replace: &[("cm:profile=paper", "reno:iw=2,timeout_window=1,growth=acks")] },
         fails: None,
     },
@@ -536,12 +508,8 @@ pub(super) const ALL: &[Claim] = &[
         text: "Five flows of A-TCP-P leave a standard flow more than five flows of any other scheme, five of A-TCP without a group included.",
         criterion: |result, c| {
             let of = |kind: &str| result.number(&[("kind", kind), EARLY], "Node1");
-            let ours = of("A-TCP-P")?;
-            for kind in HIGH_SPEED.into_iter().chain(["SACK", "A-TCP"]) {
-                if let Some(left) = of(kind) {
-                    c.less((kind, left), ("A-TCP-P", ours));
-                }
-            }
+            let others = HIGH_SPEED.into_iter().chain(["SACK", "A-TCP"]);
+            c.each_less(others.map(|kind| (kind, of(kind))), ("A-TCP-P", of("A-TCP-P")?));
             Some(())
         },
         trial: Trial::FULL.of(&["kind=A-TCP-P,start=early loss", "kind=A-TCP,start=early loss"]).times(5),
@@ -557,12 +525,14 @@ pub(super) const ALL: &[Claim] = &[
         source: "§4.7 P7, §5 K5",
         text: "On a path that loses at random a weight of k takes √(k(4k − 1)/3) times what one standard flow takes, and k flows take k times that (to a tenth).",
         criterion: |result, c| {
+            let one = result.number(&[("how", "flows"), ("k", "1")], "Node0")?;
             for cell in result.cells.iter().filter(|cell| cell.setting("k") != Some("1")) {
-                c.near(&cell.cell, result.follows("ratio", &cell.cell)?, result.follows("model", &cell.cell)?, 0.1);
+                let ratio = Number::from(cell.mean("Node0")?).over(one);
+                c.near(&cell.cell, ratio, result.follows("model", &cell.cell)?, 0.1);
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["how=TCP/k,k=4", "how=flows,k=1"]).times(2),
+        trial: Trial::FULL.of(&["how=TCP/k,k=4", "how=flows,k=1"]).times(10),
         mutant: Mutant { what: "a weight of 3", replace: &[("tcp-k:profile=paper,k=4", "tcp-k:profile=paper,k=3")] },
         fails: None,
     },
@@ -613,6 +583,12 @@ fn more(
     Some(())
 }
 
+/// DCA-C has less of a quantity than DCA-S, and DCA-S less than Reno.
+fn least_in_a_group(result: &ExperimentResult, c: &mut Criterion, quantity: &str) -> Option<()> {
+    more(result, c, quantity, ("scheme", "DCA-S", 1.0), ("scheme", "Reno", 1.0))?;
+    more(result, c, quantity, ("scheme", "DCA-C", 1.0), ("scheme", "DCA-S", 1.0))
+}
+
 fn worth_one(result: &ExperimentResult, c: &mut Criterion) -> Option<()> {
     for cell in &result.cells {
         c.near(&cell.cell, cell.mean("ratio")?, 1.0, EQUAL);
@@ -639,10 +615,19 @@ fn model(k: f64) -> f64 {
     super::derived::model(k)
 }
 
-fn leaves_most(result: &ExperimentResult, c: &mut Criterion) -> Option<()> {
-    for scheme in HIGH_SPEED {
-        if result.of(&[("scheme", scheme)], "Node1").is_some() {
-            more(result, c, "Node1", ("scheme", scheme, 1.0), ("scheme", "A-TCP", 1.0))?;
+/// `scheme` leaves Node1 more than each of the high-speed schemes does.
+fn leaves_most(result: &ExperimentResult, c: &mut Criterion, scheme: &str) -> Option<()> {
+    let left = |scheme| result.number(&[("scheme", scheme)], "Node1");
+    c.each_less(HIGH_SPEED.map(|other| (format!("Node1, {other}"), left(other))), (scheme, left(scheme)?));
+    Some(())
+}
+
+/// Node0 gets more with `scheme` than with `other` times a share, with either start that was run.
+fn uses_more(result: &ExperimentResult, c: &mut Criterion, (other, share): (&str, f64), scheme: &str) -> Option<()> {
+    for start in ["early loss", "undisturbed"] {
+        let of = |scheme| result.number(&[("scheme", scheme), ("start", start)], "Node0");
+        if let (Some(less), Some(ours)) = (of(other), of(scheme)) {
+            c.less((&format!("{other}, {start}"), less.times(share)), (scheme, ours));
         }
     }
     Some(())

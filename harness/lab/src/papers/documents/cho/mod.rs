@@ -383,7 +383,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "cho §14.4; eqs. 3.16, 3.17",
             varied: "k: 1, 2, 4, 8; how",
             transport: QUIC,
-            plan: Plan { derive: derived::model_ratios, ..plan(cells::model, 4, &[]) },
+            plan: Plan { derive: derived::model_ratios, ..plan(cells::model, 40, &[]) },
         },
     ],
     published: include_str!("../published/cho.toml"),
