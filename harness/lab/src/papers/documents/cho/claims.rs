@@ -8,7 +8,7 @@ const HIGH_SPEED: [&str; 5] = ["HS", "STCP", "H-TCP", "BIC", "FAST"];
 /// What a share that "is one flow's" may be off by.
 const EQUAL: f64 = 0.25;
 
-const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more; with the 312 packets of a bed of 622 Mbit/s it leaves least, as the document has it";
+const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more; with the 312 packets of a bed of 622 Mbit/s it leaves as little as BIC or less";
 
 const DROP_TAIL: &str = "flows that share a drop-tail queue do not lose at random: a weight takes more than the model there, which MOD-1 finds where losses are random";
 
