@@ -244,13 +244,16 @@ impl Network {
         match faults.strike(target as usize, now, packet, carried) {
             Struck::Lost => self.report(hop, packet, Fate::Lost(LinkId(target))),
             Struck::Passes { packet, after, copy } => {
-                self.pass(hop, target, &packet, after);
-                if let Some(after) = copy {
+                // A copy is told of before a queue may drop either.
+                if copy.is_some() {
                     self.sent += 1;
                     let route = self.hops[hop as usize..].iter().find(|target| **target & END != 0);
                     let route = RouteId(route.map_or(0, |end| end & !END));
                     let fate = Fate::Copied(LinkId(target));
                     self.pending.push_back(Delivery { at: now, route, packet, fate });
+                }
+                self.pass(hop, target, &packet, after);
+                if let Some(after) = copy {
                     self.pass(hop, target, &packet, after);
                 }
             }

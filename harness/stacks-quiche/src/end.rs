@@ -101,6 +101,7 @@ impl End {
     /// # Errors
     /// quiche does not accept the connection.
     pub fn receive(&mut self, codepoint: Codepoint, from: SocketAddr, payload: &mut [u8]) -> Result<(), String> {
+        let first = self.connection.is_none();
         if let (None, Some(config)) = (&self.connection, &mut self.config) {
             let id = ConnectionId::from_ref(&self.id);
             let accepted = quiche::accept(&id, None, self.here, self.there, config);
@@ -114,7 +115,12 @@ impl End {
             Codepoint::Ce => EcnCodepoint::Ce,
         });
         // A datagram it cannot read counts as lost; one that breaks the protocol closes it.
-        let _ = connection.recv(payload, RecvInfo { from, to: self.here });
+        let read = connection.recv(payload, RecvInfo { from, to: self.here });
+        if first && read.is_err() {
+            // quiche closes a connection whose first datagram it cannot read (`drop_pkt_on_err` in `src/lib.rs`). A server
+            // may discard such a datagram (RFC 9000 §5.2), and accept the client's next.
+            self.connection = None;
+        }
         Ok(())
     }
 

@@ -6,9 +6,11 @@ use std::time::{Duration, Instant};
 use bytes::{Bytes, BytesMut};
 use quiche::Connection;
 use quiche::harness::clock;
+use windlass_controllers::Span;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::AckPolicy;
 use windlass_stacks::driver::datagrams::{Datagram, Role};
+use windlass_stacks::driver::liveness::told_timeout;
 use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::payload::{Hash, Sink, Source, check};
 use windlass_stacks::sans_io;
@@ -40,6 +42,8 @@ pub struct Flow {
     left: u64,
     finished: bool,
     ended: bool,
+    /// An end ran into its idle timeout.
+    timed_out: bool,
     acks: Acks,
 }
 
@@ -79,6 +83,7 @@ impl Flow {
             left: bytes,
             finished: false,
             ended: false,
+            timed_out: false,
             acks: Acks { policy, arrived: 0, due: None },
         }
     }
@@ -168,6 +173,13 @@ impl Flow {
 impl sans_io::Connection for Flow {
     type Config = ClientConfig;
 
+    /// quiche 0.30 keeps the backoff of its probe timeout when it discards Handshake keys (`on_pkt_num_space_discarded` in
+    /// `src/recovery/congestion/recovery.rs`), which RFC 9002 §6.2.2 has it reset. As the probes of the Handshake and of
+    /// the Application space take turns, each doubling it for both, a fault may end right after a Handshake probe;
+    /// one of the Application space, the Handshake probe that gets through and the data's own follow, each after twice the
+    /// time before: 2 + 4 + 8 of a last probe timeout, of which twice is at most what had passed.
+    const HANDSHAKE_PATIENCE: u64 = 7;
+
     fn connect(&mut self, now: Instant, mut config: ClientConfig) -> Result<(), String> {
         clock::set(Some(now));
         self.end(Role::Sender).connect(&mut config.config, config.choice)
@@ -215,9 +227,11 @@ impl sans_io::Connection for Flow {
         clock::set(Some(now));
         self.end(role).expire();
         if let Some(reason) = self.end(role).closed().filter(|_| !self.ended) {
-            if !gone {
+            // One that has timed out stays closed, whatever it hears after.
+            if !gone && !self.timed_out {
                 return Err(format!("the {} lost the connection: {reason}", role.name()));
             }
+            self.timed_out = true;
             self.ended = role == Role::Sender;
         }
         if role == Role::Receiver {
@@ -252,6 +266,15 @@ impl sans_io::Connection for Flow {
     fn timeout(&mut self, role: Role) -> Option<Instant> {
         let due = self.acks.due.filter(|_| role == Role::Receiver);
         [self.end(role).timeout(), due].into_iter().flatten().min()
+    }
+
+    fn receiver_timeout(&mut self) -> Option<Span> {
+        let path = self.end(Role::Receiver).connection_ref()?.path_stats().next()?;
+        Some(told_timeout(path.rtt, Some(path.rttvar)))
+    }
+
+    fn timed_out(&self) -> bool {
+        self.timed_out
     }
 
     fn received(&self) -> u64 {

@@ -108,6 +108,30 @@ fn copies_and_damage_come_only_to_those_who_carry_bytes() {
     assert_eq!(ids(&deliveries, |delivery| !delivered(delivery)), (50..100).collect::<Vec<_>>());
 }
 
+/// Whoever gives a packet's number to the next once nothing of it is under way has to know of the copy by then.
+#[test]
+fn a_copy_is_told_of_before_a_full_queue_drops_the_original() {
+    let mut topology = Topology::default();
+    let mut link = LinkSpec::new("link", 8e4, MS(10));
+    link.limit = crate::Limit::Packets(1);
+    link.faults = vec![fault(0, 100, FaultKind::Duplication { share: 1.0 })];
+    let link = topology.link(link);
+    let route = topology.route(vec![link]);
+    let mut network = Network::new(&topology, 3).unwrap();
+    network.report_losses(true);
+    network.carry_bytes(true);
+    let deliveries = hundred(&mut network, route);
+    let mut under_way = [1; 100];
+    for delivery in &deliveries {
+        let number = &mut under_way[delivery.packet.id as usize];
+        assert!(*number > 0, "{delivery:?}");
+        *number += if matches!(delivery.fate, Fate::Copied(_)) { 1 } else { -1 };
+    }
+    assert_eq!(under_way, [0; 100]);
+    let dropped = ids(&deliveries, |delivery| matches!(delivery.fate, Fate::Dropped(_)));
+    assert!(dropped.windows(2).any(|pair| pair[0] == pair[1]), "of some neither fits: {dropped:?}");
+}
+
 #[test]
 fn what_happens_depends_on_the_seed_alone() {
     let run = || {

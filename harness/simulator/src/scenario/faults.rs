@@ -51,12 +51,8 @@ impl FlowSpec {
         jumps.fold(Span::ZERO, |sum, (_, by)| sum + by)
     }
 
-    /// When the clock of its sender jumps, and how far.
-    pub fn sender_jumps(&self) -> impl Iterator<Item = (Time, Span)> + '_ {
-        self.jumps(false)
-    }
-
-    fn jumps(&self, receiver: bool) -> impl Iterator<Item = (Time, Span)> + '_ {
+    /// When the clock of its receiver, or else of its sender, jumps, and how far.
+    pub fn jumps(&self, receiver: bool) -> impl Iterator<Item = (Time, Span)> + '_ {
         self.faults.iter().filter_map(move |fault| match fault.kind {
             EndFaultKind::ClockJump { receiver: of, by } if of == receiver => Some((fault.at, by)),
             _ => None,

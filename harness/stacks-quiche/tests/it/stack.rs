@@ -35,7 +35,37 @@ fn every_controller_moves_everything_whole_through_all_that_a_path_can_do() {
 /// 200 random schedules of faults; `ci/nightly` runs 10 000.
 #[test]
 fn quiche_survives_faults() {
-    survive(quiche(), 200, Abilities { rebinding: false, ..Abilities::ALL });
+    survive(quiche(), 200, Abilities { rebinding: false, ..Abilities::ALL }, &[]);
+}
+
+/// Schedules that were survived and found not to be, each by a rule of the run.
+#[test]
+fn what_is_no_failure_of_quiche_is_not_taken_for_one() {
+    let schedule = |seed, controller| {
+        let abilities = Abilities { rebinding: false, ..Abilities::ALL };
+        examine(quiche(), &Schedule::random(seed, controller, abilities))
+    };
+    // The receiver's only RTT sample is of an ACK that was lost and sent once more, and its probe timeout long.
+    assert_eq!(schedule(801, "fast"), Ok(()));
+    // The backoff of the handshake goes on where its keys are discarded.
+    for (seed, controller) in [
+        (1028, "cubic-2005"),
+        (1538, "scalable"),
+        (2641, "ctcp"),
+        (2904, "aimd"),
+        (3290, "cubic-2005"),
+        (3515, "a-tcp-p"),
+        (3809, "nf-tcp-prime"),
+        (4058, "multcp"),
+        (4452, "dca-c"),
+        (4842, "dca-c"),
+    ] {
+        assert_eq!(schedule(seed, controller), Ok(()), "{seed}");
+    }
+    // A server whose first datagram is damaged accepts the client's next.
+    assert_eq!((schedule(3357, "a-tcp"), schedule(4304, "cubic-2005")), (Ok(()), Ok(())));
+    // A clock that jumps beyond the idle timeout ends the connection.
+    assert_eq!((schedule(3500, "prague"), schedule(4381, "cubic")), (Ok(()), Ok(())));
 }
 
 /// quiche 0.30 does not always come back where its peer's address changes with the first data: a path whose validation

@@ -93,6 +93,10 @@ pub fn window(connection: &Connection) -> u64 {
     connection.congestion_state(PathId::ZERO).map_or(0, |controller| controller.metrics().congestion_window)
 }
 
+pub fn rtt(connection: &Connection) -> Duration {
+    connection.rtt(PathId::ZERO).unwrap_or_default()
+}
+
 /// Packets sent and packets lost.
 pub fn packets(connection: &mut Connection) -> (u64, u64) {
     let stats = connection.path_stats(PathId::ZERO).unwrap_or_default();

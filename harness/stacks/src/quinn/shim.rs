@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn_proto::congestion::{self, Controller, ControllerFactory};
@@ -90,6 +90,10 @@ pub fn transmit(connection: &mut Connection, now: Instant, buffer: &mut Vec<u8>)
 
 pub fn window(connection: &Connection) -> u64 {
     connection.congestion_state().metrics().congestion_window
+}
+
+pub fn rtt(connection: &Connection) -> Duration {
+    connection.rtt()
 }
 
 /// Packets sent and packets lost.

@@ -4,11 +4,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
+use windlass_controllers::Span;
 use windlass_network::Codepoint;
 
 use super::end::End;
 use super::{ConnectionEvent, QuinnApi};
 use crate::driver::datagrams::{Datagram, Role};
+use crate::driver::liveness::told_timeout;
 use crate::driver::sender_log::{SenderLog, lock};
 use crate::payload::{Hash, Sink, Source, check};
 use crate::sans_io::Connection;
@@ -167,6 +169,15 @@ impl<S: QuinnApi> Connection for Flow<S> {
 
     fn timeout(&mut self, role: Role) -> Option<Instant> {
         self.end(role).timeout()
+    }
+
+    fn receiver_timeout(&mut self) -> Option<Span> {
+        let connection = self.end(Role::Receiver).connection()?;
+        Some(told_timeout(S::rtt(connection), None))
+    }
+
+    fn timed_out(&self) -> bool {
+        self.timed_out
     }
 
     fn received(&self) -> u64 {

@@ -225,6 +225,10 @@ macro_rules! implement_quinn_api {
                 shim::window(connection)
             }
 
+            fn rtt(connection: &proto::Connection) -> Duration {
+                shim::rtt(connection)
+            }
+
             fn packets(connection: &mut proto::Connection) -> (u64, u64) {
                 shim::packets(connection)
             }

@@ -170,6 +170,9 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// Congestion window, bytes.
     fn window(connection: &Self::Connection) -> u64;
 
+    /// Smoothed RTT.
+    fn rtt(connection: &Self::Connection) -> Duration;
+
     /// Packets sent and packets lost.
     fn packets(connection: &mut Self::Connection) -> (u64, u64);
 

@@ -16,7 +16,7 @@ use windlass_controllers::{Decision, Event, Span, Time};
 use super::clock::Clock;
 use super::ends::Ends;
 use super::observe::Notifier;
-use crate::driver::liveness::{Liveness, pacing_gap};
+use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
 use crate::payload::{Hash, Sink, Source, check};
@@ -156,10 +156,11 @@ impl Flow {
     /// Notes if it does not move as it should, with packets of `packet_bytes`.
     pub fn watch(&mut self, now: Time, packet_bytes: u32) {
         let (received, gap) = (self.sink.received(), pacing_gap(&self.decision, packet_bytes));
+        let progress = Progress { received, gap, ..Progress::default() };
         if self.over.is_some() || self.failed.is_some() {
             return;
         }
-        if let Some(Err(reason)) = self.liveness.as_mut().map(|liveness| liveness.check(now, received, gap)) {
+        if let Some(Err(reason)) = self.liveness.as_mut().map(|liveness| liveness.check(now, &progress)) {
             self.failed = Some((now, reason));
         }
     }

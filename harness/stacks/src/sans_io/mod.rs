@@ -12,11 +12,12 @@ use std::time::Instant;
 
 use bytes::BytesMut;
 use windlass_adapter::{Groups, SharedTrace};
-use windlass_controllers::Algorithm;
+use windlass_controllers::{Algorithm, Span};
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::FlowSpec;
 
 use crate::driver::datagrams::{Datagram, Role};
+use crate::driver::liveness::PATIENCE;
 use crate::driver::sender_log::{Output, SenderLog};
 use crate::payload::Hash;
 use crate::{FlowLog, RunError};
@@ -69,6 +70,9 @@ pub trait Connection {
     /// What the sending end connects with.
     type Config;
 
+    /// Probe timeouts within which the first byte has to arrive after a fault.
+    const HANDSHAKE_PATIENCE: u64 = PATIENCE;
+
     /// Starts to connect.
     ///
     /// # Errors
@@ -106,6 +110,12 @@ pub trait Connection {
 
     /// When an end has to be driven next; `None` if only a datagram can make it do anything.
     fn timeout(&mut self, role: Role) -> Option<Instant>;
+
+    /// The receiver's probe timeout before backoff, by its own estimates; `None` before it has any.
+    fn receiver_timeout(&mut self) -> Option<Span>;
+
+    /// Whether an end ran into its idle timeout, after which nothing moves any more.
+    fn timed_out(&self) -> bool;
 
     /// Application bytes the receiver has, each counted once.
     fn received(&self) -> u64;

@@ -9,7 +9,7 @@ use windlass_controllers::{Span, Time};
 use super::{Connection, Parts};
 use crate::RunError;
 use crate::driver::datagrams::{Arrival, Datagram, DatagramNetwork, FlowDirection, Role, marking};
-use crate::driver::liveness::{Liveness, pacing_gap};
+use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::{Output, lock};
 use windlass_network::{Class, Codepoint};
 use windlass_simulator::measure::{Tally, tally};
@@ -21,6 +21,28 @@ const RESTLESS: u32 = 1 << 16;
 /// How long after its original a duplicate may arrive, which counts as heard here and restarts no idle timer of a stack
 /// (RFC 9000 §10.1).
 const DUPLICATES: Span = Span::from_millis(100);
+
+/// Of a path that is not validated an end may send at most this many times what it received (RFC 9000 §8.1).
+const AMPLIFICATION: u64 = 3;
+/// The least an end has to be able to send: a datagram that validates a path (RFC 9000 §8.2.1), bytes.
+const WHOLE_DATAGRAM: u64 = 1200;
+
+/// What the receiver exchanged with the latest of the sender's addresses that it has heard from.
+#[derive(Clone, Copy, Default)]
+struct Exchange {
+    address: u16,
+    /// Bytes that came from there.
+    received: u64,
+    /// Bytes sent there.
+    sent: u64,
+}
+
+impl Exchange {
+    /// Whether the receiver may send no whole datagram there, for an address that came after the handshake.
+    fn limited(&self) -> bool {
+        self.address > 0 && AMPLIFICATION * self.received < self.sent + WHOLE_DATAGRAM
+    }
+}
 
 /// A flow of a scenario.
 pub struct ScheduledFlow<'a, C: Connection> {
@@ -39,6 +61,7 @@ pub struct ScheduledFlow<'a, C: Connection> {
     in_network: u64,
     /// When each end last received a datagram.
     heard: [Time; 2],
+    exchange: Exchange,
     /// Data packets that left the sender.
     data_packets: u64,
     driven_at: Time,
@@ -48,7 +71,9 @@ pub struct ScheduledFlow<'a, C: Connection> {
 impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// Flow `number` of a run of `scenario`, made of `parts`.
     pub fn new(scenario: &Scenario, spec: &'a FlowSpec, number: u32, origin: Instant, parts: Parts<C>) -> Self {
-        lock(parts.connection.sender_log()).liveness = Liveness::of(scenario, spec);
+        let liveness = Liveness::of(scenario, spec);
+        lock(parts.connection.sender_log()).liveness =
+            liveness.map(|liveness| liveness.handshake_patience(C::HANDSHAKE_PATIENCE));
         let direction = |to, route| FlowDirection {
             flow: number,
             route,
@@ -69,6 +94,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             marked: 0,
             in_network: 0,
             heard: [Time::ZERO; 2],
+            exchange: Exchange::default(),
             data_packets: 0,
             driven_at: Time::ZERO,
             driven: 0,
@@ -115,15 +141,17 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
     /// # Errors
     /// It does not.
     pub fn check(&mut self, now: Time) -> Result<(), RunError> {
-        let received = self.connection.received();
+        let (received, receiver_timeout) = (self.connection.received(), self.connection.receiver_timeout());
+        let timed_out = self.connection.timed_out();
         let mut sender_log = lock(self.connection.sender_log());
         let gap = pacing_gap(&sender_log.decision, self.spec.packet_bytes);
         let Some(liveness) = &mut sender_log.liveness else { return Ok(()) };
-        if self.over.is_some() || self.spec.has_vanished(now) {
+        if self.over.is_some() || self.spec.has_vanished(now) || timed_out {
             liveness.end();
             return Ok(());
         }
-        let checked = liveness.check(now, received, gap);
+        let progress = Progress { received, gap, receiver_timeout, limited: self.exchange.limited() };
+        let checked = liveness.check(now, &progress);
         drop(sender_log);
         checked.map_err(|reason| self.failed(now, reason))
     }
@@ -176,11 +204,19 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         }
         self.set_clock(now);
         let role = arrival.role;
+        if role == Role::Receiver && arrival.address >= self.exchange.address {
+            if arrival.address > self.exchange.address {
+                self.exchange = Exchange { address: arrival.address, ..Exchange::default() };
+            }
+            self.exchange.received += payload.len() as u64;
+        }
         let (instant, direction) = (self.instant(role, now), self.directions[role as usize]);
-        let in_network = &mut self.in_network;
+        let (in_network, exchange) = (&mut self.in_network, &mut self.exchange);
         let mut send = |mut datagram: Datagram<'_>| {
             if role == Role::Sender {
                 datagram.address = current;
+            } else if datagram.address == exchange.address {
+                exchange.sent += datagram.payload.len() as u64;
             }
             *in_network += 1;
             datagrams.send(now, &direction, &datagram);
@@ -198,6 +234,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
         let (gone, current) = (self.may_time_out(role, now), self.address(now));
         let mut direction = self.directions[role as usize];
         let (in_network, data_packets, spec) = (&mut self.in_network, &mut self.data_packets, self.spec);
+        let exchange = &mut self.exchange;
         let mut send = |mut datagram: Datagram<'_>| {
             if role == Role::Receiver && spec.has_vanished(now) {
                 return;
@@ -210,6 +247,8 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
                 if sender_log.data_packets > number && spec.drop_packets.binary_search(&number).is_ok() {
                     return;
                 }
+            } else if datagram.address == exchange.address {
+                exchange.sent += datagram.payload.len() as u64;
             }
             *in_network += 1;
             datagrams.send(now, &direction, &datagram);
