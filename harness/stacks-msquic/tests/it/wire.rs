@@ -55,10 +55,13 @@ fn run(text: &str) -> (RunOutcome, Logs) {
 fn a_fixed_window_makes_its_goodput() {
     for packets in [20, 40, 80, 160] {
         let controller = windlass_controllers::fixed_window::catalogue(packets).unwrap().to_string();
-        let (outcome, logs) = run(&format!(
+        let text = format!(
             "duration_s = 3\n[dumbbell]\nrate_mbps = 100\nrtt_ms = 40\nbuffer_bdp = 2\n\
              [[flow]]\ncontroller = {controller:?}\npacket_bytes = 1400"
-        ));
+        );
+        // Where the machine is so busy that a run ends before its handshake does, another run counts.
+        let sampled = (0..5).map(|_| run(&text)).find(|(outcome, _)| outcome.flows[0].rtt_mean_ms.is_some());
+        let (outcome, logs) = sampled.expect("no RTT sample in five runs");
         let flow = &outcome.flows[0];
         let window_bits = f64::from(packets) * 1400.0 * 8.0;
         // Per measured round trip, which other work of the machine makes longer.
