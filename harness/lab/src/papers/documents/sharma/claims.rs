@@ -175,8 +175,8 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["controller=h-tcp", "controller=bic"]).at(Scale::Part(10)),
         mutant: Mutant {
-            what: "BIC that grows by 32 packets a round trip to the maximum",
-            replace: &[("bic:profile=paper", "bic:profile=paper,divisor=2,smin=32,smax=32")],
+            what: "BIC that may grow by 1000 packets a round trip",
+            replace: &[("bic:profile=paper", "bic:profile=paper,smax=1000")],
         },
         fails: Some(
             "after the early loss BIC has not met the capacity, and goes past it in a straight line at its limit of 32 packets a round trip, where HighSpeed adds 26",
