@@ -10,7 +10,7 @@ use windlass_controllers::Span;
 use windlass_network::Codepoint;
 use windlass_simulator::scenario::AckPolicy;
 use windlass_stacks::driver::datagrams::{Datagram, Role};
-use windlass_stacks::driver::liveness::told_timeout;
+use windlass_stacks::driver::liveness::receiver_probe_timeout;
 use windlass_stacks::driver::sender_log::{SenderLog, lock};
 use windlass_stacks::payload::{Hash, Sink, Source, check};
 use windlass_stacks::sans_io;
@@ -270,7 +270,7 @@ impl sans_io::Connection for Flow {
 
     fn receiver_timeout(&mut self) -> Option<Span> {
         let path = self.end(Role::Receiver).connection_ref()?.path_stats().next()?;
-        Some(told_timeout(path.rtt, Some(path.rttvar)))
+        Some(receiver_probe_timeout(path.rtt, Some(path.rttvar)))
     }
 
     fn timed_out(&self) -> bool {

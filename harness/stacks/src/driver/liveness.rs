@@ -174,7 +174,7 @@ impl Liveness {
 /// The probe timeout before backoff of an end whose stack tells its estimates; `variation` is half the smoothed RTT,
 /// as after the first sample, where it tells only that.
 #[must_use]
-pub fn told_timeout(smoothed: Duration, variation: Option<Duration>) -> Span {
+pub fn receiver_probe_timeout(smoothed: Duration, variation: Option<Duration>) -> Span {
     let span = |duration: Duration| Span(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX));
     let variation = variation.unwrap_or(smoothed / 2);
     windlass_adapter::rfc9002::probe_timeout(span(smoothed), span(variation), DEFAULT_MAX_ACK_DELAY)
@@ -281,7 +281,7 @@ mod tests {
         heard.on_rtt_sample(at(3_000), MS(40));
         assert!(heard.check(at(3_000 + 3 * (1_024 + 3_000) - 10), &of(0)).is_ok());
         assert!(heard.check(at(3_000 + 3 * (1_024 + 3_000) + 10), &of(0)).is_err());
-        let told = told_timeout(Duration::from_secs(2), None);
+        let told = receiver_probe_timeout(Duration::from_secs(2), None);
         assert_eq!(told, MS(6_025));
         let receiver = Progress { receiver_timeout: Some(told), ..of(0) };
         assert!(liveness.clone().check(at(2_000 + 3 * 8_025 - 10), &receiver).is_ok());

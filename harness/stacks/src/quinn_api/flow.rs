@@ -10,7 +10,7 @@ use windlass_network::Codepoint;
 use super::end::End;
 use super::{ConnectionEvent, QuinnApi};
 use crate::driver::datagrams::{Datagram, Role};
-use crate::driver::liveness::told_timeout;
+use crate::driver::liveness::receiver_probe_timeout;
 use crate::driver::sender_log::{SenderLog, lock};
 use crate::payload::{Hash, Sink, Source, check};
 use crate::sans_io::Connection;
@@ -173,7 +173,7 @@ impl<S: QuinnApi> Connection for Flow<S> {
 
     fn receiver_timeout(&mut self) -> Option<Span> {
         let connection = self.end(Role::Receiver).connection()?;
-        Some(told_timeout(S::rtt(connection), None))
+        Some(receiver_probe_timeout(S::rtt(connection), None))
     }
 
     fn timed_out(&self) -> bool {
