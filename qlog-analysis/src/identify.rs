@@ -222,7 +222,7 @@ fn is_of_bbr(state: &str) -> bool {
 /// The catalogue's name of a controller that a stack calls `text`.
 fn catalogue_name(text: &str) -> String {
     let name = text.trim().to_ascii_lowercase();
-    let name = name.strip_prefix("native:").unwrap_or(&name);
+    let name = name.strip_prefix("native:").or_else(|| name.strip_prefix("windlass/")).unwrap_or(&name);
     let name = name.split(':').next().unwrap_or(name);
     let name = name.strip_suffix("_bytes").unwrap_or(name).replace('_', "-");
     match name.as_str() {

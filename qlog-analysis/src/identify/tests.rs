@@ -52,9 +52,13 @@ fn a_name_or_state_that_the_trace_tells_is_used() {
     };
     let state =
         |state: &str| format!(r#"{{"time":1,"name":"quic:congestion_state_updated","data":{{"new":"{state}"}}}}"#);
-    for (text, controller) in
-        [("CUBIC_BYTES", "cubic"), ("native:newreno", "reno"), ("BBRv2", "bbr"), ("copa:delta=1", "copa")]
-    {
+    for (text, controller) in [
+        ("CUBIC_BYTES", "cubic"),
+        ("native:newreno", "reno"),
+        ("BBRv2", "bbr"),
+        ("copa:delta=1", "copa"),
+        ("windlass/a-tcp", "a-tcp"),
+    ] {
         let declared = observed(&[name(text)]).declared().unwrap();
         assert_eq!(
             (declared.controller.as_str(), declared.text.as_str(), declared.by_state),
