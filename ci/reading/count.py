@@ -6,7 +6,9 @@ connection; one JSON object a file. Files may be compressed, cut off, in any fra
 generation of names, Chromium's network logs included.
 
 count.py --compare FILE...: the same beside what we measure, read from the standard input: for each file a
-line with the list of its connections' measures. Prints what differs; fails if something does."""
+line with the list of its connections' measures. Prints what differs; fails if something does.
+
+count.py --beside WINDLASS FILE...: the same beside what that command measures."""
 
 import gzip
 import json
@@ -471,9 +473,16 @@ def differences(path, ours, theirs):
         yield f"{path}: losses {ours['losses']}, counted as {theirs['losses']}"
 
 
-def compare(files):
+def beside(windlass, files):
+    """What `windlass` measures of each file, a line each as compare() takes them."""
+    for path in files:
+        told = subprocess.run([windlass, "qlog", "metrics", "--format", "json", path], check=True, capture_output=True)
+        yield json.dumps([json.loads(line) for line in told.stdout.splitlines()])
+
+
+def compare(files, lines):
     found = []
-    for path, line in zip(files, sys.stdin, strict=True):
+    for path, line in zip(files, lines, strict=True):
         ours = [one["measures"] for one in json.loads(line)]
         theirs = [one for trace in measures(path)["traces"] for one in trace]
         if len(ours) != len(theirs):
@@ -487,7 +496,9 @@ def compare(files):
 
 if __name__ == "__main__":
     if sys.argv[1] == "--compare":
-        sys.exit(not compare(sys.argv[2:]))
+        sys.exit(not compare(sys.argv[2:], sys.stdin))
+    elif sys.argv[1] == "--beside":
+        sys.exit(not compare(sys.argv[3:], beside(sys.argv[2], sys.argv[3:])))
     elif sys.argv[1] == "--measures":
         for path in sys.argv[2:]:
             print(json.dumps(measures(path)))
