@@ -89,6 +89,47 @@ test("two traces are drawn over each other, each can be hidden", () => viewer({}
   assert.deepEqual([first, second], ["ietf-simulator", "03-quinn"]);
 }));
 
+/** A trace of `events`, each `[ms, name, data]`. */
+function written(name, vantage, events) {
+  const header = { file_schema: "urn:ietf:params:qlog:file:sequential", serialization_format: "application/qlog+json-seq", trace: { vantage_point: { type: vantage } } };
+  const path = join(work, name);
+  writeFileSync(path, [header, ...events.map(([time, event, data]) => ({ time, name: event, data }))].map((record) => `\x1e${JSON.stringify(record)}\n`).join(""));
+  return path;
+}
+
+const packet = (number, frames = []) => ({ header: { packet_type: "1RTT", packet_number: number }, raw: { length: 1200 }, frames });
+
+const requested = (stream, path) => ({ stream_id: stream, frame: { frame_type: "headers", headers: [{ name: ":method", value: "GET" }, { name: ":authority", value: "a" }, { name: ":path", value: path }] } });
+const answered = (stream, status) => ({ stream_id: stream, frame: { frame_type: "headers", headers: [{ name: ":status", value: status }] } });
+
+test("HTTP/3 requests are a waterfall", () => viewer({}, async (page) => {
+  const events = [[0, "quic:packet_sent", packet(0)], [10, "http3:frame_created", requested(0, "/<b>first</b>")], [20, "http3:frame_created", requested(4, "/second")],
+    [60, "h3:frame_parsed", answered(0, "200")], [70, "http:frame_parsed", { stream_id: 0, length: 5000, frame: { frame_type: "data" } }],
+    [90, "quic:packet_received", packet(9, [{ frame_type: "stream", stream_id: 0, offset: 0, fin: true, raw: { length: 5050 } }])], [100, "http3:frame_parsed", answered(4, "404")]];
+  await open(page, [written("requests.sqlog", "client", events)]);
+  const rows = page.locator("#trace-1-0 .requests tbody tr");
+  assert.equal(await page.locator("#trace-1-0 .requests summary").textContent(), "HTTP/3 requests (2)");
+  assert.deepEqual(await rows.locator("th").allTextContents(), ["GET /<b>first</b>", "GET /second"]);
+  assert.deepEqual(await rows.nth(0).locator("td").allTextContents(), ["", "200", "0.0100", "50.00", "80.00", "–", "5,000"]);
+  assert.deepEqual(await rows.nth(1).locator("td").allTextContents(), ["", "404", "0.0200", "80.00", "80.00 …", "–", "–"]);
+  const parts = await rows.nth(0).locator(".part").evaluateAll((all) => all.map(({ style }) => [parseFloat(style.left), parseFloat(style.width)]));
+  assert.deepEqual(parts.map((part) => part.map(Math.round)), [[10, 50], [60, 30]], "waiting, response");
+  // Zoomed in, only what is in the times shown.
+  await figure(page, "#trace-1-0").evaluate(({ figure: shown }) => shown.show(0.095, 0.1));
+  await page.waitForFunction(() => document.querySelectorAll("#trace-1-0 .requests tbody tr").length === 1);
+  const netlog = own("chromium156-sample-small.netlog.json");
+  if (netlog) {
+    await page.setInputFiles("#choose", [netlog]);
+    await page.waitForSelector("[id^=trace-2] .requests tbody tr");
+    const told = await page.locator("[id^=trace-2] .requests tbody tr").allTextContents();
+    assert.equal(told.length, 3);
+    assert.match(told[0], /^GET \/\?up=400000200/);
+    assert.match(told[1], /^POST \/upload200.*400,0006$/);
+    await page.locator("[id^=trace-2] .requests").scrollIntoViewIfNeeded();
+  } else console.log("# skipped: there is no recorded netlog with requests");
+  await shot(page, "viewer-requests");
+}));
+
 test("what is no trace is refused with a reason, and two files of one name are told apart", () => viewer({}, async (page) => {
   const [picture, cut] = [join(work, "picture.qlog"), join(work, "cut.sqlog.zst")];
   writeFileSync(picture, "\x89PNG and more");

@@ -12,7 +12,7 @@ use crate::read::{Options, ReadError, Summary, read};
 pub const MAX_CONNECTIONS: usize = 2048;
 
 /// Bytes of a connection's name that are looked at.
-const MAX_NAME: usize = 1024;
+pub(crate) const MAX_NAME: usize = 1024;
 
 /// Reads the events of one connection, one by one.
 pub trait Follower {

@@ -383,6 +383,12 @@ impl<'a> File<'a, '_> {
             }
             current.drawn |= ietf_kind == "packet_sent" && data.get("raw").is_some_and(|raw| raw.has("length"));
         }
+        if ietf_space == "http3" {
+            match self.target.profile {
+                Profile::Ietf => data::http_to_ietf(&mut data),
+                Profile::Qvis => data::http_to_v03(&mut data),
+            }
+        }
         let mut body = Vec::with_capacity(named.data.len() + 64);
         field(b"name", &Node::word(&name), &mut body);
         if let Some(group) = group(named.group, current.surveyed, self.target.profile) {

@@ -1,5 +1,6 @@
 //! Reads qlog, says what is wrong with it, measures it, gives it another form.
 
+pub mod capture;
 pub mod connections;
 pub mod convert;
 pub mod escape;

@@ -11,9 +11,11 @@ use std::collections::{BTreeMap, HashMap};
 use crate::json::Malformed;
 
 mod flow_control;
+mod http;
 mod trace;
 
 pub use flow_control::{FlowControl, FlowControlKind, FrameTypes, TransportParameters};
+pub use http::{HttpField, HttpFrame, HttpFrameKind};
 pub use trace::{Framing, Recorded, SchemaVersion, Trace, Units, Vantage};
 
 /// Bad records of a batch that are kept; the others are counted.
@@ -40,6 +42,10 @@ pub struct Batch {
     pub flow_control: Vec<FlowControl>,
     /// Transport parameters, at the index their events hold.
     pub parameters: Vec<TransportParameters>,
+    /// HTTP/3 frames, at the index their events hold.
+    pub http: Vec<HttpFrame>,
+    /// Header fields of HTTP/3 frames.
+    pub fields: Vec<HttpField>,
     /// Recovery metrics, at the index their events hold.
     pub metrics: Vec<Metrics>,
     /// Changes of the congestion state, from the second on with the trigger.
@@ -102,6 +108,10 @@ pub enum EventKind {
     FlowControlSent(u32),
     /// A flow control limit that the other end told, without its packet: [`Batch::flow_control`].
     FlowControlReceived(u32),
+    /// An HTTP/3 frame was created to be sent: [`Batch::http`].
+    HttpFrameCreated(u32),
+    /// An HTTP/3 frame was parsed that came: [`Batch::http`].
+    HttpFrameParsed(u32),
     /// An event of another type, with its name.
     Other(Name),
 }

@@ -16,6 +16,7 @@ pub(crate) mod encoding;
 mod event;
 #[cfg(feature = "files")]
 mod file;
+mod http;
 mod input;
 pub(crate) mod netlog;
 mod packet;

@@ -6,14 +6,17 @@
 mod about;
 mod line;
 mod packets;
+mod requests;
 
 pub use about::{About, LineInfo};
 pub use line::{Line, Point, at, rate, visible};
-pub use packets::{PacketInfo, PacketLog};
+pub use packets::{PacketInfo, PacketLog, read_packets};
+pub use requests::RequestInfo;
 
 use std::io::Read;
 
 use packets::Packets;
+use requests::Requests;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
 use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, Progress};
@@ -157,6 +160,10 @@ pub struct ConnectionSeries {
     pub lines: Vec<(Quantity, Vec<Point>, u64)>,
     /// Names of congestion states, by the index points hold.
     pub states: Vec<String>,
+    /// Its HTTP/3 requests, in the order they were made.
+    pub requests: Vec<RequestInfo>,
+    /// Further requests, for which there was no room.
+    pub requests_left_out: u64,
     /// Its packets, if they were asked for.
     pub packets: Option<PacketLog>,
 }
@@ -203,6 +210,7 @@ pub struct Series {
     sampled_rtt: Line,
     received: Line,
     states: Vec<String>,
+    requests: Requests,
     packets: Option<Packets>,
 }
 
@@ -215,7 +223,7 @@ pub fn read_series(
     options: &Options,
     most: usize,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
-    read_series_watched(input, options, most, &mut |_| Ok(()))
+    read_series_watched(input, options, most, None, &mut |_| Ok(()))
 }
 
 /// As [`read_series`], and keeps at most `packets` packets of each connection, with what became of each.
@@ -228,13 +236,11 @@ pub fn read_series_and_packets(
     most: usize,
     packets: usize,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
-    let new = || Series::with_packets(most, packets);
-    let (summary, found) = connections_watched(input, options, new, &mut |_| Ok(()))?;
-    Ok((summary, found.into_iter().map(Series::finish).collect()))
+    read_series_watched(input, options, most, Some(packets), &mut |_| Ok(()))
 }
 
 /// As [`read_series`], and calls `watch` after every block of events; [`so_far`] gives the series up
-/// to there.
+/// to there. Where `packets` says so, at most so many packets of each connection are kept, too.
 ///
 /// # Errors
 /// As [`crate::read::read`], and those of `watch`.
@@ -242,9 +248,11 @@ pub fn read_series_watched(
     input: impl Read,
     options: &Options,
     most: usize,
+    packets: Option<usize>,
     watch: &mut dyn FnMut(&connections::Progress<'_, Series>) -> Result<(), ReadError>,
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
-    let (summary, found) = connections_watched(input, options, || Series::new(most), watch)?;
+    let new = || packets.map_or_else(|| Series::new(most), |packets| Series::with_packets(most, packets));
+    let (summary, found) = connections_watched(input, options, new, watch)?;
     Ok((summary, found.into_iter().map(Series::finish).collect()))
 }
 
@@ -261,6 +269,7 @@ impl Follower for Series {
 
     fn share_memory(&mut self, followers: usize) {
         self.meter.share_memory(followers);
+        self.requests.share_memory(followers);
         if let Some(packets) = &mut self.packets {
             packets.share_memory(followers);
         }
@@ -283,6 +292,7 @@ impl Series {
             sampled_rtt: Line::new(most),
             received: Line::new(most),
             states: Vec::new(),
+            requests: Requests::new(),
             packets: None,
         }
     }
@@ -290,7 +300,7 @@ impl Series {
     /// As [`Series::new`], and follows at most `packets` packets too.
     #[must_use]
     pub fn with_packets(most: usize, packets: usize) -> Self {
-        Series { packets: Some(Packets::new(packets)), ..Series::new(most) }
+        Series { packets: Some(Packets::new(packets, i64::MIN..i64::MAX)), ..Series::new(most) }
     }
 
     /// Reads the connection's next event.
@@ -299,6 +309,7 @@ impl Series {
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
         self.meter.event(batch, event);
+        self.requests.event(batch, event);
         if let Some(packets) = &mut self.packets {
             packets.event(batch, event);
         }
@@ -425,8 +436,10 @@ impl Series {
     }
 
     fn finish(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
-        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, packets, .. } =
-            follower;
+        let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
+        let (requests, packets) = (follower.requests, follower.packets);
+        let start = first.unwrap_or(0);
+        let (requests, requests_left_out) = requests.finish(start);
         let second_best =
             [(Quantity::InFlight, counted_flight), (Quantity::LatestRtt, sampled_rtt), (Quantity::Delivered, received)];
         for (quantity, line) in second_best {
@@ -441,9 +454,11 @@ impl Series {
         });
         ConnectionSeries {
             measured: Connection { trace, group, follower: meter }.into(),
-            span: (first.unwrap_or(0), last),
+            span: (start, last),
             lines: lines.collect(),
             states,
+            requests,
+            requests_left_out,
             packets: packets.map(Packets::finish),
         }
     }

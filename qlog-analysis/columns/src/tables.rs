@@ -105,6 +105,12 @@ fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
         EventKind::FlowControlReceived(index) => {
             text("flow_control_received", batch.flow_control[index as usize].to_string())
         }
+        EventKind::HttpFrameCreated(index) => {
+            text("http_frame_created", batch.http_frame_json(&batch.http[index as usize]))
+        }
+        EventKind::HttpFrameParsed(index) => {
+            text("http_frame_parsed", batch.http_frame_json(&batch.http[index as usize]))
+        }
         EventKind::SpuriousLoss => OtherRow { event: "spurious_loss", ..OtherRow::default() },
         EventKind::Other(name) => {
             let at = batch.peers.binary_search_by_key(&(index as u32), |peer| peer.event);

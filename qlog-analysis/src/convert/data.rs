@@ -13,6 +13,10 @@ use crate::read::encoding::Encoding;
 const INFINITE: u64 = 1 << 62;
 const INFINITE_32: u64 = u32::MAX as u64;
 
+/// Bytes that qvis takes for a packet's header and its authentication tag, beside a byte each frame.
+const HEADER: u64 = 4;
+const TAG: u64 = 16;
+
 /// Delays that a trace may write in another unit than milliseconds.
 const DELAYS: [&str; 7] =
     ["min_rtt", "smoothed_rtt", "latest_rtt", "rtt_variance", "rttvar", "ack_delay", "initial_rtt"];
@@ -266,15 +270,33 @@ pub(super) fn to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> 
     true
 }
 
+/// Brings an HTTP/3 frame into the IETF form, which has one name for its length.
+pub(super) fn http_to_ietf(data: &mut Node<'_>) {
+    if !data.has("length") {
+        data.rename("byte_length", "length");
+    }
+    data.take("byte_length");
+    numbers(data);
+}
+
+/// Gives an HTTP/3 frame its length under the name that qvis looks for.
+pub(super) fn http_to_v03(data: &mut Node<'_>) {
+    if let Some(length) = data.get("length").filter(|_| !data.has("byte_length")).cloned() {
+        data.set("byte_length", length);
+    }
+}
+
 fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool {
-    let mut carried = 0_u64;
+    let (mut carried, mut frames_with_data) = (0_u64, 0);
     // qvis' packetization view looks at the first frame of every list.
     if matches!(data.get("frames"), Some(Node::Array(frames)) if frames.is_empty()) {
         data.take("frames");
     }
     if let Some(Node::Array(frames)) = data.get_mut("frames") {
         for frame in frames {
-            carried = carried.saturating_add(frame_to_v03(frame));
+            let bytes = frame_to_v03(frame);
+            frames_with_data += u64::from(bytes > 0);
+            carried = carried.saturating_add(bytes);
         }
     }
     if kind == "packet_lost" && data.get("header").and_then(|header| header.get("packet_number")).is_none() {
@@ -284,6 +306,14 @@ fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool
     if !matches!(kind, "packet_sent" | "packet_received") {
         return true;
     }
+    // qvis believes this before the whole length, though a stack may count it without the authentication tag.
+    let payload = data.get("raw").and_then(|raw| raw.get("payload_length")).and_then(Node::whole);
+    if payload.is_some_and(|payload| payload < carried.saturating_add(frames_with_data + TAG))
+        && let Some(raw) = data.get_mut("raw")
+    {
+        raw.take("payload_length");
+        omitted.add("lengths of payloads without room for the frames in them");
+    }
     let length = data.get("raw").and_then(|raw| raw.get("length")).and_then(Node::whole).filter(|&length| length > 0);
     if length.is_some() {
         return true;
@@ -292,11 +322,12 @@ fn packet_to_v03(kind: &str, data: &mut Node<'_>, omitted: &mut Omitted) -> bool
         omitted.add("packets without a length, which qvis leaves out");
         return false;
     }
-    omitted.add("lengths of packets, for which the data in them now stands");
+    omitted.add("lengths of packets, for which the least now stands that has room for their data");
+    let least = carried.saturating_add(HEADER + TAG + frames_with_data);
     if let Some(raw @ Node::Object(_)) = data.get_mut("raw") {
-        raw.set_first("length", Node::number(carried));
+        raw.set_first("length", Node::number(least));
     } else {
-        after_header(data, "raw", Node::Object(vec![(Cow::Borrowed(b"length"), Node::number(carried))]));
+        after_header(data, "raw", Node::Object(vec![(Cow::Borrowed(b"length"), Node::number(least))]));
     }
     true
 }

@@ -93,6 +93,14 @@ impl Writer {
                     _ => "quic:frames_parsed",
                 }
             }
+            EventKind::HttpFrameCreated(index) | EventKind::HttpFrameParsed(index) => {
+                let name = match event.kind {
+                    EventKind::HttpFrameCreated(_) => "http3:frame_created",
+                    _ => "http3:frame_parsed",
+                };
+                let json = batch.http_frame_json(&batch.http[index as usize]);
+                return emit(name, group.as_deref(), json.as_bytes());
+            }
             EventKind::EcnCe(_) | EventKind::PacketsLost(_) | EventKind::SpuriousLoss | EventKind::DataDelivered(_) => {
                 return;
             }

@@ -125,6 +125,9 @@ fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, mod
     batch.trace = block.trace;
     state.complete(&mut batch);
     surveyed.first = surveyed.first.or(batch.events.first().map(|event| event.time));
+    if modelled && !batch.http.is_empty() {
+        surveyed.namespaces.insert("http3".to_owned());
+    }
     for event in batch.events.iter().filter(|_| modelled) {
         match batch.name(event.group) {
             "" => surveyed.ungrouped = true,

@@ -258,6 +258,8 @@ impl Meter {
             | EventKind::SpuriousLoss
             | EventKind::MtuUpdated(_)
             | EventKind::DataDelivered(_)
+            | EventKind::HttpFrameCreated(_)
+            | EventKind::HttpFrameParsed(_)
             | EventKind::Other(_) => {}
         }
         self.judge(now);

@@ -193,6 +193,12 @@ impl FrameTypes {
         Self::NAMES.into_iter().enumerate().filter(move |(index, _)| self.0 & 1 << index != 0).map(|(_, name)| name)
     }
 
+    /// A bit a type, in the order of [`FrameTypes::NAMES`], the lowest first.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// True if no frame was told.
     #[must_use]
     pub const fn is_empty(self) -> bool {

@@ -63,7 +63,7 @@ impl Block {
 }
 
 /// The lengths of a batch's tables.
-struct Lengths([usize; 10]);
+struct Lengths([usize; 12]);
 
 impl Lengths {
     fn of(batch: &Batch) -> Self {
@@ -78,6 +78,8 @@ impl Lengths {
             batch.peers.len(),
             batch.flow_control.len(),
             batch.parameters.len(),
+            batch.http.len(),
+            batch.fields.len(),
         ])
     }
 
@@ -93,6 +95,8 @@ impl Lengths {
         batch.peers.truncate(self.0[7]);
         batch.flow_control.truncate(self.0[8]);
         batch.parameters.truncate(self.0[9]);
+        batch.http.truncate(self.0[10]);
+        batch.fields.truncate(self.0[11]);
     }
 }
 

@@ -1,6 +1,7 @@
 //! One event, in any form.
 
 use super::encoding::Encoding;
+use super::http;
 use super::packet;
 use super::recovery;
 use super::{Options, array};
@@ -20,6 +21,8 @@ pub(super) enum Kind {
     TransportParameters,
     FramesSent,
     FramesReceived,
+    HttpCreated,
+    HttpParsed,
     Mtu,
     Moved,
     /// Tells where the other end is.
@@ -59,6 +62,9 @@ impl Kind {
             (b"transport" | b"quic", b"parameters_set") => Kind::TransportParameters,
             (b"quic", b"frames_created") => Kind::FramesSent,
             (b"quic", b"frames_parsed") => Kind::FramesReceived,
+            // Drafts and stacks name the namespace differently.
+            (b"http3" | b"http" | b"h3", b"frame_created") => Kind::HttpCreated,
+            (b"http3" | b"http" | b"h3", b"frame_parsed") => Kind::HttpParsed,
             (_, b"mtu_updated") => Kind::Mtu,
             (_, b"stream_data_moved" | b"data_moved") => Kind::Moved,
             (_, b"connection_started" | b"tuple_assigned" | b"datagram_received" | b"datagram_sent") => Kind::Peer,
@@ -177,6 +183,11 @@ pub(super) fn data(
                 (true, _) => EventKind::FlowControlReceived(limits as u32),
             }
         }
+        Kind::HttpCreated | Kind::HttpParsed => match (http::frame(value, batch)?, kind) {
+            (None, _) => EventKind::Other(other(name, batch)),
+            (Some(index), Kind::HttpCreated) => EventKind::HttpFrameCreated(index),
+            (Some(index), _) => EventKind::HttpFrameParsed(index),
+        },
         Kind::Mtu => EventKind::MtuUpdated(number(value, &[b"new", b"mtu"])?),
         Kind::Moved => recovery::moved(value, name, batch)?,
         Kind::Losses => EventKind::PacketsLost(number(value, &[b"packets", b"lost_packets"])?),

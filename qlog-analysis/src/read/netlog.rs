@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 use super::block::Block;
 use crate::json::{Cursor, Malformed};
 use crate::model::{
-    Batch, Event, EventKind, FlowControl, FlowControlKind, Name, Packet, PacketType, Stream, TransportParameters,
+    Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Name, Packet,
+    PacketType, Stream, TransportParameters,
 };
 
 mod session;
@@ -41,6 +42,8 @@ enum Kind {
     LimitReceived(Limit),
     /// Transport parameters, as a text; whether they are the server's.
     Parameters(bool),
+    /// An HTTP/3 frame; whether it was sent.
+    Http(HttpFrameKind, bool),
     /// A frame that asks for an acknowledgement and tells nothing we keep.
     OtherSent,
     OtherReceived,
@@ -64,6 +67,10 @@ impl Kind {
         let rest = name.strip_prefix("QUIC_SESSION");
         Some(match rest {
             _ if name == "QUIC_CONGESTION_CONTROL_CONFIGURED" => Kind::Configured,
+            _ if name == "HTTP3_HEADERS_SENT" => Kind::Http(HttpFrameKind::Headers, true),
+            _ if name == "HTTP3_HEADERS_DECODED" => Kind::Http(HttpFrameKind::Headers, false),
+            _ if name == "HTTP3_DATA_SENT" => Kind::Http(HttpFrameKind::Data, true),
+            _ if name == "HTTP3_DATA_FRAME_RECEIVED" => Kind::Http(HttpFrameKind::Data, false),
             Some("") => Kind::Session,
             Some("_PACKET_SENT") => Kind::Sent,
             Some("_PACKET_LOST") => Kind::Lost,

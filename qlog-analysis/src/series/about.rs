@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use super::{ConnectionSeries, PacketInfo, PacketLog, Point, Quantity};
+use super::{ConnectionSeries, PacketInfo, PacketLog, Point, Quantity, RequestInfo};
 use crate::metrics::{LimitedBy, LossSource, Measures};
 
 /// Quantities that are lanes of events or of states.
@@ -18,6 +18,8 @@ pub struct About {
     pub file: String,
     /// Title of the trace; empty if it has none.
     pub title: String,
+    /// Its trace of the file, from 0.
+    pub trace: u32,
     /// Its connection, where the trace names one.
     pub group: String,
     /// The congestion controller, where the trace names it.
@@ -47,6 +49,10 @@ pub struct About {
     pub time_in_states_s: Vec<(String, f64)>,
     /// Records of the file that could not be read.
     pub bad_records: u64,
+    /// Its HTTP/3 requests, in the order they were made.
+    pub requests: Vec<RequestInfo>,
+    /// Further requests, for which there was no room.
+    pub requests_left_out: u64,
     /// Its packets, where they were kept.
     pub packets: Option<PacketInfo>,
 }
@@ -78,6 +84,7 @@ impl About {
             name: String::new(),
             file: file.to_owned(),
             title: measured.trace.title.clone(),
+            trace: measured.trace.index,
             group: measured.group.clone(),
             controller: measures.controller.clone(),
             implementation: measured.trace.implementation.clone(),
@@ -92,6 +99,8 @@ impl About {
             measures: Measures::COLUMNS.iter().map(|(name, get)| (*name, get(measures))).collect(),
             time_in_states_s: measures.states.iter().map(|(name, &time)| (name.clone(), time)).collect(),
             bad_records,
+            requests: series.requests.clone(),
+            requests_left_out: series.requests_left_out,
             packets: series.packets.as_ref().map(PacketLog::info),
         }
     }

@@ -1,12 +1,17 @@
 //! The packets of a connection in order, and what became of each, in bounded memory.
 
 use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::Range;
 
 use serde::Serialize;
 
 use super::about::{differences, varint};
+use crate::connections::MAX_NAME;
 use crate::flight::{Flight, PacketStatus, Sent};
-use crate::model::{Batch, Event, EventKind, Name, Packet, PacketType, Stream};
+use crate::model::{Batch, Event, EventKind, FrameTypes, Name, Packet, PacketType, Stream};
+use crate::read::encoding::truncated;
+use crate::read::{Options, ReadError, read};
 
 /// Packet number spaces, one each path, that are followed.
 const SPACES: usize = 32;
@@ -19,7 +24,10 @@ const REASONS: usize = 64;
 struct Row {
     time: i64,
     sent: bool,
-    packet: Packet,
+    kind: PacketType,
+    number: Option<u64>,
+    bytes: Option<u32>,
+    frames: FrameTypes,
     /// Its data frames, a part of the log's: first and number.
     streams: (u32, u32),
     /// When it was declared lost, and why: an index into the log's reasons from 1, 0 if it is not told.
@@ -35,12 +43,14 @@ pub struct PacketLog {
     streams: Vec<Stream>,
     reasons: Vec<String>,
     left_out: u64,
+    /// When the connection begins, ns of the trace's clock.
+    start: i64,
 }
 
 /// What a page is told of a [`PacketLog`] beside its bytes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct PacketInfo {
-    /// Packets in the log, the first of the connection.
+    /// Packets in the log, the first of the connection or of the times asked for.
     pub packets: usize,
     /// Data frames of them.
     pub frames: usize,
@@ -50,6 +60,8 @@ pub struct PacketInfo {
     pub reasons: Vec<String>,
     /// Packet types, by their number.
     pub types: [&'static str; 6],
+    /// Frame types, by their bit.
+    pub frame_types: [&'static str; FrameTypes::NAMES.len()],
 }
 
 /// Packet types by the number that [`PacketLog::encode`] writes.
@@ -67,14 +79,17 @@ const TYPES: [PacketType; 6] = [
 pub(super) struct Packets {
     log: PacketLog,
     most: usize,
+    /// Packets of other times, from the connection's first event, ns, are passed over.
+    times: Range<i64>,
+    first: Option<i64>,
     flights: BTreeMap<(PacketType, u32), Flight<u32>>,
 }
 
 impl Packets {
-    /// No packet yet; at most `most` will be kept, and as many data frames.
-    pub(super) fn new(most: usize) -> Packets {
-        let log = PacketLog { rows: Vec::new(), streams: Vec::new(), reasons: Vec::new(), left_out: 0 };
-        Packets { log, most: most.min(u32::MAX as usize), flights: BTreeMap::new() }
+    /// No packet yet; at most `most` of those in `times` will be kept, and as many data frames.
+    pub(super) fn new(most: usize, times: Range<i64>) -> Packets {
+        let log = PacketLog { rows: Vec::new(), streams: Vec::new(), reasons: Vec::new(), left_out: 0, start: 0 };
+        Packets { log, most: most.min(u32::MAX as usize), times, first: None, flights: BTreeMap::new() }
     }
 
     /// Takes as much less memory as is fit for one of `followers`.
@@ -85,6 +100,7 @@ impl Packets {
     }
 
     pub(super) fn event(&mut self, batch: &Batch, event: &Event) {
+        self.log.start = *self.first.get_or_insert(event.time);
         match event.kind {
             EventKind::PacketSent(index) => self.add(event.time, true, batch, &batch.packets[index as usize]),
             EventKind::PacketReceived(index) => {
@@ -105,6 +121,9 @@ impl Packets {
     }
 
     fn add(&mut self, time: i64, sent: bool, batch: &Batch, packet: &Packet) {
+        if !self.times.contains(&time.saturating_sub(self.log.start)) {
+            return;
+        }
         let frames = batch.streams_of(packet);
         let log = &mut self.log;
         if log.left_out > 0 || log.rows.len() >= self.most || log.streams.len() + frames.len() > self.most {
@@ -114,7 +133,8 @@ impl Packets {
         let streams = (log.streams.len() as u32, frames.len() as u32);
         log.streams.extend(frames);
         let row = log.rows.len() as u32;
-        log.rows.push(Row { time, sent, packet: *packet, streams, lost: None, acked: None });
+        let Packet { kind, number, bytes, frames, .. } = *packet;
+        log.rows.push(Row { time, sent, kind, number, bytes, frames, streams, lost: None, acked: None });
         let space = space_of(packet);
         if let Some(number) = packet.number.filter(|_| sent && packet.ack_eliciting != Some(false))
             && (self.flights.len() < SPACES || self.flights.contains_key(&space))
@@ -179,29 +199,31 @@ impl PacketLog {
             left_out: self.left_out,
             reasons: self.reasons.clone(),
             types: TYPES.map(PacketType::name),
+            frame_types: FrameTypes::NAMES,
         }
     }
 
     /// The packets as bytes, column after column of variable-length integers, as
     /// [`ConnectionSeries::encode`](super::ConnectionSeries::encode) writes them. Times count from
-    /// `start`, ns; what is not told is 0, and all else one more than it is.
+    /// the connection's first event, ns; what is not told is 0, and all else one more than it is.
     #[must_use]
-    pub fn encode(&self, start: i64) -> Vec<u8> {
+    pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.rows.len() * 8);
         let rows = &self.rows;
         let mut column = |value: &dyn Fn(&Row) -> u64| rows.iter().for_each(|row| varint(value(row), &mut bytes));
         let told = |value: Option<u64>| value.map_or(0, |value| value.saturating_add(1));
         let after = |row: &Row, time: i64| time.saturating_sub(row.time).max(0) as u64;
-        let kind = |row: &Row| TYPES.iter().position(|kind| *kind == row.packet.kind).unwrap_or(0) as u64;
-        column(&|row| u64::from(row.sent) | u64::from(row.packet.acks) << 1 | kind(row) << 2);
-        column(&|row| told(row.packet.bytes.map(u64::from)));
+        let kind = |row: &Row| TYPES.iter().position(|kind| *kind == row.kind).unwrap_or(0) as u64;
+        column(&|row| u64::from(row.sent) | kind(row) << 1);
+        column(&|row| row.frames.bits().into());
+        column(&|row| told(row.bytes.map(u64::from)));
         column(&|row| u64::from(row.streams.1));
         column(&|row| told(row.lost.map(|(time, _)| after(row, time))));
         column(&|row| row.lost.map_or(0, |(_, reason)| u64::from(reason)));
         column(&|row| told(row.acked.map(|(time, _)| after(row, time))));
         let number = |number: Option<u64>| number.map_or(0, |number| number as i64 + 1);
-        differences(rows.iter().map(|row| row.time.saturating_sub(start)), 0, &mut bytes);
-        differences(rows.iter().map(|row| number(row.packet.number)), 0, &mut bytes);
+        differences(rows.iter().map(|row| row.time.saturating_sub(self.start)), 0, &mut bytes);
+        differences(rows.iter().map(|row| number(row.number)), 0, &mut bytes);
         differences(rows.iter().map(|row| number(row.acked.and_then(|(_, by)| by))), 0, &mut bytes);
         differences(self.streams.iter().map(|frame| frame.id as i64), 0, &mut bytes);
         differences(self.streams.iter().map(|frame| frame.offset as i64), 0, &mut bytes);
@@ -210,12 +232,38 @@ impl PacketLog {
     }
 }
 
+/// Reads a file again for packets of one connection: of the trace numbered `trace`, those whose connection
+/// is called `group`, `times` after its first event, ns, and at most `most` of them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_packets(
+    input: impl Read,
+    options: &Options,
+    (trace, group): (u32, &str),
+    times: Range<i64>,
+    most: usize,
+) -> Result<PacketLog, ReadError> {
+    let mut packets = Packets::new(most, times);
+    read(input, options, &mut |found, batch| {
+        if found.index == trace {
+            for event in &batch.events {
+                let name = truncated(batch.name(event.group), MAX_NAME);
+                if name == group || name.is_empty() && found.group == group {
+                    packets.event(&batch, event);
+                }
+            }
+        }
+        Ok(())
+    })?;
+    Ok(packets.finish())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::connections::{Connection, connections};
     use crate::metrics::tests::file;
-    use crate::read::Options;
     use crate::series::Series;
 
     fn log(records: &[&str], most: usize) -> PacketLog {
@@ -237,12 +285,12 @@ mod tests {
     fn a_packet_is_acknowledged_or_lost_when_and_by_what() {
         let log = log(&TRACE, 100);
         let [first, second, ack, later] = &log.rows[..] else { panic!("{} rows", log.rows.len()) };
-        assert_eq!((first.time, first.packet.number, first.sent), (1_000_000, Some(7), true));
+        assert_eq!((first.time, first.number, first.sent), (1_000_000, Some(7), true));
         // Lost, and acknowledged later all the same.
         assert_eq!(first.lost, Some((41_000_000, 1)));
         assert_eq!(first.acked, Some((50_000_000, Some(4))));
         assert_eq!((second.lost, second.acked), (None, Some((40_000_000, Some(3)))));
-        assert!(!ack.sent && ack.packet.acks && ack.acked.is_none() && !later.sent);
+        assert!(!ack.sent && ack.frames.names().eq(["ack"]) && ack.acked.is_none() && !later.sent);
         assert_eq!(log.info().reasons, ["time_threshold"]);
         assert_eq!(log.streams, [Stream { id: 4, offset: 10, length: 5, fin: true }]);
     }
@@ -255,10 +303,23 @@ mod tests {
     }
 
     #[test]
+    fn packets_of_some_times_are_read_with_what_becomes_of_them_later() {
+        let text = file(&TRACE);
+        let some =
+            |group: &str, times| read_packets(text.as_slice(), &Options::default(), (0, group), times, 100).unwrap();
+        let [second] = &some("", 1_000_000..2_000_000).rows[..] else { panic!() };
+        assert_eq!((second.number, second.acked), (Some(8), Some((40_000_000, Some(3)))));
+        let late = some("", 10_000_000..i64::MAX);
+        assert_eq!((late.rows.len(), late.start), (2, 1_000_000));
+        assert_eq!(some("another", 0..i64::MAX).rows.len(), 0);
+        assert_eq!(some("", 0..i64::MAX), log(&TRACE, 100));
+    }
+
+    #[test]
     fn a_packet_takes_few_bytes() {
-        let bytes = log(&TRACE[..1], 100).encode(1_000_000);
-        // sent, 1RTT; 1200 + 1; one frame; neither lost nor acknowledged; time 0; number 7 + 1, zigzag; by nobody;
+        let bytes = log(&TRACE[..1], 100).encode();
+        // sent, 1RTT; a stream frame; 1200 + 1; one data frame; neither lost nor acknowledged; time 0; number 7 + 1, zigzag; by nobody;
         // stream 4 and offset 10, zigzag; five bytes and the end.
-        assert_eq!(bytes, [13, 0xb1, 0x09, 1, 0, 0, 0, 0, 16, 0, 8, 20, 11]);
+        assert_eq!(bytes, [7, 0x80, 0x01, 0xb1, 0x09, 1, 0, 0, 0, 0, 16, 0, 8, 20, 11]);
     }
 }

@@ -3,8 +3,8 @@
 Object.assign(METRICS, {
   flow_goodput_mbps: { label: "Goodput", unit: "Mbit/s", digits: 3, better: "high", help: "Application bytes delivered over the time the flow was active" },
   flow_rtt_mean_ms: { label: "RTT mean", unit: "ms", digits: 2, better: "low", help: "Mean of the RTT samples" },
-  flow_rtt_p95_ms: { label: "RTT p95", unit: "ms", digits: 2, better: "low", help: "95th percentile of the RTT samples" },
-  flow_rtt_min_ms: { label: "RTT min", unit: "ms", digits: 2, better: "low", help: "Smallest RTT sample" },
+  flow_rtt_p95_ms: METRICS.rtt_p95_ms,
+  flow_rtt_min_ms: METRICS.rtt_min_ms,
   flow_packets_sent: { label: "Sent", unit: "packets", digits: 0, better: "high", help: "Packets sent, retransmissions included" },
   flow_packets_lost: { label: "Lost", unit: "packets", digits: 0, better: "low", help: "Packets the sender declared lost" },
   flow_packets_marked: { label: "Marked", unit: "packets", digits: 0, better: "low", help: "Packets received with a CE mark" },

@@ -52,7 +52,7 @@ pub(crate) fn read(
 ) -> Result<(), Failure> {
     let options = Options { jobs: 1, ..Options::default() };
     let (mut blocks, mut next) = (0, FIRST_SHOWN);
-    let (summary, series) = read_series_watched(Input::new(input)?, &options, points, &mut |progress| {
+    let (summary, series) = read_series_watched(Input::new(input)?, &options, points, None, &mut |progress| {
         blocks += 1;
         if blocks < next || progress.followed() > MOST_SHOWN {
             return Ok(());

@@ -1,6 +1,7 @@
 //! The `windlass` binary as a user runs it.
 
 mod book;
+mod capture;
 mod citations;
 mod cli;
 mod command;

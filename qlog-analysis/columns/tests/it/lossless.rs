@@ -6,8 +6,8 @@ use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type, UInt32Type, UInt64Type};
 use proptest::prelude::*;
 use windlass_qlog_analysis::model::{
-    Batch, Event, EventKind, FlowControl, FlowControlKind, Metrics, Packet, PacketType, Peer, State, StateVariable,
-    Stream, TransportParameters,
+    Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Metrics, Packet,
+    PacketType, Peer, State, StateVariable, Stream, TransportParameters,
 };
 use windlass_qlog_analysis::read::{Options, open, read};
 use windlass_qlog_columns::{Table, Tables};
@@ -83,6 +83,12 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
         }
         EventKind::FlowControlReceived(index) => {
             other("flow_control_received", Some(&batch.flow_control[index as usize].to_string()), None, None)
+        }
+        EventKind::HttpFrameCreated(index) => {
+            other("http_frame_created", Some(&batch.http_frame_json(&batch.http[index as usize])), None, None)
+        }
+        EventKind::HttpFrameParsed(index) => {
+            other("http_frame_parsed", Some(&batch.http_frame_json(&batch.http[index as usize])), None, None)
         }
         EventKind::SpuriousLoss => other("spurious_loss", None, None, None),
         EventKind::Other(name) => other(batch.name(name), None, None, None),
@@ -292,7 +298,7 @@ fn event() -> impl Strategy<Value = Made> {
         .prop_map(|(id, offset, length, fin)| Stream { id, offset, length, fin });
     let ranges = prop::collection::vec((any::<u64>(), any::<u64>()), 0..4);
     let streams = prop::collection::vec(stream, 0..3);
-    (0..16_u8, packet, metrics, ranges, streams, [names(), names()], any::<u32>(), prop::option::of(-1e9..1e9_f64))
+    (0..18_u8, packet, metrics, ranges, streams, [names(), names()], any::<u32>(), prop::option::of(-1e9..1e9_f64))
 }
 
 proptest! {
@@ -327,6 +333,8 @@ proptest! {
                 13 => EventKind::TransportParameters(batch.parameters.len() as u32),
                 14 => EventKind::FlowControlSent(batch.flow_control.len() as u32),
                 15 => EventKind::FlowControlReceived(batch.flow_control.len() as u32),
+                16 => EventKind::HttpFrameCreated(batch.http.len() as u32),
+                17 => EventKind::HttpFrameParsed(batch.http.len() as u32),
                 _ => EventKind::Other(one),
             };
             let index = batch.events.len() as u32;
@@ -339,6 +347,12 @@ proptest! {
                     batch.packets.push(packet);
                 }
                 4 => batch.metrics.push(metrics),
+                16 | 17 => {
+                    let fields = (batch.fields.len() as u32, u32::from(kind == 17));
+                    batch.fields.extend((kind == 17).then_some(HttpField { name: one, value: other }));
+                    let kind = if number % 2 == 0 { HttpFrameKind::Headers } else { HttpFrameKind::Data };
+                    batch.http.push(HttpFrame { kind, stream: number.into(), length: packet.number, fields });
+                }
                 5 => batch.states.push(State { new: one, trigger: packet.trigger }),
                 12 => batch.peers.push(Peer { event: index, address: other }),
                 13 => batch.parameters.push(TransportParameters {

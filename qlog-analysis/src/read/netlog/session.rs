@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use super::{
-    Batch, Cursor, Event, EventKind, FlowControl, FlowControlKind, Kind, Limit, Malformed, Name, Packet, PacketType,
-    Stream, TransportParameters,
+    Batch, Cursor, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Kind, Limit,
+    Malformed, Name, Packet, PacketType, Stream, TransportParameters,
 };
 
 /// Packets whose type is remembered for when they are lost.
@@ -13,8 +13,11 @@ const REMEMBERED: usize = 1 << 14;
 /// Missing packets of one ACK that are looked at, ranges and data frames of one packet.
 const MISSING: usize = 1 << 15;
 
-/// Losses that wait for the ACK that showed them.
+/// Losses, and HTTP/3 frames, that wait for the packet that showed them.
 const WAITING: usize = 1 << 12;
+
+/// Header fields of one HTTP/3 frame that are kept.
+const FIELDS: usize = 256;
 
 /// What is known of a packet before it is complete.
 #[derive(Debug, Default)]
@@ -70,6 +73,16 @@ impl Gathered {
     }
 }
 
+/// An HTTP/3 frame that waits for the packet it came in.
+#[derive(Debug)]
+struct Http {
+    kind: HttpFrameKind,
+    sent: bool,
+    stream: u64,
+    length: Option<u64>,
+    fields: Vec<(String, String)>,
+}
+
 /// A QUIC session of the log.
 #[derive(Debug)]
 pub(super) struct Session {
@@ -82,6 +95,8 @@ pub(super) struct Session {
     datagram: Option<u32>,
     /// Packets found lost since then, and when: Chromium tells of them before it tells of the ACK.
     losses: Vec<(i64, Packet)>,
+    /// HTTP/3 frames since then, and when: Chromium reads a packet while it tells of it.
+    http: Vec<(i64, Http)>,
     /// Types of packets sent, by number.
     sent: HashMap<u64, PacketType>,
     /// The connection ID the server goes by, which Chromium's totals name.
@@ -100,6 +115,7 @@ impl Session {
             receiving: None,
             datagram: None,
             losses: Vec::new(),
+            http: Vec::new(),
             sent: HashMap::new(),
             server: String::new(),
             counted: [0; 3],
@@ -184,6 +200,7 @@ impl Session {
                 batch.parameters.push(parameters(&text, remote));
                 self.push(now, EventKind::TransportParameters(batch.parameters.len() as u32 - 1), batch);
             }
+            Some(Kind::Http(kind, sent)) => self.http(now, kind, sent, params, batch)?,
             Some(Kind::OtherSent) => self.sending.elicits(&frame_type(name)),
             Some(Kind::OtherReceived) => {
                 if let Some((_, received)) = &mut self.receiving {
@@ -286,6 +303,55 @@ impl Session {
         Ok(time)
     }
 
+    fn http(
+        &mut self,
+        now: i64,
+        kind: HttpFrameKind,
+        sent: bool,
+        params: &mut Cursor<'_>,
+        batch: &mut Batch,
+    ) -> Result<(), Malformed> {
+        let (mut stream, mut length, mut fields) = (None, None, Vec::new());
+        params.object(|key, value| {
+            match key {
+                b"stream_id" => stream = value.whole()?,
+                b"payload_length" => length = value.whole()?,
+                b"headers" if value.peek() == Some(b'[') => value.array(|value| {
+                    let field = value.string()?.unwrap_or_default();
+                    // The first colon may be a pseudo-header's.
+                    if let Some((name, value)) = field.split_once(": ")
+                        && fields.len() < FIELDS
+                    {
+                        fields.push((name.to_owned(), value.to_owned()));
+                    }
+                    Ok(())
+                })?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        let Some(stream) = stream else { return Ok(()) };
+        self.http.push((now, Http { kind, sent, stream, length, fields }));
+        if self.receiving.is_none() || self.http.len() >= WAITING {
+            self.write_http(batch);
+        }
+        Ok(())
+    }
+
+    fn write_http(&mut self, batch: &mut Batch) {
+        for (time, Http { kind, sent, stream, length, fields }) in std::mem::take(&mut self.http) {
+            let first = batch.fields.len() as u32;
+            for (name, value) in &fields {
+                let field = HttpField { name: batch.names.add(name), value: batch.names.add(value) };
+                batch.fields.push(field);
+            }
+            batch.http.push(HttpFrame { kind, stream, length, fields: (first, fields.len() as u32) });
+            let index = batch.http.len() as u32 - 1;
+            let event = if sent { EventKind::HttpFrameCreated(index) } else { EventKind::HttpFrameParsed(index) };
+            self.push(time, event, batch);
+        }
+    }
+
     fn write_losses(&mut self, batch: &mut Batch) {
         for (time, packet) in std::mem::take(&mut self.losses) {
             batch.packets.push(packet);
@@ -336,6 +402,7 @@ impl Session {
             let index = received.write(batch);
             self.push(time.min(now), EventKind::PacketReceived(index), batch);
         }
+        self.write_http(batch);
         self.write_losses(batch);
     }
 

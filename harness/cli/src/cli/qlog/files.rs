@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{self, Input, Limits, Options, Search, UnitSource};
 
+use super::capture;
 use crate::cli::CliError;
 use crate::cli::error::{shown, warn};
 
@@ -26,6 +27,9 @@ pub(super) struct Files {
     /// for each byte of the file]
     #[arg(long, value_name = "BYTES")]
     max_decompressed: Option<u64>,
+    /// Key log (SSLKEYLOGFILE) that decrypts captures (pcap, pcapng), which are read with tshark
+    #[arg(long, value_name = "FILE")]
+    keys: Option<PathBuf>,
 }
 
 /// What `--max-decompressed` allows.
@@ -87,6 +91,9 @@ impl Files {
         if let Some(bytes) = self.max_decompressed {
             let max_bytes = if bytes == 0 { u64::MAX } else { bytes };
             LIMITS.get_or_init(|| Limits { max_bytes, ..Limits::NONE });
+        }
+        if let Some(keys) = &self.keys {
+            capture::set_keys(keys)?;
         }
         let mut search = Search::default();
         for path in &self.paths {
@@ -164,7 +171,7 @@ impl Again {
     /// `path`, of which `input` is what can be read once.
     pub(super) fn of(path: &Path, mut input: impl Read) -> io::Result<Again> {
         let mut kept = None;
-        if !path.is_file() {
+        if !path.is_file() || capture::is_capture(path) {
             let mut copy = tempfile::tempfile()?;
             io::copy(&mut input, &mut copy)?;
             kept = Some(copy);
@@ -200,8 +207,11 @@ pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError
     CliError::Failed(format!("cannot read {}: {}", shown(path), escape::line(&text)))
 }
 
-/// A file, or the standard input if it is called `-`.
+/// A file, or the standard input if it is called `-`; a capture of packets as qlog.
 pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
+    if capture::is_capture(path) {
+        return capture::open(path);
+    }
     read::open_raw(path).map_err(|error| CliError::Usage(format!("cannot read {}: {error}", shown(path))))
 }
 

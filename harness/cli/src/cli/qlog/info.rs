@@ -170,6 +170,8 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
             EventKind::TransportParameters(_) => "parameters_set",
             EventKind::FlowControlSent(_) => "flow control limit sent",
             EventKind::FlowControlReceived(_) => "flow control limit received",
+            EventKind::HttpFrameCreated(_) => "HTTP/3 frame created",
+            EventKind::HttpFrameParsed(_) => "HTTP/3 frame parsed",
             EventKind::SpuriousLoss => "windlass:spurious_loss",
             EventKind::MtuUpdated(_) => "mtu_updated",
             EventKind::DataDelivered(_) => "stream_data_moved to the application",

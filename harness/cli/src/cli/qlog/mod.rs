@@ -1,5 +1,6 @@
 //! `windlass qlog`: the commands for qlog files.
 
+mod capture;
 mod compare;
 mod convert;
 mod files;

@@ -14,7 +14,8 @@ pub(super) const STYLE: &str = include_str!("page.css");
 pub(super) const LINES: [&str; 3] =
     [include_str!("js/decode.js"), include_str!("js/quantities.js"), include_str!("js/panels.js")];
 /// The scripts of a trace's section.
-pub(super) const SECTION: [&str; 2] = [include_str!("js/packets.js"), include_str!("js/section.js")];
+pub(super) const SECTION: [&str; 3] =
+    [include_str!("js/packets.js"), include_str!("js/requests.js"), include_str!("js/section.js")];
 /// The script of pages that hold traces.
 pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
 const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
@@ -31,7 +32,7 @@ impl Section {
     /// A connection of `file`, whose events could be read but for `bad_records`.
     #[must_use]
     pub fn new(file: &str, series: ConnectionSeries, bad_records: u64) -> Section {
-        let packets = series.packets.as_ref().map(|packets| packed(&packets.encode(series.span.0)));
+        let packets = series.packets.as_ref().map(|packets| packed(&packets.encode()));
         Section { about: About::new(file, &series, bad_records), packed: packed(&series.encode()), packets }
     }
 

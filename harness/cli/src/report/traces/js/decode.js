@@ -48,13 +48,13 @@ async function decodedLines(bytes, infos) {
 }
 
 /** The packets in `bytes` that `info` describes, a column each (`PacketLog::encode` in Rust). */
-function decodedPackets(bytes, { packets, frames, reasons, types }) {
+function decodedPackets(bytes, { packets, frames, reasons, types, frame_types: frameTypes, left_out: leftOut }) {
   const { plain, sums } = integers(bytes);
-  const [flags, size, count, lost, reason, acked] = Array.from({ length: 6 }, () => plain(packets));
+  const [flags, kinds, size, count, lost, reason, acked] = Array.from({ length: 7 }, () => plain(packets));
   const [time, number, by] = [sums(packets, 1e-9), sums(packets, 1), sums(packets, 1)];
   const [stream, offset] = [sums(frames, 1), sums(frames, 1)];
   const length = plain(frames);
   const first = new Float64Array(packets + 1);
   for (let i = 0; i < packets; i += 1) first[i + 1] = first[i] + count[i];
-  return { length: packets, frames, time, flags, size, lost, reason, acked, number, by, first, stream, offset, bytes: length, reasons, types };
+  return { length: packets, frames, time, flags, kinds, size, lost, reason, acked, number, by, first, stream, offset, bytes: length, reasons, types, frameTypes, leftOut };
 }

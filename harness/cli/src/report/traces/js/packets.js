@@ -13,8 +13,7 @@ const STREAM_LANES = 16;
 function packetWords(packets, i, digits) {
   const flags = packets.flags[i];
   const sent = flags % 2 === 1;
-  const frames = [];
-  if (Math.floor(flags / 2) % 2) frames.push("ACK");
+  const frames = packets.frameTypes.filter((name, bit) => name !== "stream" && Math.floor(packets.kinds[i] / 2 ** bit) % 2).map((name) => (name === "unknown" ? "other" : name.toUpperCase()));
   for (let at = packets.first[i]; at < packets.first[i + 1]; at += 1) {
     const [from, length] = [packets.offset[at], packets.bytes[at]];
     frames.push(`STREAM ${packets.stream[at]}: ${from} to ${from + Math.floor(length / 2)}${length % 2 ? ", FIN" : ""}`);
@@ -24,7 +23,7 @@ function packetWords(packets, i, digits) {
   if (packets.lost[i]) fate.push(`lost at ${when(packets.lost[i])}${packets.reason[i] ? ` (${words(packets.reasons[packets.reason[i] - 1])})` : ""}`);
   if (packets.acked[i]) fate.push(`acknowledged at ${when(packets.acked[i])}${packets.by[i] ? ` by packet ${packets.by[i] - 1}` : ""}`);
   return [
-    packets.time[i].toFixed(digits), sent ? "sent" : "received", packets.types[Math.floor(flags / 4)],
+    packets.time[i].toFixed(digits), sent ? "sent" : "received", packets.types[Math.floor(flags / 2)],
     packets.number[i] ? String(packets.number[i] - 1) : "–", packets.size[i] ? String(packets.size[i] - 1) : "–",
     frames.join("; ") || "–", fate.join("; ") || (sent ? "–" : ""),
   ];
@@ -46,9 +45,14 @@ function packetsTable(trace, figure) {
   const body = el("tbody");
   const count = el("p", { class: "hint" });
   const filter = el("input", { type: "search", placeholder: "lost, stream 4, 1RTT …", oninput: () => fill() });
+  let turn = 0;
   const fill = async () => {
     if (!details.open) return;
-    const packets = await trace.loadPackets();
+    turn += 1;
+    const mine = turn;
+    const reading = (share) => { if (mine === turn) count.textContent = `Reading the packets of these times: ${Math.floor(100 * share)} %.`; };
+    const packets = await trace.loadPackets(figure.view, reading).catch((error) => { count.textContent = `The packets cannot be read: ${error.message}.`; });
+    if (!packets || mine !== turn) return;
     const [from, to] = figure.view;
     const [first, end] = [packetAt(packets, from), packetAt(packets, to + 1e-12)];
     const digits = Math.max(6, timeDigits(to - from));
@@ -67,11 +71,11 @@ function packetsTable(trace, figure) {
       }
     }
     body.replaceChildren(...rows);
-    const { left_out: leftOut } = trace.packets;
+    const { leftOut } = packets;
     count.textContent = [
       `${grouped.format(found)} ${wanted.length ? "of them match" : "packets"}${found > rows.length ? `, the first ${rows.length} are listed: zoom in for the others` : ""}`,
       ...(last < end ? [`only the first ${grouped.format(PACKETS_SOUGHT)} were looked through`] : []),
-      ...(leftOut ? [`the page holds the first ${grouped.format(trace.packets.packets)} packets of the connection and not the ${grouped.format(leftOut)} after them`] : []),
+      ...(leftOut && packets.time[packets.length - 1] < to ? [`the page holds the first ${plural(packets.length, "packet")} ${packets.part ? "of these times" : "of the connection"} and not the ${grouped.format(leftOut)} after them`] : []),
     ].join("; ") + ".";
   };
   const heads = ["Time, s", "", "Type", "Number", "Bytes", "Frames", "Acknowledged or lost"];

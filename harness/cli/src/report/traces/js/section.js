@@ -107,5 +107,5 @@ function traceSection(trace) {
   return el("section", { id: trace.id, "aria-labelledby": title }, ...head,
     el("div", { class: "tools" }, figure.controls()),
     el("figure", {}, holder, inWords),
-    ...(trace.packets ? [packetsTable(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
+    requestsTable(trace, figure), ...(trace.packets ? [packetsTable(trace, figure)] : []), valuesTable(trace, figure), measuresTable(trace));
 }

@@ -1,0 +1,85 @@
+//! HTTP/3 frames.
+
+use crate::json::{Cursor, Malformed};
+use crate::model::{Batch, HttpField, HttpFrame, HttpFrameKind};
+
+/// Header fields of one frame that are kept.
+const FIELDS: usize = 256;
+
+/// Reads the data of an event about an HTTP/3 frame; its place in the table, `None` if it is not part of
+/// a request or response.
+pub(super) fn frame(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<Option<u32>, Malformed> {
+    let first = batch.fields.len();
+    let (mut kind, mut stream, mut length) = (None, None, None);
+    value.object(|key, value| {
+        match key {
+            b"stream_id" => stream = value.whole()?,
+            b"length" | b"byte_length" => length = value.whole()?.or(length),
+            b"raw" if value.peek() == Some(b'{') => length = length.or(raw_length(value)?),
+            b"frame" if value.peek() == Some(b'{') => value.object(|key, value| {
+                match key {
+                    b"frame_type" => kind = kind_of(value.word()?.unwrap_or_default()),
+                    b"headers" if value.peek() == Some(b'[') => headers(value, batch)?,
+                    b"raw" if value.peek() == Some(b'{') => length = length.or(raw_length(value)?),
+                    b"length" | b"byte_length" => length = length.or(value.whole()?),
+                    _ => value.skip()?,
+                }
+                Ok(())
+            })?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    let (Some(kind), Some(stream)) = (kind, stream) else {
+        batch.fields.truncate(first);
+        return Ok(None);
+    };
+    let fields = (first as u32, (batch.fields.len() - first) as u32);
+    batch.http.push(HttpFrame { kind, stream, length, fields });
+    Ok(Some(batch.http.len() as u32 - 1))
+}
+
+fn kind_of(word: &[u8]) -> Option<HttpFrameKind> {
+    match word {
+        b"headers" => Some(HttpFrameKind::Headers),
+        b"data" => Some(HttpFrameKind::Data),
+        _ => None,
+    }
+}
+
+/// What `raw` says of the payload.
+fn raw_length(value: &mut Cursor<'_>) -> Result<Option<u64>, Malformed> {
+    let (mut payload, mut whole) = (None, None);
+    value.object(|key, value| {
+        match key {
+            b"payload_length" => payload = value.whole()?,
+            b"length" => whole = value.whole()?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    Ok(payload.or(whole))
+}
+
+fn headers(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
+    let first = batch.fields.len();
+    value.array(|value| {
+        if value.peek() != Some(b'{') {
+            return value.skip();
+        }
+        let (mut name, mut text) = (None, None);
+        value.object(|key, value| {
+            match key {
+                b"name" => name = value.string()?,
+                b"value" => text = value.string()?,
+                _ => value.skip()?,
+            }
+            Ok(())
+        })?;
+        if let Some(name) = name.filter(|_| batch.fields.len() - first < FIELDS) {
+            let field = HttpField { name: batch.names.add(&name), value: batch.names.add(&text.unwrap_or_default()) };
+            batch.fields.push(field);
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,258 @@
+//! The HTTP/3 requests of a connection (`RFC 9114 §4.1`) and when each was sent, answered and over, in
+//! bounded memory.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::model::{Batch, Event, EventKind, HttpFrame, HttpFrameKind, Packet};
+use crate::read::encoding::truncated;
+
+/// Requests of a connection that are kept.
+const MOST: usize = 4096;
+
+/// Bytes of a method, authority, path or status that are kept.
+const TEXT: usize = 512;
+
+/// A request and what became of it. Times are seconds from the connection's first event.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct RequestInfo {
+    /// Its stream.
+    pub stream: u64,
+    /// `:method`; empty if the trace does not tell.
+    pub method: String,
+    /// `:authority`; empty if the trace does not tell.
+    pub authority: String,
+    /// `:path`; empty if the trace does not tell.
+    pub path: String,
+    /// `:status` of the final response; `None` before it.
+    pub status: Option<String>,
+    /// When its header section was created, at a server parsed.
+    pub start_s: f64,
+    /// When the last of the request went out, at a server came in; `None` if nothing tells.
+    pub sent_s: Option<f64>,
+    /// When the final response's header section was parsed, at a server created.
+    pub response_s: Option<f64>,
+    /// When the last of the response came in, at a server went out; `None` before any of it.
+    pub end_s: Option<f64>,
+    /// Whether the response's end of stream was seen.
+    pub complete: bool,
+    /// Bytes of the request's `DATA` frames; `None` if there are none, or their lengths are not told.
+    pub request_bytes: Option<u64>,
+    /// Bytes of the response's `DATA` frames; `None` if there are none, or their lengths are not told.
+    pub response_bytes: Option<u64>,
+}
+
+/// A request while it is followed; times of the trace's clock, ns.
+#[derive(Clone, Debug)]
+struct Request {
+    info: RequestInfo,
+    /// Whether this end made it.
+    ours: bool,
+    start: i64,
+    sent: Option<i64>,
+    response: Option<i64>,
+    end: Option<i64>,
+}
+
+/// Collects the requests of one connection.
+#[derive(Clone, Debug)]
+pub(super) struct Requests {
+    rows: Vec<Request>,
+    by_stream: BTreeMap<u64, usize>,
+    most: usize,
+    left_out: u64,
+}
+
+impl Requests {
+    pub(super) fn new() -> Requests {
+        Requests { rows: Vec::new(), by_stream: BTreeMap::new(), most: MOST, left_out: 0 }
+    }
+
+    /// Takes as much less memory as is fit for one of `followers`.
+    pub(super) fn share_memory(&mut self, followers: usize) {
+        self.most = (MOST / followers.max(1)).max(16);
+    }
+
+    pub(super) fn event(&mut self, batch: &Batch, event: &Event) {
+        match event.kind {
+            EventKind::HttpFrameCreated(index) => self.frame(event.time, true, batch, &batch.http[index as usize]),
+            EventKind::HttpFrameParsed(index) => self.frame(event.time, false, batch, &batch.http[index as usize]),
+            EventKind::PacketSent(index) => self.packet(event.time, true, batch, &batch.packets[index as usize]),
+            EventKind::PacketReceived(index) => self.packet(event.time, false, batch, &batch.packets[index as usize]),
+            _ => {}
+        }
+    }
+
+    fn frame(&mut self, now: i64, created: bool, batch: &Batch, frame: &HttpFrame) {
+        let field = |name: &str| {
+            let found = batch.fields_of(frame).iter().find(|field| batch.name(field.name) == name);
+            found.map(|field| truncated(batch.name(field.value), TEXT).to_owned())
+        };
+        let Some(&index) = self.by_stream.get(&frame.stream) else {
+            if let Some(method) = field(":method") {
+                let texts = [method, field(":authority").unwrap_or_default(), field(":path").unwrap_or_default()];
+                self.begin(now, created, frame.stream, texts);
+            }
+            return;
+        };
+        let request = &mut self.rows[index];
+        let of_request = created == request.ours;
+        let end = if of_request { &mut request.sent } else { &mut request.end };
+        *end = (*end).max(Some(now));
+        match frame.kind {
+            HttpFrameKind::Headers if !of_request => {
+                // What precedes the final response has a status of three digits that begins with 1.
+                if let Some(status) = field(":status").filter(|status| !status.starts_with('1') || status.len() != 3)
+                    && request.response.is_none()
+                {
+                    request.response = Some(now);
+                    request.info.status = Some(status);
+                }
+            }
+            HttpFrameKind::Headers => {}
+            HttpFrameKind::Data => {
+                let info = &mut request.info;
+                let bytes = if of_request { &mut info.request_bytes } else { &mut info.response_bytes };
+                if let Some(length) = frame.length {
+                    *bytes = Some(bytes.unwrap_or(0).saturating_add(length));
+                }
+            }
+        }
+    }
+
+    fn begin(&mut self, now: i64, ours: bool, stream: u64, [method, authority, path]: [String; 3]) {
+        if self.rows.len() >= self.most {
+            self.left_out += 1;
+            return;
+        }
+        let info = RequestInfo {
+            stream,
+            method,
+            authority,
+            path,
+            status: None,
+            start_s: 0.0,
+            sent_s: None,
+            response_s: None,
+            end_s: None,
+            complete: false,
+            request_bytes: None,
+            response_bytes: None,
+        };
+        self.by_stream.insert(stream, self.rows.len());
+        self.rows.push(Request { info, ours, start: now, sent: None, response: None, end: None });
+    }
+
+    /// Data of a request's stream, and its end.
+    fn packet(&mut self, now: i64, sent: bool, batch: &Batch, packet: &Packet) {
+        if self.rows.is_empty() {
+            return;
+        }
+        for frame in batch.streams_of(packet) {
+            let Some(&index) = self.by_stream.get(&frame.id) else { continue };
+            let request = &mut self.rows[index];
+            let of_request = sent == request.ours;
+            let end = if of_request { &mut request.sent } else { &mut request.end };
+            *end = (*end).max(Some(now));
+            request.info.complete |= frame.fin && !of_request;
+        }
+    }
+
+    /// The requests in the order they were made, times from `start`, and how many there was no room for.
+    pub(super) fn finish(self, start: i64) -> (Vec<RequestInfo>, u64) {
+        let seconds = |time: i64| time.saturating_sub(start) as f64 / 1e9;
+        let rows = self.rows.into_iter().map(|Request { info, start, sent, response, end, .. }| RequestInfo {
+            start_s: seconds(start),
+            sent_s: sent.map(seconds),
+            response_s: response.map(seconds),
+            end_s: end.map(seconds),
+            ..info
+        });
+        (rows.collect(), self.left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::metrics::tests::file;
+    use crate::read::Options;
+    use crate::series::{ConnectionSeries, read_series};
+
+    fn series(records: &[&str]) -> ConnectionSeries {
+        let (_, mut found) = read_series(file(records).as_slice(), &Options::default(), 100).unwrap();
+        found.remove(0)
+    }
+
+    const REQUEST: &str = r#"{"time":5,"name":"http3:frame_created","data":{"stream_id":0,"frame":{"frame_type":"headers","headers":[{"name":":method","value":"GET"},{"name":":path","value":"/a"}]}}}"#;
+
+    fn packet(time: u32, event: &str, length: u32, fin: bool) -> String {
+        format!(
+            r#"{{"time":{time},"name":"quic:{event}","data":{{"header":{{"packet_type":"1RTT","packet_number":{time}}},"frames":[{{"frame_type":"stream","stream_id":0,"offset":0,"length":{length},"fin":{fin}}}]}}}}"#
+        )
+    }
+
+    fn response(time: u32, status: &str) -> String {
+        format!(
+            r#"{{"time":{time},"name":"h3:frame_parsed","data":{{"stream_id":0,"frame":{{"frame_type":"headers","headers":[{{"name":":status","value":"{status}"}}]}}}}}}"#
+        )
+    }
+
+    #[test]
+    fn a_request_is_sent_answered_and_over() {
+        let data = |time: u32, bytes: u32| {
+            format!(
+                r#"{{"time":{time},"name":"http:frame_parsed","data":{{"stream_id":"0","byte_length":"{bytes}","frame":{{"frame_type":"data"}}}}}}"#
+            )
+        };
+        let records = [
+            r#"{"time":2,"name":"x:y","data":{}}"#.to_owned(),
+            REQUEST.to_owned(),
+            packet(6, "packet_sent", 40, true),
+            packet(30, "packet_received", 100, false),
+            response(31, "103"),
+            response(40, "200"),
+            data(41, 700),
+            data(44, 50),
+            packet(60, "packet_received", 650, true),
+        ];
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let series = series(&records);
+        let [request] = &series.requests[..] else { panic!("{:?}", series.requests) };
+        assert_eq!((request.method.as_str(), request.path.as_str(), request.authority.as_str()), ("GET", "/a", ""));
+        assert_eq!((request.status.as_deref(), request.complete), (Some("200"), true));
+        assert_eq!((request.start_s, request.sent_s, request.response_s), (0.003, Some(0.004), Some(0.038)));
+        assert_eq!((request.end_s, request.request_bytes, request.response_bytes), (Some(0.058), None, Some(750)));
+    }
+
+    #[test]
+    fn a_server_parses_requests_and_creates_responses() {
+        let turned: Vec<String> = [REQUEST, &response(9, "404")]
+            .map(|record| {
+                if record.contains("parsed") {
+                    record.replace("parsed", "created")
+                } else {
+                    record.replace("created", "parsed")
+                }
+            })
+            .to_vec();
+        let records = [turned[0].clone(), turned[1].clone(), packet(10, "packet_sent", 10, true)];
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let [request] = &series(&records).requests[..] else { panic!() };
+        assert_eq!(
+            (request.status.as_deref(), request.response_s, request.end_s),
+            (Some("404"), Some(0.004), Some(0.005))
+        );
+        assert!(request.complete && request.sent_s.is_none());
+    }
+
+    #[test]
+    fn only_so_many_requests_are_kept_and_the_others_counted() {
+        let request = |stream: usize| REQUEST.replace("\"stream_id\":0", &format!("\"stream_id\":{stream}"));
+        let records: Vec<String> = (0..MOST + 3).map(|i| request(4 * i)).collect();
+        let records: Vec<&str> = records.iter().map(String::as_str).collect();
+        let series = series(&records);
+        assert_eq!((series.requests.len(), series.requests_left_out), (MOST, 3));
+    }
+}
