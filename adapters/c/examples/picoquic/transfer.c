@@ -1,15 +1,21 @@
 /*
- * A transfer from a picoquic server to a picoquic client in virtual time, over picoquic's own
- * simulated link, with one of windlass' controllers on the server.
+ * A transfer from a picoquic server to a picoquic client with one of windlass' controllers on the server: in
+ * virtual time over picoquic's own simulated link,
  *
- * usage: transfer CONTROLLER BYTES MBIT_S RTT_MS QUEUE_MS LOSS_PERMILLE PICOQUIC_SOURCE [QLOG_DIRECTORY]
+ *   transfer CONTROLLER BYTES MBIT_S RTT_MS QUEUE_MS LOSS_PERMILLE PICOQUIC_SOURCE [QLOG_DIRECTORY]
  *
- * Prints what the client received, the virtual time it took and the packets that were dropped. A
- * CONTROLLER `picoquic:NAME` is one of picoquic's own, for comparison.
+ * or over UDP sockets of 127.0.0.1, between which `windlass link` may stand:
+ *
+ *   transfer serve PORT CONTROLLER BYTES PICOQUIC_SOURCE [QLOG_DIRECTORY]
+ *   transfer fetch PORT BYTES
+ *
+ * Prints what the client received, the time it took and, in virtual time, the packets that were dropped. A
+ * CONTROLLER `picoquic:NAME` is one of picoquic's own, for comparison. A server ends with its first connection.
  */
 #include "windlass_picoquic.h"
 
 #include "picoquic_internal.h"
+#include "picoquic_packet_loop.h"
 #include "picoquic_qlog.h"
 #include "picoquic_utils.h"
 
@@ -20,6 +26,8 @@
 
 static uint64_t wanted, received, damaged;
 static int finished;
+/* When, in microseconds of a real clock. */
+static uint64_t finished_at;
 
 /* The byte at a place of the stream. */
 static uint8_t byte_at(uint64_t place) { return (uint8_t)((place * 2654435761u) >> 13); }
@@ -33,6 +41,7 @@ static int at_client(picoquic_cnx_t *cnx, uint64_t stream, uint8_t *bytes, size_
         received += length;
         if (event == picoquic_callback_stream_fin) {
             finished = 1;
+            finished_at = picoquic_current_time();
             picoquic_close(cnx, 0);
         }
     }
@@ -100,48 +109,118 @@ static int receive_all(picoquic_quic_t *quic, picoquictest_sim_link_t *link, str
     return any;
 }
 
-int main(int count, char **arguments) {
-    if (count < 8 || count > 9) {
-        fprintf(stderr, "usage: %s CONTROLLER BYTES MBIT_S RTT_MS QUEUE_MS LOSS_PERMILLE PICOQUIC_SOURCE [QLOG_DIRECTORY]\n",
-                arguments[0]);
-        return 2;
-    }
+/* The controller called `name`; `ours` is it if it is one of windlass'. Ends the program without one. */
+static picoquic_congestion_algorithm_t const *controller(const char *name, picoquic_congestion_algorithm_t const **ours) {
     char error[400];
-    picoquic_congestion_algorithm_t const *ours = NULL, *algorithm;
-    if (strncmp(arguments[1], "picoquic:", 9) == 0) {
+    picoquic_congestion_algorithm_t const *algorithm;
+    if (strncmp(name, "picoquic:", 9) == 0) {
         picoquic_register_all_congestion_control_algorithms();
-        algorithm = picoquic_get_congestion_algorithm(arguments[1] + 9);
-        snprintf(error, sizeof error, "picoquic has no controller \"%s\"", arguments[1] + 9);
+        algorithm = picoquic_get_congestion_algorithm(name + 9);
+        snprintf(error, sizeof error, "picoquic has no controller \"%s\"", name + 9);
     } else {
-        algorithm = ours = windlass_picoquic_new(arguments[1], error, sizeof error);
+        algorithm = *ours = windlass_picoquic_new(name, error, sizeof error);
     }
     if (algorithm == NULL) {
         fprintf(stderr, "%s\n", error);
-        return 1;
+        exit(1);
     }
+    return algorithm;
+}
+
+/* A server with `algorithm` and the certificate of picoquic's source, which logs into `logs` unless that is NULL. With
+ * `now`, time is what it points to. */
+static picoquic_quic_t *make_server(picoquic_congestion_algorithm_t const *algorithm, const char *source, const char *logs,
+                                    uint64_t *now) {
+    char certificate[1000], key[1000];
+    snprintf(certificate, sizeof certificate, "%s/certs/cert.pem", source);
+    snprintf(key, sizeof key, "%s/certs/key.pem", source);
+    picoquic_quic_t *server = picoquic_create(4, certificate, key, NULL, "windlass", at_server, NULL, NULL, NULL, NULL,
+                                              now != NULL ? *now : picoquic_current_time(), now, NULL, NULL, 0);
+    if (server == NULL) {
+        fprintf(stderr, "picoquic cannot start with %s\n", certificate);
+        exit(1);
+    }
+    picoquic_set_default_congestion_algorithm(server, algorithm);
+    if (logs != NULL) {
+        picoquic_set_qlog(server, logs);
+        picoquic_set_log_level(server, 1);
+    }
+    return server;
+}
+
+/* A client's connection to `peer` that asks for all there is. */
+static picoquic_quic_t *make_client(struct sockaddr_in *peer, uint64_t *now) {
+    const uint64_t time = now != NULL ? *now : picoquic_current_time();
+    picoquic_quic_t *client =
+        picoquic_create(4, NULL, NULL, NULL, "windlass", NULL, NULL, NULL, NULL, NULL, time, now, NULL, NULL, 0);
+    if (client != NULL) {
+        picoquic_set_null_verifier(client);
+        picoquic_cnx_t *cnx = picoquic_create_cnx(client, picoquic_null_connection_id, picoquic_null_connection_id,
+                                                  (struct sockaddr *)peer, time, 0, "example.org", "windlass", 1);
+        if (cnx != NULL) {
+            picoquic_set_callback(cnx, at_client, NULL);
+            if (picoquic_start_client_cnx(cnx) == 0 && picoquic_add_to_stream(cnx, 0, (const uint8_t *)"GET", 3, 1) == 0)
+                return client;
+        }
+    }
+    fprintf(stderr, "picoquic cannot connect\n");
+    exit(1);
+}
+
+/* Ends a packet loop when the connection there was is over. */
+static int at_loop(picoquic_quic_t *quic, picoquic_packet_loop_cb_enum event, void *context, void *argument) {
+    static int connected;
+    (void)event, (void)context, (void)argument;
+    picoquic_cnx_t *cnx = picoquic_get_first_cnx(quic);
+    if (cnx != NULL && picoquic_get_cnx_state(cnx) != picoquic_state_disconnected)
+        connected = 1;
+    else if (connected)
+        return PICOQUIC_NO_ERROR_TERMINATE_PACKET_LOOP;
+    return 0;
+}
+
+static int over_sockets(int count, char **arguments) {
+    const int serves = strcmp(arguments[1], "serve") == 0;
+    const uint16_t port = (uint16_t)number(arguments[2], "PORT");
+    if (serves) {
+        picoquic_congestion_algorithm_t const *ours = NULL;
+        wanted = (uint64_t)number(arguments[4], "BYTES");
+        picoquic_quic_t *server =
+            make_server(controller(arguments[3], &ours), arguments[5], count == 7 ? arguments[6] : NULL, NULL);
+        const int failed = picoquic_packet_loop(server, port, AF_INET, 0, 0, 0, at_loop, NULL);
+        picoquic_free(server);
+        windlass_picoquic_free(ours);
+        return failed != 0 && failed != PICOQUIC_NO_ERROR_TERMINATE_PACKET_LOOP;
+    }
+    wanted = (uint64_t)number(arguments[3], "BYTES");
+    struct sockaddr_in peer = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const uint64_t began = picoquic_current_time();
+    picoquic_quic_t *client = make_client(&peer, NULL);
+    picoquic_packet_loop(client, 0, AF_INET, 0, 0, 0, at_loop, NULL);
+    const double seconds = (double)(finished_at - began) / 1e6;
+    printf("%" PRIu64 " bytes, %" PRIu64 " of them wrong, in %.3f s: %.2f Mbit/s\n", received, damaged, seconds,
+           (double)received * 8e-6 / seconds);
+    picoquic_free(client);
+    return received == wanted && damaged == 0 ? 0 : 1;
+}
+
+int main(int count, char **arguments) {
+    if (((count == 6 || count == 7) && strcmp(arguments[1], "serve") == 0) ||
+        (count == 4 && strcmp(arguments[1], "fetch") == 0))
+        return over_sockets(count, arguments);
+    if (count < 8 || count > 9) {
+        fprintf(stderr,
+                "usage: %s CONTROLLER BYTES MBIT_S RTT_MS QUEUE_MS LOSS_PERMILLE PICOQUIC_SOURCE [QLOG_DIRECTORY]\n"
+                "       %s serve PORT CONTROLLER BYTES PICOQUIC_SOURCE [QLOG_DIRECTORY]\n"
+                "       %s fetch PORT BYTES\n",
+                arguments[0], arguments[0], arguments[0]);
+        return 2;
+    }
+    picoquic_congestion_algorithm_t const *ours = NULL, *algorithm = controller(arguments[1], &ours);
     wanted = (uint64_t)number(arguments[2], "BYTES");
     const double rate = number(arguments[3], "MBIT_S") / 1000, rtt = number(arguments[4], "RTT_MS");
     const double queue = number(arguments[5], "QUEUE_MS");
     uint64_t permille = (uint64_t)number(arguments[6], "LOSS_PERMILLE"), dice = 1;
-    char certificate[1000], key[1000];
-    snprintf(certificate, sizeof certificate, "%s/certs/cert.pem", arguments[7]);
-    snprintf(key, sizeof key, "%s/certs/key.pem", arguments[7]);
-
-    uint64_t now = 1000000;
-    picoquic_quic_t *server = picoquic_create(4, certificate, key, NULL, "windlass", at_server, NULL, NULL, NULL, NULL,
-                                              now, &now, NULL, NULL, 0);
-    picoquic_quic_t *client =
-        picoquic_create(4, NULL, NULL, NULL, "windlass", NULL, NULL, NULL, NULL, NULL, now, &now, NULL, NULL, 0);
-    if (server == NULL || client == NULL) {
-        fprintf(stderr, "picoquic cannot start with %s\n", certificate);
-        return 1;
-    }
-    picoquic_set_null_verifier(client);
-    picoquic_set_default_congestion_algorithm(server, algorithm);
-    if (count == 9) {
-        picoquic_set_qlog(server, arguments[8]);
-        picoquic_set_log_level(server, 1);
-    }
     struct sockaddr_in at[2];
     memset(at, 0, sizeof at);
     for (int side = 0; side < 2; side++) {
@@ -149,17 +228,13 @@ int main(int count, char **arguments) {
         at[side].sin_addr.s_addr = htonl(0xc0000201u + (uint32_t)side);
         at[side].sin_port = htons((uint16_t)(4433 + side));
     }
+    uint64_t now = 1000000;
+    picoquic_quic_t *server = make_server(algorithm, arguments[7], count == 9 ? arguments[8] : NULL, &now);
+    picoquic_quic_t *client = make_client(&at[0], &now);
     const uint64_t one_way = (uint64_t)(rtt * 500);
     picoquictest_sim_link_t *down =
         picoquictest_sim_link_create(rate, one_way, NULL, (uint64_t)(queue * 1000), now);
     picoquictest_sim_link_t *up = picoquictest_sim_link_create(rate, one_way, NULL, 0, now);
-    picoquic_cnx_t *cnx = picoquic_create_cnx(client, picoquic_null_connection_id, picoquic_null_connection_id,
-                                              (struct sockaddr *)&at[0], now, 0, "example.org", "windlass", 1);
-    picoquic_set_callback(cnx, at_client, NULL);
-    if (picoquic_start_client_cnx(cnx) != 0 || picoquic_add_to_stream(cnx, 0, (const uint8_t *)"GET", 3, 1) != 0) {
-        fprintf(stderr, "picoquic cannot connect\n");
-        return 1;
-    }
 
     const uint64_t began = now, limit = now + 600u * 1000000u;
     uint64_t done = 0, mask = 0;
