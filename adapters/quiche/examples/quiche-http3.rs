@@ -66,7 +66,7 @@ fn run() -> Result<(), Box<dyn Error>> {
     http.set_max_field_section_size(FIELDS);
     let http = Rc::new(http);
 
-    let logs = Some(arguments.option("--qlog", "")).filter(|name| !name.is_empty()).map(PathBuf::from);
+    let logs = arguments.directory("--qlog")?;
     println!("serving {} on {}", root.display(), socket.local_addr()?);
     udp::server::serve(&socket, &mut config, max_connections, |mut connection| {
         if let Some(logs) = &logs {

@@ -5,7 +5,9 @@ use std::{error::Error, sync::Arc};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let args = std::env::args().skip(1).collect::<Vec<_>>();
-    let [controller, address, name, certificate, file] = &args[..] else { return Err("five arguments, please".into()) };
+    let [controller, address, name, certificate, file] = &args[..] else {
+        return Err("usage: upload CONTROLLER ADDRESS:PORT SERVER_NAME CERTIFICATE.der FILE".into());
+    };
     let mut transport = quinn::TransportConfig::default();
     transport.congestion_controller_factory(Arc::new(windlass_quinn::Factory::named(controller)?));
     let mut roots = rustls::RootCertStore::empty();

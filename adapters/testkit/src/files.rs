@@ -127,7 +127,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Reads a command line of the options `known` and `rest` arguments.
+    /// Reads a command line of the options `known` and `rest` arguments. At `--help` it prints `usage` and ends the program.
     ///
     /// # Errors
     /// It is not of that form; the text is `usage`.
@@ -137,6 +137,10 @@ impl Arguments {
         while let Some(arg) = args.next() {
             match known.iter().find(|name| arg == **name) {
                 Some(_) => typed.options.push((arg, args.next().ok_or_else(|| format!("usage: {usage}"))?)),
+                None if arg == "--help" || arg == "-h" => {
+                    println!("usage: {usage}");
+                    std::process::exit(0);
+                }
                 None if arg.starts_with("--") => return Err(format!("no option {arg}; usage: {usage}")),
                 None => typed.rest.push(arg),
             }
@@ -156,6 +160,16 @@ impl Arguments {
         }
     }
 
+    /// The directory an option names, which is made if it is not there; `None` without the option.
+    ///
+    /// # Errors
+    /// It cannot be made.
+    pub fn directory(&self, name: &str) -> Result<Option<PathBuf>, String> {
+        let Some((_, directory)) = self.options.iter().rev().find(|(given, _)| given == name) else { return Ok(None) };
+        fs::create_dir_all(directory).map_err(|error| format!("{name} {directory}: {error}"))?;
+        Ok(Some(directory.into()))
+    }
+
     /// The value of an option, or `default`.
     pub fn option<'a>(&'a self, name: &str, default: &'a str) -> &'a str {
         self.options.iter().rev().find(|(given, _)| given == name).map_or(default, |(_, value)| value)
@@ -167,6 +181,22 @@ mod tests {
     use std::io::Read;
 
     use super::*;
+
+    #[test]
+    fn a_directory_that_is_named_is_there_or_the_error_names_it() {
+        let place = tempfile::tempdir().unwrap();
+        let typed = |directory: &Path| {
+            let options = vec![("--qlog".to_owned(), directory.display().to_string())];
+            Arguments { options, rest: Vec::new() }.directory("--qlog")
+        };
+        let missing = place.path().join("logs/of/today");
+        assert_eq!(typed(&missing), Ok(Some(missing.clone())));
+        assert!(missing.is_dir());
+        fs::write(missing.join("file"), "").unwrap();
+        let error = typed(&missing.join("file")).unwrap_err();
+        assert!(error.starts_with("--qlog /") && error.contains("logs/of/today/file: "), "{error}");
+        assert_eq!(Arguments { options: Vec::new(), rest: Vec::new() }.directory("--qlog"), Ok(None));
+    }
 
     #[test]
     fn a_request_names_a_file_inside_the_directory() {

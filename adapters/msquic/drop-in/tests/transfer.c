@@ -1,6 +1,6 @@
 /*
- * A program that uses MsQuic only: sends megabytes to itself over 127.0.0.1 and prints MsQuic's
- * statistics of the sender.
+ * A program that uses MsQuic only: sends megabytes to itself over 127.0.0.1, compares what arrives with what was
+ * sent, and prints MsQuic's statistics of the sender.
  *
  *   transfer CERTIFICATE KEY MEGABYTES APP-NAME CONGESTION-CONTROL-ALGORITHM
  *
@@ -21,9 +21,13 @@ enum { CHUNK = 1 << 16, AHEAD = 32, TIMEOUT_S = 60 };
 static const QUIC_API_TABLE *Api;
 static HQUIC Registration, ServerConfiguration;
 static const QUIC_BUFFER Alpn = {8, (uint8_t *)"transfer"};
-static uint8_t Data[CHUNK];
-static const QUIC_BUFFER Chunk = {CHUNK, Data};
+/* Chunks that MsQuic may still read. */
+static uint8_t Data[AHEAD][CHUNK];
+static QUIC_BUFFER Buffers[AHEAD];
+static pthread_mutex_t Sending = PTHREAD_MUTEX_INITIALIZER;
+/* Guarded by Sending: MsQuic may be done with the first chunk while the next is passed on. */
 static uint64_t Left; /* chunks not passed to the stream yet */
+static uint64_t Passed; /* bytes passed to the stream */
 
 static pthread_mutex_t Lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t Changed = PTHREAD_COND_INITIALIZER;
@@ -68,15 +72,38 @@ static void Wait(const int *Flag, const char *Event)
     pthread_mutex_unlock(&Lock);
 }
 
+/* The byte at an offset of every stream. */
+static uint8_t ByteAt(uint64_t Offset)
+{
+    return (uint8_t)(Offset ^ (Offset >> 8) ^ (Offset >> 16));
+}
+
+static void CompareWithSent(uint64_t Offset, const QUIC_BUFFER *Buffer)
+{
+    for (uint32_t i = 0; i < Buffer->Length; ++i, ++Offset) {
+        if (Buffer->Buffer[i] != ByteAt(Offset)) {
+            fprintf(stderr, "transfer: byte %llu arrived as %u, sent was %u\n", (unsigned long long)Offset,
+                    Buffer->Buffer[i], ByteAt(Offset));
+            exit(1);
+        }
+    }
+}
+
 static QUIC_STATUS OnServerStream(HQUIC Stream, void *Context, QUIC_STREAM_EVENT *Event)
 {
     (void)Context;
     switch (Event->Type) {
-    case QUIC_STREAM_EVENT_RECEIVE:
+    case QUIC_STREAM_EVENT_RECEIVE: {
+        uint64_t Offset = Event->RECEIVE.AbsoluteOffset;
+        for (uint32_t i = 0; i < Event->RECEIVE.BufferCount; ++i) {
+            CompareWithSent(Offset, &Event->RECEIVE.Buffers[i]);
+            Offset += Event->RECEIVE.Buffers[i].Length;
+        }
         pthread_mutex_lock(&Lock);
         Received += Event->RECEIVE.TotalBufferLength;
         pthread_mutex_unlock(&Lock);
         break;
+    }
     case QUIC_STREAM_EVENT_PEER_SEND_SHUTDOWN:
         Api->StreamShutdown(Stream, QUIC_STREAM_SHUTDOWN_FLAG_GRACEFUL, 0);
         break;
@@ -112,14 +139,21 @@ static QUIC_STATUS OnListener(HQUIC Listener, void *Context, QUIC_LISTENER_EVENT
     return Api->ConnectionSetConfiguration(Connection, ServerConfiguration);
 }
 
-static void SendNext(HQUIC Stream)
+/* Sends the next chunk, if there is one left, in a buffer that MsQuic does not read. */
+static void SendNext(HQUIC Stream, QUIC_BUFFER *Buffer)
 {
+    pthread_mutex_lock(&Sending);
     if (Left == 0) {
+        pthread_mutex_unlock(&Sending);
         return;
     }
     --Left;
+    for (uint32_t i = 0; i < Buffer->Length; ++i, ++Passed) {
+        Buffer->Buffer[i] = ByteAt(Passed);
+    }
     Check("StreamSend",
-          Api->StreamSend(Stream, &Chunk, 1, Left == 0 ? QUIC_SEND_FLAG_FIN : QUIC_SEND_FLAG_NONE, NULL));
+          Api->StreamSend(Stream, Buffer, 1, Left == 0 ? QUIC_SEND_FLAG_FIN : QUIC_SEND_FLAG_NONE, Buffer));
+    pthread_mutex_unlock(&Sending);
 }
 
 static QUIC_STATUS OnClientStream(HQUIC Stream, void *Context, QUIC_STREAM_EVENT *Event)
@@ -127,7 +161,7 @@ static QUIC_STATUS OnClientStream(HQUIC Stream, void *Context, QUIC_STREAM_EVENT
     (void)Context;
     switch (Event->Type) {
     case QUIC_STREAM_EVENT_SEND_COMPLETE:
-        SendNext(Stream);
+        SendNext(Stream, Event->SEND_COMPLETE.ClientContext);
         break;
     case QUIC_STREAM_EVENT_SHUTDOWN_COMPLETE:
         SetFlag(&Ended);
@@ -198,7 +232,10 @@ static HQUIC Configure(const char *Algorithm, const QUIC_CREDENTIAL_CONFIG *Cred
 static int Transfer(uint64_t Chunks, HQUIC ClientConfiguration, const QUIC_ADDR *Address)
 {
     HQUIC Connection, Stream;
+    pthread_mutex_lock(&Sending);
     Left = Chunks;
+    Passed = 0;
+    pthread_mutex_unlock(&Sending);
     pthread_mutex_lock(&Lock);
     Received = Reports = MostInFlight = MostWindow = 0;
     LeastWindow = UINT64_MAX;
@@ -208,7 +245,8 @@ static int Transfer(uint64_t Chunks, HQUIC ClientConfiguration, const QUIC_ADDR 
     Check("StreamOpen", Api->StreamOpen(Connection, QUIC_STREAM_OPEN_FLAG_NONE, OnClientStream, NULL, &Stream));
     Check("StreamStart", Api->StreamStart(Stream, QUIC_STREAM_START_FLAG_NONE));
     for (int i = 0; i < AHEAD; ++i) {
-        SendNext(Stream);
+        Buffers[i] = (QUIC_BUFFER){CHUNK, Data[i]};
+        SendNext(Stream, &Buffers[i]);
     }
     Check("ConnectionStart", Api->ConnectionStart(Connection, ClientConfiguration, QUIC_ADDRESS_FAMILY_INET,
                                                   "127.0.0.1", QuicAddrGetPort(Address)));

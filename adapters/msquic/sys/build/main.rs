@@ -25,7 +25,7 @@ fn build() -> Result<(), Box<dyn Error>> {
         println!("cargo::rerun-if-env-changed={variable}");
     }
     let here = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
-    for path in ["build", "c", "cmake", "upstream.sha256"] {
+    for path in ["build", "c", "cmake", "upstream.sha256", "releases.sha256"] {
         println!("cargo::rerun-if-changed={}", here.join(path).display());
     }
     let include = PathBuf::from(variable("DEP_WINDLASS_MSQUIC_ABI_INCLUDE")?);

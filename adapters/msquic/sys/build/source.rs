@@ -8,8 +8,10 @@ use std::process::Command;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-/// The files of MsQuic that the adapter relies on, with their hashes.
+/// The files of MsQuic that the adapter relies on, with their hashes in the package.
 const UPSTREAM: &str = include_str!("../upstream.sha256");
+/// The hash of such a list, with a line's end after each line, for every release that the adapter was tested with.
+const RELEASES: &str = include_str!("../releases.sha256");
 /// Features of the package `msquic` that bring another native MsQuic.
 const SECOND_NATIVE: [&str; 3] = ["src", "static", "find"];
 
@@ -71,23 +73,37 @@ pub fn files() -> impl Iterator<Item = &'static str> {
     lines().map(|(_, file)| file)
 }
 
-/// Compares the hashes of those files below `source` with the known ones.
-pub fn check(source: &Path) -> Result<(), String> {
-    let wrong = lines().filter_map(|(expected, file)| {
+fn hash(bytes: impl AsRef<[u8]>) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Compares the hashes of those files below `source` with those of the package and of the releases in `known`, lines of a hash
+/// and a version.
+pub fn check_with(source: &Path, known: &str) -> Result<(), String> {
+    let found = lines().map(|(expected, file)| {
         let path = source.join(file);
-        let found = match std::fs::read(&path) {
-            Ok(bytes) => Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect(),
-            Err(error) => error.to_string(),
-        };
-        (found != expected).then(|| format!("{}: found {found}, expected {expected}", path.display()))
+        let found = std::fs::read(&path).map_or_else(|error| error.to_string(), hash);
+        (file, path, found, expected)
     });
-    let wrong = wrong.collect::<Vec<_>>();
-    if wrong.is_empty() {
+    let found = found.collect::<Vec<_>>();
+    let list: String = found.iter().map(|(file, _, found, _)| format!("{found}  {file}\n")).collect();
+    let wrong = found.iter().filter(|(.., found, expected)| found != expected);
+    let wrong = wrong.map(|(_, path, found, expected)| format!("{}: found {found}, expected {expected}", path.display()));
+    let (wrong, list) = (wrong.collect::<Vec<_>>(), hash(list));
+    let releases = known.lines().filter_map(|line| line.split_once("  "));
+    if wrong.is_empty() || releases.clone().any(|(known, _)| known == list) {
         return Ok(());
     }
     Err(format!(
-        "this MsQuic is not the one the adapter was written against (sha256): {}; read what changed in these files, \
-         then bring sys/upstream.sha256 up to date, or see with WINDLASS_MSQUIC_UNKNOWN=1 whether it builds",
+        "this MsQuic is none that the adapter was tested with: not the one of the package, and none of {} (its list of files has \
+         the sha256 {list}). It differs from the package's in: {}. Read what changed in these files, then run \
+         adapters/msquic/versions, or see with WINDLASS_MSQUIC_UNKNOWN=1 whether it builds",
+        releases.map(|(_, version)| version).collect::<Vec<_>>().join(", "),
         wrong.join("; ")
     ))
+}
+
+/// Whether the source is the package's or that of a release that the adapter was tested with.
+pub fn check(source: &Path) -> Result<(), String> {
+    check_with(source, RELEASES)
 }

@@ -530,6 +530,21 @@ static void WmSetAppLimited(QUIC_CONGESTION_CONTROL *Cc)
     WmStateOf(Cc)->AppLimited = TRUE;
 }
 
+#ifdef WINDLASS_NETWORK_STATISTICS
+/* For QUIC_PARAM_CONN_NETWORK_STATISTICS of MsQuic 2.6. */
+static void WmGetNetworkStatistics(const QUIC_CONNECTION *const Connection, const QUIC_CONGESTION_CONTROL *const Cc,
+                                   QUIC_NETWORK_STATISTICS *Statistics)
+{
+    const WmState *State = WmConstStateOf(Cc);
+    Statistics->BytesInFlight = State->BytesInFlight;
+    Statistics->PostedBytes = Connection->SendBuffer.PostedBytes;
+    Statistics->IdealBytes = Connection->SendBuffer.IdealBytes;
+    Statistics->SmoothedRTT = Connection->Paths[0].SmoothedRtt;
+    Statistics->CongestionWindow = State->Control.cwnd;
+    Statistics->Bandwidth = State->Control.pacing_rate / 8;
+}
+#endif
+
 static const QUIC_CONGESTION_CONTROL WmTemplate = {
     .Name = "Windlass",
     .QuicCongestionControlCanSend = WmCanSend,
@@ -548,6 +563,9 @@ static const QUIC_CONGESTION_CONTROL WmTemplate = {
     .QuicCongestionControlGetCongestionWindow = WmGetCongestionWindow,
     .QuicCongestionControlIsAppLimited = WmIsAppLimited,
     .QuicCongestionControlSetAppLimited = WmSetAppLimited,
+#ifdef WINDLASS_NETWORK_STATISTICS
+    .QuicCongestionControlGetNetworkStatistics = WmGetNetworkStatistics,
+#endif
 };
 
 /* The entry the settings select; NULL: one of MsQuic's own controllers. */

@@ -25,6 +25,12 @@ function(windlass_inject)
     list(TRANSFORM sources PREPEND ${WINDLASS_C}/)
     target_sources(core PRIVATE ${sources})
     set_property(SOURCE ${sources} TARGET_DIRECTORY core APPEND PROPERTY COMPILE_OPTIONS -Wall -Wextra -Werror)
+    # From MsQuic 2.6 on a congestion control has one function more.
+    file(STRINGS ${CMAKE_SOURCE_DIR}/src/core/congestion_control.h statistics REGEX QuicCongestionControlGetNetworkStatistics)
+    if(statistics)
+        set_property(SOURCE ${WINDLASS_C}/adapter.c TARGET_DIRECTORY core
+            APPEND PROPERTY COMPILE_DEFINITIONS WINDLASS_NETWORK_STATISTICS=1)
+    endif()
     target_include_directories(core PRIVATE ${WINDLASS_C} ${WINDLASS_ABI} ${CMAKE_SOURCE_DIR}/src/core)
     if(WINDLASS_PACKETS)
         windlass_rename(core core/frame.c QuicFrameLogAll)

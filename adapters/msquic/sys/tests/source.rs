@@ -32,6 +32,20 @@ fn a_changed_file_is_named_with_both_hashes() {
 }
 
 #[test]
+fn a_release_is_known_by_the_hash_of_its_files() {
+    let directory = tempfile::tempdir().unwrap();
+    tree(directory.path());
+    let error = source::check(directory.path()).unwrap_err();
+    // The list of such a tree: the hash of its contents, and the name of each file.
+    let (_, list) = error.split_once("has the sha256 ").unwrap();
+    let known = format!("{}  1.2.3\n", &list[..64]);
+    assert_eq!(source::check_with(directory.path(), &known), Ok(()));
+    std::fs::write(directory.path().join("src/core/cubic.c"), "int y;\n").unwrap();
+    let error = source::check_with(directory.path(), &known).unwrap_err();
+    assert!(error.contains("none of 1.2.3 (its list of files has"), "{error}");
+}
+
+#[test]
 fn a_second_native_msquic_is_refused() {
     let metadata = |features: &[&str]| {
         json!({"resolve": {"nodes": [

@@ -1,5 +1,9 @@
 //! A windlass controller governs the real `noq` crate over real sockets, its pacer included.
 
+#[allow(dead_code, reason = "the program's main function")]
+#[path = "../../examples/choose.rs"]
+mod choose;
+
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -75,4 +79,21 @@ async fn an_upload_keeps_to_the_rate() {
     let params = Params { window: 10_000, rate: 40.0, ..Params::default() };
     let (_, took) = upload(Factory::new(Static::<FixedWindow>(params)).unwrap()).await;
     assert!(took > Duration::from_millis(370), "{took:?}");
+}
+
+/// What the example `choose` prints.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn every_connection_has_the_controller_chosen_for_it() {
+    let lines = choose::run().await.unwrap();
+    let expected = [
+        "client: cubic:iw=32",
+        "client: ledbat++",
+        "client: tcp-k:k=8",
+        "client: cubic",
+        "client: tcp-p",
+        "client: tcp-p",
+        "the group has 2 members",
+        "server: copa",
+    ];
+    assert_eq!(lines, expected);
 }

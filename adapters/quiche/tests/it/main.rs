@@ -7,6 +7,7 @@ mod events;
 mod loopback;
 mod names;
 mod network;
+mod paths;
 mod transfer;
 
 /// Runs `test` in a process of its own, for what holds for a whole process; true there, false in the one that waited.

@@ -58,6 +58,9 @@ pub fn prepare(config: &mut Config) {
     config.set_max_stream_window(1 << 40);
 }
 
+/// Where a datagram comes from and where it goes.
+type Ends = (SocketAddr, SocketAddr);
+
 /// One direction of the path.
 pub struct Link {
     pub delay: Duration,
@@ -71,7 +74,7 @@ pub struct Link {
     pub holds: Box<dyn FnMut(u64) -> Duration>,
     count: u64,
     free_at: Option<Instant>,
-    flying: VecDeque<(Instant, Vec<u8>)>,
+    flying: VecDeque<(Instant, Ends, Vec<u8>)>,
     pub lost: u64,
     pub bytes: u64,
 }
@@ -92,7 +95,7 @@ impl Link {
         }
     }
 
-    fn carry(&mut self, now: Instant, datagram: Vec<u8>) {
+    fn carry(&mut self, now: Instant, ends: Ends, datagram: Vec<u8>) {
         self.count += 1;
         let takes =
             self.rate.map_or(Duration::ZERO, |rate| Duration::from_nanos(datagram.len() as u64 * 8_000_000_000 / rate));
@@ -107,8 +110,8 @@ impl Link {
         let leaves = starts + takes;
         self.free_at = Some(leaves);
         let arrives = leaves + self.delay + (self.holds)(self.count);
-        let place = self.flying.partition_point(|(at, _)| *at <= arrives);
-        self.flying.insert(place, (arrives, datagram));
+        let place = self.flying.partition_point(|(at, ..)| *at <= arrives);
+        self.flying.insert(place, (arrives, ends, datagram));
     }
 }
 
@@ -116,7 +119,6 @@ impl Link {
 pub struct Side {
     pub connection: Connection,
     pub out: Link,
-    address: SocketAddr,
     /// When the next datagram may leave, if not at once.
     release: Option<Instant>,
 }
@@ -125,11 +127,22 @@ pub struct Network {
     pub now: Instant,
     pub client: Side,
     pub server: Side,
-    /// Bytes of the answer that reached the client.
+    /// Bytes of answers that reached the client.
     pub received: u64,
     to_send: u64,
+    /// The stream of the request that is answered.
+    request: u64,
     asked: bool,
+    /// Bytes the client has yet to send on a stream of its own, beside its requests.
+    pub to_upload: usize,
+    /// Those that reached the server.
+    pub uploaded: u64,
+    /// The address the server sees the client at, where a NAT is between them.
+    pub seen_as: Option<SocketAddr>,
 }
+
+/// The stream of an upload.
+const UPLOAD: u64 = 4 * 99;
 
 impl Network {
     /// The server will answer a request with `bytes`.
@@ -140,17 +153,27 @@ impl Network {
         let nth = CONNECTIONS.fetch_add(2, Ordering::Relaxed);
         let id = |nth: u64| ConnectionId::from_vec([nth.to_be_bytes(), nth.to_be_bytes()].concat());
         let (here, there) = (SocketAddr::from(CLIENT), SocketAddr::from(SERVER));
-        let side = |connection, address| Side { connection, out: Link::new(rtt / 2), address, release: None };
+        let side = |connection| Side { connection, out: Link::new(rtt / 2), release: None };
         let connecting = quiche::connect(Some("localhost"), &id(nth), here, there, client).unwrap();
         let accepting = quiche::accept(&id(nth + 1), None, there, here, server).unwrap();
         Network {
             now,
-            client: side(connecting, here),
-            server: side(accepting, there),
+            client: side(connecting),
+            server: side(accepting),
             received: 0,
             to_send: bytes,
+            request: 0,
             asked: false,
+            to_upload: 0,
+            uploaded: 0,
+            seen_as: None,
         }
+    }
+
+    /// The client asks for another answer.
+    pub fn ask(&mut self, bytes: u64) {
+        self.request += 4;
+        (self.to_send, self.asked) = (bytes, false);
     }
 
     /// Limits the way from the server to the client.
@@ -190,14 +213,19 @@ impl Network {
     }
 
     /// Does all that is due at this time.
-    fn step(&mut self) {
-        let now = self.now;
-        deliver(now, &mut self.client, &mut self.server);
-        deliver(now, &mut self.server, &mut self.client);
+    pub fn step(&mut self) {
+        let (now, here) = (self.now, SocketAddr::from(CLIENT));
+        let seen_as = self.seen_as;
+        deliver(now, &mut self.client, &mut self.server, |(from, to)| Some((seen_as.unwrap_or(from), to)));
+        // Nobody has the address a NAT gave before.
+        deliver(now, &mut self.server, &mut self.client, |(from, to)| match seen_as {
+            Some(seen_as) => (to == seen_as).then_some((from, here)),
+            None => Some((from, to)),
+        });
         self.client.expire();
         self.server.expire();
         if self.client.connection.is_established() && !self.asked {
-            self.asked = self.client.connection.stream_send(0, b"all of it", true).is_ok();
+            self.asked = self.client.connection.stream_send(self.request, b"all of it", true).is_ok();
         }
         let mut buffer = [0; 65_536];
         for stream in self.client.connection.readable() {
@@ -205,15 +233,21 @@ impl Network {
                 self.received += read as u64;
             }
         }
-        for stream in self.server.connection.readable() {
-            while self.server.connection.stream_recv(stream, &mut buffer).is_ok() {}
+        let client = &mut self.client.connection;
+        while self.to_upload > 0 && (client.is_established() || client.is_in_early_data()) {
+            let piece = buffer.len().min(self.to_upload);
+            let Ok(taken) = client.stream_send(UPLOAD, &buffer[..piece], piece == self.to_upload) else { break };
+            self.to_upload -= taken;
         }
-        while self.to_send > 0 && self.server.connection.stream_capacity(0).is_ok_and(|room| room > 0) {
+        for stream in self.server.connection.readable() {
+            while let Ok((read, _)) = self.server.connection.stream_recv(stream, &mut buffer) {
+                self.uploaded += if stream == UPLOAD { read as u64 } else { 0 };
+            }
+        }
+        while self.to_send > 0 && self.server.connection.stream_capacity(self.request).is_ok_and(|room| room > 0) {
             let piece = buffer.len().min(usize::try_from(self.to_send).unwrap());
-            let Ok(taken) = self.server.connection.stream_send(0, &buffer[..piece], piece as u64 == self.to_send)
-            else {
-                break;
-            };
+            let end = piece as u64 == self.to_send;
+            let Ok(taken) = self.server.connection.stream_send(self.request, &buffer[..piece], end) else { break };
             self.to_send -= taken as u64;
         }
         self.client.send(now);
@@ -225,9 +259,9 @@ impl Network {
         self.run(|network| network.received >= bytes)
     }
 
-    /// The server's congestion window in quiche's statistics, bytes.
+    /// The server's congestion window in quiche's statistics, of its active path, bytes.
     pub fn window(&self) -> usize {
-        self.server.connection.path_stats().next().unwrap().cwnd
+        self.server.path().cwnd
     }
 }
 
@@ -237,18 +271,24 @@ impl Drop for Network {
     }
 }
 
-fn deliver(now: Instant, from: &mut Side, to: &mut Side) {
-    while from.out.flying.front().is_some_and(|(at, _)| *at <= now) {
-        let (_, mut datagram) = from.out.flying.pop_front().unwrap();
-        let info = RecvInfo { from: from.address, to: to.address };
-        match to.connection.recv(&mut datagram, info) {
+/// `arrives` says how the ends see each other's addresses, or that a datagram goes where nobody is.
+fn deliver(now: Instant, from: &mut Side, to: &mut Side, arrives: impl Fn(Ends) -> Option<Ends>) {
+    while from.out.flying.front().is_some_and(|(at, ..)| *at <= now) {
+        let (_, ends, mut datagram) = from.out.flying.pop_front().unwrap();
+        let Some(ends) = arrives(ends) else { continue };
+        match to.connection.recv(&mut datagram, RecvInfo { from: ends.0, to: ends.1 }) {
             Ok(_) | Err(quiche::Error::Done) => {}
-            Err(error) => panic!("{}: {error}", to.address),
+            Err(error) => panic!("{ends:?}: {error}"),
         }
     }
 }
 
 impl Side {
+    /// quiche's statistics of its active path.
+    pub fn path(&self) -> quiche::PathStats {
+        self.connection.path_stats().find(|path| path.active).unwrap()
+    }
+
     fn expire(&mut self) {
         if self.connection.timeout().is_some_and(|left| left.is_zero()) {
             self.connection.on_timeout();
@@ -264,13 +304,13 @@ impl Side {
             if self.release.is_some() {
                 return;
             }
-            let Ok((bytes, _)) = self.connection.send(&mut datagram) else { return };
-            self.out.carry(now, datagram[..bytes].to_vec());
+            let Ok((bytes, info)) = self.connection.send(&mut datagram) else { return };
+            self.out.carry(now, (info.from, info.to), datagram[..bytes].to_vec());
         }
     }
 
     fn next(&self, now: Instant) -> Option<Instant> {
-        let arrival = self.out.flying.front().map(|(at, _)| *at);
+        let arrival = self.out.flying.front().map(|(at, ..)| *at);
         // A timer of nothing left would stop time.
         let timer = self.connection.timeout().map(|left| now + left.max(Duration::from_micros(1)));
         [arrival, self.release, timer].into_iter().flatten().min()

@@ -23,7 +23,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let root = Path::new(directory).canonicalize().map_err(|error| format!("{directory}: {error}"))?;
     let identity = files::identity(Path::new(keys))?;
     let mut settings = settings(arguments.option("--cc", "cubic"))?;
-    settings.qlog_dir = Some(arguments.option("--qlog", "").to_owned()).filter(|name| !name.is_empty());
+    settings.qlog_dir = arguments.directory("--qlog")?.map(|logs| logs.display().to_string());
     let socket = UdpSocket::bind(address).await.map_err(|error| format!("{address}: {error}"))?;
     println!("serving {} on {}", root.display(), socket.local_addr()?);
     serve(socket, settings, identity, &root, max_connections, |path| {

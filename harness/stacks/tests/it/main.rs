@@ -3,6 +3,8 @@
 mod agreement;
 mod faults;
 mod link;
+mod paths;
+mod s2n_paths;
 mod s2n_quic;
 mod sans_io;
 mod sim_network;
