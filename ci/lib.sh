@@ -57,12 +57,14 @@ step_name=
 step_began=$SECONDS
 step_cpu=0
 steps=
-# CPU seconds of all commands that have ended, user and system.
+# Sets `cpu` to the CPU seconds of all commands that have ended, user and system. A subshell has spent none, so
+# nobody asks for it in one.
+cpu=0
 cpu_seconds() {
   local file
   file=$(mktemp)
   times >"$file"
-  awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, "[ms]"); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$file"
+  cpu=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, part, "[ms]"); sum += 60 * part[1] + part[2] } printf "%d", sum }' "$file")
   rm -f "$file"
 }
 # Ends the step that runs and begins another.
@@ -70,12 +72,14 @@ step() {
   end_step
   step_name=$*
   step_began=$SECONDS
-  step_cpu=$(cpu_seconds)
+  cpu_seconds
+  step_cpu=$cpu
   printf '\n== %s (%d s)\n' "$*" "$((SECONDS - started))"
 }
 end_step() {
   if [ -n "$step_name" ]; then
-    steps+=$(printf '%5d s %5d s of CPU  %s' "$((SECONDS - step_began))" "$(($(cpu_seconds) - step_cpu))" "$step_name")$'\n'
+    cpu_seconds
+    steps+=$(printf '%5d s %5d s of CPU  %s' "$((SECONDS - step_began))" "$((cpu - step_cpu))" "$step_name")$'\n'
   fi
   step_name=
 }
