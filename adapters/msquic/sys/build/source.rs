@@ -88,7 +88,8 @@ pub fn check_with(source: &Path, known: &str) -> Result<(), String> {
     let found = found.collect::<Vec<_>>();
     let list: String = found.iter().map(|(file, _, found, _)| format!("{found}  {file}\n")).collect();
     let wrong = found.iter().filter(|(.., found, expected)| found != expected);
-    let wrong = wrong.map(|(_, path, found, expected)| format!("{}: found {found}, expected {expected}", path.display()));
+    let wrong =
+        wrong.map(|(_, path, found, expected)| format!("{}: found {found}, expected {expected}", path.display()));
     let (wrong, list) = (wrong.collect::<Vec<_>>(), hash(list));
     let releases = known.lines().filter_map(|line| line.split_once("  "));
     if wrong.is_empty() || releases.clone().any(|(known, _)| known == list) {
