@@ -104,7 +104,10 @@ impl Library {
                 api!(ConnectionOpen)(registration, Some(on_event), callback.cast(), &mut connection.handle.0),
             )?;
             if let Some(local) = local {
-                connection.set_local_address(local)?;
+                let local = Addr::from(local);
+                let (size, local) = (size_of_val(&local) as u32, (&raw const local).cast());
+                Api::set_param(connection.handle.0, ffi::QUIC_PARAM_CONN_LOCAL_ADDRESS, size, local)
+                    .map_err(|status| Error { operation: "local address", status: status.0 })?;
             }
             let start = api!(ConnectionStart);
             let family = family as ffi::QUIC_ADDRESS_FAMILY;
@@ -149,18 +152,6 @@ impl Connection {
     ) -> Result<Stream, Error> {
         let callback: StreamCallback = Box::new(callback);
         Stream::open(self.handle, false, callback)
-    }
-
-    /// Sets a client's address. A connection whose handshake is confirmed migrates there (`RFC 9000 §9`).
-    ///
-    /// # Errors
-    /// The address is in use, or the handshake has begun and is not confirmed.
-    pub fn set_local_address(&self, address: SocketAddr) -> Result<(), Error> {
-        let address = Addr::from(address);
-        let (size, address) = (size_of_val(&address) as u32, (&raw const address).cast());
-        // SAFETY: the handle is open, and the parameter is an address of that size.
-        unsafe { Api::set_param(self.handle.0, ffi::QUIC_PARAM_CONN_LOCAL_ADDRESS, size, address) }
-            .map_err(|status| Error { operation: "local address", status: status.0 })
     }
 
     /// MsQuic's statistics.

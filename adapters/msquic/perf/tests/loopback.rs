@@ -1,16 +1,14 @@
 //! Uploads, downloads and requests of MsQuic over 127.0.0.1.
 
-use std::net::SocketAddr;
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::channel;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use windlass_controllers::{Decision, Event};
 use windlass_msquic::{Definition, Recorder, StateVariables};
-use windlass_msquic_endpoint::{Connection, ConnectionEvent, Library, Listener, Settings, Stream, StreamEvent};
+use windlass_msquic_endpoint::{Library, Settings};
 use windlass_msquic_perf::{Measurement, Plan, Server, run, serve};
 
 const NATIVE_CUBIC: u16 = 0;
@@ -131,104 +129,4 @@ fn a_plugin_costs_no_throughput() {
     let [ours, native] = best;
     println!("upload over 127.0.0.1, Mbit/s, best of 8: our cubic {ours:.0}, MsQuic's {native:.0}");
     assert!(ours >= 0.98 * native, "{ours:.0} Mbit/s with ours, {native:.0} with MsQuic's");
-}
-
-/// The windows of each flow after each of its events, bytes.
-#[derive(Clone, Default)]
-struct Windows(Arc<Mutex<Vec<Vec<u64>>>>);
-
-struct FlowWindows(Windows, usize);
-
-impl Recorder for FlowWindows {
-    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
-        self.0.0.lock().unwrap()[self.1].push(decision.cwnd);
-    }
-}
-
-const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Has the peer send its answer and waits for its end; how many bytes it has.
-fn fetch(client: &Connection) -> usize {
-    let (arrived, arrives) = channel();
-    let stream = client
-        .open(move |event| {
-            if let StreamEvent::Received { data, fin } = event {
-                let _ = arrived.send((data.iter().map(|data| data.len()).sum::<usize>(), fin));
-            }
-        })
-        .unwrap();
-    stream.send([1], true).unwrap();
-    let mut bytes = 0;
-    loop {
-        let (more, fin) = arrives.recv_timeout(PATIENCE).expect("the answer arrives");
-        bytes += more;
-        if fin {
-            return bytes;
-        }
-    }
-}
-
-/// MsQuic migrates where a client sets its address. `RFC 9000 §9.4` allows to keep the controller for another port alone.
-#[test]
-fn another_port_keeps_the_flow_and_another_address_starts_one() {
-    const BYTES: usize = 2_000_000;
-    let windows = Windows::default();
-    let of_flows = windows.clone();
-    let definition = Definition::named("reno:iw=4").unwrap().record_with(move |_| {
-        let mut flows = of_flows.0.lock().unwrap();
-        flows.push(Vec::new());
-        Box::new(FlowWindows(of_flows.clone(), flows.len() - 1))
-    });
-    let id = windlass_msquic::register_as("migrates", definition).unwrap();
-    let (certificate, key) = (identity().path().join("certificate"), identity().path().join("key"));
-    let server = library().server("path", &settings(id), &certificate, &key).unwrap();
-    // Each stream is answered when its request is whole.
-    let (asked, asks) = channel();
-    let (connections, streams) = (Arc::<Mutex<Vec<Connection>>>::default(), Arc::<Mutex<Vec<Stream>>>::default());
-    let (keep, opened) = (Arc::clone(&connections), Arc::clone(&streams));
-    let listener = Listener::start(library(), &server, ([127, 0, 0, 1], 0).into(), move |incoming| {
-        let (asked, opened) = (asked.clone(), Arc::clone(&opened));
-        keep.lock().unwrap().push(incoming.accept(move |event| {
-            let ConnectionEvent::StreamOpened(incoming) = event else { return };
-            let (asked, mut opened) = (asked.clone(), opened.lock().unwrap());
-            let number = opened.len();
-            opened.push(incoming.accept(move |event| {
-                if matches!(event, StreamEvent::PeerFinished) {
-                    let _ = asked.send(number);
-                }
-            }));
-        }));
-    })
-    .unwrap();
-    let answered = Arc::clone(&streams);
-    std::thread::spawn(move || {
-        for number in asks {
-            answered.lock().unwrap()[number].send(vec![7; BYTES], true).unwrap();
-        }
-    });
-    let (connected, connects) = channel();
-    let home: SocketAddr = ([127, 0, 0, 1], 0).into();
-    let client = library()
-        .connect("path", &settings(NATIVE_CUBIC), Some(home), listener.address().unwrap(), move |event| {
-            if matches!(event, ConnectionEvent::Connected) {
-                let _ = connected.send(());
-            }
-        })
-        .unwrap();
-    connects.recv_timeout(PATIENCE).expect("the handshake is over");
-    let flows = || windows.0.lock().unwrap().iter().map(|flow| (flow[0], flow[flow.len() - 1])).collect::<Vec<_>>();
-    assert_eq!(fetch(&client), BYTES);
-    let [(_, grown)] = flows()[..] else { panic!("one connection has flows {:?}", flows()) };
-    assert!(grown > 20_000, "{grown} bytes");
-    client.set_local_address(home).unwrap();
-    assert_eq!(fetch(&client), BYTES);
-    // What was under way to the old port may be lost, which is an event of the same flow.
-    assert!(matches!(flows()[..], [_]), "{:?}", flows());
-    client.set_local_address(([127, 0, 0, 2], 0).into()).unwrap();
-    assert_eq!(fetch(&client), BYTES);
-    // After its first ACK at most twice the first window; what was under way to the old address may be lost.
-    assert!(matches!(flows()[..], [_, (first, _)] if first < 13_000), "{:?}", flows());
-    drop(client);
-    streams.lock().unwrap().clear();
-    connections.lock().unwrap().clear();
 }
