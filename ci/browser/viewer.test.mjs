@@ -99,6 +99,44 @@ function written(name, vantage, events) {
 
 const packet = (number, frames = []) => ({ header: { packet_type: "1RTT", packet_number: number }, raw: { length: 1200 }, frames });
 
+test("packets are listed and streams drawn; packets beyond those that are held are read again", () => viewer({}, async (page) => {
+  const count = 70_000;
+  const sent = Array.from({ length: count }, (_, i) => [i, "quic:packet_sent", packet(i, [{ frame_type: "stream", stream_id: 4 * (i % 2), offset: 600 * i, raw: { length: 600 } }])]);
+  const late = [[count + 10, "quic:packet_received", packet(7, [{ frame_type: "ack", acked_ranges: [[count - 5]] }, { frame_type: "max_data", maximum: 9 }])],
+    [count + 20, "quic:packet_lost", { header: { packet_type: "1RTT", packet_number: count - 6 }, trigger: "time_threshold" }]];
+  await open(page, [written("many.sqlog", "server", [...sent, ...late])]);
+  const plot = figure(page, "#trace-1-0");
+  await plot.locator(".panel-head strong", { hasText: /^Streams: data sent.*holds packets up to 65\.5\d s$/ }).waitFor();
+  await page.locator("#trace-1-0 .packets summary").click();
+  const rows = page.locator("#trace-1-0 .packets tbody tr");
+  const hint = page.locator("#trace-1-0 .packets .hint");
+  await page.waitForFunction(() => /70,002 packets|first 300/.test(document.querySelector("#trace-1-0 .packets .hint").textContent), null, { timeout: 60_000 });
+  await plot.evaluate(({ figure: shown }) => shown.show(69.9895, 70.02));
+  await page.waitForFunction(() => document.querySelectorAll("#trace-1-0 .packets tbody tr").length === 11, null, { timeout: 60_000 });
+  assert.match(await hint.textContent(), /^11 packets\.$/);
+  const texts = await rows.allTextContents();
+  assert.match(texts[4], /sent.*69994.*lost at 70\.02\d* s \(time threshold\)/);
+  assert.match(texts[5], /sent.*69995.*STREAM 4: \d+ to \d+.*acknowledged at 70\.01\d* s by packet 7/);
+  assert.match(texts[10], /received.*ACK.*MAX_DATA/);
+  await page.locator("#trace-1-0 .packets input").fill("max_data");
+  await page.waitForFunction(() => document.querySelectorAll("#trace-1-0 .packets tbody tr").length === 1);
+  await page.locator("#trace-1-0 .packets input").fill("");
+  await page.waitForFunction(() => document.querySelectorAll("#trace-1-0 .packets tbody tr").length === 11);
+  await shot(page, "viewer-packets");
+  // Back where packets are held, nothing is read.
+  await plot.evaluate(({ figure: shown }) => shown.show(0.0005, 0.0105));
+  await page.waitForFunction(() => /^10 packets\.$/.test(document.querySelector("#trace-1-0 .packets .hint").textContent));
+  await page.setViewportSize(PHONE);
+  for (const colorScheme of ["light", "dark"]) {
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(200);
+    await assertReadable(page, colorScheme);
+    assert.ok(await overflow(page) <= 0);
+    await page.locator("#trace-1-0 .packets").evaluate((list) => list.scrollIntoView({ block: "center" }));
+    await shot(page, `viewer-packets-phone-${colorScheme}`);
+  }
+}));
+
 const requested = (stream, path) => ({ stream_id: stream, frame: { frame_type: "headers", headers: [{ name: ":method", value: "GET" }, { name: ":authority", value: "a" }, { name: ":path", value: path }] } });
 const answered = (stream, status) => ({ stream_id: stream, frame: { frame_type: "headers", headers: [{ name: ":status", value: status }] } });
 
@@ -293,6 +331,15 @@ test("a trace of more than 200 MB is drawn while it is read", { skip: LONG ? fal
   const [line] = (await saved(page, /Save all measures/)).split("\n");
   assert.equal(`${line}\n`, windlass(dirname(LONG), "qlog", "metrics", "--format", "json", basename(LONG)).stdout);
   await shot(page, "viewer-long");
+  // Packets of the end are read again.
+  const plot = figure(page, "#trace-1-0");
+  const whole = await plot.evaluate(({ figure: { view } }) => view[1]);
+  await page.locator("#trace-1-0 .packets summary").click();
+  const asked = performance.now();
+  await plot.evaluate(({ figure: shown }, end) => shown.show(end - 0.2, end - 0.1), whole);
+  await page.waitForFunction((from) => Number(document.querySelector("#trace-1-0 .packets tbody th")?.textContent) >= from, whole - 0.2, { timeout: 300_000 });
+  console.log(`# packets of the end after ${Math.round(performance.now() - asked)} ms: ${await page.locator("#trace-1-0 .packets .hint").textContent()}`);
+  await shot(page, "viewer-long-packets");
 }));
 
 test("reading can be stopped", { skip: LONG ? false : "no such trace was made" }, () => viewer({}, async (page) => {

@@ -8,6 +8,11 @@ const MOST_SECTIONS = 48;
 /** Traces in one overlay: more cannot be told apart. */
 const MOST_OVERLAID = 16;
 
+/** Packets of some times of a connection that are read at once. */
+const MOST_PACKETS = 2 ** 16;
+/** How long a figure rests before packets of its times are read, ms. */
+const REST = 250;
+
 const opened = { files: [], numbers: 0, hidden: new Set() };
 
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toLocaleString("en", { maximumFractionDigits: bytes < 1e7 ? 1 : 0 })} MB`);
@@ -24,7 +29,7 @@ function openFiles(files) {
 }
 
 function openFile(file, points) {
-  const entry = { file, id: opened.numbers += 1, traces: [], metrics: [], started: performance.now(), memory: 0, figures: 0, first: null };
+  const entry = { file, id: opened.numbers += 1, traces: [], metrics: [], packets: [], started: performance.now(), memory: 0, figures: 0, first: null };
   entry.bar = el("progress", { max: Math.max(1, file.size), value: 0, "aria-label": `Reading ${file.name}` });
   entry.status = el("span", { class: "status" }, "waiting");
   entry.stop = el("button", { type: "button", "aria-label": `Stop reading ${file.name}`, onclick: () => entry.run.stop() }, "Stop");
@@ -35,7 +40,10 @@ function openFile(file, points) {
   document.getElementById("files").append(entry.row);
   document.getElementById("sections").append(entry.sections);
   entry.run = program.run(["trace", file.name, String(points)], file, {
-    onMessage: (message, data) => showRead(entry, message, data),
+    onMessage: (message, data) => {
+      if (message.kind === "packets") entry.packets[message.connection] = { info: message.info, data };
+      else showRead(entry, message, data);
+    },
     onProgress: ({ read }) => {
       entry.bar.value = read;
       entry.status.textContent = `${Math.floor(100 * read / Math.max(1, file.size))} %, ${seconds(performance.now() - entry.started)}`;
@@ -47,7 +55,7 @@ function openFile(file, points) {
 /** Takes the connections that the program writes, some of them before the file is read to its end. */
 function showRead(entry, { complete, connections, metrics, doubts, ...facts }, data) {
   entry.first ??= performance.now() - entry.started;
-  entry.figures = data.byteLength;
+  entry.figures = data.byteLength + entry.packets.reduce((sum, packets) => sum + (packets?.data.byteLength ?? 0), 0);
   entry.metrics = metrics;
   entry.facts = complete ? facts : null;
   entry.doubts = doubts ?? [];
@@ -60,10 +68,44 @@ function showRead(entry, { complete, connections, metrics, doubts, ...facts }, d
   entry.traces = connections.map((about, i) => {
     const lines = new Map(about.lines.map(({ name, points }) => [name, new Line(numbers(points), numbers(points))]));
     const part = connections.length === 1 ? "" : `#${about.group || i + 1}`;
-    return { ...about, id: `trace-${entry.id}-${i}`, name: `${base}${entry.suffix}${part}`, lines: about.lines, load: async () => lines, decoded: lines };
+    return { ...about, id: `trace-${entry.id}-${i}`, name: `${base}${entry.suffix}${part}`, lines: about.lines, load: async () => lines, decoded: lines,
+      ...(about.packets ? { loadPackets: packetLoader(entry, about, entry.packets[i]) } : {}) };
   });
   drawSections(entry, complete);
   document.documentElement.dataset.first ??= String(Math.round(entry.first));
+}
+
+/**
+ * What gives the packets of a connection: those that are held, the first ones, or in the times `view` those
+ * that are read from the file again; null if others are asked for meanwhile. `reading(share)` is told how far.
+ */
+function packetLoader(entry, { trace, group, packets: info }, { data }) {
+  let [held, part, run, asked] = [null, null, null, 0];
+  const covers = (packets, [from, to]) => from >= packets.from - 1e-9 && to <= packets.to && (!packets.leftOut || packets.time[packets.length - 1] > to);
+  return async (view = null, reading = () => {}) => {
+    held ??= Object.assign(decodedPackets(new Uint8Array(data), info), { from: 0, to: Infinity });
+    if (!view) return held;
+    asked += 1;
+    const mine = asked;
+    run?.stop();
+    run = null;
+    if (covers(held, view)) return held;
+    if (part && covers(part, view)) return part;
+    reading(0);
+    await new Promise((resume) => { setTimeout(resume, REST); });
+    if (mine !== asked) return null;
+    const [from, to] = [Math.floor(view[0] * 1e9), Math.ceil(view[1] * 1e9) + 1];
+    let found = null;
+    run = program.run(["packets", String(trace), group, String(from), String(to), String(MOST_PACKETS)], entry.file, {
+      onMessage: (message, bytes) => { found = Object.assign(decodedPackets(new Uint8Array(bytes), message.info), { from: from * 1e-9, to: to * 1e-9, part: true }); },
+      onProgress: ({ read, size: whole }) => reading(read / Math.max(1, whole)),
+    });
+    const done = await run.done;
+    if (mine !== asked || !done) return null;
+    if (done.code !== 0 || !found) throw new Error(done.stderr || "the program failed");
+    part = found;
+    return part;
+  };
 }
 
 /** Makes the sections of a file anew; a figure keeps the times it shows. */

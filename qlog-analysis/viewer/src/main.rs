@@ -6,6 +6,9 @@
 //!
 //! ```text
 //! windlass-viewer trace NAME POINTS   a trace, at most POINTS points a line
+//! windlass-viewer packets TRACE CONNECTION FROM TO MOST
+//!                                     a trace, at most MOST packets of a connection from FROM to before TO,
+//!                                     ns from its first event
 //! windlass-viewer scenario            a scenario file, run
 //! windlass-viewer record              a scenario file, run, its flows as qlog
 //! windlass-viewer catalogue           what can be chosen from
@@ -50,18 +53,25 @@ fn main() -> ExitCode {
 fn run(arguments: &[&str]) -> Result<(), Failure> {
     let mut output = Output::new(io::stdout().lock());
     match arguments {
-        ["trace", name, points] => {
-            let points =
-                points.parse().map_err(|_| Failure::Usage(format!("POINTS is {points:?}; expected a number")))?;
-            trace::read(io::stdin().lock(), name, points, &mut output)
+        ["trace", name, points] => trace::read(io::stdin().lock(), name, number("POINTS", points)?, &mut output),
+        ["packets", trace, connection, from, to, most] => {
+            let times = number("FROM", from)?..number("TO", to)?;
+            let connection = (number("TRACE", trace)?, *connection);
+            trace::packets(io::stdin().lock(), connection, times, number("MOST", most)?, &mut output)
         }
         ["scenario"] => playground::run(&text()?, &mut output),
         ["record"] => playground::record(&text()?, &mut output),
         ["catalogue"] => playground::catalogue(&mut output),
         _ => Err(Failure::Usage(
-            "expected `trace NAME POINTS`, `scenario`, `record` or `catalogue`, and the input on stdin".to_owned(),
+            "expected `trace NAME POINTS`, `packets TRACE CONNECTION FROM TO MOST`, `scenario`, `record` or \
+             `catalogue`, and the input on stdin"
+                .to_owned(),
         )),
     }
+}
+
+fn number<T: std::str::FromStr>(what: &str, text: &str) -> Result<T, Failure> {
+    text.parse().map_err(|_| Failure::Usage(format!("{what} is {text:?}; expected a whole number")))
 }
 
 fn text() -> io::Result<String> {

@@ -1,10 +1,13 @@
 //! Reading a trace: what `windlass qlog metrics` and `windlass qlog report` say of it.
 
 use std::io::{Read, Write};
+use std::ops::Range;
 
 use serde::Serialize;
 use windlass_qlog_analysis::read::{Input, Options, Summary};
-use windlass_qlog_analysis::series::{About, ConnectionSeries, read_series_watched, so_far};
+use windlass_qlog_analysis::series::{
+    About, ConnectionSeries, PacketInfo, PacketLog, read_packets, read_series_watched, so_far,
+};
 
 use crate::Failure;
 use crate::output::Output;
@@ -15,6 +18,19 @@ const FIRST_SHOWN: u64 = 4;
 
 /// Connections of a trace that are shown before it is read to its end.
 const MOST_SHOWN: usize = 16;
+
+/// Packets of a connection that are kept while the file is read; for others it is read again.
+const MOST_PACKETS: usize = 1 << 16;
+
+/// Packets of a connection; they follow as [`PacketLog::encode`] writes them.
+#[derive(Serialize)]
+struct Packets {
+    kind: &'static str,
+    bytes: usize,
+    /// Which of the connections that are told of at the end.
+    connection: usize,
+    info: PacketInfo,
+}
 
 /// The connections of a file; their points follow as 64-bit floating point numbers: for each line of
 /// each connection the times, s from the connection's first event, then the values.
@@ -43,7 +59,7 @@ struct FileFacts<'a> {
 }
 
 /// Reads the trace called `name` and writes its connections, with at most `points` points a line:
-/// some on the way, all at the end.
+/// some on the way, all at the end, after the first packets of each.
 pub(crate) fn read(
     input: impl Read,
     name: &str,
@@ -52,16 +68,42 @@ pub(crate) fn read(
 ) -> Result<(), Failure> {
     let options = Options { jobs: 1, ..Options::default() };
     let (mut blocks, mut next) = (0, FIRST_SHOWN);
-    let (summary, series) = read_series_watched(Input::new(input)?, &options, points, None, &mut |progress| {
-        blocks += 1;
-        if blocks < next || progress.followed() > MOST_SHOWN {
-            return Ok(());
-        }
-        next *= 2;
-        write(name, &so_far(progress), None, output)?;
-        Ok(())
-    })?;
+    let (summary, series) =
+        read_series_watched(Input::new(input)?, &options, points, Some(MOST_PACKETS), &mut |progress| {
+            blocks += 1;
+            if blocks < next || progress.followed() > MOST_SHOWN {
+                return Ok(());
+            }
+            next *= 2;
+            let mut found = so_far(progress);
+            found.iter_mut().for_each(|one| one.packets = None);
+            write(name, &found, None, output)?;
+            Ok(())
+        })?;
+    for (connection, packets) in series.iter().enumerate().filter_map(|(i, one)| Some((i, one.packets.as_ref()?))) {
+        write_packets(connection, packets, output)?;
+    }
     Ok(write(name, &series, Some(&summary), output)?)
+}
+
+/// Reads a trace again and writes packets of one of its connections, as [`read_packets`] finds them.
+pub(crate) fn packets(
+    input: impl Read,
+    connection: (u32, &str),
+    times: Range<i64>,
+    most: usize,
+    output: &mut Output<impl Write>,
+) -> Result<(), Failure> {
+    let options = Options { jobs: 1, ..Options::default() };
+    let found = read_packets(Input::new(input)?, &options, connection, times, most)?;
+    Ok(write_packets(0, &found, output)?)
+}
+
+fn write_packets(connection: usize, packets: &PacketLog, output: &mut Output<impl Write>) -> std::io::Result<()> {
+    let bytes = packets.encode();
+    output.header(&Packets { kind: "packets", bytes: bytes.len(), connection, info: packets.info() })?;
+    output.bytes(&bytes)?;
+    output.flush()
 }
 
 fn write(
@@ -116,7 +158,30 @@ mod tests {
     fn shown(trace: &str, points: usize) -> Vec<(serde_json::Value, Vec<u8>)> {
         let mut written = Vec::new();
         read(trace.as_bytes(), "a.sqlog", points, &mut Output::new(&mut written)).unwrap();
-        messages(&written)
+        let mut shown = messages(&written);
+        shown.retain(|(message, _)| message["kind"] == "connections");
+        shown
+    }
+
+    #[test]
+    fn packets_are_written_before_the_end_and_again_for_some_times() {
+        let packet = |time: usize| {
+            format!(
+                "\x1e{{\"time\":{time},\"name\":\"quic:packet_sent\",\"data\":{{\"header\":{{\"packet_type\":\"1RTT\",\"packet_number\":{time}}}}}}}\n"
+            )
+        };
+        let trace: String = std::iter::once(HEADER.to_owned()).chain((10..30).map(packet)).collect();
+        let mut written = Vec::new();
+        read(trace.as_bytes(), "a.sqlog", 100, &mut Output::new(&mut written)).unwrap();
+        let told = messages(&written);
+        let kinds: Vec<&str> = told.iter().map(|(message, _)| message["kind"].as_str().unwrap()).collect();
+        assert_eq!(kinds, ["packets", "connections"]);
+        assert_eq!((&told[0].0["connection"], &told[0].0["info"]["packets"]), (&0.into(), &20.into()));
+        assert_eq!(told[1].0["connections"][0]["packets"], told[0].0["info"]);
+        let mut written = Vec::new();
+        packets(trace.as_bytes(), (0, ""), 5_000_000..8_000_000, 2, &mut Output::new(&mut written)).unwrap();
+        let again = &messages(&written)[0].0;
+        assert_eq!((&again["info"]["packets"], &again["info"]["left_out"]), (&2.into(), &1.into()));
     }
 
     #[test]

@@ -82,7 +82,12 @@ function traceSpec(trace, lines, packets = null) {
   if (has("limited_by")) patches.push(...trace.limits.map((name, i) => ({ name: `limited by ${name}`, colour: limits.colours[i] })));
   if (lanes.length) panels.push({ title: "Events", lanes, patches });
   const streams = packets ? streamLanes(packets) : [];
-  if (streams.length) panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${streams.more ? `; ${plural(streams.more, "stream")} with less data are left out` : ""}`, lanes: streams });
+  if (streams.length) {
+    const more = streams.more ? `; ${plural(streams.more, "stream")} with less data are left out` : "";
+    // Lanes that end there would look like streams that do.
+    const until = packets.leftOut ? `; the page holds packets up to ${packets.time[packets.length - 1].toFixed(2)} s` : "";
+    panels.push({ title: `Streams: ${streams.sent ? "data sent" : "data received"}, from the first packet of each to the last${more}${until}`, lanes: streams });
+  }
   const tints = has("state") && lines ? { data: lines.get("state"), colours: trace.states.map((name, i) => (name === UNTINTED ? null : stateColours(trace)[i])) } : null;
   return { label: `Chart of ${trace.name}`, whole: [0, trace.duration_s], panels, tints,
     pending: lines ? null : async () => traceSpec(trace, await trace.load(), await trace.loadPackets?.()) };
