@@ -148,7 +148,7 @@ impl wire::Sender for Sender {
                 let _ = state.failed.set(ended(status, error));
                 state.changed.notify_one();
             }
-            ConnectionEvent::StreamOpened(_) | ConnectionEvent::Closed => {}
+            ConnectionEvent::StreamOpened(_) | ConnectionEvent::ResumptionTicket(_) | ConnectionEvent::Closed => {}
         };
         // Frees the port for MsQuic.
         self.reserved = None;
@@ -242,7 +242,7 @@ impl Receiver {
                 ConnectionEvent::StreamOpened(stream) => {
                     let sender = sender.clone();
                     let stream = stream.accept(move |event| {
-                        if let StreamEvent::Received { data, fin } = event {
+                        if let StreamEvent::Received { data, fin, .. } = event {
                             let _ = sender.send(ReceiverEvent::Data(Bytes::from(data.concat())));
                             if fin {
                                 let _ = sender.send(ReceiverEvent::End);

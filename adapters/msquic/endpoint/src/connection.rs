@@ -21,6 +21,8 @@ pub enum ConnectionEvent<'a> {
     StreamOpened(IncomingStream),
     /// Network statistics, with [`Settings::statistics`].
     Statistics(&'a Statistics),
+    /// The server's ticket for [`Library::resume`].
+    ResumptionTicket(&'a [u8]),
     /// The transport or the peer closed the connection.
     Failed {
         /// MsQuic's status; 0 if the peer closed it.
@@ -62,7 +64,7 @@ pub struct Connection {
     handle: Handle,
     callback: *mut Callback,
     /// The configuration of a client, which is closed after the connection.
-    _configuration: Option<Configuration>,
+    configuration: Option<Configuration>,
 }
 
 // SAFETY: the callback is Send and Sync, and the handle may be used from any thread.
@@ -83,36 +85,55 @@ impl Library {
         peer: SocketAddr,
         callback: impl Fn(ConnectionEvent<'_>) + Send + Sync + 'static,
     ) -> Result<Connection, Error> {
+        let connection = self.client(alpn, settings, Box::new(callback))?;
+        if let Some(local) = local {
+            connection.set_local_address(local)?;
+        }
+        connection.start(peer)?;
+        Ok(connection)
+    }
+
+    /// Connects to `peer` with the ticket of an earlier connection; `bytes` and the end of their stream may leave as
+    /// 0-RTT data. The events of that stream go to `callback`.
+    ///
+    /// # Errors
+    /// MsQuic refuses the settings or the ticket.
+    pub fn resume(
+        &self,
+        alpn: &str,
+        settings: &Settings,
+        ticket: &[u8],
+        peer: SocketAddr,
+        bytes: impl AsRef<[u8]> + Send + 'static,
+        callback: impl Fn(StreamEvent<'_>) + Send + Sync + 'static,
+    ) -> Result<(Connection, Stream), Error> {
+        let connection = self.client(alpn, settings, Box::new(|_| {}))?;
+        connection.set_parameter(
+            "resumption ticket",
+            ffi::QUIC_PARAM_CONN_RESUMPTION_TICKET,
+            ticket.as_ptr().cast(),
+            ticket.len(),
+        )?;
+        let stream = connection.open(callback)?;
+        stream.send_early(bytes)?;
+        connection.start(peer)?;
+        Ok((connection, stream))
+    }
+
+    /// A client's connection that has not started.
+    fn client(&self, alpn: &str, settings: &Settings, callback: Callback) -> Result<Connection, Error> {
         let configuration = self.configuration(alpn, settings)?;
         let client = CredentialConfig::new_client().set_credential_flags(CredentialFlags::NO_CERTIFICATE_VALIDATION);
         configuration.load_credential(&client).map_err(|status| Error { operation: "credential", status: status.0 })?;
-        let callback: *mut Callback = Box::into_raw(Box::new(Box::new(callback)));
-        let raw_configuration = Handle(
-            // SAFETY: the configuration outlives the connection.
-            unsafe { configuration.as_raw() },
-        );
+        let callback = Box::into_raw(Box::new(callback));
         let mut connection =
-            Connection { handle: Handle(std::ptr::null_mut()), callback, _configuration: Some(configuration) };
-        let name = CString::new(peer.ip().to_string()).expect("an address has no NUL");
-        let family = if peer.is_ipv4() { ffi::QUIC_ADDRESS_FAMILY_INET } else { ffi::QUIC_ADDRESS_FAMILY_INET6 };
-        // SAFETY: the callback lives until the handle is closed; everything else outlives its
-        // call.
-        unsafe {
+            Connection { handle: Handle(std::ptr::null_mut()), callback, configuration: Some(configuration) };
+        // SAFETY: the callback lives until the handle is closed; the handle is written during the call.
+        let status = unsafe {
             let registration = self.registration.as_raw();
-            check(
-                "open",
-                api!(ConnectionOpen)(registration, Some(on_event), callback.cast(), &mut connection.handle.0),
-            )?;
-            if let Some(local) = local {
-                let local = Addr::from(local);
-                let (size, local) = (size_of_val(&local) as u32, (&raw const local).cast());
-                Api::set_param(connection.handle.0, ffi::QUIC_PARAM_CONN_LOCAL_ADDRESS, size, local)
-                    .map_err(|status| Error { operation: "local address", status: status.0 })?;
-            }
-            let start = api!(ConnectionStart);
-            let family = family as ffi::QUIC_ADDRESS_FAMILY;
-            check("start", start(connection.handle.0, raw_configuration.0, family, name.as_ptr(), peer.port()))?;
-        }
+            api!(ConnectionOpen)(registration, Some(on_event), callback.cast(), &mut connection.handle.0)
+        };
+        check("open", status)?;
         Ok(connection)
     }
 }
@@ -130,7 +151,7 @@ impl Connection {
         // SAFETY: the callback lives until the handle is closed, and `on_event` has the type of a
         // connection's callback.
         unsafe { api!(SetCallbackHandler)(handle, on_event as *mut c_void, callback.cast()) };
-        Connection { handle: Handle(handle), callback, _configuration: None }
+        Connection { handle: Handle(handle), callback, configuration: None }
     }
 
     /// Opens a bidirectional stream.
@@ -152,6 +173,53 @@ impl Connection {
     ) -> Result<Stream, Error> {
         let callback: StreamCallback = Box::new(callback);
         Stream::open(self.handle, false, callback)
+    }
+
+    /// Sets a client's address. A connection whose handshake is confirmed migrates there (`RFC 9000 §9`).
+    ///
+    /// A packet that waits in MsQuic's queue at that moment has the old address, which its client takes for a
+    /// migration of the server's: it sends no more (`QuicConnGetPathForPacket` of MsQuic 2.5.1).
+    ///
+    /// # Errors
+    /// The address is in use, or the handshake has begun and is not confirmed.
+    pub fn set_local_address(&self, address: SocketAddr) -> Result<(), Error> {
+        let address = Addr::from(address);
+        let (size, address) = (size_of_val(&address), (&raw const address).cast());
+        self.set_parameter("local address", ffi::QUIC_PARAM_CONN_LOCAL_ADDRESS, address, size)
+    }
+
+    /// Sends a client the ticket for [`Library::resume`], with [`Settings::resumption`].
+    ///
+    /// # Errors
+    /// The handshake is not complete, or this is a client.
+    pub fn send_resumption_ticket(&self) -> Result<(), Error> {
+        let flags = ffi::QUIC_SEND_RESUMPTION_FLAGS_QUIC_SEND_RESUMPTION_FLAG_FINAL;
+        // SAFETY: the handle is open, and there is no data for the ticket.
+        let status = unsafe { api!(ConnectionSendResumptionTicket)(self.handle.0, flags, 0, std::ptr::null()) };
+        check("resumption ticket", status)
+    }
+
+    fn set_parameter(
+        &self,
+        operation: &'static str,
+        name: u32,
+        value: *const c_void,
+        size: usize,
+    ) -> Result<(), Error> {
+        // SAFETY: the handle is open, and the value has that size until the call returns.
+        unsafe { Api::set_param(self.handle.0, name, size as u32, value) }
+            .map_err(|status| Error { operation, status: status.0 })
+    }
+
+    fn start(&self, peer: SocketAddr) -> Result<(), Error> {
+        let name = CString::new(peer.ip().to_string()).expect("an address has no NUL");
+        let family = if peer.is_ipv4() { ffi::QUIC_ADDRESS_FAMILY_INET } else { ffi::QUIC_ADDRESS_FAMILY_INET6 };
+        let family = family as ffi::QUIC_ADDRESS_FAMILY;
+        let configuration = self.configuration.as_ref().expect("a client has a configuration");
+        // SAFETY: the connection keeps its configuration, and MsQuic copies the name.
+        let status =
+            unsafe { api!(ConnectionStart)(self.handle.0, configuration.as_raw(), family, name.as_ptr(), peer.port()) };
+        check("start", status)
     }
 
     /// MsQuic's statistics.
@@ -198,6 +266,12 @@ unsafe extern "C" fn on_event(_: ffi::HQUIC, context: *mut c_void, event: *mut f
             }
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_NETWORK_STATISTICS => {
                 callback(ConnectionEvent::Statistics(&data.NETWORK_STATISTICS));
+            }
+            ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_RESUMPTION_TICKET_RECEIVED => {
+                let ticket = &data.RESUMPTION_TICKET_RECEIVED;
+                let length = ticket.ResumptionTicketLength as usize;
+                let ticket = std::slice::from_raw_parts(ticket.ResumptionTicket, length);
+                callback(ConnectionEvent::ResumptionTicket(ticket));
             }
             ffi::QUIC_CONNECTION_EVENT_TYPE_QUIC_CONNECTION_EVENT_SHUTDOWN_INITIATED_BY_TRANSPORT => {
                 let shutdown = &data.SHUTDOWN_INITIATED_BY_TRANSPORT;

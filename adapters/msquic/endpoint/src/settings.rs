@@ -22,6 +22,8 @@ pub struct Settings {
     pub max_ack_delay_ms: Option<u32>,
     /// `max_idle_timeout` (`RFC 9000 §18.2`), ms.
     pub idle_timeout_ms: u64,
+    /// Whether a server takes the tickets it sends, and 0-RTT data with them.
+    pub resumption: bool,
     /// Streams of either type that the peer may have open.
     pub streams: u16,
     /// Flow control window of a connection and of each stream, bytes; a power of two.
@@ -39,6 +41,7 @@ impl Default for Settings {
             mtu: None,
             max_ack_delay_ms: None,
             idle_timeout_ms: 30_000,
+            resumption: false,
             streams: 100,
             receive_window: 1 << 24,
         }
@@ -56,6 +59,11 @@ impl Settings {
         raw.ConnFlowControlWindow = self.receive_window;
         raw.set_EcnEnabled(self.ecn.into());
         raw.set_PacingEnabled(self.pacing.into());
+        raw.set_ServerResumptionLevel(if self.resumption {
+            ffi::QUIC_SERVER_RESUMPTION_LEVEL_QUIC_SERVER_RESUME_AND_ZERORTT as u8
+        } else {
+            ffi::QUIC_SERVER_RESUMPTION_LEVEL_QUIC_SERVER_NO_RESUME as u8
+        });
         raw.CongestionControlAlgorithm = self.congestion_control.unwrap_or(0);
         raw.MaxAckDelayMs = self.max_ack_delay_ms.unwrap_or(0);
         (raw.MinimumMtu, raw.MaximumMtu) = self.mtu.unwrap_or((0, 0));
@@ -72,6 +80,7 @@ impl Settings {
             set.set_ConnFlowControlWindow(1);
             set.set_EcnEnabled(1);
             set.set_PacingEnabled(1);
+            set.set_ServerResumptionLevel(1);
             set.set_OneWayDelayEnabled(1);
             set.set_NetStatsEventEnabled(1);
             set.set_CongestionControlAlgorithm(self.congestion_control.is_some().into());

@@ -16,6 +16,8 @@ pub enum StreamEvent<'a> {
         data: &'a [&'a [u8]],
         /// Whether this is the end of the stream.
         fin: bool,
+        /// Whether some of it came as 0-RTT data.
+        early: bool,
     },
     /// MsQuic no longer needs the buffer of a [`Stream::send`], of that many bytes.
     Sent(usize),
@@ -88,6 +90,19 @@ impl Stream {
     /// # Errors
     /// The stream or its connection has ended.
     pub fn send(&self, bytes: impl AsRef<[u8]> + Send + 'static, fin: bool) -> Result<(), Error> {
+        self.send_with(
+            bytes,
+            if fin { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_FIN } else { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_NONE },
+        )
+    }
+
+    /// Sends bytes and the stream's end, as 0-RTT data if MsQuic can.
+    pub(crate) fn send_early(&self, bytes: impl AsRef<[u8]> + Send + 'static) -> Result<(), Error> {
+        let fin = ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_FIN;
+        self.send_with(bytes, fin | ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_ALLOW_0_RTT)
+    }
+
+    fn send_with(&self, bytes: impl AsRef<[u8]> + Send + 'static, flags: ffi::QUIC_SEND_FLAGS) -> Result<(), Error> {
         let mut sending = Box::new(SendBuffer {
             buffer: ffi::QUIC_BUFFER { Length: 0, Buffer: std::ptr::null_mut() },
             bytes: Box::new(bytes),
@@ -95,12 +110,11 @@ impl Stream {
         let bytes = (*sending.bytes).as_ref();
         let (length, pointer) = (bytes.len() as u32, bytes.as_ptr().cast_mut());
         sending.buffer = ffi::QUIC_BUFFER { Length: length, Buffer: pointer };
-        let fin = if fin { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_FIN } else { ffi::QUIC_SEND_FLAGS_QUIC_SEND_FLAG_NONE };
         let sending = Box::into_raw(sending);
         // SAFETY: structure and bytes stay in place until MsQuic reports that it no longer needs
         // them; it only reads them.
         let sent = check("send", unsafe {
-            api!(StreamSend)(self.handle.0, &raw const (*sending).buffer, 1, fin, sending.cast())
+            api!(StreamSend)(self.handle.0, &raw const (*sending).buffer, 1, flags, sending.cast())
         });
         if sent.is_err() {
             // SAFETY: MsQuic did not take the buffer.
@@ -149,7 +163,8 @@ unsafe extern "C" fn on_event(_: ffi::HQUIC, context: *mut c_void, event: *mut f
                 };
                 let fin = data.Flags & ffi::QUIC_RECEIVE_FLAGS_QUIC_RECEIVE_FLAG_FIN != 0;
                 let slices: Vec<&[u8]> = buffers.iter().map(slice).collect();
-                callback(StreamEvent::Received { data: &slices, fin });
+                let early = data.Flags & ffi::QUIC_RECEIVE_FLAGS_QUIC_RECEIVE_FLAG_0_RTT != 0;
+                callback(StreamEvent::Received { data: &slices, fin, early });
             }
             ffi::QUIC_STREAM_EVENT_TYPE_QUIC_STREAM_EVENT_SEND_COMPLETE => {
                 let sending = Box::from_raw(data.SEND_COMPLETE.ClientContext.cast::<SendBuffer>());

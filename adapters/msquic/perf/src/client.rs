@@ -117,7 +117,9 @@ pub fn run(library: &Library, settings: &Settings, peer: SocketAddr, plan: &Plan
                 ClientEvent::Failed(format!("the connection ended: status {status:#x}, error {error}"))
             }
             ConnectionEvent::Closed => ClientEvent::Closed,
-            ConnectionEvent::Statistics(_) | ConnectionEvent::StreamOpened(_) => return,
+            ConnectionEvent::Statistics(_)
+            | ConnectionEvent::StreamOpened(_)
+            | ConnectionEvent::ResumptionTicket(_) => return,
         });
     })?;
     while !matches!(next(&events)?, ClientEvent::Connected) {}

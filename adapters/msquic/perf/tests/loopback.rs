@@ -1,14 +1,16 @@
 //! Uploads, downloads and requests of MsQuic over 127.0.0.1.
 
+use std::net::SocketAddr;
 use std::process::Command;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 use windlass_controllers::{Decision, Event};
 use windlass_msquic::{Definition, Recorder, StateVariables};
-use windlass_msquic_endpoint::{Library, Settings};
+use windlass_msquic_endpoint::{Connection, ConnectionEvent, Library, Listener, Settings, Stream, StreamEvent};
 use windlass_msquic_perf::{Measurement, Plan, Server, run, serve};
 
 const NATIVE_CUBIC: u16 = 0;
@@ -129,4 +131,217 @@ fn a_plugin_costs_no_throughput() {
     let [ours, native] = best;
     println!("upload over 127.0.0.1, Mbit/s, best of 8: our cubic {ours:.0}, MsQuic's {native:.0}");
     assert!(ours >= 0.98 * native, "{ours:.0} Mbit/s with ours, {native:.0} with MsQuic's");
+}
+
+/// The windows of each flow after each of its events, bytes.
+#[derive(Clone, Default)]
+struct Windows(Arc<Mutex<Vec<Vec<u64>>>>);
+
+struct FlowWindows(Windows, usize);
+
+impl Recorder for FlowWindows {
+    fn record(&mut self, _: &Event, decision: &Decision, _: &StateVariables<'_>) {
+        self.0.0.lock().unwrap()[self.1].push(decision.cwnd);
+    }
+}
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Has the peer send its answer and waits for its end; how many bytes it has.
+fn fetch(client: &Connection) -> usize {
+    let (arrived, arrives) = channel();
+    let stream = client
+        .open(move |event| {
+            if let StreamEvent::Received { data, fin, .. } = event {
+                let _ = arrived.send((data.iter().map(|data| data.len()).sum::<usize>(), fin));
+            }
+        })
+        .unwrap();
+    stream.send([1], true).unwrap();
+    let mut bytes = 0;
+    loop {
+        let (more, fin) = arrives.recv_timeout(PATIENCE).expect("the answer arrives");
+        bytes += more;
+        if fin {
+            return bytes;
+        }
+    }
+}
+
+/// A server that answers each stream with [`ANSWER`] bytes when its request is whole, and sends every client a
+/// resumption ticket.
+struct Answering {
+    listener: Listener,
+    streams: Arc<Mutex<Vec<Stream>>>,
+    connections: Arc<Mutex<Vec<Connection>>>,
+    /// Of each whole request, whether 0-RTT data was part of it.
+    early: Arc<Mutex<Vec<bool>>>,
+}
+
+const ANSWER: usize = 2_000_000;
+
+enum Task {
+    Answer(usize),
+    SendTicket(usize),
+}
+
+impl Answering {
+    fn start(congestion_control: u16) -> Answering {
+        let (certificate, key) = (identity().path().join("certificate"), identity().path().join("key"));
+        let settings = Settings { resumption: true, ..settings(congestion_control) };
+        let server = library().server("path", &settings, &certificate, &key).unwrap();
+        let (tasks, done) = channel();
+        let streams = Arc::<Mutex<Vec<Stream>>>::default();
+        let connections = Arc::<Mutex<Vec<Connection>>>::default();
+        let early = Arc::<Mutex<Vec<bool>>>::default();
+        let (keep, opened, came_early) = (Arc::clone(&connections), Arc::clone(&streams), Arc::clone(&early));
+        let listener = Listener::start(library(), &server, ([127, 0, 0, 1], 0).into(), move |incoming| {
+            let (tasks, opened, came_early) = (tasks.clone(), Arc::clone(&opened), Arc::clone(&came_early));
+            let mut keep = keep.lock().unwrap();
+            let connection = keep.len();
+            keep.push(incoming.accept(move |event| match event {
+                ConnectionEvent::Connected => {
+                    let _ = tasks.send(Task::SendTicket(connection));
+                }
+                ConnectionEvent::StreamOpened(incoming) => {
+                    let (tasks, came_early, any) = (tasks.clone(), Arc::clone(&came_early), AtomicBool::new(false));
+                    let mut opened = opened.lock().unwrap();
+                    let number = opened.len();
+                    opened.push(incoming.accept(move |event| match event {
+                        StreamEvent::Received { early: true, .. } => any.store(true, Ordering::Relaxed),
+                        StreamEvent::PeerFinished => {
+                            came_early.lock().unwrap().push(any.load(Ordering::Relaxed));
+                            let _ = tasks.send(Task::Answer(number));
+                        }
+                        _ => {}
+                    }));
+                }
+                _ => {}
+            }));
+        })
+        .unwrap();
+        let (of_tasks, tickets) = (Arc::clone(&streams), Arc::clone(&connections));
+        // Not in MsQuic's callbacks, which hold a lock while they put a stream or a connection into its list.
+        std::thread::spawn(move || {
+            for task in done {
+                match task {
+                    // Fails for a client that has gone; one that waits for the answer misses it.
+                    Task::Answer(number) => drop(of_tasks.lock().unwrap()[number].send(vec![7; ANSWER], true)),
+                    Task::SendTicket(number) => drop(tickets.lock().unwrap()[number].send_resumption_ticket()),
+                }
+            }
+        });
+        Answering { listener, streams, connections, early }
+    }
+
+    fn address(&self) -> SocketAddr {
+        self.listener.address().unwrap()
+    }
+
+    /// Waits until neither end has sent or received a packet for half a second.
+    fn wait_until_quiet(&self, client: &Connection) {
+        let packets = || {
+            let connections = self.connections.lock().unwrap();
+            let ends = [client, connections.last().unwrap()].map(|end| end.statistics().unwrap());
+            ends.map(|end| (end.SendTotalPackets, end.RecvTotalPackets))
+        };
+        let (start, mut before) = (Instant::now(), packets());
+        loop {
+            std::thread::sleep(Duration::from_millis(500));
+            let now = packets();
+            if now == before {
+                return;
+            }
+            assert!(start.elapsed() < PATIENCE, "the connection is never quiet");
+            before = now;
+        }
+    }
+
+    fn close(self) {
+        self.streams.lock().unwrap().clear();
+        self.connections.lock().unwrap().clear();
+    }
+}
+
+/// Registers "reno:iw=4" as `name`; its id, and where the windows of its flows are.
+fn registered(name: &str) -> (u16, Windows) {
+    let windows = Windows::default();
+    let of_flows = windows.clone();
+    let definition = Definition::named("reno:iw=4").unwrap().record_with(move |_| {
+        let mut flows = of_flows.0.lock().unwrap();
+        flows.push(Vec::new());
+        Box::new(FlowWindows(of_flows.clone(), flows.len() - 1))
+    });
+    (windlass_msquic::register_as(name, definition).unwrap(), windows)
+}
+
+/// MsQuic migrates where a client sets its address. `RFC 9000 §9.4` allows to keep the controller for another port alone.
+#[test]
+fn another_port_keeps_the_flow_and_another_address_starts_one() {
+    let (id, windows) = registered("migrates");
+    let server = Answering::start(id);
+    let (connected, connects) = channel();
+    let home: SocketAddr = ([127, 0, 0, 1], 0).into();
+    let client = library()
+        .connect("path", &settings(NATIVE_CUBIC), Some(home), server.address(), move |event| {
+            if matches!(event, ConnectionEvent::Connected) {
+                let _ = connected.send(());
+            }
+        })
+        .unwrap();
+    connects.recv_timeout(PATIENCE).expect("the handshake is over");
+    let flows = || windows.0.lock().unwrap().iter().map(|flow| (flow[0], flow[flow.len() - 1])).collect::<Vec<_>>();
+    assert_eq!(fetch(&client), ANSWER);
+    let [(_, grown)] = flows()[..] else { panic!("one connection has flows {:?}", flows()) };
+    assert!(grown > 20_000, "{grown} bytes");
+    // A packet from before the migration that MsQuic's client handles after it ends the transfer.
+    server.wait_until_quiet(&client);
+    client.set_local_address(home).unwrap();
+    assert_eq!(fetch(&client), ANSWER);
+    assert!(matches!(flows()[..], [_]), "{:?}", flows());
+    server.wait_until_quiet(&client);
+    client.set_local_address(([127, 0, 0, 2], 0).into()).unwrap();
+    assert_eq!(fetch(&client), ANSWER);
+    // After its first ACK at most twice the first window.
+    assert!(matches!(flows()[..], [_, (first, _)] if first < 13_000), "{:?}", flows());
+    drop(client);
+    server.close();
+}
+
+/// 0-RTT data leaves in the initial window of the one flow that its connection has.
+#[test]
+fn data_of_0_rtt_leaves_in_the_first_window() {
+    let (id, windows) = registered("resumes");
+    let server = Answering::start(NATIVE_CUBIC);
+    let (ticket, tickets) = channel();
+    let first = library()
+        .connect("path", &settings(NATIVE_CUBIC), None, server.address(), move |event| {
+            if let ConnectionEvent::ResumptionTicket(bytes) = event {
+                let _ = ticket.send(bytes.to_vec());
+            }
+        })
+        .unwrap();
+    let ticket = tickets.recv_timeout(PATIENCE).expect("the server sends a ticket");
+    assert_eq!(fetch(&first), ANSWER);
+    drop(first);
+    let (acknowledged, acknowledges) = channel();
+    let (again, stream) = library()
+        .resume("path", &settings(id), &ticket, server.address(), vec![1; 100_000], move |event| {
+            if matches!(event, StreamEvent::Finished) {
+                let _ = acknowledged.send(());
+            }
+        })
+        .unwrap();
+    acknowledges.recv_timeout(PATIENCE).expect("the server has all of it");
+    let start = Instant::now();
+    while server.early.lock().unwrap().len() < 2 && start.elapsed() < PATIENCE {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(*server.early.lock().unwrap(), [false, true]);
+    assert_eq!(again.statistics().unwrap().ResumptionSucceeded(), 1);
+    let flows = windows.0.lock().unwrap().clone();
+    assert!(matches!(&flows[..], [flow] if flow[0] < 13_000), "{flows:?}");
+    drop(stream);
+    drop(again);
+    server.close();
 }
