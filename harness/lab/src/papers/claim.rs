@@ -134,9 +134,16 @@ struct Comparison {
 #[derive(Clone, Debug, Default)]
 pub struct Criterion {
     comparisons: Vec<Comparison>,
+    all: Option<usize>,
 }
 
 impl Criterion {
+    /// The statement is of so many comparisons: a part of the experiment that makes them all decides it. Without this
+    /// only all of the cells do.
+    pub fn are_all(&mut self, comparisons: usize) {
+        self.all = Some(comparisons);
+    }
+
     /// `less` is below `more`.
     pub fn less(&mut self, less: (&str, impl Into<Number>), more: (&str, impl Into<Number>)) {
         let (low, high) = (less.1.into(), more.1.into());
@@ -232,7 +239,7 @@ impl Claim {
     pub(super) fn answered(&self, result: &ExperimentResult) -> Answer {
         let mut criterion = Criterion::default();
         let complete = (self.criterion)(result, &mut criterion).is_some();
-        let (holds, margin, evidence) = match criterion.decision() {
+        let (mut holds, margin, mut evidence) = match criterion.decision() {
             // What was compared before a number was missing may still refute it.
             Some((holds, one)) if complete || holds == Some(false) => {
                 let of = criterion.comparisons.len();
@@ -241,6 +248,11 @@ impl Claim {
             }
             _ => (None, None, "what it needs was not run".to_owned()),
         };
+        // What some cells show need not be so in the others; what they refute is refuted.
+        if !result.only.is_empty() && holds == Some(true) && criterion.all != Some(criterion.comparisons.len()) {
+            holds = None;
+            evidence.push_str("; by these cells it holds");
+        }
         Answer { claim: self.id.to_owned(), text: self.text.to_owned(), holds, margin, evidence }
     }
 }

@@ -5,13 +5,14 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use windlass_controllers::Span;
 
-use super::cache::Record;
+use super::cache::{Record, ResultCache, key};
 use super::cell::Cell;
 use super::claim::Claim;
 use super::conclude::conclude;
 use super::document::{Document, Plan};
 use super::result::{Answer, ExperimentResult};
 use super::watch::{WatchError, watch};
+use crate::results::StoreError;
 use windlass_simulator::scenario::{Scenario, ScenarioError};
 
 /// What became of a claim with and without its mutant.
@@ -89,6 +90,9 @@ pub enum TrialError {
     /// A run failed.
     #[error("{0}: {1}")]
     Run(&'static str, WatchError),
+    /// A run cannot be kept.
+    #[error("{0}: {1}")]
+    Store(&'static str, StoreError),
 }
 
 /// The cells of the trial of `claim`, with its mutant or without.
@@ -130,13 +134,13 @@ fn replace(claim: &Claim, cells: &mut [Cell], pairs: &[(&'static str, &str)]) ->
     Ok(())
 }
 
-/// Runs the trial of `claim` with its mutant and without.
+/// Runs the trial of `claim` with its mutant and without; runs that `cache` has are not made again.
 ///
 /// # Errors
-/// There is nothing to run, or a run fails.
-pub fn run_trial(document: &Document, claim: &Claim) -> Result<TrialRuns, TrialError> {
+/// There is nothing to run, a run fails or cannot be kept.
+pub fn run_trial(document: &Document, claim: &Claim, cache: Option<&ResultCache>) -> Result<TrialRuns, TrialError> {
     let trial = fingerprint(document, claim)?;
-    let (without, with) = rayon::join(|| runs(document, claim, false), || runs(document, claim, true));
+    let (without, with) = rayon::join(|| runs(document, claim, false, cache), || runs(document, claim, true, cache));
     Ok(TrialRuns { trial, without: without?, with: with? })
 }
 
@@ -151,7 +155,12 @@ fn fingerprint(document: &Document, claim: &Claim) -> Result<String, TrialError>
     Ok(hash.finalize().iter().take(16).map(|byte| format!("{byte:02x}")).collect())
 }
 
-fn runs(document: &Document, claim: &Claim, mutated: bool) -> Result<TrialResult, TrialError> {
+fn runs(
+    document: &Document,
+    claim: &Claim,
+    mutated: bool,
+    cache: Option<&ResultCache>,
+) -> Result<TrialResult, TrialError> {
     let cells = trial_cells(document, claim, mutated)?;
     let experiment = document.experiments.iter().find(|experiment| experiment.id == claim.experiment);
     let experiment = experiment.ok_or(TrialError::NoCells(claim.id, claim.trial.cells))?;
@@ -160,7 +169,7 @@ fn runs(document: &Document, claim: &Claim, mutated: bool) -> Result<TrialResult
         .into_par_iter()
         .with_max_len(1)
         .map(|cell| {
-            let records = seeds.par_iter().with_max_len(1).map(|seed| run(claim, &cell, *seed));
+            let records = seeds.par_iter().with_max_len(1).map(|seed| run(claim, &cell, *seed, cache));
             Ok((cell.clone(), records.collect::<Result<Vec<Record>, TrialError>>()?))
         })
         .collect();
@@ -171,7 +180,11 @@ fn runs(document: &Document, claim: &Claim, mutated: bool) -> Result<TrialResult
     }
 }
 
-fn run(claim: &Claim, cell: &Cell, seed: u64) -> Result<Record, TrialError> {
+fn run(claim: &Claim, cell: &Cell, seed: u64, cache: Option<&ResultCache>) -> Result<Record, TrialError> {
+    let key = key(cell, seed, "sim");
+    if let Some(record) = cache.and_then(|cache| cache.get(&key)) {
+        return Ok(record);
+    }
     let read = Scenario::read(&cell.name, &cell.scenario, None);
     let read = read.map_err(|error| TrialError::Scenario(claim.id, Box::new(error)))?;
     let scenario = Scenario { seed, ..read };
@@ -181,5 +194,10 @@ fn run(claim: &Claim, cell: &Cell, seed: u64) -> Result<Record, TrialError> {
     let mut measured = (cell.measure.read)(&series);
     measured.quantities.retain(|quantity| quantity.value.is_finite());
     let super::cell::Measured { quantities, curves } = measured;
-    Ok(Record { key: String::new(), seed, quantities, curves, cpu_s: 0.0, packets: 0 })
+    let packets = series.outcome.flows.iter().map(|flow| flow.packets_sent).sum();
+    let record = Record { key, seed, quantities, curves, cpu_s: 0.0, packets };
+    if let Some(cache) = cache {
+        cache.insert(&record).map_err(|error| TrialError::Store(claim.id, error))?;
+    }
+    Ok(record)
 }

@@ -12,7 +12,7 @@ use super::table::{digits, number};
 use super::{CliError, OUT, place, report};
 use windlass_lab::papers::documents::{self, DOCUMENTS};
 use windlass_lab::papers::{
-    Answer, CellResult, Claim, Document, ExperimentResult, Scale, TrialRuns, run_trial, trial_packets,
+    Answer, CellResult, Claim, Document, ExperimentResult, ResultCache, Scale, TrialRuns, run_trial, trial_packets,
 };
 use windlass_lab::results::replace;
 use windlass_stacks::stack::Runner;
@@ -380,13 +380,12 @@ fn chosen(ids: &[&str]) -> Result<Vec<(&'static Document, &'static Claim)>, CliE
     Ok(all.into_iter().filter(wanted).collect())
 }
 
-/// Runs the trials of claims and keeps them in `out`; the table of what became of them.
+/// Runs the trials of claims and keeps them in `out`, each run as soon as it is over; the table of what became of them.
 fn try_claims(ids: &[&str], out: &Path) -> Result<String, CliError> {
     let dir = out.join(TRIALS);
-    std::fs::create_dir_all(&dir)
-        .map_err(|error| CliError::Failed(format!("cannot make {}: {error}", dir.display())))?;
+    let cache = ResultCache::open(&dir)?;
     for (document, claim) in chosen(ids)? {
-        let runs = run_trial(document, claim).map_err(|error| CliError::Failed(error.to_string()))?;
+        let runs = run_trial(document, claim, Some(&cache)).map_err(|error| CliError::Failed(error.to_string()))?;
         let json =
             serde_json::to_string(&runs).map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
         replace(&dir.join(format!("{}.json", claim.id)), &(json + "\n"))?;

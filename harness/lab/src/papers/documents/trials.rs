@@ -77,7 +77,7 @@ fn mutants_are_caught() {
         .par_iter()
         .with_max_len(1)
         .filter_map(|(document, claim)| {
-            let tried = run_trial(document, claim).unwrap_or_else(|error| panic!("{error}")).answers(claim);
+            let tried = run_trial(document, claim, None).unwrap_or_else(|error| panic!("{error}")).answers(claim);
             let text = |answer: &Answer| format!("{:?}, {}", answer.holds, answer.evidence);
             let missed =
                 format!("{}: {} | {}: {}", claim.id, text(&tried.without), claim.mutant.what, text(&tried.with));

@@ -52,9 +52,11 @@ pub(super) const ALL: &[Claim] = &[
         source: "§3, ch. II",
         text: "Their delay is steadier than Reno's, and the group's (DCA-C) steadier than that of flows that react each for itself (DCA-S).",
         criterion: |result, c| least_in_a_group(result, c, "jitter"),
-        trial: Trial::FULL.times(10),
+        trial: Trial::FULL.times(60),
         mutant: DCA_C_IS_RENO,
-        fails: None,
+        fails: Some(
+            "over access links of 5 ms the group's delay is the steadier one, over shorter ones it is not; why is not known",
+        ),
     },
     Claim {
         id: "cho-3",
@@ -84,7 +86,9 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["n=6", "n=10"]).times(5),
         mutant: DCA_C_IS_RENO,
-        fails: None,
+        fails: Some(
+            "two transfers of DCA-S or DCA-C lose more than four, from four on loss rises with their number; why is not known",
+        ),
     },
     Claim {
         id: "cho-5",
@@ -98,7 +102,7 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["scheme=Reno", "scheme=DCA-S", "scheme=DCA-C"]).times(3),
+        trial: Trial::FULL.of(&["scheme=Reno", "scheme=DCA-S", "scheme=DCA-C"]).times(10),
         mutant: Mutant {
             what: "30 packets where 90 are meant",
             replace: &[("buffer_packets = 90", "buffer_packets = 30")],
@@ -130,7 +134,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§4",
         text: "A group worth one takes what one flow takes at 100 Mbit/s, however many flows it has (to a quarter).",
         criterion: worth_one,
-        trial: Trial::FULL.of(&["n=2,start=early loss"]).times(10),
+        trial: Trial::FULL.of(&["n=2,start=early loss"]).times(30),
         mutant: NO_GROUP,
         fails: Some(
             "undisturbed, groups of two flows and more take 1.5 to 1.8 times; after the early loss, as the document's flows had it (E-9), 0.9 to 1.2",
@@ -249,7 +253,7 @@ pub(super) const ALL: &[Claim] = &[
             c.rises("ratio", &over(result, "k", &with, "ratio"));
             Some(())
         },
-        trial: Trial::FULL.of(&["what=TCP/k,k=2,start=early loss"]).times(10),
+        trial: Trial::FULL.of(&["what=TCP/k,k=2,start=early loss"]).times(30),
         mutant: Mutant { what: "a weight of 1", replace: &[("tcp-k:profile=paper,k=2", "tcp-k:profile=paper,k=1")] },
         fails: Some(DROP_TAIL),
     },
@@ -321,7 +325,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§14.5",
         text: "It is as fair as standard TCP: it leaves a standard flow what another one leaves it (to a quarter).",
         criterion: as_standard,
-        trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=SACK"]).times(10),
+        trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=SACK"]).times(30),
         mutant: Mutant {
             what: "H-TCP in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "h-tcp:iw=2,timeout_window=1")],
@@ -534,7 +538,9 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["how=TCP/k,k=4", "how=flows,k=1"]).times(10),
         mutant: Mutant { what: "a weight of 3", replace: &[("tcp-k:profile=paper,k=4", "tcp-k:profile=paper,k=3")] },
-        fails: None,
+        fails: Some(
+            "TCP-P worth one takes 0.94 of what a standard flow takes, and worth two and four 0.88 and 0.95 of the model; TCP/k and plain flows are within a thirtieth",
+        ),
     },
 ];
 
