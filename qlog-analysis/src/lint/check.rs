@@ -14,6 +14,7 @@ mod header;
 mod metrics;
 mod packet;
 mod value;
+mod views;
 
 /// How a file is laid out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -57,6 +58,8 @@ struct TraceState {
     delta: bool,
     /// True if the vantage point is the network.
     network: bool,
+    /// Whether the vantage point is the server; `None` if it is not told.
+    server: Option<bool>,
     events: u64,
     /// The latest time so far, ms.
     latest: Option<f64>,
@@ -70,6 +73,7 @@ struct TraceState {
     schemas: Option<Vec<String>>,
     flight: flight::Flight,
     rtt: metrics::RttWatch,
+    views: views::Views,
 }
 
 /// Namespaces remembered; a file with more is hostile.
@@ -171,6 +175,7 @@ impl Checker {
             self.add(Rule::NoPackets, || "no packet_sent has a length".to_owned());
         }
         self.end_of_metrics();
+        self.end_of_views();
         self.check_namespaces();
         self.trace = TraceState::default();
     }

@@ -119,6 +119,9 @@ rules! {
     FrameType "frame-type" [Some(Warning), Some(Warning)] "a frame has no frame_type, or an unknown one", "use the frame_type of the schema";
     FrameLength "frame-length" [Some(Error), Some(Warning)] "a data frame does not tell its length", "write raw.length in the frame in the IETF form, length for qvis";
     FramesEmpty "frames-empty" [None, Some(Error)] "the list of a packet's frames is empty; qvis' packetization view stops at it", "leave frames out, or write those that were in the packet";
+    PacketRoom "packet-room" [None, Some(Warning)] "a packet has no room for the data in it; qvis' packetization view loses its frames", "write as raw.length the whole packet: 20 bytes or more beside its frames";
+    RequestStreams "request-streams" [None, Some(Warning)] "no data is on a stream that qvis' multiplexing view draws", "take the trace at the end that sends the data, as a server's, with the data on streams a client opened for requests";
+    RequestFirst "request-first" [None, Some(Warning)] "the first data of a stream is not the request, so qvis' waterfall leaves the stream out", "log the packets that carry the requests, too";
     AckRange "ack-range" [Some(Error), Some(Error)] "an acknowledged range is not one or two ascending packet numbers", "write each range as [lowest, highest]";
     AckSpan "ack-span" [Some(Warning), Some(Error)] "acknowledged ranges span so many numbers that qvis, which visits each, stands still", "acknowledge only packets that exist, and name each once";
     AckUnsent "ack-unsent" [Some(Warning), None] "a packet is acknowledged that was not sent", "log every packet sent, or no acked_ranges";

@@ -248,8 +248,8 @@ fn a_second_conversion_changes_nothing() {
 
 /// What a conversion cannot add or change: lengths of packets and of frames that the source does not tell, where the
 /// trace was taken, packets that were acknowledged, frames of extensions and triggers in a stack's own words, an RTT
-/// that the stack counts otherwise.
-const UNTOLD: [Rule; 9] = [
+/// that the stack counts otherwise, packets that are all data, streams and requests that are not there.
+const UNTOLD: [Rule; 12] = [
     Rule::Trigger,
     Rule::RawLength,
     Rule::FrameLength,
@@ -259,6 +259,9 @@ const UNTOLD: [Rule; 9] = [
     Rule::RttOrder,
     Rule::NoPackets,
     Rule::NoEvents,
+    Rule::PacketRoom,
+    Rule::RequestStreams,
+    Rule::RequestFirst,
 ];
 
 #[test]
@@ -294,6 +297,20 @@ fn what_is_converted_for_qvis_is_as_qvis_needs_it() {
         let expected = if done.empty > 0 { vec![Rule::NoPackets] } else { vec![] };
         let expected: Vec<Rule> = expected.into_iter().chain((done.events == 0).then_some(Rule::NoEvents)).collect();
         assert_eq!(broken, expected, "{name}: {report}");
+    }
+}
+
+/// Ten requests that a real server answers: qvis' waterfall, data flow and packetization are filled by what is told.
+#[test]
+fn answers_to_requests_fill_qvis_views() {
+    let Some((name, file)) = traces().into_iter().find(|(name, _)| name.contains("f5-parallel10")) else {
+        println!("skipped: the trace is not at hand");
+        return;
+    };
+    let (out, _) = converted(&file, to(Profile::Qvis, OutputFraming::Contained));
+    let report = lint(out.as_slice(), Profile::Qvis);
+    for rule in [Rule::PacketRoom, Rule::RequestStreams, Rule::RequestFirst] {
+        assert_eq!(report.counts.get(&rule), None, "{name}: {report}");
     }
 }
 

@@ -120,6 +120,14 @@ const BREAKS: &[(Rule, Option<Profile>, Damage)] = &[
     (Rule::FramesEmpty, Some(Profile::Qvis), |file| {
         insert(file, r#"{"time":0,"name":"transport:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":90},"raw":{"length":9},"frames":[]}}"#)
     }),
+    (Rule::PacketRoom, Some(Profile::Qvis), |file| {
+        insert(file, r#"{"time":0,"name":"transport:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":90},"raw":{"length":1020},"frames":[{"frame_type":"stream","stream_id":0,"offset":0,"length":1000}]}}"#)
+    }),
+    (Rule::RequestStreams, Some(Profile::Qvis), |file| file.replace("\"stream_id\":0", "\"stream_id\":2")),
+    (Rule::RequestFirst, Some(Profile::Qvis), |file| {
+        let request = r#"{"time":0,"name":"transport:packet_received","data":{"header":{"packet_type":"1RTT","packet_number":90},"raw":{"length":90},"frames":[{"frame_type":"stream","stream_id":8,"offset":0,"length":10}]}}"#;
+        insert(file, request)
+    }),
     (Rule::AckRange, Some(Profile::Ietf), |file| replace(file, "[[3],[0]]", "[[3],[1,0]]")),
     (Rule::AckRange, Some(Profile::Qvis), |file| replace(file, "[[3,3],[0,0]]", "[[3,3],[1,0]]")),
     (Rule::AckSpan, Some(Profile::Qvis), |file| replace(file, "[[3,3],[0,0]]", "[[3,3],[5,1000005]]")),

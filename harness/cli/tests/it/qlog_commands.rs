@@ -29,6 +29,25 @@ fn traces_go_to_qvis_and_back() {
     assert_eq!(same.stdout, std::fs::read(&first).unwrap());
 }
 
+/// A simulated packet is all data unless the scenario says what of it is QUIC's own; qvis' packetization view needs that.
+#[test]
+fn the_lint_tells_whether_qvis_packetization_view_has_room_for_frames() {
+    let place = Place::new();
+    for (header_bytes, expected) in [(0, true), (33, false)] {
+        let short = place.file("room.toml", &format!("header_bytes = {header_bytes}\n{SHORT}"));
+        let out = place.path(&format!("run{header_bytes}"));
+        let run = windlass(&["run", &short, "-c", "cubic", "--qlog-profile", "qvis", "--out", &out]);
+        assert!(run.status.success(), "{}", stderr(&run));
+        let file = format!("{out}/qlog/room/cubic@sim/first.sqlog");
+        let lint = windlass(&["qlog", "lint", &file, "--profile", "qvis"]);
+        assert!(lint.status.success(), "{}", stdout(&lint));
+        assert_eq!(stdout(&lint).contains("packet-room"), expected, "{header_bytes}: {}", stdout(&lint));
+        for rule in ["request-streams", "request-first"] {
+            assert!(!stdout(&lint).contains(rule), "{}", stdout(&lint));
+        }
+    }
+}
+
 #[test]
 fn several_traces_are_one_document_or_files_of_their_own() {
     let place = Place::new();

@@ -9,7 +9,7 @@ use windlass_adapter::qlog::Level;
 use windlass_adapter::step::{Entry, Steps};
 use windlass_controllers::{Algorithm, Table, View};
 use windlass_qlog::{Detail, Profile};
-use windlass_qlog_analysis::lint::lint;
+use windlass_qlog_analysis::lint::{Rule, lint};
 
 use windlass_simulator::outcome::{FlowOutcome, Outcome};
 use windlass_simulator::scenario::{FlowSpec, Scenario};
@@ -277,7 +277,10 @@ fn logs_are_clean_under_the_lint(stack: &dyn Stack) {
             let logs = Logs::default();
             run(stack, &scenario, &mut |spec| Ok(logs.open(spec, QlogSettings { profile, detail, level }))).unwrap();
             let report = lint(&logs.bytes()["flow1"][..], profile);
-            assert!(report.counts.is_empty(), "{profile:?} {detail:?} {level:?}: {report:?}");
+            let broken: Vec<Rule> = report.counts.keys().copied().collect();
+            // qvis' multiplexing view draws what servers send; here a client does.
+            let expected: &[Rule] = if profile == Profile::Qvis { &[Rule::RequestStreams] } else { &[] };
+            assert_eq!(broken, expected, "{profile:?} {detail:?} {level:?}: {report:?}");
         }
     }
 }

@@ -26,7 +26,12 @@ impl Checker {
         }
         match kind {
             "ack" => self.ack(fields, packet, sent),
-            "crypto" | "stream" | "datagram" => self.data_frame(kind, fields),
+            "crypto" | "stream" | "datagram" => {
+                self.data_frame(kind, fields);
+                if let Some(id) = fields.get("stream_id").and_then(integer).filter(|_| kind == "stream") {
+                    self.stream_data(id, sent);
+                }
+            }
             "max_data" | "max_stream_data" | "max_streams" => {
                 self.integer(fields, "maximum");
             }

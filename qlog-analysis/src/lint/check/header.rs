@@ -131,6 +131,9 @@ impl Checker {
             || trace.columns.iter().any(|name| name == "delta_time");
         let vantage = fields.get("vantage_point").and_then(|value| value.get("type")).and_then(Value::as_str);
         trace.network = vantage == Some("network");
+        trace.server = vantage
+            .filter(|vantage| matches!(*vantage, "client" | "server" | "network"))
+            .map(|vantage| vantage == "server");
     }
 
     /// The fields of a trace. Its namespaces are known by now in plain JSON, and come

@@ -77,6 +77,7 @@ impl Checker {
         if frames.is_some_and(<[Value]>::is_empty) && !self.is_legacy() {
             self.add(Rule::FramesEmpty, || "frames is an empty list".to_owned());
         }
+        self.packet_room(data, length, frames.unwrap_or_default());
         for frame in frames.unwrap_or_default() {
             self.frame(frame, &header, sent);
         }
