@@ -239,7 +239,7 @@ impl Answering {
     }
 
     /// Waits until neither end has sent or received a packet for half a second.
-    fn wait_until_quiet(&self, client: &Connection) {
+    fn wait_until_idle(&self, client: &Connection) {
         let packets = || {
             let connections = self.connections.lock().unwrap();
             let ends = [client, connections.last().unwrap()].map(|end| end.statistics().unwrap());
@@ -295,11 +295,11 @@ fn another_port_keeps_the_flow_and_another_address_starts_one() {
     let [(_, grown)] = flows()[..] else { panic!("one connection has flows {:?}", flows()) };
     assert!(grown > 20_000, "{grown} bytes");
     // A packet from before the migration that MsQuic's client handles after it ends the transfer.
-    server.wait_until_quiet(&client);
+    server.wait_until_idle(&client);
     client.set_local_address(home).unwrap();
     assert_eq!(fetch(&client), ANSWER);
     assert!(matches!(flows()[..], [_]), "{:?}", flows());
-    server.wait_until_quiet(&client);
+    server.wait_until_idle(&client);
     client.set_local_address(([127, 0, 0, 2], 0).into()).unwrap();
     assert_eq!(fetch(&client), ANSWER);
     // After its first ACK at most twice the first window.
