@@ -114,6 +114,7 @@ impl Library {
             ticket.as_ptr().cast(),
             ticket.len(),
         )?;
+        connection.set_receive_windows(settings)?;
         let stream = connection.open(callback)?;
         stream.send_early(bytes)?;
         connection.start(peer)?;
@@ -197,6 +198,19 @@ impl Connection {
         // SAFETY: the handle is open, and there is no data for the ticket.
         let status = unsafe { api!(ConnectionSendResumptionTicket)(self.handle.0, flags, 0, std::ptr::null()) };
         check("resumption ticket", status)
+    }
+
+    /// The receive windows of streams that are opened before the connection starts. The configuration's come with the
+    /// start: such a stream has MsQuic's default of 64 kB, its transport parameters offer the configuration's, and a peer
+    /// that uses them ends the connection with `FLOW_CONTROL_ERROR` (`QuicStreamInitialize` of MsQuic 2.5.1).
+    fn set_receive_windows(&self, settings: &Settings) -> Result<(), Error> {
+        let windows = settings.receive_windows();
+        self.set_parameter(
+            "receive windows",
+            ffi::QUIC_PARAM_CONN_SETTINGS,
+            (&raw const windows).cast(),
+            size_of_val(&windows),
+        )
     }
 
     fn set_parameter(

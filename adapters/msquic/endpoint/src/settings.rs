@@ -49,14 +49,26 @@ impl Default for Settings {
 }
 
 impl Settings {
-    pub(crate) fn raw(&self) -> ffi::QUIC_SETTINGS {
+    /// The receive windows alone.
+    pub(crate) fn receive_windows(&self) -> ffi::QUIC_SETTINGS {
         // SAFETY: all fields are numbers; zeros mean that no setting is set.
         let mut raw: ffi::QUIC_SETTINGS = unsafe { std::mem::zeroed() };
+        raw.StreamRecvWindowDefault = self.receive_window;
+        raw.ConnFlowControlWindow = self.receive_window;
+        // SAFETY: the other member of the union is a number with the same bits.
+        unsafe {
+            let set = &mut raw.__bindgen_anon_1.IsSet;
+            set.set_StreamRecvWindowDefault(1);
+            set.set_ConnFlowControlWindow(1);
+        }
+        raw
+    }
+
+    pub(crate) fn raw(&self) -> ffi::QUIC_SETTINGS {
+        let mut raw = self.receive_windows();
         raw.IdleTimeoutMs = self.idle_timeout_ms;
         raw.PeerBidiStreamCount = self.streams;
         raw.PeerUnidiStreamCount = self.streams;
-        raw.StreamRecvWindowDefault = self.receive_window;
-        raw.ConnFlowControlWindow = self.receive_window;
         raw.set_EcnEnabled(self.ecn.into());
         raw.set_PacingEnabled(self.pacing.into());
         raw.set_ServerResumptionLevel(if self.resumption {
@@ -76,8 +88,6 @@ impl Settings {
             set.set_IdleTimeoutMs(1);
             set.set_PeerBidiStreamCount(1);
             set.set_PeerUnidiStreamCount(1);
-            set.set_StreamRecvWindowDefault(1);
-            set.set_ConnFlowControlWindow(1);
             set.set_EcnEnabled(1);
             set.set_PacingEnabled(1);
             set.set_ServerResumptionLevel(1);
