@@ -167,6 +167,16 @@ searched() {
   fi
 }
 
+# tried: puts rows of standard input into the table of docs/tried.md, and minutes and CPU of all its rows into the README.
+tried() {
+  local block="$WINDLASS_ROOT/ci/block.py" page="$WINDLASS_ROOT/docs/tried.md"
+  python3 "$block" --merge "$page" tried &&
+    python3 "$block" --show "$page" tried | awk -F ' *[|] *' '/^\| `/ {
+      uses = uses (uses ? ", " : "") $2 " " $4 " (" $5 ")"
+    } END { print "Each of these was [tried as a stranger has it](docs/tried.md), with nothing built; minutes, and CPU: " uses "." }' |
+    fold --spaces --width 160 | sed 's/ *$//' | python3 "$block" "$WINDLASS_ROOT/README.md" tried
+}
+
 # Arguments of Cargo: the adapters and the harness, one selection for whatever long runs need of them, so that it is
 # built once.
 # shellcheck disable=SC2034
