@@ -27,6 +27,8 @@ const LONGEST_REORDERING: u64 = 3;
 #[repr(C, align(64))]
 pub(crate) struct Path<E: ConfiguredController> {
     clock: Clock,
+    /// When the packet acknowledged last was sent: as an instant, and as a time.
+    sent: (Instant, Time),
     in_flight: InFlight,
     rate: DeliveryRate,
     /// Bytes acknowledged since the start of the path.
@@ -77,6 +79,7 @@ impl<E: ConfiguredController> Path<E> {
             wants_packet_sent: flow.wants_packet_sent(),
             in_flight: InFlight::new(flow.controller()),
             flow,
+            sent: clock.origin(),
             clock,
             mtu,
             limited: AppLimited::default(),
@@ -219,7 +222,8 @@ impl<E: ConfiguredController> Path<E> {
         if marks > 0 || !event.lost.is_empty() {
             return self.on_congestion(now, event, marks, decision);
         }
-        self.on_acked(now, event, |path| path.rtt_sample(now, event));
+        let rtt = self.rtt_sample(now, event);
+        self.on_acked(now, event, rtt);
         if now >= self.rate.until {
             return self.end_round(now, decision);
         }
@@ -239,7 +243,7 @@ impl<E: ConfiguredController> Path<E> {
     #[inline(never)]
     fn on_congestion(&mut self, now: Time, event: &CongestionEvent<'_>, marks: u32, decision: &mut Decision) {
         self.on_marks_and_losses(now, event, marks);
-        self.on_acked(now, event, |_| None);
+        self.on_acked(now, event, None);
         self.write_decision(decision);
     }
 
@@ -304,20 +308,14 @@ impl<E: ConfiguredController> Path<E> {
         self.first_rtt_sample.is_some_and(|sample| is_persistent(lost.iter().map(packet), duration, sample))
     }
 
-    /// The acknowledgements of a congestion event, and the RTT sample that comes with them.
+    /// The acknowledgements of a congestion event, and its RTT sample unless it was emitted before.
     #[inline(always)]
-    fn on_acked(
-        &mut self,
-        now: Time,
-        event: &CongestionEvent<'_>,
-        sample: impl FnOnce(&mut Self) -> Option<event::RttSample>,
-    ) {
-        let (mut acked, newest) = self.acked_packets(event.acked);
+    fn on_acked(&mut self, now: Time, event: &CongestionEvent<'_>, rtt: Option<event::RttSample>) {
+        let (mut acked, newest) = self.acked_packets(event.acked, rtt.as_ref());
         self.in_flight.acknowledged(now, event.in_flight as u64);
         if acked.is_empty() {
-            return self.on_rtt_sample(now, sample);
+            return self.on_rtt_sample(now, rtt);
         }
-        let rtt = sample(self);
         let app_limited = self.limited.at_send_of(newest);
         acked.app_limited(app_limited);
         let mut frame = acked.finish(event.in_flight as u64, rtt);
@@ -329,24 +327,41 @@ impl<E: ConfiguredController> Path<E> {
         });
     }
 
-    /// The packets of `acked` that counted as in flight, and the newest number among them.
+    /// The packets of `acked` that counted as in flight, and the newest number among them. `rtt` is
+    /// the sample of the newest of `acked`.
+    ///
+    /// That one costs no subtraction of instants, nor do packets that left with it or with that of the
+    /// frame before: the standard library subtracts them in a function that is never inlined.
     #[inline(always)]
-    fn acked_packets(&self, acked: &[external::Acked]) -> (AckedPackets, u64) {
+    fn acked_packets(&mut self, acked: &[external::Acked], rtt: Option<&event::RttSample>) -> (AckedPackets, u64) {
         let recovery_start = self.flow.recovery_start();
         let mut packets = AckedPackets::after(self.delivered);
         let mut newest = 0;
+        let Some(last) = acked.last().map(external::Acked::sent_at) else { return (packets, newest) };
+        let last_sent_at = match rtt {
+            // None was taken where the clock went back.
+            Some(rtt) if rtt.latest > Span::ZERO => self.clock.before_latest(rtt.latest),
+            _ => self.clock.time(last),
+        };
         for packet in acked.iter().filter(|packet| packet.bytes() > 0) {
             newest = packet.number();
-            packets.add(self.clock.time(packet.sent_at()), packet.bytes() as u64, recovery_start);
+            let sent = packet.sent_at();
+            let sent_at = match sent {
+                _ if sent == last => last_sent_at,
+                _ if sent == self.sent.0 => self.sent.1,
+                _ => self.clock.time(sent),
+            };
+            packets.add(sent_at, packet.bytes() as u64, recovery_start);
         }
+        self.sent = (last, last_sent_at);
         (packets, newest)
     }
 
     /// The RTT sample as an event of its own: of a congestion event that acknowledges nothing that
-    /// counted as in flight, or has marks or losses.
+    /// counted as in flight.
     #[cold]
-    fn on_rtt_sample(&mut self, now: Time, sample: impl FnOnce(&mut Self) -> Option<event::RttSample>) {
-        if let Some(rtt) = sample(self) {
+    fn on_rtt_sample(&mut self, now: Time, rtt: Option<event::RttSample>) {
+        if let Some(rtt) = rtt {
             self.emit(now, EventKind::RttSampled(rtt));
         }
     }

@@ -25,7 +25,8 @@ impl Clock {
     }
 
     /// The origin of its times, which is time zero.
-    pub(super) fn origin(&self) -> (Instant, Time) {
+    #[must_use]
+    pub fn origin(&self) -> (Instant, Time) {
         (self.origin, Time::ZERO)
     }
 
@@ -44,6 +45,13 @@ impl Clock {
             self.now = self.now.max(self.latest.1);
         }
         self.now
+    }
+
+    /// The time `ago` before the instant it was advanced to last; zero if that is earlier than the origin.
+    #[must_use]
+    #[inline]
+    pub fn before_latest(&self, ago: Span) -> Time {
+        Time(self.latest.1.0.saturating_sub(ago.0))
     }
 
     /// `instant` as a time; zero if it is earlier than the origin.
@@ -94,6 +102,8 @@ mod tests {
         assert_eq!(clock.advance(origin + Duration::from_nanos(8)), Time(8));
         assert_eq!(clock.advance(origin + Duration::from_nanos(3)), Time(8));
         assert_eq!(clock.time(origin - Duration::from_millis(2)), Time(0));
+        assert_eq!(clock.before_latest(Span(1)), Time(2), "of the latest instant, not of the time it shows");
+        assert_eq!(clock.before_latest(Span(4)), Time(0));
     }
 
     #[test]

@@ -153,18 +153,24 @@ static BOOLEAN WmCanSend(QUIC_CONGESTION_CONTROL *Cc)
     return State->BytesInFlight < State->Control.cwnd || State->Exemptions > 0;
 }
 
+/* Hands a connection whose flow ended to MsQuic's CUBIC; TRUE if that lets it send. Out of line: its callers are called
+ * for every packet. */
+__attribute__((noinline, cold)) static BOOLEAN WmGiveUp(QUIC_CONGESTION_CONTROL *Cc)
+{
+    WmFallBack(Cc);
+    return Cc->QuicCongestionControlCanSend(Cc);
+}
+
 /* TRUE if sending is possible again. Follows every call of the plugin; if the plugin gave the flow up,
  * `Cc` is MsQuic's CUBIC afterwards. */
 static BOOLEAN WmUpdateBlocked(QUIC_CONGESTION_CONTROL *Cc, BOOLEAN CouldSend)
 {
     QUIC_CONNECTION *Connection = QuicCongestionControlGetConnection(Cc);
-    if (WmStateOf(Cc)->Control.flags & WINDLASS_MSQUIC_ENDED) {
-        WmFallBack(Cc);
-    }
+    const BOOLEAN Ended = (WmStateOf(Cc)->Control.flags & WINDLASS_MSQUIC_ENDED) != 0;
+    const BOOLEAN CanSend = Ended ? WmGiveUp(Cc) : WmCanSend(Cc);
 #if WINDLASS_PACKETS
     WmTraceState(Connection);
 #endif
-    const BOOLEAN CanSend = WmIsOurs(Cc) ? WmCanSend(Cc) : Cc->QuicCongestionControlCanSend(Cc);
     if (CanSend == CouldSend) {
         return FALSE;
     }
