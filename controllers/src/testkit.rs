@@ -18,7 +18,7 @@ mod cases;
 #[path = "../tests/it/flows.rs"]
 pub mod flows;
 
-pub use cases::{cases, runs};
+pub use cases::{cases, one_of, runs};
 
 /// Datagram size of the tests, bytes.
 pub const MTU: u32 = 1000;

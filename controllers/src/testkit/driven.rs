@@ -6,7 +6,7 @@ use std::vec::Vec;
 use proptest::prelude::*;
 
 use super::pipe::Pipe;
-use super::{MTU, PATH, acked, lost, marked, rtt, step};
+use super::{MTU, PATH, acked, lost, marked, one_of, rtt, step};
 use crate::event::{IdleRestart, OneWay, PacketsAcked, Queueing, RttSample, SpuriousLoss};
 use crate::parts::vegas::{ByGradient, Delays, Gradient, RoundMeasurement, Scheme, VegasBased, WindowHistory};
 use crate::parts::window::Window;
@@ -175,16 +175,16 @@ pub fn test_events() -> impl Strategy<Value = Vec<TestEvent>> {
     let delays = prop::collection::vec((0..300 * MS, 0..300 * MS), 1..12);
     let short = prop::collection::vec((0..3 * MS, 0..3 * MS), 1..12);
     prop::collection::vec(
-        prop_oneof![
-            8 => delays.prop_map(TestEvent::Round),
-            8 => short.prop_map(TestEvent::Round),
-            2 => (1u32..4, 0u64..400).prop_map(|(transmissions, age)| TestEvent::Loss(transmissions, age)),
-            1 => (0u64..400).prop_map(TestEvent::Mark),
-            1 => Just(TestEvent::Timeout),
-            1 => Just(TestEvent::Undo),
-            1 => (0..600 * MS).prop_map(TestEvent::IdleRestart),
-            1 => (1200u32..9000).prop_map(TestEvent::Mtu),
-        ],
+        one_of([
+            (8, delays.prop_map(TestEvent::Round).boxed()),
+            (8, short.prop_map(TestEvent::Round).boxed()),
+            (2, (1u32..4, 0u64..400).prop_map(|(transmissions, age)| TestEvent::Loss(transmissions, age)).boxed()),
+            (1, (0u64..400).prop_map(TestEvent::Mark).boxed()),
+            (1, Just(TestEvent::Timeout).boxed()),
+            (1, Just(TestEvent::Undo).boxed()),
+            (1, (0..600 * MS).prop_map(TestEvent::IdleRestart).boxed()),
+            (1, (1200u32..9000).prop_map(TestEvent::Mtu).boxed()),
+        ]),
         1..30,
     )
 }
@@ -245,7 +245,7 @@ pub type Rounds = Vec<Vec<(u64, u64)>>;
 
 /// Rounds that queue up to 100 ms forward and `backward` back.
 pub fn rounds(backward: u64) -> impl Strategy<Value = Rounds> {
-    let queued = (prop_oneof![0..2 * MS, 0..100 * MS], 0..=backward);
+    let queued = (one_of([(1, (0..2 * MS).boxed()), (1, (0..100 * MS).boxed())]), 0..=backward);
     prop::collection::vec(prop::collection::vec(queued, 1..12), 1..16)
 }
 

@@ -5,7 +5,7 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::{MTU, acked, lost, marked, rtt};
+use super::{MTU, acked, lost, marked, one_of, rtt};
 use crate::event::{Delivery, IdleRestart, ProbeReceived, SpuriousLoss};
 use crate::{Decision, Event, EventKind, Span, Time};
 
@@ -41,20 +41,25 @@ pub type Script = Vec<(u64, Act)>;
 pub fn scripts(length: usize) -> impl Strategy<Value = Script> {
     let age = 0u64..250_000;
     let ack = (1u32..40, age.clone(), prop::bool::weighted(0.1));
-    let act = prop_oneof![
-        12 => ack.prop_map(|(packets, age, app_limited)| Act::Ack { packets, age, app_limited }),
-        2 => age.clone().prop_map(|age| Act::Mark { age }),
-        2 => age.clone().prop_map(|age| Act::Loss { age }),
-        1 => Just(Act::Timeout),
-        1 => age.prop_map(|age| Act::Spurious { age }),
-        1 => prop::sample::select(vec![1000, 1200, 1452, 9000]).prop_map(Act::Mtu),
-        1 => (0u64..600).prop_map(|ms| Act::IdleRestart { ms }),
-        4 => Just(Act::Tick),
-        4 => Just(Act::Train { marked: 0, lost: 0 }),
-        3 => any::<u64>().prop_map(|marked| Act::Train { marked, lost: 0 }),
-        2 => (0u32..15).prop_map(|clean| Act::Train { marked: u64::MAX << clean, lost: 0 }),
-        2 => (any::<u64>(), any::<u64>(), any::<u64>()).prop_map(|(marked, a, b)| Act::Train { marked, lost: a & b }),
-    ];
+    let act = one_of([
+        (12, ack.prop_map(|(packets, age, app_limited)| Act::Ack { packets, age, app_limited }).boxed()),
+        (2, age.clone().prop_map(|age| Act::Mark { age }).boxed()),
+        (2, age.clone().prop_map(|age| Act::Loss { age }).boxed()),
+        (1, Just(Act::Timeout).boxed()),
+        (1, age.prop_map(|age| Act::Spurious { age }).boxed()),
+        (1, prop::sample::select(vec![1000, 1200, 1452, 9000]).prop_map(Act::Mtu).boxed()),
+        (1, (0u64..600).prop_map(|ms| Act::IdleRestart { ms }).boxed()),
+        (4, Just(Act::Tick).boxed()),
+        (4, Just(Act::Train { marked: 0, lost: 0 }).boxed()),
+        (3, any::<u64>().prop_map(|marked| Act::Train { marked, lost: 0 }).boxed()),
+        (2, (0u32..15).prop_map(|clean| Act::Train { marked: u64::MAX << clean, lost: 0 }).boxed()),
+        (
+            2,
+            (any::<u64>(), any::<u64>(), any::<u64>())
+                .prop_map(|(marked, a, b)| Act::Train { marked, lost: a & b })
+                .boxed(),
+        ),
+    ]);
     prop::collection::vec((0u64..120_000, act), 1..length)
 }
 

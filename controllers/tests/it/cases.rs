@@ -1,7 +1,11 @@
 //! How many cases of a property are tried.
 #![allow(dead_code, reason = "each test uses what it needs")]
 
+use std::boxed::Box;
+use std::fmt::Debug;
+
 use proptest::prelude::*;
+use proptest::strategy::{NewTree, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRunner};
 
 /// `n` cases of a property, or as many as `PROPTEST_CASES` says (`proptest!` has it override
@@ -37,5 +41,36 @@ fn config(cases: u32) -> Config {
         rng_seed: RngSeed::Fixed(0x5eed),
         failure_persistence: None,
         ..Config::default()
+    }
+}
+
+/// One of several strategies, each as often as its weight says. For what is drawn many times a case: `prop_oneof!` copies the
+/// test runner for each alternative that it leaves, a third of a case's time. A case shrinks within its alternative.
+pub fn one_of<T: Debug, const N: usize>(alternatives: [(u32, BoxedStrategy<T>); N]) -> OneOf<T, N> {
+    OneOf { total: alternatives.iter().map(|(weight, _)| weight).sum(), alternatives }
+}
+
+#[derive(Clone, Debug)]
+pub struct OneOf<T, const N: usize> {
+    alternatives: [(u32, BoxedStrategy<T>); N],
+    total: u32,
+}
+
+impl<T: Debug, const N: usize> Strategy for OneOf<T, N> {
+    type Tree = Box<dyn ValueTree<Value = T>>;
+    type Value = T;
+
+    fn new_tree(&self, runner: &mut TestRunner) -> NewTree<Self> {
+        let mut drawn = (0..self.total).new_tree(runner)?.current();
+        let (_, strategy) = self
+            .alternatives
+            .iter()
+            .find(|(weight, _)| {
+                let found = drawn < *weight;
+                drawn = drawn.wrapping_sub(*weight);
+                found
+            })
+            .expect("what is drawn is below the sum of the weights");
+        strategy.new_tree(runner)
     }
 }

@@ -1,5 +1,6 @@
 //! Scripts of what happens to one sender, and a flow that lives through them.
 
+use crate::cases::one_of;
 use crate::flows::Flows;
 use proptest::prelude::*;
 use windlass_controllers::event::{
@@ -67,17 +68,21 @@ impl TestEvent {
 
 fn test_event() -> impl Strategy<Value = TestEvent> {
     let ago = 0..60_000u64;
-    let sample = prop_oneof![Just(None), (1000..200_000u64).prop_map(Some)];
-    prop_oneof![
-        30 => (1..9u32, ago.clone(), prop::bool::weighted(0.1), sample)
-            .prop_map(|(packets, ago, limited, rtt)| TestEvent::Ack { packets, ago, limited, rtt }),
-        3 => ago.clone().prop_map(|ago| TestEvent::Loss { ago }),
-        2 => ago.prop_map(|ago| TestEvent::Mark { ago }),
-        1 => Just(TestEvent::PersistentCongestion),
-        1 => Just(TestEvent::SpuriousLoss),
-        1 => (0..10_000_000u64, 1000..1_000_000u64).prop_map(|(idle, pto)| TestEvent::Idle { idle, pto }),
-        1 => (1000..200_000u64).prop_map(|rtt| TestEvent::RttSample { rtt }),
-    ]
+    let sample = one_of([(1, Just(None).boxed()), (1, (1000..200_000u64).prop_map(Some).boxed())]);
+    one_of([
+        (
+            30,
+            (1..9u32, ago.clone(), prop::bool::weighted(0.1), sample)
+                .prop_map(|(packets, ago, limited, rtt)| TestEvent::Ack { packets, ago, limited, rtt })
+                .boxed(),
+        ),
+        (3, ago.clone().prop_map(|ago| TestEvent::Loss { ago }).boxed()),
+        (2, ago.prop_map(|ago| TestEvent::Mark { ago }).boxed()),
+        (1, Just(TestEvent::PersistentCongestion).boxed()),
+        (1, Just(TestEvent::SpuriousLoss).boxed()),
+        (1, (0..10_000_000u64, 1000..1_000_000u64).prop_map(|(idle, pto)| TestEvent::Idle { idle, pto }).boxed()),
+        (1, (1000..200_000u64).prop_map(|rtt| TestEvent::RttSample { rtt }).boxed()),
+    ])
 }
 
 pub fn script() -> impl Strategy<Value = Script> {

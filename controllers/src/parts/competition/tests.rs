@@ -191,13 +191,13 @@ enum Step {
 /// Flows whose checks see short and long queues, equal and different knees; times in
 /// microseconds.
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let rtt = prop_oneof![
-        4 => Just(Some(50_000)),
-        4 => (80_000u64..120_000).prop_map(Some),
-        1 => (1u64..1_000_000).prop_map(Some),
-        1 => Just(None),
-    ];
-    let w = prop_oneof![4 => 95.0..105.0, 1 => 2.0..1000.0f64];
+    let rtt = testkit::one_of([
+        (4, Just(Some(50_000)).boxed()),
+        (4, (80_000u64..120_000).prop_map(Some).boxed()),
+        (1, (1u64..1_000_000).prop_map(Some).boxed()),
+        (1, Just(None).boxed()),
+    ]);
+    let w = testkit::one_of([(4, (95.0..105.0).boxed()), (1, (2.0..1000.0f64).boxed())]);
     let ack = (0u64..700_000, rtt, w, prop::bool::weighted(0.1)).prop_map(|(wait, rtt, w, app_limited)| Step::Ack {
         wait,
         rtt,
@@ -205,7 +205,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         app_limited,
     });
     let loss = (0u64..700_000).prop_map(|wait| Step::Loss { wait });
-    prop::collection::vec(prop_oneof![6 => ack, 1 => loss], 1..70)
+    prop::collection::vec(testkit::one_of([(6, ack.boxed()), (1, loss.boxed())]), 1..70)
 }
 
 /// Runs `steps`, showing each with the time, the detector before and the one after.

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::event::{IdleRestart, PacketsAcked, RttSample};
 use crate::parts::compose::{Measured, PathParams};
-use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, rtt};
+use crate::testkit::{MTU, PATH, acked, assert_close, cases, lost, one_of, rtt};
 use crate::{Event, Phase, Time};
 
 /// A flow whose events, findings of congestion and estimates the test makes up.
@@ -197,17 +197,17 @@ enum Act {
 
 fn acts() -> impl Strategy<Value = std::vec::Vec<Act>> {
     let ack = (1u32..200, prop::bool::weighted(0.1), prop::bool::weighted(0.1));
-    let act = prop_oneof![
-        6 => ack.prop_map(|(packets, app_limited, old)| Act::Ack { packets, app_limited, old }),
-        1 => Just(Act::Congest),
-        1 => prop::bool::weighted(0.2).prop_map(|hard| if hard { Act::Timeout } else { Act::Congest }),
-        2 => prop_oneof![Just(0.0), 0.0..1e10f64].prop_map(Act::Estimate),
-    ];
+    let act = one_of([
+        (6, ack.prop_map(|(packets, app_limited, old)| Act::Ack { packets, app_limited, old }).boxed()),
+        (1, Just(Act::Congest).boxed()),
+        (1, prop::bool::weighted(0.2).prop_map(|hard| if hard { Act::Timeout } else { Act::Congest }).boxed()),
+        (2, one_of([(1, Just(0.0).boxed()), (1, (0.0..1e10f64).boxed())]).prop_map(Act::Estimate).boxed()),
+    ]);
     prop::collection::vec(act, 1..40)
 }
 
 fn any_params() -> impl Strategy<Value = Params> {
-    let b = prop_oneof![Just(0.125), 0.0..0.99f64];
+    let b = one_of([(1, Just(0.125).boxed()), (1, (0.0..0.99f64).boxed())]);
     (any::<bool>(), any::<bool>(), b).prop_map(|(paper, cap_to_target, b)| {
         let params = if paper { Params::paper() } else { Params::default() };
         Params { cap_to_target, b, ..params }

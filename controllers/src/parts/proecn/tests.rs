@@ -8,7 +8,7 @@ use super::*;
 use crate::event::{IdleRestart, ProbeReceived};
 use crate::parts::chirp;
 use crate::parts::compose::{Measured, PathParams};
-use crate::testkit::{MTU, PATH, acked, assert_close, cases, rtt};
+use crate::testkit::{MTU, PATH, acked, assert_close, cases, one_of, rtt};
 use crate::{Event, Span, Time, TrainPlan};
 
 /// A prober whose path, events and congestion the test makes up.
@@ -393,19 +393,30 @@ enum Act {
 fn acts() -> impl Strategy<Value = Vec<Act>> {
     let stray = (0u32..20, 0u32..20, any::<bool>());
     let any_answer = (any::<u64>(), any::<u64>(), any::<u64>());
-    let act = prop_oneof![
-        4 => Just(Act::Ack),
-        1 => Just(Act::Congest),
-        4 => (0.0..1.3f64).prop_map(Act::Tick),
-        2 => Just(Act::Answer { marked: CLEAN, lost: CLEAN }),
-        4 => Just(Act::Answer { marked: marks_from(2), lost: CLEAN }),
-        2 => any_answer.prop_map(|(marked, a, b)| Act::Answer { marked, lost: a & b }),
-        1 => prop_oneof![
-            Just(Act::TimeOut),
-            Just(Act::IdleRestart),
-            stray.prop_map(|(train, index, ce)| Act::Stray(ProbeReceived { train, index, ce, one_way: None, sent_at: Time::ZERO })),
-        ],
-    ];
+    let act = one_of([
+        (4, Just(Act::Ack).boxed()),
+        (1, Just(Act::Congest).boxed()),
+        (4, (0.0..1.3f64).prop_map(Act::Tick).boxed()),
+        (2, Just(Act::Answer { marked: CLEAN, lost: CLEAN }).boxed()),
+        (4, Just(Act::Answer { marked: marks_from(2), lost: CLEAN }).boxed()),
+        (2, any_answer.prop_map(|(marked, a, b)| Act::Answer { marked, lost: a & b }).boxed()),
+        (
+            1,
+            one_of([
+                (1, Just(Act::TimeOut).boxed()),
+                (1, Just(Act::IdleRestart).boxed()),
+                (
+                    1,
+                    stray
+                        .prop_map(|(train, index, ce)| {
+                            Act::Stray(ProbeReceived { train, index, ce, one_way: None, sent_at: Time::ZERO })
+                        })
+                        .boxed(),
+                ),
+            ])
+            .boxed(),
+        ),
+    ]);
     prop::collection::vec(act, 1..60)
 }
 

@@ -199,11 +199,11 @@ enum Happens {
     Loss { wait: u64, age: u64 },
 }
 
-fn test_events(samples: impl Strategy<Value = u64>) -> impl Strategy<Value = Vec<Happens>> {
+fn test_events(samples: impl Strategy<Value = u64> + 'static) -> impl Strategy<Value = Vec<Happens>> {
     let ack =
         (0u64..400_000, 1u32..30, samples).prop_map(|(wait, packets, sample)| Happens::Ack { wait, packets, sample });
     let loss = (0u64..400_000, 1u64..100_000).prop_map(|(wait, age)| Happens::Loss { wait, age });
-    prop::collection::vec(prop_oneof![8 => ack, 1 => loss], 1..150)
+    prop::collection::vec(testkit::one_of([(8, ack.boxed()), (1, loss.boxed())]), 1..150)
 }
 
 impl Happens {
@@ -227,7 +227,7 @@ proptest! {
     /// AT1 and AT3: an ACK adds at least what standard TCP adds, a loss takes 1/(2k).
     #[test]
     fn never_meeker_than_standard(
-        test_events in test_events(prop_oneof![Just(50_000u64), 50_000..120_000u64]),
+        test_events in test_events(testkit::one_of([(1, Just(50_000u64).boxed()), (1, (50_000..120_000u64).boxed())])),
         paper: bool,
     ) {
         let params = if paper { Params::paper() } else { Params::default() };

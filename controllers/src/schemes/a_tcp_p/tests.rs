@@ -169,7 +169,12 @@ fn outside_a_group() {
 /// Who, after how many microseconds, what: 0 is a loss, 1 an ACK without a sample, anything
 /// else an RTT sample.
 fn test_events() -> impl Strategy<Value = Vec<(usize, u64, u64)>> {
-    let kind = prop_oneof![2 => Just(0u64), 1 => Just(1), 8 => Just(50_000), 6 => 80_000..120_000u64];
+    let kind = testkit::one_of([
+        (2, Just(0u64).boxed()),
+        (1, Just(1).boxed()),
+        (8, Just(50_000).boxed()),
+        (6, (80_000..120_000u64).boxed()),
+    ]);
     prop::collection::vec((0usize..4, 0u64..400_000, kind), 1..120)
 }
 

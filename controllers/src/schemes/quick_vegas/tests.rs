@@ -7,7 +7,7 @@ use crate::event::{IdleRestart, PacketsAcked, SpuriousLoss};
 use crate::parts::vegas::{Delays, Rounding, backlog};
 use crate::testkit::driven::{Driven, MS, profiles, test_events, trip};
 use crate::testkit::pipe::Pipe;
-use crate::testkit::{PATH, cases, lost};
+use crate::testkit::{PATH, cases, lost, one_of};
 use crate::{Controller, EventKind, Parameters, Span, Time};
 
 type Flow = Driven<Choices>;
@@ -207,7 +207,7 @@ proptest! {
     #[test]
     fn p14_p15_succession_counts_decisions_below_alpha_and_rests_in_between(
         params in profiles(),
-        rounds in prop::collection::vec(prop_oneof![3 => 0..MS, 1 => 0..200 * MS], 1..30),
+        rounds in prop::collection::vec(one_of([(3, (0..MS).boxed()), (1, (0..200 * MS).boxed())]), 1..30),
     ) {
         let mut flow = Flow::avoiding(params, 60.0, BASE);
         flow.state.step.succ = 0;

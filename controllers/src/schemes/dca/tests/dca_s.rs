@@ -5,7 +5,7 @@ use super::super::*;
 use crate::event::{PacketsAcked, SpuriousLoss};
 use crate::parts::window_controller::WindowController;
 use crate::schemes::dca::Range;
-use crate::testkit::{PATH, acked, cases, lost, marked, rtt, step};
+use crate::testkit::{PATH, acked, cases, lost, marked, one_of, rtt, step};
 use crate::{Controller, EventKind, Parameters, Span, Time};
 use proptest::prelude::*;
 
@@ -135,7 +135,7 @@ proptest! {
     fn a_cut_is_a_fraction_or_none(
         gamma in 0.0..=1.0f64,
         alpha in 0.0..0.499f64,
-        samples in prop::collection::vec((prop_oneof![0..200 * MS, any::<u64>()], 0..300 * MS), 1..40),
+        samples in prop::collection::vec((one_of([(1, (0..200 * MS).boxed()), (1, any::<u64>().boxed())]), 0..300 * MS), 1..40),
     ) {
         let params = Params { gamma, alpha, ..Params::default() };
         let mut flow = DcaS::start(&params, &PATH);
