@@ -227,5 +227,5 @@ impl calls::Path for Path {
 
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
-    run_seeded::<Stack>(100);
+    run_seeded::<Stack>(360);
 }

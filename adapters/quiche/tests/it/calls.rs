@@ -196,5 +196,5 @@ fn every_controller_holds_under_any_sequence_of_calls() {
         return;
     }
     windlass_quiche::sets_ect();
-    run_seeded::<Stack>(100);
+    run_seeded::<Stack>(360);
 }

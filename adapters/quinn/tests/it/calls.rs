@@ -4,5 +4,5 @@ use windlass_adapter_testkit::calls::{quinn::Stack, run_seeded};
 
 #[test]
 fn every_controller_holds_under_any_sequence_of_calls() {
-    run_seeded::<Stack>(100);
+    run_seeded::<Stack>(360);
 }
