@@ -83,11 +83,71 @@ end_step() {
   fi
   step_name=
 }
-# The ten steps that took longest.
+# The ten steps that took longest, those of lanes among them.
 slowest_steps() {
   end_step
   printf '\n'
   printf '%s' "$steps" | sort -rn | head -n 10
+}
+
+# lane FUNCTION: runs the steps of a function beside the steps that follow, for which a wait for sockets, a browser or a
+# single thread leaves time. Sets `lane` to what join_lane wants. What is not joined when the script ends is ended.
+lanes=()
+lane() {
+  local directory
+  directory=$(mktemp -d)
+  # A group of processes of its own, which can be ended whole.
+  set -m
+  (
+    set +m
+    trap - EXIT
+    # shellcheck disable=SC2030 # of the lane only
+    lanes=() steps='' step_name=''
+    "$1"
+    end_step
+    printf '%s' "$steps" >"$directory/steps"
+  ) >"$directory/log" 2>&1 </dev/null &
+  set +m
+  lane="$! $directory"
+  # shellcheck disable=SC2031
+  lanes+=("$lane")
+  trap end_lanes EXIT
+}
+end_lanes() {
+  local lane
+  for lane in "${lanes[@]}"; do
+    kill -- "-${lane%% *}" 2>/dev/null || true
+    rm -rf "${lane#* }"
+  done
+}
+# join_lane LANE: waits for a lane, prints what it printed, and fails if it failed.
+join_lane() {
+  local directory=${1#* } status=0 began=$SECONDS lane others=()
+  end_step
+  wait "${1%% *}" || status=$?
+  printf '\n== beside these steps (%d s, %d of them waited)\n' "$((SECONDS - started))" "$((SECONDS - began))"
+  cat "$directory/log"
+  if [ "$status" -ne 0 ]; then
+    return "$status"
+  fi
+  if [ -s "$directory/steps" ]; then
+    # shellcheck disable=SC2031
+    steps+=$(cat "$directory/steps")$'\n'
+  fi
+  rm -r "$directory"
+  for lane in "${lanes[@]}"; do
+    [ "$lane" = "$1" ] || others+=("$lane")
+  done
+  lanes=("${others[@]}")
+}
+
+# The command, built unless WINDLASS_COMMAND names it.
+windlass() {
+  if [ -n "${WINDLASS_COMMAND:-}" ]; then
+    "$WINDLASS_COMMAND" "$@"
+  else
+    cargo run --release --locked --quiet -- "$@"
+  fi
 }
 
 # need COMMAND PACKAGE…: installs Debian packages unless the command or the file is there.
