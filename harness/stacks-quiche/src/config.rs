@@ -1,4 +1,4 @@
-//! quiche's configuration and TLS for a flow: nothing but the controller limits it, and messages
+//! quiche's configuration and TLS for a flow: nothing but the controller and the scenario's windows limits it, and messages
 //! have the same sizes in every run.
 
 use boring::pkey::PKey;
@@ -23,11 +23,13 @@ pub fn config(spec: &FlowSpec, context: SslContextBuilder, largest: usize) -> Re
     config.set_max_recv_udp_payload_size(largest);
     config.set_max_send_udp_payload_size(largest);
     config.discover_pmtu(spec.discover_packet_bytes.is_some());
-    config.set_initial_max_data(UNLIMITED);
-    config.set_initial_max_stream_data_uni(UNLIMITED);
+    let window = spec.receive_window.unwrap_or(UNLIMITED);
+    config.set_initial_max_data(window);
+    config.set_initial_max_stream_data_uni(window);
     config.set_initial_max_streams_uni(1);
-    config.set_max_connection_window(UNLIMITED);
-    config.set_max_stream_window(UNLIMITED);
+    // It would raise them by itself up to these.
+    config.set_max_connection_window(window);
+    config.set_max_stream_window(window);
     config.set_max_ack_delay(spec.ack.max_delay.0 / 1_000_000);
     config.set_disable_active_migration(true);
     config.grease(false);

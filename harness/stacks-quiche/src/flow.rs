@@ -8,11 +8,11 @@ use quiche::Connection;
 use quiche::harness::clock;
 use windlass_controllers::Span;
 use windlass_network::Codepoint;
-use windlass_simulator::scenario::AckPolicy;
+use windlass_simulator::scenario::{AckPolicy, FlowSpec};
 use windlass_stacks::driver::datagrams::{Datagram, Role};
 use windlass_stacks::driver::liveness::receiver_probe_timeout;
 use windlass_stacks::driver::sender_log::{SenderLog, lock};
-use windlass_stacks::payload::{Hash, Sink, Source, check};
+use windlass_stacks::payload::{Hash, Transfer, WriteRate};
 use windlass_stacks::sans_io;
 
 use crate::controller::{ClientConfig, Kind, Observed};
@@ -20,8 +20,6 @@ use crate::end::{ADDRESSES, End, number, sender};
 
 /// The stream of the transfer: the client's first that goes one way.
 pub const STREAM: u64 = 2;
-/// How far the receiver gets before the sender's copy is hashed and forgotten.
-const CONFIRM: u64 = 1 << 20;
 /// The largest datagram of the sender that is taken for one without data, bytes: an ACK alone
 /// is smaller, and data fills whole datagrams.
 const MAX_WITHOUT_DATA: usize = 100;
@@ -33,13 +31,8 @@ pub struct Flow {
     ends: [End; 2],
     controller: Observed,
     sender_log: Arc<Mutex<SenderLog>>,
-    source: Source,
-    sink: Sink,
-    confirmed: u64,
-    /// Made, and not yet taken by the stream.
-    unwritten: Bytes,
-    /// Application bytes not yet handed to quiche.
-    left: u64,
+    transfer: Transfer,
+    write_rate: WriteRate,
     finished: bool,
     ended: bool,
     /// An end ran into its idle timeout.
@@ -57,16 +50,15 @@ struct Acks {
 }
 
 impl Flow {
-    /// A flow of `bytes` from `source`, not connected yet. `receiver` is what the receiving end
+    /// A flow of `spec` in the run with `seed`, not connected yet. `receiver` is what the receiving end
     /// accepts with, `largest` the size of the largest datagrams.
     pub fn new(
         receiver: quiche::Config,
         largest: usize,
         kind: Kind,
-        policy: AckPolicy,
         sender_log: Arc<Mutex<SenderLog>>,
-        source: Source,
-        bytes: u64,
+        seed: u64,
+        spec: &FlowSpec,
     ) -> Flow {
         let [here, there] = ADDRESSES;
         Flow {
@@ -76,15 +68,13 @@ impl Flow {
             ],
             controller: Observed::new(kind),
             sender_log,
-            source,
-            sink: Sink::default(),
-            confirmed: 0,
-            unwritten: Bytes::new(),
-            left: bytes,
+            // It answers no requests, so there is one.
+            transfer: Transfer::of(seed, spec).remove(0),
+            write_rate: WriteRate::new(spec.write_rate),
             finished: false,
             ended: false,
             timed_out: false,
-            acks: Acks { policy, arrived: 0, due: None },
+            acks: Acks { policy: spec.ack, arrived: 0, due: None },
         }
     }
 
@@ -95,12 +85,12 @@ impl Flow {
     /// Decides whether the receiver waits before it acknowledges (`RFC 9000 §13.2`): not if
     /// there is a gap, a mark, or a handshake.
     fn schedule_ack(&mut self, now: Instant, ecn: Codepoint) -> Result<(), String> {
-        let before = self.sink.in_order();
+        let before = self.transfer.in_order();
         self.read();
         self.acks.arrived += 1;
         let established = self.end(Role::Receiver).connection_ref().is_some_and(Connection::is_established);
         let waits = established
-            && self.sink.in_order() > before
+            && self.transfer.in_order() > before
             && ecn != Codepoint::Ce
             && !self.ended
             && self.acks.arrived < self.acks.policy.every;
@@ -110,7 +100,7 @@ impl Flow {
     }
 
     /// Hands over as much as quiche takes, so that the application never limits the flow.
-    fn write(&mut self) -> Result<(), String> {
+    fn write(&mut self, now: Instant) -> Result<(), String> {
         if self.ended || self.finished {
             return Ok(());
         }
@@ -119,25 +109,25 @@ impl Flow {
             return Ok(());
         }
         loop {
-            if self.unwritten.is_empty() && self.left > 0 {
+            if self.transfer.unwritten.is_empty() && !self.transfer.is_written() {
                 match connection.stream_capacity(STREAM) {
                     Ok(0) => return Ok(()),
                     // Writing to it creates it.
                     Ok(_) | Err(quiche::Error::InvalidStreamState(_)) => {}
                     Err(error) => return Err(error.to_string()),
                 }
-                self.unwritten = self.source.take(self.left);
-                self.left -= self.unwritten.len() as u64;
+                self.transfer.make(self.write_rate.room(now, self.transfer.made()));
+                if self.transfer.unwritten.is_empty() {
+                    return Ok(());
+                }
             }
-            match connection.stream_send(STREAM, &self.unwritten, self.left == 0) {
+            let last = self.transfer.is_made();
+            match connection.stream_send(STREAM, &self.transfer.unwritten, last) {
                 Ok(taken) => {
-                    let all = taken == self.unwritten.len();
-                    let _ = self.unwritten.split_to(taken);
-                    if all && self.left == 0 {
-                        self.finished = true;
-                        return Ok(());
-                    }
-                    if !all {
+                    let all = taken == self.transfer.unwritten.len();
+                    let _ = self.transfer.unwritten.split_to(taken);
+                    self.finished = all && last;
+                    if self.finished || !all {
                         return Ok(());
                     }
                 }
@@ -152,12 +142,8 @@ impl Flow {
         let mut buffer = [0; 1 << 14];
         // Nothing to read, or no stream yet.
         while let Ok((bytes, end)) = connection.stream_recv(STREAM, &mut buffer) {
-            self.sink.take(self.sink.in_order(), Bytes::copy_from_slice(&buffer[..bytes]));
+            self.transfer.receive(self.transfer.in_order(), Bytes::copy_from_slice(&buffer[..bytes]));
             self.ended |= end;
-        }
-        if self.sink.in_order() >= self.confirmed + CONFIRM {
-            self.confirmed = self.sink.in_order();
-            self.source.confirm(self.confirmed);
         }
     }
 
@@ -243,7 +229,7 @@ impl sans_io::Connection for Flow {
         loop {
             let ecn = match role {
                 Role::Sender => {
-                    self.write()?;
+                    self.write(now)?;
                     self.controller.kind.codepoint(&lock(&self.sender_log).decision)
                 }
                 Role::Receiver => Codepoint::NotEct,
@@ -265,7 +251,9 @@ impl sans_io::Connection for Flow {
 
     fn timeout(&mut self, role: Role) -> Option<Instant> {
         let due = self.acks.due.filter(|_| role == Role::Receiver);
-        [self.end(role).timeout(), due].into_iter().flatten().min()
+        let writes = role == Role::Sender && !self.ended && !self.finished;
+        let write = self.write_rate.next().filter(|_| writes);
+        [self.end(role).timeout(), due, write].into_iter().flatten().min()
     }
 
     fn receiver_timeout(&mut self) -> Option<Span> {
@@ -278,7 +266,7 @@ impl sans_io::Connection for Flow {
     }
 
     fn received(&self) -> u64 {
-        self.sink.received()
+        self.transfer.in_order()
     }
 
     fn sender_log(&self) -> &Arc<Mutex<SenderLog>> {
@@ -296,6 +284,6 @@ impl sans_io::Connection for Flow {
     }
 
     fn check(self) -> Result<Hash, String> {
-        check(self.source, self.sink)
+        Transfer::check(vec![self.transfer])
     }
 }

@@ -13,7 +13,6 @@ use windlass_simulator::scenario::{Control, FlowSpec};
 use windlass_stacks::driver::log::{Run, SMALLEST, begin, description};
 use windlass_stacks::driver::native::{NativeDecision, NativeObserver, NoNative};
 use windlass_stacks::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
-use windlass_stacks::payload::Source;
 use windlass_stacks::sans_io::{Context, Parts, SansIo};
 use windlass_stacks::{FlowLog, RunError};
 
@@ -29,14 +28,13 @@ pub struct Driver {
 
 impl SansIo for Driver {
     const NAME: &'static str = STACK;
+    const KEYS: &'static [&'static str] = &["receive_window_bytes", "write_mbps"];
     type Connection = Flow;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow>, RunError> {
         let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(context, spec, log)?;
         let receiver = receiver(spec, self.tls, largest).map_err(RunError::Tls)?;
-        let source = Source::new(context.seed, &spec.name);
-        let bytes = spec.transfer_bytes.unwrap_or(u64::MAX);
-        let connection = Flow::new(receiver, largest, kind, spec.ack, sender_log, source, bytes);
+        let connection = Flow::new(receiver, largest, kind, sender_log, context.seed, spec);
         Ok(Parts { connection, config, trace })
     }
 }

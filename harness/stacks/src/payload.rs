@@ -2,11 +2,13 @@
 //! hashed on both.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use windlass_network::Stream;
 pub use windlass_simulator::measure::{Hash, hex};
+use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES};
 
 /// Bytes made at a time.
 const CHUNK: usize = 1 << 15;
@@ -71,6 +73,155 @@ impl Source {
     pub fn finish(mut self, length: u64) -> Option<Hash> {
         self.confirm(length);
         (self.hashed == length).then(|| self.hash.finalize().into())
+    }
+}
+
+/// The rate of an application that writes at a pace of its own.
+#[derive(Debug)]
+pub struct WriteRate {
+    /// Bit/s; `None` if there is always more than fits.
+    rate: Option<u64>,
+    began: Option<Instant>,
+    next: Option<Instant>,
+}
+
+/// Time between two writes of an application with a rate.
+const WRITE_EVERY: Duration = Duration::from_millis(10);
+
+impl WriteRate {
+    /// Of `rate`, bit/s; `None` for an application that has always more than fits.
+    #[must_use]
+    pub fn new(rate: Option<u64>) -> WriteRate {
+        WriteRate { rate, began: None, next: None }
+    }
+
+    /// Bytes it writes at `now`, having made `made`; the first call begins.
+    pub fn room(&mut self, now: Instant, made: u64) -> u64 {
+        let Some(rate) = self.rate else { return u64::MAX };
+        let began = *self.began.get_or_insert(now);
+        let writes = now.saturating_duration_since(began).as_nanos() / WRITE_EVERY.as_nanos() + 1;
+        let until = u64::try_from(writes * WRITE_EVERY.as_nanos()).unwrap_or(u64::MAX);
+        self.next = Some(began + Duration::from_nanos(until));
+        let all = u128::from(rate) * u128::from(until) / 8_000_000_000;
+        u64::try_from(all).unwrap_or(u64::MAX).saturating_sub(made)
+    }
+
+    /// When it writes next; `None` before the first write and without a rate.
+    #[must_use]
+    pub fn next(&self) -> Option<Instant> {
+        self.next
+    }
+}
+
+/// The request of stream `number` of a flow that answers requests.
+#[must_use]
+pub fn request(number: u32) -> Bytes {
+    let width = REQUEST_BYTES as usize - "GET /\r\n".len();
+    Bytes::from(format!("GET /{number:0width$}\r\n"))
+}
+
+/// One stream's data: what its sender has made and its receiver read.
+#[derive(Debug)]
+pub struct Transfer {
+    source: Source,
+    sink: Sink,
+    confirmed: u64,
+    /// Made and not yet taken by the stream.
+    pub unwritten: Bytes,
+    /// Bytes not made yet.
+    left: u64,
+}
+
+/// How far the receiver gets before the sender's copy is hashed and forgotten.
+const CONFIRM: u64 = 1 << 20;
+
+impl Transfer {
+    /// The transfers of `spec` in the run with `seed`: one for each request, or one.
+    #[must_use]
+    pub fn of(seed: u64, spec: &FlowSpec) -> Vec<Transfer> {
+        let count = u64::from(spec.requests.unwrap_or(1));
+        let part = |number: u64| match spec.transfer_bytes {
+            Some(bytes) => bytes / count + u64::from(number < bytes % count),
+            None => u64::MAX,
+        };
+        let name = |number: u64| match number {
+            0 => spec.name.clone(),
+            _ => format!("{} {number}", spec.name),
+        };
+        let transfer = |number| Transfer {
+            source: Source::new(seed, &name(number)),
+            sink: Sink::default(),
+            confirmed: 0,
+            unwritten: Bytes::new(),
+            left: part(number),
+        };
+        (0..count).map(transfer).collect()
+    }
+
+    /// Bytes made.
+    #[must_use]
+    pub fn made(&self) -> u64 {
+        self.source.made()
+    }
+
+    /// Bytes made that the stream has taken.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        self.source.made() - self.unwritten.len() as u64
+    }
+
+    /// Whether everything is made.
+    #[must_use]
+    pub fn is_made(&self) -> bool {
+        self.left == 0
+    }
+
+    /// Whether everything is made and the stream has taken it.
+    #[must_use]
+    pub fn is_written(&self) -> bool {
+        self.left == 0 && self.unwritten.is_empty()
+    }
+
+    /// Makes the next bytes, at most `most`, where the stream has taken those before.
+    pub fn make(&mut self, most: u64) {
+        if self.unwritten.is_empty() {
+            self.unwritten = self.source.take(self.left.min(most));
+            self.left -= self.unwritten.len() as u64;
+        }
+    }
+
+    /// Takes what the receiver read at `offset`.
+    pub fn receive(&mut self, offset: u64, bytes: Bytes) {
+        self.sink.take(offset, bytes);
+        if self.sink.in_order() >= self.confirmed + CONFIRM {
+            self.confirmed = self.sink.in_order();
+            self.source.confirm(self.confirmed);
+        }
+    }
+
+    /// Bytes received without a gap before them.
+    #[must_use]
+    pub fn in_order(&self) -> u64 {
+        self.sink.in_order()
+    }
+
+    /// Bytes received by all of `transfers`.
+    #[must_use]
+    pub fn received(transfers: &[Transfer]) -> u64 {
+        transfers.iter().map(|transfer| transfer.sink.received()).sum()
+    }
+
+    /// The hash of what arrived without a gap before it; of several transfers, of their hashes.
+    ///
+    /// # Errors
+    /// The first so many bytes of one are others.
+    pub fn check(transfers: Vec<Transfer>) -> Result<Hash, String> {
+        let hashes: Result<Vec<Hash>, String> =
+            transfers.into_iter().map(|transfer| check(transfer.source, transfer.sink)).collect();
+        match hashes?.as_slice() {
+            [hash] => Ok(*hash),
+            hashes => Ok(Sha256::digest(hashes.concat()).into()),
+        }
     }
 }
 

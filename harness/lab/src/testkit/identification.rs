@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::Value;
 use windlass_qlog::Profile;
+use windlass_qlog_analysis::metrics::{LimitedTimes, measure};
+use windlass_qlog_analysis::read::Options;
 use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
 
 use crate::evaluation::{Job, Source, execute};
@@ -77,13 +79,26 @@ pub fn trace(scenario: &str, controller: &str, stack: Runner) -> Option<Vec<u8>>
 
 /// The log of the first flow of `source` with `controller` on `stack`; none if the stack cannot run it.
 pub fn logged(source: &Source, controller: &str, stack: Runner) -> Option<String> {
+    logged_as(Profile::Ietf, source, controller, stack)
+}
+
+/// The same in the schema version of `profile`.
+pub fn logged_as(profile: Profile, source: &Source, controller: &str, stack: Runner) -> Option<String> {
     let place = tempfile::tempdir().unwrap();
-    let settings = LogSettings { detail: LogDetail::Packets, profile: Profile::Ietf };
+    let settings = LogSettings { detail: LogDetail::Packets, profile };
     let job = Job { source, controller: Some(controller), stack, seed: None };
     let run = execute(&job, Some((settings, place.path())), &|_| false).unwrap();
     let file = run.qlogs.first()?;
     let file = place.path().join(Path::new(file).strip_prefix("qlog").unwrap());
     Some(std::fs::read_to_string(file).unwrap())
+}
+
+/// What limited the sender of the first flow of `text`, a scenario, and its goodput, Mbit/s.
+pub fn limits(text: &str, controller: &str, stack: Runner) -> (LimitedTimes, f64) {
+    let source = Source { name: "limits".to_owned(), file: "limits".to_owned(), text: text.to_owned() };
+    let log = logged(&source, controller, stack).unwrap();
+    let (_, found) = measure(log.as_bytes(), &Options::default()).unwrap();
+    (found[0].measures.limited.unwrap(), found[0].measures.goodput.unwrap())
 }
 
 /// What the receiver of `trace`, a sender's plain trace, would have logged of its packets, each received when the ACK

@@ -4,6 +4,8 @@ mod identification;
 mod passive;
 mod results;
 
-pub use identification::{SCENARIOS, logged, look, natives, place, received, recorded_traces, trace};
+pub use identification::{
+    SCENARIOS, limits, logged, logged_as, look, natives, place, received, recorded_traces, trace,
+};
 pub use passive::{Confusion, Flow, HELD_OUT, KNOWN, all, flows};
 pub use results::{flow, outcome, sample};

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use windlass_lab::evaluation::Source;
-use windlass_lab::testkit::logged;
+use windlass_lab::testkit::{limits, logged};
 use windlass_qlog_analysis::metrics::measure;
 use windlass_qlog_analysis::read::{Options, open};
 use windlass_stacks::stack::Runner;
@@ -21,10 +21,7 @@ fn limited(stack: Runner, flow: &str, link: &str) -> [f64; 4] {
          [[flow]]\nname = \"flow\"\ncontroller = \"under-test\"\n{flow}\n"
     );
     let controller = if flow.contains("transfer") { "cubic:iw=64" } else { "cubic" };
-    let source = Source { name: "limited".to_owned(), file: "limited".to_owned(), text };
-    let log = logged(&source, controller, stack).unwrap();
-    let (_, found) = measure(log.as_bytes(), &Options::default()).unwrap();
-    let times = found[0].measures.limited.unwrap();
+    let (times, _) = limits(&text, controller, stack);
     [times.window, times.application, times.flow_control, times.pacer]
 }
 
@@ -41,6 +38,36 @@ fn what_limits_a_sender_is_what_the_scenario_makes_of_it() {
         let [window, application, flow_control, pacer] = limited(stack, "transfer_bytes = 60_000", "");
         let text = format!("{} answer: {window} {application} {flow_control} {pacer}", stack.name());
         assert!(application > 60.0 && flow_control == 0.0, "{text}");
+    }
+}
+
+/// Behind a window far smaller than the path holds, a round trip carries a window; the sender waits for the receiver's
+/// word. A window that is larger than what the path holds limits nothing.
+#[test]
+fn a_receive_window_limits_a_sender_as_its_size_says() {
+    for stack in Runner::builtin().iter().copied().filter(|runner| *runner != Runner::SIMULATOR) {
+        let text = |window: u64| {
+            format!(
+                "duration_s = 6\n[dumbbell]\nrate_mbps = 20\nrtt_ms = 80\nbuffer_bdp = 1\n\
+                 [[flow]]\nname = \"flow\"\ncontroller = \"under-test\"\nreceive_window_bytes = {window}\n"
+            )
+        };
+        // The path holds 200 kB.
+        let (limited, goodput) = limits(&text(20_000), "cubic", stack);
+        assert!(limited.flow_control > 80.0 && limited.application < 5.0, "{}: {limited:?}", stack.name());
+        assert!((1.6..2.4).contains(&goodput), "{}: 20 kB in 80 ms are 2 Mbit/s, not {goodput}", stack.name());
+        let (limited, _) = limits(&text(4_000_000), "cubic", stack);
+        assert!(limited.window + limited.pacer > 90.0 && limited.flow_control < 1.0, "{}: {limited:?}", stack.name());
+    }
+}
+
+/// An application that writes 1 Mbit/s to a path of 20 is what limits the sender.
+#[test]
+fn a_slow_writer_limits_a_sender_itself() {
+    for stack in Runner::builtin().iter().copied().filter(|runner| *runner != Runner::SIMULATOR) {
+        let [window, application, flow_control, pacer] = limited(stack, "write_mbps = 1", "");
+        let text = format!("{}: {window} {application} {flow_control} {pacer}", stack.name());
+        assert!(application > 90.0 && flow_control == 0.0, "{text}");
     }
 }
 

@@ -43,6 +43,13 @@ impl EndFaultKind {
     }
 }
 
+impl EndFault {
+    /// Whether the sender's address changes.
+    pub(super) fn is_rebinding(&self) -> bool {
+        self.kind == EndFaultKind::Rebinding
+    }
+}
+
 impl FlowSpec {
     /// How far the clock of its receiver, or else of its sender, is ahead of the network's at `now`.
     #[must_use]

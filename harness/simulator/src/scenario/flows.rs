@@ -15,6 +15,11 @@ use windlass_network::{Limit, RouteId};
 /// What a file writes where the controller is to be chosen when it is run.
 pub(super) const UNDER_TEST: &str = "under-test";
 
+/// As many requests as fit into one packet of any flow over real stacks.
+const MAX_REQUESTS: u64 = 50;
+/// The largest window that all stacks can grant (s2n-quic's has 32 bits), bytes.
+const MAX_WINDOW: u64 = u32::MAX as u64;
+
 /// The controller for flows under test, if one was given, and where it came from.
 pub(super) enum UnderTest<'a> {
     Given(&'a str),
@@ -73,6 +78,9 @@ pub(super) fn read(
     let start_jitter = section.number_or("start_jitter_s", within(0.0, MAX_TIME, "s"), 0.0);
     let group = section.text("group").map(|found| found.value);
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
+    let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
+    let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
+    let write_rate = section.number("write_mbps", above_zero(MAX_RATE, "Mbit/s"));
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
@@ -86,6 +94,18 @@ pub(super) fn read(
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
     let faults = faults::of_ends(section);
+    if let Some(found) = &requests {
+        if faults.iter().any(faults::EndFault::is_rebinding) {
+            let message = format!("{} is rebound, but a server that answers requests keeps its address", section.name);
+            section.problem(&found.span, "answers them", message, Some("leave one of them out".to_owned()));
+        }
+        if transfer_bytes.is_some_and(|bytes| bytes / found.value < u64::from(packet_bytes)) {
+            let message = format!("{} has less than a packet for each of its requests", section.name);
+            let help =
+                format!("make transfer_bytes {} or more, or requests fewer", found.value * u64::from(packet_bytes));
+            section.problem(&found.span, "too many", message, Some(help));
+        }
+    }
     let option = section.whole("option_bytes", 0, 255, "bytes").map(|found| found.value as u32);
     let (controller, control, is_under_test) = controller?;
     let option = option.unwrap_or(
@@ -108,6 +128,9 @@ pub(super) fn read(
         vanishes,
         idle_timeout: Span(at_s(idle_timeout.map_or(30.0, |found| found.value)).0),
         transfer_bytes,
+        requests: requests.map(|found| found.value as u32),
+        receive_window,
+        write_rate: write_rate.map(|found| ((found.value * 1e6) as u64).max(1)),
         packet_bytes,
         discover_packet_bytes,
         header_bytes,

@@ -43,6 +43,9 @@ impl Scenario {
     }
 }
 
+/// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.
+pub const REQUEST_BYTES: u32 = 16;
+
 /// A flow as the scenario describes it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FlowSpec {
@@ -69,6 +72,14 @@ pub struct FlowSpec {
     pub idle_timeout: Span,
     /// Application bytes to transfer; `None` for as many as fit.
     pub transfer_bytes: Option<u64>,
+    /// In how many streams the data go, each in answer to a request; `None` if a sender that connects sends them on one
+    /// stream, unasked.
+    pub requests: Option<u32>,
+    /// What the receiver grants beyond what its application has read, of the connection and of each stream
+    /// (`RFC 9000 §4.1`), bytes; `None` for as much as the stack can.
+    pub receive_window: Option<u64>,
+    /// Rate at which the sender's application writes, bit/s; `None` if it always has more than fits.
+    pub write_rate: Option<u64>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
     pub packet_bytes: u32,
     /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
@@ -129,6 +140,17 @@ impl FlowSpec {
     #[inline]
     pub fn has_vanished(&self, now: Time) -> bool {
         self.vanishes.is_some_and(|at| now >= at)
+    }
+
+    /// The first of its keys that say what its ends' applications do and is not among `known`.
+    #[must_use]
+    pub fn key_beyond(&self, known: &[&str]) -> Option<&'static str> {
+        let keys = [
+            ("requests", self.requests.is_some()),
+            ("receive_window_bytes", self.receive_window.is_some()),
+            ("write_mbps", self.write_rate.is_some()),
+        ];
+        keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
     }
 
     /// Size of a full data packet on the wire, bytes.

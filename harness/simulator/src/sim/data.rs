@@ -65,11 +65,6 @@ impl Data {
         }
     }
 
-    /// Whether a chunk is the last one.
-    pub fn is_last(&self, chunk: Chunk) -> bool {
-        chunk.number + 1 == self.chunks
-    }
-
     /// How much of a packet is the application's, bytes.
     pub fn payload(&self, chunk: Chunk) -> u32 {
         chunk.bytes - self.header

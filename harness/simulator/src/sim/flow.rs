@@ -11,11 +11,18 @@ use super::timers::{NEVER, Timer, Timers};
 use super::train::PROBE;
 use crate::measure::Meter;
 use crate::outcome::{FlowOutcome, FlowSeries};
-use crate::scenario::FlowSpec;
+use crate::scenario::{FlowSpec, REQUEST_BYTES};
 use windlass_network::{Fate, Network, Packet, Stream};
 
 /// The handle of an ACK has this bit; below it is the position in the receiver's log.
 const ACK: u64 = 1 << 63;
+/// The handle of a packet with requests has this bit, too; below it is its number.
+const REQUEST: u64 = ACK | 1 << 62;
+/// What a STREAM frame of a request has besides its data (`RFC 9000 §19.8`), bytes.
+const REQUEST_FRAME: u32 = 4;
+/// Before it has an RTT sample an end waits so long for an answer, and twice as long each further time
+/// (`RFC 9002 §6.2.2`): three times the initial RTT.
+const INITIAL_PTO: u64 = 999_000_000;
 
 /// One flow of a simulation, sender and receiver.
 pub(super) struct FlowRun<E: ConfiguredController> {
@@ -36,6 +43,10 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     /// Of a flow that is over.
     loss_classification: LossClassification,
     jitter: SendJitter,
+    /// How often the receiver sent its requests.
+    asked: u32,
+    /// Whether they have arrived; true of a flow without any.
+    is_requested: bool,
     started: Option<u64>,
     stopped: Option<u64>,
     completed: bool,
@@ -71,6 +82,8 @@ impl<E: ConfiguredController> FlowRun<E> {
             arrivals: Arrivals::default(),
             loss_classification: LossClassification::default(),
             jitter: SendJitter::new(spec, seed),
+            asked: 0,
+            is_requested: spec.requests.is_none(),
             started: None,
             stopped: None,
             completed: false,
@@ -99,6 +112,32 @@ impl<E: ConfiguredController> FlowRun<E> {
             self.data_arrives(now, packet, network);
         } else {
             self.ack_arrives(now, packet, network);
+        }
+    }
+
+    /// The receiver sends its requests, all in one packet, once more if no data come.
+    #[cold]
+    fn ask(&mut self, now: u64, requests: u32, network: &mut Network) {
+        let bytes = self.request_bytes(requests) + self.spec.overhead_bytes;
+        let packet = Packet::new(self.number, REQUEST | u64::from(self.asked), bytes);
+        network.send(Time(now), self.spec.backward, packet);
+        self.timers.set(Timer::Start, now.saturating_add(INITIAL_PTO << self.asked.min(20)));
+        self.asked += 1;
+    }
+
+    fn request_bytes(&self, requests: u32) -> u32 {
+        self.spec.header_bytes + requests * (REQUEST_BYTES + REQUEST_FRAME)
+    }
+
+    /// The requests arrive, and the sender starts.
+    #[cold]
+    fn requested(&mut self, now: u64, packet: &Packet) {
+        let Some(requests) = self.spec.requests.filter(|_| !self.is_requested) else { return };
+        self.is_requested = true;
+        self.timers.set(Timer::Start, now);
+        let bytes = self.request_bytes(requests);
+        if let Some(observer) = &mut self.observer {
+            observer.requested(Time(now), packet.id & !REQUEST, bytes);
         }
     }
 
@@ -132,6 +171,9 @@ impl<E: ConfiguredController> FlowRun<E> {
 
     #[inline]
     fn ack_arrives(&mut self, now: u64, packet: &Packet, network: &mut Network) {
+        if packet.id & REQUEST == REQUEST {
+            return self.requested(now, packet);
+        }
         if self.spec.vanishes.is_some() {
             self.restart_idle_timeout(now);
         }
@@ -177,7 +219,10 @@ impl<E: ConfiguredController> FlowRun<E> {
     pub fn due(&mut self, now: u64, network: &mut Network, groups: &Groups<E, String>) {
         while let Some(timer) = self.timers.due(now) {
             if timer == Timer::Start {
-                self.start(now, groups);
+                match self.spec.requests.filter(|_| !self.is_requested) {
+                    Some(requests) => self.ask(now, requests, network),
+                    None => self.start(now, groups),
+                }
             } else if timer == Timer::Stop {
                 self.stop(now);
             } else if timer == Timer::Send {

@@ -25,8 +25,6 @@ pub struct PacketSeen {
     pub payload: u32,
     /// Offset of its data in the application's, bytes.
     pub offset: u64,
-    /// Whether the data ends with it.
-    pub last: bool,
     /// What it is sent for: new data, a retransmission or a probe.
     pub reason: SendReason,
 }
@@ -67,4 +65,8 @@ pub trait FlowObserver {
     fn acked(&mut self, now: Time, ack: &AckSeen<'_>);
     /// A packet is declared lost.
     fn lost(&mut self, now: Time, loss: &LossSeen);
+    /// The receiver's requests arrive, all in packet `number` of `bytes`; after this packet it sends only ACKs.
+    fn requested(&mut self, now: Time, number: u64, bytes: u32) {
+        let (_, _, _) = (now, number, bytes);
+    }
 }

@@ -13,6 +13,7 @@ use windlass_qlog::{
 
 use super::observer::{AckSeen, FlowObserver, LossSeen, PacketSeen, SendReason};
 use super::simulation::Simulation;
+use crate::scenario::REQUEST_BYTES;
 
 /// How a flow is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -43,7 +44,15 @@ impl<E: ConfiguredController> Simulation<E> {
         trace.recovery_parameters_set(path.now.0, &RecoveryParameters::rfc9002(&spec.controller, spec.packet_bytes));
         let trace = SharedTrace::from(trace);
         let recorder = QlogRecorder::new(trace.clone(), settings.level, flow.engine(), &spec.controller, &path);
-        let observer = QlogObserver { trace: trace.clone(), all_losses: settings.level == Level::StepsOnly };
+        let chunk_bytes = u64::from(spec.packet_bytes - spec.header_bytes);
+        let observer = QlogObserver {
+            trace: trace.clone(),
+            all_losses: settings.level == Level::StepsOnly,
+            streams: u64::from(spec.requests.unwrap_or(1)),
+            chunk_bytes,
+            chunks: spec.transfer_bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(chunk_bytes)),
+            before_acks: 0,
+        };
         self.watch(number, Some(Box::new(observer)), Some(Box::new(recorder)));
         trace
     }
@@ -54,7 +63,31 @@ struct QlogObserver<W: Write> {
     trace: SharedTrace<W>,
     /// The recorder does not write losses of a single packet.
     all_losses: bool,
+    /// Streams, whose data go out in turn, a packet each.
+    streams: u64,
+    /// Data in a full packet, bytes.
+    chunk_bytes: u64,
+    /// How many packets it takes to send everything once.
+    chunks: u64,
+    /// Packets the receiver sent before its first ACK.
+    before_acks: u64,
 }
+
+impl<W: Write> QlogObserver<W> {
+    /// The frame of the data at `offset` of the whole transfer.
+    fn stream_frame(&self, offset: u64, length: u64) -> Frame<'static> {
+        let chunk = offset / self.chunk_bytes;
+        Frame::Stream {
+            id: STREAM_STEP * (chunk % self.streams),
+            offset: chunk / self.streams * self.chunk_bytes,
+            length,
+            fin: chunk.saturating_add(self.streams) >= self.chunks,
+        }
+    }
+}
+
+/// A client's bidirectional streams are so far apart (`RFC 9000 §2.1`).
+const STREAM_STEP: u64 = 4;
 
 impl<W: Write> FlowObserver for QlogObserver<W> {
     fn sent(&mut self, now: Time, packet: &PacketSeen) {
@@ -65,7 +98,7 @@ impl<W: Write> FlowObserver for QlogObserver<W> {
             SendReason::ProbeTimeout => Some(SendTrigger::PtoProbe),
         };
         let bytes = u64::from(packet.bytes);
-        let frame = Frame::Stream { id: 0, offset: packet.offset, length: u64::from(packet.payload), fin: packet.last };
+        let frame = self.stream_frame(packet.offset, u64::from(packet.payload));
         let packet = Packet { trigger, ..Packet::one_rtt(packet.number, bytes) };
         self.trace.lock().packet_sent(now.0, &packet, &[frame]);
     }
@@ -73,8 +106,17 @@ impl<W: Write> FlowObserver for QlogObserver<W> {
     fn acked(&mut self, now: Time, ack: &AckSeen<'_>) {
         let ecn = ack.ecn.map(|[ect0, ect1, ce]| EcnCounts { ect0, ect1, ce });
         let frame = Frame::Ack(Ack { delay_ns: Some(ack.delay.0), ranges: ack.ranges, ecn });
-        let packet = Packet::one_rtt(ack.number, u64::from(ack.bytes));
+        let packet = Packet::one_rtt(self.before_acks + ack.number, u64::from(ack.bytes));
         self.trace.lock().packet_received(now.0, &packet, &[frame]);
+    }
+
+    fn requested(&mut self, now: Time, number: u64, bytes: u32) {
+        self.before_acks = number + 1;
+        let length = u64::from(REQUEST_BYTES);
+        let frames: Vec<_> = (0..self.streams)
+            .map(|stream| Frame::Stream { id: STREAM_STEP * stream, offset: 0, length, fin: true })
+            .collect();
+        self.trace.lock().packet_received(now.0, &Packet::one_rtt(number, bytes.into()), &frames);
     }
 
     fn lost(&mut self, now: Time, loss: &LossSeen) {

@@ -263,11 +263,8 @@ impl<E: ConfiguredController> Sender<E> {
         self.pacer.sent(now, chunk.bytes, self.active.pacing_rate(), spread);
         context.meter.packets_sent += 1;
         if let Some(observer) = context.observer {
-            let (offset, last) = (self.data.offset(chunk), self.data.is_last(chunk));
-            observer.sent(
-                Time(now),
-                &PacketSeen { number, bytes: chunk.bytes, payload: self.data.payload(chunk), offset, last, reason },
-            );
+            let (offset, payload) = (self.data.offset(chunk), self.data.payload(chunk));
+            observer.sent(Time(now), &PacketSeen { number, bytes: chunk.bytes, payload, offset, reason });
         }
         if self.wants_packet_sent {
             let app_limited = self.data.peek().is_none();

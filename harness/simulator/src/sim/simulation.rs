@@ -25,6 +25,14 @@ pub enum SimError {
         /// Name of the controller.
         controller: String,
     },
+    /// A flow has a key that only real stacks know.
+    #[error("flow {flow:?}: the simulator has no {key}: its flows have neither windows of flow control nor writes")]
+    Key {
+        /// Name of the flow.
+        flow: String,
+        /// The key.
+        key: &'static str,
+    },
     /// A flow has a fault of its ends, which only real stacks have.
     #[error("flow {flow:?}: the simulator has no {fault}: its ends have neither addresses nor clocks that jump")]
     EndFault {
@@ -73,6 +81,10 @@ impl Simulation<Algorithm> {
         let faults = scenario.flow_set().flows.into_iter();
         if let Some((flow, fault)) = faults.filter_map(|flow| Some((flow.name, *flow.faults.first()?))).next() {
             return Err(SimError::EndFault { flow, fault: fault.kind.name() });
+        }
+        let mut flows = scenario.flow_set().flows.into_iter();
+        if let Some((flow, key)) = flows.find_map(|flow| flow.key_beyond(&["requests"]).map(|key| (flow.name, key))) {
+            return Err(SimError::Key { flow, key });
         }
         // There are no others.
         let other = Algorithm::Reno(Default::default());

@@ -9,9 +9,9 @@ use windlass_simulator::scenario::FlowSpec;
 /// An end of a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// The end that connects and sends the data.
+    /// The end that sends the data; it connects, unless it answers requests.
     Sender = 0,
-    /// The end that accepts and receives it.
+    /// The end that receives it.
     Receiver = 1,
 }
 

@@ -9,7 +9,7 @@ use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 use super::native::NoNative;
 use super::sender_log::Output;
 use windlass_network::TopologyError;
-use windlass_simulator::scenario::FlowSpec;
+use windlass_simulator::scenario::{FlowSpec, Scenario};
 use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -52,7 +52,8 @@ pub fn begin(log: FlowLog, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> 
     let header = Header {
         title: &spec.name,
         description: &description,
-        vantage: Vantage::Client,
+        // Who answers requests is the server.
+        vantage: if spec.requests.is_some() { Vantage::Server } else { Vantage::Client },
         name: run.stack,
         ..Header::default()
     };
@@ -64,6 +65,19 @@ pub fn begin(log: FlowLog, run: &Run<'_>, spec: &FlowSpec, first: &Decision) -> 
     };
     trace.recovery_parameters_set(spec.starts(run.seed).0, &parameters);
     SharedTrace::from(trace)
+}
+
+/// Checks that of the keys that say what a flow's applications do `stack` knows all that `scenario` has; it knows
+/// `known`.
+///
+/// # Errors
+/// It does not know one.
+pub fn check_keys(scenario: &Scenario, stack: &'static str, known: &[&str]) -> Result<(), RunError> {
+    let mut flows = scenario.flow_set().flows.into_iter();
+    match flows.find_map(|flow| flow.key_beyond(known).map(|key| (flow.name, key))) {
+        Some((flow, key)) => Err(RunError::NoKey { stack, flow, key }),
+        None => Ok(()),
+    }
 }
 
 /// Why a run has no results.
@@ -122,6 +136,16 @@ pub enum RunError {
         at_s: f64,
         /// The reason the stack gives.
         reason: String,
+    },
+    /// A key of a flow that the stack does not know.
+    #[error("flow {flow:?}: {stack} has no {key}")]
+    NoKey {
+        /// Name of the stack.
+        stack: &'static str,
+        /// Name of the flow.
+        flow: String,
+        /// The key.
+        key: &'static str,
     },
     /// A fault that the stack cannot have in virtual time.
     #[error("flow {flow:?}: {stack} has no {fault}")]

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use windlass_adapter::{Frames, GroupStep, QlogRecorder, Recorder, SharedTrace, StateVariables};
 use windlass_controllers::{Decision, Event, EventKind, Span, Time};
-use windlass_qlog::{Packet, PacketType};
+use windlass_qlog::{Frame, Packet, PacketType, Side, TransportParameters};
 
 use super::liveness::Liveness;
 use super::outstanding::OutstandingPackets;
@@ -34,8 +34,10 @@ pub struct SenderLog {
     pub recorders: usize,
     /// RTT samples, window over time, congestion events.
     pub meter: Meter,
-    /// Stream bytes sent at least once.
-    pub stream_sent: u64,
+    /// Whether the sending end is the server.
+    pub server: bool,
+    /// Streams, and bytes of each that were sent at least once.
+    streams: Vec<(u64, u64)>,
     /// Packets with stream data, retransmissions included.
     pub data_packets: u64,
     /// The decision after the latest event.
@@ -62,7 +64,8 @@ impl SenderLog {
             liveness: None,
             recorders: 0,
             meter,
-            stream_sent: 0,
+            server: false,
+            streams: Vec::new(),
             data_packets: 0,
             decision,
             over: false,
@@ -74,6 +77,25 @@ impl SenderLog {
     /// Losses of which the log does not name the packets.
     pub fn unexplained(&self) -> u64 {
         self.log.as_ref().map_or(0, |log| log.unexplained)
+    }
+
+    /// Bytes of stream `id` that were sent at least once.
+    pub fn stream_sent(&self, id: u64) -> u64 {
+        self.streams.iter().find(|(stream, _)| *stream == id).map_or(0, |(_, sent)| *sent)
+    }
+
+    /// The other end's flow control limits (`RFC 9000 §18.2`), as its configuration has them.
+    pub fn granted(&self, window: u64) {
+        let Some(log) = &self.log else { return };
+        let window = Some(window);
+        let parameters = TransportParameters {
+            initial_max_data: window,
+            initial_max_stream_data_bidi_local: window,
+            initial_max_stream_data_bidi_remote: window,
+            initial_max_stream_data_uni: window,
+            ..TransportParameters::default()
+        };
+        log.trace.lock().parameters_set(self.now.0, Side::Remote, &parameters);
     }
 
     fn on_event(&mut self, event: &Event, decision: &Decision) {
@@ -101,14 +123,23 @@ impl SenderLog {
 impl PacketObserver for SenderLog {
     fn sent(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
         self.frames.read(payload);
-        if let Some(end) = self.frames.stream_end {
-            self.stream_sent = self.stream_sent.max(end);
-            self.data_packets += 1;
+        self.data_packets += u64::from(self.frames.stream_end.is_some());
+        for frame in self.frames.logged() {
+            let Frame::Stream { id, offset, length, .. } = frame else { continue };
+            let end = offset.saturating_add(length);
+            match self.streams.iter_mut().find(|(stream, _)| *stream == id) {
+                Some((_, sent)) => *sent = end.max(*sent),
+                None => self.streams.push((id, end)),
+            }
         }
         let Some(log) = &mut self.log else { return };
-        if kind == PacketType::Handshake {
+        if kind == PacketType::Handshake && !self.server {
             // A client that has handshake keys is done with the initial ones (`RFC 9001 §4.9.1`).
             log.outstanding.discard(PacketType::Initial);
+        }
+        if self.frames.handshake_done {
+            // A server confirms the handshake once it is complete (`RFC 9001 §4.1.2`).
+            log.outstanding.discard(PacketType::Handshake);
         }
         let bytes = bytes as u64;
         // Of lost probes of the datagram size no controller is told (`RFC 9000 §14.4`).
@@ -121,6 +152,10 @@ impl PacketObserver for SenderLog {
     fn received(&mut self, kind: PacketType, number: u64, bytes: usize, payload: &[u8]) {
         let Some(log) = &mut self.log else { return };
         self.frames.read(payload);
+        if kind == PacketType::Handshake && self.server {
+            // A server is done with the initial keys when a Handshake packet arrives (`RFC 9001 §4.9.1`).
+            log.outstanding.discard(PacketType::Initial);
+        }
         log.outstanding.acknowledged(kind, self.frames.acknowledged());
         if self.frames.handshake_done {
             log.outstanding.discard(PacketType::Handshake);

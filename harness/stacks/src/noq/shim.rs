@@ -25,8 +25,13 @@ pub use windlass_noq::{Factory, PROVIDES, STACK};
 /// How a connection ID is handed to cryptography.
 pub type ConnectionIdArg<'a> = ConnectionId;
 
-/// How a client's configuration is called to start a session.
+/// How a configuration is called to start a session.
 pub type Starter<'a, T> = &'a T;
+
+/// `config` as it is called to start a session.
+pub fn starter<T>(config: &Arc<T>) -> &T {
+    config
+}
 
 /// What results of runs over UDP sockets call it.
 pub const LIVE_NAME: &str = "noq-wire";

@@ -24,8 +24,13 @@ pub use windlass_quinn::{Factory, PROVIDES, STACK};
 /// How a connection ID is handed to cryptography.
 pub type ConnectionIdArg<'a> = &'a ConnectionId;
 
-/// How a client's configuration is called to start a session.
+/// How a configuration is called to start a session.
 pub type Starter<'a, T> = Arc<T>;
+
+/// `config` as it is called to start a session.
+pub fn starter<T>(config: &Arc<T>) -> Arc<T> {
+    Arc::clone(config)
+}
 
 /// What results of runs over UDP sockets call it.
 pub const LIVE_NAME: &str = "quinn-wire";

@@ -47,8 +47,14 @@ impl<S: QuinnApi> End<S> {
     /// # Errors
     /// The stack's.
     pub fn connect(&mut self, now: Instant, config: S::ClientConfig) -> Result<(), String> {
-        self.connection = Some(S::connect(&mut self.endpoint, now, config, RECEIVER)?);
+        let peer = self.peer(0);
+        self.connection = Some(S::connect(&mut self.endpoint, now, config, peer)?);
         Ok(())
+    }
+
+    /// The other end; the sender has its address number `from`.
+    fn peer(&self, from: u16) -> SocketAddr {
+        if self.role == Role::Sender { RECEIVER } else { sender(from) }
     }
 
     /// The connection, once there is one.
@@ -69,8 +75,8 @@ impl<S: QuinnApi> End<S> {
         send: &mut dyn FnMut(Datagram<'_>),
     ) -> Result<(), String> {
         self.buffer.clear();
-        let End { endpoint, role, connection, buffer } = self;
-        let peer = if *role == Role::Sender { RECEIVER } else { sender(from) };
+        let peer = self.peer(from);
+        let End { endpoint, connection, buffer, .. } = self;
         if let Some(Sent { ecn, bytes, to }) = S::handle(endpoint, connection, now, peer, ecn, payload, buffer)? {
             send(Datagram { ecn, payload: &self.buffer[..bytes], address: number(to) });
         }

@@ -3,59 +3,76 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use bytes::{Bytes, BytesMut};
+use bytes::BytesMut;
 use windlass_controllers::Span;
 use windlass_network::Codepoint;
+use windlass_simulator::scenario::FlowSpec;
 
 use super::end::End;
-use super::{ConnectionEvent, QuinnApi};
+use super::{ConnectionEvent, QuinnApi, Way};
 use crate::driver::datagrams::{Datagram, Role};
 use crate::driver::liveness::receiver_probe_timeout;
 use crate::driver::sender_log::{SenderLog, lock};
-use crate::payload::{Hash, Sink, Source, check};
+use crate::payload::{Hash, Transfer, WriteRate, request};
 use crate::sans_io::Connection;
 
 /// Unsent bytes the application keeps ready: more than a pacer lets go at once
 /// (256 datagrams), so that the application is never what limits a flow.
 const READY: u64 = 1 << 19;
-/// How far the receiver gets before the sender's copy is hashed and forgotten.
-const CONFIRM: u64 = 1 << 20;
+/// The first unidirectional stream of a client, and how far its bidirectional ones are apart (`RFC 9000 §2.1`).
+const UNIDIRECTIONAL: u64 = 2;
+const STREAM_STEP: u64 = 4;
 
 /// A flow under way.
 pub struct Flow<S: QuinnApi> {
     ends: [End<S>; 2],
     sender_log: Arc<Mutex<SenderLog>>,
-    source: Source,
-    sink: Sink,
-    confirmed: u64,
-    sending: Option<S::StreamId>,
-    receiving: Option<S::StreamId>,
-    /// Made and not yet taken by the stream.
-    unwritten: Bytes,
-    /// Application bytes not yet handed to the stack.
-    left: u64,
-    /// Everything was handed to the stream.
-    finished: bool,
+    streams: Vec<StreamState<S>>,
+    transfers: Vec<Transfer>,
+    write_rate: WriteRate,
+    /// The receiver connects and asks; else the sender connects.
+    asks: bool,
+    /// Limit of the receiver's flow control that the log was not told yet.
+    granted: Option<u64>,
     ended: bool,
     /// An end ran into its idle timeout.
     timed_out: bool,
 }
 
+/// A stream, as both ends have it.
+struct StreamState<S: QuinnApi> {
+    id: u64,
+    sending: Option<S::StreamId>,
+    receiving: Option<S::StreamId>,
+    /// The sender has the whole request.
+    is_requested: bool,
+    /// Everything was handed to the stream.
+    finished: bool,
+    ended: bool,
+}
+
 impl<S: QuinnApi> Flow<S> {
-    /// A flow of `bytes` from `source`, not connected yet.
-    pub fn new(ends: [S::Endpoint; 2], sender_log: Arc<Mutex<SenderLog>>, source: Source, bytes: u64) -> Self {
+    /// A flow of `spec` in the run with `seed`, not connected yet.
+    pub fn new(ends: [S::Endpoint; 2], sender_log: Arc<Mutex<SenderLog>>, seed: u64, spec: &FlowSpec) -> Self {
         let [sender, receiver] = ends;
+        let asks = spec.requests.is_some();
+        let stream = |number: u32| StreamState {
+            id: if asks { STREAM_STEP * u64::from(number) } else { UNIDIRECTIONAL },
+            sending: None,
+            receiving: None,
+            is_requested: !asks,
+            finished: false,
+            ended: false,
+        };
+        lock(&sender_log).server = asks;
         Flow {
             ends: [End::new(sender, Role::Sender), End::new(receiver, Role::Receiver)],
             sender_log,
-            source,
-            sink: Sink::default(),
-            confirmed: 0,
-            sending: None,
-            receiving: None,
-            unwritten: Bytes::new(),
-            left: bytes,
-            finished: false,
+            streams: (0..spec.requests.unwrap_or(1)).map(stream).collect(),
+            transfers: Transfer::of(seed, spec),
+            write_rate: WriteRate::new(spec.write_rate),
+            asks,
+            granted: spec.receive_window,
             ended: false,
             timed_out: false,
         }
@@ -65,28 +82,46 @@ impl<S: QuinnApi> Flow<S> {
         &mut self.ends[role as usize]
     }
 
-    fn write(&mut self) -> Result<(), String> {
-        if self.ended || self.finished {
+    fn write(&mut self, now: Instant) -> Result<(), String> {
+        if self.ended || self.streams.iter().all(|stream| stream.finished) {
             return Ok(());
         }
-        let sent = lock(&self.sender_log).stream_sent;
         let Some(connection) = self.ends[Role::Sender as usize].connection() else { return Ok(()) };
-        if self.sending.is_none() {
-            self.sending = S::open(connection);
-        }
-        let Some(stream) = self.sending else { return Ok(()) };
-        while (self.source.made() - self.unwritten.len() as u64) < sent + READY {
-            if self.unwritten.is_empty() {
-                if self.left == 0 {
-                    self.finished = true;
-                    return S::finish(connection, stream);
-                }
-                self.unwritten = self.source.take(self.left);
-                self.left -= self.unwritten.len() as u64;
+        for stream in &mut self.streams {
+            if stream.sending.is_none() {
+                stream.sending =
+                    if self.asks { S::accept(connection, Way::Both) } else { S::open(connection, Way::One) };
             }
-            // Written in part, the chunk keeps the rest; blocked, it keeps everything.
-            if !S::write(connection, stream, &mut self.unwritten) {
-                break;
+            if let (Some(id), false) = (stream.sending, stream.is_requested) {
+                stream.is_requested = S::read(connection, id, &mut |_, _| {})?;
+            }
+        }
+        if self.streams[0].sending.is_some()
+            && let Some(window) = self.granted.take()
+        {
+            lock(&self.sender_log).granted(window);
+        }
+        let ready = READY / self.streams.len() as u64;
+        let mut room = match self.streams.iter().any(|stream| stream.sending.is_some() && stream.is_requested) {
+            true => self.write_rate.room(now, self.transfers.iter().map(Transfer::made).sum()),
+            false => return Ok(()),
+        };
+        for (stream, transfer) in self.streams.iter_mut().zip(&mut self.transfers) {
+            let Some(id) = stream.sending.filter(|_| stream.is_requested && !stream.finished) else { continue };
+            let sent = lock(&self.sender_log).stream_sent(stream.id);
+            while transfer.written() < sent + ready {
+                if transfer.is_written() {
+                    stream.finished = true;
+                    S::finish(connection, id)?;
+                    break;
+                }
+                let made = transfer.made();
+                transfer.make(room);
+                room -= transfer.made() - made;
+                // Written in part, the chunk keeps the rest; blocked, it keeps everything.
+                if transfer.unwritten.is_empty() || !S::write(connection, id, &mut transfer.unwritten) {
+                    break;
+                }
             }
         }
         Ok(())
@@ -94,25 +129,39 @@ impl<S: QuinnApi> Flow<S> {
 
     fn read(&mut self) -> Result<(), String> {
         let Some(connection) = self.ends[Role::Receiver as usize].connection() else { return Ok(()) };
-        if self.receiving.is_none() {
-            self.receiving = S::accept(connection);
+        for (number, (stream, transfer)) in (0..).zip(self.streams.iter_mut().zip(&mut self.transfers)) {
+            if stream.receiving.is_none() {
+                stream.receiving = match self.asks {
+                    true => ask::<S>(connection, number)?,
+                    false => S::accept(connection, Way::One),
+                };
+            }
+            let Some(id) = stream.receiving else { break };
+            stream.ended |= S::read(connection, id, &mut |offset, bytes| transfer.receive(offset, bytes))?;
         }
-        let Some(stream) = self.receiving else { return Ok(()) };
-        let sink = &mut self.sink;
-        self.ended |= S::read(connection, stream, &mut |offset, bytes| sink.take(offset, bytes))?;
-        if self.sink.in_order() >= self.confirmed + CONFIRM {
-            self.confirmed = self.sink.in_order();
-            self.source.confirm(self.confirmed);
-        }
+        self.ended |= self.streams.iter().all(|stream| stream.ended);
         Ok(())
     }
+}
+
+/// Opens a stream with request `number` on it, if the peer allows one; a request is small enough to fit into any window.
+fn ask<S: QuinnApi>(connection: &mut S::Connection, number: u32) -> Result<Option<S::StreamId>, String> {
+    let Some(id) = S::open(connection, Way::Both) else { return Ok(None) };
+    S::write(connection, id, &mut request(number));
+    S::finish(connection, id)?;
+    Ok(Some(id))
 }
 
 impl<S: QuinnApi> Connection for Flow<S> {
     type Config = S::ClientConfig;
 
+    fn client(&self) -> Role {
+        if self.asks { Role::Receiver } else { Role::Sender }
+    }
+
     fn connect(&mut self, now: Instant, config: S::ClientConfig) -> Result<(), String> {
-        self.end(Role::Sender).connect(now, config)
+        let client = self.client();
+        self.end(client).connect(now, config)
     }
 
     fn stop(&mut self, now: Instant) {
@@ -160,7 +209,7 @@ impl<S: QuinnApi> Connection for Flow<S> {
             }
         }
         match role {
-            Role::Sender => self.write()?,
+            Role::Sender => self.write(now)?,
             Role::Receiver => self.read()?,
         }
         self.end(role).transmit(now, send);
@@ -168,7 +217,10 @@ impl<S: QuinnApi> Connection for Flow<S> {
     }
 
     fn timeout(&mut self, role: Role) -> Option<Instant> {
-        self.end(role).timeout()
+        let write = self.write_rate.next().filter(|_| {
+            role == Role::Sender && !self.ended && self.transfers.iter().any(|transfer| !transfer.is_written())
+        });
+        [self.end(role).timeout(), write].into_iter().flatten().min()
     }
 
     fn receiver_timeout(&mut self) -> Option<Span> {
@@ -181,7 +233,7 @@ impl<S: QuinnApi> Connection for Flow<S> {
     }
 
     fn received(&self) -> u64 {
-        self.sink.received()
+        Transfer::received(&self.transfers)
     }
 
     fn sender_log(&self) -> &Arc<Mutex<SenderLog>> {
@@ -197,6 +249,6 @@ impl<S: QuinnApi> Connection for Flow<S> {
     }
 
     fn check(self) -> Result<Hash, String> {
-        check(self.source, self.sink)
+        Transfer::check(self.transfers)
     }
 }

@@ -7,7 +7,7 @@ macro_rules! implement_quinn_api {
         use std::any::Any;
         use std::io;
         use std::net::SocketAddr;
-        use std::sync::{Arc, Mutex, OnceLock};
+        use std::sync::{Arc, OnceLock};
         use std::time::{Duration, Instant};
 
         use bytes::{Bytes, BytesMut};
@@ -19,7 +19,9 @@ macro_rules! implement_quinn_api {
 
         use proto::congestion::{Controller, ControllerFactory, NewRenoConfig};
         use proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-        use proto::crypto::{self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session};
+        use proto::crypto::{
+            self, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session, UnsupportedVersion,
+        };
         use proto::transport_parameters::TransportParameters;
         use proto::{
             AckFrequencyConfig, ClientConfig, ConnectError, ConnectionError, ConnectionHandle, ConnectionId,
@@ -29,10 +31,10 @@ macro_rules! implement_quinn_api {
         };
 
         use crate::driver::native::NativeDecision;
-        use crate::driver::sender_log::SenderLog;
         use crate::identity::SERVER_NAME;
         use crate::quinn_api::{
-            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, Sent, TlsConfigs, Transport, tls_configs,
+            ConnectionEvent, KeyObserver, Natives, PacketTap, QuinnApi, Sending, Sent, TlsConfigs, Transport, Way,
+            tls_configs,
         };
         use crate::wire::{self, Counts};
 
@@ -73,22 +75,30 @@ macro_rules! implement_quinn_api {
                 TLS.get_or_init(|| Tls::make().map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
             }
 
-            fn sender(
+            fn client(
                 seed: [u8; 32],
                 tls: &Tls,
-                log: &Arc<Mutex<SenderLog>>,
                 transport: &Transport,
-                factory: Arc<Self::Factory>,
+                sending: Option<Sending<$stack>>,
             ) -> (Endpoint, ClientConfig) {
-                let tapped = TappedTls { inner: Arc::clone(&tls.client), tap: PacketTap::new(log) };
-                let mut config = ClientConfig::new(Arc::new(tapped));
-                config.transport_config(Arc::new(sending(transport, factory)));
+                let (crypto, tap, factory) = tapped(Arc::clone(&tls.client), sending, transport);
+                let mut config = match tap {
+                    Some(tap) => ClientConfig::new(Arc::new(TappedTls { inner: crypto, tap })),
+                    None => ClientConfig::new(crypto),
+                };
+                config.transport_config(Arc::new(with_controller(transport, factory)));
                 config.initial_dst_cid_provider(Arc::new(|| ConnectionId::new(&[0xd5; 8])));
                 (shim::endpoint(endpoint_config(seed, transport), None), config)
             }
 
-            fn receiver(seed: [u8; 32], tls: &Tls, transport: &Transport) -> Endpoint {
-                shim::endpoint(endpoint_config(seed, transport), Some(Arc::new(server_config(tls, transport))))
+            fn server(seed: [u8; 32], tls: &Tls, transport: &Transport, sending: Option<Sending<$stack>>) -> Endpoint {
+                let (crypto, tap, factory) = tapped(Arc::clone(&tls.server), sending, transport);
+                let mut config = match tap {
+                    Some(tap) => ServerConfig::with_crypto(Arc::new(TappedTls { inner: crypto, tap })),
+                    None => ServerConfig::with_crypto(crypto),
+                };
+                config.transport_config(Arc::new(with_controller(transport, factory)));
+                shim::endpoint(endpoint_config(seed, transport), Some(Arc::new(config)))
             }
 
             fn live_ends(
@@ -97,10 +107,12 @@ macro_rules! implement_quinn_api {
                 factory: Arc<Self::Factory>,
             ) -> io::Result<(LiveSender, LiveReceiver)> {
                 let mut config = ClientConfig::new(Arc::clone(&tls.client) as _);
-                config.transport_config(Arc::new(sending(transport, factory)));
+                config.transport_config(Arc::new(with_controller(transport, factory)));
                 let (endpoint, address) = bind(transport.largest, None)?;
                 let sender = LiveSender { endpoint, address, config, connection: None };
-                let (endpoint, address) = bind(transport.largest, Some(server_config(tls, transport)))?;
+                let mut server = ServerConfig::with_crypto(Arc::clone(&tls.server) as _);
+                server.transport_config(Arc::new(with_controller(transport, receiving(transport))));
+                let (endpoint, address) = bind(transport.largest, Some(server))?;
                 Ok((sender, LiveReceiver { endpoint, address, connection: None }))
             }
 
@@ -182,12 +194,12 @@ macro_rules! implement_quinn_api {
                 connection.close(now, VarInt::from_u32(0), Bytes::new());
             }
 
-            fn open(connection: &mut proto::Connection) -> Option<StreamId> {
-                connection.streams().open(Dir::Uni)
+            fn open(connection: &mut proto::Connection, way: Way) -> Option<StreamId> {
+                connection.streams().open(direction(way))
             }
 
-            fn accept(connection: &mut proto::Connection) -> Option<StreamId> {
-                connection.streams().accept(Dir::Uni)
+            fn accept(connection: &mut proto::Connection, way: Way) -> Option<StreamId> {
+                connection.streams().accept(direction(way))
             }
 
             fn write(connection: &mut proto::Connection, stream: StreamId, chunk: &mut Bytes) -> bool {
@@ -308,14 +320,15 @@ macro_rules! implement_quinn_api {
                 config
             });
             let idle_timeout: Option<IdleTimeout> = flow.idle_timeout.and_then(|timeout| timeout.try_into().ok());
+            let window = flow.receive_window.map_or(VarInt::MAX, VarInt::from_u32);
             let mut transport = TransportConfig::default();
             transport
                 .initial_mtu(flow.payload)
                 .min_mtu(flow.payload)
                 .mtu_discovery_config(discovery)
                 .max_idle_timeout(idle_timeout)
-                .receive_window(VarInt::MAX)
-                .stream_receive_window(VarInt::MAX)
+                .receive_window(window)
+                .stream_receive_window(window)
                 .send_window(u64::MAX)
                 .datagram_receive_buffer_size(None)
                 .enable_segmentation_offload(flow.segmentation);
@@ -330,23 +343,37 @@ macro_rules! implement_quinn_api {
             transport
         }
 
-        fn sending(flow: &Transport, factory: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
+        fn with_controller(flow: &Transport, factory: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {
             let mut transport = transport_config(flow);
             transport.congestion_controller_factory(factory);
             transport
         }
 
-        /// The receiving end's configuration. Its own controller has nothing to do, but a server
-        /// whose window is smaller than two datagrams deadlocks in the handshake, and the stack's
-        /// default window does not grow with the datagram size.
-        fn server_config(tls: &Tls, flow: &Transport) -> ServerConfig {
+        /// The controller of the receiving end. It has nothing to do, but a server whose window is smaller than two
+        /// datagrams deadlocks in the handshake, and the stack's default window does not grow with the datagram size.
+        fn receiving(flow: &Transport) -> Arc<dyn ControllerFactory + Send + Sync> {
             let mut controller = NewRenoConfig::default();
             controller.initial_window(10 * u64::from(flow.payload));
-            let mut transport = transport_config(flow);
-            transport.congestion_controller_factory(Arc::new(controller));
-            let mut config = ServerConfig::with_crypto(tls.server.clone());
-            config.transport_config(Arc::new(transport));
-            config
+            Arc::new(controller)
+        }
+
+        /// TLS, the tap where the end sends, and the factory of its controller.
+        fn tapped<T>(
+            crypto: Arc<T>,
+            sending: Option<Sending<$stack>>,
+            flow: &Transport,
+        ) -> (Arc<T>, Option<PacketTap>, Arc<dyn ControllerFactory + Send + Sync>) {
+            match sending {
+                Some(Sending { log, factory }) => (crypto, Some(PacketTap::new(&log)), factory),
+                None => (crypto, None, receiving(flow)),
+            }
+        }
+
+        fn direction(way: Way) -> Dir {
+            match way {
+                Way::One => Dir::Uni,
+                Way::Both => Dir::Bi,
+            }
         }
 
         fn endpoint_config(seed: [u8; 32], flow: &Transport) -> Arc<EndpointConfig> {
@@ -374,13 +401,13 @@ macro_rules! implement_quinn_api {
             }
         }
 
-        /// A connecting end's TLS with a tap.
-        struct TappedTls {
-            inner: Arc<QuicClientConfig>,
+        /// TLS of one end with a tap.
+        struct TappedTls<T> {
+            inner: Arc<T>,
             tap: PacketTap,
         }
 
-        impl crypto::ClientConfig for TappedTls {
+        impl crypto::ClientConfig for TappedTls<QuicClientConfig> {
             fn start_session(
                 self: shim::Starter<'_, Self>,
                 version: u32,
@@ -389,6 +416,35 @@ macro_rules! implement_quinn_api {
             ) -> Result<Box<dyn Session>, ConnectError> {
                 let inner = Arc::clone(&self.inner).start_session(version, server_name, params)?;
                 Ok(Box::new(TappedSession { inner, tap: self.tap.clone() }))
+            }
+        }
+
+        impl crypto::ServerConfig for TappedTls<QuicServerConfig> {
+            /// Of the client's first packet only: those of the session are for the others.
+            fn initial_keys(
+                &self,
+                version: u32,
+                dst_cid: shim::ConnectionIdArg<'_>,
+            ) -> Result<Keys, UnsupportedVersion> {
+                let Keys { header, packet: KeyPair { local, remote } } =
+                    crypto::ServerConfig::initial_keys(&*self.inner, version, dst_cid)?;
+                let tapped = |inner| -> Box<dyn PacketKey> {
+                    Box::new(TappedKey { inner, observer: self.tap.keys(PacketType::Initial) })
+                };
+                Ok(Keys { header, packet: KeyPair { local: tapped(local), remote: tapped(remote) } })
+            }
+
+            fn retry_tag(&self, version: u32, orig_dst_cid: shim::ConnectionIdArg<'_>, packet: &[u8]) -> [u8; 16] {
+                crypto::ServerConfig::retry_tag(&*self.inner, version, orig_dst_cid, packet)
+            }
+
+            fn start_session(
+                self: shim::Starter<'_, Self>,
+                version: u32,
+                params: &TransportParameters,
+            ) -> Box<dyn Session> {
+                let inner = crypto::ServerConfig::start_session(shim::starter(&self.inner), version, params);
+                Box::new(TappedSession { inner, tap: self.tap.clone() })
             }
         }
 

@@ -73,17 +73,17 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// What rcgen or rustls reports.
     fn tls() -> Result<&'static Self::Tls, String>;
 
-    /// The sending end's endpoint and configuration, whose packets `log` sees in the clear.
-    fn sender(
+    /// The endpoint and configuration of a client. Only one that sends has `sending`.
+    fn client(
         seed: [u8; 32],
         tls: &Self::Tls,
-        log: &Arc<Mutex<SenderLog>>,
         transport: &Transport,
-        factory: Arc<Self::Factory>,
+        sending: Option<Sending<Self>>,
     ) -> (Self::Endpoint, Self::ClientConfig);
 
-    /// The receiving end's endpoint.
-    fn receiver(seed: [u8; 32], tls: &Self::Tls, transport: &Transport) -> Self::Endpoint;
+    /// The endpoint of a server. Only one that sends has `sending`.
+    fn server(seed: [u8; 32], tls: &Self::Tls, transport: &Transport, sending: Option<Sending<Self>>)
+    -> Self::Endpoint;
 
     /// Both ends of a flow over UDP sockets.
     ///
@@ -141,11 +141,11 @@ pub trait QuinnApi: Sized + Send + Sync + 'static {
     /// Closes the connection with error code 0.
     fn close(connection: &mut Self::Connection, now: Instant);
 
-    /// Opens a unidirectional stream, if the peer allows one.
-    fn open(connection: &mut Self::Connection) -> Option<Self::StreamId>;
+    /// Opens a stream, if the peer allows one.
+    fn open(connection: &mut Self::Connection, way: Way) -> Option<Self::StreamId>;
 
-    /// Accepts a unidirectional stream, if there is one.
-    fn accept(connection: &mut Self::Connection) -> Option<Self::StreamId>;
+    /// Accepts a stream, if there is one.
+    fn accept(connection: &mut Self::Connection, way: Way) -> Option<Self::StreamId>;
 
     /// Writes what a stream takes of `chunk`, which keeps the rest; whether it took any.
     fn write(connection: &mut Self::Connection, stream: Self::StreamId, chunk: &mut Bytes) -> bool;
@@ -244,6 +244,23 @@ impl<Q: QuinnApi> Stack for Q {
     }
 }
 
+/// What an end that sends has besides.
+pub struct Sending<Q: QuinnApi> {
+    /// Sees its packets in the clear.
+    pub log: Arc<Mutex<SenderLog>>,
+    /// Makes its controller.
+    pub factory: Arc<Q::Factory>,
+}
+
+/// Which ends of a stream send on it (`RFC 9000 §2.1`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Way {
+    /// The one that opens it.
+    One,
+    /// Both.
+    Both,
+}
+
 /// A datagram an endpoint has written to its buffer.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
@@ -268,7 +285,7 @@ pub enum ConnectionEvent {
     Other,
 }
 
-/// How a flow's two ends are configured: nothing but the controller limits it, and nothing depends on the day or
+/// How a flow's two ends are configured: nothing but the controller and the scenario's windows limits it, and nothing depends on the day or
 /// the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct Transport {
@@ -283,6 +300,8 @@ pub struct Transport {
     /// Ack-eliciting threshold and largest delay the sender asks for (`draft-ietf-quic-ack-frequency`); `None` where
     /// the stack's own policy is the scenario's.
     pub ack_frequency: Option<(u32, Duration)>,
+    /// Window of the connection and of each stream, bytes; `None` for as much as the stack can.
+    pub receive_window: Option<u32>,
     /// Whether several datagrams are sent at once.
     pub segmentation: bool,
 }
@@ -304,6 +323,7 @@ impl Transport {
             discover: spec.discover_packet_bytes.map(|bytes| u16::try_from(bytes).unwrap_or(u16::MAX)),
             idle_timeout: spec.vanishes.map(|_| Duration::from_nanos(spec.idle_timeout.0)),
             ack_frequency: asks.then(|| (policy.every.saturating_sub(1), max_delay)),
+            receive_window: spec.receive_window.map(|bytes| u32::try_from(bytes).unwrap_or(u32::MAX)),
             segmentation: false,
         }
     }

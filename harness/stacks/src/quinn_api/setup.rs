@@ -13,11 +13,10 @@ use windlass_simulator::scenario::{Control, FlowSpec, Scenario};
 
 use super::flow::Flow;
 use super::native::Natives;
-use super::{QuinnApi, Transport};
+use super::{QuinnApi, Sending, Transport};
 use crate::driver::log::{Run, SMALLEST, begin};
 use crate::driver::native::{NativeDecision, NativeObserver, NoNative};
 use crate::driver::sender_log::{Output, SenderLog, SenderLogRecorder};
-use crate::payload::Source;
 use crate::sans_io::{Context, Parts, SansIo};
 use crate::{FlowLog, OpenLog, RunError};
 
@@ -39,6 +38,7 @@ impl<S: QuinnApi> Driver<S> {
 
 impl<S: QuinnApi> SansIo for Driver<S> {
     const NAME: &'static str = S::NAME;
+    const KEYS: &'static [&'static str] = &["requests", "receive_window_bytes", "write_mbps"];
     type Connection = Flow<S>;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow<S>>, RunError> {
@@ -51,10 +51,16 @@ impl<S: QuinnApi> SansIo for Driver<S> {
         let sender_log = Arc::new(Mutex::new(sender_log));
         let factory = setup.factory(spec, payload, Arc::clone(&sender_log), trace.clone(), level)?;
         let transport = Transport::of(spec, payload);
-        let (sender, config) = S::sender(setup.seed_of(spec, "sender"), self.tls, &sender_log, &transport, factory);
-        let receiver = S::receiver(setup.seed_of(spec, "receiver"), self.tls, &transport);
-        let source = Source::new(context.seed, &spec.name);
-        let connection = Flow::new([sender, receiver], sender_log, source, spec.transfer_bytes.unwrap_or(u64::MAX));
+        let sending = Some(Sending { log: Arc::clone(&sender_log), factory });
+        let [sender, receiver] = ["sender", "receiver"].map(|part| setup.seed_of(spec, part));
+        let (ends, config) = if spec.requests.is_some() {
+            let (client, config) = S::client(receiver, self.tls, &transport, None);
+            ([S::server(sender, self.tls, &transport, sending), client], config)
+        } else {
+            let (client, config) = S::client(sender, self.tls, &transport, sending);
+            ([client, S::server(receiver, self.tls, &transport, None)], config)
+        };
+        let connection = Flow::new(ends, sender_log, context.seed, spec);
         Ok(Parts { connection, config, trace })
     }
 }

@@ -97,16 +97,17 @@ pub fn check_size(spec: &FlowSpec) -> Result<(), RunError> {
     Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes })
 }
 
-/// Limits that never limit a flow; only to a peer that vanishes is a connection given up.
+/// Limits that never limit a flow, but for windows that the scenario has; only to a peer that vanishes is a connection given up.
 ///
 /// # Errors
 /// s2n-quic's.
 pub fn limits(spec: &FlowSpec) -> Result<Limits, Error> {
-    const WINDOW: u64 = u32::MAX as u64;
+    let window = spec.receive_window.unwrap_or(u64::from(u32::MAX));
     let idle = if spec.vanishes.is_some() { Duration::from_nanos(spec.idle_timeout.0) } else { Duration::ZERO };
     Ok(Limits::new()
-        .with_data_window(WINDOW)?
-        .with_unidirectional_data_window(WINDOW)?
+        .with_data_window(window)?
+        .with_unidirectional_data_window(window)?
+        .with_bidirectional_local_data_window(window)?
         .with_max_send_buffer_size(u32::MAX)?
         .with_max_ack_delay(Duration::from_nanos(spec.ack.max_delay.0))?
         .with_max_idle_timeout(idle)?

@@ -1,4 +1,4 @@
-//! The two ends of a flow: s2n-quic's client, which sends, and its server.
+//! The two ends of a flow: s2n-quic's client and its server.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,6 +19,7 @@ use super::flow::Shared;
 use super::native::ObservedEndpoint;
 use super::observe::Notifier;
 use super::observe::{FlowObserver, FlowRecorder, PacketCounter};
+use crate::driver::datagrams::Role;
 use crate::identity::Identity;
 use windlass_network::Stream;
 use windlass_simulator::scenario::FlowSpec;
@@ -45,32 +46,47 @@ pub struct Ends {
     pub notifier: Notifier,
 }
 
+/// An end as s2n-quic has it.
+enum End {
+    Server(Server),
+    Client(Client),
+}
+
 impl Ends {
-    /// Makes the ends of `flow`: the one that receives, the one that sends, and the address
-    /// of the former.
+    /// Makes the ends of `flow`: server and client, and the address of the former. The client sends, unless the server
+    /// answers requests.
     ///
     /// # Errors
     /// s2n-quic's.
     pub fn make(self, flow: &Shared) -> Result<(Server, Client, SocketAddr), Error> {
         let notifier = self.notifier.clone();
-        let server = self.receiver()?;
-        let to = server.local_addr()?;
-        let client = self.sender(flow)?;
-        notifier.made([client.local_addr()?, to]);
-        Ok((server, client, to))
+        let receiver = self.receiver()?;
+        let (server, client, sends) = match (receiver, self.sender(flow)?) {
+            (End::Server(server), End::Client(client)) => (server, client, Role::Sender),
+            (End::Client(client), End::Server(server)) => (server, client, Role::Receiver),
+            _ => return Err("both ends are the same".into()),
+        };
+        let (of_server, of_client) = (server.local_addr()?, client.local_addr()?);
+        notifier.made(if sends == Role::Sender { [of_client, of_server] } else { [of_server, of_client] });
+        Ok((server, client, of_server))
     }
 
-    fn receiver(&self) -> Result<Server, Error> {
+    fn receiver(&self) -> Result<End, Error> {
+        let (io, random, limits) = (self.io()?, self.random("receiver"), limits(&self.spec)?);
         let Identity { certificate, key } = self.setup.identity;
-        Ok(Server::builder()
-            .with_tls((&certificate[..], &key[..]))?
-            .with_io(self.io()?)?
-            .with_random(self.random("receiver"))?
-            .with_limits(limits(&self.spec)?)?
-            .start()?)
+        Ok(match self.spec.requests {
+            Some(_) => {
+                let client = Client::builder().with_tls(&certificate[..])?.with_io(io)?;
+                End::Client(client.with_random(random)?.with_limits(limits)?.start()?)
+            }
+            None => {
+                let server = Server::builder().with_tls((&certificate[..], &key[..]))?.with_io(io)?;
+                End::Server(server.with_random(random)?.with_limits(limits)?.start()?)
+            }
+        })
     }
 
-    fn sender(mut self, flow: &Shared) -> Result<Client, Error> {
+    fn sender(mut self, flow: &Shared) -> Result<End, Error> {
         // A log that is never asked for costs nothing.
         let log = self.log.take().unwrap_or_else(|| Qlog::to(|_| None));
         let watch = PacketCounter::new(flow, !self.spec.drop_packets.is_empty());
@@ -82,32 +98,33 @@ impl Ends {
                 if let Some(group) = self.spec.group.clone() {
                     endpoint = endpoint.group(&self.setup.groups, move |_| group.clone());
                 }
-                self.client(endpoint.record_in(&log), (log, watch))
+                self.sending(endpoint.record_in(&log), (log, watch))
             }
             Choice::Cubic => self.native(Cubic::default(), flow, (log, watch)),
             Choice::Bbr => self.native(Bbr::default(), flow, (log, watch)),
         }
     }
 
-    fn native<E: Endpoint>(
-        &self,
-        inner: E,
-        flow: &Shared,
-        (log, watch): (Qlog, PacketCounter),
-    ) -> Result<Client, Error> {
+    fn native<E: Endpoint>(&self, inner: E, flow: &Shared, (log, watch): (Qlog, PacketCounter)) -> Result<End, Error> {
         let observer = FlowObserver { flow: flow.clone(), clock: self.setup.clock };
-        self.client(ObservedEndpoint { inner, observer }, (log.controller(&self.spec.controller), watch))
+        self.sending(ObservedEndpoint { inner, observer }, (log.controller(&self.spec.controller), watch))
     }
 
-    fn client(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<Client, Error> {
-        Ok(Client::builder()
-            .with_tls(&self.setup.identity.certificate[..])?
-            .with_io(self.io()?)?
-            .with_congestion_controller(endpoint)?
-            .with_event(events)?
-            .with_random(self.random("sender"))?
-            .with_limits(limits(&self.spec)?)?
-            .start()?)
+    fn sending(&self, endpoint: impl Endpoint, events: impl Subscriber) -> Result<End, Error> {
+        let (io, random, limits) = (self.io()?, self.random("sender"), limits(&self.spec)?);
+        let Identity { certificate, key } = self.setup.identity;
+        Ok(match self.spec.requests {
+            Some(_) => {
+                let server = Server::builder().with_tls((&certificate[..], &key[..]))?.with_io(io)?;
+                let server = server.with_congestion_controller(endpoint)?.with_event(events)?;
+                End::Server(server.with_random(random)?.with_limits(limits)?.start()?)
+            }
+            None => {
+                let client = Client::builder().with_tls(&certificate[..])?.with_io(io)?;
+                let client = client.with_congestion_controller(endpoint)?.with_event(events)?;
+                End::Client(client.with_random(random)?.with_limits(limits)?.start()?)
+            }
+        })
     }
 
     /// A socket for datagrams of the flow's size, and larger ones if it may discover them.

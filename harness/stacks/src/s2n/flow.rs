@@ -5,28 +5,31 @@ use std::future::poll_fn;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::task::{Poll, Waker};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use bytes::Bytes;
 use s2n_quic::client::Connect;
 use s2n_quic::connection::Handle;
 use s2n_quic::provider::io::testing::spawn;
+use s2n_quic::stream::{ReceiveStream, SendStream};
 use s2n_quic::{Client, Server};
 use windlass_controllers::{Decision, Event, Span, Time};
 
 use super::clock::Clock;
+use super::config::Error;
 use super::ends::Ends;
 use super::observe::Notifier;
 use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
-use crate::payload::{Hash, Sink, Source, check};
+use crate::payload::{Hash, Transfer, WriteRate, request};
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::FlowSpec;
 
 /// Unsent bytes the application keeps ready, so that it is never what limits a flow.
 const READY: u64 = 1 << 19;
-/// How far the receiver gets before the sender's copy is hashed and forgotten.
-const CONFIRM: u64 = 1 << 20;
+/// How far the bidirectional streams of a client are apart (`RFC 9000 §2.1`).
+const STREAM_STEP: u64 = 4;
 
 /// A datagram an end has handed to its socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,25 +64,35 @@ pub struct Flow {
     /// Time at which its receiver vanishes; `None` if it stays.
     vanishes: Option<Time>,
     idle_timeout: Span,
-    source: Source,
-    sink: Sink,
-    confirmed: u64,
-    /// Application bytes not yet handed to s2n-quic.
-    left: u64,
-    /// Stream bytes sent at least once.
-    sent: u64,
+    transfers: Vec<Transfer>,
+    /// Whether they answer requests.
+    answers: bool,
+    write_rate: WriteRate,
+    /// Instant that stands for time 0.
+    origin: Instant,
+    /// Bytes of each stream that were sent at least once.
+    sent: Vec<u64>,
+    /// Streams the receiver has read to their ends.
+    ended: usize,
     connection: Option<Handle>,
     /// When it is to start, once that is known.
     starts: Option<Time>,
-    /// The sender, waiting for something to change.
-    waiting: Option<Waker>,
+    /// Tasks of the sender that wait for something to change.
+    waiting: Vec<Waker>,
     notifier: Notifier,
 }
 
 impl Flow {
-    /// A flow of `spec` from `source` whose controller decides `decision` at first.
-    pub fn new(spec: &FlowSpec, decision: Decision, source: Source, notifier: Notifier) -> Flow {
+    /// A flow of `spec` in the run with `seed` whose controller decides `decision` at first.
+    pub fn new(spec: &FlowSpec, decision: Decision, seed: u64, notifier: Notifier) -> Flow {
+        let transfers = Transfer::of(seed, spec);
         Flow {
+            sent: vec![0; transfers.len()],
+            transfers,
+            answers: spec.requests.is_some(),
+            write_rate: WriteRate::new(spec.write_rate),
+            origin: Instant::now(),
+            ended: 0,
             vanishes: spec.vanishes,
             idle_timeout: spec.idle_timeout,
             meter: Meter::new(spec.packet_bytes),
@@ -91,14 +104,9 @@ impl Flow {
             heard: [Time::ZERO; 2],
             recorders: 0,
             sent_datagrams: VecDeque::new(),
-            source,
-            sink: Sink::default(),
-            confirmed: 0,
-            left: spec.transfer_bytes.unwrap_or(u64::MAX),
-            sent: 0,
             connection: None,
             starts: None,
-            waiting: None,
+            waiting: Vec::new(),
             notifier,
         }
     }
@@ -109,17 +117,35 @@ impl Flow {
         self.wake();
     }
 
-    /// Stream bytes up to `end` were sent.
-    pub fn stream_sent(&mut self, end: u64) {
-        if end > self.sent {
-            self.sent = end;
+    /// Bytes up to `end` of stream `id` were sent.
+    pub fn stream_sent(&mut self, id: u64, end: u64) {
+        let number = if self.answers { id / STREAM_STEP } else { 0 };
+        if let Some(sent) = self.sent.get_mut(number as usize)
+            && end > *sent
+        {
+            *sent = end;
             self.wake();
         }
     }
 
     fn wake(&mut self) {
-        if let Some(waker) = self.waiting.take() {
-            waker.wake();
+        self.waiting.drain(..).for_each(Waker::wake);
+    }
+
+    /// Whether stream `number` has so little unsent that the application writes more.
+    fn wants(&self, number: usize) -> bool {
+        self.transfers[number].made() < self.sent[number] + READY / self.sent.len() as u64
+    }
+
+    /// The next bytes of stream `number`; or when there are some, where the application has a rate.
+    fn make(&mut self, number: usize, now: Time) -> Result<Bytes, Time> {
+        let instant = self.origin + Duration::from_nanos(now.0);
+        let room = self.write_rate.room(instant, self.transfers.iter().map(Transfer::made).sum());
+        let transfer = &mut self.transfers[number];
+        transfer.make(room);
+        match self.write_rate.next().filter(|_| !transfer.is_written() && transfer.unwritten.is_empty()) {
+            Some(next) => Err(now + Span(next.saturating_duration_since(instant).as_nanos() as u64)),
+            None => Ok(std::mem::take(&mut transfer.unwritten)),
         }
     }
 
@@ -155,7 +181,7 @@ impl Flow {
 
     /// Notes if it does not move as it should, with packets of `packet_bytes`.
     pub fn watch(&mut self, now: Time, packet_bytes: u32) {
-        let (received, gap) = (self.sink.received(), pacing_gap(&self.decision, packet_bytes));
+        let (received, gap) = (Transfer::received(&self.transfers), pacing_gap(&self.decision, packet_bytes));
         let progress = Progress { received, gap, ..Progress::default() };
         if self.over.is_some() || self.failed.is_some() {
             return;
@@ -168,7 +194,7 @@ impl Flow {
     /// A point of the series.
     pub fn sample(&mut self, now: Time) {
         if self.started.is_some() && self.over.is_none() {
-            self.meter.sample(now.0, self.sink.received());
+            self.meter.sample(now.0, Transfer::received(&self.transfers));
         }
     }
 
@@ -184,7 +210,7 @@ impl Flow {
         if self.over.is_none() {
             // The last stretch of the series belongs to the flow.
             self.sample(now);
-            self.over = Some((now, self.sink.received()));
+            self.over = Some((now, Transfer::received(&self.transfers)));
             self.notifier.over();
             self.wake();
         }
@@ -201,17 +227,14 @@ impl Flow {
         }
     }
 
-    fn receive(&mut self, bytes: bytes::Bytes) {
-        self.sink.take(self.sink.in_order(), bytes);
-        if self.sink.in_order() >= self.confirmed + CONFIRM {
-            self.confirmed = self.sink.in_order();
-            self.source.confirm(self.confirmed);
-        }
+    fn receive(&mut self, number: usize, bytes: Bytes) {
+        let transfer = &mut self.transfers[number];
+        transfer.receive(transfer.in_order(), bytes);
     }
 
     /// Application bytes the receiver has.
     pub fn received(&self) -> u64 {
-        self.sink.received()
+        Transfer::received(&self.transfers)
     }
 
     /// The hash of what arrived.
@@ -219,7 +242,7 @@ impl Flow {
     /// # Errors
     /// The sender's first so many bytes are others.
     pub fn check(&mut self) -> Result<Hash, String> {
-        check(std::mem::replace(&mut self.source, Source::new(0, "")), std::mem::take(&mut self.sink))
+        Transfer::check(std::mem::take(&mut self.transfers))
     }
 }
 
@@ -243,7 +266,7 @@ impl Shared {
             if flow.over.is_some() || ready(&flow) {
                 return Poll::Ready(());
             }
-            flow.waiting = Some(context.waker().clone());
+            flow.waiting.push(context.waker().clone());
             Poll::Pending
         })
         .await;
@@ -260,62 +283,121 @@ impl Shared {
             Ok(made) => made,
             Err(reason) => return self.lock().fail(clock.now(), format!("its ends cannot be made: {reason}")),
         };
-        spawn(self.clone().receive(server, clock));
         spawn(self.clone().stop(stop, clock));
-        self.send(client, peer, clock).await;
-    }
-
-    /// The end that connects and sends.
-    async fn send(self, client: Client, peer: SocketAddr, clock: Clock) {
         self.lock().begin(clock.now());
-        if let Err(reason) = self.transfer(client, peer).await {
-            self.lock().fail(clock.now(), format!("the sender lost the connection: {reason}"));
+        let answers = self.lock().answers;
+        let of_receiver = self.clone();
+        if answers {
+            spawn(async move {
+                let result = of_receiver.ask(client, peer, clock).await;
+                of_receiver.lost("receiver", result, clock);
+            });
+            self.lost("sender", self.answer(server, clock).await, clock);
+        } else {
+            spawn(async move {
+                let result = of_receiver.receive(server, clock).await;
+                of_receiver.lost("receiver", result, clock);
+            });
+            self.lost("sender", self.send(client, peer, clock).await, clock);
         }
     }
 
-    async fn transfer(&self, client: Client, peer: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
+    /// An end is done, with an error if its connection was lost.
+    fn lost(&self, end: &str, result: Result<(), Error>, clock: Clock) {
+        if let Err(reason) = result {
+            self.lock().fail(clock.now(), format!("the {end} lost the connection: {reason}"));
+        }
+    }
+
+    /// The client that sends.
+    async fn send(&self, client: Client, peer: SocketAddr, clock: Clock) -> Result<(), Error> {
         let mut connection = client.connect(Connect::new(peer).with_server_name(SERVER_NAME)).await?;
         self.lock().connection = Some(connection.handle());
-        let mut stream = connection.open_send_stream().await?;
+        let stream = connection.open_send_stream().await?;
+        self.write(0, stream, clock).await?;
+        self.until(|_| false).await;
+        connection.close(0u32.into());
+        Ok(())
+    }
+
+    /// Writes all there is on stream `number`, or until the flow is over.
+    async fn write(&self, number: usize, mut stream: SendStream, clock: Clock) -> Result<(), Error> {
         loop {
-            self.until(|flow| flow.source.made() < flow.sent + READY).await;
-            let chunk = {
-                let mut flow = self.lock();
-                if flow.over.is_some() {
-                    break;
-                }
-                let left = flow.left;
-                let chunk = flow.source.take(left);
-                flow.left -= chunk.len() as u64;
-                chunk
-            };
-            if chunk.is_empty() {
-                stream.finish()?;
-                break;
+            self.until(|flow| flow.wants(number)).await;
+            if self.lock().over.is_some() {
+                return Ok(());
             }
-            stream.send(chunk).await?;
+            let made = self.lock().make(number, clock.now());
+            match made {
+                Ok(chunk) if chunk.is_empty() => return Ok(stream.finish()?),
+                Ok(chunk) => stream.send(chunk).await?,
+                Err(next) => clock.wait(next).await,
+            }
+        }
+    }
+
+    /// The server that answers requests.
+    async fn answer(&self, mut server: Server, clock: Clock) -> Result<(), Error> {
+        let Some(mut connection) = server.accept().await else { return Ok(()) };
+        self.lock().connection = Some(connection.handle());
+        let count = self.lock().sent.len();
+        for _ in 0..count {
+            let Some(stream) = connection.accept_bidirectional_stream().await? else { return Ok(()) };
+            let number = (stream.id() / STREAM_STEP) as usize;
+            let (mut request, response) = stream.split();
+            let of_stream = self.clone();
+            spawn(async move {
+                let result = async {
+                    while request.receive().await?.is_some() {}
+                    of_stream.write(number, response, clock).await
+                }
+                .await;
+                of_stream.lost("sender", result, clock);
+            });
         }
         self.until(|_| false).await;
         connection.close(0u32.into());
         Ok(())
     }
 
-    /// The end that accepts and receives.
-    async fn receive(self, mut server: Server, clock: Clock) {
-        let Some(mut connection) = server.accept().await else { return };
-        let result = async {
-            if let Some(mut stream) = connection.accept_receive_stream().await? {
-                while let Some(chunk) = stream.receive().await? {
-                    self.lock().receive(chunk);
-                }
-                self.lock().end(clock.now());
-            }
-            Ok::<(), Box<dyn std::error::Error>>(())
+    /// The client that asks and receives.
+    async fn ask(&self, client: Client, peer: SocketAddr, clock: Clock) -> Result<(), Error> {
+        let mut connection = client.connect(Connect::new(peer).with_server_name(SERVER_NAME)).await?;
+        let count = self.lock().sent.len();
+        for number in 0..count {
+            let (response, mut stream) = connection.open_bidirectional_stream().await?.split();
+            stream.send(request(number as u32)).await?;
+            stream.finish()?;
+            let of_stream = self.clone();
+            spawn(async move {
+                let result = of_stream.read(number, response, clock).await;
+                of_stream.lost("receiver", result, clock);
+            });
         }
-        .await;
-        if let Err(reason) = result {
-            self.lock().fail(clock.now(), format!("the receiver lost the connection: {reason}"));
+        self.until(|_| false).await;
+        Ok(())
+    }
+
+    /// The server that receives.
+    async fn receive(&self, mut server: Server, clock: Clock) -> Result<(), Error> {
+        let Some(mut connection) = server.accept().await else { return Ok(()) };
+        match connection.accept_receive_stream().await? {
+            Some(stream) => self.read(0, stream, clock).await,
+            None => Ok(()),
         }
+    }
+
+    /// Reads stream `number` to its end; with the last the flow is over.
+    async fn read(&self, number: usize, mut stream: ReceiveStream, clock: Clock) -> Result<(), Error> {
+        while let Some(chunk) = stream.receive().await? {
+            self.lock().receive(number, chunk);
+        }
+        let mut flow = self.lock();
+        flow.ended += 1;
+        if flow.ended == flow.sent.len() {
+            flow.end(clock.now());
+        }
+        Ok(())
     }
 
     /// Ends the transfer at `stop`, where it is.

@@ -81,9 +81,9 @@ impl Subscriber for PacketCounter {
     fn create_connection_context(&mut self, _: &ConnectionMeta, _: &ConnectionInfo<'_>) {}
 
     fn on_frame_sent(&mut self, _: &mut (), _: &ConnectionMeta, event: &events::FrameSent) {
-        if let events::Frame::Stream { offset, len, .. } = event.frame {
+        if let events::Frame::Stream { id, offset, len, .. } = event.frame {
             self.data = true;
-            self.flow.lock().stream_sent(offset + u64::from(len));
+            self.flow.lock().stream_sent(id, offset + u64::from(len));
         }
     }
 

@@ -19,9 +19,9 @@ use super::flow::{Flow, Shared};
 use super::observe::Notices;
 use super::world::{ScenarioFlow, SharedWorld, World};
 use crate::driver::liveness::Liveness;
+use crate::driver::log::check_keys;
 use crate::driver::sender_log::lock;
 use crate::identity::identity;
-use crate::payload::Source;
 use crate::{FlowLog, OpenLog, RunError};
 use windlass_network::Network;
 use windlass_simulator::measure::{Tally, gather, tally};
@@ -38,6 +38,7 @@ const STRIDE: Span = Span::from_millis(50);
 /// s2n-quic cannot run a flow, a flow failed, or it was stopped.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
     let end = scenario.end();
+    check_keys(scenario, STACK, &["requests", "receive_window_bytes", "write_mbps"])?;
     let identity = identity().map_err(RunError::Tls)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let FlowSet { flows: specs, start_schedule } = scenario.flow_set();
@@ -159,7 +160,7 @@ impl<'a> Plan<'a> {
     fn start(self, number: usize, notices: &Notices, setup: &Setup, scenario: &Scenario) -> ScenarioFlow<'a> {
         let (spec, seed) = (self.spec, scenario.seed);
         let notifier = notices.of(number);
-        let mut flow = Flow::new(spec, first_decision(spec), Source::new(seed, &spec.name), notifier.clone());
+        let mut flow = Flow::new(spec, first_decision(spec), seed, notifier.clone());
         flow.liveness = Liveness::of(scenario, spec);
         let flow = Shared::new(flow);
         let start = spec.starts(seed);

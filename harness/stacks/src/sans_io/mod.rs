@@ -28,6 +28,8 @@ pub use run::run;
 pub trait SansIo {
     /// Name of the stack, as in results.
     const NAME: &'static str;
+    /// Keys that it knows of those that say what a flow's applications do.
+    const KEYS: &'static [&'static str];
     /// The two ends of a flow.
     type Connection: Connection;
 
@@ -67,11 +69,16 @@ pub struct Parts<C: Connection> {
 
 /// A flow's connection: two ends, and the transfer from one to the other. Errors are in the stack's words.
 pub trait Connection {
-    /// What the sending end connects with.
+    /// What the client connects with.
     type Config;
 
     /// Probe timeouts within which the first byte has to arrive after a fault.
     const HANDSHAKE_PATIENCE: u64 = PATIENCE;
+
+    /// The end that connects.
+    fn client(&self) -> Role {
+        Role::Sender
+    }
 
     /// Starts to connect.
     ///

@@ -8,6 +8,7 @@ use windlass_controllers::{Algorithm, Span, Time};
 use super::scheduled::ScheduledFlow;
 use super::{Connection, Context, SansIo};
 use crate::driver::datagrams::{DatagramNetwork, Role};
+use crate::driver::log::check_keys;
 use crate::{OpenLog, RunError};
 use windlass_network::{EventQueue, Network};
 use windlass_simulator::measure::{NetworkMeter, gather};
@@ -25,6 +26,7 @@ pub fn run<S: SansIo>(
     log: &mut OpenLog<'_>,
     stop: &dyn Fn(Time) -> bool,
 ) -> Result<Outcome, RunError> {
+    check_keys(scenario, S::NAME, S::KEYS)?;
     let network = Network::new(&scenario.topology, scenario.seed)?;
     let context =
         Context { scenario: &scenario.name, seed: scenario.seed, origin: Instant::now(), groups: Groups::default() };
@@ -147,10 +149,11 @@ impl<C: Connection> World<'_, C> {
                     self.event_queue.set(source, self.weight_changes.next(now));
                     continue;
                 };
-                let was_over = flow.is_over();
+                let (was_started, was_over) = (flow.is_started(), flow.is_over());
                 let next = match source % SOURCES {
                     CONTROL => {
-                        self.event_queue.set(source - CONTROL + Role::Sender as usize, now.0);
+                        let role = if was_started { Role::Sender } else { flow.client() };
+                        self.event_queue.set(source - CONTROL + role as usize, now.0);
                         let next = flow.control(now)?;
                         // It may just have founded its group.
                         self.weight_changes.apply(now, &self.groups);

@@ -162,7 +162,7 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
 
     /// Starts to connect, or ends the transfer. Returns when the latter is due.
     pub fn control(&mut self, now: Time) -> Result<Option<Time>, RunError> {
-        let instant = self.instant(Role::Sender, now);
+        let instant = self.instant(if self.is_started() { Role::Sender } else { self.client() }, now);
         self.set_clock(now);
         {
             let mut sender_log = lock(self.connection.sender_log());
@@ -291,6 +291,15 @@ impl<'a, C: Connection> ScheduledFlow<'a, C> {
             return Err(self.failed(now, "its timers are due again and again without time passing".to_owned()));
         }
         Ok(())
+    }
+
+    /// The end that connects.
+    pub fn client(&self) -> Role {
+        self.connection.client()
+    }
+
+    pub fn is_started(&self) -> bool {
+        self.started.is_some()
     }
 
     pub fn is_over(&self) -> bool {

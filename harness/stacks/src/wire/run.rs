@@ -96,6 +96,9 @@ fn refuse(scenario: &Scenario) -> Result<(), RunError> {
         let kind = fault.kind.name();
         return Err(refused(&flow.name, format!("there is no {kind} on real sockets; ends have it in virtual time")));
     }
+    if let Some((flow, key)) = scenario.flows.iter().find_map(|flow| Some((flow, flow.key_beyond(&[])?))) {
+        return Err(refused(&flow.name, format!("there is no {key} on real sockets; stacks have it in virtual time")));
+    }
     match scenario.flows.iter().find(|flow| !flow.drop_packets.is_empty()) {
         Some(flow) => Err(refused(
             &flow.name,

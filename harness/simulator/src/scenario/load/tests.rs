@@ -476,6 +476,17 @@ fn mistakes_of_queues_and_ways_are_named_too() {
 }
 
 #[test]
+fn requests_that_cannot_be_are_named() {
+    let few = problems(&dumbbell("", "requests = 3\ntransfer_bytes = 3000"));
+    assert!(few.contains("less than a packet for each of its requests (make transfer_bytes 3600 or more"), "{few}");
+    let moved = problems(&dumbbell("", "requests = 2\nfault = [{ kind = \"rebinding\", at_s = 1 }]"));
+    assert!(moved.contains("is rebound, but a server that answers requests keeps its address"), "{moved}");
+    let scenario = read(&dumbbell("", "receive_window_bytes = 10_000"));
+    let refused = crate::sim::run(&scenario).unwrap_err().to_string();
+    assert!(refused.contains("the simulator has no receive_window_bytes"), "{refused}");
+}
+
+#[test]
 fn problems_render_with_their_source() {
     let error = Scenario::read("bad.toml", &DUMBBELL.replace("rtt_ms", "rtt_m"), None).unwrap_err();
     let mut out = String::new();

@@ -49,3 +49,49 @@ fn the_form_qvis_reads_is_written_too_and_equal_runs_give_equal_files() {
     assert!(count(&file, "transport:packet_sent") > 1000);
     assert_eq!(file, written(settings));
 }
+
+#[test]
+fn requests_come_first_and_each_has_a_stream() {
+    let text = TEXT.replace("[dumbbell]", "header_bytes = 33\n[dumbbell]") + "requests = 3\n";
+    let scenario = Scenario::read("short", &text, None).unwrap();
+    let mut simulation = Simulation::new(&scenario).unwrap();
+    let trace = simulation.qlog(0, Vec::new(), QlogSettings::default());
+    let outcome = simulation.finish();
+    assert!(outcome.flows[0].completed);
+    assert_eq!(outcome.flows[0].start_s, 0.020, "half a round trip after it was asked for");
+    let file = String::from_utf8(trace.finish().unwrap().unwrap()).unwrap();
+    assert_eq!(file.matches("\"fin\":true").count(), 3 + 3);
+    let first = file.split('\u{1e}').find(|record| record.contains("STREAM") || record.contains("\"stream\"")).unwrap();
+    assert!(first.contains("quic:packet_received") && first.contains("\"packet_number\":0"), "{first}");
+    // Every packet the receiver sends has a number of its own.
+    let mut numbers: Vec<&str> = file
+        .split('\u{1e}')
+        .filter(|record| record.contains("quic:packet_received"))
+        .map(|record| record.split("\"packet_number\":").nth(1).unwrap().split(['}', ',']).next().unwrap())
+        .collect();
+    let all = numbers.len();
+    numbers.sort_unstable();
+    numbers.dedup();
+    assert_eq!(numbers.len(), all);
+    let mut ends = [0; 3];
+    for frame in file.split("\"frame_type\":\"stream\"").skip(1) {
+        let field = |name: &str| -> u64 {
+            let (_, rest) = frame.split_once(&format!("\"{name}\":")).unwrap();
+            rest.split(|c: char| !c.is_ascii_digit()).next().unwrap().parse().unwrap()
+        };
+        let end = &mut ends[field("stream_id") as usize / 4];
+        *end = field("offset").checked_add(field("length")).unwrap().max(*end);
+    }
+    assert_eq!(ends.iter().sum::<u64>(), 2_400_000);
+}
+
+#[test]
+fn requests_that_are_lost_are_sent_again() {
+    let fault = "[[dumbbell.back.fault]]\nkind = \"blackout\"\nat_s = 0\nfor_ms = 500\n";
+    let text = TEXT.replace("[[flow]]", &format!("{fault}[[flow]]")) + "requests = 1\n";
+    let scenario = Scenario::read("short", &text, None).unwrap();
+    let flow = &sim::run(&scenario).unwrap().flows[0];
+    // RFC 9002 §6.2.2: three times an initial RTT of 333 ms, and the way there.
+    assert!((1.019..1.0195).contains(&flow.start_s), "{}", flow.start_s);
+    assert!(flow.completed);
+}
