@@ -8,7 +8,7 @@ mod features;
 mod model;
 
 pub use features::{FEATURES, Features, TooLittle, features};
-pub use model::{Match, Model, ModelError, Sample};
+pub use model::{Match, Model, ModelError, NEARER, Sample};
 
 use crate::connections::Follower;
 use crate::flight::{Flight, PacketStatus, Sent};

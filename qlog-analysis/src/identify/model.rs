@@ -7,6 +7,10 @@ use super::features::{FEATURES, Features};
 /// The model that `ci/nightly` makes; `docs/identify.md` says of which runs.
 const BUILTIN: &str = include_str!("model.csv");
 
+/// How far the nearest flow of a controller may be, as a share of the distance to the nearest one of another: a flow of a
+/// controller that is not known lies between those that are. `docs/identify.md` says on which flows it was chosen.
+pub const NEARER: f64 = 0.6;
+
 /// A flow whose controller is known.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Sample {
@@ -40,7 +44,7 @@ pub struct Model {
 /// What a model says of a flow.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Match {
-    /// The controller; `None` where the flow is too far from all that are known.
+    /// The controller; `None` where the flow is too far from all that are known, or hardly nearer to one than to another.
     pub controller: Option<String>,
     /// The controllers by the distance of their nearest flow: root of the mean square of the features' differences,
     /// each in standard deviations.
@@ -58,7 +62,7 @@ impl Model {
         Model::parse(BUILTIN)
     }
 
-    /// Learns from `samples`. The margin is what four of five samples keep from the nearest one of the same controller on
+    /// Learns from `samples`. The margin is what 19 of 20 samples keep from the nearest one of the same controller on
     /// another stack.
     #[must_use]
     pub fn train(samples: Vec<Sample>) -> Model {
@@ -71,7 +75,7 @@ impl Model {
         let mut model = Model { samples, scale, margin: f64::INFINITY };
         let mut distances: Vec<f64> = model.samples.iter().filter_map(|sample| model.to_own_kind(sample)).collect();
         distances.sort_unstable_by(f64::total_cmp);
-        let at = (distances.len() * 4 / 5).min(distances.len().saturating_sub(1));
+        let at = (distances.len() * 19 / 20).min(distances.len().saturating_sub(1));
         model.margin = distances.get(at).copied().unwrap_or(f64::INFINITY);
         model
     }
@@ -102,7 +106,9 @@ impl Model {
             }
         }
         nearest.sort_by(|(_, one), (_, other)| one.total_cmp(other));
-        let controller = nearest.first().filter(|(_, distance)| *distance <= self.margin);
+        let other = nearest.get(1).map_or(f64::INFINITY, |(_, distance)| *distance);
+        let controller =
+            nearest.first().filter(|(_, distance)| *distance <= self.margin && *distance <= NEARER * other);
         Match { controller: controller.map(|(name, _)| name.clone()), margin: self.margin, nearest }
     }
 

@@ -11,7 +11,7 @@ use crate::cli::error::{print, shown};
 use crate::cli::text::{Align, aligned};
 use windlass_lab::replay::{Answer, Identified, LossSource, answer};
 use windlass_qlog_analysis::escape;
-use windlass_qlog_analysis::identify::Match;
+use windlass_qlog_analysis::identify::{Match, NEARER};
 
 /// Identify the congestion controller of traces: by its name, its window, or the arrival of its packets
 ///
@@ -172,5 +172,9 @@ fn arrivals(found: &Match) -> String {
     let named = found.controller.as_deref().unwrap_or("unknown");
     let nearest: Vec<String> =
         found.nearest.iter().take(3).map(|(name, distance)| format!("{name} {distance:.2}")).collect();
-    format!("  by arrivals: {named}; distances {}, unknown from {:.2} on\n", nearest.join(", "), found.margin)
+    format!(
+        "  by arrivals: {named}; distances {}, unknown from {:.2} on, and above {NEARER} of the next\n",
+        nearest.join(", "),
+        found.margin
+    )
 }
