@@ -256,10 +256,14 @@ pub fn read_series_watched(
     Ok((summary, found.into_iter().map(Series::finish).collect()))
 }
 
-/// The series of a file that is being read, as if it ended here.
+/// The series of a file that is being read, as if it ended here, without packets.
 #[must_use]
 pub fn so_far(progress: &connections::Progress<'_, Series>) -> Vec<ConnectionSeries> {
-    progress.connections().into_iter().map(Series::finish).collect()
+    let lines = |mut connection: Connection<Series>| {
+        connection.follower.packets = None;
+        Series::finish(connection)
+    };
+    progress.connections().into_iter().map(lines).collect()
 }
 
 impl Follower for Series {

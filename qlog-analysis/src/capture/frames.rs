@@ -6,6 +6,7 @@
 use std::fmt::Write;
 
 use super::{Cursor, Malformed};
+use crate::model::TransportParameters;
 
 /// A datagram.
 #[derive(Default, Debug)]
@@ -233,17 +234,9 @@ fn frame(value: &mut Cursor<'_>, parameters: &mut Option<String>) -> Result<Stri
 
 /// Transport parameters in TLS messages, however deep.
 fn limits(value: &mut Cursor<'_>, parameters: &mut Option<String>) -> Result<(), Malformed> {
-    const LIMITS: [&str; 6] = [
-        "initial_max_data",
-        "initial_max_stream_data_bidi_local",
-        "initial_max_stream_data_bidi_remote",
-        "initial_max_stream_data_uni",
-        "initial_max_streams_bidi",
-        "initial_max_streams_uni",
-    ];
     value.object(|key, value| {
         let name = key.strip_prefix(b"tls.quic.parameter.");
-        let limit = name.and_then(|name| LIMITS.into_iter().find(|limit| limit.as_bytes() == name));
+        let limit = name.and_then(|name| TransportParameters::NAMES.into_iter().find(|limit| limit.as_bytes() == name));
         match (limit, value.peek()) {
             (Some(limit), _) => {
                 if let Some(number) = number(value)? {

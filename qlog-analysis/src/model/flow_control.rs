@@ -113,6 +113,16 @@ impl fmt::Display for TransportParameters {
 }
 
 impl TransportParameters {
+    /// Names of the limits, as qlog and tshark have them.
+    pub(crate) const NAMES: [&str; 6] = [
+        "initial_max_data",
+        "initial_max_stream_data_bidi_local",
+        "initial_max_stream_data_bidi_remote",
+        "initial_max_stream_data_uni",
+        "initial_max_streams_bidi",
+        "initial_max_streams_uni",
+    ];
+
     /// The place of a limit by its name.
     pub(crate) fn limit(&mut self, name: &[u8]) -> Option<&mut Option<u64>> {
         Some(match name {

@@ -75,9 +75,7 @@ pub(crate) fn read(
                 return Ok(());
             }
             next *= 2;
-            let mut found = so_far(progress);
-            found.iter_mut().for_each(|one| one.packets = None);
-            write(name, &found, None, output)?;
+            write(name, &so_far(progress), None, output)?;
             Ok(())
         })?;
     for (connection, packets) in series.iter().enumerate().filter_map(|(i, one)| Some((i, one.packets.as_ref()?))) {

@@ -29,7 +29,11 @@ const LETTER: f64 = 0.48 * TEXT as f64;
 pub fn svg(name: &str, series: &ConnectionSeries) -> Result<String, DrawError> {
     let panels = panels(series, (WIDTH - LEFT - RIGHT) as usize);
     let lanes = lanes(series);
-    let height = 2 * HEAD + panels.len() as u32 * (HEAD + PANEL) + lanes.len() as u32 * LANE + FOOT;
+    let height = 2 * HEAD
+        + panels.len() as u32 * (HEAD + PANEL)
+        + lanes.len() as u32 * LANE
+        + FOOT
+        + lanes::legend_height(&lanes);
     let states = spans(series);
     picture((WIDTH, height), |canvas| {
         canvas.draw_text(name, &ink(TEXT + 1), (LEFT as i32, 4))?;

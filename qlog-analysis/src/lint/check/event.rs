@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::value::{Object, shown};
 use super::{Checker, Framing, NAMESPACES};
 use crate::lint::{Place, Rule, names};
+use crate::model::TransportParameters;
 
 /// Columns of array events where the trace does not name them.
 const COLUMNS: [&str; 4] = ["relative_time", "category", "event", "data"];
@@ -219,13 +220,10 @@ impl Checker {
             "ack_delay_exponent",
             "max_ack_delay",
             "active_connection_id_limit",
-            "initial_max_data",
-            "initial_max_stream_data_bidi_local",
-            "initial_max_stream_data_bidi_remote",
-            "initial_max_stream_data_uni",
-            "initial_max_streams_bidi",
-            "initial_max_streams_uni",
-        ] {
+        ]
+        .into_iter()
+        .chain(TransportParameters::NAMES)
+        {
             self.integer(data, name);
         }
     }

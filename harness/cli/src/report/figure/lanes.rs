@@ -54,7 +54,12 @@ pub(super) fn lanes(series: &ConnectionSeries) -> Vec<(Quantity, &'static str)> 
     all.into_iter().filter(|lane| always(lane.0) || !series.points(lane.0).is_empty()).collect()
 }
 
-/// Draws the lanes, and the time axis below them.
+/// Height of the legend of what limits the sender, pixels; 0 without that lane.
+pub(super) fn legend_height(lanes: &[(Quantity, &'static str)]) -> u32 {
+    if lanes.iter().any(|lane| lane.0 == Quantity::LimitedBy) { TEXT + 4 } else { 0 }
+}
+
+/// Draws the lanes, the time axis below them, and under it the legend.
 pub(super) fn draw(
     area: &Canvas<'_>,
     lanes: &[(Quantity, &'static str)],
@@ -65,7 +70,7 @@ pub(super) fn draw(
     let mut axes = ChartBuilder::on(area)
         .margin_top(HEAD / 2)
         .margin_right(RIGHT)
-        .margin_bottom(HEAD / 2)
+        .margin_bottom(HEAD / 2 + legend_height(lanes))
         .set_label_area_size(LabelAreaPosition::Left, LEFT)
         .set_label_area_size(LabelAreaPosition::Bottom, FOOT)
         .build_cartesian_2d(0.0..duration(series), bottom.max(0.01)..0.0)?;
@@ -79,9 +84,9 @@ pub(super) fn draw(
         .x_desc("Time, s")
         .x_label_formatter(&|time| format!("{time}"))
         .draw()?;
-    if lanes.iter().any(|lane| lane.0 == Quantity::LimitedBy) {
+    if legend_height(lanes) > 0 {
         let named = LimitedBy::ALL.iter().map(|by| (format!("limited by {}", by.name()), LIMITS[*by as usize]));
-        legend(area, named, (HEAD / 2 + LANE * lanes.len() as u32 + FOOT - 16) as i32)?;
+        legend(area, named, (HEAD / 2 + LANE * lanes.len() as u32 + FOOT) as i32)?;
     }
     for (i, &(quantity, label)) in lanes.iter().enumerate() {
         let top = i as f64;
