@@ -28,7 +28,7 @@ pub struct Driver {
 
 impl SansIo for Driver {
     const NAME: &'static str = STACK;
-    const KEYS: &'static [&'static str] = &["receive_window_bytes", "write_mbps"];
+    const KEYS: &'static [&'static str] = &["receive_window_bytes", "application_mbps"];
     type Connection = Flow;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow>, RunError> {

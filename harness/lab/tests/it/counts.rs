@@ -65,7 +65,7 @@ fn a_receive_window_limits_a_sender_as_its_size_says() {
 #[test]
 fn a_slow_writer_limits_a_sender_itself() {
     for stack in Runner::builtin().iter().copied().filter(|runner| *runner != Runner::SIMULATOR) {
-        let [window, application, flow_control, pacer] = limited(stack, "write_mbps = 1", "");
+        let [window, application, flow_control, pacer] = limited(stack, "application_mbps = 1", "");
         let text = format!("{}: {window} {application} {flow_control} {pacer}", stack.name());
         assert!(application > 90.0 && flow_control == 0.0, "{text}");
     }

@@ -80,7 +80,7 @@ pub(super) fn read(
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
-    let write_rate = section.number("write_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let write_rate = section.number("application_mbps", above_zero(MAX_RATE, "Mbit/s"));
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {

@@ -148,7 +148,7 @@ impl FlowSpec {
         let keys = [
             ("requests", self.requests.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),
-            ("write_mbps", self.write_rate.is_some()),
+            ("application_mbps", self.write_rate.is_some()),
         ];
         keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
     }

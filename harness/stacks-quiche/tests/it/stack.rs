@@ -46,7 +46,7 @@ fn a_receive_window_and_a_slow_writer_limit_a_sender_as_they_say() {
     let (limited, goodput) = limits(&text("receive_window_bytes = 8_000"), cubic, quiche());
     assert!(limited.flow_control > 80.0, "{limited:?}");
     assert!((0.3..0.9).contains(&goodput), "at most 8 kB in 80 ms, 0.8 Mbit/s, not {goodput}");
-    let (limited, goodput) = limits(&text("write_mbps = 1"), cubic, quiche());
+    let (limited, goodput) = limits(&text("application_mbps = 1"), cubic, quiche());
     assert!(limited.application > 90.0, "{limited:?}");
     assert!((0.9..1.1).contains(&goodput), "{goodput}");
     let (limited, _) = limits(&text("receive_window_bytes = 4_000_000"), cubic, quiche());

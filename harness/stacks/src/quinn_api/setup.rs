@@ -38,7 +38,7 @@ impl<S: QuinnApi> Driver<S> {
 
 impl<S: QuinnApi> SansIo for Driver<S> {
     const NAME: &'static str = S::NAME;
-    const KEYS: &'static [&'static str] = &["requests", "receive_window_bytes", "write_mbps"];
+    const KEYS: &'static [&'static str] = &["requests", "receive_window_bytes", "application_mbps"];
     type Connection = Flow<S>;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow<S>>, RunError> {
