@@ -104,10 +104,13 @@ pub fn check_size(spec: &FlowSpec) -> Result<(), RunError> {
 pub fn limits(spec: &FlowSpec) -> Result<Limits, Error> {
     let window = spec.receive_window.unwrap_or(u64::from(u32::MAX));
     let idle = if spec.vanishes.is_some() { Duration::from_nanos(spec.idle_timeout.0) } else { Duration::ZERO };
-    Ok(Limits::new()
+    let mut limits = Limits::new();
+    if spec.requests.is_some() {
+        limits = limits.with_bidirectional_local_data_window(window)?;
+    }
+    Ok(limits
         .with_data_window(window)?
         .with_unidirectional_data_window(window)?
-        .with_bidirectional_local_data_window(window)?
         .with_max_send_buffer_size(u32::MAX)?
         .with_max_ack_delay(Duration::from_nanos(spec.ack.max_delay.0))?
         .with_max_idle_timeout(idle)?

@@ -283,7 +283,6 @@ impl Shared {
             Ok(made) => made,
             Err(reason) => return self.lock().fail(clock.now(), format!("its ends cannot be made: {reason}")),
         };
-        spawn(self.clone().stop(stop, clock));
         self.lock().begin(clock.now());
         let answers = self.lock().answers;
         let of_receiver = self.clone();
@@ -292,12 +291,14 @@ impl Shared {
                 let result = of_receiver.ask(client, peer, clock).await;
                 of_receiver.lost("receiver", result, clock);
             });
+            spawn(self.clone().stop(stop, clock));
             self.lost("sender", self.answer(server, clock).await, clock);
         } else {
             spawn(async move {
                 let result = of_receiver.receive(server, clock).await;
                 of_receiver.lost("receiver", result, clock);
             });
+            spawn(self.clone().stop(stop, clock));
             self.lost("sender", self.send(client, peer, clock).await, clock);
         }
     }
