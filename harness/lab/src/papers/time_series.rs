@@ -46,6 +46,9 @@ pub struct FlowTimeSeries {
     pub sent: Vec<u64>,
     /// Packets declared lost up to the point.
     pub lost: Vec<u64>,
+    /// Packets sent that queues dropped and links lost, over the whole run; `None` where the run does not report them
+    /// (`FlowCounts::dropped`, real stacks).
+    pub dropped: Option<u64>,
     /// State variables of its controller that were asked for; NaN where it has no value.
     pub state_variables: Vec<(&'static str, Vec<f64>)>,
     /// What its losses were taken for, over the whole run.

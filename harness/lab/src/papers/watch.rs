@@ -101,6 +101,7 @@ pub fn watch(
             series.goodput.push(counts.goodput_bytes);
             series.sent.push(counts.sent);
             series.lost.push(counts.lost);
+            series.dropped = counts.dropped;
             series.loss_classification = counts.loss_classification;
             if !names.is_empty() {
                 series.state_variables.iter_mut().for_each(|(_, values)| values.push(f64::NAN));

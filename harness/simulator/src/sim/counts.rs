@@ -108,6 +108,9 @@ pub struct FlowCounts {
     pub goodput_bytes: u64,
     /// What arrived at the receiver.
     pub arrivals: Arrivals,
+    /// Packets sent that a queue dropped or a link lost; `None` of a flow that repairs losses as QUIC does or by a
+    /// scoreboard, for which the network reports none.
+    pub dropped: Option<u64>,
     /// What its losses were taken for.
     pub loss_classification: LossClassification,
 }

@@ -40,6 +40,8 @@ pub(super) struct FlowRun<E: ConfiguredController> {
     meter: Meter,
     arrived_bytes: u64,
     arrivals: Arrivals,
+    /// Data packets and probes that the network reported dropped or lost.
+    dropped: u64,
     /// Of a flow that is over.
     loss_classification: LossClassification,
     jitter: SendJitter,
@@ -80,6 +82,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             meter: Meter::new(spec.packet_bytes),
             arrived_bytes: 0,
             arrivals: Arrivals::default(),
+            dropped: 0,
             loss_classification: LossClassification::default(),
             jitter: SendJitter::new(spec, seed),
             asked: 0,
@@ -318,6 +321,7 @@ impl<E: ConfiguredController> FlowRun<E> {
             lost: self.meter.packets_lost,
             goodput_bytes: self.arrived_bytes,
             arrivals: self.arrivals,
+            dropped: self.spec.recovery.classifies_losses().then_some(self.dropped),
             loss_classification: self
                 .sender
                 .as_ref()
@@ -333,7 +337,11 @@ impl<E: ConfiguredController> FlowRun<E> {
     /// A packet of the flow never arrives.
     #[cold]
     pub fn gone(&mut self, packet: &Packet, fate: Fate) {
-        if let Some(sender) = self.sender.as_mut().filter(|_| packet.id & ACK == 0) {
+        if packet.id & ACK != 0 {
+            return;
+        }
+        self.dropped += 1;
+        if let Some(sender) = &mut self.sender {
             sender.gone(packet.id, fate);
         }
     }

@@ -168,3 +168,20 @@ fn marks_are_answered_once_per_window() {
         assert!(queue.utilisation > 0.9, "{recovery}: {}", queue.utilisation);
     }
 }
+
+/// A timeout declares lost what is under way, whether it arrives or not; what never arrives is a count of its own.
+#[test]
+fn what_the_network_loses_is_not_what_timeouts_declare_lost() {
+    let text = format!("duration_s = 60\nseed = 7\n{PATH}loss_percent = 10\n{FLOW}");
+    let (mut simulation, _) = with_constant(&text, 10);
+    simulation.run_until(Time(60_000_000_000));
+    let counts = simulation.counts(0);
+    let dropped = counts.dropped.unwrap();
+    assert!(dropped > 0 && counts.lost > dropped, "{counts:?}");
+    let under_way = counts.sent - counts.arrivals.packets - dropped;
+    assert!(under_way <= 10, "{under_way} of {counts:?}");
+    let quic = text.replace("tcp-reno", "quic");
+    let (mut simulation, _) = with_constant(&quic, 10);
+    simulation.run_until(Time(1_000_000_000));
+    assert_eq!(simulation.counts(0).dropped, None);
+}

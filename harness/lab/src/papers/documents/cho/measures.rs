@@ -23,10 +23,12 @@ pub(super) fn shared(share: f64) -> Measure {
         let goodputs: Vec<f64> = series.flows.iter().map(|flow| payload(flow) * 8.0 / end / 1e6).collect();
         let all = arrivals.iter().fold(Arrivals::default(), |all, one| all.and(one));
         let total: f64 = goodputs.iter().sum();
-        let sent: u64 =
-            series.outcome.flows.iter().filter(|flow| flow.name.starts_with("ftp")).map(|f| f.packets_sent).sum();
-        let lost: u64 =
-            series.outcome.flows.iter().filter(|flow| flow.name.starts_with("ftp")).map(|f| f.packets_lost).sum();
+        let transfers = || series.outcome.flows.iter().filter(|flow| flow.name.starts_with("ftp"));
+        let sent: u64 = transfers().map(|flow| flow.packets_sent).sum();
+        // A timeout declares everything under way lost: what the network lost is another number. Real stacks have only
+        // the first.
+        let dropped: Option<u64> = series.flows.iter().map(|flow| flow.dropped).sum();
+        let lost = dropped.unwrap_or_else(|| transfers().map(|flow| flow.packets_lost).sum());
         let mut quantities = vec![
             Quantity::new("goodput", "Mbit/s", total),
             Quantity::new("normalised", "", total / share),
