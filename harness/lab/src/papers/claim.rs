@@ -25,8 +25,8 @@ pub struct Claim {
     pub trial: Trial,
     /// What breaks it.
     pub mutant: Mutant,
-    /// Why our runs do not show it, for one that fails; its trial has no mutant to catch.
-    pub fails: Option<&'static str>,
+    /// Why our runs do not show it, for one that fails or that they leave open; its trial has no mutant to catch.
+    pub why: Option<&'static str>,
 }
 
 /// A few short runs of an experiment, on which a criterion is tried.

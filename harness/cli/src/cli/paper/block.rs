@@ -330,7 +330,7 @@ fn claims(out: &Path) -> Result<String, CliError> {
                         evidence.push_str(&format!("; by this one run it {says}"));
                         answer.holds = None;
                     }
-                    if let Some(why) = claim.fails.filter(|_| answer.holds == Some(false)) {
+                    if let Some(why) = claim.why.filter(|_| answer.holds != Some(true)) {
                         evidence.push_str(&format!(": {why}"));
                     }
                     (verdict(answer.holds).to_owned(), margin(&answer), evidence)

@@ -39,7 +39,7 @@ pub(super) const ALL: &[Claim] = &[
             .at(Scale::Part(10))
             .shrunk(TENTH),
         mutant: CLASS_OF_TCP,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-2",
@@ -55,7 +55,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "no estimate of bandwidth",
             replace: &[("\"nf-tcp:profile=paper", "\"nf-tcp-prime:profile=paper,b=0.125")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-3",
@@ -80,7 +80,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "TCP-LP in place of RAPID",
             replace: &[("rapid:profile=paper", "tcp-lp:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-4",
@@ -104,7 +104,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a queue shorter than its target",
             replace: &[("buffer_packets = 1500", "buffer_packets = 25")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-5",
@@ -114,7 +114,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: submissive,
         trial: Trial::FULL.at(Scale::Part(4)),
         mutant: ONE_CLASS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-6",
@@ -127,7 +127,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.at(Scale::Part(2)),
         mutant: ONE_CLASS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-7",
@@ -143,7 +143,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.at(Scale::Part(2)),
         mutant: ONE_CLASS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-8",
@@ -163,7 +163,7 @@ pub(super) const ALL: &[Claim] = &[
             ],
         ),
         mutant: CLASS_OF_TCP,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-9",
@@ -183,7 +183,7 @@ pub(super) const ALL: &[Claim] = &[
             ],
         ),
         mutant: CLASS_OF_TCP,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-10",
@@ -206,7 +206,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "no estimate in NF-TCP either",
             replace: &[("\"nf-tcp:profile=paper", "\"nf-tcp-prime:profile=paper,b=0.5")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-11",
@@ -225,7 +225,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "no estimate of bandwidth",
             replace: &[("\"nf-tcp:profile=paper", "\"nf-tcp-prime:profile=paper,b=0.5")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-12",
@@ -235,7 +235,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: equal,
         trial: Trial::FULL.at(Scale::Part(10)).shrunk(TENTH),
         mutant: SCALABLE,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-13",
@@ -245,7 +245,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: equal,
         trial: Trial::FULL.at(Scale::Part(4)).shrunk(TENTH),
         mutant: SCALABLE,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-14",
@@ -263,7 +263,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.at(Scale::Part(10)).shrunk(TENTH),
         mutant: SCALABLE,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-15",
@@ -283,7 +283,7 @@ pub(super) const ALL: &[Claim] = &[
             .at(Scale::Part(20))
             .shrunk(TENTH),
         mutant: CLASS_OF_TCP,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-16",
@@ -303,7 +303,7 @@ pub(super) const ALL: &[Claim] = &[
             .of(&["candidate=nf-tcp,n=20", "candidate=ledbat,n=20", "candidate=tcp-lp,n=20"])
             .at(Scale::Part(6)),
         mutant: ONE_CLASS_AT_250,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-17",
@@ -324,7 +324,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["candidate=nf-tcp,n=10"]),
         mutant: ONE_CLASS_AT_250,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-18",
@@ -337,7 +337,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["candidate=nf-tcp"]).at(Scale::Part(2)),
         mutant: ONE_CLASS_AT_250,
-        fails: Some("rates are told by the second, and half is gone in the second one of a burst"),
+        why: Some("rates are told by the second, and half is gone in the second one of a burst"),
     },
     Claim {
         id: "arumaithurai-19",
@@ -355,7 +355,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.at(Scale::Part(4)),
         mutant: Mutant { what: "TCP-LP in its place", replace: &[("nf-tcp:profile=paper", "tcp-lp:profile=paper")] },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "arumaithurai-20",
@@ -365,7 +365,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| ledbat_yields(result, c, &[("rate", "10"), ("target", "100")], 1.0 / 3.0),
         trial: Trial::FULL.of(&["rate=10,queue=RED,target=100"]).at(Scale::Part(4)),
         mutant: Mutant { what: "Reno in place of LEDBAT", replace: &[("ledbat:profile=paper", "reno:iw=1")] },
-        fails: Some(
+        why: Some(
             "its target is the delay of the whole queue, so that it finds no reason to yield before a loss; with 25 ms it yields",
         ),
     },
@@ -377,7 +377,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| ledbat_yields(result, c, &[("target", "25")], 0.2),
         trial: Trial::FULL.of(&["rate=10,queue=RED,target=25"]),
         mutant: Mutant { what: "a target of 100 ms", replace: &[("target=25", "target=100")] },
-        fails: Some(
+        why: Some(
             "at 200 Mbit/s TCP takes four minutes of the fourteen to fill the link, and LEDBAT has what it leaves meanwhile",
         ),
     },
@@ -395,7 +395,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL,
         mutant: Mutant { what: "no load", replace: &[("rate_mbps = 150", "rate_mbps = 1")] },
-        fails: Some(
+        why: Some(
             "a probe is marked that finds two packets waiting, and a train's rate is nearly threefold by then: the estimate is 2.4 to 2.7 times too high by the rules themselves",
         ),
     },
@@ -418,7 +418,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.at(Scale::Part(4)),
         mutant: Mutant { what: "no load", replace: &[("rate_mbps = 150", "rate_mbps = 1")] },
-        fails: None,
+        why: None,
     },
 ];
 

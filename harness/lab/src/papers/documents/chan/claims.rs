@@ -31,7 +31,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a growth that no gate holds",
             replace: &[("vegas:profile=paper", "reno:iw=1,growth=acks")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-2",
@@ -50,7 +50,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["k=8"]),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-3",
@@ -60,7 +60,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| first_of_two(result, c, "rovegas", "throughput beside"),
         trial: Trial::FULL.times(3),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-4",
@@ -70,7 +70,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| loaded(result, c, "rovegas"),
         trial: Trial::FULL.of(&["load=0.3", "load=0.5", "load=0.7"]).times(3),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-5",
@@ -90,7 +90,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.times(3),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-6",
@@ -100,7 +100,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| loaded(result, c, "rovegas"),
         trial: Trial::FULL.of(&["load=0.3", "load=0.5", "load=0.7"]).times(3),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-7",
@@ -123,7 +123,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "RoVegas, which knows its path, in place of Vegas",
             replace: &[("\"vegas:profile=paper", "\"rovegas:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-8",
@@ -139,7 +139,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["scheme=rovegas"]),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-9",
@@ -149,7 +149,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: fairer,
         trial: Trial::FULL,
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-10",
@@ -159,7 +159,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: one_target,
         trial: Trial::FULL.of(&["scheme=rovegas,rounding=none"]),
         mutant: Mutant { what: "α and β two apart", replace: &[("alpha=2,beta=2", "alpha=1,beta=5")] },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-11",
@@ -169,7 +169,9 @@ pub(super) const ALL: &[Claim] = &[
         criterion: fairer,
         trial: Trial::FULL.of(&["alpha=1,rounding=nearest", "alpha=1,rounding=none"]).times(10),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: Some(
+            "all five start on empty queues, so that Vegas' base is right, and no ACK waits: what the routers report is what Vegas measures",
+        ),
     },
     Claim {
         id: "chan-12",
@@ -179,7 +181,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: one_target,
         trial: Trial::FULL.of(&["scheme=rovegas,rounding=none"]).times(3),
         mutant: Mutant { what: "α and β two apart", replace: &[("alpha=2,beta=2", "alpha=1,beta=5")] },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-13",
@@ -189,7 +191,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| first_of_two(result, c, "rovegas", "throughput"),
         trial: Trial::FULL.times(10),
         mutant: ROVEGAS_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-14",
@@ -199,7 +201,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| first_of_two(result, c, "enhanced-vegas", "throughput beside"),
         trial: Trial::FULL.times(3),
         mutant: ENHANCED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-15",
@@ -209,7 +211,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| loaded(result, c, "enhanced-vegas"),
         trial: Trial::FULL.of(&["load=0.3", "load=0.5", "load=0.7"]).times(3),
         mutant: ENHANCED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-16",
@@ -219,7 +221,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: sooner,
         trial: Trial::FULL,
         mutant: QUICK_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-17",
@@ -229,7 +231,7 @@ pub(super) const ALL: &[Claim] = &[
         criterion: sooner,
         trial: Trial::FULL.of(&["bdp=31.25", "bdp=125"]),
         mutant: QUICK_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-18",
@@ -253,7 +255,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["bdp=31.25", "bdp=125", "bdp=375"]),
         mutant: QUICK_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-19",
@@ -274,7 +276,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["scheme=vegas", "scheme=quick-vegas"]).at(Scale::Part(10)),
         mutant: QUICK_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-20",
@@ -300,7 +302,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "NewReno in place of Vegas",
             replace: &[("vegas:profile=paper,alpha=2,beta=4,gamma=1", "reno:iw=1,timeout_window=1,growth=acks")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-21",
@@ -319,7 +321,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a load in step with the flow: no random time before a packet is sent",
             replace: &[("send_jitter_us = 5000", "send_jitter_us = 0")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-22",
@@ -337,7 +339,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["load=0.7,scheme=vegas", "load=0.7,scheme=red-vegas"]).at(Scale::Part(4)),
         mutant: Mutant { what: "a link that loses 3 %", replace: &[("loss_percent = 0\n", "loss_percent = 3\n")] },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-23",
@@ -353,7 +355,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["loss=1", "loss=5"]).at(Scale::Part(10)).times(3),
         mutant: RED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-24",
@@ -371,7 +373,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["loss=1", "loss=4", "loss=15"]).at(Scale::Part(4)).times(3),
         mutant: RED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-25",
@@ -384,7 +386,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["loss=3"]).at(Scale::Part(2)).times(5),
         mutant: RED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-26",
@@ -402,7 +404,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["load=0.1", "load=0.5"]).at(Scale::Part(4)).times(3),
         mutant: RED_IS_VEGAS,
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-27",
@@ -427,7 +429,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "the router that drops marks nothing, the one behind it does",
             replace: &[("ci_marking = true\n", ""), ("name = \"air\"\n", "name = \"air\"\nci_marking = true\n")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "chan-28",
@@ -446,7 +448,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "the least time ever for its base",
             replace: &[("base_policy=latest", "base_policy=min")],
         },
-        fails: None,
+        why: None,
     },
 ];
 

@@ -28,7 +28,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL,
         mutant: Mutant { what: "a tenth of the buffer", replace: &[("buffer_packets = 62", "buffer_packets = 6")] },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-2",
@@ -49,7 +49,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "Scalable in place of standard TCP",
             replace: &[("reno:profile=paper", "scalable:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-3",
@@ -67,7 +67,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "standard TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "reno:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-4",
@@ -85,7 +85,7 @@ pub(super) const ALL: &[Claim] = &[
         mutant: Mutant {
             what: "α of 250 packets", replace: &[("fast:profile=paper", "fast:profile=paper,alpha=250")]
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-5",
@@ -108,7 +108,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "no halving first",
             replace: &[("scalable:profile=paper", "scalable:profile=paper,first_halving=off")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-6",
@@ -127,7 +127,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "an increase of a thousandth of a packet an ACK",
             replace: &[("scalable:profile=paper", "scalable:profile=paper,a=0.001")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-7",
@@ -149,7 +149,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a threshold of 0.1 ms",
             replace: &[("fast:profile=paper", "fast:profile=paper,mi_threshold=0.1")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-8",
@@ -178,7 +178,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "BIC that may grow by 1000 packets a round trip",
             replace: &[("bic:profile=paper", "bic:profile=paper,smax=1000")],
         },
-        fails: Some(
+        why: Some(
             "after the early loss BIC has not met the capacity, and goes past it in a straight line at its limit of 32 packets a round trip, where HighSpeed adds 26",
         ),
     },
@@ -208,7 +208,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a queue of 40 where 1555 are meant",
             replace: &[("buffer_packets = 1555", "buffer_packets = 40")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-10",
@@ -236,7 +236,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "Scalable in place of H-TCP",
             replace: &[("h-tcp:profile=paper", "scalable:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-11",
@@ -264,7 +264,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "an α of 30 packets",
             replace: &[("fast:profile=paper", "fast:profile=paper,alpha=30,mi_threshold=0.05")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-12",
@@ -294,7 +294,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "Scalable, which grows by ACKs, in place of H-TCP",
             replace: &[("h-tcp:profile=paper", "scalable:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-13",
@@ -318,7 +318,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "a round trip of 322 ms where 20 are meant",
             replace: &[("rtt_ms = 22.", "rtt_ms = 322.")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-14",
@@ -343,7 +343,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "HighSpeed in place of Scalable",
             replace: &[("scalable:profile=paper", "highspeed:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-15",
@@ -366,7 +366,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "Scalable in place of CUBIC",
             replace: &[("cubic-2005:profile=paper", "scalable:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-16",
@@ -386,7 +386,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "H-TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "h-tcp:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-17",
@@ -407,7 +407,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "H-TCP, which knows no base round trip, in place of FAST",
             replace: &[("fast:profile=paper", "scalable:profile=paper")],
         },
-        fails: Some(
+        why: Some(
             "beside 16 ms both have their α queued and share evenly within ten seconds: the second flow has found the round trip of the empty queue",
         ),
     },
@@ -429,7 +429,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "H-TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "h-tcp:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
     Claim {
         id: "sharma-19",
@@ -447,7 +447,7 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["controller=bic,rtt=16"]).at(Scale::Part(4)).shrunk(TENTH_OF_TWO),
         mutant: Mutant { what: "H-TCP in place of BIC", replace: &[("bic:profile=paper", "h-tcp:profile=paper")] },
-        fails: Some(
+        why: Some(
             "HighSpeed and BIC leave the longer flow two of 622 Mbit/s, but of two Scalable flows the longer one, which was first, keeps all but five",
         ),
     },
@@ -482,7 +482,7 @@ pub(super) const ALL: &[Claim] = &[
             what: "H-TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "h-tcp:profile=paper")],
         },
-        fails: None,
+        why: None,
     },
 ];
 
