@@ -399,7 +399,7 @@ pub(super) const ALL: &[Claim] = &[
             replace: &[("tcp-africa:profile=paper", "bic:iw=2,timeout_window=1")],
         },
         why: Some(
-            "TCP-Africa gives up 0.27 of a window of 3000 packets where the other flow halves its own, by which alone it is 1.65 times as fast; A-TCP has weights up to 22 in the first 100 s and 1 from 400 s on, and by chance two standard flows are 1.3 apart there; one run of each",
+            "TCP-Africa gives up 0.27 of a window of 3000 packets where the other flow halves its own, by which alone it is 1.65 times as fast; A-TCP has weights up to 22 in the first 100 s and 1 from 400 s on, and four runs with other starts do not tell it from a standard flow in its place",
         ),
     },
     Claim {
