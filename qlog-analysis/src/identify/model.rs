@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::features::{FEATURES, Features};
 
-/// The model that `ci/nightly` makes; `docs/identify.md` says of which runs.
+/// The known flows; `docs/identify.md` says of which runs, and by which commands they are made.
 const BUILTIN: &str = include_str!("model.csv");
 
 /// How far the nearest flow of a controller may be, as a share of the distance to the nearest one of another: a flow of a
@@ -78,6 +78,12 @@ impl Model {
         let at = (distances.len() * 19 / 20).min(distances.len().saturating_sub(1));
         model.margin = distances.get(at).copied().unwrap_or(f64::INFINITY);
         model
+    }
+
+    /// The flows it learnt from.
+    #[must_use]
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
     }
 
     /// The distance of `sample` to the nearest one of its controller on another stack.

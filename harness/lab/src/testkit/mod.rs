@@ -1,11 +1,13 @@
 //! What tests of stacks and of the command share.
 
+mod confusion;
 mod identification;
 mod passive;
 mod results;
 
+pub use confusion::Confusion;
 pub use identification::{
     SCENARIOS, limits, logged, logged_as, look, natives, place, received, recorded_traces, trace,
 };
-pub use passive::{Confusion, Flow, HELD_OUT, KNOWN, all, flows};
+pub use passive::{HELD_OUT, KNOWN, all, changed, flows, kept};
 pub use results::{flow, outcome, sample};

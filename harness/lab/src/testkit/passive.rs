@@ -1,7 +1,5 @@
-//! Flows whose controllers are known, by the arrival of their packets: what a model learns from, and how often it names
-//! the controller of flows on stacks it has not seen.
-
-use std::collections::{BTreeMap, BTreeSet};
+//! Flows whose controllers are known, by the arrival of their packets: what a model learns from and is tested by. They are
+//! kept in files of the checkout, since no one program has all stacks.
 
 use rayon::prelude::*;
 use windlass_controllers::Algorithm;
@@ -37,14 +35,14 @@ pub const KNOWN: [&str; 14] = [
 /// Controllers that it does not, of which none should be named.
 pub const HELD_OUT: [&str; 5] = ["card", "tri-s", "dual", "cubic-2005", "tcp-africa"];
 
-/// A flow that was run.
-#[derive(Clone, Debug)]
-pub struct Flow {
-    /// Its controller, as the catalogue calls it; its stack's kind; what its arrivals showed.
-    pub sample: Sample,
-    /// The network it ran on.
-    pub network: &'static str,
-}
+/// Flows of [`KNOWN`] controllers, which `windlass_qlog_analysis` has as its model.
+const MODEL_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qlog-analysis/src/identify/model.csv");
+
+/// Flows of [`HELD_OUT`] controllers, in the same form.
+const HELD_OUT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/testkit/held_out.csv");
+
+/// Features are kept with three decimals; by more than this, two differ.
+const ROUNDED: f64 = 0.002;
 
 /// A network of [`NETWORKS`] as a scenario.
 fn scenario(network: &str, path: &str) -> Source {
@@ -66,7 +64,7 @@ fn kind(stack: Runner) -> &'static str {
 }
 
 /// Runs `controllers` and, where `natives` is set, the stacks' own, each on each of `stacks` that can, on both networks.
-pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> Vec<Flow> {
+pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> Vec<Sample> {
     let mut cases = Vec::new();
     for stack in stacks.iter().copied() {
         let own = stack.natives().iter().filter(|_| natives).map(|name| (format!("native:{name}"), ours(name)));
@@ -81,78 +79,70 @@ pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> 
         let observed = connection.follower;
         let features = features(observed.arrivals(), observed.min_rtt());
         let features = features.unwrap_or_else(|error| panic!("{typed} on {network}, {}: {error}", stack.name()));
-        let sample = Sample { controller: (*name).to_owned(), stack: kind(*stack).to_owned(), features };
-        Some(Flow { sample, network })
+        Some(Sample { controller: (*name).to_owned(), stack: kind(*stack).to_owned(), features })
     };
     cases.par_iter().filter_map(run).collect()
 }
 
-/// How flows were named: by their controller, how often each name was given, `unknown` for none.
-#[derive(Clone, Default, Debug)]
-pub struct Confusion {
-    /// By controller and name.
-    pub counts: BTreeMap<String, BTreeMap<String, usize>>,
+/// The flows that are kept, of every stack.
+#[must_use]
+pub fn kept() -> Vec<Sample> {
+    [MODEL_FILE, HELD_OUT_FILE].into_iter().flat_map(read).collect()
 }
 
-impl Confusion {
-    /// Names each of `flows` by what a model knows of flows on stacks of other kinds, of [`KNOWN`] controllers.
-    #[must_use]
-    pub fn across_stacks(flows: &[Flow]) -> Confusion {
-        let mut found = Confusion::default();
-        let kinds: BTreeSet<&str> = flows.iter().map(|flow| flow.sample.stack.as_str()).collect();
-        for kind in kinds {
-            let known = flows.iter().filter(|flow| flow.sample.stack != kind && is_known(&flow.sample.controller));
-            let model = Model::train(known.map(|flow| flow.sample.clone()).collect());
-            found.add(&model, flows.iter().filter(|flow| flow.sample.stack == kind));
-        }
-        found
-    }
-
-    /// Names each of `flows` by `model`.
-    pub fn add<'a>(&mut self, model: &Model, flows: impl IntoIterator<Item = &'a Flow>) {
-        for Flow { sample, .. } in flows {
-            let name = model.classify(&sample.features).controller.unwrap_or_else(|| "unknown".to_owned());
-            *self.counts.entry(sample.controller.clone()).or_default().entry(name).or_default() += 1;
-        }
-    }
-
-    /// Of the flows of controllers that are known (or of the others): how many were named rightly (`unknown`, for the others),
-    /// how many were `unknown`, and how many there were.
-    #[must_use]
-    pub fn score(&self, known: bool) -> (usize, usize, usize) {
-        let mut score = (0, 0, 0);
-        for (controller, names) in self.counts.iter().filter(|(name, _)| is_known(name) == known) {
-            let right = if known { controller.as_str() } else { "unknown" };
-            score.0 += names.get(right).unwrap_or(&0);
-            score.1 += names.get("unknown").unwrap_or(&0);
-            score.2 += names.values().sum::<usize>();
-        }
-        score
-    }
-
-    /// The matrix as a table of the documentation, and what it comes to.
-    #[must_use]
-    pub fn table(&self) -> String {
-        let names: Vec<&str> = KNOWN.iter().copied().chain(["unknown"]).collect();
-        let mut text = format!("| | {} |\n|---|{}\n", names.join(" | "), "---|".repeat(names.len()));
-        for controller in KNOWN.iter().chain(&HELD_OUT) {
-            let Some(row) = self.counts.get(*controller) else { continue };
-            let cell = |name: &&str| row.get(*name).map_or(String::new(), ToString::to_string);
-            let cells: Vec<String> = names.iter().map(cell).collect();
-            text.push_str(&format!("| {controller} | {} |\n", cells.join(" | ")));
-        }
-        let ((right, unknown, of), (refused, _, others)) = (self.score(true), self.score(false));
-        text.push_str(&format!(
-            "\n{right} of {of} named rightly ({:.1} %), {unknown} not at all, {} wrongly; of {others} flows of controllers that the \
-             model does not know, {refused} were called unknown.\n",
-            100.0 * right as f64 / of.max(1) as f64,
-            of - right - unknown,
-        ));
-        text
-    }
+fn read(file: &str) -> Vec<Sample> {
+    let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
+    Model::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}")).samples().to_vec()
 }
 
-fn is_known(controller: &str) -> bool {
+/// Of `found`, all flows of some stacks, those that differ from what is kept of these stacks, as `CONTROLLER on STACK`. With
+/// `WINDLASS_ACCEPT_MODEL=1` they are kept instead.
+#[must_use]
+pub fn changed(found: &[Sample]) -> Vec<String> {
+    let accepted = std::env::var_os("WINDLASS_ACCEPT_MODEL").is_some();
+    let mut changed = Vec::new();
+    for (file, known) in [(MODEL_FILE, true), (HELD_OUT_FILE, false)] {
+        let old = read(file);
+        let new: Vec<Sample> = found.iter().filter(|flow| is_known(&flow.controller) == known).cloned().collect();
+        let mut all = Vec::new();
+        for stack in kinds(old.iter().chain(&new)) {
+            let of = |flows: &[Sample]| flows.iter().filter(|flow| flow.stack == stack).cloned().collect::<Vec<_>>();
+            let (before, after) = (of(&old), of(&new));
+            if after.is_empty() {
+                all.extend(before);
+                continue;
+            }
+            if before.len() != after.len() {
+                changed.push(format!("{} flows on {stack}, not {}", after.len(), before.len()));
+            }
+            let differ = after.iter().zip(&before).filter(|(one, other)| !is_same(one, other));
+            changed.extend(differ.map(|(flow, _)| format!("{} on {stack}", flow.controller)));
+            all.extend(after);
+        }
+        if accepted {
+            std::fs::write(file, Model::train(all).to_csv()).unwrap_or_else(|error| panic!("{file}: {error}"));
+        }
+    }
+    changed
+}
+
+fn is_same(one: &Sample, other: &Sample) -> bool {
+    let near = one.features.iter().zip(&other.features).all(|(one, other)| (one - other).abs() < ROUNDED);
+    one.controller == other.controller && near
+}
+
+/// The stacks of `flows`, in the order they come.
+pub(super) fn kinds<'a>(flows: impl IntoIterator<Item = &'a Sample>) -> Vec<&'a str> {
+    let mut kinds: Vec<&str> = Vec::new();
+    for flow in flows {
+        if !kinds.contains(&flow.stack.as_str()) {
+            kinds.push(&flow.stack);
+        }
+    }
+    kinds
+}
+
+pub(super) fn is_known(controller: &str) -> bool {
     KNOWN.contains(&controller)
 }
 

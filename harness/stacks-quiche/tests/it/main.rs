@@ -1,5 +1,6 @@
 //! quiche in the harness: what every stack is held to, and what is quiche's own.
 
+mod identify;
 mod live;
 mod repeat;
 mod stack;
