@@ -13,15 +13,20 @@ use super::select::{Connection, ReplayError};
 
 mod answer;
 mod rate_model;
+mod step_model;
 
 pub use answer::{Answer, Classification, answer, by_arrivals, observe};
 use rate_model::RateModel;
+use step_model::StepModel;
 
 /// Controllers that are tried in the variants that stacks have of them.
 const VARIED: [&str; 2] = ["reno", "cubic"];
 
-/// Controllers whose window is a constant times rate times RTT.
-const BY_RATE: [&str; 1] = ["bbr"];
+/// The controller whose window is a constant times rate times RTT.
+const BY_RATE: &str = "bbr";
+
+/// The controller that steers its window to a target, by steps of a power of two.
+const BY_STEP: &str = "copa";
 
 /// How much nearer, as a mean |ln|, a window that was corrected at each loss has to be than
 /// one that was not, since it had the easier task.
@@ -57,9 +62,9 @@ pub struct Guess {
     /// The same for the controller started anew at each loss or mark with the window the
     /// stack had then; none without losses or marks.
     pub by_epoch: Option<f64>,
-    /// Median of |ln| between the window and a constant times the largest delivery rate times the smallest RTT, of a
-    /// controller that sets it so; none for others, and where the window does not follow it.
-    pub by_rate: Option<f64>,
+    /// Of BBR, median of |ln| between the window and a constant times the largest delivery rate times the smallest RTT;
+    /// of Copa, between the window's steps and those it may take; none for others, and where the window does not follow it.
+    pub by_model: Option<f64>,
 }
 
 impl Guess {
@@ -169,6 +174,7 @@ struct Trial {
     candidates: Vec<Candidate>,
     logged: StackMetrics,
     rate_model: RateModel,
+    step_model: StepModel,
     /// When the latest frame came, ns.
     latest: Option<u64>,
     /// When the latest epoch began, ns, and the window the stack had then.
@@ -195,6 +201,7 @@ impl Trial {
             candidates,
             logged,
             rate_model: RateModel::default(),
+            step_model: StepModel::default(),
             latest: None,
             epoch: None,
             standing: Distance::default(),
@@ -214,6 +221,7 @@ impl Trial {
                     let seconds = self.latest.map_or(0.0, |latest| frame.now.0.saturating_sub(latest) as f64 / 1e9);
                     self.candidates.iter_mut().for_each(|candidate| candidate.compare(seconds, stack));
                     self.rate_model.add(frame, seconds, stack);
+                    self.step_model.add(frame, stack, self.path.mtu);
                     if let Some((_, window)) = self.epoch {
                         self.standing.add(seconds, stack, window);
                     }
@@ -240,9 +248,18 @@ impl Trial {
         let mut found: Vec<((bool, u64), Guess)> = Vec::new();
         let standing = self.standing.mean().unwrap_or(f64::INFINITY);
         let by_rate = self.rate_model.fit().map(|fit| fit.distance);
-        let mut matches: Vec<Match> = self.candidates.iter().map(|one| Match::of(one, standing, by_rate)).collect();
+        let by_step = self.step_model.fit().map(|fit| fit.distance);
+        let of = |candidate: &Candidate| {
+            let by_model = match ConfiguredController::name(&candidate.algorithm) {
+                BY_RATE => by_rate,
+                BY_STEP => by_step,
+                _ => None,
+            };
+            Match::of(candidate, standing, by_model)
+        };
+        let mut matches: Vec<Match> = self.candidates.iter().map(of).collect();
         matches.sort_by(|one, other| one.distance.total_cmp(&other.distance));
-        for Match { name, whole, by_epoch, by_rate, distance, key } in matches {
+        for Match { name, whole, by_epoch, by_model, distance, key } in matches {
             if found.iter().any(|(_, guess)| guess.controllers.iter().any(|other| other == name)) {
                 continue;
             }
@@ -253,7 +270,7 @@ impl Trial {
                 continue;
             }
             let score = 100.0 * libm::exp(-distance / SCALE);
-            found.push((key, Guess { controllers: vec![name.to_owned()], score, distance, whole, by_epoch, by_rate }));
+            found.push((key, Guess { controllers: vec![name.to_owned()], score, distance, whole, by_epoch, by_model }));
         }
         found.into_iter().map(|(_, guess)| guess).collect()
     }
@@ -264,7 +281,7 @@ struct Match {
     name: &'static str,
     whole: f64,
     by_epoch: Option<f64>,
-    by_rate: Option<f64>,
+    by_model: Option<f64>,
     distance: f64,
     /// Which way counts, and all windows by it: those that did the same are one answer.
     key: (bool, u64),
@@ -272,8 +289,8 @@ struct Match {
 
 impl Match {
     /// Of `candidate`, where a window that stood still from each epoch's beginning on would be
-    /// `standing` off, and one by rate and RTT `by_rate`.
-    fn of(candidate: &Candidate, standing: f64, by_rate: Option<f64>) -> Match {
+    /// `standing` off, and what the controller models `by_model`.
+    fn of(candidate: &Candidate, standing: f64, by_model: Option<f64>) -> Match {
         let by_epochs = candidate.by_epoch();
         let whole = candidate.whole_distance.mean().unwrap_or(f64::INFINITY);
         let by_epoch = by_epochs.mean();
@@ -282,13 +299,12 @@ impl Match {
         let fresh = distance < whole;
         let way = if fresh { by_epochs } else { candidate.whole_distance };
         let name = ConfiguredController::name(&candidate.algorithm);
-        let by_rate = by_rate.filter(|_| BY_RATE.contains(&name));
-        let (distance, key) = match by_rate {
+        let (distance, key) = match by_model {
             // No other's window is the same.
             Some(model) if model + HEAD_START < distance => (model + HEAD_START, (true, 0)),
             _ => (distance, (fresh, way.fingerprint)),
         };
-        Match { name, whole, by_epoch, by_rate, distance, key }
+        Match { name, whole, by_epoch, by_model, distance, key }
     }
 }
 

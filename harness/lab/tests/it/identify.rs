@@ -199,7 +199,7 @@ fn of_two_within_a_point_the_plainer_is_named() {
 fn bbr_is_known_by_rate_and_rtt_or_not_named() {
     let native = look(&trace("clean-link", "native:bbr", Runner::new(&Quinn)).unwrap());
     assert_eq!((native.named(), place(&native, "bbr")), (Some("bbr"), 0), "{:#?}", &native.guesses[..3]);
-    assert!(native.guesses[0].by_rate.is_some_and(|distance| distance < 0.05), "{:?}", native.guesses[0]);
+    assert!(native.guesses[0].by_model.is_some_and(|distance| distance < 0.05), "{:?}", native.guesses[0]);
     for (name, named) in [("tquic-1.6-server-bbr.sqlog.gz", Some("bbr")), ("ngtcp2-server-reno.sqlog.gz", Some("reno"))]
     {
         let Some(trace) = recorded(name) else { return };
@@ -211,6 +211,26 @@ fn bbr_is_known_by_rate_and_rtt_or_not_named() {
         let Some(trace) = recorded(name) else { return };
         let found = look(&trace);
         assert!(found.named().is_none_or(|named| named == "bbr"), "{name}: {:#?}", &found.guesses[..3]);
+    }
+}
+
+/// With other parameters than ours, as stacks ship it: 1/δ of 25 packets, and others.
+#[test]
+fn copa_is_known_by_its_steps_whatever_its_delta() {
+    let cases = [
+        ("clean-link", "copa:delta=0.04", Runner::new(&Quinn)),
+        ("deep-buffer", "copa:delta=0.2", Runner::SIMULATOR),
+        ("ecn-queue", "copa:delta=1", Runner::new(&Quinn)),
+    ];
+    for (scenario, controller, stack) in cases {
+        let found = look(&trace(scenario, controller, stack).unwrap());
+        let copa = &found.guesses[place(&found, "copa")];
+        assert!(copa.by_model.is_some_and(|distance| distance < 0.04), "{controller} on {scenario}: {copa:?}");
+        assert_eq!(found.named(), Some("copa"), "{controller} on {scenario}: {:#?}", &found.guesses[..3]);
+    }
+    for controller in ["vegas", "fast", "ledbat", "nice", "tri-s", "card"] {
+        let found = look(&trace("deep-buffer", controller, Runner::SIMULATOR).unwrap());
+        assert_eq!(found.guesses[place(&found, "copa")].by_model, None, "{controller}");
     }
 }
 

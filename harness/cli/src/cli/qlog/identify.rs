@@ -97,7 +97,7 @@ impl Identify {
             ("off by %", Align::Right),
             ("throughout %", Align::Right),
             ("by epoch %", Align::Right),
-            ("by rate %", Align::Right),
+            ("by model %", Align::Right),
             ("controller", Align::Left),
         ];
         // A mean |ln| as the factor it stands for.
@@ -113,7 +113,7 @@ impl Identify {
                     percent(guess.distance),
                     percent(guess.whole),
                     optional(guess.by_epoch),
-                    optional(guess.by_rate),
+                    optional(guess.by_model),
                     guess.controllers.join(" = "),
                 ]
             })
