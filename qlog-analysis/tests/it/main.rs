@@ -3,7 +3,6 @@
 
 mod completeness;
 mod convert;
-mod independent;
 mod lint_framings;
 mod lint_hostile;
 mod lint_recorded;

@@ -1,13 +1,14 @@
-//! What is measured of the traces that stacks write in the harness, against a count that has nothing of ours,
-//! `ci/reading/count.py`, and against what the scenario makes of it.
+//! What is measured of the traces that stacks write in the harness and of recorded ones, against a count that has nothing
+//! of ours, `ci/reading/count.py`; of the harness's also against what the scenario makes of it.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde_json::Value;
 use windlass_lab::evaluation::Source;
-use windlass_lab::testkit::{limits, logged};
-use windlass_qlog_analysis::metrics::measure;
+use windlass_lab::testkit::{limits, logged, recorded_traces};
+use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::read::{Options, open};
 use windlass_stacks::stack::Runner;
 
@@ -75,26 +76,52 @@ fn a_slow_writer_limits_a_sender_itself() {
 fn an_independent_count_of_every_stack_s_traces_agrees() {
     let place = tempfile::tempdir().unwrap();
     let source = Source { name: "count".to_owned(), file: "count".to_owned(), text: SCENARIO.to_owned() };
-    let (mut files, mut ours) = (Vec::new(), String::new());
+    let mut files = Vec::new();
     for stack in Runner::builtin().iter().copied() {
         let natives = stack.natives().iter().map(|name| format!("native:{name}"));
         for controller in natives.chain(["cubic".to_owned()]) {
             let log = logged(&source, &controller, stack).unwrap();
             let path = place.path().join(format!("{}-{}.sqlog", stack.name(), controller.replace(':', "-")));
             std::fs::write(&path, log).unwrap();
-            let (_, found) = measure(open(&path).unwrap(), &Options::default()).unwrap();
-            let sent = found[0].measures.packets_sent;
-            assert!(sent.is_some_and(|sent| sent > 200), "{}: {sent:?}", path.display());
-            let of_file: Vec<_> = found.iter().map(|one| one.to_json("")).collect();
-            ours.push_str(&format!("{}\n", serde_json::Value::from(of_file)));
             files.push(path);
         }
     }
+    for (path, found) in files.iter().zip(counted(&files)) {
+        let sent = found[0].measures.packets_sent;
+        assert!(sent.is_some_and(|sent| sent > 200), "{}: {sent:?}", path.display());
+    }
+}
+
+#[test]
+fn an_independent_count_of_recorded_traces_agrees() {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../qlog-analysis/tests/traces");
+    let mut files = Vec::new();
+    for folder in [own, recorded_traces()] {
+        let Ok(entries) = folder.read_dir() else {
+            println!("skipped: there are no recorded traces at {}", folder.display());
+            continue;
+        };
+        files.extend(entries.map(|entry| entry.unwrap().path()));
+    }
+    // The script reads no Zstandard.
+    files.retain(|path| path.extension().is_none_or(|end| end != "md" && end != "zst"));
+    files.sort();
+    let connections: usize = counted(&files).iter().map(Vec::len).sum();
+    assert!(connections >= 14, "only {connections} connections");
+}
+
+/// What is measured of `files`, which the script has to find as well.
+fn counted(files: &[PathBuf]) -> Vec<Vec<Measured>> {
+    let measured = files.iter().map(|path| measure(open(path).unwrap(), &Options::default()).unwrap().1);
+    let measured: Vec<Vec<Measured>> = measured.collect();
+    let of_file = |found: &Vec<Measured>| Value::from(found.iter().map(|one| one.to_json("")).collect::<Vec<_>>());
+    let ours: String = measured.iter().map(|found| format!("{}\n", of_file(found))).collect();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../ci/reading/count.py");
     let mut count = Command::new("python3");
-    count.arg(script).arg("--compare").args(&files).stdin(Stdio::piped()).stdout(Stdio::piped());
+    count.arg(script).arg("--compare").args(files).stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut count = count.spawn().expect("python3 runs");
     count.stdin.take().unwrap().write_all(ours.as_bytes()).unwrap();
     let output = count.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    measured
 }
