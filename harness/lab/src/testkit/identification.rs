@@ -12,6 +12,7 @@ use windlass_stacks::stack::{LogDetail, LogSettings, Runner};
 
 use crate::evaluation::{Job, Source, execute};
 use crate::replay::{Identified, ReplayError, identify};
+use crate::results::Status;
 
 /// The scenarios that controllers are identified on.
 pub const SCENARIOS: [&str; 5] = ["clean-link", "random-loss", "shallow-buffer", "deep-buffer", "ecn-queue"];
@@ -88,6 +89,7 @@ pub fn logged_as(profile: Profile, source: &Source, controller: &str, stack: Run
     let settings = LogSettings { detail: LogDetail::Packets, profile };
     let job = Job { source, controller: Some(controller), stack, seed: None };
     let run = execute(&job, Some((settings, place.path())), &|_| false).unwrap();
+    assert!(run.status != Status::Failed, "{controller} on {}, {}: {:?}", source.name, stack.name(), run.reason);
     let file = run.qlogs.first()?;
     let file = place.path().join(Path::new(file).strip_prefix("qlog").unwrap());
     Some(std::fs::read_to_string(file).unwrap())
