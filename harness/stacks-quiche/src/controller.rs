@@ -1,6 +1,6 @@
 //! The controller of a connection: ours or one of quiche's own, and what can be observed of it.
 
-use std::io::{self, Write};
+use std::io::{self, BufWriter, Write};
 use std::net::SocketAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -19,8 +19,8 @@ const NAME: &str = "windlass harness";
 
 /// A controller of a connection.
 pub enum Choice {
-    /// A controller of the catalogue, with the adapter.
-    Ours(Box<Definition>),
+    /// A controller of the catalogue, with the adapter, and the log quiche writes, if any.
+    Ours(Box<Definition>, Option<OwnLog>),
     /// One of [`NATIVES`], and the log quiche writes, if any.
     Native(&'static str, Option<OwnLog>),
 }
@@ -35,8 +35,14 @@ pub struct OwnLog {
     pub description: String,
 }
 
-/// An output that is `Sync`, as quiche demands.
-struct SyncOutput(Mutex<Output>);
+/// An output that is `Sync`, as quiche demands, and takes what quiche writes byte by byte in larger pieces.
+struct SyncOutput(Mutex<BufWriter<Output>>);
+
+impl SyncOutput {
+    fn new(output: Output) -> SyncOutput {
+        SyncOutput(Mutex::new(BufWriter::new(output)))
+    }
+}
 
 impl Write for SyncOutput {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -54,11 +60,11 @@ impl Choice {
         NATIVES.iter().find(|native| **native == name).map(|native| Choice::Native(native, None))
     }
 
-    /// With `log` for quiche to write, if the controller is quiche's own.
+    /// With `log` for quiche to write.
     pub fn logged(self, log: Option<OwnLog>) -> Choice {
         match self {
             Choice::Native(name, _) => Choice::Native(name, log),
-            ours @ Choice::Ours(_) => ours,
+            Choice::Ours(definition, _) => Choice::Ours(definition, log),
         }
     }
 
@@ -78,16 +84,16 @@ impl Choice {
         static NAME_IN_USE: Mutex<()> = Mutex::new(());
         let _name_in_use = NAME_IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
         let (algorithm, log) = match self {
-            Choice::Ours(definition) => {
+            Choice::Ours(definition, log) => {
                 windlass_quiche::register_as(NAME, *definition).map_err(|error| error.to_string())?;
-                (NAME, None)
+                (NAME, log)
             }
             Choice::Native(name, log) => (name, log),
         };
         config.set_cc_algorithm_name(algorithm).map_err(|error| error.to_string())?;
         let mut connection = quiche::connect(Some(name), id, here, there, config).map_err(|error| error.to_string())?;
         if let Some(OwnLog { output, title, description }) = log {
-            connection.set_qlog(Box::new(SyncOutput(Mutex::new(output))), title, description);
+            connection.set_qlog(Box::new(SyncOutput::new(output)), title, description);
         }
         Ok(connection)
     }

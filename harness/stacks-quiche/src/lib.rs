@@ -77,17 +77,63 @@ impl Stack for Quiche {
     }
 }
 
+/// The same in virtual time, where logs with packets and without steps are quiche's own of every controller: those of
+/// [`Quiche`] have no packets for controllers of ours, and these no states.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnLogs;
+
+impl Stack for OwnLogs {
+    fn name(&self) -> &'static str {
+        Quiche.name()
+    }
+
+    fn live_name(&self) -> &'static str {
+        Quiche.live_name()
+    }
+
+    fn provides(&self) -> Signals {
+        Quiche.provides()
+    }
+
+    fn natives(&self) -> &'static [&'static str] {
+        Quiche.natives()
+    }
+
+    fn sockets(&self) -> bool {
+        false
+    }
+
+    fn run(
+        &self,
+        scenario: &Scenario,
+        log: &mut OpenLog<'_>,
+        stop: &dyn Fn(Time) -> bool,
+    ) -> Result<Outcome, RunError> {
+        run_with(true, scenario, log, stop)
+    }
+}
+
 /// Runs a scenario under virtual time. `log` opens the log of each flow, if it is to have one.
 /// `stop` is called now and then with the virtual time, and returns whether to give up.
 ///
 /// # Errors
 /// quiche cannot run a flow, a flow failed, or `stop` said so.
 pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Outcome, RunError> {
+    run_with(false, scenario, log, stop)
+}
+
+fn run_with(
+    own_logs: bool,
+    scenario: &Scenario,
+    log: &mut OpenLog<'_>,
+    stop: &dyn Fn(Time) -> bool,
+) -> Result<Outcome, RunError> {
     // The driver sets the codepoints, so controllers may count on marks.
     windlass_quiche::sets_ect();
     random::seed(Some(scenario.seed));
     let _reset = ResetOnDrop;
-    sans_io::run(&setup::Driver { tls: config::tls().map_err(RunError::Tls)? }, scenario, log, stop)
+    let tls = config::tls().map_err(RunError::Tls)?;
+    sans_io::run(&setup::Driver { tls, own_logs }, scenario, log, stop)
 }
 
 /// Returns this thread's clock and randomness to the system's when dropped.

@@ -62,7 +62,7 @@ impl Program for Live<'_> {
     type Receiver = Receiver;
 
     fn ends(&self, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Ends<Sender, Receiver>, RunError> {
-        let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(&self.context, spec, log)?;
+        let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(&self.context, spec, log, false)?;
         let failed = |error: io::Error| RunError::Flow {
             flow: spec.name.clone(),
             at_s: 0.0,

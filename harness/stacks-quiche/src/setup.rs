@@ -24,6 +24,8 @@ use crate::flow::Flow;
 pub struct Driver {
     /// Keys and certificates of both ends.
     pub tls: &'static Tls,
+    /// Whether quiche writes the logs of our controllers, too, where they are to have packets and no steps.
+    pub own_logs: bool,
 }
 
 impl SansIo for Driver {
@@ -32,7 +34,7 @@ impl SansIo for Driver {
     type Connection = Flow;
 
     fn parts(&self, context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<Parts<Flow>, RunError> {
-        let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(context, spec, log)?;
+        let SenderParts { largest, sender_log, kind, config, trace } = sender_parts(context, spec, log, self.own_logs)?;
         let receiver = receiver(spec, self.tls, largest).map_err(RunError::Tls)?;
         let connection = Flow::new(receiver, largest, kind, sender_log, context.seed, spec);
         Ok(Parts { connection, config, trace })
@@ -73,8 +75,14 @@ pub fn receiver(spec: &FlowSpec, tls: &Tls, largest: usize) -> Result<quiche::Co
     config(spec, context, largest).map_err(|error| error.to_string())
 }
 
-/// Makes the sender's side of a flow.
-pub fn sender_parts(context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>) -> Result<SenderParts, RunError> {
+/// Makes the sender's side of a flow. Logs with packets and without steps are quiche's own of its own controllers, and with
+/// `own_logs` of ours.
+pub fn sender_parts(
+    context: &Context<'_>,
+    spec: &FlowSpec,
+    log: Option<FlowLog>,
+    own_logs: bool,
+) -> Result<SenderParts, RunError> {
     let failed = |reason: String| RunError::Flow { flow: spec.name.clone(), at_s: 0.0, reason };
     if !(SMALLEST..=LARGEST).contains(&spec.packet_bytes) {
         return Err(RunError::PacketSize { stack: STACK, flow: spec.name.clone(), bytes: spec.packet_bytes });
@@ -89,8 +97,8 @@ pub fn sender_parts(context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>
     let level = log.as_ref().map_or(Level::Recovery, |log| log.settings.level);
     let first = first_decision(spec);
     let run = Run { stack: STACK, scenario: context.scenario, seed: context.seed };
-    // quiche's own log of its own controllers has packets, too.
-    let own = spec.control.algorithm().is_none();
+    // quiche's own log has packets, too.
+    let own = spec.control.algorithm().is_none() || own_logs && level == Level::Recovery;
     let (own_log, log) = log.map_or((None, None), |log| match log.settings.detail {
         Detail::Packets if own && log.settings.profile == Profile::Ietf => (Some(log), None),
         _ => (None, Some(log)),
@@ -106,8 +114,8 @@ pub fn sender_parts(context: &Context<'_>, spec: &FlowSpec, log: Option<FlowLog>
     let choice = choice(context, spec, &sender_log, trace.clone(), level)?.logged(own_log);
     let kind = match (&choice, &spec.group) {
         (Choice::Native(..), _) => Kind::Native,
-        (Choice::Ours(_), Some(_)) => Kind::Grouped,
-        (Choice::Ours(_), None) => Kind::Ours,
+        (Choice::Ours(..), Some(_)) => Kind::Grouped,
+        (Choice::Ours(..), None) => Kind::Ours,
     };
     let sender = sender(spec, largest).map_err(RunError::Tls)?;
     Ok(SenderParts { largest, sender_log, kind, config: ClientConfig { config: sender, choice }, trace })
@@ -137,10 +145,11 @@ fn choice(
             let qlog = trace.map(|trace| QlogRecorder::new(trace, level, new.controller, new.text, new.path));
             Box::new(SenderLogRecorder::new(Arc::clone(&sender_log), qlog))
         });
-    Ok(Choice::Ours(Box::new(match spec.group.clone() {
+    let definition = match spec.group.clone() {
         Some(group) => definition.group(&context.groups, move |_| group.clone()),
         None => definition,
-    })))
+    };
+    Ok(Choice::Ours(Box::new(definition), None))
 }
 
 /// The decision of the flow's controller before any event; of quiche's own, ten packets until

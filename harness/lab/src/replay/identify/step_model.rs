@@ -202,19 +202,24 @@ mod tests {
 
     use super::*;
 
-    /// Frames every 2 ms, each of two packets of 1200 bytes on a path of 40 ms and 1 packet/ms, so that what a window has
-    /// above 40 packets is queued. `change` gives the bytes by which the window moves, of frame, window and queue in packets.
+    /// Frames every 2 ms, each of two packets of 1200 bytes on a path of 40 ms and 1 packet/ms, so that what a window had
+    /// above 40 packets a round trip ago is queued. `change` gives the bytes by which the window moves, of frame, window,
+    /// and what is queued by RTTstanding, packets.
     fn fit(change: impl Fn(u64, f64, f64) -> f64) -> Option<StepFit> {
         let (mut model, mut cwnd) = (StepModel::default(), 60.0 * 1200.0);
+        let mut queues: Vec<f64> = Vec::new();
         for number in 0..5000_u64 {
-            let queued = (cwnd / 1200.0 - 40.0_f64).max(0.0);
-            let rtt = Span(40_000_000 + (queued * 1e6) as u64);
+            queues.push((cwnd / 1200.0 - 40.0_f64).max(0.0));
+            let measured = |ago: usize| queues[queues.len().saturating_sub(20 + ago)];
+            let standing = (0..10).map(measured).fold(f64::INFINITY, f64::min);
+            let rtt = Span(40_000_000 + (measured(0) * 1e6) as u64);
             let now = Time(number * 2_000_000);
             let mut frame = Frame { now, min_rtt: Span(40_000_000), ..Frame::default() };
             frame.rtt = Some(RttSample::new(rtt, rtt, Span::ZERO, Span(40_000_000)));
             frame.acked = vec![(now, 1200); 2];
             model.add(&frame, cwnd as u64, 1200);
-            cwnd += change(number, cwnd / 1200.0, queued);
+            let step = change(number, cwnd / 1200.0, standing * cwnd / 1200.0 / (40.0 + standing));
+            cwnd += step;
         }
         model.fit()
     }
@@ -227,7 +232,7 @@ mod tests {
 
     #[test]
     fn steps_of_one_over_delta_show_delta() {
-        for target in [2.0, 10.0, 25.0] {
+        for target in [2.0, 5.0, 10.0] {
             let found = fit(|_, cwnd, queued| copa(target, cwnd, queued)).unwrap();
             assert!((found.target / target - 1.0).abs() < 0.03 && found.distance < 0.02, "{target}: {found:?}");
         }
