@@ -249,7 +249,7 @@ mod tests {
         assert_eq!(fit(|number, cwnd, queued| (10.0 - queued + noise(number)) * 2.0 / cwnd * 1200.0), None);
         // Vegas': once a round trip.
         let once = |number: u64, queued: f64| {
-            if number % 20 > 0 {
+            if !number.is_multiple_of(20) {
                 0.0
             } else if queued < 3.0 {
                 1200.0
