@@ -136,6 +136,12 @@ fn an_acknowledgement_of_everything_costs_nothing() {
 }
 
 #[test]
+fn an_acknowledgement_from_before_its_packet_is_no_sample() {
+    let m = one(&as_strs(&[sent(100, 5, 1000), acked(40, "[[5]]"), sent(200, 6, 1000), acked(230, "[[6]]")]));
+    assert_eq!(m.rtt.map(|rtt| (rtt.samples, rtt.min)), Some((1, 30.0)));
+}
+
+#[test]
 fn connections_of_one_file_are_told_apart() {
     let of = |group: &str, time: u64| {
         sent(time, time, 0).replacen("{\"time\"", &format!("{{\"group_id\":\"{group}\",\"time\""), 1)

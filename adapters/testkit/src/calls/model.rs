@@ -404,7 +404,7 @@ impl<S: Stack> Model<S> {
     fn discard(&mut self, line: usize, choices: &mut Choices<'_>) {
         let state = &mut self.lines[line];
         let gone = choices.below(4).min(state.flight.len());
-        let gone: u64 = state.flight.drain(..gone).map(|packet| packet.bytes).sum();
+        let gone = state.flight.drain(..gone).fold(0_u64, |bytes, packet| bytes.saturating_add(packet.bytes));
         self.call(line, Call::Discarded(gone));
         self.count(line);
     }

@@ -129,10 +129,15 @@ fn draw_panel(area: &Canvas<'_>, panel: &Panel, series: &ConnectionSeries, state
     Ok(())
 }
 
-/// What the axis of a panel spans: from 0, unless that costs most of the panel's height.
+/// What the axis of a panel spans: all values, from 0, unless that costs most of the panel's height. Only a broken trace
+/// has values below 0.
 fn range(panel: &Panel) -> (f64, f64) {
     let values = || panel.lines.iter().flat_map(|line| &line.points).map(|point| point.1);
     let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(0.0, f64::max));
+    if low < 0.0 {
+        let room = 0.06 * (high - low);
+        return (low - room, high + room);
+    }
     if panel.zero || low <= 0.3 * high {
         return (0.0, (1.06 * high).max(1e-9));
     }

@@ -132,8 +132,10 @@ impl Meter {
         let Some(Space { flight, .. }) = self.spaces.get_mut(&space) else { return };
         if let Some(sent) = largest.and_then(|largest| flight.get(largest))
             && sent.status == PacketStatus::InFlight
+            // Where the trace's clock goes back, the time between says nothing.
+            && let sample = now.saturating_sub(sent.time)
+            && sample >= 0
         {
-            let sample = now.saturating_sub(sent.time);
             if self.logged_rtt.least().is_none() {
                 self.measured_rtt.add(sample);
             }

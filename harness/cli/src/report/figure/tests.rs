@@ -1,6 +1,7 @@
 use windlass_qlog_analysis::read::Options;
 use windlass_qlog_analysis::series::read_series;
 
+use super::panels::Drawing;
 use super::*;
 
 fn series(events: &str) -> ConnectionSeries {
@@ -48,4 +49,23 @@ fn a_trace_without_time_is_not_drawable() {
     let states =
         [event(0, "congestion_state_updated", r#""new":"a""#), event(9, "congestion_state_updated", r#""new":"b""#)];
     assert!(!drawable(&series(&states.concat())));
+}
+
+#[test]
+fn every_value_lies_on_its_axis() {
+    let panel = |values: &[f64]| Panel {
+        title: "Round-trip time, ms",
+        zero: false,
+        lines: vec![Drawing {
+            name: "latest",
+            colour: INK,
+            width: 1,
+            dots: true,
+            points: values.iter().map(|&value| (0.0, value)).collect(),
+        }],
+    };
+    for values in [&[40.0, 45.0][..], &[0.0], &[1.0, 90.0], &[-5.8e12], &[-1.0, 2.0]] {
+        let (low, high) = range(&panel(values));
+        assert!(low < high && values.iter().all(|value| (low..=high).contains(value)), "{values:?}: {low} to {high}");
+    }
 }
