@@ -1,7 +1,6 @@
 //! The two ends of a flow: a client that sends and a server that receives.
 
 use std::collections::VecDeque;
-use std::io;
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -17,7 +16,7 @@ use windlass_adapter::SharedTrace;
 use windlass_controllers::Time;
 use windlass_msquic_endpoint::{
     Connection, ConnectionEvent, IncomingConnection, Library, Listener, QUIC_STATISTICS_V2, Settings, Stream,
-    StreamEvent,
+    StreamEvent, reserve_port,
 };
 use windlass_stacks::driver::sender_log::{Output, SenderLog};
 use windlass_stacks::identity::SERVER_NAME;
@@ -33,27 +32,6 @@ const MAX_BUFFERED: usize = 8 << 20;
 /// The text of a connection's end.
 fn ended(status: u32, error: u64) -> String {
     format!("the connection ended: status {status:#x}, error {error}")
-}
-
-/// Reserves a port for a client: MsQuic binds its own socket, but the link needs its address before. The
-/// socket is kept until MsQuic binds the port, which is outside the range that systems choose from.
-fn reserve_port() -> io::Result<UdpSocket> {
-    /// Below the ports that systems choose from.
-    const PORTS: std::ops::Range<u16> = 12_000..32_000;
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
-    // Processes that run at the same time begin at different ports.
-    let begin = std::process::id() as usize * 997;
-    let count = PORTS.len();
-    let mut last = io::ErrorKind::AddrInUse.into();
-    for _ in 0..count {
-        let step = NEXT.fetch_add(1, Ordering::Relaxed);
-        let port = PORTS.start + ((begin + step) % count) as u16;
-        match UdpSocket::bind((Ipv4Addr::LOCALHOST, port)) {
-            Ok(socket) => return Ok(socket),
-            Err(error) => last = error,
-        }
-    }
-    Err(last)
 }
 
 /// What the callbacks of a sender share with its task.
@@ -93,7 +71,8 @@ impl Sender {
         clock: Clock,
         packets: Option<(SharedTrace<Output>, Time)>,
     ) -> Result<Sender, String> {
-        let reserved = reserve_port().map_err(|error| format!("no socket for it: {error}"))?;
+        let reserved =
+            reserve_port(Ipv4Addr::LOCALHOST.into()).map_err(|error| format!("no socket for it: {error}"))?;
         let address = reserved.local_addr().map_err(|error| error.to_string())?;
         Ok(Sender {
             library,

@@ -5,6 +5,7 @@
 //! it and waits for its callback to return: never drop one in its own callback.
 
 mod connection;
+mod port;
 mod server;
 mod settings;
 mod stream;
@@ -17,6 +18,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
 pub use connection::{Connection, ConnectionEvent, IncomingStream, Statistics};
+pub use port::reserve_port;
 pub use server::{IncomingConnection, Listener, Server};
 pub use settings::Settings;
 pub use stream::{Stream, StreamEvent};

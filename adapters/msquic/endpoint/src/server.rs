@@ -1,7 +1,7 @@
 //! Servers and listeners.
 
 use std::cell::Cell;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -10,7 +10,15 @@ use windlass_msquic_sys::msquic::{
     StatusCode,
 };
 
-use crate::{Connection, ConnectionEvent, Error, Library, Settings, ffi};
+use crate::{Connection, ConnectionEvent, Error, Library, Settings, ffi, reserve_port};
+
+/// `address` with a port that no other socket has.
+fn own_port(address: IpAddr) -> Result<SocketAddr, Error> {
+    reserve_port(address).and_then(|reserved| reserved.local_addr()).map_err(|error| Error {
+        operation: "port",
+        status: error.raw_os_error().map_or(StatusCode::QUIC_STATUS_INTERNAL_ERROR as u32, i32::unsigned_abs),
+    })
+}
 
 /// The configuration of a server: a certificate and settings.
 #[derive(Clone)]
@@ -61,8 +69,8 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `address` and passes each new connection to `on_connection`, which several threads may
-    /// call at once.
+    /// Listens at `address`, at a port that no other socket has if that is 0, and passes each new connection to
+    /// `on_connection`, which several threads may call at once.
     ///
     /// # Errors
     /// MsQuic cannot listen at the address.
@@ -85,6 +93,7 @@ impl Listener {
             if accepted.get() { Ok(()) } else { Err(StatusCode::QUIC_STATUS_CONNECTION_REFUSED.into()) }
         })
         .map_err(failed("listener"))?;
+        let address = if address.port() == 0 { own_port(address.ip())? } else { address };
         inner.start(&[BufferRef::from(server.alpn.as_str())], Some(&Addr::from(address))).map_err(failed("listen"))?;
         Ok(Listener { inner })
     }

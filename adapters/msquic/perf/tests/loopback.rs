@@ -1,6 +1,7 @@
 //! Uploads, downloads and requests of MsQuic over 127.0.0.1.
 
-use std::net::SocketAddr;
+use std::collections::BTreeSet;
+use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -187,6 +188,22 @@ struct Answering {
 }
 
 const ANSWER: usize = 2_000_000;
+
+/// Linux gives a server of MsQuic's that asks for any port one that another server may have, and spreads datagrams over both.
+#[test]
+fn a_listener_that_asks_for_any_port_has_it_alone() {
+    let (certificate, key) = (identity().path().join("certificate"), identity().path().join("key"));
+    let server = library().server("path", &settings(NATIVE_CUBIC), &certificate, &key).unwrap();
+    let listen = |_| Listener::start(library(), &server, ([127, 0, 0, 1], 0).into(), |_| {}).unwrap();
+    let listeners: Vec<Listener> = (0..20).map(listen).collect();
+    let ports: BTreeSet<u16> = listeners.iter().map(|listener| listener.address().unwrap().port()).collect();
+    assert_eq!(ports.len(), listeners.len(), "{ports:?}");
+    for port in ports {
+        // Of the ports that systems choose from any could be another's: these are tried one by one.
+        assert!((12_000..32_000).contains(&port), "{port}");
+        assert!(UdpSocket::bind(("127.0.0.1", port)).is_err(), "{port} can be bound once more");
+    }
+}
 
 enum Task {
     Answer(usize),

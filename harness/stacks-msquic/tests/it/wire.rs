@@ -74,7 +74,6 @@ fn a_fixed_window_makes_its_goodput() {
                 window_bits / 40e3
             );
             assert!((flow.cwnd_mean_packets - f64::from(packets)).abs() < 1e-6, "{flow:?}");
-            // A sender with enough to send fills its window.
             let acked = events(&logs, "flow1").into_iter().filter_map(|event| match event.kind {
                 EventKind::PacketsAcked(acked) => Some(acked.in_flight_before),
                 _ => None,
@@ -82,19 +81,24 @@ fn a_fixed_window_makes_its_goodput() {
             let mut in_flight: Vec<u64> = acked.collect();
             in_flight.sort_unstable();
             let median = in_flight[in_flight.len() / 2];
-            assert!(median.abs_diff(u64::from(packets) * 1400) <= 1400, "{median} bytes in flight: {flow:?}");
             assert!(flow.goodput_mbps <= window_bits / 40e3, "{flow:?}");
             assert!(share <= 1.01, "{packets}: {share:.3} of the window: {flow:?}");
-            share >= 0.5
+            // A sender with enough to send fills its window.
+            println!("{median} bytes in flight");
+            share >= 0.5 && median.abs_diff(u64::from(packets) * 1400) <= 1400
         });
-        assert!(filled, "{packets}: less than half of the window in five runs");
+        assert!(
+            filled,
+            "{packets}: in five runs the window was not full, or less than half of it arrived in a round trip"
+        );
     }
 }
 
 #[test]
 fn marks_are_counted_one_by_one() {
     let queue = "queue = { kind = \"step\", threshold_packets = 10 }\n";
-    // Where the machine is so busy that the queue stays short, there is little to count, and another run counts.
+    // Where the machine is so busy that the queue stays short, there is little to count, and where it is busy at the end, many
+    // of the last marks are on their way when the run ends: then another run counts.
     let counted = (0..5).any(|_| {
         let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"dctcp\"\necn = true"));
         let reported: u64 = events(&logs, "flow1")
@@ -102,12 +106,11 @@ fn marks_are_counted_one_by_one() {
             .map(|event| if let EventKind::EcnCe(marked) = event.kind { u64::from(marked.packets) } else { 0 })
             .sum();
         let marked = outcome.queues[0].packets_marked;
-        // The last marks are still in flight when the run ends: of few that may be most.
+        println!("{reported} of {marked} marks reported");
         assert!(reported <= marked, "{reported} of {marked} marks reported");
-        assert!(reported * 10 >= marked * 8 || marked <= 20, "{reported} of {marked} marks reported");
-        reported > 20
+        reported > 20 && reported * 10 >= marked * 8
     });
-    assert!(counted, "hardly a mark in five runs");
+    assert!(counted, "in five runs hardly a mark, or less than four fifths of them reported");
     let (outcome, logs) = run(&format!("{LINK}{queue}[[flow]]\ncontroller = \"reno\"\necn = false"));
     assert_eq!(outcome.queues[0].packets_marked, 0);
     assert!(!events(&logs, "flow1").iter().any(|event| matches!(event.kind, EventKind::EcnCe(_))));
