@@ -5,7 +5,6 @@
 //! it and waits for its callback to return: never drop one in its own callback.
 
 mod connection;
-mod port;
 mod server;
 mod settings;
 mod stream;
@@ -18,8 +17,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use windlass_msquic_sys::msquic::{Api, BufferRef, Configuration, Registration, RegistrationConfig, ffi};
 
 pub use connection::{Connection, ConnectionEvent, IncomingStream, Statistics};
-pub use port::reserve_port;
-pub use server::{IncomingConnection, Listener, Server};
+pub use server::{IncomingConnection, Listener, Server, reserve_port};
 pub use settings::Settings;
 pub use stream::{Stream, StreamEvent};
 pub use windlass_msquic_sys::msquic::ffi::QUIC_STATISTICS_V2;

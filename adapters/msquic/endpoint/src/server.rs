@@ -1,24 +1,19 @@
-//! Servers and listeners.
+//! Servers and listeners, and ports that no other socket has.
 
 use std::cell::Cell;
-use std::net::{IpAddr, SocketAddr};
+use std::io;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use windlass_msquic_sys::msquic::{
     Addr, BufferRef, CertificateFile, Configuration, Credential, CredentialConfig, CredentialFlags, ListenerEvent,
     StatusCode,
 };
 
-use crate::{Connection, ConnectionEvent, Error, Library, Settings, ffi, reserve_port};
-
-/// `address` with a port that no other socket has.
-fn own_port(address: IpAddr) -> Result<SocketAddr, Error> {
-    reserve_port(address).and_then(|reserved| reserved.local_addr()).map_err(|error| Error {
-        operation: "port",
-        status: error.raw_os_error().map_or(StatusCode::QUIC_STATUS_INTERNAL_ERROR as u32, i32::unsigned_abs),
-    })
-}
+use crate::{Connection, ConnectionEvent, Error, Library, Settings, ffi};
 
 /// The configuration of a server: a certificate and settings.
 #[derive(Clone)]
@@ -107,4 +102,40 @@ impl Listener {
         let unknown = Error { operation: "address", status: StatusCode::QUIC_STATUS_INVALID_PARAMETER as u32 };
         address.as_socket().ok_or(unknown)
     }
+}
+
+/// `address` with a port that no other socket has.
+fn own_port(address: IpAddr) -> Result<SocketAddr, Error> {
+    reserve_port(address).and_then(|reserved| reserved.local_addr()).map_err(|error| Error {
+        operation: "port",
+        status: error.raw_os_error().map_or(StatusCode::QUIC_STATUS_INTERNAL_ERROR as u32, i32::unsigned_abs),
+    })
+}
+
+/// Below the ports that systems choose from.
+const PORTS: Range<u16> = 12_000..32_000;
+
+/// Reserves a port for a socket that MsQuic is to bind; to be dropped just before.
+///
+/// MsQuic lets the processors of a server share its port (`SO_REUSEPORT`), and asked for port 0 such a socket may get the
+/// port of another server's: Linux takes all of one user's that allow it for one group, over which it spreads the datagrams.
+/// A client's address has to be known before MsQuic binds it.
+///
+/// # Errors
+/// No port of 20 000 can be bound; the last error.
+pub fn reserve_port(address: IpAddr) -> io::Result<UdpSocket> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    // Processes that run at the same time begin at different ports.
+    let begin = std::process::id() as usize * 997;
+    let count = PORTS.len();
+    let mut last = io::ErrorKind::AddrInUse.into();
+    for _ in 0..count {
+        let step = NEXT.fetch_add(1, Ordering::Relaxed);
+        let port = PORTS.start + ((begin + step) % count) as u16;
+        match UdpSocket::bind((address, port)) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
 }
