@@ -3,7 +3,8 @@
 # ns ci/oracle.tcl ALGORITHM LOSS SEED SECONDS WARM_UP [NAME=VALUE…]
 #
 # Prints the packets acknowledged per second after WARM_UP seconds, and the mean of the window there
-# (packets, looked at ten times a second). NAME=VALUE sets a parameter of the algorithm's module.
+# (packets, looked at ten times a second). NAME=VALUE sets a parameter of the algorithm's module, sink.NAME=VALUE one of the
+# receiver, linux.NAME=VALUE one of all modules.
 lassign $argv algorithm loss seed seconds warmup
 set parameters [lrange $argv 5 end]
 Trace set show_tcphdr_ 0
@@ -39,7 +40,11 @@ $sim connect $tcp $sink
 $sim at 0 "$tcp select_ca $algorithm"
 foreach parameter $parameters {
   lassign [split $parameter =] name value
-  $sim at 0 "$tcp set_ca_param $algorithm $name $value"
+  switch -glob $name {
+    sink.* { $sink set [string range $name 5 end] $value }
+    linux.* { $sim at 0 "$tcp set_ca_default_param linux [string range $name 6 end] $value" }
+    default { $sim at 0 "$tcp set_ca_param $algorithm $name $value" }
+  }
 }
 set source [new Application/FTP]
 $source attach-agent $tcp
