@@ -11,6 +11,7 @@ const SHORT: &[&str] = &[
     "sharma-1",
     "sharma-2",
     "sharma-5",
+    "sharma-14",
     "sharma-17",
     "sharma-18",
     "sharma-19",
