@@ -18,6 +18,8 @@ pub struct Sample {
     pub controller: String,
     /// Its stack: flows of one stack do not decide how far flows of others may be.
     pub stack: String,
+    /// Which sender of that stack it was; its flows over several networks have the same one.
+    pub sender: String,
     /// What its arrivals showed.
     pub features: Features,
 }
@@ -31,6 +33,9 @@ pub struct ModelError {
     /// What should stand there.
     pub expected: &'static str,
 }
+
+/// Distances below count as this much: features are kept with three decimals.
+const LEAST: f64 = 1e-3;
 
 /// Known flows, and from which distance on a flow is like none of them.
 #[derive(Clone, PartialEq, Debug)]
@@ -51,6 +56,39 @@ pub struct Match {
     pub nearest: Vec<(String, f64)>,
     /// The distance from which on a flow is like none.
     pub margin: f64,
+}
+
+impl Match {
+    /// Of controllers by distance, in any order.
+    pub(super) fn of(mut nearest: Vec<(String, f64)>, margin: f64) -> Match {
+        nearest.sort_by(|(_, one), (_, other)| one.total_cmp(other));
+        let other = nearest.get(1).map_or(f64::INFINITY, |(_, distance)| *distance);
+        let first = nearest.first().filter(|(_, distance)| *distance <= margin && *distance <= NEARER * other);
+        Match { controller: first.map(|(name, _)| name.clone()), margin, nearest }
+    }
+
+    /// What a model says of several flows of one sender: a controller's distance is the geometric mean of its distances to
+    /// each, so that ratios of distances are joined. `docs/identify.md` says on which flows that was chosen. `None` without
+    /// flows.
+    #[must_use]
+    pub fn of_one_sender<'a>(flows: impl IntoIterator<Item = &'a Match>) -> Option<Match> {
+        let mut flows = flows.into_iter();
+        let first = flows.next()?;
+        let logarithms = |one: &Match| -> Vec<(String, f64)> {
+            one.nearest.iter().map(|(name, distance)| (name.clone(), distance.max(LEAST).ln())).collect()
+        };
+        let (mut sums, mut number) = (logarithms(first), 1.0);
+        for flow in flows {
+            let more = logarithms(flow);
+            sums.retain_mut(|(name, sum)| {
+                let other = more.iter().find(|(other, _)| other == name);
+                other.inspect(|(_, distance)| *sum += distance).is_some()
+            });
+            number += 1.0;
+        }
+        let nearest = sums.into_iter().map(|(name, sum)| (name, (sum / number).exp())).collect();
+        Some(Match::of(nearest, first.margin))
+    }
 }
 
 impl Model {
@@ -111,11 +149,7 @@ impl Model {
                 None => nearest.push((sample.controller.clone(), distance)),
             }
         }
-        nearest.sort_by(|(_, one), (_, other)| one.total_cmp(other));
-        let other = nearest.get(1).map_or(f64::INFINITY, |(_, distance)| *distance);
-        let controller =
-            nearest.first().filter(|(_, distance)| *distance <= self.margin && *distance <= NEARER * other);
-        Match { controller: controller.map(|(name, _)| name.clone()), margin: self.margin, nearest }
+        Match::of(nearest, self.margin)
     }
 
     /// Reads what [`Model::to_csv`] writes.
@@ -127,17 +161,18 @@ impl Model {
         for (number, line) in text.lines().enumerate().skip(1) {
             let wrong = |expected| ModelError { line: number + 1, expected };
             let mut cells = line.split(',');
-            let (Some(controller), Some(stack)) = (cells.next(), cells.next()) else {
-                return Err(wrong("controller, stack and features"));
+            let (Some(controller), Some(stack), Some(sender)) = (cells.next(), cells.next(), cells.next()) else {
+                return Err(wrong("controller, stack, sender and features"));
             };
             let values: Option<Vec<f64>> =
                 cells.map(|cell| cell.parse().ok().filter(|v: &f64| v.is_finite())).collect();
             let features = values.and_then(|values| Features::try_from(values).ok());
             let features = features.ok_or_else(|| wrong("a finite number for each feature"))?;
-            samples.push(Sample { controller: controller.to_owned(), stack: stack.to_owned(), features });
+            let [controller, stack, sender] = [controller, stack, sender].map(str::to_owned);
+            samples.push(Sample { controller, stack, sender, features });
         }
         if samples.is_empty() {
-            return Err(ModelError { line: 2, expected: "controller, stack and features" });
+            return Err(ModelError { line: 2, expected: "controller, stack, sender and features" });
         }
         Ok(Model::train(samples))
     }
@@ -145,10 +180,10 @@ impl Model {
     /// The model as text: a line of names, and one for each sample.
     #[must_use]
     pub fn to_csv(&self) -> String {
-        let mut text = format!("controller,stack,{}\n", FEATURES.join(","));
-        for Sample { controller, stack, features } in &self.samples {
+        let mut text = format!("controller,stack,sender,{}\n", FEATURES.join(","));
+        for Sample { controller, stack, sender, features } in &self.samples {
             let cells: Vec<String> = features.iter().map(|value| format!("{value:.3}")).collect();
-            let _ = writeln!(text, "{controller},{stack},{}", cells.join(","));
+            let _ = writeln!(text, "{controller},{stack},{sender},{}", cells.join(","));
         }
         text
     }

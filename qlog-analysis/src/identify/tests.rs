@@ -138,6 +138,7 @@ fn what_is_like_nothing_known_is_unknown() {
     let sample = |controller: &str, stack: &str, value| Sample {
         controller: controller.to_owned(),
         stack: stack.to_owned(),
+        sender: format!("{stack} {controller}"),
         features: [value; FEATURES.len()],
     };
     let samples =
@@ -149,7 +150,30 @@ fn what_is_like_nothing_known_is_unknown() {
     assert_eq!(nearest.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(), ["b", "a"]);
     let again = Model::parse(&model.to_csv()).unwrap();
     assert_eq!(again.classify(&[0.05; FEATURES.len()]).controller, Some("a".to_owned()));
-    assert_eq!(Model::parse("h\na,x,1\n"), Err(ModelError { line: 2, expected: "a finite number for each feature" }));
+    assert_eq!(
+        Model::parse("h\na,x,x a,1\n"),
+        Err(ModelError { line: 2, expected: "a finite number for each feature" })
+    );
+}
+
+#[test]
+fn flows_of_one_sender_are_joined_by_ratios_of_distances() {
+    let flow = |distances: [(&str, f64); 2]| {
+        Match::of(distances.map(|(name, distance)| (name.to_owned(), distance)).to_vec(), 0.5)
+    };
+    let joined = |flows: &[Match]| Match::of_one_sender(flows).unwrap();
+    // Neither flow names one; both together lean one way.
+    let (one, other) = (flow([("a", 0.2), ("b", 0.3)]), flow([("b", 0.4), ("a", 0.2)]));
+    assert_eq!((one.controller.as_deref(), joined(std::slice::from_ref(&one)).controller), (None, None));
+    let both = joined(&[one.clone(), other]);
+    assert_eq!(both.controller.as_deref(), Some("a"));
+    assert!((both.nearest[0].1 - 0.2).abs() < 1e-12 && (both.nearest[1].1 - 0.12_f64.sqrt()).abs() < 1e-12, "{both:?}");
+    // One that leans the other way takes it back; so does one that is too far from all.
+    assert_eq!(joined(&[one.clone(), flow([("a", 0.3), ("b", 0.2)])]).controller, None);
+    assert_eq!(joined(&[flow([("a", 0.2), ("b", 0.4)]), flow([("a", 2.0), ("b", 4.0)])]).controller, None);
+    // A flow that is known exactly does not silence the others.
+    assert_eq!(joined(&[flow([("a", 0.0), ("b", 0.0005)]), flow([("a", 0.4), ("b", 0.2)])]).nearest[0].0, "b");
+    assert_eq!(Match::of_one_sender([]), None);
 }
 
 #[test]

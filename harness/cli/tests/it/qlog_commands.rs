@@ -107,6 +107,62 @@ fn another_controller_runs_on_standard_input_too() {
     assert!(text.contains("The network does not react"), "{text}");
 }
 
+#[test]
+fn traces_of_one_sender_give_one_answer() {
+    let place = Place::new();
+    // A trace tells its controller; without that there are windows and arrivals, of which two short flows show too little.
+    let mut files = Vec::new();
+    for (network, rate) in [("near", 10), ("far", 4)] {
+        let short =
+            place.file(&format!("{network}.toml"), &SHORT.replace("rate_mbps = 10", &format!("rate_mbps = {rate}")));
+        let out = place.path(network);
+        let run = windlass(&["run", &short, "-c", "cubic", "--qlog-detail", "packets", "--out", &out]);
+        assert!(run.status.success(), "{}", stderr(&run));
+        files.push(format!("{out}/qlog/{network}/cubic@sim/first.sqlog"));
+    }
+    let [near, far] = &files[..] else { unreachable!() };
+    let told = windlass(&["qlog", "identify", "--one-sender", near, far]);
+    assert!(told.status.success(), "{}", stderr(&told));
+    let text = stdout(&told);
+    assert!(text.starts_with("2 traces of one sender: cubic, by what the trace tells\n"), "{text}");
+    assert!(text.contains("\n  by arrivals: cannot be said, no trace shows enough of them\n"), "{text}");
+    for file in &files {
+        assert!(text.contains(&format!("\n  {file}: cubic, by what the trace tells")), "{text}");
+    }
+
+    let plain: Vec<String> = files.iter().enumerate().map(|(at, file)| unnamed(&place, at, file)).collect();
+    let [one, other] = &plain[..] else { unreachable!() };
+    let all = json(stdout(&windlass(&["qlog", "identify", "--one-sender", "--json", one, other])));
+    assert_eq!(
+        (&all["controller"], &all["by"], &all["windows_of"]),
+        (&"cubic".into(), &"window".into(), &2.into()),
+        "{all}"
+    );
+    let each = all["traces"].as_array().unwrap();
+    let mean = |field: &str| {
+        each.iter().map(|one| one["guesses"][0][field].as_f64().unwrap()).sum::<f64>() / each.len() as f64
+    };
+    assert_eq!(all["guesses"][0]["controllers"], serde_json::json!(["cubic"]));
+    assert!((all["guesses"][0]["distance"].as_f64().unwrap() - mean("distance")).abs() < 1e-12, "{all}");
+    let frames: u64 = each.iter().map(|one| one["ack_frames"].as_u64().unwrap()).sum();
+    assert_eq!(all["ack_frames"], frames);
+
+    let alone = format!("--one-sender joins several traces, and {one} is one");
+    fails(&["qlog", "identify", "--one-sender", one], 2, &alone);
+    let reno = near.replace("first", "second");
+    let two = format!("these traces are not of one sender: {far} tells the controller cubic, {reno} tells reno");
+    fails(&["qlog", "identify", "--one-sender", one, far, &reno], 1, &two);
+}
+
+/// A copy of `file` that does not tell its controller.
+fn unnamed(place: &Place, number: usize, file: &str) -> String {
+    let text = std::fs::read_to_string(file).unwrap();
+    let told = |line: &&str| !line.contains("recovery_parameters_set") && !line.contains("windlass:");
+    let lines: Vec<&str> =
+        text.lines().enumerate().filter(|(at, line)| *at == 0 || told(line)).map(|(_, line)| line).collect();
+    place.file(&format!("unnamed{number}.sqlog"), &format!("{}\n", lines.join("\n")))
+}
+
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn a_missing_feature_is_named() {
@@ -282,6 +338,8 @@ fn no_command_prints_the_texts_of_a_trace_as_they_are() {
         vec!["lint", "--json"],
         vec!["identify"],
         vec!["identify", "--json"],
+        vec!["identify", "--one-sender"],
+        vec!["identify", "--one-sender", "--json"],
         vec!["replay", "-c", "reno"],
         vec!["replay", "-c", "reno", "--json"],
         vec!["replay", "-c", "reno", "--csv"],

@@ -12,10 +12,12 @@ use super::rerun::Rerun;
 use super::select::{Connection, ReplayError};
 
 mod answer;
+mod one_sender;
 mod rate_model;
 mod step_model;
 
 pub use answer::{Answer, Classification, answer, by_arrivals, observe};
+pub use one_sender::{OneSender, TwoControllers, Windows, of_one_sender};
 use rate_model::RateModel;
 use step_model::StepModel;
 
@@ -104,13 +106,23 @@ impl Identified {
     /// [`NAMED_FROM`].
     #[must_use]
     pub fn named(&self) -> Option<&str> {
-        let best = self.guesses.first()?.score;
-        if best < NAMED_FROM {
-            return None;
-        }
-        let near = self.guesses.iter().filter(|guess| guess.score >= best - PLAINER_WITHIN);
-        near.map(Guess::plainest).min_by_key(|name| plainness(name))
+        named(&self.guesses)
     }
+}
+
+/// Of `guesses`, best first, the plainest within a point of the best; `None` below [`NAMED_FROM`].
+fn named(guesses: &[Guess]) -> Option<&str> {
+    let best = guesses.first()?.score;
+    if best < NAMED_FROM {
+        return None;
+    }
+    let near = guesses.iter().filter(|guess| guess.score >= best - PLAINER_WITHIN);
+    near.map(Guess::plainest).min_by_key(|name| plainness(name))
+}
+
+/// The score of a distance.
+fn score(distance: f64) -> f64 {
+    100.0 * libm::exp(-distance / SCALE)
 }
 
 /// Compares the window of every controller of the catalogue with the one that a trace logs.
@@ -269,7 +281,7 @@ impl Trial {
                 guess.controllers.push(name.to_owned());
                 continue;
             }
-            let score = 100.0 * libm::exp(-distance / SCALE);
+            let score = score(distance);
             found.push((key, Guess { controllers: vec![name.to_owned()], score, distance, whole, by_epoch, by_model }));
         }
         found.into_iter().map(|(_, guess)| guess).collect()

@@ -9,7 +9,7 @@
 //!
 //! [`replay_controllers`] runs controllers of the user's choice beside the window the stack logged;
 //! [`identify`] runs all of the catalogue and finds whose window comes nearest; [`answer`] asks the trace itself, the
-//! windows and the arrivals.
+//! windows and the arrivals, and [`of_one_sender`] joins the answers of several traces.
 
 mod contents;
 mod controllers;
@@ -23,7 +23,10 @@ mod series;
 pub use contents::{Missing, TraceContents};
 pub use controllers::{ControllerReplay, WindowStatistics, replay_controllers};
 pub use event::{Frame, StackMetrics, TraceEvent};
-pub use identify::{Answer, Classification, Guess, Identified, NAMED_FROM, answer, by_arrivals, identify, observe};
+pub use identify::{
+    Answer, Classification, Guess, Identified, NAMED_FROM, OneSender, TwoControllers, Windows, answer, by_arrivals,
+    identify, observe, of_one_sender,
+};
 pub use rebuild::{LossSource, Rebuild};
 pub use rerun::Rerun;
 pub use select::{Connection, ReplayError};

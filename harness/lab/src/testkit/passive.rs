@@ -57,10 +57,15 @@ fn scenario(network: &str, path: &str) -> Source {
 
 /// Which stacks are one where none may learn from itself: noq is a fork of quinn.
 fn kind(stack: Runner) -> &'static str {
-    match stack.name() {
+    match plain_name(stack) {
         "quinn" | "noq" => "quinn/noq",
         other => other,
     }
+}
+
+/// Name of a stack, in virtual time or not.
+fn plain_name(stack: Runner) -> &'static str {
+    stack.name().trim_end_matches("-wire")
 }
 
 /// Runs `controllers` and, where `natives` is set, the stacks' own, each on each of `stacks` that can, on both networks.
@@ -79,7 +84,8 @@ pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> 
         let observed = connection.follower;
         let features = features(observed.arrivals(), observed.min_rtt());
         let features = features.unwrap_or_else(|error| panic!("{typed} on {network}, {}: {error}", stack.name()));
-        Some(Sample { controller: (*name).to_owned(), stack: kind(*stack).to_owned(), features })
+        let sender = format!("{} {typed}", plain_name(*stack));
+        Some(Sample { controller: (*name).to_owned(), stack: kind(*stack).to_owned(), sender, features })
     };
     cases.par_iter().filter_map(run).collect()
 }
@@ -93,6 +99,19 @@ pub fn kept() -> Vec<Sample> {
 fn read(file: &str) -> Vec<Sample> {
     let Ok(text) = std::fs::read_to_string(file) else { return Vec::new() };
     Model::parse(&text).unwrap_or_else(|error| panic!("{file}: {error}")).samples().to_vec()
+}
+
+/// The flows of each sender together, in the order they come.
+#[must_use]
+pub fn senders<'a>(flows: impl IntoIterator<Item = &'a Sample>) -> Vec<Vec<&'a Sample>> {
+    let mut senders: Vec<Vec<&Sample>> = Vec::new();
+    for flow in flows {
+        match senders.iter_mut().find(|of| of[0].sender == flow.sender) {
+            Some(of) => of.push(flow),
+            None => senders.push(vec![flow]),
+        }
+    }
+    senders
 }
 
 /// Of `found`, all flows of some stacks, those that differ from what is kept of these stacks, as `CONTROLLER on STACK`. With
@@ -128,7 +147,7 @@ pub fn changed(found: &[Sample]) -> Vec<String> {
 
 fn is_same(one: &Sample, other: &Sample) -> bool {
     let near = one.features.iter().zip(&other.features).all(|(one, other)| (one - other).abs() < ROUNDED);
-    one.controller == other.controller && near
+    one.controller == other.controller && one.sender == other.sender && near
 }
 
 /// The stacks of `flows`, in the order they come.

@@ -9,9 +9,10 @@ use windlass_lab::replay::{
     Answer, Classification, Identified, Missing, NAMED_FROM, ReplayError, answer, identify, replay_controllers,
 };
 use windlass_lab::testkit::{
-    Confusion, SCENARIOS, all, changed, flows, kept, look, natives, place, received, recorded_traces, trace,
+    AtShare, Confusion, KNOWN, SCENARIOS, Unit, all, changed, flows, kept, look, natives, place, received,
+    recorded_traces, trace,
 };
-use windlass_qlog_analysis::identify::{End, Model};
+use windlass_qlog_analysis::identify::{End, Model, NEARER, Sample};
 use windlass_qlog_analysis::read::Input;
 use windlass_stacks::quinn::Quinn;
 use windlass_stacks::stack::Runner;
@@ -267,15 +268,22 @@ fn controllers_are_distinguished_by_arrivals() {
     let found = flows(&[Runner::SIMULATOR], &["reno", "scalable", "vegas", "ledbat++"], false);
     let model = Model::builtin().unwrap();
     let mut confusion = Confusion::default();
-    confusion.add(&model, &found);
+    confusion.add(&model, &found, Unit::Flow);
     let (right, _, of) = confusion.score(true);
     assert_eq!((right, of), (8, 8), "{}", confusion.table());
 }
 
-/// Prints the matrix of the documentation, which has to have it: flows that are kept, each stack's named by the others'.
-#[test]
-fn flows_are_named_by_those_of_other_stacks() {
-    let by_stack = Confusion::across_stacks(&kept());
+const PAGE: &str = include_str!("../../../../docs/identify.md");
+
+/// Prints a table of the documentation, which has to have it.
+fn print_as_documented(table: &str) {
+    println!("{table}");
+    assert!(PAGE.contains(table), "docs/identify.md has another table than this:\n{table}");
+}
+
+/// Prints the matrix and the table by stacks, and gives what all come to: flows that are kept, each stack's named by the others'.
+fn named_by_other_stacks(unit: Unit) -> Confusion {
+    let by_stack = Confusion::across_stacks(&kept(), unit);
     let all = Confusion::sum(by_stack.iter().map(|(_, confusion)| confusion));
     let mut table =
         "| stack | named rightly | not named | named wrongly | unknown, of those held out |\n|---|---|---|---|---|\n"
@@ -284,11 +292,49 @@ fn flows_are_named_by_those_of_other_stacks() {
         table.push_str(&format!("| {stack} | {} |\n", confusion.cells()));
     }
     table.push_str(&format!("| all | {} |\n", all.cells()));
-    println!("{}\n{table}", all.table());
-    let page = include_str!("../../../../docs/identify.md");
-    assert!(page.contains(&all.table()) && page.contains(&table), "docs/identify.md has other tables than these");
-    let (right, unknown, of) = all.score(true);
+    print_as_documented(&all.table());
+    print_as_documented(&table);
+    all
+}
+
+#[test]
+fn flows_are_named_by_those_of_other_stacks() {
+    let (right, unknown, of) = named_by_other_stacks(Unit::Flow).score(true);
     assert!(right * 100 >= (of - unknown) * 95, "of those that are named, 19 of 20 rightly");
+}
+
+#[test]
+fn senders_are_named_by_their_flows_over_two_networks() {
+    let one = Confusion::sum(Confusion::across_stacks(&kept(), Unit::Flow).iter().map(|(_, confusion)| confusion));
+    let two = named_by_other_stacks(Unit::Sender);
+    let ((flows, _, of_flows), (senders, unknown, of)) = (one.score(true), two.score(true));
+    assert!(senders * 100 >= (of - unknown) * 95, "of those that are named, 19 of 20 rightly");
+    assert!(senders * of_flows > flows * of, "two flows say more than one: {senders} of {of}, {flows} of {of_flows}");
+}
+
+/// Prints what the share [`NEARER`] was chosen by: neither quiche's and MsQuic's flows nor controllers that are held out.
+#[test]
+fn the_share_that_flows_are_named_by() {
+    let known = |flow: &Sample| KNOWN.contains(&flow.controller.as_str());
+    let chosen_on = ["sim", "quinn/noq", "s2n-quic"];
+    let flows: Vec<Sample> =
+        kept().into_iter().filter(|flow| known(flow) && chosen_on.contains(&flow.stack.as_str())).collect();
+    let shares = [0.4, 0.5, NEARER, 0.7, 0.8, 0.9];
+    let [one, two] = [Unit::Flow, Unit::Sender].map(|unit| AtShare::calibration(&flows, unit, &shares));
+    let mut table = format!(
+        "| share | of {} flows: right | wrong | refused | of {} senders: right | wrong | refused |\n|---|{}\n",
+        one[0].of,
+        two[0].of,
+        "---|".repeat(6)
+    );
+    for ((share, one), two) in shares.iter().zip(&one).zip(&two) {
+        let cells = [one, two].map(|at| format!("{} | {} | {}", at.right, at.wrong, at.refused));
+        table.push_str(&format!("| {share} | {} |\n", cells.join(" | ")));
+    }
+    print_as_documented(&table);
+    let at = shares.iter().position(|share| *share == NEARER).unwrap();
+    assert!(one[at].refused * 5 >= one[at].of * 4, "four of five that are not known are refused: {:?}", one[at]);
+    assert!(two[at].refused * 5 >= two[at].of * 4, "four of five that are not known are refused: {:?}", two[at]);
 }
 
 /// The flows that are kept of the stacks of this workspace are what runs give. `WINDLASS_ACCEPT_MODEL=1` keeps them anew.

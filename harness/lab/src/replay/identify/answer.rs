@@ -23,6 +23,20 @@ pub enum Classification {
 }
 
 impl Classification {
+    /// The first that says something: the trace, its windows, its arrivals.
+    pub(super) fn of(
+        declared: Option<&Declared>,
+        by_window: Option<&str>,
+        by_arrivals: Option<&Match>,
+    ) -> Classification {
+        let by_arrivals = by_arrivals.and_then(|found| found.controller.clone());
+        declared
+            .map(|declared| Classification::Declared(declared.controller.clone()))
+            .or_else(|| by_window.map(|name| Classification::Window(name.to_owned())))
+            .or_else(|| by_arrivals.map(Classification::Arrivals))
+            .unwrap_or(Classification::Unknown)
+    }
+
     /// The controller, and by what: `trace`, `window`, `arrivals`.
     #[must_use]
     pub fn named(&self) -> Option<(&str, &'static str)> {
@@ -69,15 +83,11 @@ pub fn answer<R: Read>(open: &dyn Fn() -> Result<R, ReplayError>, asked: Option<
     };
     let by_arrivals = by_arrivals(&observed);
     let declared = observed.declared();
-    let classification = if let Some(declared) = &declared {
-        Classification::Declared(declared.controller.clone())
-    } else if let Some(name) = by_window.as_ref().ok().and_then(Identified::named) {
-        Classification::Window(name.to_owned())
-    } else if let Ok(Match { controller: Some(name), .. }) = &by_arrivals {
-        Classification::Arrivals(name.clone())
-    } else {
-        Classification::Unknown
-    };
+    let classification = Classification::of(
+        declared.as_ref(),
+        by_window.as_ref().ok().and_then(Identified::named),
+        by_arrivals.as_ref().ok(),
+    );
     Ok(Answer { connection: group, others, end: observed.end(), classification, declared, by_window, by_arrivals })
 }
 
