@@ -25,7 +25,7 @@ pub struct Claim {
     pub trial: Trial,
     /// What breaks it.
     pub mutant: Mutant,
-    /// Why our runs do not show it, for one that fails or that they leave open; its trial has no mutant to catch.
+    /// Why our runs do not show it, for one that fails or that they leave open.
     pub why: Option<&'static str>,
 }
 
@@ -40,11 +40,13 @@ pub struct Trial {
     pub repetitions: u64,
     /// What makes the scenarios smaller: texts and what stands in their place.
     pub shrink: &'static [(&'static str, &'static str)],
+    /// What is changed to take away the cause that [`Claim::why`] names; `None` where the runs are the experiment's.
+    pub change: Option<Mutant>,
 }
 
 impl Trial {
     /// One full run of every cell.
-    pub const FULL: Trial = Trial { cells: &[], scale: Scale::Full, repetitions: 1, shrink: &[] };
+    pub const FULL: Trial = Trial { cells: &[], scale: Scale::Full, repetitions: 1, shrink: &[], change: None };
 
     /// The same of `cells` only.
     #[must_use]
@@ -64,6 +66,12 @@ impl Trial {
         Trial { repetitions, ..self }
     }
 
+    /// The same without what makes the claim fail.
+    #[must_use]
+    pub const fn with(self, what: &'static str, replace: &'static [(&'static str, &'static str)]) -> Trial {
+        Trial { change: Some(Mutant { what, replace }), ..self }
+    }
+
     /// The same with smaller scenarios.
     #[must_use]
     pub const fn shrunk(self, shrink: &'static [(&'static str, &'static str)]) -> Trial {
@@ -71,10 +79,10 @@ impl Trial {
     }
 }
 
-/// A controller or a network that is wrong in one respect.
+/// A controller or a network that is changed in one respect: wrong in it, or without what makes a claim fail.
 #[derive(Clone, Copy, Debug)]
 pub struct Mutant {
-    /// What is wrong, in words.
+    /// What is changed, in words.
     pub what: &'static str,
     /// Texts of the scenarios and what stands in their place.
     pub replace: &'static [(&'static str, &'static str)],
@@ -104,6 +112,12 @@ impl Number {
     #[must_use]
     pub fn value(self) -> f64 {
         self.value
+    }
+
+    /// A number of which only the bounds are known.
+    #[must_use]
+    pub fn between(least: f64, most: f64) -> Number {
+        Number { value: 0.5 * (least + most), half_width: 0.5 * (most - least) }
     }
 
     /// How many times as large as `other` it is; what both may be off by adds up as independent errors do.
@@ -290,6 +304,9 @@ mod tests {
         assert_eq!(decided(|c| c.less(("b", &b), ("a", &a))).0, None);
         let b = mean(1.5, Some(0.3));
         assert_eq!(decided(|c| c.less(("a", &a), ("b", &b))).0, Some(true));
+        assert_eq!(decided(|c| c.below("c", Number::between(0.0, 2.0), 1.05)).0, None);
+        assert_eq!(decided(|c| c.below("c", Number::between(0.0, 1.0), 1.05)).0, Some(true));
+        assert_eq!(decided(|c| c.below("c", Number::between(1.1, 3.0), 1.05)).0, Some(false));
         // One that fails beyond doubt decides, whatever is open.
         let refuted = decided(|c| {
             c.less(("a", &a), ("b", &mean(1.2, Some(0.3))));

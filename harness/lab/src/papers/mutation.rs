@@ -107,6 +107,7 @@ pub fn trial_cells(document: &Document, claim: &Claim, mutated: bool) -> Result<
         return Err(TrialError::NoCells(claim.id, claim.trial.cells));
     }
     replace(claim, &mut cells, claim.trial.shrink)?;
+    replace(claim, &mut cells, claim.trial.change.map_or(&[], |change| change.replace))?;
     if mutated {
         replace(claim, &mut cells, claim.mutant.replace)?;
     }

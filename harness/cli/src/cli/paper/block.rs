@@ -418,9 +418,10 @@ fn mutants(ids: &[&str], out: &Path) -> Result<String, CliError> {
                 (dash(), dash(), format!("not tried: `windlass paper table \"mutants {}\"` does", claim.id), dash())
             }
         };
+        let change = claim.trial.change.map_or_else(String::new, |change| format!(", with {}", change.what));
         rows.push(vec![
             claim.id.to_owned(),
-            format!("{}, {packets}", claim.experiment),
+            format!("{}, {packets}{change}", claim.experiment),
             without,
             claim.mutant.what.to_owned(),
             with,

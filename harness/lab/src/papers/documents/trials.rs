@@ -20,6 +20,8 @@ const SHORT: &[&str] = &[
     "cho-9",
     "cho-11",
     "cho-14",
+    "cho-28",
+    "cho-29",
     "chan-1",
     "chan-2",
     "chan-3",
@@ -30,6 +32,7 @@ const SHORT: &[&str] = &[
     "chan-8",
     "chan-9",
     "chan-10",
+    "chan-11",
     "chan-12",
     "chan-13",
     "chan-14",
@@ -40,6 +43,7 @@ const SHORT: &[&str] = &[
     "chan-23",
     "chan-28",
     "arumaithurai-12",
+    "arumaithurai-20",
     "arumaithurai-21",
 ];
 

@@ -10,6 +10,8 @@ const EQUAL: f64 = 0.25;
 
 const FAST_YIELDS: &str = "FAST with an α that follows the rate has a few packets queued and leaves more; with the 312 packets of a bed of 622 Mbit/s it leaves as little as BIC or less";
 
+const FASTS_ALPHA: &str = "the other reading of FAST's α";
+
 const DROP_TAIL: &str = "flows that share a drop-tail queue do not lose at random: a weight takes more than the model there, which MOD-1 finds where losses are random";
 
 const DCA_C_IS_RENO: Mutant = Mutant {
@@ -30,6 +32,28 @@ const NO_COMPETITOR: Mutant = Mutant { what: "no competitor", replace: &[("start
 /// A fifth of TB-G.
 const FIFTH: &[(&str, &str)] =
     &[("rate_mbps = 467.35", "rate_mbps = 93.47"), ("buffer_packets = 600", "buffer_packets = 120")];
+
+/// A tenth of NS6's rate and queue, and of the load on it.
+const TENTH_OF_NS6: &[(&str, &str)] =
+    &[("rate_mbps = 622", "rate_mbps = 62.2"), ("buffer_packets = 747", "buffer_packets = 75")];
+const TENTH_OF_NS6_AND_LOAD: &[(&str, &str)] = &[
+    ("rate_mbps = 622", "rate_mbps = 62.2"),
+    ("buffer_packets = 747", "buffer_packets = 75"),
+    ("rate_mbps = 300", "rate_mbps = 30"),
+];
+
+/// Buffers of CH2-D far apart, with the schemes that fill them.
+const SMALL_AND_LARGE: &[&str] = &[
+    "scheme=Reno,buffer=30",
+    "scheme=Reno,buffer=60",
+    "scheme=Reno,buffer=90",
+    "scheme=DCA-S,buffer=30",
+    "scheme=DCA-S,buffer=60",
+    "scheme=DCA-S,buffer=90",
+    "scheme=DCA-C,buffer=30",
+    "scheme=DCA-C,buffer=60",
+    "scheme=DCA-C,buffer=90",
+];
 
 pub(super) const ALL: &[Claim] = &[
     Claim {
@@ -54,7 +78,9 @@ pub(super) const ALL: &[Claim] = &[
         source: "§3, ch. II",
         text: "Their delay is steadier than Reno's, and the group's (DCA-C) steadier than that of flows that react each for itself (DCA-S).",
         criterion: |result, c| least_in_a_group(result, c, "jitter"),
-        trial: Trial::FULL.times(60),
+        trial: Trial::FULL
+            .times(60)
+            .with("an α of 1/16 for the group", &[("dca-c:profile=paper", "dca-c:profile=paper,alpha=0.0625")]),
         mutant: DCA_C_IS_RENO,
         why: Some(
             "a sign lowers both windows of the group by an eighth, where DCA-S lowers one: the group's queue swings further; with an α of 1/16, with which both give up together what one flow does, the group's jitter is 3.8 ms of DCA-S' 4.8",
@@ -102,7 +128,14 @@ pub(super) const ALL: &[Claim] = &[
             }
             Some(())
         },
-        trial: Trial::FULL.of(&["scheme=Reno", "scheme=DCA-S", "scheme=DCA-C"]).times(10),
+        trial: Trial::FULL.of(SMALL_AND_LARGE).times(20).with(
+            "a first threshold of 5 packets",
+            &[
+                ("growth=acks,ssthresh=200", "growth=acks,ssthresh=5"),
+                ("dca-s:profile=paper", "dca-s:profile=paper,ssthresh=5"),
+                ("dca-c:profile=paper", "dca-c:profile=paper,ssthresh=5"),
+            ],
+        ),
         mutant: Mutant {
             what: "30 packets where 90 are meant",
             replace: &[("buffer_packets = 90", "buffer_packets = 30")],
@@ -317,7 +350,10 @@ pub(super) const ALL: &[Claim] = &[
         source: "§7, §14.5",
         text: "At 100 Mbit/s A-TCP leaves a standard flow more than each of the high-speed schemes does.",
         criterion: |result, c| leaves_most(result, c, "A-TCP"),
-        trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST"]).times(3),
+        trial: Trial::FULL
+            .of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST"])
+            .times(3)
+            .with(FASTS_ALPHA, &[("alpha=32.51", "alpha=312")]),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
@@ -343,7 +379,10 @@ pub(super) const ALL: &[Claim] = &[
         source: "§7, §14.5",
         text: "At 10 Mbit/s A-TCP leaves a standard flow more than each of the high-speed schemes does.",
         criterion: |result, c| leaves_most(result, c, "A-TCP"),
-        trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST", "scheme=STCP"]).times(5),
+        trial: Trial::FULL
+            .of(&["scheme=A-TCP", "scheme=BIC", "scheme=FAST", "scheme=STCP"])
+            .times(5)
+            .with(FASTS_ALPHA, &[("alpha=3.25", "alpha=312")]),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
@@ -372,7 +411,7 @@ pub(super) const ALL: &[Claim] = &[
             c.near("first over second", result.number(&[], "ratio")?, 1.0, EQUAL);
             Some(())
         },
-        trial: Trial::FULL,
+        trial: Trial::FULL.with("a tenth of the rate and of the queue", TENTH_OF_NS6),
         mutant: Mutant {
             what: "Scalable in place of A-TCP",
             replace: &[("a-tcp:profile=paper", "scalable:iw=2,timeout_window=1")],
@@ -443,7 +482,7 @@ pub(super) const ALL: &[Claim] = &[
         source: "§7, §14.4",
         text: "A-TCP takes what a constant load leaves.",
         criterion: fills,
-        trial: Trial::FULL.at(Scale::Part(8)),
+        trial: Trial::FULL.at(Scale::Part(4)).shrunk(TENTH_OF_NS6_AND_LOAD),
         mutant: Mutant {
             what: "standard TCP that leaves slow start at 100 packets",
             replace: &[("a-tcp:profile=paper", "reno:iw=2,ssthresh=100")],
@@ -459,10 +498,11 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL
             .of(&["scheme=SACK,start=early loss", "scheme=A-TCP-P,start=early loss"])
             .at(Scale::Part(4))
-            .shrunk(FIFTH),
+            .shrunk(FIFTH)
+            .with("a floor of noise of 10 ms", &[("a-tcp-p:profile=paper", "a-tcp-p:profile=paper,noise_floor=10")]),
         mutant: Mutant {
             what: "standard flows",
-            replace: &[("a-tcp-p:profile=paper", "reno:iw=2,timeout_window=1,growth=acks")],
+            replace: &[("a-tcp-p:profile=paper,noise_floor=10", "reno:iw=2,timeout_window=1,growth=acks")],
         },
         why: Some(
             "after an early loss the receiver's delay of ACKs is taken for a queue; with a floor of noise of 10 ms the group is ahead",
@@ -474,7 +514,8 @@ pub(super) const ALL: &[Claim] = &[
         source: "§8, ch. V",
         text: "The group's weight grows while there is capacity that nobody takes, at the start and after a standard flow has left, and is about 1 while that flow is there.",
         criterion: detected,
-        trial: Trial::FULL,
+        trial: Trial::FULL
+            .with("a floor of noise of 5 ms", &[("a-tcp-p:profile=paper", "a-tcp-p:profile=paper,noise_floor=5")]),
         mutant: Mutant {
             what: NO_QUEUE_IS_LONG,
             replace: &[("a-tcp-p:profile=paper", "a-tcp-p:profile=paper,queue_level=1")],

@@ -389,7 +389,7 @@ pub(super) const ALL: &[Claim] = &[
             c.are_all(6);
             Some(())
         },
-        trial: Trial::FULL.of(&["controller=scalable,rtt=162"]).at(Scale::Part(4)),
+        trial: Trial::FULL.of(&["controller=scalable,rtt=162"]),
         mutant: Mutant {
             what: "H-TCP in place of Scalable",
             replace: &[("scalable:profile=paper", "h-tcp:profile=paper")],
