@@ -13,6 +13,8 @@ use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::Stack;
 use windlass_stacks::{OpenLog, RunError};
 
+pub use program::run as run_live;
+
 /// MsQuic at both ends of every flow.
 #[derive(Clone, Copy, Debug)]
 pub struct MsQuic;
@@ -44,6 +46,6 @@ impl Stack for MsQuic {
         log: &mut OpenLog<'_>,
         stop: &dyn Fn(Time) -> bool,
     ) -> Result<Outcome, RunError> {
-        program::run(scenario, log, stop).map(|report| report.outcome)
+        run_live(scenario, log, stop).map(|report| report.outcome)
     }
 }

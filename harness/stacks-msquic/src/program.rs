@@ -28,7 +28,10 @@ const RECEIVE_WINDOW: u32 = 1 << 28;
 
 /// Runs a scenario over UDP sockets. `log` opens the log of each flow; `stop` is called with the time of
 /// the run and returns whether to stop it.
-pub(crate) fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
+///
+/// # Errors
+/// MsQuic cannot run a flow, a flow failed, a log could not be written, or `stop` said so.
+pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bool) -> Result<Report, RunError> {
     let library = library().map_err(|reason| RunError::Flow { flow: String::new(), at_s: 0.0, reason })?;
     wire::run(scenario, log, stop, |clock| {
         // Both clocks are the monotonic one; MsQuic's starts with the system.

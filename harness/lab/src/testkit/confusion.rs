@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use windlass_qlog_analysis::identify::{Match, Model, Sample};
 
-use super::passive::{HELD_OUT, KNOWN, is_known, kept, kinds, senders};
+use super::passive::{HELD_OUT, KNOWN, is_known, is_learnt_from, kept, kinds, senders};
 
 /// What is named: one flow, or a sender by all its flows together.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,9 +31,10 @@ fn classify(model: &Model, flows: &[&Sample]) -> Match {
     Match::of_one_sender(&found).expect("a sender has flows")
 }
 
-/// A model of those of `flows` that are not of `stack` and whose controller is one `of` these.
-fn others<'a>(flows: impl IntoIterator<Item = &'a Sample>, stack: &str, of: impl Fn(&str) -> bool) -> Model {
-    let others = flows.into_iter().filter(|flow| flow.stack != stack && of(&flow.controller));
+/// A model of those of `flows` that are learnt from, not of `stack` and not of the controller `without`.
+fn others<'a>(flows: impl IntoIterator<Item = &'a Sample>, stack: &str, without: Option<&str>) -> Model {
+    let others = flows.into_iter().filter(|flow| is_learnt_from(flow) && flow.stack != stack);
+    let others = others.filter(|flow| without != Some(flow.controller.as_str()));
     Model::train(others.cloned().collect())
 }
 
@@ -46,11 +47,11 @@ pub struct Confusion {
 
 impl Confusion {
     /// Names the flows of each stack in `flows` by what a model knows of flows on the other stacks, of controllers that are
-    /// known; by stack.
+    /// known and in virtual time; by stack.
     #[must_use]
     pub fn across_stacks(flows: &[Sample], unit: Unit) -> Vec<(String, Confusion)> {
         let across = |stack: &str| {
-            let model = others(flows, stack, is_known);
+            let model = others(flows, stack, None);
             let mut found = Confusion::default();
             found.add(&model, flows.iter().filter(|flow| flow.stack == stack), unit);
             (stack.to_owned(), found)
@@ -123,7 +124,7 @@ pub fn renamed(found: &[Sample]) -> (Vec<String>, usize) {
     let kept = kept();
     let mut differ = Vec::new();
     for stack in kinds(found) {
-        let model = others(&kept, stack, is_known);
+        let model = others(&kept, stack, None);
         let name = |flow: &Sample| classify(&model, &[flow]).controller.unwrap_or_else(|| "unknown".to_owned());
         let before = senders(kept.iter().filter(|flow| flow.stack == stack));
         for flows in senders(found.iter().filter(|flow| flow.stack == stack)) {
@@ -160,10 +161,10 @@ impl AtShare {
     pub fn calibration(flows: &[Sample], unit: Unit, shares: &[f64]) -> Vec<AtShare> {
         let mut found = vec![AtShare::default(); shares.len()];
         for stack in kinds(flows) {
-            let all = others(flows, stack, |_| true);
+            let all = others(flows, stack, None);
             for tested in unit.of(flows.iter().filter(|flow| flow.stack == stack)) {
                 let controller = tested[0].controller.as_str();
-                let (with, without) = (&all, others(flows, stack, |name| name != controller));
+                let (with, without) = (&all, others(flows, stack, Some(controller)));
                 let (with, without) = (classify(with, &tested), classify(&without, &tested));
                 for (share, at) in shares.iter().zip(&mut found) {
                     let named = name_at(&with, *share);

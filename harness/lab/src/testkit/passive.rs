@@ -41,6 +41,22 @@ const MODEL_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../qlog-analys
 /// Flows of [`HELD_OUT`] controllers, in the same form.
 const HELD_OUT_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/testkit/held_out.csv");
 
+/// Flows of both on stacks of [`REAL_TIME`], in the same form.
+const REAL_TIME_FILE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/testkit/real_time.csv");
+
+/// Stacks without virtual time. No run of theirs can be repeated, so that nothing is learnt from them.
+const REAL_TIME: [&str; 1] = ["msquic"];
+
+/// Which flows a file keeps.
+type Kept = fn(&Sample) -> bool;
+
+/// The files, and which flows each keeps.
+const FILES: [(&str, Kept); 3] = [
+    (MODEL_FILE, is_learnt_from),
+    (HELD_OUT_FILE, |flow| !is_known(&flow.controller) && !is_in_real_time(flow)),
+    (REAL_TIME_FILE, is_in_real_time),
+];
+
 /// Features are kept with three decimals; by more than this, two differ.
 const ROUNDED: f64 = 0.002;
 
@@ -93,7 +109,7 @@ pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> 
 /// The flows that are kept, of every stack.
 #[must_use]
 pub fn kept() -> Vec<Sample> {
-    [MODEL_FILE, HELD_OUT_FILE].into_iter().flat_map(read).collect()
+    FILES.into_iter().flat_map(|(file, _)| read(file)).collect()
 }
 
 fn read(file: &str) -> Vec<Sample> {
@@ -120,9 +136,9 @@ pub fn senders<'a>(flows: impl IntoIterator<Item = &'a Sample>) -> Vec<Vec<&'a S
 pub fn changed(found: &[Sample]) -> Vec<String> {
     let accepted = std::env::var_os("WINDLASS_ACCEPT_MODEL").is_some();
     let mut changed = Vec::new();
-    for (file, known) in [(MODEL_FILE, true), (HELD_OUT_FILE, false)] {
+    for (file, keeps) in FILES {
         let old = read(file);
-        let new: Vec<Sample> = found.iter().filter(|flow| is_known(&flow.controller) == known).cloned().collect();
+        let new: Vec<Sample> = found.iter().filter(|flow| keeps(flow)).cloned().collect();
         let mut all = Vec::new();
         for stack in kinds(old.iter().chain(&new)) {
             let of = |flows: &[Sample]| flows.iter().filter(|flow| flow.stack == stack).cloned().collect::<Vec<_>>();
@@ -138,7 +154,7 @@ pub fn changed(found: &[Sample]) -> Vec<String> {
             changed.extend(differ.map(|(flow, _)| format!("{} on {stack}", flow.controller)));
             all.extend(after);
         }
-        if accepted {
+        if accepted && !all.is_empty() {
             std::fs::write(file, Model::train(all).to_csv()).unwrap_or_else(|error| panic!("{file}: {error}"));
         }
     }
@@ -159,6 +175,15 @@ pub(super) fn kinds<'a>(flows: impl IntoIterator<Item = &'a Sample>) -> Vec<&'a 
         }
     }
     kinds
+}
+
+/// Whether a model learns from `flow`.
+pub(super) fn is_learnt_from(flow: &Sample) -> bool {
+    is_known(&flow.controller) && !is_in_real_time(flow)
+}
+
+fn is_in_real_time(flow: &Sample) -> bool {
+    REAL_TIME.contains(&flow.stack.as_str())
 }
 
 pub(super) fn is_known(controller: &str) -> bool {

@@ -6,7 +6,8 @@ use std::io::Read;
 use rayon::prelude::*;
 use windlass_controllers::Algorithm;
 use windlass_lab::replay::{
-    Answer, Classification, Identified, Missing, NAMED_FROM, ReplayError, answer, identify, replay_controllers,
+    Answer, Classification, Guess, Identified, Missing, NAMED_FROM, ReplayError, Windows, answer, identify,
+    replay_controllers,
 };
 use windlass_lab::testkit::{
     AtShare, Confusion, KNOWN, SCENARIOS, Unit, all, changed, flows, kept, look, natives, place, received,
@@ -222,6 +223,9 @@ fn copa_is_known_by_its_steps_whatever_its_delta() {
         ("clean-link", "copa:delta=0.04", Runner::new(&Quinn)),
         ("deep-buffer", "copa:delta=0.2", Runner::SIMULATOR),
         ("shallow-buffer", "copa:delta=0.1", Runner::new(&Quinn)),
+        // Of short steps; and of a queue that hides the smallest RTT for more than 10 s.
+        ("ecn-queue", "copa:delta=1", Runner::new(&Quinn)),
+        ("random-loss", "copa:delta=0.02", Runner::new(&Quinn)),
     ];
     for (scenario, controller, stack) in cases {
         let found = look(&trace(scenario, controller, stack).unwrap());
@@ -275,10 +279,11 @@ fn controllers_are_distinguished_by_arrivals() {
 
 const PAGE: &str = include_str!("../../../../docs/identify.md");
 
-/// Prints a table of the documentation, which has to have it.
-fn print_as_documented(table: &str) {
-    println!("{table}");
-    assert!(PAGE.contains(table), "docs/identify.md has another table than this:\n{table}");
+/// Prints tables of the documentation, which has to have them.
+fn print_as_documented(tables: &[String]) {
+    println!("{}", tables.join("\n"));
+    let missing = tables.iter().filter(|table| !PAGE.contains(*table)).count();
+    assert_eq!(missing, 0, "docs/identify.md has other tables than these");
 }
 
 /// Prints the matrix and the table by stacks, and gives what all come to: flows that are kept, each stack's named by the others'.
@@ -292,8 +297,7 @@ fn named_by_other_stacks(unit: Unit) -> Confusion {
         table.push_str(&format!("| {stack} | {} |\n", confusion.cells()));
     }
     table.push_str(&format!("| all | {} |\n", all.cells()));
-    print_as_documented(&all.table());
-    print_as_documented(&table);
+    print_as_documented(&[all.table(), table]);
     all
 }
 
@@ -331,7 +335,7 @@ fn the_share_that_flows_are_named_by() {
         let cells = [one, two].map(|at| format!("{} | {} | {}", at.right, at.wrong, at.refused));
         table.push_str(&format!("| {share} | {} |\n", cells.join(" | ")));
     }
-    print_as_documented(&table);
+    print_as_documented(&[table]);
     let at = shares.iter().position(|share| *share == NEARER).unwrap();
     assert!(one[at].refused * 5 >= one[at].of * 4, "four of five that are not known are refused: {:?}", one[at]);
     assert!(two[at].refused * 5 >= two[at].of * 4, "four of five that are not known are refused: {:?}", two[at]);
@@ -351,24 +355,39 @@ fn passive_flows_are_what_runs_give() {
 #[test]
 #[ignore = "minutes; ci/nightly runs it"]
 fn the_score_from_which_a_controller_is_named() {
-    let (mut rows, mut wrong, mut of) = (Vec::new(), 0, 0);
+    let (mut rows, mut senders, mut wrong, mut wrong_senders, mut of) = (Vec::new(), Vec::new(), 0, 0, 0);
     for stack in Runner::builtin().iter().copied() {
         for native in stack.natives() {
+            let name = if native.starts_with("bbr") { "bbr" } else { native.trim_start_matches("new") };
+            let mut traces = Vec::new();
             for scenario in SCENARIOS {
                 let found = look(&trace(scenario, &format!("native:{native}"), stack).unwrap());
-                let name = if native.starts_with("bbr") { "bbr" } else { native.trim_start_matches("new") };
                 let right = found.guesses[place(&found, name)].score;
                 let others = found.guesses.iter().filter(|guess| !guess.controllers.iter().any(|other| other == name));
                 let other = others.map(|guess| guess.score).fold(0.0, f64::max);
                 rows.push((stack.name(), *native, scenario, right, other));
                 of += 1;
                 wrong += usize::from(found.named().is_some_and(|named| named != name));
+                traces.push(found);
             }
+            senders.push((stack.name(), *native, name, traces));
         }
     }
     println!("| stack | controller | scenario | its score | the best other's |\n|---|---|---|---|---|");
     for (stack, native, scenario, right, other) in &rows {
         println!("| {stack} | {native} | {scenario} | {right:.0} | {other:.0} |");
+    }
+    // What the five traces of one sender show together.
+    println!("\n| stack | controller | its score | the best other's | named |\n|---|---|---|---|---|");
+    for (stack, native, name, traces) in &senders {
+        let windows = Windows::of(&traces.iter().collect::<Vec<_>>()).unwrap();
+        let is_it = |guess: &&Guess| guess.controllers.iter().any(|other| other == name);
+        let score = |is: bool| {
+            windows.guesses.iter().filter(|guess| is_it(guess) == is).map(|guess| guess.score).fold(0.0, f64::max)
+        };
+        let named = windows.named().unwrap_or("unknown");
+        println!("| {stack} | {native} | {:.0} | {:.0} | {named} |", score(true), score(false));
+        wrong_senders += usize::from(named != "unknown" && named != *name);
     }
     println!("\nNamed from | right, quinn and noq | without it, another | right, s2n-quic | without it, another");
     for from in [20.0, 30.0, 40.0, NAMED_FROM, 60.0, 70.0] {
@@ -386,4 +405,5 @@ fn the_score_from_which_a_controller_is_named() {
         );
     }
     assert!(wrong * 10 <= of, "{wrong} of {of} named wrongly");
+    assert_eq!(wrong_senders, 0, "senders by all their traces");
 }

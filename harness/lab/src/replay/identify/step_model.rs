@@ -21,6 +21,9 @@ const EACH_WAY: f64 = 0.15;
 /// Of the steps, the share that the queue has to explain.
 const EXPLAINED: f64 = 0.8;
 
+/// Of the steps, the share that has to be long enough to be measured.
+const MEASURED: f64 = 0.25;
+
 /// Shorter steps, in bytes, are too coarse to be measured, since windows are whole bytes.
 const SHORTEST: u64 = 16;
 
@@ -90,11 +93,41 @@ struct Acknowledged {
     queued: f64,
 }
 
+/// How long the smallest RTT is believed, ns (Copa §2).
+const MIN_RTT_WINDOW: u64 = 10_000_000_000;
+
+/// The smallest of the latest RTTs.
+#[derive(Debug, Default)]
+struct Smallest {
+    /// When each was measured, ns, and the RTT, rising.
+    rtts: VecDeque<(u64, u64)>,
+}
+
+impl Smallest {
+    /// Adds an RTT of now; those from before `window` are forgotten. All in ns.
+    fn add(&mut self, now: u64, rtt: u64, window: u64) {
+        while self.rtts.back().is_some_and(|(_, other)| *other >= rtt) {
+            self.rtts.pop_back();
+        }
+        self.rtts.push_back((now, rtt));
+        let oldest = now.saturating_sub(window);
+        while self.rtts.len() > 1 && self.rtts.front().is_some_and(|(at, _)| *at < oldest) {
+            self.rtts.pop_front();
+        }
+    }
+
+    fn get(&self) -> Option<u64> {
+        self.rtts.front().map(|(_, rtt)| *rtt)
+    }
+}
+
 /// Steps of a window, and the queue at each.
 #[derive(Debug, Default)]
 pub(super) struct StepModel {
-    /// When each of the latest RTTs was measured, ns, and the RTT, rising: the first is the smallest of half a smoothed RTT.
-    rtts: VecDeque<(u64, u64)>,
+    /// RTTs of half a smoothed RTT.
+    standing: Smallest,
+    /// RTTs of [`MIN_RTT_WINDOW`].
+    min: Smallest,
     before: Option<Acknowledged>,
     /// Whether the window has fallen: start-up is over.
     started: bool,
@@ -125,19 +158,17 @@ impl StepModel {
         let now = frame.now.0;
         if let Some(rtt) = frame.rtt {
             let latest = rtt.adjusted().0;
-            while self.rtts.back().is_some_and(|(_, other)| *other >= latest) {
-                self.rtts.pop_back();
+            self.standing.add(now, latest, rtt.smoothed.0 / 2);
+            if self.min.get().is_none() {
+                // What was measured before there were windows.
+                self.min.add(now, frame.min_rtt.0, MIN_RTT_WINDOW);
             }
-            self.rtts.push_back((now, latest));
-            let oldest = now.saturating_sub(rtt.smoothed.0 / 2);
-            while self.rtts.len() > 1 && self.rtts.front().is_some_and(|(at, _)| *at < oldest) {
-                self.rtts.pop_front();
-            }
+            self.min.add(now, latest, MIN_RTT_WINDOW);
         }
-        let Some((_, standing)) = self.rtts.front().copied().filter(|(_, standing)| *standing > 0) else { return };
+        let (Some(standing), Some(min)) = (self.standing.get().filter(|rtt| *rtt > 0), self.min.get()) else { return };
         let bytes = frame.bytes();
         if bytes > 0 && frame.lost.is_none() && !frame.app_limited {
-            let queueing = standing.saturating_sub(frame.min_rtt.0) as f64;
+            let queueing = standing.saturating_sub(min) as f64;
             self.before = Some(Acknowledged { cwnd, bytes, queued: cwnd as f64 * queueing / standing as f64 });
         }
     }
@@ -166,7 +197,7 @@ impl StepModel {
         let [up, down] = self.moved.map(f64::from);
         let (moved, measured) = (up + down, self.sizes.total());
         if measured < LEAST
-            || f64::from(measured) < 0.5 * moved
+            || f64::from(measured) < MEASURED * moved
             || moved < MOVES * f64::from(self.frames)
             || up.min(down) < EACH_WAY * moved
         {
@@ -240,6 +271,18 @@ mod tests {
         let velocity = |number: u64| if number % 10 < 7 { 2.0 } else { 1.0 };
         let found = fit(|number, cwnd, queued| velocity(number) * copa(5.0, cwnd, queued)).unwrap();
         assert!((found.target / 5.0 - 1.0).abs() < 0.03, "{found:?}");
+    }
+
+    #[test]
+    fn an_rtt_is_the_smallest_for_as_long_as_it_is_believed() {
+        let mut smallest = Smallest::default();
+        assert_eq!(smallest.get(), None);
+        let mut add = |now, rtt| {
+            smallest.add(now, rtt, 10);
+            smallest.get()
+        };
+        assert_eq!([add(0, 40), add(5, 60), add(8, 50), add(10, 70)], [Some(40); 4]);
+        assert_eq!([add(11, 80), add(18, 90), add(19, 95), add(40, 99)], [Some(50), Some(50), Some(70), Some(99)]);
     }
 
     #[test]
