@@ -334,7 +334,9 @@ pub(super) const ALL: &[Claim] = &[
         criterion: |result, c| {
             // Half is gone at the end of the first whole second with less: some time in it or in the one before.
             let until = result.follows("gives way within", "nf-tcp")?;
-            c.below("gives way after, s", Number::between((until - 2.0).max(0.0), until), 1.05);
+            let from = (until - 2.0).max(0.0);
+            let what = format!("half is gone {from} to {until} s after, the middle");
+            c.below(&what, Number::between(from, until), 1.05);
             Some(())
         },
         trial: Trial::FULL.of(&["candidate=nf-tcp"]).at(Scale::Part(2)),
