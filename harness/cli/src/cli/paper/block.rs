@@ -337,10 +337,11 @@ fn claims(out: &Path) -> Result<String, CliError> {
                 }
                 None => {
                     let tried = trial(document, claim, out)?.map(|runs| runs.answers(claim).without);
-                    let evidence = tried.map_or_else(
-                        || "no full run".to_owned(),
-                        |answer| format!("no full run; its trial: {}, {}", verdict(answer.holds), margin(&answer)),
-                    );
+                    let with = change(claim);
+                    let says = |answer: Answer| {
+                        format!("no full run; its trial{with}: {}, {}", verdict(answer.holds), margin(&answer))
+                    };
+                    let evidence = tried.map_or_else(|| "no full run".to_owned(), says);
                     ("undetermined".to_owned(), "–".to_owned(), evidence)
                 }
             };
@@ -393,6 +394,11 @@ fn try_claims(ids: &[&str], out: &Path) -> Result<String, CliError> {
     mutants(ids, out)
 }
 
+/// What is changed in the trial of `claim`, behind a comma; empty where nothing is.
+fn change(claim: &Claim) -> String {
+    claim.trial.change.map_or_else(String::new, |change| format!(", with {}", change.what))
+}
+
 /// Claims with and without their mutants, as the trials in `out` have it.
 fn mutants(ids: &[&str], out: &Path) -> Result<String, CliError> {
     let heads = ["", "trial", "without", "mutant", "with", "caught", "closest comparison with it"].map(str::to_owned);
@@ -418,10 +424,9 @@ fn mutants(ids: &[&str], out: &Path) -> Result<String, CliError> {
                 (dash(), dash(), format!("not tried: `windlass paper table \"mutants {}\"` does", claim.id), dash())
             }
         };
-        let change = claim.trial.change.map_or_else(String::new, |change| format!(", with {}", change.what));
         rows.push(vec![
             claim.id.to_owned(),
-            format!("{}, {packets}{change}", claim.experiment),
+            format!("{}, {packets}{}", claim.experiment, change(claim)),
             without,
             claim.mutant.what.to_owned(),
             with,
