@@ -190,11 +190,32 @@ enum ReceiverEvent {
     Failed(String),
 }
 
-/// The open handles of a receiver. Streams are dropped before their connections.
-#[derive(Default)]
-struct Handles {
-    streams: Mutex<Vec<Stream>>,
-    connections: Mutex<Vec<Connection>>,
+/// Handles of one kind that a receiver has open, shared with the callbacks that open them.
+struct Open<T>(Arc<Mutex<Option<Vec<T>>>>);
+
+impl<T> Clone for Open<T> {
+    fn clone(&self) -> Self {
+        Open(Arc::clone(&self.0))
+    }
+}
+
+impl<T> Open<T> {
+    fn new() -> Open<T> {
+        Open(Arc::new(Mutex::new(Some(Vec::new()))))
+    }
+
+    /// Keeps what `open` opens, unless all were closed.
+    fn keep(&self, open: impl FnOnce() -> T) {
+        if let Some(all) = self.0.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            all.push(open());
+        }
+    }
+
+    /// Closes all, and those to come.
+    fn close(&self) {
+        let all = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        drop(all);
+    }
 }
 
 /// The end that accepts and receives.
@@ -202,9 +223,17 @@ pub(crate) struct Receiver {
     events: mpsc::UnboundedReceiver<ReceiverEvent>,
     pending: VecDeque<ReceiverEvent>,
     address: SocketAddr,
-    /// Dropped before the listener, which waits for its connections.
-    _handles: Arc<Handles>,
+    streams: Open<Stream>,
+    connections: Open<Connection>,
     _listener: Listener,
+}
+
+impl Drop for Receiver {
+    fn drop(&mut self) {
+        // A connection is closed after its streams, and the listener, which waits for its connections, after them.
+        self.streams.close();
+        self.connections.close();
+    }
 }
 
 impl Receiver {
@@ -213,22 +242,22 @@ impl Receiver {
         let server = library.server(ALPN, settings, &identity.certificate, &identity.key);
         let server = server.map_err(|error| error.to_string())?;
         let (sender, events) = mpsc::unbounded_channel();
-        let handles = Arc::new(Handles::default());
-        let kept = Arc::clone(&handles);
+        let (streams, connections) = (Open::new(), Open::new());
+        let (kept_streams, kept) = (Open::clone(&streams), Open::clone(&connections));
         let on_connection = move |incoming: IncomingConnection<'_>| {
-            let (sender, streams) = (sender.clone(), Arc::clone(&kept));
-            let connection = incoming.accept(move |event| match event {
+            let (sender, streams) = (sender.clone(), Open::clone(&kept_streams));
+            let on_event = move |event: ConnectionEvent<'_>| match event {
                 ConnectionEvent::StreamOpened(stream) => {
                     let sender = sender.clone();
-                    let stream = stream.accept(move |event| {
+                    let on_event = move |event: StreamEvent<'_>| {
                         if let StreamEvent::Received { data, fin, .. } = event {
                             let _ = sender.send(ReceiverEvent::Data(Bytes::from(data.concat())));
                             if fin {
                                 let _ = sender.send(ReceiverEvent::End);
                             }
                         }
-                    });
-                    streams.streams.lock().unwrap_or_else(PoisonError::into_inner).push(stream);
+                    };
+                    streams.keep(|| stream.accept(on_event));
                 }
                 ConnectionEvent::Failed { status: 0, error: 0 } => {
                     let _ = sender.send(ReceiverEvent::Failed("its peer closed the connection".to_owned()));
@@ -237,13 +266,13 @@ impl Receiver {
                     let _ = sender.send(ReceiverEvent::Failed(ended(status, error)));
                 }
                 _ => {}
-            });
-            kept.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+            };
+            kept.keep(|| incoming.accept(on_event));
         };
         let local = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
         let listener = Listener::start(library, &server, local, on_connection).map_err(|error| error.to_string())?;
         let address = listener.address().map_err(|error| error.to_string())?;
-        Ok(Receiver { events, pending: VecDeque::new(), address, _handles: handles, _listener: listener })
+        Ok(Receiver { events, pending: VecDeque::new(), address, streams, connections, _listener: listener })
     }
 
     async fn next(&mut self) -> Result<Option<Bytes>, String> {
@@ -312,4 +341,35 @@ fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
     let lines: Vec<&str> = (0..text.len()).step_by(64).map(|at| &text[at..text.len().min(at + 64)]).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+    use crate::program::library;
+
+    #[test]
+    fn a_receiver_closes_what_it_accepted() {
+        let (library, settings) = (library().unwrap(), Settings { streams: 1, ..Settings::default() });
+        let mut receiver = Receiver::new(library, &settings).unwrap();
+        let (connected, done) = std::sync::mpsc::channel();
+        let on_event = move |event: ConnectionEvent<'_>| {
+            if matches!(event, ConnectionEvent::Connected) {
+                let _ = connected.send(());
+            }
+        };
+        let client = library.connect(ALPN, &settings, None, receiver.address, on_event).unwrap();
+        done.recv_timeout(Duration::from_secs(60)).unwrap();
+        let stream = client.open_unidirectional(|_| {}).unwrap();
+        stream.send(Bytes::from_static(b"data"), false).unwrap();
+        assert!(matches!(receiver.events.blocking_recv(), Some(ReceiverEvent::Data(_))));
+        let (_, none) = mpsc::unbounded_channel();
+        let events = std::mem::replace(&mut receiver.events, none);
+        assert!(events.sender_strong_count() > 0);
+        drop(receiver);
+        // The callbacks own the other end of the channel.
+        assert_eq!(events.sender_strong_count(), 0);
+    }
 }

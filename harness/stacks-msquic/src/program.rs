@@ -42,7 +42,8 @@ pub fn run(scenario: &Scenario, log: &mut OpenLog<'_>, stop: &dyn Fn(Time) -> bo
     })
 }
 
-fn library() -> Result<&'static Library, String> {
+/// MsQuic, open until the process ends.
+pub(crate) fn library() -> Result<&'static Library, String> {
     static LIBRARY: OnceLock<Result<Library, String>> = OnceLock::new();
     LIBRARY.get_or_init(|| Library::open("windlass").map_err(|error| error.to_string())).as_ref().map_err(Clone::clone)
 }

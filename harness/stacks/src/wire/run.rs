@@ -79,7 +79,8 @@ pub fn run<P: Program>(
     let result = relayed
         .map_err(|_| refused("run", "the link broke down".to_owned()))
         .and_then(|relayed| finish::<P>(scenario, relayed, flows, &runtime, give_up.into_inner()));
-    runtime.shutdown_background();
+    // The programs close their handles before a library can be closed at the end of the process.
+    runtime.shutdown_timeout(PATIENCE);
     result
 }
 
