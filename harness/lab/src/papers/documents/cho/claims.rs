@@ -543,7 +543,10 @@ pub(super) const ALL: &[Claim] = &[
         },
         trial: Trial::FULL.of(&["kind=CM,n=1,start=early loss", "kind=CM,n=10,start=early loss"]).times(10),
         mutant: Mutant { what: "no group", replace: &[("cm:profile=paper", "reno:iw=2,timeout_window=1,growth=acks")] },
-        why: None,
+        why: Some(
+            "from an undisturbed start all three leave what one leaves to a fifth (A-TCP-P 42 and 47 Mbit/s); \
+             after the early loss one flow of A-TCP-P takes 59 Mbit/s, where a standard one takes 40, and a group of ten 31",
+        ),
     },
     Claim {
         id: "cho-32",
