@@ -279,6 +279,14 @@ for (const [what, open] of [["traces", opened], ["comparison", comparison]]) {
     await page.waitForSelector("html[data-loaded=all]", { state: "attached" });
     await page.pdf({ format: "A4", ...(process.env.SHOTS ? { path: `${process.env.SHOTS}/${what}.pdf` } : {}) });
     assert.equal(await undrawn(page), 0);
+    // The width of A4, landscape, between a browser's margins.
+    await page.setViewportSize({ width: 1040, height: 700 });
+    await page.emulateMedia({ media: "print" });
+    for (const table of await page.locator(":is(#summary, #each) .table").all()) {
+      assert.ok(await table.evaluate((box) => box.querySelector("table").offsetWidth <= document.documentElement.clientWidth), "a table wider than the paper");
+      const broken = await table.locator("tbody td").evaluateAll((cells) => cells.filter((cell) => getComputedStyle(cell).whiteSpace !== "nowrap").length);
+      assert.equal(broken, 0, "numbers are not broken");
+    }
   }));
 }
 
