@@ -80,6 +80,17 @@ pub fn check_keys(scenario: &Scenario, stack: &'static str, known: &[&str]) -> R
     }
 }
 
+/// Why a stack may have no `key`, and where it is to be had, after a colon.
+fn reason(key: &str) -> &'static str {
+    match key {
+        "requests" => {
+            ": its data flows from the end that connects, and requests want a server that answers; sim, quinn, noq and s2n-quic have \
+             them in virtual time"
+        }
+        _ => "",
+    }
+}
+
 /// Why a run has no results.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
@@ -138,7 +149,7 @@ pub enum RunError {
         reason: String,
     },
     /// A key of a flow that the stack does not know.
-    #[error("flow {flow:?}: {stack} has no {key}")]
+    #[error("flow {flow:?}: {stack} has no {key}{}", reason(key))]
     NoKey {
         /// Name of the stack.
         stack: &'static str,
