@@ -387,7 +387,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["rate=10,queue=RED,target=25"]),
         mutant: Mutant { what: "a target of 100 ms", replace: &[("target=25", "target=100")] },
         why: Some(
-            "at 200 Mbit/s TCP takes four minutes of the fourteen to fill the link, and LEDBAT has what it leaves meanwhile",
+            "TCP takes four minutes to fill 200 Mbit/s and longer in proportion for more, and LEDBAT has what it leaves meanwhile",
         ),
     },
     Claim {
