@@ -98,7 +98,10 @@ fn refuse(scenario: &Scenario) -> Result<(), RunError> {
         return Err(refused(&flow.name, format!("there is no {kind} on real sockets; ends have it in virtual time")));
     }
     if let Some((flow, key)) = scenario.flows.iter().find_map(|flow| Some((flow, flow.key_beyond(&[])?))) {
-        return Err(refused(&flow.name, format!("there is no {key} on real sockets; stacks have it in virtual time")));
+        return Err(refused(
+            &flow.name,
+            format!("there is no {key} on real sockets; quinn, noq and s2n-quic have it in virtual time"),
+        ));
     }
     match scenario.flows.iter().find(|flow| !flow.drop_packets.is_empty()) {
         Some(flow) => Err(refused(
