@@ -94,7 +94,7 @@ impl Identify {
         let of = found.len();
         let mut text = format!("{of} traces of one sender: {}\n", answered(&joined.classification));
         if let Some(declared) = &joined.declared {
-            text.push_str(&told(declared));
+            text.push_str(&declaration(declared));
         }
         match &joined.by_window {
             Some(windows) => {
@@ -142,7 +142,7 @@ impl Identify {
     fn text(&self, file: &Path, found: &Answer) -> String {
         let mut text = format!("{}: {}{}\n", shown(file), answered(&found.classification), connection(found));
         if let Some(declared) = &found.declared {
-            text.push_str(&told(declared));
+            text.push_str(&declaration(declared));
         }
         match &found.by_window {
             Ok(found) => text.push_str(&self.windows(found)),
@@ -261,7 +261,7 @@ fn connection(found: &Answer) -> String {
     format!(" (connection {})", escape::line(&found.connection))
 }
 
-fn told(declared: &Declared) -> String {
+fn declaration(declared: &Declared) -> String {
     let what = if declared.by_state { "the congestion state" } else { "the controller" };
     format!("  the trace tells {what} {:?}\n", declared.text)
 }
