@@ -187,5 +187,7 @@ test("the round trip Chromium saw is the one the link made", () => {
   const [metrics] = windlass("qlog", "metrics", "--format", "json", at("client.sqlog")).trim().split("\n").map((line) => JSON.parse(line));
   const { forth, back } = carried.transit_ms;
   assert.ok(forth + back >= RTT_MS, JSON.stringify(carried.transit_ms));
-  assert.ok(Math.abs(metrics.measures.rtt.p50 - forth - back) <= 2, `${JSON.stringify(metrics.measures.rtt)}, the link ${forth} + ${back} ms`);
+  // The smallest: a busy browser notices packets late, which is in the others.
+  const { min } = metrics.measures.rtt;
+  assert.ok(min >= RTT_MS - 1 && min <= forth + back + 2, `${JSON.stringify(metrics.measures.rtt)}, the link ${forth} + ${back} ms`);
 });
