@@ -31,7 +31,7 @@ use quiche::harness::{clock, random};
 use windlass_controllers::{Signals, Time};
 use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::Stack;
+use windlass_stacks::stack::{Stack, Variant};
 use windlass_stacks::{OpenLog, RunError, sans_io};
 
 pub use controller::NATIVES;
@@ -79,39 +79,7 @@ impl Stack for Quiche {
 
 /// The same in virtual time, where logs with packets and without steps are quiche's own of every controller: those of
 /// [`Quiche`] have no packets for controllers of ours, and these no states.
-#[derive(Clone, Copy, Debug)]
-pub struct OwnLogs;
-
-impl Stack for OwnLogs {
-    fn name(&self) -> &'static str {
-        Quiche.name()
-    }
-
-    fn live_name(&self) -> &'static str {
-        Quiche.live_name()
-    }
-
-    fn provides(&self) -> Signals {
-        Quiche.provides()
-    }
-
-    fn natives(&self) -> &'static [&'static str] {
-        Quiche.natives()
-    }
-
-    fn sockets(&self) -> bool {
-        false
-    }
-
-    fn run(
-        &self,
-        scenario: &Scenario,
-        log: &mut OpenLog<'_>,
-        stop: &dyn Fn(Time) -> bool,
-    ) -> Result<Outcome, RunError> {
-        run_with(true, scenario, log, stop)
-    }
-}
+pub static OWN_LOGS: Variant = Variant::new(&Quiche, |scenario, log, stop| run_with(true, scenario, log, stop));
 
 /// Runs a scenario under virtual time. `log` opens the log of each flow, if it is to have one.
 /// `stop` is called now and then with the virtual time, and returns whether to give up.

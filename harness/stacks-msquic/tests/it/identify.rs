@@ -2,12 +2,8 @@
 
 use std::sync::Mutex;
 
-use windlass_controllers::{Signals, Time};
 use windlass_lab::testkit::{all, changed, flows, renamed};
-use windlass_simulator::outcome::Outcome;
-use windlass_simulator::scenario::Scenario;
-use windlass_stacks::stack::{Runner, Stack};
-use windlass_stacks::{OpenLog, RunError};
+use windlass_stacks::stack::{Runner, Variant};
 use windlass_stacks_msquic::{MsQuic, run_live};
 
 /// How late the link of each run was, 99th percentile, ms.
@@ -17,49 +13,20 @@ static LATE: Mutex<Vec<f64>> = Mutex::new(Vec::new());
 const TOO_LATE: f64 = 2.0;
 
 /// MsQuic, with a look at how late the link is.
-struct Timed;
-
-impl Stack for Timed {
-    fn name(&self) -> &'static str {
-        MsQuic.name()
-    }
-
-    fn live_name(&self) -> &'static str {
-        MsQuic.live_name()
-    }
-
-    fn provides(&self) -> Signals {
-        MsQuic.provides()
-    }
-
-    fn natives(&self) -> &'static [&'static str] {
-        MsQuic.natives()
-    }
-
-    fn virtual_time(&self) -> bool {
-        false
-    }
-
-    fn run_live(
-        &self,
-        scenario: &Scenario,
-        log: &mut OpenLog<'_>,
-        stop: &dyn Fn(Time) -> bool,
-    ) -> Result<Outcome, RunError> {
-        let report = run_live(scenario, log, stop)?;
-        let controllers: Vec<&str> = scenario.flows.iter().map(|flow| flow.controller.as_str()).collect();
-        println!("{} on {}: {:.2} ms late", controllers.join(", "), scenario.name, report.late_p99_ms);
-        LATE.lock().unwrap().push(report.late_p99_ms);
-        Ok(report.outcome)
-    }
-}
+static TIMED: Variant = Variant::new(&MsQuic, |scenario, log, stop| {
+    let report = run_live(scenario, log, stop)?;
+    let controllers: Vec<&str> = scenario.flows.iter().map(|flow| flow.controller.as_str()).collect();
+    println!("{} on {}: {:.2} ms late", controllers.join(", "), scenario.name, report.late_p99_ms);
+    LATE.lock().unwrap().push(report.late_p99_ms);
+    Ok(report.outcome)
+});
 
 /// In real time no two runs are alike, so that flows are compared by what they are named. `WINDLASS_ACCEPT_MODEL=1` keeps
 /// them anew.
 #[test]
 #[ignore = "a quarter of an hour; ci/msquic identify runs it"]
 fn passive_flows_are_named_as_those_that_are_kept() {
-    let found = flows(&[Runner::new(&Timed).preferred()], &all(), true);
+    let found = flows(&[Runner::new(&TIMED).preferred()], &all(), true);
     let latest = LATE.lock().unwrap().iter().copied().fold(0.0, f64::max);
     println!("the link was up to {latest:.2} ms late in {} runs", found.len());
     let (differ, of) = renamed(&found);

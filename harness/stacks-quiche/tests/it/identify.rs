@@ -2,7 +2,7 @@
 
 use windlass_lab::testkit::{all, changed, flows, look, natives, place, trace};
 use windlass_stacks::stack::Runner;
-use windlass_stacks_quiche::OwnLogs;
+use windlass_stacks_quiche::OWN_LOGS;
 
 use crate::quiche;
 
@@ -29,6 +29,6 @@ fn a_native_controller_s_packets_are_in_its_log() {
 #[test]
 #[ignore = "minutes; ci/quiche identify runs it"]
 fn passive_flows_are_what_runs_give() {
-    let changed = changed(&flows(&[Runner::new(&OwnLogs)], &all(), true));
+    let changed = changed(&flows(&[Runner::new(&OWN_LOGS)], &all(), true));
     assert!(changed.is_empty() || std::env::var_os("WINDLASS_ACCEPT_MODEL").is_some(), "{changed:#?}");
 }

@@ -2,6 +2,7 @@
 
 mod logs;
 mod simulator;
+mod variant;
 
 use std::fmt;
 use std::sync::{PoisonError, RwLock};
@@ -16,6 +17,7 @@ use crate::driver::native::NoNative;
 
 pub use logs::{LogDetail, LogSettings, Logs, QLOG_DIR};
 pub use simulator::Simulator;
+pub use variant::Variant;
 
 /// A stack: the packet simulator, or a QUIC implementation at both ends of every flow.
 ///

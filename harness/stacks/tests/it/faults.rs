@@ -1,15 +1,12 @@
 //! Random faults on every stack, and stacks with a planted bug, which the same schedules find.
 
-use windlass_controllers::{Signals, Time};
 use windlass_network::{Change, FaultKind, Set};
-use windlass_simulator::outcome::Outcome;
 use windlass_simulator::scenario::Scenario;
 use windlass_simulator::schedule::{Abilities, Kind, Schedule, Trouble};
 use windlass_stacks::noq::Noq;
 use windlass_stacks::quinn::Quinn;
-use windlass_stacks::stack::{Runner, Stack};
+use windlass_stacks::stack::{Runner, Stack, Variant};
 use windlass_stacks::testkit::faults::{Known, examine, explain, shrink, survive};
-use windlass_stacks::{OpenLog, RunError};
 
 /// Schedules of every stack; `ci/nightly` runs 10 000.
 const SCHEDULES: u64 = 200;
@@ -127,45 +124,24 @@ fn s2n_quic_survives_faults() {
 }
 
 /// quinn, but that it sends nothing any more once CE marks have come in a storm.
-struct Stalls;
-
-impl Stack for Stalls {
-    fn name(&self) -> &'static str {
-        "stalls"
-    }
-    fn live_name(&self) -> &'static str {
-        "stalls-wire"
-    }
-    fn provides(&self) -> Signals {
-        Quinn.provides()
-    }
-    fn natives(&self) -> &'static [&'static str] {
-        &[]
-    }
-    fn run(
-        &self,
-        scenario: &Scenario,
-        log: &mut OpenLog<'_>,
-        stop: &dyn Fn(Time) -> bool,
-    ) -> Result<Outcome, RunError> {
-        let mut scenario = scenario.clone();
-        let faults = &mut scenario.topology.links[0].faults;
-        // The watch does not know of what is no fault of the scenario, as it knows nothing of a stack's inside.
-        let storm = faults.iter().find(|fault| matches!(fault.kind, FaultKind::CeStorm { .. })).copied();
-        if let Some(storm) = storm {
-            for link in &mut scenario.topology.links {
-                let set = Set { loss: Some(1.0), ..Set::default() };
-                link.changes.push(Change { at: storm.until, set });
-            }
+static STALLS: Variant = Variant::new(&Quinn, |scenario, log, stop| {
+    let mut scenario = scenario.clone();
+    let faults = &mut scenario.topology.links[0].faults;
+    // The watch does not know of what is no fault of the scenario, as it knows nothing of a stack's inside.
+    let storm = faults.iter().find(|fault| matches!(fault.kind, FaultKind::CeStorm { .. })).copied();
+    if let Some(storm) = storm {
+        for link in &mut scenario.topology.links {
+            let set = Set { loss: Some(1.0), ..Set::default() };
+            link.changes.push(Change { at: storm.until, set });
         }
-        Quinn.run(&scenario, log, stop)
     }
-}
+    Quinn.run(&scenario, log, stop)
+});
 
 #[test]
 fn a_stack_that_stalls_is_found_and_shrunk_to_the_fault_it_stalls_at() {
     let _machine = crate::shared();
-    let stack = Runner::new(&Stalls);
+    let stack = Runner::new(&STALLS);
     let failing = (0..200).map(|seed| Schedule::random(seed, "cubic", Abilities::ALL)).find_map(|schedule| {
         let reason = (schedule.faults.len() > 2).then(|| examine(stack, &schedule).err()).flatten()?;
         // What was under way at the fault's end may still arrive; then the transfer is not done in the end.
