@@ -2,15 +2,18 @@
 
 use crate::papers::{CellResult, Curve, Derived};
 
+/// The candidate of cells with TCP alone.
+const NONE: &str = "none";
+
 /// What the document compares schemes by (`spec: arumaithurai §12`, requirement checklist), as far as
 /// one flow that one of TCP joins shows it: whether a candidate is submissive, how soon it saturates the
 /// link, and how much waits before it takes that for congestion.
 pub(super) fn checklist(cells: &[CellResult]) -> Vec<Derived> {
     let of = |cell: &CellResult| -> Vec<Derived> {
-        let Some(candidate) = cell.setting("candidate").filter(|name| *name != "none") else { return Vec::new() };
+        let Some(candidate) = candidate(cell) else { return Vec::new() };
         let saturates =
-            cell.value("fills the link after").map(|after| Derived::new("saturates after", candidate, "s", after));
-        let queue = queue_before_tcp(cell).map(|queue| Derived::new("queue before TCP", candidate, "packets", queue));
+            cell.value("fills the link after").map(|after| Derived::new("saturates after", &candidate, "s", after));
+        let queue = queue_before_tcp(cell).map(|queue| Derived::new("queue before TCP", &candidate, "packets", queue));
         saturates.into_iter().chain(queue).collect()
     };
     submissive(cells).into_iter().chain(cells.iter().flat_map(of)).collect()
@@ -32,50 +35,30 @@ fn throughput<'a>(cell: &'a CellResult, of: &str) -> Option<&'a Curve> {
     cell.curves.iter().find(|curve| curve.kind == "throughput" && curve.of == of)
 }
 
-/// How soon after a burst of TCP begins a candidate has less than half of what it had in the five
-/// seconds before, to a second: the mean over all bursts it had something before.
-pub(super) fn gives_way(cells: &[CellResult]) -> Vec<Derived> {
+/// The "submissive" index (`spec: arumaithurai §12`): TCP's throughput beside a candidate over that
+/// without one, in the same time behind the same queue.
+fn submissive(cells: &[CellResult]) -> Vec<Derived> {
     let of = |cell: &CellResult| {
-        let (candidate, tcp) = (throughput(cell, "candidate")?, throughput(cell, "tcp")?);
-        let within: Vec<f64> = bursts(&tcp.y).filter_map(|burst| within(&candidate.x, &candidate.y, burst)).collect();
-        let mean = within.iter().sum::<f64>() / within.len() as f64;
-        let candidate = cell.setting("candidate").filter(|_| !within.is_empty())?;
-        Some(Derived::new("gives way within", candidate, "s", mean))
+        let candidate = candidate(cell)?;
+        let is_alone = |other: &&CellResult| {
+            other.setting("candidate") == Some(NONE) && other.setting("queue") == cell.setting("queue")
+        };
+        let alone = cells.iter().find(is_alone)?.value("tcp").filter(|rate| *rate > 0.0)?;
+        Some(Derived::new("submissive index", &candidate, "", cell.value("tcp")? / alone))
     };
     cells.iter().filter_map(of).collect()
 }
 
-/// The points with which something begins after nothing.
-fn bursts(rates: &[f64]) -> impl Iterator<Item = usize> {
-    (1..rates.len()).filter(|i| rates[*i] > 0.0 && rates[i - 1] == 0.0)
-}
-
-/// Seconds before a point that a candidate's rate before a burst is taken from.
-const BEFORE: usize = 5;
-
-fn within(x: &[f64], y: &[f64], burst: usize) -> Option<f64> {
-    let before = y.get(burst.checked_sub(BEFORE)?..burst)?;
-    let usual = before.iter().sum::<f64>() / BEFORE as f64;
-    let begun = *x.get(burst - 1)?;
-    let yields = x.iter().zip(y).skip(burst).find(|(_, rate)| **rate < usual / 2.0)?;
-    (usual > 0.0).then(|| yields.0 - begun)
-}
-
-/// The "submissive" index (`spec: arumaithurai §12`): TCP's throughput beside a candidate over that
-/// without one, in the same time.
-fn submissive(cells: &[CellResult]) -> Vec<Derived> {
-    let alone = cells.iter().find(|cell| cell.setting("candidate") == Some("none"));
-    let Some(alone) = alone.and_then(|cell| cell.value("tcp")).filter(|rate| *rate > 0.0) else { return Vec::new() };
-    let others = cells.iter().filter(|cell| cell.setting("candidate") != Some("none"));
-    let of = |cell: &CellResult| {
-        Some(Derived::new("submissive index", cell.setting("candidate")?, "", cell.value("tcp")? / alone))
-    };
-    others.filter_map(of).collect()
+/// The candidate of a cell, with the queue where cells differ in it; `None` of TCP alone.
+fn candidate(cell: &CellResult) -> Option<String> {
+    let name = cell.setting("candidate").filter(|name| *name != NONE)?;
+    Some(cell.setting("queue").map_or_else(|| name.to_owned(), |queue| format!("{name}, queue {queue}")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::papers::{Quantity, mean_of};
 
     fn curve(kind: &str, of: &str, y: &[f64]) -> Curve {
         let x = (1..=y.len()).map(|i| i as f64).collect();
@@ -94,19 +77,18 @@ mod tests {
     }
 
     #[test]
-    fn a_candidate_gives_way_when_half_of_what_it_had_is_gone() {
-        let mut tcp = vec![0.0; 20];
-        let mut candidate = vec![100.0; 20];
-        // The first burst is answered in its second second, the next in its first.
-        tcp[6..9].fill(50.0);
-        candidate[6] = 60.0;
-        candidate[7..9].fill(10.0);
-        tcp[15..].fill(50.0);
-        candidate[15..].fill(0.0);
-        let all =
-            gives_way(&[cell(vec![curve("throughput", "candidate", &candidate), curve("throughput", "tcp", &tcp)])]);
-        assert_eq!(all.len(), 1);
-        assert_eq!((all[0].of.as_str(), all[0].value), ("a", 1.5));
+    fn tcp_beside_a_candidate_is_held_against_tcp_alone_behind_the_same_queue() {
+        let of = |candidate: &str, queue: Option<&str>, tcp: f64| {
+            let mut cell = cell(Vec::new());
+            cell.settings = vec![("candidate".to_owned(), candidate.to_owned())];
+            cell.settings.extend(queue.map(|queue| ("queue".to_owned(), queue.to_owned())));
+            cell.means = mean_of(&[&[Quantity::new("tcp", "Mbit/s", tcp)]]);
+            cell
+        };
+        let long = Some("long");
+        let cells = [of("a", None, 40.0), of("none", None, 80.0), of("a", long, 30.0), of("none", long, 40.0)];
+        let indices: Vec<(String, f64)> = submissive(&cells).into_iter().map(|one| (one.of, one.value)).collect();
+        assert_eq!(indices, [("a".to_owned(), 0.5), ("a, queue long".to_owned(), 0.75)]);
     }
 
     #[test]

@@ -73,18 +73,43 @@ fn probing(series: &TimeSeries) -> Vec<Quantity> {
     ]
 }
 
-/// What the observed flow gets while dynamic flows are there, and while none is.
+/// What the observed flow gets while dynamic flows are there, and while none is; and how soon it gives way to them.
 fn beside_bursts(series: &TimeSeries) -> Vec<Quantity> {
     let Some(bursts) = series.outcome.flows.iter().find(|flow| flow.transfers.is_some()) else { return Vec::new() };
-    let rates = series.throughput_series(0, series.outcome.duration_s / bursts.series.time_s.len().max(1) as f64);
+    let (time, goodput) = (&bursts.series.time_s, &bursts.series.goodput_mbps);
+    let rates = series.throughput_series(0, series.outcome.duration_s / time.len().max(1) as f64);
     let (mut inside, mut outside) = (Vec::new(), Vec::new());
-    for ((_, rate), tcp) in rates.iter().zip(&bursts.series.goodput_mbps) {
+    for ((_, rate), tcp) in rates.iter().zip(goodput) {
         if *tcp > 0.0 { inside.push(rate / 1e6) } else { outside.push(rate / 1e6) }
     }
     let mean = |name: &str, rates: &[f64]| {
         (!rates.is_empty()).then(|| Quantity::new(name, "Mbit/s", rates.iter().sum::<f64>() / rates.len() as f64))
     };
-    [mean("in bursts", &inside), mean("between bursts", &outside)].into_iter().flatten().collect()
+    // A point of the series tells of the time before it.
+    let begin = (1..goodput.len()).filter(|i| goodput[*i] > 0.0 && goodput[i - 1] == 0.0).map(|i| time[i - 1]);
+    let gives_way = gives_way(&series.throughput_series(0, TENTH), begin);
+    let gives_way = gives_way.map(|within| Quantity::new("gives way within", "s", within));
+    [mean("in bursts", &inside), mean("between bursts", &outside), gives_way].into_iter().flatten().collect()
+}
+
+/// Seconds before a burst that a flow's rate is taken from.
+const BEFORE: f64 = 5.0;
+/// A round trip of bursts, s.
+const TENTH: f64 = 0.1;
+
+/// How soon after bursts `begin` a flow first has less than half of what it had in the five seconds before, s, to
+/// the width of `rates`, each of which tells of the time before it: the mean over all bursts it had something before.
+fn gives_way(rates: &[(f64, f64)], begin: impl Iterator<Item = f64>) -> Option<f64> {
+    let within = |begun: f64| {
+        // Times are sums of widths, a little off.
+        let upto = |at: f64| rates.partition_point(|(time, _)| *time < at + TENTH / 2.0);
+        let (before, after) = (&rates[upto(begun - BEFORE)..upto(begun)], &rates[upto(begun)..]);
+        let usual = before.iter().map(|(_, rate)| rate).sum::<f64>() / before.len() as f64;
+        let yields = after.iter().find(|(_, rate)| *rate < usual / 2.0)?.0;
+        (usual > 0.0).then_some(yields - begun)
+    };
+    let within: Vec<f64> = begin.filter_map(within).collect();
+    (!within.is_empty()).then(|| within.iter().sum::<f64>() / within.len() as f64)
 }
 
 /// When nine tenths of the link are used within a second first, before TCP starts at `from` s.
@@ -154,4 +179,23 @@ fn curves(series: &TimeSeries) -> Vec<Curve> {
         curves.push(curve(&flow.name, flow.series.time_s.clone(), flow.series.goodput_mbps.clone()));
     }
     curves
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_gives_way_when_half_of_what_it_had_is_gone() {
+        let mut rates: Vec<(f64, f64)> = (1..=200).map(|i| (f64::from(i) * TENTH, 100.0)).collect();
+        // The burst at 6 s is answered in its eighth tenth, that at 15 s in its first.
+        rates[60..67].iter_mut().for_each(|(_, rate)| *rate = 60.0);
+        rates[67..90].iter_mut().for_each(|(_, rate)| *rate = 10.0);
+        rates[150..].iter_mut().for_each(|(_, rate)| *rate = 0.0);
+        let mean = gives_way(&rates, [6.0, 15.0].into_iter()).unwrap();
+        assert!((mean - 0.45).abs() < 1e-9, "{mean}");
+        // It has nothing to give up at 22 s, nor before any burst.
+        assert_eq!(gives_way(&rates, [22.0].into_iter()), None);
+        assert_eq!(gives_way(&rates, [].into_iter()), None);
+    }
 }

@@ -164,7 +164,7 @@ pub(super) const DOCUMENT: Document = Document {
             spec: "arumaithurai §12; Fig. 5.12",
             varied: "candidate",
             transport: SACK,
-            plan: Plan { derive: derived::gives_way, ..plan(cells::bursts, 5, OVER_TIME) },
+            plan: plan(cells::bursts, 5, OVER_TIME),
         },
         Experiment {
             id: "S10",
