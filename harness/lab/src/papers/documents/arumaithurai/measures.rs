@@ -43,6 +43,10 @@ fn total(series: &TimeSeries, role: &str, from: f64, to: f64) -> Option<f64> {
 /// Percent of the packets of sources without a controller that the bottleneck dropped; `None` unless nearly all
 /// of what it forwarded besides flows is theirs.
 fn sources(series: &TimeSeries) -> Option<f64> {
+    if series.outcome.flows.iter().any(|flow| flow.transfers.is_some()) {
+        // Dynamic flows are no sources.
+        return None;
+    }
     let queue = series.outcome.queues.iter().find(|queue| queue.name == BOTTLENECK)?;
     let of_flows: u64 = series.flows.iter().filter_map(|flow| Some(flow.arrivals.last()?.packets)).sum();
     // Sources come after the flows.
@@ -96,16 +100,20 @@ fn beside_bursts(series: &TimeSeries) -> Vec<Quantity> {
 const BEFORE: f64 = 5.0;
 /// A round trip of bursts, s.
 const TENTH: f64 = 0.1;
+/// Of so many is a second.
+const SECOND: usize = 10;
 
-/// How soon after bursts `begin` a flow first has less than half of what it had in the five seconds before, s, to
-/// the width of `rates`, each of which tells of the time before it: the mean over all bursts it had something before.
+/// How soon after bursts `begin` a flow has less than half of what it had in the five seconds before, and no more than
+/// that for a second, s, to the width of `rates`, each of which tells of the time before it: the mean over all bursts it
+/// had something before.
 fn gives_way(rates: &[(f64, f64)], begin: impl Iterator<Item = f64>) -> Option<f64> {
     let within = |begun: f64| {
         // Times are sums of widths, a little off.
         let upto = |at: f64| rates.partition_point(|(time, _)| *time < at + TENTH / 2.0);
         let (before, after) = (&rates[upto(begun - BEFORE)..upto(begun)], &rates[upto(begun)..]);
         let usual = before.iter().map(|(_, rate)| rate).sum::<f64>() / before.len() as f64;
-        let yields = after.iter().find(|(_, rate)| *rate < usual / 2.0)?.0;
+        let has_less = |rates: &&[(f64, f64)]| rates.iter().all(|(_, rate)| *rate < usual / 2.0);
+        let yields = after.windows(SECOND).find(has_less)?[0].0;
         (usual > 0.0).then_some(yields - begun)
     };
     let within: Vec<f64> = begin.filter_map(within).collect();
@@ -190,6 +198,8 @@ mod tests {
         let mut rates: Vec<(f64, f64)> = (1..=200).map(|i| (f64::from(i) * TENTH, 100.0)).collect();
         // The burst at 6 s is answered in its eighth tenth, that at 15 s in its first.
         rates[60..67].iter_mut().for_each(|(_, rate)| *rate = 60.0);
+        // That one tenth has little says nothing.
+        rates[63].1 = 10.0;
         rates[67..90].iter_mut().for_each(|(_, rate)| *rate = 10.0);
         rates[150..].iter_mut().for_each(|(_, rate)| *rate = 0.0);
         let mean = gives_way(&rates, [6.0, 15.0].into_iter()).unwrap();
