@@ -43,6 +43,7 @@ const SHORT: &[&str] = &[
     "chan-23",
     "chan-28",
     "arumaithurai-12",
+    "arumaithurai-18",
     "arumaithurai-20",
     "arumaithurai-21",
 ];
