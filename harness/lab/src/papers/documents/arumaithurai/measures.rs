@@ -91,29 +91,29 @@ fn beside_bursts(series: &TimeSeries) -> Vec<Quantity> {
     };
     // A point of the series tells of the time before it.
     let begin = (1..goodput.len()).filter(|i| goodput[*i] > 0.0 && goodput[i - 1] == 0.0).map(|i| time[i - 1]);
-    let gives_way = gives_way(&series.throughput_series(0, TENTH), begin);
+    let gives_way = gives_way(&series.throughput_series(0, WIDTH), begin);
     let gives_way = gives_way.map(|within| Quantity::new("gives way within", "s", within));
     [mean("in bursts", &inside), mean("between bursts", &outside), gives_way].into_iter().flatten().collect()
 }
 
 /// Seconds before a burst that a flow's rate is taken from.
 const BEFORE: f64 = 5.0;
-/// A round trip of bursts, s.
-const TENTH: f64 = 0.1;
-/// Of so many is a second.
+/// Width of the rates that tell when a flow gives way, s: a round trip.
+const WIDTH: f64 = 0.1;
+/// So many of them are a second.
 const SECOND: usize = 10;
 
 /// How soon after bursts `begin` a flow has less than half of what it had in the five seconds before, and no more than
 /// that for a second, s, to the width of `rates`, each of which tells of the time before it: the mean over all bursts it
-/// had something before.
+/// had something before. One it never gives way to counts until the end.
 fn gives_way(rates: &[(f64, f64)], begin: impl Iterator<Item = f64>) -> Option<f64> {
     let within = |begun: f64| {
         // Times are sums of widths, a little off.
-        let upto = |at: f64| rates.partition_point(|(time, _)| *time < at + TENTH / 2.0);
+        let upto = |at: f64| rates.partition_point(|(time, _)| *time < at + WIDTH / 2.0);
         let (before, after) = (&rates[upto(begun - BEFORE)..upto(begun)], &rates[upto(begun)..]);
         let usual = before.iter().map(|(_, rate)| rate).sum::<f64>() / before.len() as f64;
         let has_less = |rates: &&[(f64, f64)]| rates.iter().all(|(_, rate)| *rate < usual / 2.0);
-        let yields = after.windows(SECOND).find(has_less)?[0].0;
+        let yields = after.windows(SECOND).find(has_less).and_then(<[_]>::first).or(rates.last())?.0;
         (usual > 0.0).then_some(yields - begun)
     };
     let within: Vec<f64> = begin.filter_map(within).collect();
@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_flow_gives_way_when_half_of_what_it_had_is_gone() {
-        let mut rates: Vec<(f64, f64)> = (1..=200).map(|i| (f64::from(i) * TENTH, 100.0)).collect();
+        let mut rates: Vec<(f64, f64)> = (1..=200).map(|i| (f64::from(i) * WIDTH, 100.0)).collect();
         // The burst at 6 s is answered in its eighth tenth, that at 15 s in its first.
         rates[60..67].iter_mut().for_each(|(_, rate)| *rate = 60.0);
         // That one tenth has little says nothing.
@@ -204,7 +204,12 @@ mod tests {
         rates[150..].iter_mut().for_each(|(_, rate)| *rate = 0.0);
         let mean = gives_way(&rates, [6.0, 15.0].into_iter()).unwrap();
         assert!((mean - 0.45).abs() < 1e-9, "{mean}");
-        // It has nothing to give up at 22 s, nor before any burst.
+        // It keeps what it has from 17 s on, to the end.
+        rates[150..].iter_mut().for_each(|(_, rate)| *rate = 100.0);
+        let never = gives_way(&rates, [17.0].into_iter()).unwrap();
+        assert!((never - 3.0).abs() < 1e-9, "{never}");
+        // It has nothing to give up at 22 s, nor without a burst.
+        rates[150..].iter_mut().for_each(|(_, rate)| *rate = 0.0);
         assert_eq!(gives_way(&rates, [22.0].into_iter()), None);
         assert_eq!(gives_way(&rates, [].into_iter()), None);
     }
