@@ -57,9 +57,9 @@ pacing = false
 """
 
 
-def theirs(algorithm, loss, seed):
+def theirs(algorithm, loss, seed, *options):
     """Packets acknowledged per round trip."""
-    command = ["ns", "ci/oracle.tcl", algorithm, str(loss), str(seed), str(SECONDS[loss]), str(WARM_UP)]
+    command = ["ns", "ci/oracle.tcl", algorithm, str(loss), str(seed), str(SECONDS[loss]), str(WARM_UP), *options]
     output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return float(output.split()[0]) * RTT
 
@@ -116,4 +116,5 @@ def main():
         sys.exit(f"docs/oracle.md has no reason for: {', '.join(unexplained)}")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -10,14 +10,16 @@ import math
 import os
 import random
 import statistics
-import subprocess
 
-LOSS, SECONDS, WARM_UP, RTT = 0.01, 350, 50, 0.05
+import oracle
+from oracle import PAYLOAD, RTT, WARM_UP, theirs
+
+LOSS = 0.01
+SECONDS = oracle.SECONDS[LOSS]
 NS_SEEDS, SEEDS = range(1, 6), range(1, 11)
 # Seconds until a packet is at the bottleneck, and on its wire; from there to the receiver and back, with the ACK's wire.
 ACCESS, WIRE, BACK = 0.001, 1500 * 8 / 100e6, 0.049 + 1540 * 8 / 10e9
-PAYLOAD = 1460
-# Duplicate ACKs that make a packet lost (RFC 6675 §3).
+# A packet is lost once one so many later has arrived: more than three (DupThresh, RFC 6675 §2).
 THRESHOLD = 4
 
 STAMPS, GROWTH, COUNT = "time stamps", "growth in recoveries", "a packet too many"
@@ -56,23 +58,27 @@ class Estimate:
             self.bytes, self.since = 0, math.floor(now)
 
     def count(self, edge, arrived, is_fast, without):
+        packets = edge - self.edge
         if COUNT in without:
             packets = arrived
-        elif is_fast:
-            packets = edge - self.edge
-        else:
-            packets = edge - self.edge
-            if packets == 0:
-                self.counted += 1
-                packets = 1
-            elif packets > 1 and self.counted >= packets:
-                self.counted -= packets
-                packets = 1
-            elif packets > 1:
-                packets, self.counted = packets - self.counted, 0
+        elif not is_fast:
+            packets = self.beside_duplicates(packets)
         self.edge = edge
         self.bytes += packets * PAYLOAD
         self.smallest = min(self.smallest or self.round_trip, self.round_trip)
+
+    def beside_duplicates(self, packets):
+        """What an ACK of so many packets adds to what duplicate ACKs have counted."""
+        if packets == 0:
+            self.counted += 1
+            return 1
+        if packets == 1:
+            return 1
+        if self.counted >= packets:
+            self.counted -= packets
+            return 1
+        packets, self.counted = packets - self.counted, 0
+        return packets
 
     def window(self):
         return max(self.second * self.smallest // PAYLOAD, 2)
@@ -219,10 +225,7 @@ def model(seed, without):
 
 def ns2(seed, without):
     """Packets acknowledged per round trip."""
-    options = [OPTIONS[rule] for rule in without]
-    command = ["ns", "ci/oracle.tcl", "westwood", str(LOSS), str(seed), str(SECONDS), str(WARM_UP), *options]
-    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return float(output.split()[0]) * RTT
+    return theirs("westwood", LOSS, seed, *(OPTIONS[rule] for rule in without))
 
 
 def told(values):
