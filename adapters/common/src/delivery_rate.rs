@@ -5,13 +5,9 @@ use std::collections::VecDeque;
 use windlass_controllers::event::{Delivery, PacketsAcked};
 use windlass_controllers::{Signals, Time};
 
-/// Snapshots kept at most; a path holds fewer distinct ones in flight.
-const HISTORY: usize = 1 << 16;
-
 /// What is known of a path when packets were sent.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct SendSnapshot {
-    at: Time,
     /// Bytes in flight just after the last packet of the instant.
     pub in_flight: u64,
     /// Bytes delivered by then, and what was lost since; see [`Delivery`].
@@ -27,11 +23,84 @@ impl SendSnapshot {
     }
 }
 
-/// The snapshots of one path, by time, with the counts delivery rates are made of
-/// (`draft-ietf-ccwg-bbr §4.1.1`).
+/// The counts at an instant packets left (`draft-ietf-ccwg-bbr §4.1.2.1.2`): `P.send_time`,
+/// `P.tx_in_flight`, `P.delivered`, `P.delivered_time`, `P.first_send_time`, and in one number
+/// `P.lost` and `P.is_app_limited`. One for each packet in flight, so that its size counts.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Departure {
+    at: Time,
+    in_flight: u64,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    lost_and_limited: u64,
+}
+
+const _: () = assert!(size_of::<Departure>() <= 48);
+
+impl Departure {
+    /// What the ACK of the last packet of the instant tells, where `lost` bytes are lost by now.
+    #[inline]
+    fn snapshot(&self, lost: u64) -> SendSnapshot {
+        // A difference of two counts of 63 bits.
+        let lost = (lost << 1).wrapping_sub(self.lost_and_limited & !1) >> 1;
+        let delivery = Delivery::new(self.delivered, self.delivered_at, self.first_sent_at)
+            .with_lost(lost)
+            .with_app_limited(self.lost_and_limited & 1 == 1);
+        SendSnapshot { in_flight: self.in_flight, delivery }
+    }
+}
+
+/// Departures, the oldest first, in blocks: no block moves when others come, and those whose
+/// packets are all acknowledged are freed.
+#[derive(Clone, PartialEq, Debug, Default)]
+struct Departures(VecDeque<VecDeque<Departure>>);
+
+impl Departures {
+    /// Departures of a block: enough for its head not to count.
+    const BLOCK: usize = 256;
+
+    #[inline]
+    fn front(&self) -> Option<&Departure> {
+        self.0.front()?.front()
+    }
+
+    #[inline]
+    fn back_mut(&mut self) -> Option<&mut Departure> {
+        self.0.back_mut()?.back_mut()
+    }
+
+    #[inline]
+    fn push(&mut self, departure: Departure) {
+        match self.0.back_mut() {
+            Some(block) if block.len() < Self::BLOCK => block.push_back(departure),
+            last => {
+                // The first block grows as it is needed: most flights are short.
+                let mut block = VecDeque::with_capacity(if last.is_some() { Self::BLOCK } else { 0 });
+                block.push_back(departure);
+                self.0.push_back(block);
+            }
+        }
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        let Some(block) = self.0.front_mut() else { return };
+        block.pop_front();
+        if block.is_empty() && self.0.len() > 1 {
+            self.0.pop_front();
+        }
+    }
+}
+
+/// What was delivered and lost when each packet in flight on one path left, with the counts delivery
+/// rates are made of (`draft-ietf-ccwg-bbr §4.1.2`).
+///
+/// It takes some 48 bytes for each instant at which packets left that may still be acknowledged, and
+/// O(1) time a packet.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeliveryRateState {
-    queue: VecDeque<SendSnapshot>,
+    departures: Departures,
     /// `C.delivered`, bytes.
     delivered: u64,
     /// `C.delivered_time`.
@@ -54,7 +123,7 @@ impl DeliveryRateState {
     /// A packet left at `now` and made it `in_flight` bytes in flight; whether it was the
     /// `first` of a flight.
     pub fn sent(&mut self, now: Time, in_flight: u64, first: bool) {
-        if let Some(last) = self.queue.back_mut().filter(|last| last.at == now) {
+        if let Some(last) = self.departures.back_mut().filter(|last| last.at == now) {
             last.in_flight = in_flight;
             return;
         }
@@ -62,18 +131,20 @@ impl DeliveryRateState {
             self.delivered_at = now;
             self.first_sent_at = now;
         }
-        if self.queue.len() >= HISTORY {
-            self.queue.pop_front();
-        }
-        let delivery = Delivery::new(self.delivered, self.delivered_at, self.first_sent_at)
-            .with_lost(self.lost)
-            .with_app_limited(self.limited_until.is_some());
-        self.queue.push_back(SendSnapshot { at: now, in_flight, delivery });
+        self.departures.push(Departure {
+            at: now,
+            in_flight,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            lost_and_limited: self.lost << 1 | u64::from(self.limited_until.is_some()),
+        });
     }
 
     /// `bytes` were acknowledged at `now`, the newest of them sent at `newest_sent_at`, and
-    /// left `in_flight`; whether the application had nothing to send although the window had
-    /// room. Returns the snapshot of the newest, if there is one, and drops earlier ones.
+    /// left `in_flight`; whether the application has nothing to send although the window has
+    /// room. Returns the snapshot of the newest, if there is one, and drops earlier ones, those of
+    /// packets lost among them.
     pub fn acknowledged(
         &mut self,
         now: Time,
@@ -82,12 +153,12 @@ impl DeliveryRateState {
         in_flight: u64,
         app_limited: bool,
     ) -> Option<SendSnapshot> {
-        while self.queue.front().is_some_and(|snapshot| snapshot.at < newest_sent_at) {
-            self.queue.pop_front();
+        while self.departures.front().is_some_and(|departure| departure.at < newest_sent_at) {
+            self.departures.pop();
         }
-        let mut newest = self.queue.front().filter(|snapshot| snapshot.at == newest_sent_at).copied();
-        if let Some(snapshot) = &mut newest {
-            snapshot.delivery.lost = self.lost.saturating_sub(snapshot.delivery.lost);
+        let newest = self.departures.front().filter(|departure| departure.at == newest_sent_at);
+        let snapshot = newest.map(|departure| departure.snapshot(self.lost));
+        if snapshot.is_some() {
             self.first_sent_at = newest_sent_at;
         }
         self.delivered = self.delivered.saturating_add(bytes);
@@ -97,12 +168,12 @@ impl DeliveryRateState {
         } else if self.limited_until.is_some_and(|until| self.delivered > until) {
             self.limited_until = None;
         }
-        newest
+        snapshot
     }
 
     /// `bytes` in flight were declared lost.
     pub fn lost(&mut self, bytes: u64) {
-        self.lost = self.lost.saturating_add(bytes);
+        self.lost = self.lost.wrapping_add(bytes);
     }
 }
 
@@ -176,6 +247,57 @@ mod tests {
         assert_eq!(acked(&mut state, 9, 3, 1, 2), None);
         assert_eq!(acked(&mut state, 9, 2, 1, 1), None);
         assert_eq!(acked(&mut state, 9, 5, 1, 0).map(|snapshot| snapshot.in_flight), Some(5 * PACKET));
+    }
+
+    /// The instants remembered, and the room for them.
+    fn size(state: &DeliveryRateState) -> (usize, usize) {
+        let blocks = &state.departures.0;
+        (blocks.iter().map(VecDeque::len).sum(), blocks.iter().map(VecDeque::capacity).sum())
+    }
+
+    /// `draft-ietf-ccwg-bbr §4.1.2.1.2`: every packet in flight carries its state, on a path of 10 Gbit/s and
+    /// 1 s with packets of 1200 bytes, too.
+    #[test]
+    fn a_million_packets_in_flight_all_keep_their_state() {
+        const FLIGHT: u64 = 1 << 20;
+        let mut state = DeliveryRateState::default();
+        let first = 1_000_000;
+        for n in 0..FLIGHT {
+            state.sent(Time(first + n), (n + 1) * PACKET, n == 0);
+        }
+        let (instants, room) = size(&state);
+        assert_eq!(instants, FLIGHT as usize);
+        assert!(room <= instants + Departures::BLOCK, "{room} for {instants}");
+        for n in 0..FLIGHT {
+            let sent_at = first + n;
+            let snapshot = acked(&mut state, 2 * FLIGHT + n + first, sent_at, 1, FLIGHT - 1 - n).expect("kept");
+            assert_eq!((snapshot.in_flight, snapshot.delivery.delivered), ((n + 1) * PACKET, 0));
+        }
+        let (instants, room) = size(&state);
+        assert!(instants <= 1 && room <= Departures::BLOCK, "{room} for {instants}");
+    }
+
+    /// Of a window lost but for its last packet nothing stays.
+    #[test]
+    fn packets_lost_leave_nothing_behind() {
+        let mut state = DeliveryRateState::default();
+        (1..=10_000).for_each(|at| state.sent(Time(at), at * PACKET, at == 1));
+        state.lost(9_999 * PACKET);
+        let last = acked(&mut state, 20_000, 10_000, 1, 0).expect("kept");
+        assert_eq!((last.in_flight, last.delivery.lost), (10_000 * PACKET, 9_999 * PACKET));
+        assert_eq!(size(&state).0, 1);
+    }
+
+    #[test]
+    fn what_was_lost_is_told_where_its_count_wraps() {
+        for before in [(1 << 63) - 1, u64::MAX] {
+            let mut state = DeliveryRateState::default();
+            state.lost(before);
+            state.sent(Time(1), PACKET, true);
+            state.lost(3 * PACKET);
+            let delivery = acked(&mut state, 9, 1, 1, 0).expect("kept").delivery;
+            assert_eq!((delivery.lost, delivery.app_limited), (3 * PACKET, false));
+        }
     }
 
     #[test]

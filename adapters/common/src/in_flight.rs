@@ -35,15 +35,18 @@ impl InFlight {
     ///
     /// Stacks that do not distinguish a bare ACK from data call this for both. While nothing is
     /// in flight, a packet of less than half a datagram is taken for a bare ACK and
-    /// does not end the idle period.
+    /// does not end the idle period; while something is, no snapshot is kept of it
+    /// (`draft-ietf-ccwg-bbr §2.2`: `C.inflight` holds no bare ACK), since a peer that acknowledges
+    /// nothing could have any number of them sent.
     #[inline]
     pub fn sent(&mut self, now: Time, bytes: u64, mtu: u32) -> Option<Span> {
-        if self.idle_since.is_some() && bytes < u64::from(mtu / 2) {
+        let may_be_bare_ack = bytes < u64::from(mtu / 2);
+        if self.idle_since.is_some() && may_be_bare_ack {
             return None;
         }
         let first = self.bytes == 0;
         self.bytes = self.bytes.saturating_add(bytes);
-        if let Some(delivery_rate) = &mut self.delivery_rate {
+        if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| first || !may_be_bare_ack) {
             delivery_rate.sent(now, self.bytes, first);
         }
         self.idle_since.take().map(|since| now.since(since))

@@ -70,3 +70,15 @@ fn remembers_departures_where_they_are_needed() {
     assert_eq!((delivery.delivered, delivery.delivered_at), (3000, Time(20)), "a flight of its own");
     assert_eq!(departed(&mut self::flight(false), 30, 20, 1000), None);
 }
+
+/// A peer that acknowledges nothing but sends on asks for any number of ACKs.
+#[test]
+fn bare_acks_leave_no_snapshots() {
+    let mut flight = self::flight(true);
+    flight.sent(Time(1), 1200, 1200);
+    for at in 2..1000 {
+        flight.sent(Time(at), 45, 1200);
+    }
+    flight.acknowledged(Time(1000), 0);
+    assert_eq!(departed(&mut flight, 1000, 999, 45), None);
+}

@@ -1,6 +1,7 @@
 //! The simulator against closed forms and the rules of its senders, receivers and queues.
 
 mod background;
+mod bbr;
 mod common;
 mod equilibria;
 mod golden;
