@@ -19,6 +19,7 @@ ARROWS = {
     # controllers/, qlog-analysis/model: what everything else stands on.
     "windlass-controllers": set(),
     "windlass-qlog": set(),
+    "windlass-literal": ADAPTER,
     # adapters/
     "windlass-adapter": {"windlass-controllers", "windlass-qlog"},
     "windlass-quinn": ADAPTER,

@@ -1,0 +1,99 @@
+//! What happens to a sender, at random.
+
+use proptest::prelude::*;
+
+/// A sender's life: a datagram size and what happens.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct History {
+    /// The first maximum datagram size, bytes.
+    pub mtu: u16,
+    /// What happens, one after the other.
+    pub actions: Vec<Action>,
+}
+
+/// One thing that happens.
+#[allow(missing_docs, reason = "each is said with its action")]
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Action {
+    /// The application has so many packets, which leave so far apart as the window lets them; `u16::MAX` are as many as it does.
+    Send { packets: u16, gap_us: u16, short: bool },
+    /// Nothing.
+    Wait { ms: u16 },
+    /// All in flight comes back.
+    Round(Round),
+    /// A frame that acknowledges packets, without the first ones in flight.
+    Ack { skip: u8, packets: u8, ce: u8 },
+    /// A timer declares packets lost that were sent before one that was acknowledged.
+    Lose { skip: u8, packets: u8 },
+    /// Packets declared lost arrive after all.
+    Late { packets: u8 },
+    /// Packets so far apart are lost, except the last; the first of them sooner than the others, if `halved`.
+    Persistent { packets: u8, gap_ms: u16, halved: bool },
+    /// All arrives, and there is nothing to send for so long.
+    Idle { ms: u16 },
+    /// The maximum datagram size changes.
+    Mtu { bytes: u16 },
+}
+
+/// A flight that comes back.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Round {
+    /// The round-trip time.
+    pub rtt_us: u32,
+    /// How long the receiver says it held each ACK.
+    pub ack_delay_us: u16,
+    /// Packets an ACK acknowledges.
+    pub stretch: u8,
+    /// Packets that are lost, from one on: place in the flight and number.
+    pub lost: (u8, u8),
+    /// Frames that report marks, one bit for each of eight.
+    pub marked: u8,
+    /// Whether the frames come in pairs that have changed places.
+    pub swapped: bool,
+    /// Packets the application has upon each frame; 64 are as many as may leave.
+    pub sends: u8,
+}
+
+fn rounds() -> impl Strategy<Value = Round> {
+    let rtt = prop_oneof![4 => Just(50_000u32), 2 => 20_000u32..60_000, 2 => 1_000u32..400_000, 1 => 50_000u32..70_000];
+    let stretch = prop_oneof![4 => 1u8..=2, 2 => 1u8..=64];
+    let lost = prop_oneof![5 => Just((0u8, 0u8)), 2 => (0u8..40, 1u8..4), 1 => (0u8..40, 1u8..40)];
+    let marked = prop_oneof![4 => Just(0u8), 1 => any::<u8>(), 1 => Just(1u8)];
+    let sends = prop_oneof![6 => Just(64u8), 2 => 0u8..=2, 1 => 0u8..=64];
+    let delay = prop_oneof![2 => Just(0u16), 1 => 0u16..25_000];
+    (rtt, delay, stretch, lost, marked, prop::bool::weighted(0.1), sends).prop_map(
+        |(rtt_us, ack_delay_us, stretch, lost, marked, swapped, sends)| Round {
+            rtt_us,
+            ack_delay_us,
+            stretch,
+            lost,
+            marked,
+            swapped,
+            sends,
+        },
+    )
+}
+
+fn actions() -> impl Strategy<Value = Action> {
+    let packets = prop_oneof![3 => Just(u16::MAX), 2 => 1u16..40];
+    let gap = prop_oneof![Just(0u16), Just(10u16), 0u16..2000];
+    prop_oneof![
+        6 => (packets, gap, prop::bool::weighted(0.2)).prop_map(|(packets, gap_us, short)| Action::Send { packets, gap_us, short }),
+        2 => prop_oneof![0u16..100, 0u16..3000].prop_map(|ms| Action::Wait { ms }),
+        24 => rounds().prop_map(Action::Round),
+        4 => (0u8..20, 1u8..=64, prop_oneof![3 => Just(0u8), 1 => 1u8..4])
+            .prop_map(|(skip, packets, ce)| Action::Ack { skip, packets, ce }),
+        3 => (0u8..10, 1u8..20).prop_map(|(skip, packets)| Action::Lose { skip, packets }),
+        3 => (1u8..40).prop_map(|packets| Action::Late { packets }),
+        2 => (2u8..5, 10u16..2000, any::<bool>())
+            .prop_map(|(packets, gap_ms, halved)| Action::Persistent { packets, gap_ms, halved }),
+        2 => prop_oneof![0u16..400, 0u16..12_000].prop_map(|ms| Action::Idle { ms }),
+        1 => prop_oneof![Just(1200u16), 1200u16..9000].prop_map(|bytes| Action::Mtu { bytes }),
+    ]
+}
+
+/// Histories of up to `most` actions.
+pub fn histories(most: usize) -> impl Strategy<Value = History> {
+    (prop_oneof![Just(1200u16), Just(1000u16), 1000u16..9000], prop::collection::vec(actions(), 1..=most))
+        .prop_map(|(mtu, actions)| History { mtu, actions })
+}

@@ -1,0 +1,297 @@
+//! NewReno of QUIC: RFC 9002 §7 and Appendix B, packet by packet.
+
+use windlass_controllers::{Path, Phase, Span, Time};
+
+use crate::recovery::{Losses, Rtt};
+use crate::{Changes, Expected, Frame, Reading, Reference, Scheme, Status, close};
+
+pub(crate) const SCHEME: Scheme = Scheme {
+    text: "reno",
+    document: "RFC 9002 §5, §7, B",
+    source: include_str!("reno.rs"),
+    readings: &[
+        Reading {
+            change: "undo",
+            section: "§7.3.2",
+            says: "a response stays",
+            ours: "a spurious loss takes the latest response back, as RFC 9438 §4.9.2 has it",
+            status: Status::Told,
+        },
+        Reading {
+            change: "idle restart",
+            section: "§7.8",
+            says: "a sender may update its window after idle periods",
+            ours: "a window idle for longer than a probe timeout falls back to the initial one",
+            status: Status::Told,
+        },
+        Reading {
+            change: "threshold floor",
+            section: "§B.6",
+            says: "only the window has a floor of two packets",
+            ours: "the threshold has it too, as RFC 5681 §3.1 eq. 4",
+            status: Status::Told,
+        },
+        Reading {
+            change: "one step",
+            section: "§B.5",
+            says: "each packet of an ACK is in slow start or in avoidance, by the window it finds",
+            ours: "the bytes of an ACK are in one or the other, all of them",
+            status: Status::Fault,
+        },
+        Reading {
+            change: "halved again",
+            section: "§B.8",
+            says: "no reaction if already in a recovery period, before the window is reset",
+            ours: "persistent congestion in a recovery period halves the threshold once more",
+            status: Status::Fault,
+        },
+        Reading {
+            change: "ten datagrams",
+            section: "§7.2",
+            says: "the initial window is at most 14,720 bytes or two datagrams",
+            ours: "it is ten datagrams of any size",
+            status: Status::Fault,
+        },
+        Reading {
+            change: "bytes kept",
+            section: "§7.2",
+            says: "another datagram size before the first ACK makes the initial window anew",
+            ours: "the window keeps its bytes",
+            status: Status::Fault,
+        },
+        Reading {
+            change: "floor of the new size",
+            section: "§7.2",
+            says: "the least window bounds responses to congestion",
+            ours: "a larger datagram size raises a window below two of them too",
+            status: Status::Told,
+        },
+    ],
+    mutants: &[
+        ("seven tenths", "β is 0.7"),
+        ("from the flight", "half of what is in flight"),
+        ("one datagram", "the least window is one datagram"),
+        ("recovery ends early", "a packet sent at the instant of the response counts as after it"),
+        ("recovery growth", "growth for packets sent before the response"),
+        ("limited growth", "growth while the window is not used"),
+        ("no marks", "marks are no congestion"),
+        ("no reset", "persistent congestion leaves the window at the threshold"),
+        ("persistent after two", "two probe timeouts are persistent congestion"),
+        ("whole packets", "every packet counts as a full one"),
+        ("rounded", "the window is rounded down to bytes upon each ACK"),
+        ("undo after marks", "a response that met marks too is taken back"),
+    ],
+    mended: &[],
+    start: |changes, path| Box::new(Reno::new(changes, path)),
+};
+
+struct Reno {
+    changes: Changes,
+    max_datagram_size: f64,
+    congestion_window: f64,
+    ssthresh: f64,
+    congestion_recovery_start_time: Option<Time>,
+    in_recovery: bool,
+    rtt: Rtt,
+    losses: Losses,
+    undo: Option<Undo>,
+    /// Whether something was acknowledged or lost.
+    heard: bool,
+    in_flight: f64,
+    /// Whether the window has grown since it was set to the threshold.
+    grown: bool,
+}
+
+/// What a response took, for the reading "undo".
+#[derive(Clone, Copy)]
+struct Undo {
+    congestion_window: f64,
+    ssthresh: f64,
+    response: Time,
+}
+
+impl Reno {
+    fn new(changes: Changes, path: &Path) -> Reno {
+        let max_datagram_size = f64::from(path.mtu);
+        Reno {
+            max_datagram_size,
+            // §7.2 "Endpoints SHOULD use an initial congestion window of ten times the maximum datagram size
+            // (max_datagram_size), while limiting the window to the larger of 14,720 bytes or twice the maximum
+            // datagram size".
+            congestion_window: initial_window(max_datagram_size, &changes),
+            // §B.3 "ssthresh = infinite".
+            ssthresh: f64::INFINITY,
+            congestion_recovery_start_time: None,
+            in_recovery: false,
+            rtt: Rtt::new(),
+            losses: Losses::default(),
+            undo: None,
+            heard: false,
+            in_flight: 0.0,
+            grown: true,
+            changes,
+        }
+    }
+
+    /// §B.5 InCongestionRecovery(sent_time).
+    fn in_congestion_recovery(&self, sent_time: Time) -> bool {
+        let inclusive = !self.changes.has("recovery ends early");
+        self.congestion_recovery_start_time.is_some_and(|start| sent_time < start || (inclusive && sent_time == start))
+    }
+
+    /// §B.6 OnCongestionEvent(sent_time).
+    fn on_congestion_event(&mut self, now: Time, sent_time: Time) {
+        // §B.6 "No reaction if already in a recovery period".
+        if self.in_congestion_recovery(sent_time) {
+            return;
+        }
+        // §B.6 "Enter recovery period: congestion_recovery_start_time = now()".
+        self.congestion_recovery_start_time = Some(now);
+        self.in_recovery = true;
+        self.undo = Some(Undo { congestion_window: self.congestion_window, ssthresh: self.ssthresh, response: now });
+        // §7.3.2 "On entering a recovery period, a sender MUST set the slow start threshold to half the value of the
+        // congestion window when loss is detected."
+        let from = if self.changes.has("from the flight") { self.in_flight } else { self.congestion_window };
+        self.ssthresh = from * if self.changes.has("seven tenths") { 0.7 } else { 0.5 };
+        if self.changes.has("threshold floor") {
+            self.ssthresh = self.ssthresh.max(self.minimum_window());
+        }
+        // §B.6 "congestion_window = max(ssthresh, kMinimumWindow)".
+        self.congestion_window = self.ssthresh.max(self.minimum_window());
+        self.grown = false;
+    }
+
+    /// §7.2 "The RECOMMENDED value is 2 * max_datagram_size."
+    fn minimum_window(&self) -> f64 {
+        if self.changes.has("one datagram") { self.max_datagram_size } else { 2.0 * self.max_datagram_size }
+    }
+}
+
+/// §7.2, in bytes.
+pub(crate) fn initial_window(max_datagram_size: f64, changes: &Changes) -> f64 {
+    if changes.has("ten datagrams") {
+        return 10.0 * max_datagram_size;
+    }
+    (10.0 * max_datagram_size).min(14_720f64.max(2.0 * max_datagram_size))
+}
+
+impl Reference for Reno {
+    fn on_frame(&mut self, frame: &Frame<'_>) {
+        self.heard = true;
+        self.in_flight = frame.in_flight_before as f64;
+        if let Some(sample) = &frame.sample {
+            self.rtt.on_sample(frame.now, sample);
+        }
+        // §B.7 "If the ECN-CE counter reported by the peer has increased, this could be a new congestion event":
+        // sent_time = sent_packets[ack.largest_acked].time_sent; OnCongestionEvent(sent_time).
+        if let Some(newest) = frame.acked.last().filter(|_| frame.ce > 0 && !self.changes.has("no marks")) {
+            self.on_congestion_event(frame.now, newest.sent_at);
+            if !self.changes.has("undo after marks") {
+                self.undo = None;
+            }
+        }
+        // §B.8 "sent_time_of_last_loss = max(sent_time_of_last_loss, lost_packet.time_sent)"; "Congestion event if
+        // in-flight packets were lost".
+        let before = self.congestion_recovery_start_time;
+        if let Some(last) = frame.lost.last() {
+            self.on_congestion_event(frame.now, last.sent_at);
+        }
+        let again = self.congestion_recovery_start_time == before;
+        // §7.6.2 "When persistent congestion is declared, the sender's congestion window MUST be reduced to the minimum
+        // congestion window (kMinimumWindow)"; §B.8 congestion_recovery_start_time = 0.
+        if self.losses.establishes(frame, &self.rtt, &self.changes) {
+            if again && self.changes.has("halved again") {
+                self.ssthresh = (self.congestion_window * 0.5).max(self.minimum_window());
+            }
+            self.congestion_window = self.minimum_window();
+            if self.changes.has("no reset") {
+                self.congestion_window = self.ssthresh;
+            }
+            self.congestion_recovery_start_time = None;
+            self.in_recovery = false;
+            self.undo = None;
+        }
+        // §B.5 "Do not increase congestion_window if application limited or flow control limited."
+        let grows = frame.acked.iter().filter(|_| !frame.app_limited || self.changes.has("limited growth"));
+        // §B.5 "Do not increase congestion window in recovery period."
+        let mut grows: Vec<f64> = grows
+            .filter(|packet| !self.in_congestion_recovery(packet.sent_at) || self.changes.has("recovery growth"))
+            .map(|packet| if self.changes.has("whole packets") { self.max_datagram_size } else { packet.bytes as f64 })
+            .collect();
+        if self.changes.has("one step") {
+            grows = vec![grows.iter().sum()];
+        }
+        for acked in grows {
+            self.grown |= acked > 0.0;
+            if self.congestion_window < self.ssthresh {
+                // §7.3.1 "the congestion window increases by the number of bytes acknowledged when each acknowledgment
+                // is processed".
+                self.congestion_window += acked;
+            } else {
+                // §B.5 "congestion_window += max_datagram_size * acked_packet.sent_bytes / congestion_window".
+                self.congestion_window += self.max_datagram_size * acked / self.congestion_window;
+                if self.changes.has("rounded") {
+                    self.congestion_window = self.congestion_window.floor();
+                }
+            }
+        }
+        // §7.3.2 "A recovery period ends and the sender enters congestion avoidance when a packet sent during the
+        // recovery period is acknowledged."
+        if frame.acked.iter().any(|packet| !self.in_congestion_recovery(packet.sent_at)) {
+            self.in_recovery = false;
+        }
+    }
+
+    fn on_idle(&mut self, _now: Time, _idle: Span) {
+        // §7.8 names RFC 7661 as a way "to update its congestion window after periods of underutilization", and none of its own.
+        if self.changes.has("idle restart") {
+            self.congestion_window = self.congestion_window.min(initial_window(self.max_datagram_size, &self.changes));
+        }
+    }
+
+    fn on_spurious_loss(&mut self, _now: Time, newest_sent_at: Time) {
+        // §7.3.2 knows no way back from a recovery period but its end.
+        if let Some(undo) = self.undo.take_if(|undo| self.changes.has("undo") && newest_sent_at <= undo.response)
+            && self.congestion_window <= undo.congestion_window
+        {
+            self.congestion_window = undo.congestion_window;
+            self.ssthresh = undo.ssthresh;
+            self.in_recovery = false;
+        }
+    }
+
+    fn on_mtu(&mut self, _now: Time, bytes: u64) {
+        self.max_datagram_size = bytes as f64;
+        self.undo = None;
+        // §7.2 "If the maximum datagram size changes during the connection, the initial congestion window SHOULD be
+        // recalculated with the new size. If the maximum datagram size is decreased in order to complete the handshake,
+        // the congestion window SHOULD be set to the new initial congestion window."
+        if !self.heard && !self.changes.has("bytes kept") {
+            self.congestion_window = initial_window(self.max_datagram_size, &self.changes);
+        }
+        // §7.2 "The minimum congestion window is the smallest value the congestion window can attain in response to
+        // loss, an increase in the peer-reported ECN-CE count, or persistent congestion."
+        if self.changes.has("floor of the new size") {
+            self.congestion_window = self.congestion_window.max(self.minimum_window());
+            self.ssthresh = self.ssthresh.max(self.minimum_window());
+        }
+    }
+
+    fn expected(&self, _now: Time) -> Expected {
+        let phase = if self.in_recovery {
+            Phase::Recovery
+        } else if self.congestion_window < self.ssthresh {
+            // §7.3.1 "A NewReno sender is in slow start any time the congestion window is below the slow start threshold."
+            Phase::SlowStart
+        } else {
+            Phase::CongestionAvoidance
+        };
+        Expected {
+            cwnd: self.congestion_window,
+            ssthresh: self.ssthresh.is_finite().then_some(self.ssthresh),
+            phase: Some(phase),
+            undecided: self.grown && close(self.congestion_window, self.ssthresh),
+            ..Expected::default()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Ours beside the references, over random histories.
+
+use std::fmt::Write as _;
+
+use proptest::strategy::{Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestError, TestRunner};
+use windlass_literal::{Changes, Difference, History, Reading, SCHEMES, Scheme, Status, compare, histories};
+
+/// Actions of a history at most.
+const ACTIONS: usize = 40;
+
+/// Histories of each scheme: `WINDLASS_LITERAL_HISTORIES`, or as many as take a few seconds.
+fn how_many() -> u32 {
+    std::env::var("WINDLASS_LITERAL_HISTORIES").map_or(2000, |text| text.parse().expect("a number of histories"))
+}
+
+/// All schemes, or those of the name in `WINDLASS_LITERAL_SCHEME`.
+fn chosen() -> impl Iterator<Item = &'static Scheme> {
+    let only = std::env::var("WINDLASS_LITERAL_SCHEME").ok();
+    SCHEMES.iter().filter(move |scheme| only.as_ref().is_none_or(|only| *only == scheme.name()))
+}
+
+fn runner(cases: u32, seed: u64) -> TestRunner {
+    TestRunner::new(Config {
+        cases,
+        failure_persistence: None,
+        rng_algorithm: RngAlgorithm::ChaCha,
+        rng_seed: RngSeed::Fixed(seed),
+        max_shrink_iters: 50_000,
+        ..Config::default()
+    })
+}
+
+/// The shortest history found on which ours and the reference with `changes` part.
+fn shortest(scheme: &Scheme, changes: &Changes, cases: u32) -> Option<(History, Difference)> {
+    let outcome = runner(cases, 1).run(&histories(ACTIONS), |history| {
+        compare(scheme, changes, &history)
+            .map_err(|difference| proptest::test_runner::TestCaseError::fail(difference.to_string()))
+    });
+    match outcome {
+        Ok(()) => None,
+        Err(TestError::Fail(_, history)) => {
+            let difference = compare(scheme, changes, &history).expect_err("it failed");
+            Some((history, difference))
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Whether some history tells ours from the reference with `changes`.
+fn differs(scheme: &Scheme, changes: &Changes, cases: u32) -> bool {
+    let mut runner = runner(cases, 2);
+    let strategy = histories(ACTIONS);
+    (0..cases).any(|_| {
+        let history = strategy.new_tree(&mut runner).expect("a history").current();
+        compare(scheme, changes, &history).is_err()
+    })
+}
+
+#[test]
+fn ours_is_the_documents_but_for_the_readings() {
+    let mut found = Vec::new();
+    for scheme in chosen() {
+        if let Some((history, difference)) = shortest(scheme, &scheme.changes(), how_many()) {
+            found.push(format!("{}: {difference}\n  in {history:?}", scheme.text));
+        }
+    }
+    assert!(found.is_empty(), "{}", found.join("\n"));
+}
+
+/// A reading without which ours is the document's is no longer one: mended.
+#[test]
+fn every_reading_makes_a_difference() {
+    let mut gone = Vec::new();
+    for scheme in chosen() {
+        for reading in scheme.readings {
+            if !differs(scheme, &scheme.changes().without(reading.change), 20_000) {
+                gone.push((scheme.text, reading.change));
+            }
+        }
+    }
+    assert!(gone.is_empty(), "take these rows out: {gone:?}");
+}
+
+#[test]
+fn every_mutant_is_caught() {
+    let mut missed = Vec::new();
+    for scheme in chosen() {
+        for (mutant, what) in scheme.mutants {
+            if !differs(scheme, &scheme.changes().with(mutant), 20_000) {
+                missed.push((scheme.text, mutant, what));
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:?}");
+}
+
+/// What docs/literal.md has below its marker.
+fn tables() -> String {
+    let mut page = String::from(
+        "\n| controller | document | sentences | mutants | differences: to mend | mended | told |\n|---|---|---|---|---|---|---|\n",
+    );
+    for scheme in SCHEMES {
+        let of = |status| scheme.readings.iter().filter(|reading| reading.status == status).count();
+        let (sentences, mutants) = (scheme.sentences(), scheme.mutants.len());
+        let (faults, mended, told) = (of(Status::Fault), scheme.mended.len(), of(Status::Told));
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {sentences} | {mutants} | {faults} | {mended} | {told} |",
+            scheme.text, scheme.document
+        );
+    }
+    page.push_str("\n## Differences\n\n| controller | section | the document | ours | |\n|---|---|---|---|---|\n");
+    for scheme in SCHEMES {
+        for Reading { section, says, ours, status, .. } in scheme.readings {
+            let status = if *status == Status::Fault { "to mend" } else { "told" };
+            let _ = writeln!(page, "| `{}` | {section} | {says} | {ours} | {status} |", scheme.name());
+        }
+        for (section, was) in scheme.mended {
+            let _ = writeln!(page, "| `{}` | {section} | as it is now | {was} | mended |", scheme.name());
+        }
+    }
+    page
+}
+
+#[test]
+fn the_page_has_the_tables() {
+    const MARKER: &str =
+        "<!-- below: WINDLASS_ACCEPT_LITERAL=1 cargo test --release -p windlass-literal --test it page -->\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/literal.md");
+    let page = std::fs::read_to_string(path).expect("the page");
+    let (prose, rest) = page.split_once(MARKER).expect("the marker");
+    if std::env::var_os("WINDLASS_ACCEPT_LITERAL").is_some() {
+        std::fs::write(path, format!("{prose}{MARKER}{}", tables())).expect("the page");
+        return;
+    }
+    assert_eq!(rest, tables(), "WINDLASS_ACCEPT_LITERAL=1 writes it anew");
+}
