@@ -6,7 +6,9 @@
 //! it departs from; a reference takes them in as changes of its rules, so that with all of them it equals ours and
 //! without any one of them it does not. Its mutants are changes of the same kind that nobody wants.
 
+mod cubic;
 mod history;
+mod hystart;
 mod recovery;
 mod reno;
 mod sender;
@@ -17,7 +19,7 @@ pub use history::{Action, History, Round, histories};
 pub use sender::{Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] = &[reno::SCHEME];
+pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME];
 
 /// A controller and its documents.
 #[derive(Debug)]
@@ -59,7 +61,7 @@ impl Scheme {
 }
 
 /// A difference between ours and a document.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reading {
     /// The name of the change of the reference that makes it do the same.
     pub change: &'static str,
@@ -159,6 +161,9 @@ pub trait Reference {
     fn on_packet_sent(&mut self, packet: &Packet, in_flight: u64, app_limited: bool) {
         let _ = (packet, in_flight, app_limited);
     }
+
+    /// The application is about to write, after it had nothing to send though the window had room.
+    fn on_write(&mut self) {}
 
     /// A packet is about to leave after `idle` with nothing in flight and nothing to send, longer than the probe timeout.
     fn on_idle(&mut self, now: Time, idle: Span) {

@@ -2,7 +2,58 @@
 
 use windlass_controllers::{Span, Time};
 
-use crate::{Changes, Frame, Packet, Sample};
+use crate::{Changes, Frame, Packet, Reading, Sample, Status};
+
+/// Readings of all window schemes.
+pub(crate) const IDLE_RESTART: Reading = Reading {
+    change: "idle restart",
+    section: "RFC 9002 §7.8",
+    says: "a sender may update its window after idle periods",
+    ours: "a window idle for longer than a probe timeout falls back to the initial one (RFC 5681 §4.1)",
+    status: Status::Told,
+};
+pub(crate) const FLOOR_OF_THE_NEW_SIZE: Reading = Reading {
+    change: "floor of the new size",
+    section: "RFC 9002 §7.2",
+    says: "the least window bounds responses to congestion",
+    ours: "a larger datagram size raises a window below two of them too",
+    status: Status::Told,
+};
+pub(crate) const ONE_STEP: Reading = Reading {
+    change: "one step",
+    section: "RFC 9002 §B.5",
+    says: "each packet of an ACK is in slow start or in avoidance, by the window it finds",
+    ours: "the bytes of an ACK are in one or the other, all of them",
+    status: Status::Fault,
+};
+pub(crate) const REDUCED_AGAIN: Reading = Reading {
+    change: "reduced again",
+    section: "RFC 9002 §B.8",
+    says: "no reaction if already in a recovery period, before the window is reset",
+    ours: "persistent congestion in a recovery period lowers the threshold once more",
+    status: Status::Fault,
+};
+pub(crate) const TEN_DATAGRAMS: Reading = Reading {
+    change: "ten datagrams",
+    section: "RFC 9002 §7.2",
+    says: "the initial window is at most 14,720 bytes or two datagrams",
+    ours: "it is ten datagrams of any size",
+    status: Status::Fault,
+};
+pub(crate) const BYTES_KEPT: Reading = Reading {
+    change: "bytes kept",
+    section: "RFC 9002 §7.2",
+    says: "another datagram size before the first ACK makes the initial window anew",
+    ours: "the window keeps its bytes",
+    status: Status::Fault,
+};
+pub(crate) const THRESHOLD_FLOOR: Reading = Reading {
+    change: "threshold floor",
+    section: "RFC 9002 §B.6",
+    says: "only the window has a floor of two packets",
+    ours: "the threshold has it too, as RFC 5681 §3.1 eq. 4",
+    status: Status::Told,
+};
 
 /// Estimates of the round-trip time, seconds.
 #[derive(Clone, Copy, Debug)]
@@ -87,4 +138,61 @@ impl Losses {
         }
         established
     }
+}
+
+/// A recovery period (§7.3.2) with what it is found by.
+#[derive(Clone, Debug)]
+pub(crate) struct Period {
+    /// congestion_recovery_start_time (§B.2).
+    pub start: Option<Time>,
+    /// Whether nothing sent in it was acknowledged yet.
+    pub ongoing: bool,
+    pub rtt: Rtt,
+    losses: Losses,
+}
+
+impl Default for Period {
+    fn default() -> Period {
+        Period { start: None, ongoing: false, rtt: Rtt::new(), losses: Losses::default() }
+    }
+}
+
+impl Period {
+    /// §B.5 "InCongestionRecovery(sent_time): return sent_time <= congestion_recovery_start_time".
+    pub fn contains(&self, sent_time: Time) -> bool {
+        self.start.is_some_and(|start| sent_time <= start)
+    }
+
+    /// §B.6 "Enter recovery period: congestion_recovery_start_time = now()".
+    pub fn enter(&mut self, now: Time) {
+        self.start = Some(now);
+        self.ongoing = true;
+    }
+
+    /// §B.8 "congestion_recovery_start_time = 0".
+    pub fn reset(&mut self) {
+        self.start = None;
+        self.ongoing = false;
+    }
+
+    /// §7.3.2 "A recovery period ends and the sender enters congestion avoidance when a packet sent during the
+    /// recovery period is acknowledged."
+    pub fn end_with(&mut self, frame: &Frame<'_>) {
+        self.ongoing &= frame.acked.iter().all(|packet| self.contains(packet.sent_at));
+    }
+
+    /// Whether the frame establishes persistent congestion (§7.6).
+    pub fn establishes(&mut self, frame: &Frame<'_>, changes: &Changes) -> bool {
+        self.losses.establishes(frame, &self.rtt, changes)
+    }
+}
+
+/// §7.2 "Endpoints SHOULD use an initial congestion window of ten times the maximum datagram size
+/// (max_datagram_size), while limiting the window to the larger of 14,720 bytes or twice the maximum datagram size";
+/// in bytes.
+pub(crate) fn initial_window(max_datagram_size: f64, changes: &Changes) -> f64 {
+    if changes.has("ten datagrams") {
+        return 10.0 * max_datagram_size;
+    }
+    (10.0 * max_datagram_size).min(14_720f64.max(2.0 * max_datagram_size))
 }

@@ -2,7 +2,10 @@
 
 use windlass_controllers::{Path, Phase, Span, Time};
 
-use crate::recovery::{Losses, Rtt};
+use crate::recovery::{
+    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS, THRESHOLD_FLOOR,
+    initial_window,
+};
 use crate::{Changes, Expected, Frame, Reading, Reference, Scheme, Status, close};
 
 pub(crate) const SCHEME: Scheme = Scheme {
@@ -12,60 +15,18 @@ pub(crate) const SCHEME: Scheme = Scheme {
     readings: &[
         Reading {
             change: "undo",
-            section: "§7.3.2",
+            section: "RFC 9002 §7.3.2",
             says: "a response stays",
             ours: "a spurious loss takes the latest response back, as RFC 9438 §4.9.2 has it",
             status: Status::Told,
         },
-        Reading {
-            change: "idle restart",
-            section: "§7.8",
-            says: "a sender may update its window after idle periods",
-            ours: "a window idle for longer than a probe timeout falls back to the initial one",
-            status: Status::Told,
-        },
-        Reading {
-            change: "threshold floor",
-            section: "§B.6",
-            says: "only the window has a floor of two packets",
-            ours: "the threshold has it too, as RFC 5681 §3.1 eq. 4",
-            status: Status::Told,
-        },
-        Reading {
-            change: "one step",
-            section: "§B.5",
-            says: "each packet of an ACK is in slow start or in avoidance, by the window it finds",
-            ours: "the bytes of an ACK are in one or the other, all of them",
-            status: Status::Fault,
-        },
-        Reading {
-            change: "halved again",
-            section: "§B.8",
-            says: "no reaction if already in a recovery period, before the window is reset",
-            ours: "persistent congestion in a recovery period halves the threshold once more",
-            status: Status::Fault,
-        },
-        Reading {
-            change: "ten datagrams",
-            section: "§7.2",
-            says: "the initial window is at most 14,720 bytes or two datagrams",
-            ours: "it is ten datagrams of any size",
-            status: Status::Fault,
-        },
-        Reading {
-            change: "bytes kept",
-            section: "§7.2",
-            says: "another datagram size before the first ACK makes the initial window anew",
-            ours: "the window keeps its bytes",
-            status: Status::Fault,
-        },
-        Reading {
-            change: "floor of the new size",
-            section: "§7.2",
-            says: "the least window bounds responses to congestion",
-            ours: "a larger datagram size raises a window below two of them too",
-            status: Status::Told,
-        },
+        IDLE_RESTART,
+        THRESHOLD_FLOOR,
+        FLOOR_OF_THE_NEW_SIZE,
+        ONE_STEP,
+        REDUCED_AGAIN,
+        TEN_DATAGRAMS,
+        BYTES_KEPT,
     ],
     mutants: &[
         ("seven tenths", "β is 0.7"),
@@ -90,10 +51,7 @@ struct Reno {
     max_datagram_size: f64,
     congestion_window: f64,
     ssthresh: f64,
-    congestion_recovery_start_time: Option<Time>,
-    in_recovery: bool,
-    rtt: Rtt,
-    losses: Losses,
+    period: Period,
     undo: Option<Undo>,
     /// Whether something was acknowledged or lost.
     heard: bool,
@@ -115,16 +73,11 @@ impl Reno {
         let max_datagram_size = f64::from(path.mtu);
         Reno {
             max_datagram_size,
-            // §7.2 "Endpoints SHOULD use an initial congestion window of ten times the maximum datagram size
-            // (max_datagram_size), while limiting the window to the larger of 14,720 bytes or twice the maximum
-            // datagram size".
+            // §7.2 of ten datagrams, or less.
             congestion_window: initial_window(max_datagram_size, &changes),
             // §B.3 "ssthresh = infinite".
             ssthresh: f64::INFINITY,
-            congestion_recovery_start_time: None,
-            in_recovery: false,
-            rtt: Rtt::new(),
-            losses: Losses::default(),
+            period: Period::default(),
             undo: None,
             heard: false,
             in_flight: 0.0,
@@ -135,8 +88,8 @@ impl Reno {
 
     /// §B.5 InCongestionRecovery(sent_time).
     fn in_congestion_recovery(&self, sent_time: Time) -> bool {
-        let inclusive = !self.changes.has("recovery ends early");
-        self.congestion_recovery_start_time.is_some_and(|start| sent_time < start || (inclusive && sent_time == start))
+        let early = self.changes.has("recovery ends early") && self.period.start == Some(sent_time);
+        self.period.contains(sent_time) && !early
     }
 
     /// §B.6 OnCongestionEvent(sent_time).
@@ -146,8 +99,7 @@ impl Reno {
             return;
         }
         // §B.6 "Enter recovery period: congestion_recovery_start_time = now()".
-        self.congestion_recovery_start_time = Some(now);
-        self.in_recovery = true;
+        self.period.enter(now);
         self.undo = Some(Undo { congestion_window: self.congestion_window, ssthresh: self.ssthresh, response: now });
         // §7.3.2 "On entering a recovery period, a sender MUST set the slow start threshold to half the value of the
         // congestion window when loss is detected."
@@ -167,20 +119,12 @@ impl Reno {
     }
 }
 
-/// §7.2, in bytes.
-pub(crate) fn initial_window(max_datagram_size: f64, changes: &Changes) -> f64 {
-    if changes.has("ten datagrams") {
-        return 10.0 * max_datagram_size;
-    }
-    (10.0 * max_datagram_size).min(14_720f64.max(2.0 * max_datagram_size))
-}
-
 impl Reference for Reno {
     fn on_frame(&mut self, frame: &Frame<'_>) {
         self.heard = true;
         self.in_flight = frame.in_flight_before as f64;
         if let Some(sample) = &frame.sample {
-            self.rtt.on_sample(frame.now, sample);
+            self.period.rtt.on_sample(frame.now, sample);
         }
         // §B.7 "If the ECN-CE counter reported by the peer has increased, this could be a new congestion event":
         // sent_time = sent_packets[ack.largest_acked].time_sent; OnCongestionEvent(sent_time).
@@ -192,23 +136,22 @@ impl Reference for Reno {
         }
         // §B.8 "sent_time_of_last_loss = max(sent_time_of_last_loss, lost_packet.time_sent)"; "Congestion event if
         // in-flight packets were lost".
-        let before = self.congestion_recovery_start_time;
+        let before = self.period.start;
         if let Some(last) = frame.lost.last() {
             self.on_congestion_event(frame.now, last.sent_at);
         }
-        let again = self.congestion_recovery_start_time == before;
+        let again = self.period.start == before;
         // §7.6.2 "When persistent congestion is declared, the sender's congestion window MUST be reduced to the minimum
         // congestion window (kMinimumWindow)"; §B.8 congestion_recovery_start_time = 0.
-        if self.losses.establishes(frame, &self.rtt, &self.changes) {
-            if again && self.changes.has("halved again") {
+        if self.period.establishes(frame, &self.changes) {
+            if again && self.changes.has("reduced again") {
                 self.ssthresh = (self.congestion_window * 0.5).max(self.minimum_window());
             }
             self.congestion_window = self.minimum_window();
             if self.changes.has("no reset") {
                 self.congestion_window = self.ssthresh;
             }
-            self.congestion_recovery_start_time = None;
-            self.in_recovery = false;
+            self.period.reset();
             self.undo = None;
         }
         // §B.5 "Do not increase congestion_window if application limited or flow control limited."
@@ -238,7 +181,7 @@ impl Reference for Reno {
         // §7.3.2 "A recovery period ends and the sender enters congestion avoidance when a packet sent during the
         // recovery period is acknowledged."
         if frame.acked.iter().any(|packet| !self.in_congestion_recovery(packet.sent_at)) {
-            self.in_recovery = false;
+            self.period.ongoing = false;
         }
     }
 
@@ -256,7 +199,7 @@ impl Reference for Reno {
         {
             self.congestion_window = undo.congestion_window;
             self.ssthresh = undo.ssthresh;
-            self.in_recovery = false;
+            self.period.ongoing = false;
         }
     }
 
@@ -278,7 +221,7 @@ impl Reference for Reno {
     }
 
     fn expected(&self, _now: Time) -> Expected {
-        let phase = if self.in_recovery {
+        let phase = if self.period.ongoing {
             Phase::Recovery
         } else if self.congestion_window < self.ssthresh {
             // §7.3.1 "A NewReno sender is in slow start any time the congestion window is below the slow start threshold."

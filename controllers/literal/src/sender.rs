@@ -60,7 +60,6 @@ pub fn compare(scheme: &Scheme, changes: &Changes, history: &History) -> Result<
         last_lost: None,
         delivered: 0,
         last_sent_at: path.now,
-        app_limited: false,
         episode: Episode::default(),
         at: 0,
     };
@@ -98,7 +97,6 @@ struct Sender {
     last_lost: Option<u64>,
     delivered: u64,
     last_sent_at: Time,
-    app_limited: bool,
     episode: Episode,
     at: usize,
     undecided: bool,
@@ -109,7 +107,7 @@ type Outcome = Result<(), Difference>;
 impl Sender {
     fn act(&mut self, action: &Action) -> Outcome {
         match *action {
-            Action::Send { packets, gap_us, short } => self.send(usize::from(packets), u64::from(gap_us), short),
+            Action::Send { packets, gap_us, short } => self.write(usize::from(packets), u64::from(gap_us), short),
             Action::Wait { ms } => {
                 self.wait(u64::from(ms) * 1000);
                 Ok(())
@@ -117,6 +115,9 @@ impl Sender {
             Action::Round(ref round) => self.round(round),
             Action::Ack { skip, packets, ce } => {
                 let acked = self.some(usize::from(skip), usize::from(packets), u64::MAX);
+                if let Some(newest) = acked.last().map(|pn| self.outstanding[pn].sent_at) {
+                    self.now = self.now.max(newest + Span::from_millis(10));
+                }
                 if acked.is_empty() { Ok(()) } else { self.frame(&acked, &[], u32::from(ce), 0) }
             }
             Action::Lose { skip, packets } => {
@@ -135,9 +136,8 @@ impl Sender {
                 if !acked.is_empty() {
                     self.frame(&acked, &[], 0, 0)?;
                 }
-                self.app_limited = true;
                 self.wait(u64::from(ms) * 1000);
-                self.send(usize::MAX, 10, false)
+                self.write(usize::MAX, 10, false)
             }
             Action::Mtu { bytes } => {
                 self.mtu = u64::from(bytes);
@@ -166,6 +166,14 @@ impl Sender {
         self.in_flight.bytes() + bytes <= self.flow.cwnd().max(2 * self.mtu)
     }
 
+    /// The application has more, after it had nothing.
+    fn write(&mut self, packets: usize, gap_us: u64, short: bool) -> Outcome {
+        if self.has_room(self.mtu) {
+            self.reference.on_write();
+        }
+        self.send(packets, gap_us, short)
+    }
+
     fn send(&mut self, packets: usize, gap_us: u64, short: bool) -> Outcome {
         let wanted = if packets == usize::from(u16::MAX) { usize::MAX } else { packets };
         let mut left = 0;
@@ -178,7 +186,6 @@ impl Sender {
             let more = left < wanted && self.outstanding.len() + 1 < MOST;
             self.send_one(bytes, !more)?;
         }
-        self.app_limited = self.has_room(self.mtu);
         Ok(())
     }
 
@@ -240,6 +247,9 @@ impl Sender {
 
     fn persistent(&mut self, packets: u8, gap_ms: u64, halved: bool) -> Outcome {
         let first = self.next_pn;
+        if self.has_room(self.mtu) {
+            self.reference.on_write();
+        }
         for index in 0..packets {
             if self.has_room(self.mtu) {
                 self.send_one(self.mtu, true)?;
@@ -248,7 +258,6 @@ impl Sender {
                 self.wait(gap_ms * 1000);
             }
         }
-        self.app_limited = self.has_room(self.mtu);
         self.wait(30_000);
         let mut sent: Vec<u64> = (first..self.next_pn).collect();
         let Some(last) = sent.pop() else { return Ok(()) };
@@ -264,7 +273,8 @@ impl Sender {
     /// A frame that acknowledges `acked` and lets `lost` be found.
     fn frame(&mut self, acked: &[u64], lost: &[u64], ce: u32, ack_delay_us: u64) -> Outcome {
         let before = self.in_flight.bytes();
-        let app_limited = self.app_limited;
+        // What it has leaves at once, so room means that there is none.
+        let app_limited = self.has_room(self.mtu);
         let late: Vec<Packet> = acked.iter().filter_map(|pn| self.lost.remove(pn)).collect();
         let acked: Vec<Packet> = acked.iter().filter_map(|pn| self.outstanding.remove(pn)).collect();
         let lost: Vec<Packet> = lost.iter().filter_map(|pn| self.outstanding.remove(pn)).collect();
@@ -277,7 +287,7 @@ impl Sender {
             });
         self.largest_acked = self.largest_acked.max(newest.map(|newest| newest.pn));
         let measured = sample.map(|sample| self.rtt.sample(self.now, sample.latest, sample.ack_delay));
-        self.feed(&acked, &lost, newest, measured, sample, ce, before);
+        self.feed(&acked, &lost, newest, measured, sample, ce, before, app_limited);
         let frame = Frame {
             now: self.now,
             acked: &acked,
@@ -305,6 +315,7 @@ impl Sender {
         sample: Option<Sample>,
         ce: u32,
         before: u64,
+        app_limited: bool,
     ) {
         let bytes = |packets: &[Packet]| packets.iter().map(|packet| packet.bytes).sum::<u64>();
         let mut frame = AckFrame::default();
@@ -341,13 +352,13 @@ impl Sender {
         for packet in acked {
             packets.add(packet.sent_at, packet.bytes, self.flow.recovery_start());
         }
-        packets.app_limited(self.app_limited);
+        packets.app_limited(app_limited);
         let mut event = packets.take(after, measured.filter(|_| !congested));
         self.delivered = event.delivered;
         event.newest_pn = acked.last().map(|packet| packet.pn);
         event.one_way = sample.map(|sample| OneWay::new(sample.forward, 1_000_000));
         self.in_flight.acknowledged(now, after);
-        self.in_flight.fill_delivery_rate(now, &mut event, self.app_limited);
+        self.in_flight.fill_delivery_rate(now, &mut event, app_limited);
         self.tell(EventKind::PacketsAcked(event));
     }
 

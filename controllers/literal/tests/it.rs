@@ -110,15 +110,21 @@ fn tables() -> String {
             scheme.text, scheme.document
         );
     }
-    page.push_str("\n## Differences\n\n| controller | section | the document | ours | |\n|---|---|---|---|---|\n");
-    for scheme in SCHEMES {
-        for Reading { section, says, ours, status, .. } in scheme.readings {
-            let status = if *status == Status::Fault { "to mend" } else { "told" };
-            let _ = writeln!(page, "| `{}` | {section} | {says} | {ours} | {status} |", scheme.name());
+    page.push_str("\n## Differences\n\n| controllers | section | the document | ours | |\n|---|---|---|---|---|\n");
+    let mut rows: Vec<(Reading, Vec<&str>)> = Vec::new();
+    for (scheme, reading) in SCHEMES.iter().flat_map(|scheme| scheme.readings.iter().map(move |row| (scheme, row))) {
+        match rows.iter_mut().find(|(row, _)| row == reading) {
+            Some((_, names)) => names.push(scheme.name()),
+            None => rows.push((*reading, vec![scheme.name()])),
         }
-        for (section, was) in scheme.mended {
-            let _ = writeln!(page, "| `{}` | {section} | as it is now | {was} | mended |", scheme.name());
-        }
+    }
+    for (Reading { section, says, ours, status, .. }, names) in rows {
+        let status = if status == Status::Fault { "to mend" } else { "told" };
+        let _ = writeln!(page, "| {} | {section} | {says} | {ours} | {status} |", names.join(", "));
+    }
+    for (scheme, (section, was)) in SCHEMES.iter().flat_map(|scheme| scheme.mended.iter().map(move |row| (scheme, row)))
+    {
+        let _ = writeln!(page, "| {} | {section} | so it is | {was} | mended |", scheme.name());
     }
     page
 }
