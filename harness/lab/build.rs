@@ -62,7 +62,8 @@ fn files(path: &Path) -> Vec<PathBuf> {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         // Of the experiments, only what observes runs and reads them: scenarios are hashed by
         // their text.
-        let reads = !path.starts_with("src/papers") || ["time_series", "watch", "measures"].contains(&stem.as_str());
+        let reads =
+            !path.starts_with("src/papers") || ["observe", "time_series", "watch", "measures"].contains(&stem.as_str());
         path.is_dir() || (stem != "tests" && reads && path.extension().is_some_and(|ending| ending == "rs"))
     };
     paths.into_iter().filter(wanted).flat_map(|path| files(&path)).collect()

@@ -1,11 +1,12 @@
 //! Experiments with controllers: [evaluation], [conformance] of stacks, the [documents'
-//! experiments](papers), [golden] traces, [response] functions, [offline replay and
+//! experiments](papers), [golden] traces, [response] functions, [many runs](grid) in one store, [offline replay and
 //! identification](replay), and the [results] they yield.
 
 pub mod compare;
 pub mod conformance;
 pub mod evaluation;
 pub mod golden;
+pub mod grid;
 pub mod papers;
 pub mod plot;
 pub mod replay;

@@ -8,9 +8,12 @@ use std::sync::{Arc, OnceLock};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use super::CliError;
 use windlass_lab::evaluation::{Job, Source, execute, scene};
+use windlass_lab::grid::{self, Done, Engine, Failure, Tally, Watch};
 use windlass_lab::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
@@ -173,22 +176,66 @@ pub(super) fn interrupt() -> Result<Arc<AtomicBool>, CliError> {
     Ok(Arc::clone(FLAG.get_or_init(|| flag)))
 }
 
+/// Has `engine` carry out those of `cells` that `store` lacks, with progress.
+///
+/// # Errors
+/// Interrupted, or a run went wrong; what is done is in the store.
+pub(super) fn carry_out<T: Serialize + DeserializeOwned>(
+    cells: &[grid::Cell],
+    store: &grid::Store<T>,
+    engine: &dyn Engine<T>,
+) -> Result<Tally, CliError> {
+    let watched = Watched { progress: Progress::new(0), stop: interrupt()? };
+    let Done { tally, failure } = grid::run(cells, store, engine, &watched);
+    watched.progress.finish();
+    match failure {
+        None => Ok(tally),
+        Some(Failure::Stopped) => Err(CliError::Paused { done: tally.kept, runs: tally.cells }),
+        Some(Failure::Run(reason)) => Err(CliError::Failed(reason)),
+        Some(Failure::Store(error)) => Err(error.into()),
+    }
+}
+
+/// Progress of cells that an interrupt ends.
+struct Watched {
+    progress: Progress,
+    stop: Arc<AtomicBool>,
+}
+
+impl Watch for Watched {
+    fn begin(&self, work: u64) {
+        self.progress.0.set_length(work);
+    }
+
+    fn advance(&self, cell: &grid::Cell, before: u64, part: f64) -> u64 {
+        self.progress.advance(cell.work, before, part)
+    }
+
+    fn done(&self, cell: &grid::Cell, before: u64) {
+        self.progress.done(cell.work, before, cell.name.clone());
+    }
+
+    fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
 /// Steps a run is counted in where all are taken for equal.
-pub(super) const STEPS: u64 = 100;
+const STEPS: u64 = 100;
 
 /// How many runs are done, and how far the others are.
-pub(super) struct Progress(ProgressBar);
+struct Progress(ProgressBar);
 
 impl Progress {
     /// A bar of so many steps.
-    pub(super) fn new(steps: u64) -> Progress {
+    fn new(steps: u64) -> Progress {
         let style = ProgressStyle::with_template("{wide_bar:.blue} {percent}% {elapsed} (left {eta})  {msg:40!}");
         let bar = ProgressBar::new(steps);
         Progress(bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar())))
     }
 
     /// A run of `all` steps that had done `steps` has done `part` of its work; what it has done now.
-    pub(super) fn advance(&self, all: u64, steps: u64, part: f64) -> u64 {
+    fn advance(&self, all: u64, steps: u64, part: f64) -> u64 {
         let now = ((part * all as f64) as u64).clamp(steps, all);
         if now > steps {
             self.0.inc(now - steps);
@@ -197,13 +244,13 @@ impl Progress {
     }
 
     /// A run of `all` steps that had done `steps` is over; `what` says which.
-    pub(super) fn done(&self, all: u64, steps: u64, what: String) {
+    fn done(&self, all: u64, steps: u64, what: String) {
         self.0.inc(all - steps);
         self.0.set_message(what);
     }
 
     /// Removes the bar from the terminal.
-    pub(super) fn finish(&self) {
+    fn finish(&self) {
         self.0.finish_and_clear();
     }
 }

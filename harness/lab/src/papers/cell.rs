@@ -95,7 +95,7 @@ impl fmt::Debug for Measure {
 }
 
 /// What was read off a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Measured {
     /// Numbers. Those that the run does not show are left out.
     pub quantities: Vec<Quantity>,

@@ -1,12 +1,13 @@
 //! From the records of runs to the result of an experiment.
 
-use super::cache::{CODE, Record};
 use super::cell::{Cell, Scale};
 use super::chart::charts;
 use super::document::{Document, Experiment, Plan};
+use super::observe::Record;
 use super::published::published;
 use super::quantity::{Quantity, mean_of};
 use super::result::{CellResult, ExperimentResult, SCHEMA};
+use crate::grid::CODE;
 
 /// Puts the records of an experiment together. `runs` has, for each cell, its records in
 /// the order of their seeds.
@@ -54,11 +55,11 @@ pub fn conclude(
 }
 
 fn of_cell(cell: Cell, records: Vec<Record>) -> CellResult {
-    let quantities: Vec<&[Quantity]> = records.iter().map(|record| record.quantities.as_slice()).collect();
+    let quantities: Vec<&[Quantity]> = records.iter().map(|record| record.read.quantities.as_slice()).collect();
     CellResult {
         means: mean_of(&quantities),
         seeds: records.iter().map(|record| record.seed).collect(),
-        curves: records.into_iter().next().map(|record| record.curves).unwrap_or_default(),
+        curves: records.into_iter().next().map(|record| record.read.curves).unwrap_or_default(),
         cell: cell.name,
         settings: cell.settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         scenario: cell.scenario,

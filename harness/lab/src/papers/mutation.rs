@@ -3,17 +3,17 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use windlass_controllers::Span;
 
-use super::cache::{Record, ResultCache, key};
 use super::cell::Cell;
 use super::claim::Claim;
 use super::conclude::conclude;
 use super::document::{Document, Plan};
+use super::observe::{ObserveError, Record, ResultCache, observe};
 use super::result::{Answer, ExperimentResult};
-use super::watch::{WatchError, watch};
+use super::watch::WatchError;
+use crate::grid::Reading;
 use crate::results::StoreError;
-use windlass_simulator::scenario::{Scenario, ScenarioError};
+use windlass_stacks::stack::Runner;
 
 /// What became of a claim with and without its mutant.
 #[derive(Clone, PartialEq, Debug)]
@@ -84,12 +84,9 @@ pub enum TrialError {
     /// A text that is replaced is in none of the scenarios.
     #[error("{0}: no scenario of the trial has {1:?}")]
     NoText(&'static str, &'static str),
-    /// A scenario cannot be read with what was put into it.
+    /// A run failed, or its scenario cannot be read with what was put into it.
     #[error("{0}: {1}")]
-    Scenario(&'static str, Box<ScenarioError>),
-    /// A run failed.
-    #[error("{0}: {1}")]
-    Run(&'static str, WatchError),
+    Run(&'static str, ObserveError),
     /// A run cannot be kept.
     #[error("{0}: {1}")]
     Store(&'static str, StoreError),
@@ -176,27 +173,21 @@ fn runs(
         .collect();
     let plan = Plan { figures: &[], ..experiment.plan };
     match runs {
-        Err(TrialError::Run(_, WatchError::Artefact { what, .. })) if mutated => Ok(TrialResult::Refused(what)),
+        Err(TrialError::Run(_, ObserveError::Run(WatchError::Artefact { what, .. }))) if mutated => {
+            Ok(TrialResult::Refused(what))
+        }
         runs => Ok(TrialResult::Runs(Box::new(conclude(document, experiment, &plan, claim.trial.scale, "sim", runs?)))),
     }
 }
 
 fn run(claim: &Claim, cell: &Cell, seed: u64, cache: Option<&ResultCache>) -> Result<Record, TrialError> {
-    let key = key(cell, seed, "sim");
+    let key = cell.run(seed, "sim").key();
     if let Some(record) = cache.and_then(|cache| cache.get(&key)) {
         return Ok(record);
     }
-    let read = Scenario::read(&cell.name, &cell.scenario, None);
-    let read = read.map_err(|error| TrialError::Scenario(claim.id, Box::new(error)))?;
-    let scenario = Scenario { seed, ..read };
-    let step = Span((cell.step_ms * 1e6).round() as u64);
-    let series = watch(&scenario, cell.bottleneck, step, cell.measure.state_variables, &|_| false)
-        .map_err(|error| TrialError::Run(claim.id, error))?;
-    let mut measured = (cell.measure.read)(&series);
-    measured.quantities.retain(|quantity| quantity.value.is_finite());
-    let super::cell::Measured { quantities, curves } = measured;
-    let packets = series.outcome.flows.iter().map(|flow| flow.packets_sent).sum();
-    let record = Record { key, seed, quantities, curves, cpu_s: 0.0, packets };
+    let Reading { read, packets } =
+        observe(cell, seed, Runner::SIMULATOR, &|_| false).map_err(|error| TrialError::Run(claim.id, error))?;
+    let record = Record { key, seed, read, cpu_s: 0.0, packets };
     if let Some(cache) = cache {
         cache.insert(&record).map_err(|error| TrialError::Store(claim.id, error))?;
     }

@@ -123,7 +123,7 @@ pub struct ExperimentResult {
     pub only: Vec<String>,
     /// The stack that ran it; `sim` is the simulator.
     pub stack: String,
-    /// [`CODE`](super::CODE) of the program that ran it.
+    /// [`CODE`](crate::grid::CODE) of the program that ran it.
     pub code: String,
     /// The experiment's cells, in the order it runs them.
     pub cells: Vec<CellResult>,

@@ -1,25 +1,23 @@
 //! `windlass paper run`: runs experiments, with finished runs cached.
 
-use std::cell::Cell as Shared;
-use std::collections::BTreeSet;
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::Ordering;
 
-use windlass_controllers::Span;
 use windlass_qlog::Profile;
 
-use super::super::batch::{Progress, interrupt};
+use super::super::batch::{carry_out, interrupt};
 use super::super::choice::did_you_mean;
 use super::super::error::print;
 use super::{CliError, OUT, place, table};
+use windlass_lab::grid::{self, Cores, Failure, Tally};
 use windlass_lab::papers::documents::{self, DOCUMENTS};
 use windlass_lab::papers::{
-    Cell, Comparison, Document, Experiment, Plan, Record, ResultCache, Scale, TimeSeries, WatchError, conclude, key,
-    watch,
+    Cell, Comparison, Document, Experiment, ObserveError, Plan, Record, ResultCache, Scale, WatchError, conclude,
+    observe,
 };
-use windlass_lab::results::{StoreError, replace};
-use windlass_simulator::scenario::{Scenario, ScenarioError};
+use windlass_lab::results::replace;
+use windlass_simulator::scenario::Scenario;
 use windlass_stacks::RunError;
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, Runner};
 
@@ -60,13 +58,11 @@ pub(super) struct Run {
 /// Most repetitions of a quick run without `--reps`.
 pub(super) const QUICK_REPETITIONS: u64 = 2;
 
-/// A cell with the seed of one repetition.
+/// A cell with the run of one repetition.
 struct Job<'a> {
     cell: &'a Cell,
-    seed: u64,
+    run: grid::Cell,
     key: String,
-    /// Estimated work, thousands of packets.
-    work: u64,
 }
 
 /// An experiment named on the command line.
@@ -78,15 +74,6 @@ struct Asked {
     repetitions: u64,
     /// Cells the stack cannot run, and why.
     skipped: Vec<(String, String)>,
-}
-
-/// Totals of the runs of this command.
-#[derive(Clone, Copy, Default)]
-struct Tally {
-    runs: usize,
-    /// CPU time the runs took, s.
-    cpu: f64,
-    packets: u64,
 }
 
 impl Run {
@@ -105,7 +92,7 @@ impl Run {
             let runs = asked.cells.iter().map(|cell| {
                 let jobs: Vec<&Job<'_>> = jobs.by_ref().take(asked.repetitions as usize).collect();
                 let mut records: Vec<Record> = jobs.iter().map_while(|job| cache.get(&job.key)).collect();
-                records.iter_mut().skip(1).for_each(|record| record.curves.clear());
+                records.iter_mut().skip(1).for_each(|record| record.read.curves.clear());
                 (records.len() == jobs.len()).then(|| (cell.clone(), records))
             });
             // All of them, so that those of the next experiment come next.
@@ -124,7 +111,7 @@ impl Run {
                 format!("{} {cell}: {quantity} is {ours}, not {rule} {published}", result.id)
             }));
         }
-        let Tally { runs, cpu, packets } = done?;
+        let Tally { made: runs, cpu_s: cpu, packets, .. } = done?;
         if self.qlog {
             asked.iter().try_for_each(|asked| log(asked, stack, &out.join(QLOG_DIR)))?;
         }
@@ -203,116 +190,19 @@ impl Run {
         Ok(asked)
     }
 
-    /// Runs those of `jobs` that are not cached: runs that experiments share once, the longest
-    /// first.
+    /// Runs those of `jobs` that are not cached.
     fn carry_out(&self, jobs: &[Job<'_>], stack: Runner, cache: &ResultCache) -> Result<Tally, CliError> {
-        let keys: BTreeSet<&str> = jobs.iter().map(|job| job.key.as_str()).collect();
-        let mut seen = BTreeSet::new();
-        let mut left: Vec<&Job<'_>> =
-            jobs.iter().filter(|job| seen.insert(job.key.as_str()) && cache.get(&job.key).is_none()).collect();
-        left.sort_by_key(|job| std::cmp::Reverse(job.work));
-        let stop = interrupt()?;
-        let stopping = || stop.load(Ordering::Relaxed);
-        let progress = Progress::new(left.iter().map(|job| job.work).sum());
-        let next = AtomicUsize::new(0);
-        let outcomes = Mutex::new(Vec::new());
-        let worker = || {
-            while let Some(job) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let mut reported = Shared::new(0);
-                let watched = |part: f64| {
-                    reported.set(progress.advance(job.work, reported.get(), part));
-                    stopping()
-                };
-                let done = if stopping() { Err(WatchError::Stopped.into()) } else { one(job, stack, &watched) };
-                let done =
-                    done.and_then(|record| Ok(cache.insert(&record).map(|()| (record.cpu_s, record.packets))?));
-                progress.done(job.work, *reported.get_mut(), format!("{} seed {}", job.cell.name, job.seed));
-                let failed = done.is_err();
-                outcomes.lock().unwrap_or_else(PoisonError::into_inner).push(done);
-                if failed {
-                    // The others go on no longer than they have to.
-                    next.store(left.len(), Ordering::Relaxed);
-                }
-            }
+        let by_key: HashMap<&str, &Cell> = jobs.iter().map(|job| (job.key.as_str(), job.cell)).collect();
+        let run = |run: &grid::Cell, stop: &dyn Fn(f64) -> bool| {
+            let Some(cell) = by_key.get(run.key().as_str()) else { return Err(Failure::Stopped) };
+            observe(cell, run.seed, stack, stop).map_err(|error| match error {
+                ObserveError::Run(WatchError::Stopped) => Failure::Stopped,
+                error => Failure::Run(error.to_string()),
+            })
         };
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        let threads = if self.jobs == 0 { cores } else { self.jobs };
-        std::thread::scope(|scope| {
-            for _ in 0..threads.min(left.len()) {
-                scope.spawn(worker);
-            }
-        });
-        progress.finish();
-        let mut tally = Tally::default();
-        for done in outcomes.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            match done {
-                Ok((cpu, packets)) => {
-                    tally = Tally { runs: tally.runs + 1, cpu: tally.cpu + cpu, packets: tally.packets + packets };
-                }
-                Err(Failure::Run(WatchError::Stopped)) => {}
-                Err(Failure::Run(error)) => return Err(CliError::Failed(error.to_string())),
-                Err(Failure::Store(error)) => return Err(error.into()),
-                Err(Failure::Scenario(error)) => return Err(error),
-                Err(Failure::Stack(error)) => return Err(CliError::Failed(error)),
-            }
-        }
-        if stopping() {
-            let done = keys.len() - left.len() + tally.runs;
-            return Err(CliError::Paused { done, runs: keys.len() });
-        }
-        Ok(tally)
+        let runs: Vec<grid::Cell> = jobs.iter().map(|job| job.run.clone()).collect();
+        carry_out(&runs, cache, &Cores { jobs: self.jobs, run })
     }
-}
-
-/// Why a run has no record.
-enum Failure {
-    Run(WatchError),
-    Store(StoreError),
-    Scenario(CliError),
-    Stack(String),
-}
-
-impl From<WatchError> for Failure {
-    fn from(error: WatchError) -> Failure {
-        Failure::Run(error)
-    }
-}
-
-impl From<StoreError> for Failure {
-    fn from(error: StoreError) -> Failure {
-        Failure::Store(error)
-    }
-}
-
-fn one(job: &Job<'_>, stack: Runner, stop: &dyn Fn(f64) -> bool) -> Result<Record, Failure> {
-    let cell = job.cell;
-    let begun = cpu_seconds();
-    let read = read(cell, stack).map_err(|error| Failure::Scenario(error.into()))?;
-    let step = Span((cell.step_ms * 1e6).round() as u64);
-    let scenario = Scenario { seed: job.seed, name: cell.name.clone(), ..read };
-    let series = if stack == Runner::SIMULATOR {
-        watch(&scenario, cell.bottleneck, step, cell.measure.state_variables, stop)?
-    } else {
-        let scenario = Scenario { sample: step, ..scenario };
-        let end = scenario.duration.secs();
-        let outcome =
-            stack.run(&scenario, None, &|now| stop(now.0 as f64 / 1e9 / end)).map_err(|error| match error {
-                RunError::Stopped => Failure::Run(WatchError::Stopped),
-                error => Failure::Stack(format!("{}, seed {}: {error}", cell.name, job.seed)),
-            })?;
-        TimeSeries::of_outcome(outcome, &scenario, cell.bottleneck)
-    };
-    let mut measured = (cell.measure.read)(&series);
-    // Not a number: the stack does not provide it.
-    measured.quantities.retain(|quantity| quantity.value.is_finite());
-    Ok(Record {
-        key: job.key.clone(),
-        seed: job.seed,
-        quantities: measured.quantities,
-        curves: measured.curves,
-        cpu_s: cpu_seconds() - begun,
-        packets: series.outcome.flows.iter().map(|flow| flow.packets_sent).sum(),
-    })
 }
 
 /// Logs of the first run of each cell below `dir`, in place of those that are there.
@@ -323,7 +213,7 @@ fn log(asked: &Asked, stack: Runner, dir: &Path) -> Result<(), CliError> {
     // There need not be any.
     let _ = std::fs::remove_dir_all(dir.join(id));
     for cell in &asked.cells {
-        let scenario = Scenario { seed: asked.plan.seed, name: cell.name.clone(), ..read(cell, stack)? };
+        let scenario = Scenario { seed: asked.plan.seed, name: cell.name.clone(), ..cell.scenario_on(stack)? };
         let mut logs = Logs::create(settings, dir, id, &cell.name, stack.name())
             .map_err(|error| CliError::Failed(format!("cannot log {id} {}: {error}", cell.name)))?;
         let run = stack.run(&scenario, Some(&mut logs), &|_| stop.load(Ordering::Relaxed));
@@ -335,24 +225,6 @@ fn log(asked: &Asked, stack: Runner, dir: &Path) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The scenario of a cell as `stack` runs it: real stacks have no packets below 1200 bytes
-/// (`RFC 9000 §14.1`), so theirs are larger on links of the same rate.
-fn read(cell: &Cell, stack: Runner) -> Result<Scenario, ScenarioError> {
-    if stack == Runner::SIMULATOR {
-        return Scenario::read(&cell.name, &cell.scenario, None);
-    }
-    let line = |line: &str| {
-        let size: Option<u64> = line.strip_prefix("packet_bytes = ").and_then(|size| size.parse().ok());
-        if size.is_some_and(|size| size < QUIC_BYTES) {
-            format!("packet_bytes = {QUIC_BYTES}\n")
-        } else {
-            format!("{line}\n")
-        }
-    };
-    let text: String = cell.scenario.lines().map(line).collect();
-    Scenario::read(&cell.name, &text, None)
-}
-
 /// Whether `stack` can run a cell; if not, why.
 fn fits(experiment: &Experiment, cell: &Cell, stack: Runner) -> Result<(), String> {
     if stack == Runner::SIMULATOR {
@@ -361,29 +233,19 @@ fn fits(experiment: &Experiment, cell: &Cell, stack: Runner) -> Result<(), Strin
     if experiment.transport.is_essential {
         return Err("it repairs losses as TCP does".to_owned());
     }
-    let scenario = read(cell, stack).map_err(|error| error.to_string())?;
+    let scenario = cell.scenario_on(stack).map_err(|error| error.to_string())?;
     scenario.flows.iter().try_for_each(|flow| stack.check(&flow.control, &flow.controller))
-}
-
-/// Smallest UDP payload of a path that carries QUIC, bytes.
-const QUIC_BYTES: u64 = 1200;
-
-/// CPU time of this thread, s; 0 where the system does not provide it.
-fn cpu_seconds() -> f64 {
-    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
-    text.split_whitespace().next().and_then(|ns| ns.parse::<f64>().ok()).map_or(0.0, |ns| ns / 1e9)
 }
 
 fn jobs<'a>(asked: &'a [Asked], stack: &str) -> Vec<Job<'a>> {
     let mut jobs = Vec::new();
     for asked in asked {
         for cell in &asked.cells {
-            // Time left is reported by packets; a run has a cost besides.
-            let work = 1 + (cell.packets() / 1e3) as u64;
-            for repetition in 0..asked.repetitions {
-                let seed = asked.plan.seed + repetition;
-                jobs.push(Job { cell, seed, key: key(cell, seed, stack), work });
-            }
+            let of_seed = |seed| {
+                let run = cell.run(seed, stack);
+                Job { cell, key: run.key(), run }
+            };
+            jobs.extend((0..asked.repetitions).map(|repetition| of_seed(asked.plan.seed + repetition)));
         }
     }
     jobs

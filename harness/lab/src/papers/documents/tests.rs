@@ -41,7 +41,7 @@ fn every_cell_is_sound() {
                 let names: BTreeSet<&str> = cells.iter().map(|cell| cell.name.as_str()).collect();
                 assert_eq!(names.len(), cells.len(), "{}: names", experiment.id);
                 // Only what is the same run shares a key.
-                let keys: BTreeSet<String> = cells.iter().map(|cell| key(cell, 1, "sim")).collect();
+                let keys: BTreeSet<String> = cells.iter().map(|cell| cell.run(1, "sim").key()).collect();
                 let runs: BTreeSet<_> = cells.iter().map(|cell| (&cell.scenario, &cell.measure.name)).collect();
                 assert_eq!(keys.len(), runs.len(), "{}: keys", experiment.id);
                 for cell in cells {
@@ -108,20 +108,6 @@ fn a_run_that_is_stopped_has_no_trail() {
     let stopped = watch(&scenario, cell.bottleneck, step, &[], &|part| part > 0.5);
     assert!(matches!(stopped, Err(WatchError::Stopped)));
     assert!(matches!(watch(&scenario, "nowhere", step, &[], &|_| false), Err(WatchError::NoLink(_))));
-}
-
-#[test]
-fn a_cached_record_is_found_again_and_nothing_else() {
-    let dir = tempfile::tempdir().unwrap();
-    let cache = ResultCache::open(dir.path()).unwrap();
-    let quantities = vec![Quantity::new("M6", "", 0.123_456_789_012_345_67)];
-    let curves = vec![Curve { kind: "cwnd".to_owned(), of: String::new(), x: vec![0.1], y: vec![1.0 / 3.0] }];
-    let record = Record { key: "k".to_owned(), seed: 1, quantities, curves, cpu_s: 0.5, packets: 7 };
-    cache.insert(&record).unwrap();
-    assert_eq!(cache.get("k"), Some(record));
-    assert_eq!(cache.get("other"), None);
-    std::fs::write(dir.path().join("cache/half.json"), "{\"key\":\"half\",").unwrap();
-    assert_eq!(cache.get("half"), None);
 }
 
 #[test]

@@ -1,0 +1,16 @@
+//! Many runs: what is asked for are [`Cell`]s, what is missing is run, what was run is kept.
+//!
+//! A cell is a scenario, a controller, a stack, a seed and what is read off; its [`key`](Cell::key) is a hash of these
+//! and of the code. [`run`] has an [`Engine`] carry out the cells whose records the [`Store`] lacks. A record is in the
+//! store as soon as its run is over, so that a kill at any moment loses no more than the cells in hand.
+
+mod cell;
+mod run;
+mod store;
+
+pub use cell::{CODE, Cell};
+pub use run::{Cores, Done, Engine, Failure, Keep, Reading, Tally, Watch, run};
+pub use store::{Record, Store};
+
+#[cfg(test)]
+mod tests;

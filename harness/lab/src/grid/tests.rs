@@ -1,0 +1,147 @@
+use std::collections::BTreeSet;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use super::*;
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+struct Number {
+    value: f64,
+}
+
+fn cell(name: &str, seed: u64) -> Cell {
+    Cell {
+        name: name.to_owned(),
+        scenario: "duration_s = 1".to_owned(),
+        controller: "reno".to_owned(),
+        stack: "sim".to_owned(),
+        seed,
+        reads: "value".to_owned(),
+        work: seed,
+    }
+}
+
+/// Counts the runs of each seed, and asks to stop when `stop` is set.
+#[derive(Default)]
+struct Told {
+    work: Mutex<(u64, u64)>,
+    stop: AtomicBool,
+}
+
+impl Watch for Told {
+    fn begin(&self, work: u64) {
+        self.work.lock().unwrap().0 = work;
+    }
+    fn advance(&self, cell: &Cell, _: u64, part: f64) -> u64 {
+        (part * cell.work as f64) as u64
+    }
+    fn done(&self, cell: &Cell, _: u64) {
+        self.work.lock().unwrap().1 += cell.work;
+    }
+    fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+fn reading(cell: &Cell) -> Reading<Number> {
+    Reading { read: Number { value: cell.seed as f64 / 3.0 }, packets: cell.seed }
+}
+
+/// Equal runs share a key, whatever they are called and cost; anything that decides what they yield changes it.
+#[test]
+fn a_cell_is_named_by_its_content() {
+    let one = cell("one", 1);
+    assert_eq!(one.key(), Cell { work: 7, ..cell("another", 1) }.key());
+    let others = [
+        cell("one", 2),
+        Cell { scenario: "duration_s = 2".to_owned(), ..one.clone() },
+        Cell { controller: "cubic".to_owned(), ..one.clone() },
+        Cell { stack: "quinn".to_owned(), ..one.clone() },
+        Cell { reads: "another value".to_owned(), ..one.clone() },
+        // Texts do not run into each other.
+        Cell { controller: "renosim".to_owned(), stack: String::new(), ..one.clone() },
+    ];
+    let keys: BTreeSet<String> = others.iter().chain([&one]).map(Cell::key).collect();
+    assert_eq!(keys.len(), others.len() + 1);
+}
+
+#[test]
+fn a_record_is_found_again_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let record = Record { key: "k".to_owned(), seed: 1, read: Number { value: 1.0 / 3.0 }, cpu_s: 0.5, packets: 7 };
+    store.insert(&record).unwrap();
+    assert_eq!(store.get("k"), Some(record));
+    assert_eq!(store.get("other"), None);
+    std::fs::write(dir.path().join("cache/half.json"), "{\"key\":\"half\",").unwrap();
+    assert_eq!(store.get("half"), None);
+}
+
+/// What is the same run is run once, what is there not again, the longest first.
+#[test]
+fn what_is_missing_is_run_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let cells: Vec<Cell> = [1, 2, 3, 3].map(|seed| cell(&format!("of {seed}"), seed)).into();
+    let order = Mutex::new(Vec::new());
+    let engine = Cores {
+        jobs: 1,
+        run: |cell: &Cell, _: &dyn Fn(f64) -> bool| {
+            order.lock().unwrap().push(cell.seed);
+            Ok(reading(cell))
+        },
+    };
+    let told = Told::default();
+    let done = run(&cells[..1], &store, &engine, &told);
+    assert!(done.failure.is_none());
+    let Done { tally, failure } = run(&cells, &store, &engine, &told);
+    assert!(failure.is_none());
+    assert_eq!((tally.cells, tally.kept, tally.made, tally.packets), (3, 3, 2, 5));
+    assert_eq!(*order.lock().unwrap(), [1, 3, 2]);
+    assert_eq!(*told.work.lock().unwrap(), (5, 6), "asked for at last, and told in both");
+    let values = cells.iter().map(|cell| store.get(&cell.key()).unwrap().read.value);
+    assert!(values.eq([1.0, 2.0, 3.0, 3.0].map(|seed: f64| seed / 3.0)));
+}
+
+/// Cells that were done when it was stopped, by the caller or a failure, are kept, and the next command goes on there.
+#[test]
+fn a_stop_loses_the_cells_in_hand_only() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let cells: Vec<Cell> = (1..=50).map(|seed| cell("one", seed)).collect();
+    let runs = AtomicUsize::new(0);
+    let told = Told::default();
+    let limited = Cores {
+        jobs: 2,
+        run: |cell: &Cell, watch: &dyn Fn(f64) -> bool| {
+            if runs.fetch_add(1, Ordering::Relaxed) == 9 {
+                told.stop.store(true, Ordering::Relaxed);
+            }
+            if watch(0.5) { Err(Failure::Stopped) } else { Ok(reading(cell)) }
+        },
+    };
+    let Done { tally, failure } = run(&cells, &store, &limited, &told);
+    assert!(matches!(failure, Some(Failure::Stopped)));
+    assert!((8..=10).contains(&tally.kept), "{tally:?}");
+    let kept = cells.iter().filter(|cell| store.get(&cell.key()).is_some()).count();
+    assert_eq!(kept, tally.kept);
+
+    let broken = |cell: &Cell, _: &dyn Fn(f64) -> bool| match cell.seed {
+        20 => Err(Failure::Run("seed 20 cannot be run".to_owned())),
+        _ => Ok(reading(cell)),
+    };
+    let Done { tally, failure } = run(&cells, &store, &Cores { jobs: 1, run: broken }, &Told::default());
+    assert_eq!(failure.unwrap().to_string(), "seed 20 cannot be run");
+    assert!(tally.kept > kept && tally.kept < 50);
+
+    let counted = AtomicUsize::new(0);
+    let whole = |cell: &Cell, _: &dyn Fn(f64) -> bool| {
+        counted.fetch_add(1, Ordering::Relaxed);
+        Ok(reading(cell))
+    };
+    let done = run(&cells, &store, &Cores { jobs: 0, run: whole }, &Told::default());
+    assert_eq!((done.tally.kept, done.tally.made), (50, counted.into_inner()));
+    assert_eq!(done.tally.made, 50 - tally.kept);
+}
