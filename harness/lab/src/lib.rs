@@ -1,12 +1,13 @@
 //! Experiments with controllers: [evaluation], [conformance] of stacks, the [documents'
 //! experiments](papers), [golden] traces, [response] functions, [many runs](grid) in one store, [offline replay and
-//! identification](replay), and the [results] they yield.
+//! identification](replay), the [results] they yield, and how they are [written](output).
 
 pub mod compare;
 pub mod conformance;
 pub mod evaluation;
 pub mod golden;
 pub mod grid;
+pub mod output;
 pub mod papers;
 pub mod plot;
 pub mod replay;

@@ -10,12 +10,15 @@ use windlass_controllers::{Algorithm, Entry};
 use super::links::relinked;
 use super::page::{explain, runs_on};
 use windlass_lab::golden::Picture;
+use windlass_lab::output::{Folder, Owned, StoreError};
 
 /// The line of `SUMMARY.md` that the controllers' pages take the place of.
 const PLACE: &str = "<!-- controllers -->";
 const SUMMARY: &str = "SUMMARY.md";
 /// The file by which a directory is known as a book.
 const SETTINGS: &str = "book.toml";
+/// The page of all controllers.
+const CATALOGUE: &str = "controllers.md";
 
 /// Why the book could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -28,9 +31,9 @@ pub enum BookError {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The directory holds something else.
-    #[error("{} is neither empty nor a book; expected a new directory or an earlier book", .0.display())]
-    Occupied(PathBuf),
+    /// The directory cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The summary leaves no place for the controllers.
     #[error("{} has no line {PLACE:?} for the controllers' pages", .0.display())]
     NoPlace(PathBuf),
@@ -55,21 +58,16 @@ fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, BookError> {
 /// # Errors
 /// `docs` is not that of a book, or `out` cannot be written or holds something else.
 pub fn generate(docs: &Path, out: &Path) -> Result<(), BookError> {
-    if out.exists() && at(out, fs::read_dir(out))?.next().is_some() && !out.join(SETTINGS).is_file() {
-        return Err(BookError::Occupied(out.to_owned()));
-    }
-    let parent = out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    at(parent, fs::create_dir_all(parent))?;
-    let staging = at(parent, tempfile::Builder::new().prefix(".windlass-book-").tempdir_in(parent))?;
-    copy(docs, staging.path(), Path::new("docs"))?;
+    // The catalogue's page is in no directory of sources.
+    let is_book = |settings: &Path| settings.is_file() && settings.with_file_name(CATALOGUE).is_file();
+    let owned = Owned { marker: SETTINGS, is_marker: &is_book, is_entry: &|_| true };
+    let folder = Folder::owned(out, &owned, &[docs])?;
+    copy(docs, folder.path(), Path::new("docs"))?;
     let guide = docs.join("../CONTRIBUTING.md");
     let text = at(&guide, fs::read_to_string(&guide))?;
-    write(&staging.path().join("contributing.md"), &relinked(&text, Path::new("")))?;
-    write_controllers(staging.path())?;
-    if out.exists() {
-        at(out, fs::remove_dir_all(out))?;
-    }
-    at(out, fs::rename(staging.keep(), out))
+    write(&folder.path().join("contributing.md"), &relinked(&text, Path::new("")))?;
+    write_controllers(folder.path())?;
+    Ok(folder.finish()?)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), BookError> {
@@ -99,7 +97,7 @@ fn write_controllers(book: &Path) -> Result<(), BookError> {
     let dir = book.join("controllers");
     at(&dir, fs::create_dir_all(&dir))?;
     Algorithm::ALL.par_iter().try_for_each(|entry| write_page(entry, &dir))?;
-    write(&book.join("controllers.md"), &catalogue())?;
+    write(&book.join(CATALOGUE), &catalogue())?;
     let path = book.join(SUMMARY);
     let summary = at(&path, fs::read_to_string(&path))?;
     if !summary.lines().any(|line| line == PLACE) {

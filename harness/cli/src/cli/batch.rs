@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -12,9 +12,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::CliError;
+use super::error::{shown, warn};
 use windlass_lab::evaluation::{Job, Source, execute, scene};
 use windlass_lab::grid::{self, Done, Engine, Failure, Tally, Watch};
-use windlass_lab::results::{Contender, Results, Run, SCHEMA, Status, Store, rank};
+use windlass_lab::results::{Contender, Results, Run, SCHEMA, Saved, Status, Store, rank};
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
 
@@ -145,6 +146,24 @@ fn contender(name: &str) -> Contender {
         .find(|entry| name.split(':').next() == Some(entry.name))
         .map_or(("", ""), |entry| (entry.summary, entry.source));
     Contender { name: name.to_owned(), summary: entry.0.to_owned(), source: entry.1.to_owned() }
+}
+
+/// Writes results and puts them into their place; the path of the report.
+///
+/// # Errors
+/// They cannot be written.
+pub(super) fn save(mut store: Store, results: &Results) -> Result<PathBuf, CliError> {
+    store.write(results, crate::report::evaluation::page)?;
+    let Saved { report, kept } = store.finish()?;
+    if let Some(kept) = kept {
+        let fresh = report.parent().unwrap_or(&report);
+        warn(&format!(
+            "the earlier result in {} stays, since a run went wrong; this one is in {}",
+            shown(&kept),
+            shown(fresh)
+        ));
+    }
+    Ok(report)
 }
 
 /// Runs that went wrong, as an error.

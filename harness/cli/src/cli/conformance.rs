@@ -10,8 +10,9 @@ use super::choice;
 use super::error::print;
 use super::markdown::rendered;
 use super::text::width;
-use windlass_lab::conformance::{CONTROLLERS, Conformance, SCENARIOS, compare, page, tables};
-use windlass_lab::results::{Results, StoreError, replace};
+use windlass_lab::conformance::{CONTROLLERS, SCENARIOS, compare, page, tables};
+use windlass_lab::output::{Folder, Owned};
+use windlass_lab::results::Results;
 use windlass_stacks::stack::Runner;
 
 /// Run the same controllers on every stack and compare goodput, RTT and loss
@@ -72,39 +73,36 @@ impl Compare {
             logs: None,
         };
         let scenarios = batch(1).check(false)?;
-        if let Some(out) = &self.out {
-            prepare(out)?;
-        }
+        let out = self.out.as_deref().map(|out| Folder::owned::<&Path>(out, &OWNED, &[])).transpose()?;
         let seeds = (1..=self.seeds).map(|seed| batch(seed).run(&scenarios, None));
         let seeds: Vec<Results> = seeds.collect::<Result<_, _>>()?;
         let conformance = compare(&seeds);
         let json = serde_json::to_string_pretty(&conformance)
             .map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
-        if let Some(out) = &self.out {
-            self.write(out, &conformance, &json)?;
+        if let Some(out) = out {
+            for table in tables(&conformance) {
+                out.write(&format!("{}.csv", table.name), table.csv()?)?;
+            }
+            out.write("conformance.md", page(&conformance, self.limit, 2))?;
+            out.write(JSON, &json)?;
+            out.finish()?;
         }
         let text = page(&conformance, self.limit, 2);
         print(&if self.json { json + "\n" } else { rendered(&text, "", width()) })?;
         seeds.iter().try_for_each(failures)
     }
-
-    fn write(&self, out: &Path, conformance: &Conformance, json: &str) -> Result<(), CliError> {
-        for table in tables(conformance) {
-            let name = format!("{}.csv", table.name);
-            let mut csv = Vec::new();
-            let failed = |reason: String| StoreError::Table { table: name.clone(), reason };
-            table.write_csv(&mut csv).map_err(|error| failed(error.to_string()))?;
-            replace(&out.join(&name), &String::from_utf8_lossy(&csv))?;
-        }
-        replace(&out.join("conformance.md"), &page(conformance, self.limit, 2))?;
-        Ok(replace(&out.join("conformance.json"), json)?)
-    }
 }
 
-/// Makes `out` before anything is run, so that an error costs no time.
-fn prepare(out: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(out).map_err(|source| StoreError::Unwritable { path: out.to_owned(), source })
-}
+const JSON: &str = "conformance.json";
+
+const OWNED: Owned<'_> = Owned {
+    marker: JSON,
+    is_marker: &Path::is_file,
+    is_entry: &|path| {
+        let name = path.file_name().unwrap_or_default();
+        [JSON, "conformance.csv", "distances.csv", "conformance.md"].iter().any(|ours| name == *ours)
+    },
+};
 
 /// `names`, each followed by its fallback if a stack lacks its signals and can run the
 /// fallback.

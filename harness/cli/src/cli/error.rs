@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use windlass_lab::results::StoreError;
+use windlass_lab::output::StoreError;
 use windlass_qlog_analysis::escape;
 use windlass_simulator::scenario::ScenarioError;
 

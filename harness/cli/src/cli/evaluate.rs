@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use windlass_controllers::Algorithm;
 
 use super::CliError;
-use super::batch::{Batch, failures};
+use super::batch::{Batch, failures, save};
 use super::choice;
 use super::error::print;
 use super::run::QlogOptions;
 use super::summary;
-use windlass_lab::results::{Results, SCHEMA, Store, replace};
+use windlass_lab::output::OutputFile;
+use windlass_lab::results::{Results, SCHEMA, Store};
 use windlass_simulator::scenario::BUILTIN;
 use windlass_stacks::stack::{LogDetail, Runner};
 
@@ -72,8 +73,7 @@ impl Evaluate {
         let scenarios = batch.check(false)?;
         let store = Store::open(&self.out)?;
         let results = batch.run(&scenarios, Some(&store))?;
-        store.write(&results, crate::report::evaluation::page)?;
-        let report = store.finish()?;
+        let report = save(store, &results)?;
         print(&summary::of_ranking(&results))?;
         print(&format!("report: {}\n", report.display()))?;
         failures(&results)
@@ -101,7 +101,8 @@ impl Report {
             return Err(CliError::Usage(format!("{shown} has schema {:?}; expected {:?}", results.schema, SCHEMA)));
         }
         let out = self.out.clone().unwrap_or_else(|| self.results.with_file_name("report.html"));
-        replace(&out, &crate::report::evaluation::page(&results.title, &text))?;
+        OutputFile::open(&out, &[&self.results])?
+            .finish_with(crate::report::evaluation::page(&results.title, &text))?;
         print(&format!("{}\n", out.display()))
     }
 }

@@ -1,7 +1,7 @@
 //! `windlass explain`, the page of one controller, and `windlass book`, the source of the book
 //! with all of them.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::print;
 use super::markdown::rendered;
@@ -9,6 +9,7 @@ use super::text::width;
 use super::{CliError, choice};
 use crate::book::{explain, generate};
 use windlass_lab::golden::Picture;
+use windlass_lab::output::OutputFile;
 
 /// Explain a controller: what it does, its states, parameters, signals and limits, with a
 /// picture of its congestion window
@@ -29,12 +30,12 @@ impl Explain {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let algorithm = choice::controller(&self.name)?;
         let file = self.svg.as_ref().map_or_else(String::new, |file| file.display().to_string());
+        let output = self.svg.as_deref().map(|path| OutputFile::open::<&Path>(path, &[])).transpose()?;
         let explained = explain(&algorithm, &self.name, &file).map_err(CliError::Failed)?;
         let picture = Picture::new(&explained.trace, &explained.scenario);
-        if let Some(file) = &self.svg {
+        if let Some(output) = output {
             let svg = picture.svg().map_err(|error| CliError::Failed(format!("cannot draw: {error}")))?;
-            std::fs::write(file, svg)
-                .map_err(|error| CliError::Failed(format!("cannot write {}: {error}", file.display())))?;
+            output.finish_with(svg)?;
         }
         let width = width();
         print(&if self.markdown {

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use windlass_qlog::Profile;
 
 use super::CliError;
-use super::batch::{Batch, failures};
+use super::batch::{Batch, failures, save};
 use super::choice;
 use super::error::print;
 use super::summary;
@@ -71,10 +71,7 @@ impl RunScenario {
         let results = batch.run(&scenarios, store.as_ref())?;
         let json = results.to_json().map_err(|error| CliError::Failed(format!("cannot write JSON: {error}")))?;
         let report = match store {
-            Some(store) => {
-                store.write(&results, crate::report::evaluation::page)?;
-                Some(store.finish()?)
-            }
+            Some(store) => Some(save(store, &results)?),
             None => None,
         };
         print(&if self.json { json } else { summary::of_runs(&results) })?;

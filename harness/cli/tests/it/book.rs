@@ -69,6 +69,11 @@ fn what_is_not_a_book_is_not_replaced() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("letter.txt"), "").unwrap();
     let error = generate(&docs(), dir.path()).unwrap_err().to_string();
-    assert!(error.contains("is neither empty nor a book"), "{error}");
+    assert!(error.contains("holds \"letter.txt\""), "{error}");
     assert!(dir.path().join("letter.txt").exists());
+    // Its sources look like one.
+    fs::remove_file(dir.path().join("letter.txt")).unwrap();
+    fs::write(dir.path().join("book.toml"), "").unwrap();
+    assert!(generate(dir.path(), dir.path()).is_err());
+    assert!(dir.path().join("book.toml").exists());
 }

@@ -13,3 +13,4 @@ mod outputs;
 mod papers;
 mod qlog_commands;
 mod qlog_pages;
+mod writer;

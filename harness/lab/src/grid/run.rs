@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::{Cell, Record, Store};
-use crate::results::StoreError;
+use crate::output::StoreError;
 
 /// Why cells were left.
 #[derive(Debug, thiserror::Error)]

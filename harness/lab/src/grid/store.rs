@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use crate::results::{StoreError, replace};
+use crate::output::{StoreError, replace};
 
 /// The record of a run that is done.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ use super::observe::{ObserveError, Record, ResultCache, observe};
 use super::result::{Answer, ExperimentResult};
 use super::watch::WatchError;
 use crate::grid::Reading;
-use crate::results::StoreError;
+use crate::output::StoreError;
 use windlass_stacks::stack::Runner;
 
 /// What became of a claim with and without its mutant.

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 
 use windlass_simulator::outcome::{FlowOutcome, Outcome, QueueOutcome};
 
+pub use crate::output::{StoreError, replace};
 pub use metrics::Metrics;
 pub(crate) use metrics::decimals;
 pub use ranking::{Standing, rank};
-pub use store::{Store, StoreError, replace};
+pub use store::{Saved, Store};
 pub use table::{Column, Table, Values};
 pub use tables::tables;
 

@@ -1,7 +1,4 @@
-//! An output directory that is either complete or not there.
-//!
-//! Everything is written into a hidden directory on the same file system and moved at
-//! the end, `results.json` last. Dropping a [`Store`] before that leaves no trace.
+//! A directory with the results of runs in every form.
 
 use std::fs;
 use std::io;
@@ -9,93 +6,38 @@ use std::path::{Path, PathBuf};
 
 use windlass_stacks::stack::QLOG_DIR;
 
-use super::{Results, SCHEMA, tables};
+use super::{Results, SCHEMA, Status, tables};
+use crate::output::{Folder, Owned, StoreError};
 
 const RESULTS: &str = "results.json";
 const REPORT: &str = "report.html";
-const STAGING: &str = ".windlass-";
 
-/// Why an output directory cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum StoreError {
-    /// Something on the way cannot be created, written or moved.
-    #[error("cannot write to {path}: {source}", path = .path.display())]
-    Unwritable {
-        /// Path of the file or directory.
-        path: PathBuf,
-        /// The error of the operating system.
-        source: io::Error,
-    },
-    /// It holds something that windlass did not write and will not replace.
-    #[error(
-        "{dir} holds {entry:?}, which is not part of an earlier result; expected a new or empty directory, or one that windlass wrote",
-        dir = .dir.display()
-    )]
-    Occupied {
-        /// Path of the directory.
-        dir: PathBuf,
-        /// The first entry that is in the way.
-        entry: String,
-    },
-    /// A number is not finite, so the results cannot be written as JSON.
-    #[error("the results cannot be written as JSON: {0}")]
-    Json(#[from] serde_json::Error),
-    /// A table could not be written.
-    #[error("cannot write {table}: {reason}")]
-    Table {
-        /// File name of the table.
-        table: String,
-        /// The error of the writer, as text.
-        reason: String,
-    },
-}
-
-/// An output directory being filled.
+/// The directory of a result being filled. Dropped before [`Store::finish`], an earlier result is as it was.
 #[derive(Debug)]
 pub struct Store {
-    target: PathBuf,
-    /// Whether `target` was there before.
-    existed: bool,
-    /// `None` once it was moved.
-    staging: Option<tempfile::TempDir>,
-    /// Directories made on the way to `target`, outermost first.
-    made: Vec<PathBuf>,
+    folder: Folder,
+    /// Whether a run of what was written went wrong.
+    failed: bool,
 }
 
+/// Where results are.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Saved {
+    /// Path of the report.
+    pub report: PathBuf,
+    /// The directory of an earlier result that was not replaced, because one of the new runs went wrong.
+    pub kept: Option<PathBuf>,
+}
+
+const OWNED: Owned<'_> = Owned { marker: RESULTS, is_marker: &is_result, is_entry: &is_entry };
+
 impl Store {
-    /// Prepares `target`, which need not exist, and so checks that it can be written.
+    /// Prepares `target`, which need not exist, and so checks that it can be written; nobody else can write it from now on.
     ///
     /// # Errors
-    /// It cannot be written, or holds what windlass did not write.
+    /// It cannot be written, holds what windlass did not write, or another process is writing it.
     pub fn open(target: &Path) -> Result<Store, StoreError> {
-        let existed = target.exists();
-        let mut store = Store { target: target.to_owned(), existed, staging: None, made: Vec::new() };
-        let place = if existed {
-            check_replaceable(target)?;
-            target
-        } else {
-            let parent = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            store.make_all(parent)?;
-            parent
-        };
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(STAGING);
-        #[cfg(unix)]
-        builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o777));
-        store.staging = Some(builder.tempdir_in(place).map_err(unwritable(target))?);
-        Ok(store)
-    }
-
-    fn make_all(&mut self, dir: &Path) -> Result<(), StoreError> {
-        if dir.as_os_str().is_empty() || dir.is_dir() {
-            return Ok(());
-        }
-        if let Some(parent) = dir.parent() {
-            self.make_all(parent)?;
-        }
-        fs::create_dir(dir).map_err(unwritable(dir))?;
-        self.made.push(dir.to_owned());
-        Ok(())
+        Ok(Store { folder: Folder::owned::<&Path>(target, &OWNED, &[])?, failed: false })
     }
 
     /// The directory to write qlog files into, made on first use.
@@ -103,13 +45,10 @@ impl Store {
     /// # Errors
     /// The directory cannot be made.
     pub fn qlog_dir(&self) -> Result<PathBuf, StoreError> {
-        let dir = self.staged(QLOG_DIR);
-        fs::create_dir_all(&dir).map_err(unwritable(&dir))?;
+        let dir = self.folder.path().join(QLOG_DIR);
+        fs::create_dir_all(&dir)
+            .map_err(|source| StoreError::Unwritable { path: self.folder.target().join(QLOG_DIR), source })?;
         Ok(dir)
-    }
-
-    fn staged(&self, name: &str) -> PathBuf {
-        self.staging.as_ref().map_or_else(|| self.target.clone(), |dir| dir.path().to_owned()).join(name)
     }
 
     /// Writes the results in every form and the report: the page that `report` makes of a
@@ -117,117 +56,64 @@ impl Store {
     ///
     /// # Errors
     /// A file cannot be written.
-    pub fn write(&self, results: &Results, report: impl FnOnce(&str, &str) -> String) -> Result<(), StoreError> {
+    pub fn write(&mut self, results: &Results, report: impl FnOnce(&str, &str) -> String) -> Result<(), StoreError> {
+        self.failed = results.runs.iter().any(|run| run.status == Status::Failed);
         let json = results.to_json()?;
-        let save = |name: &str, text: &str| {
-            let path = self.staged(name);
-            fs::write(&path, text).map_err(unwritable(&path))
-        };
-        save(RESULTS, &json)?;
-        save(REPORT, &report(&results.title, &json))?;
+        self.folder.write(RESULTS, &json)?;
+        self.folder.write(REPORT, report(&results.title, &json))?;
         for table in tables(results) {
-            let name = format!("{}.csv", table.name);
-            let path = self.staged(&name);
-            let file = fs::File::create(&path).map_err(unwritable(&path))?;
-            let failed = |reason: String| StoreError::Table { table: name.clone(), reason };
-            table.write_csv(io::BufWriter::new(file)).map_err(|error| failed(error.to_string()))?;
+            self.folder.write(&format!("{}.csv", table.name), table.csv()?)?;
             #[cfg(feature = "parquet")]
-            super::parquet::save(&table, &self.staged(&format!("{}.parquet", table.name)))
-                .map_err(|error| failed(error.to_string()))?;
+            {
+                let name = format!("{}.parquet", table.name);
+                let failed = |reason: String| StoreError::Table { table: name.clone(), reason };
+                super::parquet::save(&table, &self.folder.path().join(&name))
+                    .map_err(|error| failed(error.to_string()))?;
+            }
         }
         Ok(())
     }
 
-    /// Moves everything to where it belongs and returns the path of the report.
+    /// Puts everything into its place. Where a run went wrong and an earlier result has none that did, the earlier one stays,
+    /// and the new one goes into the directory `…-failed` beside it.
     ///
     /// # Errors
     /// Something cannot be moved.
-    pub fn finish(mut self) -> Result<PathBuf, StoreError> {
-        let Some(staging) = self.staging.take() else { return Ok(self.target.join(REPORT)) };
-        if self.existed {
-            for name in entries(&self.target)?.iter().filter(|name| !name.starts_with(STAGING)) {
-                remove(&self.target.join(name))?;
-            }
-            let mut fresh = entries(staging.path())?;
-            fresh.sort_by_key(|name| name == RESULTS);
-            for name in fresh {
-                let to = self.target.join(&name);
-                fs::rename(staging.path().join(&name), &to).map_err(unwritable(&to))?;
-            }
-        } else {
-            fs::rename(staging.path(), &self.target).map_err(unwritable(&self.target))?;
-            let _ = staging.keep();
+    pub fn finish(self) -> Result<Saved, StoreError> {
+        let target = self.folder.target().to_owned();
+        let is_good = |text: String| !text.contains("\"status\":\"failed\"");
+        if !self.failed || !fs::read_to_string(target.join(RESULTS)).is_ok_and(is_good) {
+            self.folder.finish()?;
+            return Ok(Saved { report: target.join(REPORT), kept: None });
         }
-        self.made.clear();
-        Ok(self.target.join(REPORT))
+        let full = fs::canonicalize(&target).unwrap_or_else(|_| target.clone());
+        let mut name = full.file_name().unwrap_or_default().to_owned();
+        name.push("-failed");
+        let beside = if target.file_name().is_some() { target.with_file_name(name) } else { full.with_file_name(name) };
+        self.folder.instead(&beside, &OWNED)?.finish()?;
+        Ok(Saved { report: beside.join(REPORT), kept: Some(target) })
     }
 }
 
-impl Drop for Store {
-    fn drop(&mut self) {
-        drop(self.staging.take());
-        for dir in self.made.iter().rev() {
-            // This fails, as it should, where another program has put something into it.
-            let _ = fs::remove_dir(dir);
-        }
+fn is_entry(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    match name.as_ref() {
+        RESULTS | REPORT => true,
+        QLOG_DIR => holds_only_logs(path),
+        other => other
+            .rsplit_once('.')
+            .is_some_and(|(stem, ending)| tables::NAMES.contains(&stem) && ["csv", "parquet"].contains(&ending)),
     }
 }
 
-/// Writes one file, which is complete or not there.
-///
-/// # Errors
-/// It cannot be written.
-pub fn replace(path: &Path, text: &str) -> Result<(), StoreError> {
-    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(STAGING);
-    #[cfg(unix)]
-    builder.permissions(<fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
-    let mut file = builder.tempfile_in(parent).map_err(unwritable(path))?;
-    io::Write::write_all(&mut file, text.as_bytes()).map_err(unwritable(path))?;
-    file.persist(path).map_err(|error| unwritable(path)(error.error))?;
-    Ok(())
-}
-
-fn unwritable(path: &Path) -> impl FnOnce(io::Error) -> StoreError {
-    let path = path.to_owned();
-    move |source| StoreError::Unwritable { path, source }
-}
-
-/// The names in `dir`, sorted.
-fn entries(dir: &Path) -> Result<Vec<String>, StoreError> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(dir).map_err(unwritable(dir))? {
-        names.push(entry.map_err(unwritable(dir))?.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    Ok(names)
-}
-
-fn remove(path: &Path) -> Result<(), StoreError> {
-    if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.map_err(unwritable(path))
-}
-
-/// An existing directory may be replaced if it is empty or an earlier result and holds
-/// nothing else.
-fn check_replaceable(dir: &Path) -> Result<(), StoreError> {
-    let names = entries(dir)?;
-    let ours = |name: &str| {
-        [RESULTS, REPORT, QLOG_DIR].contains(&name)
-            || name
-                .rsplit_once('.')
-                .is_some_and(|(stem, ending)| tables::NAMES.contains(&stem) && ["csv", "parquet"].contains(&ending))
+fn holds_only_logs(dir: &Path) -> bool {
+    let is_log = |entry: io::Result<fs::DirEntry>| {
+        entry.is_ok_and(|entry| {
+            let path = entry.path();
+            if path.is_dir() { holds_only_logs(&path) } else { path.extension().is_some_and(|end| end == "sqlog") }
+        })
     };
-    let left = |name: &&String| !name.starts_with(STAGING);
-    if let Some(entry) = names.iter().filter(left).find(|name| !ours(name)) {
-        return Err(StoreError::Occupied { dir: dir.to_owned(), entry: entry.clone() });
-    }
-    if let Some(entry) = names.iter().find(left)
-        && !is_result(&dir.join(RESULTS))
-    {
-        return Err(StoreError::Occupied { dir: dir.to_owned(), entry: entry.clone() });
-    }
-    Ok(())
+    fs::read_dir(dir).is_ok_and(|mut entries| entries.all(is_log))
 }
 
 fn is_result(path: &Path) -> bool {

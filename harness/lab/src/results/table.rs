@@ -1,5 +1,7 @@
 //! A table: named columns of equal length, and its CSV form.
 
+use crate::output::StoreError;
+
 /// A table of results.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -105,5 +107,16 @@ impl Table {
         }
         csv.flush()?;
         Ok(())
+    }
+
+    /// The bytes of [`Table::write_csv`].
+    ///
+    /// # Errors
+    /// A cell cannot be written.
+    pub fn csv(&self) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = Vec::new();
+        let table = format!("{}.csv", self.name);
+        self.write_csv(&mut bytes).map_err(|error| StoreError::Table { table, reason: error.to_string() })?;
+        Ok(bytes)
     }
 }

@@ -139,6 +139,7 @@ fn every_column_is_documented() {
 
 mod store_tests {
     use super::*;
+    use crate::output::StoreError;
 
     fn names(dir: &std::path::Path) -> Vec<String> {
         let mut names: Vec<String> =
@@ -151,16 +152,16 @@ mod store_tests {
     fn nothing_is_there_before_the_end_and_all_of_it_after() {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("deep/er/out");
-        let store = Store::open(&target).unwrap();
+        let mut store = Store::open(&target).unwrap();
         store.write(&sample(), |title, _| title.to_owned()).unwrap();
-        assert!(!target.exists());
+        assert_eq!(names(&target), [""; 0]);
         drop(store);
         assert!(names(dir.path()).is_empty(), "leftovers");
 
-        let store = Store::open(&target).unwrap();
+        let mut store = Store::open(&target).unwrap();
         store.write(&sample(), |title, _| title.to_owned()).unwrap();
         let report = store.finish().unwrap();
-        assert_eq!(report, target.join("report.html"));
+        assert_eq!(report, Saved { report: target.join("report.html"), kept: None });
         assert_eq!(std::fs::read_to_string(target.join("results.json")).unwrap(), sample().to_json().unwrap());
         assert!(names(&target).contains(&"flow_series.csv".to_owned()));
         assert_eq!(names(target.parent().unwrap()), ["out"]);
@@ -171,7 +172,7 @@ mod store_tests {
         let dir = tempfile::tempdir().unwrap();
         let target = dir.path().join("out");
         let write = || {
-            let store = Store::open(&target).unwrap();
+            let mut store = Store::open(&target).unwrap();
             store.write(&sample(), |title, _| title.to_owned()).unwrap();
             store
         };
@@ -188,6 +189,31 @@ mod store_tests {
     }
 
     #[test]
+    fn a_run_that_went_wrong_replaces_no_good_result() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out");
+        let save = |failed: bool| {
+            let mut results = sample();
+            let status = if failed { Status::Failed } else { Status::Done };
+            results.runs.iter_mut().for_each(|run| run.status = status);
+            let mut store = Store::open(&target).unwrap();
+            store.write(&results, |title, _| title.to_owned()).unwrap();
+            store.finish().unwrap()
+        };
+        assert_eq!(save(true).kept, None, "there is none yet");
+        assert_eq!(save(true).kept, None, "the earlier one is no better");
+        assert_eq!(save(false).kept, None);
+        let good = std::fs::read_to_string(target.join("results.json")).unwrap();
+        for _ in 0..2 {
+            let saved = save(true);
+            let report = dir.path().join("out-failed/report.html");
+            assert_eq!(saved, Saved { report, kept: Some(target.clone()) });
+            assert_eq!(std::fs::read_to_string(target.join("results.json")).unwrap(), good);
+        }
+        assert_eq!(names(dir.path()), ["out", "out-failed"]);
+    }
+
+    #[test]
     fn what_somebody_else_wrote_is_left_alone() {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("thesis.tex"), "years of work").unwrap();
@@ -197,6 +223,14 @@ mod store_tests {
         // The right name, but not ours.
         std::fs::write(dir.path().join("results.json"), "{\"schema\":\"other\"}").unwrap();
         assert!(matches!(Store::open(dir.path()), Err(StoreError::Occupied { .. })));
+        let target = dir.path().join("out");
+        let mut store = Store::open(&target).unwrap();
+        std::fs::write(store.qlog_dir().unwrap().join("one.sqlog"), "").unwrap();
+        store.write(&sample(), |title, _| title.to_owned()).unwrap();
+        store.finish().unwrap();
+        assert!(Store::open(&target).is_ok());
+        std::fs::write(target.join("qlog/notes.txt"), "what I saw").unwrap();
+        assert!(matches!(Store::open(&target), Err(StoreError::Occupied { .. })));
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl LogSettings {
 pub struct Logs {
     settings: LogSettings,
     dir: PathBuf,
-    /// `dir` as results call it.
+    /// `dir` as results call it; relative to the place it was made in.
     shown: String,
     names: BTreeSet<String>,
 }
@@ -78,11 +78,22 @@ impl Logs {
         controller: &str,
         stack: &str,
     ) -> io::Result<Logs> {
+        let scenario = file_name(scenario);
+        let mut logs = Logs::in_scenario(settings, &qlogs.join(&scenario), controller, stack)?;
+        logs.shown = format!("{QLOG_DIR}/{scenario}/{}", logs.shown);
+        Ok(logs)
+    }
+
+    /// Log files in `place`, the directory of a scenario, under a directory for the controller and stack.
+    ///
+    /// # Errors
+    /// The directory cannot be made.
+    pub fn in_scenario(settings: LogSettings, place: &Path, controller: &str, stack: &str) -> io::Result<Logs> {
         let controller = if controller.is_empty() { "own" } else { controller };
-        let [scenario, run] = [file_name(scenario), file_name(&format!("{controller}@{stack}"))];
-        let dir = qlogs.join(&scenario).join(&run);
+        let shown = file_name(&format!("{controller}@{stack}"));
+        let dir = place.join(&shown);
         std::fs::create_dir_all(&dir)?;
-        Ok(Logs { settings, dir, shown: format!("{QLOG_DIR}/{scenario}/{run}"), names: BTreeSet::new() })
+        Ok(Logs { settings, dir, shown, names: BTreeSet::new() })
     }
 
     /// Detail and schema version.
@@ -126,14 +137,24 @@ impl Logs {
     }
 }
 
-/// `text` as a file name every system takes.
+/// Most bytes of a name that was made of a text.
+const LONGEST: usize = 120;
+
+/// `text` as a file name every system takes, another one for every text: where more than the colon of a controller's
+/// parameters gives way, a hash (FNV-1a) follows.
 fn file_name(text: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.@=,+".contains(c) { c } else { '_' };
-    let name: String = text.chars().map(plain).collect();
-    match name.trim_start_matches('.') {
-        "" => "_".to_owned(),
-        name => name.chars().take(120).collect(),
+    let plain = |c: char| if c.is_alphanumeric() || "-_.@=,+".contains(c) { c } else { '_' };
+    let mut name: String = text.chars().map(plain).collect();
+    if name.starts_with('.') {
+        name.replace_range(..1, "_");
     }
+    if !name.is_empty() && name.len() <= LONGEST && name == text.replace(':', "_") {
+        return name;
+    }
+    let hash = text.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+    let whole = (0..=LONGEST.min(name.len())).rev().find(|&at| name.is_char_boundary(at));
+    name.truncate(whole.unwrap_or(0));
+    format!("{name}-{hash:08x}")
 }
 
 #[cfg(test)]
@@ -150,9 +171,19 @@ mod tests {
         }
         assert_eq!(
             logs.paths(),
-            ["_.sqlog", "a_b-2.sqlog", "a_b-3.sqlog", "a_b.sqlog"]
-                .map(|name| format!("qlog/_etc/tcp-k_k=4@sim/{name}"))
+            ["_.-a3d4a70d.sqlog", "a_b-10a3f9f2.sqlog", "a_b-3a8e75c1.sqlog", "a_b.sqlog"]
+                .map(|name| format!("qlog/_._etc-be7a585c/tcp-k_k=4@sim/{name}"))
         );
-        assert!(dir.path().join("_etc/tcp-k_k=4@sim/a_b.sqlog").exists());
+        assert!(dir.path().join("_._etc-be7a585c/tcp-k_k=4@sim/a_b.sqlog").exists());
+    }
+
+    #[test]
+    fn no_two_texts_have_one_file_name() {
+        for (one, other) in [("ä", "ö"), ("a/b", "a_b"), ("a/b", "a b"), ("a:b", "a/b"), (".a", "_a"), ("", "_")] {
+            assert_ne!(file_name(one), file_name(other), "{one:?} {other:?}");
+        }
+        let long = ["ä".repeat(500) + "1", "ä".repeat(500) + "2"].map(|text| file_name(&text));
+        assert!(long[0] != long[1] && long.iter().all(|name| name.len() < 200));
+        assert_eq!(file_name("tcp-k:k=4@sim"), "tcp-k_k=4@sim");
     }
 }

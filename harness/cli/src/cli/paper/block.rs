@@ -10,11 +10,11 @@ use super::super::error::print;
 use super::run::QUICK_REPETITIONS;
 use super::table::{digits, number};
 use super::{CliError, OUT, place, report};
+use windlass_lab::output::replace;
 use windlass_lab::papers::documents::{self, DOCUMENTS};
 use windlass_lab::papers::{
     Answer, CellResult, Claim, Document, ExperimentResult, ResultCache, Scale, TrialRuns, run_trial, trial_packets,
 };
-use windlass_lab::results::replace;
 use windlass_stacks::stack::Runner;
 
 const BEGIN: &str = "<!-- paper ";

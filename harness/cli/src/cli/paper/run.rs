@@ -11,12 +11,12 @@ use super::super::choice::did_you_mean;
 use super::super::error::print;
 use super::{CliError, OUT, place, table};
 use windlass_lab::grid::{self, Cores, Failure, Tally};
+use windlass_lab::output::{Folder, Owned, replace};
 use windlass_lab::papers::documents::{self, DOCUMENTS};
 use windlass_lab::papers::{
     Cell, Comparison, Document, Experiment, ObserveError, Plan, Record, ResultCache, Scale, WatchError, conclude,
     observe,
 };
-use windlass_lab::results::replace;
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::RunError;
 use windlass_stacks::stack::{LogDetail, LogSettings, Logs, QLOG_DIR, Runner};
@@ -210,11 +210,11 @@ fn log(asked: &Asked, stack: Runner, dir: &Path) -> Result<(), CliError> {
     let settings = LogSettings { detail: LogDetail::Recovery, profile: Profile::Ietf };
     let stop = interrupt()?;
     let id = asked.experiment.id;
-    // There need not be any.
-    let _ = std::fs::remove_dir_all(dir.join(id));
+    let owned = Owned { marker: "", is_marker: &Path::is_dir, is_entry: &|path| path.is_dir() };
+    let folder = Folder::owned::<&Path>(&dir.join(id), &owned, &[])?;
     for cell in &asked.cells {
         let scenario = Scenario { seed: asked.plan.seed, name: cell.name.clone(), ..cell.scenario_on(stack)? };
-        let mut logs = Logs::create(settings, dir, id, &cell.name, stack.name())
+        let mut logs = Logs::in_scenario(settings, folder.path(), &cell.name, stack.name())
             .map_err(|error| CliError::Failed(format!("cannot log {id} {}: {error}", cell.name)))?;
         let run = stack.run(&scenario, Some(&mut logs), &|_| stop.load(Ordering::Relaxed));
         run.map_err(|error| match error {
@@ -222,7 +222,7 @@ fn log(asked: &Asked, stack: Runner, dir: &Path) -> Result<(), CliError> {
             error => CliError::Failed(format!("{id} {}: {error}", cell.name)),
         })?;
     }
-    Ok(())
+    Ok(folder.finish()?)
 }
 
 /// Whether `stack` can run a cell; if not, why.

@@ -18,7 +18,7 @@ use crate::cli::text::{Align, aligned};
 use crate::report::comparison::page;
 use crate::report::traces::Section;
 use windlass_lab::compare::{Comparison, Member, Row, compare, groups};
-use windlass_lab::results::replace;
+use windlass_lab::output::OutputFile;
 
 /// Compare groups of traces: their measures, confidence intervals of the differences, and
 /// the traces overlaid over time
@@ -84,6 +84,8 @@ impl Compare {
             let text = format!("--confidence is {}; expected more than 0 and less than 100 percent", self.confidence);
             return Err(CliError::Usage(text));
         }
+        let inputs = self.files.inputs()?;
+        let output = self.out.as_deref().map(|out| OutputFile::open(out, &inputs)).transpose()?;
         let all = self.read()?;
         let names = self.groups_of(&all);
         let member = |(one, group): (&One, &String)| Member {
@@ -93,11 +95,11 @@ impl Compare {
         };
         let members: Vec<Member> = all.iter().zip(&names).map(member).collect();
         let comparison = compare(&members, &self.baseline(&members)?, self.confidence / 100.0);
-        if let Some(out) = &self.out {
+        if let (Some(output), Some(out)) = (output, &self.out) {
             let sections = all.into_iter().zip(names).filter_map(|(one, group)| Some((group, one.section?)));
             let sections: Vec<(String, Section)> = sections.collect();
             let title = comparison.groups.join(", ");
-            replace(out, &page(&title, self.by.word(), &comparison, &sections))?;
+            output.finish_with(page(&title, self.by.word(), &comparison, &sections))?;
             warn(&shown(out));
         }
         print(&match self.format {

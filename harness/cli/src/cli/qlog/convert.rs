@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
+use windlass_lab::output::Folder;
 use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 use windlass_qlog_analysis::escape;
@@ -80,21 +81,28 @@ impl Convert {
             let file = Again::of(&path, open(&path)?).map_err(|error| unreadable(&path, &error))?;
             sources.push(Named { file, stop: stop.clone() });
         }
-        unless_stopped(&stop, self.write(&sources))
+        unless_stopped(&stop, self.write(&sources, &self.files.inputs()?))
     }
 
-    fn write(&self, sources: &[Named]) -> Result<(), CliError> {
+    fn write(&self, sources: &[Named], inputs: &[PathBuf]) -> Result<(), CliError> {
         let directory =
             self.out.as_deref().filter(|out| out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/'));
         let Some(directory) = directory else {
             let all: Vec<&Named> = sources.iter().collect();
-            return self.one(&all, self.trace, self.out.as_deref(), self.output_framing(self.out.as_deref()));
+            let out = self.out.as_deref();
+            let compression = self.compress.unwrap_or_else(|| out.map_or(Compression::None, Compression::of));
+            if compression != Compression::None {
+                Output::refuse_terminal(out, "a compressed file")?;
+            }
+            let output = Output::open(out, compression, inputs)?;
+            return self.one(&all, self.trace, out, output, self.output_framing(out));
         };
         if self.trace.is_some() {
             return Err(CliError::Usage("--trace picks one trace, so name a file with --out".to_owned()));
         }
-        std::fs::create_dir_all(directory).map_err(|error| unwritable(Some(directory), &error))?;
+        let folder = Folder::shared(directory)?;
         let mut names = BTreeSet::new();
+        let mut planned = Vec::new();
         for source in sources {
             let traces = count(&[source]).map_err(|error| self.failed(&[source], error))?;
             for index in 0..traces {
@@ -103,10 +111,15 @@ impl Convert {
                     let message = format!("two traces would be called {name}; convert them into different directories");
                     return Err(CliError::Usage(message));
                 }
-                self.one(&[source], Some(index), Some(&directory.join(&name)), self.output_framing(None))?;
+                folder.refuse_inputs(&name, inputs)?;
+                planned.push((source, index, name));
             }
         }
-        Ok(())
+        for (source, index, name) in planned {
+            let output = Output::open(Some(&folder.path().join(&name)), self.compress.unwrap_or_default(), &[])?;
+            self.one(&[source], Some(index), Some(&directory.join(&name)), output, self.output_framing(None))?;
+        }
+        Ok(folder.finish()?)
     }
 
     /// What the file of a trace is called.
@@ -149,17 +162,13 @@ impl Convert {
         sources: &[&Named],
         only: Option<usize>,
         out: Option<&Path>,
+        mut output: Output,
         output_framing: OutputFraming,
     ) -> Result<(), CliError> {
         let profile = match self.to {
             SchemaVersion::Ietf => Profile::Ietf,
             SchemaVersion::Qvis => Profile::Qvis,
         };
-        let compression = self.compress.unwrap_or_else(|| out.map_or(Compression::None, Compression::of));
-        if compression != Compression::None {
-            Output::refuse_terminal(out, "a compressed file")?;
-        }
-        let mut output = Output::open(out, compression)?;
         let target = Target { profile, framing: output_framing, only, units: self.reading.options(1).units };
         let dynamic: Vec<&dyn Source> = sources.iter().map(|source| *source as &dyn Source).collect();
         let done = convert(&dynamic, target, &mut output).map_err(|error| match error {

@@ -109,6 +109,11 @@ impl Files {
         Ok(search.files().to_owned())
     }
 
+    /// All files the command reads, none of which it may overwrite.
+    pub(super) fn inputs(&self) -> Result<Vec<PathBuf>, CliError> {
+        Ok(self.paths()?.into_iter().chain(self.keys.clone()).collect())
+    }
+
     /// Threads to read several files with.
     pub(super) fn pool(&self) -> Result<rayon::ThreadPool, CliError> {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(self.jobs).build();

@@ -49,6 +49,11 @@ struct Row {
 
 impl Metrics {
     pub(super) fn run(&self) -> Result<(), CliError> {
+        let path = self.out.as_deref();
+        if self.format == Format::Parquet {
+            Output::refuse_terminal(path, "a Parquet file")?;
+        }
+        let mut output = Output::open(path, Compression::None, &self.files.inputs()?)?;
         let results = self.files.each(|path, input, jobs| {
             measure(input, &self.reading.options(jobs)).map_err(|error| unreadable(path, &error))
         })?;
@@ -64,13 +69,8 @@ impl Metrics {
             Format::Table => table(&rows, shares.as_ref()).into_bytes(),
             Format::Json => escape::lines(&json(&rows, shares.as_ref())).into_owned().into_bytes(),
             Format::Csv => csv(&rows, shares.as_ref())?.into_bytes(),
-            Format::Parquet => {
-                Output::refuse_terminal(self.out.as_deref(), "a Parquet file")?;
-                parquet(&rows, shares.as_ref())?
-            }
+            Format::Parquet => parquet(&rows, shares.as_ref())?,
         };
-        let path = self.out.as_deref();
-        let mut output = Output::open(path, Compression::None)?;
         output.write_all(&bytes).map_err(|error| unwritable(path, &error))?;
         output.finish()
     }

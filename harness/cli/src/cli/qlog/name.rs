@@ -1,6 +1,6 @@
 //! What connections are called where several are shown together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// For each connection, a file and the connection's own name, as short a name as tells it
 /// from the others: its [`short`] path, and the connection or its number where a file has
@@ -8,10 +8,12 @@ use std::collections::BTreeMap;
 pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
     let connections: Vec<(&str, &str)> = connections.collect();
     let files: Vec<&str> = connections.iter().map(|(file, _)| *file).collect();
+    let mut all: BTreeMap<&str, usize> = BTreeMap::new();
+    files.iter().for_each(|file| *all.entry(file).or_default() += 1);
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut names = short(&files);
     for (name, &(file, group)) in names.iter_mut().zip(&connections) {
-        let several = files.iter().filter(|&&other| other == file).count() > 1;
+        let several = all[file] > 1;
         let number = seen.entry(file).or_default();
         *number += 1;
         match (several, group) {
@@ -20,7 +22,39 @@ pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str)>) 
             (true, group) => name.push_str(&format!("#{group}")),
         }
     }
-    names
+    distinct(names, "#")
+}
+
+/// The names, a number after `separator` at the end of those that an earlier one has already.
+fn distinct(names: Vec<String>, separator: &str) -> Vec<String> {
+    let taken: BTreeSet<String> = names.iter().cloned().collect();
+    let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
+    let numbered = |name: String| {
+        let number = numbers.entry(name.clone()).or_default();
+        loop {
+            *number += 1;
+            let other = format!("{name}{separator}{number}");
+            if *number == 1 || !taken.contains(&other) {
+                break if *number == 1 { name } else { other };
+            }
+        }
+    };
+    names.into_iter().map(numbered).collect()
+}
+
+/// Most bytes of a file name before its ending and number.
+const LONGEST: usize = 180;
+
+/// File names of `names`, no two alike, each with `ending`.
+pub(super) fn file_names<'a>(names: impl Iterator<Item = &'a str>, ending: &str) -> Vec<String> {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
+    let stems = names.map(|name| {
+        let mut stem: String = name.chars().map(plain).collect();
+        let whole = (0..=LONGEST.min(stem.len())).rev().find(|&at| stem.is_char_boundary(at));
+        stem.truncate(whole.unwrap_or(0));
+        if stem.starts_with('.') { format!("-{stem}") } else { stem }
+    });
+    distinct(stems.collect(), "-").into_iter().map(|stem| stem + ending).collect()
 }
 
 /// Paths without the directories that all begin with, without a last part that is the same

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use flate2::write::GzEncoder;
+use windlass_lab::output::OutputFile;
 use windlass_qlog_analysis::escape;
 use zstd::stream::write::Encoder as ZstdEncoder;
 
@@ -46,7 +47,7 @@ enum Stream {
 /// The destination of an output.
 enum Sink {
     Standard(io::Stdout),
-    File(Box<tempfile::NamedTempFile>),
+    File(OutputFile),
 }
 
 impl Write for Sink {
@@ -72,19 +73,12 @@ pub(super) struct Output {
 }
 
 impl Output {
-    /// Opens `path`, or the standard output if it is none or `-`.
-    pub(super) fn open(path: Option<&Path>, compression: Compression) -> Result<Output, CliError> {
+    /// Opens `path`, which is none of `inputs`, or the standard output if it is none or `-`.
+    pub(super) fn open(path: Option<&Path>, compression: Compression, inputs: &[PathBuf]) -> Result<Output, CliError> {
         let path = path.filter(|path| *path != Path::new("-"));
         let sink = match path {
             None => Sink::Standard(io::stdout()),
-            Some(path) => {
-                let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-                let mut builder = tempfile::Builder::new();
-                builder.prefix(".windlass-");
-                #[cfg(unix)]
-                builder.permissions(<std::fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o666));
-                Sink::File(Box::new(builder.tempfile_in(parent).map_err(|error| unwritable(Some(path), &error))?))
-            }
+            Some(path) => Sink::File(OutputFile::open(path, inputs)?),
         };
         let buffered = BufWriter::with_capacity(1 << 16, sink);
         let stream = match compression {
@@ -114,10 +108,7 @@ impl Output {
         };
         match buffered.into_inner().map_err(|error| wrong(error.into_error()))? {
             Sink::Standard(mut out) => out.flush().map_err(wrong),
-            Sink::File(file) => match &path {
-                Some(path) => file.persist(path).map(drop).map_err(|error| unwritable(Some(path), &error.error)),
-                None => Ok(()),
-            },
+            Sink::File(file) => Ok(file.finish()?),
         }
     }
 }

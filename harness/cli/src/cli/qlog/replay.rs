@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_adapter::replay::{Outcome, replay};
 use windlass_controllers::Algorithm;
+use windlass_lab::output::OutputFile;
 use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStatistics, replay_controllers};
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{Input, ReadError};
@@ -40,9 +41,11 @@ pub(super) struct Replay {
 
 impl Replay {
     pub(super) fn run(&self) -> Result<(), CliError> {
+        let inputs = self.files.inputs()?;
+        let svg = self.others.svg.as_deref().map(|path| OutputFile::open(path, &inputs)).transpose()?;
         let files = self.files.paths()?.iter().map(|path| Again::at(path)).collect::<Result<Vec<_>, _>>()?;
         if self.others.is_asked_for() {
-            return self.others.run(&files);
+            return self.others.run(&files, svg);
         }
         let mut ours = Vec::new();
         let mut foreign = Vec::new();
@@ -51,7 +54,7 @@ impl Replay {
         }
         // Other traces first: if they fail, they do so before a long replay.
         if !foreign.is_empty() {
-            self.others.run(&foreign)?;
+            self.others.run(&foreign, svg)?;
         }
         if ours.is_empty() { Ok(()) } else { again(&ours) }
     }
@@ -123,7 +126,7 @@ impl OtherControllers {
         !self.controller.is_empty()
     }
 
-    fn run(&self, files: &[Again]) -> Result<(), CliError> {
+    fn run(&self, files: &[Again], mut svg: Option<OutputFile>) -> Result<(), CliError> {
         let controllers = self.algorithms()?;
         for (index, file) in files.iter().enumerate() {
             let found = replay_controllers(&opener(file), self.connection.as_deref(), &controllers, self.estimate)
@@ -139,10 +142,8 @@ impl OtherControllers {
             } else {
                 text(file, &found)
             })?;
-            if let Some(path) = self.svg.as_deref().filter(|_| index == 0) {
-                let svg = found.svg().map_err(|error| CliError::Failed(format!("cannot draw: {error}")))?;
-                let written = std::fs::write(path, svg);
-                written.map_err(|error| CliError::Failed(format!("cannot write {}: {error}", shown(path))))?;
+            if let Some(output) = svg.take() {
+                output.finish_with(found.svg().map_err(|error| CliError::Failed(format!("cannot draw: {error}")))?)?;
             }
         }
         Ok(())

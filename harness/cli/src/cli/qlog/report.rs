@@ -6,12 +6,12 @@ use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 
 use super::files::{Files, Reading, unreadable};
-use super::name::{short, unique};
+use super::name::{file_names, short, unique};
 use crate::cli::CliError;
 use crate::cli::error::{print, shown, warn};
 use crate::report::figure::{drawable, svg};
 use crate::report::traces::{Section, page};
-use windlass_lab::results::replace;
+use windlass_lab::output::{Folder, OutputFile};
 
 /// Most points of each line of one trace.
 const MOST: usize = 1 << 20;
@@ -50,6 +50,10 @@ struct Made {
 impl Report {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let files = self.files.paths()?.len();
+        let inputs = self.files.inputs()?;
+        let folder = self.svg.as_deref().map(Folder::shared).transpose()?;
+        let out = self.out.as_deref().or_else(|| self.svg.is_none().then_some(Path::new("report.html")));
+        let page_file = out.map(|out| OutputFile::open(out, &inputs)).transpose()?;
         let most = most_points(files);
         let results = self.files.each(|path, input, jobs| {
             let file = path.display().to_string();
@@ -71,17 +75,13 @@ impl Report {
         }
         let names = unique(all.iter().map(|made| (made.section.file(), made.section.group())));
         all.iter_mut().zip(names).for_each(|(made, name)| made.section.call(name));
-        if let Some(directory) = &self.svg {
-            figures(directory, &all)?;
+        if let Some(folder) = folder {
+            figures(folder, &inputs, &all)?;
         }
-        let out = match (&self.out, &self.svg) {
-            (Some(out), _) => out.as_path(),
-            (None, None) => Path::new("report.html"),
-            (None, Some(_)) => return Ok(()),
-        };
+        let (Some(out), Some(page_file)) = (out, page_file) else { return Ok(()) };
         let sections: Vec<Section> = all.into_iter().map(|made| made.section).collect();
         let title = self.title.clone().unwrap_or_else(|| title(&sections));
-        replace(out, &page(&title, &sections))?;
+        page_file.finish_with(page(&title, &sections))?;
         print(&format!("{}\n", shown(out)))
     }
 }
@@ -96,22 +96,21 @@ fn caption(file: &str, series: &ConnectionSeries) -> String {
 }
 
 /// Writes the figures, each called as its connection.
-fn figures(directory: &Path, all: &[Made]) -> Result<(), CliError> {
-    let unwritable = |error| CliError::Failed(format!("cannot make {}: {error}", shown(directory)));
-    std::fs::create_dir_all(directory).map_err(unwritable)?;
-    for made in all {
+fn figures(folder: Folder, inputs: &[PathBuf], all: &[Made]) -> Result<(), CliError> {
+    let mut written = String::new();
+    let names = file_names(all.iter().map(|made| made.section.name()), ".svg");
+    for (made, name) in all.iter().zip(names) {
         let Some(figure) = &made.figure else {
             let file = escape::line(made.section.file());
             warn(&format!("{file}: nothing in it can be series over time"));
             continue;
         };
-        let plain = |c: char| if c.is_alphanumeric() || "-_.@".contains(c) { c } else { '-' };
-        let name: String = made.section.name().chars().map(plain).collect();
-        let path = directory.join(format!("{name}.svg"));
-        replace(&path, figure)?;
-        print(&format!("{}\n", shown(&path)))?;
+        folder.refuse_inputs(&name, inputs)?;
+        folder.write(&name, figure)?;
+        written.push_str(&format!("{}\n", shown(&folder.target().join(&name))));
     }
-    Ok(())
+    folder.finish()?;
+    print(&written)
 }
 
 /// How many points each line of one of `files` may keep.

@@ -70,7 +70,7 @@ impl Sql {
             Format::Json => sql::Format::Json,
             Format::Csv => sql::Format::Csv,
         };
-        let mut output = Output::open(None, Compression::None)?;
+        let mut output = Output::open(None, Compression::None, &[])?;
         sql::query(dataset, question, format, &mut output).map_err(|error| match error {
             error @ (SqlError::NoDataset(_) | SqlError::Query(_)) => CliError::Usage(error.to_string()),
             SqlError::Output(error) => unwritable(None, &error),

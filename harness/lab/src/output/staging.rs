@@ -1,0 +1,152 @@
+//! Hidden names under which something is written until it takes its place.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// What every hidden name begins with.
+pub(super) const PREFIX: &str = ".windlass-";
+
+/// Characters of the number at the end of a hidden name.
+const DIGITS: usize = 16;
+
+/// A file or directory under a hidden name. Dropped, it is removed.
+pub(super) struct Staging {
+    path: PathBuf,
+    /// Locked as long as the process lives; `None` where the system has no locks.
+    lock: Option<File>,
+    keep: bool,
+}
+
+impl Staging {
+    /// A new, empty file beside `target`, and the file open for writing.
+    pub(super) fn file(target: &Path) -> io::Result<(Staging, File)> {
+        let create = |path: &Path| OpenOptions::new().write(true).read(true).create_new(true).open(path);
+        let (path, file) = Staging::create(super::parent(target), target.file_name(), &create)?;
+        let lock = file.try_clone().ok();
+        Ok((Staging { path, lock, keep: false }, file))
+    }
+
+    /// A new, empty directory in `place` for what is to become `target`.
+    pub(super) fn directory(place: &Path, target: &Path) -> io::Result<Staging> {
+        let create = |path: &Path| fs::create_dir(path).and_then(|()| File::open(path));
+        let (path, lock) = Staging::create(place, target.file_name(), &create)?;
+        Ok(Staging { path, lock: Some(lock), keep: false })
+    }
+
+    /// Creates under the first name that is free, locked.
+    fn create(
+        place: &Path,
+        name: Option<&OsStr>,
+        create: &dyn Fn(&Path) -> io::Result<File>,
+    ) -> io::Result<(PathBuf, File)> {
+        static NUMBER: AtomicU32 = AtomicU32::new(0);
+        sweep(place);
+        let name: String = name.unwrap_or_default().to_string_lossy().chars().take(40).collect();
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let path = place.join(format!("{PREFIX}{name}~{:08x}{number:08x}", std::process::id()));
+            let file = match create(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                created => created?,
+            };
+            // Whoever sweeps may have come between: then it is gone, or about to be.
+            let taken = matches!(file.try_lock(), Err(TryLockError::WouldBlock));
+            if !taken && is_at(&file, &path) {
+                return Ok((path, file));
+            }
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Moves it to `to`, over a file that is there, where nobody else may remove it.
+    pub(super) fn rename(&mut self, to: &Path) -> io::Result<()> {
+        fs::rename(&self.path, to)?;
+        self.keep = true;
+        Ok(())
+    }
+
+    /// Exchanges it for the directory at `target` in one step, so that it is that which is removed.
+    pub(super) fn exchange(&mut self, target: &Path) -> io::Result<()> {
+        #[cfg(any(target_os = "linux", target_os = "android", target_vendor = "apple"))]
+        {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            renameat_with(CWD, &self.path, CWD, target, RenameFlags::EXCHANGE)?;
+            Ok(())
+        }
+        #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
+        {
+            let _ = target;
+            Err(io::ErrorKind::Unsupported.into())
+        }
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.keep {
+            remove(&self.path);
+        }
+        drop(self.lock.take());
+    }
+}
+
+/// Removes a file or directory; what cannot be removed is the next one's.
+fn remove(path: &Path) {
+    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+}
+
+/// Whether `path` is still the name of the open `file`.
+pub(super) fn is_at(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let id = |data: fs::Metadata| (data.dev(), data.ino());
+        match (file.metadata(), fs::symlink_metadata(path)) {
+            (Ok(open), Ok(there)) => id(open) == id(there),
+            _ => false,
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = file;
+        path.exists()
+    }
+}
+
+/// Removes from `place` what processes left behind that are no more; once in each process.
+pub(super) fn sweep(place: &Path) {
+    static SWEPT: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let full = fs::canonicalize(place).unwrap_or_else(|_| place.to_owned());
+    if !SWEPT.lock().unwrap_or_else(PoisonError::into_inner).insert(full) {
+        return;
+    }
+    let Ok(entries) = fs::read_dir(place) else { return };
+    for entry in entries.flatten() {
+        let known = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
+        if !known || !is_staging(&entry.file_name()) {
+            continue;
+        }
+        let path = entry.path();
+        // Only its process can hold the lock.
+        if let Ok(file) = File::open(&path)
+            && file.try_lock().is_ok()
+        {
+            remove(&path);
+        }
+    }
+}
+
+fn is_staging(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.strip_prefix(PREFIX)
+        .and_then(|rest| rest.rsplit_once('~'))
+        .is_some_and(|(_, number)| number.len() == DIGITS && number.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
