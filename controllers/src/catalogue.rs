@@ -3,7 +3,7 @@
 use core::fmt;
 use core::str::FromStr;
 
-use crate::param::{Param, ParamError, Parameters, Value};
+use crate::param::{Param, ParamError, Parameters, Range, Value};
 use crate::parts::window_controller::WindowController;
 use crate::schemes::*;
 use crate::{ConfiguredController, Controller, Decision, Event, Info, Path, Signals, Table, View};
@@ -212,6 +212,14 @@ macro_rules! catalogue {
             pub fn describe(&self, visit: &mut dyn FnMut(&Param)) {
                 match self {
                     $(Algorithm::$variant(params) => params.describe(visit),)+
+                }
+            }
+
+            /// A parameter whose value another one forbids; see [`Parameters::limit`].
+            #[must_use]
+            pub fn limit(&self) -> Option<(&'static str, Range)> {
+                match self {
+                    $(Algorithm::$variant(params) => params.limit(),)+
                 }
             }
 
@@ -426,6 +434,11 @@ impl Algorithm {
                 ParamError::Unknown => ParseError::UnknownParameter { controller, parameter },
                 ParamError::Expected(expected) => ParseError::BadValue { controller, parameter, value, expected },
             })?;
+        }
+        if let Some((parameter, expected)) = algorithm.limit() {
+            let mut assigned = assignments.rsplit(',').filter_map(|a| a.split_once('='));
+            let value = assigned.find(|(name, _)| *name == parameter).map_or("", |(_, value)| value);
+            return Err(ParseError::BadValue { controller, parameter, value, expected });
         }
         Ok(algorithm)
     }

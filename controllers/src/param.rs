@@ -19,6 +19,10 @@ pub trait Parameters: Copy + PartialEq + fmt::Debug + Default + Send + Sync + 's
     fn set(&mut self, name: &str, value: &str) -> Result<(), ParamError>;
     /// Names every parameter with its current value.
     fn describe(&self, visit: &mut dyn FnMut(&Param));
+    /// A parameter whose value another one forbids, and the range it has beside that one.
+    fn limit(&self) -> Option<(&'static str, Range)> {
+        None
+    }
 }
 
 impl Parameters for () {
@@ -245,7 +249,8 @@ macro_rules! several {
 
 /// Declares a parameter set. `@base` brings in what every window scheme shares, `@with`
 /// the parameters of a part; a user sets them like the scheme's own. A base may be given
-/// a default of its own: `@base Type = default, paper value;`. `linux value` after the
+/// a default of its own: `@base Type = default, paper value;`. `@limit function;` names the
+/// function that is [`Parameters::limit`]. `linux value` after the
 /// default is the field's in `profile=linux`, where all others have their defaults.
 ///
 /// ```
@@ -267,6 +272,7 @@ macro_rules! parameters {
         $(#[$meta:meta])* $vis:vis struct $name:ident {
             $(@base $base:ty $(= $bdefault:expr)?, paper $bpaper:expr;)?
             $(@with $part:ident : $pty:ty, $pdoc:literal;)*
+            $(@limit $limit:expr;)?
             $(
                 $(#[doc = $doc:literal])+
                 $field:ident : $ty:ty = $default:expr $(, paper $paper:expr)? $(, linux $linux:expr)? $(, in $low:expr, $high:expr)? $(, unit $unit:literal)?, source $source:literal;
@@ -339,6 +345,10 @@ macro_rules! parameters {
                     }
                 }
             }
+
+            $(fn limit(&self) -> Option<(&'static str, $crate::param::Range)> {
+                $limit(self)
+            })?
 
             fn describe(&self, visit: &mut dyn FnMut(&$crate::param::Param)) {
                 $(<$base as $crate::param::Parameters>::describe(&self.base, visit);)?

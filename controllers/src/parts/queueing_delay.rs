@@ -35,22 +35,40 @@ pub struct QueueingDelay {
 /// it is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Latest {
-    /// `i64::MAX` where nothing came.
+    /// `i64::MAX` where nothing came, or it was forgotten.
     slots: [i64; MOST_SAMPLES],
+    /// When each came.
+    times: [Time; MOST_SAMPLES],
     next: u8,
+    /// How many of the latest are not forgotten.
+    held: u8,
 }
 
 impl Default for Latest {
     fn default() -> Self {
-        Latest { slots: [i64::MAX; MOST_SAMPLES], next: 0 }
+        Latest { slots: [i64::MAX; MOST_SAMPLES], times: [Time::ZERO; MOST_SAMPLES], next: 0, held: 0 }
     }
 }
 
 impl Latest {
     #[inline]
-    fn push(&mut self, ns: i64) {
-        self.slots[usize::from(self.next) % MOST_SAMPLES] = ns;
+    fn push(&mut self, now: Time, ns: i64) {
+        let next = usize::from(self.next) % MOST_SAMPLES;
+        (self.slots[next], self.times[next]) = (ns, now);
         self.next = (self.next + 1) % MOST_SAMPLES as u8;
+        self.held = (self.held + 1).min(MOST_SAMPLES as u8);
+    }
+
+    #[inline]
+    fn forget_before(&mut self, since: Time) {
+        while self.held > 0 {
+            let oldest = (usize::from(self.next) + MOST_SAMPLES - usize::from(self.held)) % MOST_SAMPLES;
+            if self.times[oldest] >= since {
+                return;
+            }
+            self.slots[oldest] = i64::MAX;
+            self.held -= 1;
+        }
     }
 
     /// The least of the latest `samples`; none of nothing.
@@ -85,7 +103,7 @@ impl QueueingDelay {
             self.base.roll(1);
         }
         self.base.take(ns);
-        self.current.push(ns);
+        self.current.push(now, ns);
         begins
     }
 
@@ -110,6 +128,13 @@ impl QueueingDelay {
     pub fn over(&self, samples: u32, base: i64) -> Option<i64> {
         let current = self.current.least(samples as usize)?;
         Some(current.saturating_sub(base).max(0))
+    }
+
+    /// Forgets samples that came before `since`: none may be older than a round trip
+    /// (`RFC 6817 §2.4.2`), and what was acknowledged last tells when that began.
+    #[inline]
+    pub fn forget_before(&mut self, since: Time) {
+        self.current.forget_before(since);
     }
 
     /// Forgets the current delay and keeps the base (`spec: arumaithurai §5.2` 3, after idle

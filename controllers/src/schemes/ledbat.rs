@@ -1,6 +1,7 @@
 #![doc = include_str!("ledbat.md")]
 
 use crate::event::{PacketsAcked, RttSample};
+use crate::param::Range;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
 use crate::parts::queueing_delay::{QueueingDelay, Rollover};
@@ -31,11 +32,12 @@ parameters! {
     pub struct Params {
         @base Base = Base { iw: 2.0, ssthresh: NO_SLOW_START, ..Base::default() },
             paper Base { ssthresh: NO_SLOW_START, min_window: 1.0, ..Base::arumaithurai() };
+        @limit Params::limit;
         /// Which published form of LEDBAT it follows.
         variant: Variant = Variant::Rfc6817, paper Variant::Draft, source "spec: arumaithurai §5.2, §5.3, A24";
-        /// Queueing delay to keep; no more than 100 for the standard.
+        /// Queueing delay to keep; of the standard 100 at most.
         target: f64 = 100.0, in 1.0, 1000.0, unit "ms", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
-        /// Packets per round trip the window grows by where there is no queueing delay.
+        /// Packets per round trip the window grows by where there is no queueing delay; of the standard 1 at most.
         gain: f64 = 1.0, in 0.01, 2.0, unit "packets", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2, A23";
         /// How many one-minute minima the base delay is the least of.
         base_history: u32 = 10, in 3, 19, unit "minutes", source "RFC 6817 §2.4.2; spec: arumaithurai §5.2";
@@ -53,6 +55,15 @@ parameters! {
 }
 
 impl Params {
+    /// What the standard allows less of than the drafts before it (`RFC 6817 §2.5`).
+    fn limit(&self) -> Option<(&'static str, Range)> {
+        match self.variant {
+            Variant::Rfc6817 if self.gain > 1.0 => Some(("gain", Range::Numbers(0.01, 1.0))),
+            Variant::Rfc6817 if self.target > 100.0 => Some(("target", Range::Numbers(1.0, 100.0))),
+            _ => None,
+        }
+    }
+
     fn samples(&self) -> u32 {
         match (self.current_filter, self.variant) {
             (0, Variant::Draft) => 1,
@@ -78,11 +89,46 @@ impl Params {
     }
 }
 
+/// `flightsize`: what is in flight and what was lost and is to be sent again
+/// (`RFC 6817 §2.4.2`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct FlightSize {
+    /// Bytes in flight after the latest ACK.
+    in_flight: u64,
+    /// Bytes lost since.
+    lost: u64,
+    /// Bytes lost before that were not sent again by then.
+    to_resend: u64,
+}
+
+impl FlightSize {
+    fn on_packets_lost(&mut self, bytes: u64) {
+        self.lost = self.lost.saturating_add(bytes);
+    }
+
+    /// The flight size before the ACK, bytes. What is sent counts as lost data as long as there
+    /// is any; a sender that has nothing to send will not send it again.
+    #[inline]
+    fn on_packets_acked(&mut self, acked: &PacketsAcked) -> u64 {
+        if self.lost | self.to_resend > 0 {
+            let sent = acked.in_flight_before.saturating_sub(self.in_flight.saturating_sub(self.lost));
+            self.to_resend = self.to_resend.saturating_sub(sent).saturating_add(self.lost);
+            self.lost = 0;
+        }
+        if acked.app_limited {
+            self.to_resend = 0;
+        }
+        self.in_flight = acked.in_flight;
+        acked.in_flight_before.saturating_add(self.to_resend)
+    }
+}
+
 /// What a flow keeps besides its window.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct State {
     signal: DelaySignal,
     delay: QueueingDelay,
+    flight: FlightSize,
     /// `off_target`: how far the queueing delay is below the target, in targets; `None` before a
     /// sample.
     off_target: Option<f64>,
@@ -101,6 +147,9 @@ impl State {
                 self.delay = QueueingDelay::default();
             }
             self.delay.sample(params.rollover(), now, sample.ns);
+        }
+        if params.variant == Variant::Rfc6817 {
+            self.delay.forget_before(acked.newest_sent_at);
         }
         self.off_target = self.delay.get(params.samples(), params.base_history).map(|queued| {
             let off_target = 1.0 - queued as f64 / (params.target * 1e6);
@@ -157,9 +206,18 @@ impl WindowScheme for Ledbat {
 
     /// `spec: arumaithurai §5.2` 3.
     fn on_event(flow: &mut Flow<'_, Self>) {
-        if matches!(flow.event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
-            flow.state.delay.pause();
-            flow.state.off_target = None;
+        match &flow.event.kind {
+            EventKind::IdleRestart(idle) => {
+                flow.state.flight = FlightSize::default();
+                if idle.is_long() {
+                    flow.state.delay.pause();
+                    flow.state.off_target = None;
+                }
+            }
+            EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => {
+                flow.state.flight.on_packets_lost(lost.bytes);
+            }
+            _ => {}
         }
     }
 
@@ -174,7 +232,11 @@ impl WindowScheme for Ledbat {
     fn on_packets_acked(flow: &mut Flow<'_, Self>, acked: &PacketsAcked) {
         let (params, window, state) = (flow.params, &mut *flow.window, &mut *flow.state);
         state.measure(params, flow.now, acked);
-        state.max_allowed_cwnd = params.max_allowed_cwnd(acked.in_flight_before as f64 / window.mtu);
+        let flight = match params.variant {
+            Variant::Rfc6817 => state.flight.on_packets_acked(acked),
+            Variant::Draft | Variant::Ns2 => acked.in_flight_before,
+        };
+        state.max_allowed_cwnd = params.max_allowed_cwnd(flight as f64 / window.mtu);
         let before = window.cwnd;
         if let Some(off_target) = state.off_target.filter(|off_target| *off_target <= 0.0) {
             let credit = off_target * (acked.bytes as f64 / window.mtu);
@@ -228,7 +290,11 @@ impl WindowScheme for Ledbat {
         if flow.params.variant == Variant::Rfc6817 { 0.0 } else { 0.5 * flow.cwnd }
     }
 
+    /// No slow start stays none, whatever the threshold is in bytes.
     fn on_mtu_update(flow: &mut Flow<'_, Self>, ratio: f64) {
+        if flow.ssthresh <= (NO_SLOW_START * ratio).max(NO_SLOW_START) {
+            flow.window.ssthresh = NO_SLOW_START;
+        }
         flow.state.cnt *= ratio;
     }
 

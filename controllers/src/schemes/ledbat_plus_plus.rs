@@ -114,10 +114,11 @@ impl Cycle {
         };
     }
 
-    /// Time in which nothing was sent is no part of a slowdown's length.
-    fn on_idle(&mut self, now: Time, idle: Span) {
+    /// Time in which the window was not used, `span` before `now`, is no part of a slowdown's
+    /// length.
+    fn pause(&mut self, now: Time, span: Span) {
         if let Cycle::Slowdown(since, _) | Cycle::RampUp(since) = self {
-            *since = (*since + idle).min(now);
+            *since = (*since + span).min(now);
         }
     }
 }
@@ -140,7 +141,7 @@ pub struct State {
 
 impl State {
     /// Takes the sample of an ACK in; gives the queueing delay, nanoseconds.
-    fn measure(&mut self, params: &Params, now: Time) -> Option<f64> {
+    fn measure(&mut self, params: &Params, now: Time, newest_sent_at: Time) -> Option<f64> {
         if let Some(rtt) = self.sample.take().filter(|rtt| *rtt > Span::ZERO) {
             let begins = self.delay.sample(Rollover::Clock, now, signed(rtt));
             let base = match self.base {
@@ -152,13 +153,14 @@ impl State {
                 self.gain = base.map_or(self.gain, |base| params.gain(base as f64));
             }
         }
+        self.delay.forget_before(newest_sent_at);
         self.delay.over(params.current_filter, self.base?).map(|queued| queued as f64)
     }
 
     /// The cycle of slowdowns (`§4.4`), the end of the initial slow start (`§4.1`) and the
     /// half of the controller that shrinks (`§4.3`).
     fn on_packets_acked(&mut self, params: &Params, window: &mut Window, now: Time, acked: &PacketsAcked) {
-        let queued = self.measure(params, now);
+        let queued = self.measure(params, now, acked.newest_sent_at);
         if self.cycle == Cycle::InitialSlowStart
             && window.in_slow_start()
             && queued.is_some_and(|queued| queued > params.exit * params.target())
@@ -201,12 +203,8 @@ impl WindowScheme for LedbatPlusPlus {
 
     #[inline]
     fn on_event(flow: &mut Flow<'_, Self>) {
-        match flow.event.kind {
-            EventKind::IdleRestart(idle) if idle.is_long() => {
-                flow.state.delay.pause();
-                flow.state.cycle.on_idle(flow.now, idle.idle);
-            }
-            _ => {}
+        if matches!(flow.event.kind, EventKind::IdleRestart(idle) if idle.is_long()) {
+            flow.state.delay.pause();
         }
     }
 
@@ -243,9 +241,15 @@ impl WindowScheme for LedbatPlusPlus {
         }
     }
 
+    /// In a slowdown the window is what it will return to.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let window = if flow.state.cycle.is_slowdown() { flow.ssthresh } else { flow.cwnd };
         flow.state.cycle = Cycle::InitialSlowStart;
-        0.5 * flow.cwnd
+        0.5 * window
+    }
+
+    fn on_underutilized(flow: &mut Flow<'_, Self>, span: Span) {
+        flow.state.cycle.pause(flow.now, span);
     }
 
     fn on_idle_restart(flow: &mut Flow<'_, Self>) {

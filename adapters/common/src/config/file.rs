@@ -126,6 +126,16 @@ impl Reader<'_> {
         for (parameter, value) in profile.into_iter().chain(rest) {
             self.set(&mut algorithm, parameter, value);
         }
+        if let Some((limited, expected)) = algorithm.limit() {
+            let given = parameters.iter().find(|(parameter, _)| parameter.get_ref() == limited);
+            let span = given.map_or(controller.span(), |(_, value)| value.span());
+            let value = given.and_then(|(_, value)| scalar(value.get_ref())).unwrap_or_default();
+            let name = ConfiguredController::name(&algorithm);
+            self.wrong(
+                &span,
+                format!("{name}: {limited} is {value:?}; expected {expected}, as the other parameters are"),
+            );
+        }
         let place = Place::of(self.text, &controller.span());
         (self.problems.len() == before).then(|| Chosen { algorithm, text: algorithm.to_string(), place })
     }

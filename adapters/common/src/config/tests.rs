@@ -84,6 +84,8 @@ fn mistakes_name_file_line_value_and_what_was_expected() {
         error
             .starts_with("cc.toml:2:16: controller is \"renoo\": unknown controller \"renoo\" (did you mean \"reno\"?); the catalogue has reno")
     );
+    let error = errors("controller = \"ledbat\"\nparameters = { gain = 2, fallback = true }");
+    assert_eq!(error, "cc.toml:2:23: ledbat: gain is \"2\"; expected 0.01 to 1, as the other parameters are");
     let error = errors("controller = \"reno\"\nparameters = { iw = 0, nope = 1, icw = [1] }");
     let lines = error.lines().collect::<Vec<_>>();
     assert_eq!(lines.len(), 3, "{error}");

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::event::{IdleRestart, OneWay};
+use crate::event::{IdleRestart, OneWay, PacketsLost};
 use crate::parts::window_controller::WindowController;
 use crate::testkit::{self, MTU, PATH, acked, assert_close, cases, lost, marked, rtt};
 use crate::{Controller, Parameters, Span};
@@ -30,7 +30,7 @@ fn ack_of(state: &State, packets: u32, ms: u64, delay_ms: i64) -> PacketsAcked {
         in_flight_before,
         in_flight: in_flight_before - u64::from(packets * MTU),
         one_way: Some(OneWay { forward: delay_ms * MS, backward: 0 }),
-        ..acked(packets, at(ms))
+        ..acked(packets, at(ms.saturating_sub(100)))
     }
 }
 
@@ -232,9 +232,101 @@ fn the_fallback_takes_round_trip_times() {
     assert_close(state.scheme.off_target.unwrap(), 1.0, 1e-12);
 }
 
+/// `RFC 6817 §2.4.2`: no sample in the filter is older than a round trip. A path of 100 ms with one
+/// ACK a round trip, three of them before the queue grew.
+#[test]
+fn the_current_delay_forgets_samples_older_than_a_round_trip() {
+    let params = Params::default();
+    let mut state = Ledbat::start(&params, &PATH);
+    state.window.cwnd = 10.0;
+    for (ms, delay_ms) in [(100, 30), (200, 30), (300, 30), (401, 80)] {
+        state = ack(&params, state, ms, delay_ms);
+    }
+    assert_eq!(state.scheme.off_target, Some(0.5));
+    // Those of one round trip are all there.
+    for ms in [410, 420, 430] {
+        state = ack(&params, state, ms, 130);
+    }
+    assert_eq!(state.scheme.off_target, Some(0.5));
+    state = ack(&params, state, 505, 130);
+    assert_eq!(state.scheme.off_target, Some(0.0));
+    // Nor does an ACK without a sample keep an old one.
+    let stale = PacketsAcked { one_way: None, ..ack_of(&state, 1, 700, 0) };
+    state = testkit::step::<Ledbat>(&params, state, at(700), EventKind::PacketsAcked(stale));
+    assert_eq!(state.scheme.off_target, None);
+}
+
+/// `RFC 6817 §2.4.2`: lost bytes leave the flight size only if they will not be sent again. Of 100
+/// packets in flight 60 are lost; the window is halved and stays there.
+#[test]
+fn lost_data_counts_as_in_flight_until_it_is_sent_again() {
+    let packet = u64::from(MTU);
+    let params = Params::default();
+    let lose = |state, ms| {
+        let lost = PacketsLost::new(60 * packet, 60, at(1), 40 * packet);
+        testkit::step::<Ledbat>(&params, state, at(ms), EventKind::PacketsLost(lost))
+    };
+    let frame = |state: &State, ms, before: u64, app_limited| {
+        let frame = PacketsAcked { in_flight_before: before * packet, ..ack_of(state, 1, ms, 30) };
+        EventKind::PacketsAcked(PacketsAcked { in_flight: (before - 1) * packet, app_limited, ..frame })
+    };
+    let mut state = known(&params, 100.0, 30, 30);
+    state = testkit::step::<Ledbat>(&params, state, at(100), frame(&state, 100, 100, false));
+    state = lose(state, 101);
+    assert_eq!(state.window.cwnd, 50.005);
+    let mut after = testkit::step::<Ledbat>(&params, state, at(101), frame(&state, 101, 40, false));
+    assert_eq!(after.window.cwnd, 50.005, "a flight of 40, and 59 to be sent again");
+    // Once they are sent again they count as anything else: 61 packets, one an ACK.
+    for ms in 102..162 {
+        after = testkit::step::<Ledbat>(&params, after, at(ms), frame(&after, ms, 40, false));
+        assert!(after.window.cwnd >= 50.005 || ms > 150, "{ms}: {}", after.window.cwnd);
+    }
+    assert_eq!(after.window.cwnd, 41.0);
+    // A sender with nothing to send does not.
+    let limited = testkit::step::<Ledbat>(&params, state, at(101), frame(&state, 101, 40, true));
+    assert_eq!(limited.window.cwnd, 41.0);
+    // The draft takes what is in flight.
+    let mut drafted = known(&draft(), 100.0, 30, 30);
+    drafted.window.cwnd = 80.0;
+    drafted = testkit::step::<Ledbat>(&draft(), drafted, at(101), frame(&drafted, 101, 40, false));
+    assert_eq!(drafted.window.cwnd, 61.0);
+}
+
+/// `RFC 6817 §2.5`: GAIN is 1 and TARGET 100 ms at most; the drafts allow more.
+#[test]
+fn the_standard_refuses_a_larger_gain_and_target() {
+    use crate::Algorithm;
+    use crate::catalogue::ParseError;
+    use crate::param::Range;
+    for (text, parameter, value, high) in
+        [("ledbat:gain=2", "gain", "2", 1.0), ("ledbat:gain=0.5,target=101,fallback=on", "target", "101", 100.0)]
+    {
+        let low = if parameter == "gain" { 0.01 } else { 1.0 };
+        let expected = Range::Numbers(low, high);
+        let error = ParseError::BadValue { controller: "ledbat", parameter, value, expected };
+        assert_eq!(Algorithm::read(text), Err(error));
+    }
+    for text in ["ledbat:gain=1,target=100", "ledbat:gain=2,variant=draft", "ledbat:profile=paper,gain=2,target=200"] {
+        assert!(Algorithm::read(text).is_ok(), "{text}");
+    }
+}
+
+/// A datagram size that falls makes no slow start of what was none.
+#[test]
+fn a_smaller_datagram_brings_no_slow_start() {
+    let params = Params::default();
+    let state = known(&params, 2.0, 30, 30);
+    let after = testkit::step::<Ledbat>(&params, state, at(1), EventKind::MtuUpdated(MTU / 5));
+    assert_eq!(after.window.ssthresh, NO_SLOW_START);
+    let params = Params { base: crate::parts::base::Base { ssthresh: 50.0, ..params.base }, ..params };
+    let state = ack(&params, known(&params, 2.0, 30, 30), 1, 30);
+    let after = testkit::step::<Ledbat>(&params, state, at(1), EventKind::MtuUpdated(MTU / 5));
+    assert_eq!(after.window.ssthresh, 250.0);
+}
+
 #[test]
 fn the_state_is_small() {
-    assert!(size_of::<State>() <= 408, "{} bytes", size_of::<State>());
+    assert!(size_of::<State>() <= 504, "{} bytes", size_of::<State>());
 }
 
 proptest! {

@@ -20,7 +20,7 @@ fn at(ms: u64) -> Time {
 
 fn ack(params: &Params, state: State, ms: u64, rtt_ms: u64) -> State {
     let sample = RttSample { min: Span::from_millis(10), ..rtt(Span::from_millis(rtt_ms)) };
-    let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(sample), ..acked(1, at(ms - 1)) });
+    let kind = EventKind::PacketsAcked(PacketsAcked { rtt: Some(sample), ..acked(1, at(ms.saturating_sub(rtt_ms))) });
     testkit::step::<LedbatPlusPlus>(params, state, at(ms), kind)
 }
 
@@ -107,6 +107,42 @@ fn slowdowns_come_and_go() {
     state = ack(&params, ack(&params, state, 1200, 60), 1300, 60);
     assert_eq!(state.scheme.cycle, Cycle::Steady(at(1300 + 9 * 300)));
     assert!(state.window.cwnd >= before);
+}
+
+/// `§4.4`: nine times what the slowdown took. 300 s of an application that sends little while the
+/// window comes up are no part of that.
+#[test]
+fn a_ramp_up_lasts_as_long_as_its_window_is_used() {
+    let params = Params::default();
+    let mut state = steady(&params, 10.0, 60, 0);
+    state.scheme.cycle = Cycle::Steady(at(1000));
+    for ms in [1000, 1120, 1130] {
+        state = ack(&params, state, ms, 60);
+    }
+    for second in 2..=301 {
+        let limited = PacketsAcked { app_limited: true, ..acked(1, at(1000 * second + 70)) };
+        let kind = EventKind::PacketsAcked(limited);
+        state = testkit::step::<LedbatPlusPlus>(&params, state, at(1000 * second + 130), kind);
+    }
+    assert_eq!(state.window.cwnd, 3.0);
+    for ms in 0..16 {
+        state = ack(&params, state, 301_130 + ms, 60);
+    }
+    let Cycle::Steady(next) = state.scheme.cycle else { panic!("{:?}", state.scheme.cycle) };
+    assert!(next < at(301_146 + 9 * 150), "{next:?}");
+}
+
+/// Persistent congestion in a slowdown halves what the window would have come up to.
+#[test]
+fn persistent_congestion_in_a_slowdown_halves_its_aim() {
+    let params = Params::default();
+    let mut state = steady(&params, 10.0, 60, 0);
+    state.scheme.cycle = Cycle::Steady(at(1000));
+    state = ack(&params, state, 1000, 60);
+    let kind = EventKind::PersistentCongestion(lost(at(999)));
+    state = testkit::step::<LedbatPlusPlus>(&params, state, at(1100), kind);
+    assert_eq!((state.window.cwnd, state.window.ssthresh), (2.0, 5.0));
+    assert_eq!(state.scheme.cycle, Cycle::InitialSlowStart);
 }
 
 #[test]
