@@ -25,7 +25,7 @@ parameters! {
         /// As `pacing`, while the window is below half the threshold.
         start_pacing: f64 = 2.0, in 1.0, 4.0, source "draft-briscoe-iccrg-prague-congestion-control §2.5.1";
         /// Whether to answer marks as Reno does where the queue behaves like one with classic ECN.
-        classic: bool = false, source "RFC 9331 §4.3, §A.1.5";
+        classic: bool = true, paper false, source "RFC 9331 §4.3, §A.1.5";
         /// Whether to do without marks.
         fallback: bool = false, source "RFC 9331 §4.3";
     }
@@ -131,10 +131,22 @@ impl Prague {
         response.accepts(sent_at) && waited()
     }
 
+    /// The window after the loss of a packet sent at `sent_at`, packets: a share of what it was
+    /// before the marks of the same flight (`§2.4.1` of the draft; `RFC 9331 §4.3`).
+    fn reduced_for_loss(flow: &Flow<'_, Self>, sent_at: Time) -> f64 {
+        let factor = 1.0 - flow.params.loss;
+        if flow.state.mark_response.accepts(sent_at) {
+            factor * flow.cwnd
+        } else {
+            (factor * flow.state.cwnd_before_mark).min(flow.cwnd)
+        }
+    }
+
     /// The response to marks: no recovery period, growth goes on.
     fn reduce_for_marks(flow: &mut Flow<'_, Self>) {
         let State { fraction, classic, .. } = flow.state;
-        let decrease = 0.5 * (fraction.alpha() + classic.degree() * (1.0 - fraction.alpha()));
+        let degree = if flow.params.classic { classic.degree() } else { 0.0 };
+        let decrease = 0.5 * (fraction.alpha() + degree * (1.0 - fraction.alpha()));
         flow.state.cwnd_before_mark = flow.cwnd;
         flow.state.mark_response.begin(flow.now);
         flow.lower((1.0 - decrease) * flow.cwnd);
@@ -174,19 +186,17 @@ impl WindowScheme for Prague {
     /// once per virtual RTT, and only once a mark has shown that the path marks.
     #[inline]
     fn on_event(flow: &mut Flow<'_, Self>) {
-        let Params { gain, classic, .. } = *flow.params;
+        let gain = flow.params.gain;
         let (event, state) = (flow.event, &mut *flow.state);
         if let Some(rtt) = event.rtt() {
             state.srtt = rtt.smoothed;
-            if classic {
-                state.classic.on_rtt_sample(&rtt);
-            }
+            state.classic.on_rtt_sample(&rtt);
         }
         let least = state.reference_rtt(flow.params).unwrap_or(Span::ZERO);
         let gain = if state.fraction.seen() { gain } else { 0.0 };
         if state.fraction.on_event(gain, least, event) && !flow.window.in_slow_start() {
             state.rounds = state.rounds.saturating_add(1);
-            if classic && state.fraction.alpha() > 0.0 {
+            if state.fraction.alpha() > 0.0 {
                 state.classic.end_round();
             }
         }
@@ -212,19 +222,14 @@ impl WindowScheme for Prague {
         flow.state.increase(flow.params) * (acked * flow.state.unmarked_share) / flow.cwnd
     }
 
-    /// Marks: `§2.4.2` of the draft. Losses: as Reno, from the window that the marks of
-    /// the same flight found (`§2.4.1`; `RFC 9331 §4.3`).
+    /// Marks: `§2.4.2` of the draft. Losses: as Reno.
     fn on_congestion(flow: &mut Flow<'_, Self>) {
         match flow.event.kind {
             EventKind::EcnCe(EcnCe { newest_sent_at, .. }) if Self::is_due(flow, newest_sent_at) => {
                 Self::reduce_for_marks(flow);
             }
             EventKind::PacketsLost(PacketsLost { newest_sent_at, .. }) => {
-                let factor = 1.0 - flow.params.loss;
-                let mut to = factor * flow.cwnd;
-                if !flow.state.mark_response.accepts(newest_sent_at) {
-                    to = (factor * flow.state.cwnd_before_mark).min(flow.cwnd);
-                }
+                let to = Self::reduced_for_loss(flow, newest_sent_at);
                 flow.reduce_to(to);
             }
             _ => {}
@@ -232,9 +237,13 @@ impl WindowScheme for Prague {
     }
 
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
+        let to = match flow.event.kind {
+            EventKind::PersistentCongestion(lost) => Self::reduced_for_loss(flow, lost.newest_sent_at),
+            _ => flow.cwnd,
+        };
         flow.state.fraction.clear(flow.now);
         flow.state.mark_response.reset();
-        0.5 * flow.cwnd
+        to
     }
 
     fn on_idle_restart(flow: &mut Flow<'_, Self>) {
