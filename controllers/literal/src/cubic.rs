@@ -4,7 +4,8 @@ use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::hystart::{Growth, HyStart};
 use crate::recovery::{
-    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS, initial_window,
+    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, MENDED, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS,
+    initial_window, one_step,
 };
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
 
@@ -16,9 +17,6 @@ pub(crate) const SCHEME: Scheme = Scheme {
         IDLE_RESTART,
         FLOOR_OF_THE_NEW_SIZE,
         ONE_STEP,
-        REDUCED_AGAIN,
-        TEN_DATAGRAMS,
-        BYTES_KEPT,
         Reading {
             change: "plateau",
             section: "RFC 9438 §4.2",
@@ -54,22 +52,11 @@ pub(crate) const SCHEME: Scheme = Scheme {
             ours: "when a packet sent later than the round began is, so one sent at that instant does not count",
             status: Status::Told,
         },
-        Reading {
-            change: "idle since sent",
-            section: "RFC 9438 §4.2",
-            says: "t leaves out the time in which cwnd was not updated as the application limited it",
-            ours: "an idle restart takes out the time since the latest packet left, in which ACKs did update it",
-            status: Status::Fault,
-        },
-        Reading {
-            change: "rounds survive idle",
-            section: "RFC 9406 §4.3",
-            says: "the restart window after an idle period may grow by HyStart++",
-            ours: "with the rounds of before the period as its reference",
-            status: Status::Fault,
-        },
     ],
     mutants: &[
+        REDUCED_AGAIN,
+        TEN_DATAGRAMS,
+        BYTES_KEPT,
         ("half", "β is 0.5"),
         ("one datagram", "the least window is one datagram"),
         ("no convergence", "W_max is the window, however small"),
@@ -84,9 +71,18 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("no way back", "CSS never goes back to slow start"),
         ("filter a round too old", "HyStart++ compares with the first round"),
         ("six rounds", "CSS lasts six rounds"),
+        ("idle since sent", "t leaves out all the time since the latest packet left, in which ACKs came"),
+        ("rounds survive idle", "HyStart++ compares rounds after an idle period with those before"),
         ("persistent after two", "two probe timeouts are persistent congestion"),
     ],
-    mended: &[],
+    mended: &[
+        MENDED[0],
+        MENDED[1],
+        MENDED[2],
+        MENDED[3],
+        ("RFC 9438 §4.2", "an idle restart took out the time since the latest packet left, in which ACKs came"),
+        ("RFC 9406 §4.3", "the rounds of before an idle period were the reference for those after"),
+    ],
     start: |changes, path| Box::new(Cubic::new(changes, path)),
 };
 
@@ -296,7 +292,7 @@ impl Reference for Cubic {
         let fresh = frame.acked.iter().filter(|packet| !self.period.contains(packet.sent_at));
         let mut fresh: Vec<f64> = fresh.map(|packet| packet.bytes as f64 / self.smss).collect();
         if self.changes.has("one step") {
-            fresh = vec![fresh.iter().sum()];
+            fresh = one_step(fresh.iter().sum(), self.of.ssthresh - self.of.cwnd, 1.0).collect();
         }
         let css = self.hystart.is_some_and(|hystart| matches!(hystart.growth(), Growth::Css));
         if frame.app_limited {
@@ -342,9 +338,12 @@ impl Reference for Cubic {
         self.leave_out(now, limited);
         self.last_ack = now;
         let initial = initial_window(self.smss, &self.changes) / self.smss;
-        if self.changes.has("idle restart") && self.of.cwnd > initial {
-            self.of.cwnd = initial;
-            self.of.t_epoch = None;
+        if self.changes.has("idle restart") {
+            self.undo = None;
+            if self.of.cwnd > initial {
+                self.of.cwnd = initial;
+                self.of.t_epoch = None;
+            }
         }
         // RFC 9406 §4.3 "An implementation MAY use HyStart++ to grow the restart window after a long idle period": that
         // is a start, with rounds of its own.

@@ -9,7 +9,7 @@ pub(crate) const IDLE_RESTART: Reading = Reading {
     change: "idle restart",
     section: "RFC 9002 §7.8",
     says: "a sender may update its window after idle periods",
-    ours: "a window idle for longer than a probe timeout falls back to the initial one (RFC 5681 §4.1)",
+    ours: "a window idle for longer than a probe timeout falls back to the initial one (RFC 5681 §4.1), for good",
     status: Status::Told,
 };
 pub(crate) const FLOOR_OF_THE_NEW_SIZE: Reading = Reading {
@@ -22,30 +22,9 @@ pub(crate) const FLOOR_OF_THE_NEW_SIZE: Reading = Reading {
 pub(crate) const ONE_STEP: Reading = Reading {
     change: "one step",
     section: "RFC 9002 §B.5",
-    says: "each packet of an ACK is in slow start or in avoidance, by the window it finds",
-    ours: "the bytes of an ACK are in one or the other, all of them",
-    status: Status::Fault,
-};
-pub(crate) const REDUCED_AGAIN: Reading = Reading {
-    change: "reduced again",
-    section: "RFC 9002 §B.8",
-    says: "no reaction if already in a recovery period, before the window is reset",
-    ours: "persistent congestion in a recovery period lowers the threshold once more",
-    status: Status::Fault,
-};
-pub(crate) const TEN_DATAGRAMS: Reading = Reading {
-    change: "ten datagrams",
-    section: "RFC 9002 §7.2",
-    says: "the initial window is at most 14,720 bytes or two datagrams",
-    ours: "it is ten datagrams of any size",
-    status: Status::Fault,
-};
-pub(crate) const BYTES_KEPT: Reading = Reading {
-    change: "bytes kept",
-    section: "RFC 9002 §7.2",
-    says: "another datagram size before the first ACK makes the initial window anew",
-    ours: "the window keeps its bytes",
-    status: Status::Fault,
+    says: "each packet of an ACK is in slow start or in avoidance, by the window it finds, and grows it by itself",
+    ours: "the bytes of an ACK count as full packets up to the threshold, and as one step beyond it",
+    status: Status::Told,
 };
 pub(crate) const THRESHOLD_FLOOR: Reading = Reading {
     change: "threshold floor",
@@ -54,6 +33,25 @@ pub(crate) const THRESHOLD_FLOOR: Reading = Reading {
     ours: "the threshold has it too, as RFC 5681 §3.1 eq. 4",
     status: Status::Told,
 };
+
+/// Differences there were of all window schemes, and the changes that make them mutants.
+pub(crate) const MENDED: [(&str, &str); 4] = [
+    ("RFC 9002 §B.5", "an ACK that crossed the threshold was all slow start"),
+    ("RFC 9002 §B.8", "persistent congestion in a recovery period lowered the threshold once more"),
+    ("RFC 9002 §7.2", "the initial window was ten datagrams of any size"),
+    ("RFC 9002 §7.2", "another datagram size before the first ACK kept the window's bytes"),
+];
+pub(crate) const REDUCED_AGAIN: (&str, &str) =
+    ("reduced again", "persistent congestion in a recovery period lowers the threshold once more");
+pub(crate) const TEN_DATAGRAMS: (&str, &str) = ("ten datagrams", "the initial window is ten datagrams of any size");
+pub(crate) const BYTES_KEPT: (&str, &str) =
+    ("bytes kept", "another datagram size before the first ACK keeps the window's bytes");
+
+/// The growth of an ACK of so many bytes in all, for the reading "one step": what is below the threshold, and the rest.
+pub(crate) fn one_step(bytes: f64, below: f64, datagram: f64) -> impl Iterator<Item = f64> {
+    let first = ((below.max(0.0) / datagram).ceil() * datagram).min(bytes);
+    [first, bytes - first].into_iter().filter(|bytes| *bytes > 0.0)
+}
 
 /// Estimates of the round-trip time, seconds.
 #[derive(Clone, Copy, Debug)]

@@ -3,8 +3,8 @@
 use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::recovery::{
-    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS, THRESHOLD_FLOOR,
-    initial_window,
+    BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, MENDED, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS,
+    THRESHOLD_FLOOR, initial_window, one_step,
 };
 use crate::{Changes, Expected, Frame, Reading, Reference, Scheme, Status, close};
 
@@ -24,11 +24,11 @@ pub(crate) const SCHEME: Scheme = Scheme {
         THRESHOLD_FLOOR,
         FLOOR_OF_THE_NEW_SIZE,
         ONE_STEP,
+    ],
+    mutants: &[
         REDUCED_AGAIN,
         TEN_DATAGRAMS,
         BYTES_KEPT,
-    ],
-    mutants: &[
         ("seven tenths", "β is 0.7"),
         ("from the flight", "half of what is in flight"),
         ("one datagram", "the least window is one datagram"),
@@ -42,7 +42,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("rounded", "the window is rounded down to bytes upon each ACK"),
         ("undo after marks", "a response that met marks too is taken back"),
     ],
-    mended: &[],
+    mended: &MENDED,
     start: |changes, path| Box::new(Reno::new(changes, path)),
 };
 
@@ -162,7 +162,8 @@ impl Reference for Reno {
             .map(|packet| if self.changes.has("whole packets") { self.max_datagram_size } else { packet.bytes as f64 })
             .collect();
         if self.changes.has("one step") {
-            grows = vec![grows.iter().sum()];
+            let below = self.ssthresh - self.congestion_window;
+            grows = one_step(grows.iter().sum(), below, self.max_datagram_size).collect();
         }
         for acked in grows {
             self.grown |= acked > 0.0;
@@ -188,6 +189,7 @@ impl Reference for Reno {
     fn on_idle(&mut self, _now: Time, _idle: Span) {
         // §7.8 names RFC 7661 as a way "to update its congestion window after periods of underutilization", and none of its own.
         if self.changes.has("idle restart") {
+            self.undo = None;
             self.congestion_window = self.congestion_window.min(initial_window(self.max_datagram_size, &self.changes));
         }
     }

@@ -18,7 +18,7 @@ choice! {
 parameters! {
     /// Start-up and limits that every window scheme shares.
     pub struct Base {
-        /// Initial window.
+        /// Initial window; of each datagram 1472 bytes count, of the first two all.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Initial slow start threshold.
         ssthresh: f64 = f64::INFINITY, in 1.0, f64::INFINITY, unit "packets", source "RFC 9002 §B.3";
@@ -26,6 +26,8 @@ parameters! {
         min_window: f64 = 2.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Window after persistent congestion.
         timeout_window: f64 = 2.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.6.2";
+        /// Whether persistent congestion lowers the threshold once more where the flight was answered already, as a TCP's timeout does.
+        timeout_reduces_again: bool = false, source "RFC 9002 §7.3.2, §B.8; RFC 5681 §3.1";
         /// Largest window.
         max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
         /// What counts as an acknowledged packet.
@@ -45,7 +47,34 @@ parameters! {
     }
 }
 
+/// Bytes that a datagram counts in the initial window: 14,720 are ten of them (`RFC 9002 §7.2`).
+const IW_DATAGRAM: f64 = 1472.0;
+
+/// The initial window of `iw` packets on a path with datagrams of `mtu` bytes, in packets: ten are
+/// 14,720 bytes at most or two datagrams, whichever is more (`RFC 9002 §7.2`), and other numbers of
+/// packets are limited in proportion, so that `iw` is exact wherever datagrams are no larger than
+/// 1472 bytes.
+#[must_use]
+pub fn initial_window(iw: f64, mtu: f64) -> f64 {
+    // A little more, so that 14,720 bytes are as many once they are bytes again.
+    let most = iw * IW_DATAGRAM * (1.0 + 2.0 * f64::EPSILON) / mtu;
+    iw.min(most.max(2.0))
+}
+
+/// The `iw` of which [`initial_window`] makes a window of `bytes`.
+#[must_use]
+pub fn iw_of(bytes: u64, mtu: u32) -> f64 {
+    let (bytes, mtu) = (bytes as f64, f64::from(mtu.max(1)));
+    bytes / if bytes < 2.0 * mtu { mtu } else { mtu.min(IW_DATAGRAM) }
+}
+
 impl Base {
+    /// The initial window with datagrams of `mtu` bytes, packets.
+    #[must_use]
+    pub fn initial_window(&self, mtu: f64) -> f64 {
+        initial_window(self.iw, mtu).max(self.min_window.min(self.iw)).min(self.max_window)
+    }
+
     /// Values of Sharma (2006), without its limited slow start.
     #[must_use]
     pub fn sharma() -> Base {
@@ -54,6 +83,7 @@ impl Base {
             ssthresh: 100.0,
             min_window: 1.0,
             timeout_window: 1.0,
+            timeout_reduces_again: true,
             max_window: 67_000.0,
             growth: Growth::Packets,
             grow_on_exit: false,
@@ -71,18 +101,25 @@ impl Base {
     /// Values of Cho (2006).
     #[must_use]
     pub fn cho() -> Base {
-        Base { iw: 2.0, timeout_window: 1.0, growth: Growth::Acks, ..Base::default() }
+        Base { iw: 2.0, timeout_window: 1.0, timeout_reduces_again: true, growth: Growth::Acks, ..Base::default() }
     }
 
     /// Values of Chan (2004).
     #[must_use]
     pub fn chan() -> Base {
-        Base { iw: 1.0, growth: Growth::Acks, idle_restart: false, ..Base::default() }
+        Base { iw: 1.0, timeout_reduces_again: true, growth: Growth::Acks, idle_restart: false, ..Base::default() }
     }
 
     /// Values of Arumaithurai (2010).
     #[must_use]
     pub fn arumaithurai() -> Base {
-        Base { iw: 1.0, ssthresh: 100.0, timeout_window: 1.0, grow_on_exit: false, ..Base::default() }
+        Base {
+            iw: 1.0,
+            ssthresh: 100.0,
+            timeout_window: 1.0,
+            timeout_reduces_again: true,
+            grow_on_exit: false,
+            ..Base::default()
+        }
     }
 }

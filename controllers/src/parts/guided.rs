@@ -150,8 +150,8 @@ impl<S: Guidable> WindowScheme for GuidedScheme<S> {
     }
 
     fn start(params: &S::Params, path: &Path) -> Self::State {
-        let guide =
-            Guide { available: Guide::UNKNOWN, share: 1.0, reference: params.as_ref().iw, base_rtt: Span::ZERO };
+        let reference = Window::start(params.as_ref(), path).cwnd;
+        let guide = Guide { available: Guide::UNKNOWN, share: 1.0, reference, base_rtt: Span::ZERO };
         State { guide, scheme: S::start(params, path) }
     }
 

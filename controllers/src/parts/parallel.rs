@@ -173,7 +173,7 @@ pub fn reduce<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight) {
 /// Persistent congestion of a flow: its siblings give what they would for a loss, unless
 /// they have already; returns its new threshold (`spec: cho §4.3` Timeout, A-3).
 pub fn start_over<S: WindowScheme>(flow: &mut Flow<'_, S>, weight: Weight, rtt: &SmoothRtt) -> f64 {
-    if !flow.window.recovery.in_recovery() && !guarded(flow, weight, rtt) {
+    if !flow.window.recovery.in_recovery() && !flow.answered() && !guarded(flow, weight, rtt) {
         scale_siblings(flow, weight);
     }
     weight.threshold(flow.window)

@@ -215,6 +215,12 @@ impl SelectedStartUp {
         }
     }
 
+    /// Sending resumes after a long idle period: rounds of before it are no reference for those
+    /// after it, which the window starts up in anew (`RFC 9406 §4.2, §4.3`).
+    pub fn on_idle(&mut self) {
+        self.hystart = HyStart::default();
+    }
+
     /// Names the state variables worth logging.
     pub fn inspect(&self, window: &Window, visit: &mut dyn FnMut(&'static str, f64)) {
         if self.hystart.is_conservative() && window.in_slow_start() {

@@ -2,11 +2,11 @@
 //! growth, limits, units. How it is reduced and what of that may be taken back is in
 //! [`recovery`](crate::parts::recovery).
 
-use crate::Path;
 use crate::decision::{Decision, Ecn, Phase};
 use crate::event::{IdleRestart, PacketsAcked};
 use crate::parts::base::{Base, Growth};
 use crate::parts::recovery::{RecoveryPeriod, Undo};
+use crate::{Path, Time};
 
 /// A congestion window, in packets.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -23,6 +23,8 @@ pub struct Window {
     pub reduced: bool,
     /// True once any congestion event reduced the window.
     pub ever_reduced: bool,
+    /// Whether anything has been acknowledged yet.
+    any_acked: bool,
     /// Packets lost with the latest response and since, while it can be taken back.
     pub(super) lost: u32,
     pub(super) undo: Option<Undo>,
@@ -32,13 +34,15 @@ impl Window {
     /// A new flow's window.
     #[must_use]
     pub fn start(base: &Base, path: &Path) -> Window {
+        let mtu = datagram(path.mtu);
         Window {
-            cwnd: base.iw.min(base.max_window),
+            cwnd: base.initial_window(mtu),
             ssthresh: base.ssthresh,
-            mtu: datagram(path.mtu),
+            mtu,
             recovery: RecoveryPeriod::default(),
             reduced: false,
             ever_reduced: false,
+            any_acked: false,
             lost: 0,
             undo: None,
         }
@@ -51,12 +55,25 @@ impl Window {
         self.cwnd < self.ssthresh
     }
 
+    /// A packet sent at `newest_sent_at` was acknowledged. Returns whether that ends the recovery
+    /// period.
+    #[inline]
+    pub fn acked(&mut self, newest_sent_at: Time) -> bool {
+        self.any_acked = true;
+        self.recovery.acked(newest_sent_at)
+    }
+
     /// Acknowledged packets that count for growth; none when the sender did not use its window
-    /// (`RFC 9002 §7.8`) or everything acknowledged was sent before the latest response. Ends
-    /// the recovery period where it is due.
+    /// or everything acknowledged was sent before the latest response. Ends the recovery period
+    /// where it is due.
+    ///
+    /// That an unused window does not grow is `RFC 9002 §7.8` and `RFC 9438 §5.8`;
+    /// `draft-ietf-ccwg-ratelimited-increase §3` would let it grow up to what twice the largest
+    /// flight allows, and calls this rule the more conservative one. Nor does it shrink by being
+    /// unused, as it would by `RFC 7661`: only an idle period takes it back ([`idle`](Self::idle)).
     #[inline]
     pub fn acked_packets(&mut self, base: &Base, acked: &PacketsAcked) -> f64 {
-        let ends = self.recovery.acked(acked.newest_sent_at);
+        let ends = self.acked(acked.newest_sent_at);
         if acked.app_limited || self.recovery.in_recovery() || (ends && !base.grow_on_exit) || acked.fresh_bytes == 0 {
             return 0.0;
         }
@@ -85,6 +102,15 @@ impl Window {
         }
     }
 
+    /// Grows to the threshold by as many as that takes of `acked` packets, for all of which slow
+    /// start would add `added`: a packet that finds the window below it grows it in whole. Returns
+    /// the packets that are left.
+    pub fn grow_to_threshold(&mut self, base: &Base, acked: f64, added: f64) -> f64 {
+        let used = libm::ceil((self.ssthresh - self.cwnd) * acked / added).min(acked);
+        self.cwnd = (self.cwnd + added * (used / acked)).max(self.ssthresh.min(self.cwnd + added)).min(base.max_window);
+        acked - used
+    }
+
     #[cold]
     fn limit(&mut self, base: &Base) {
         self.cwnd = base.max_window;
@@ -97,23 +123,34 @@ impl Window {
         self.cwnd = to.max(base.min_window).min(self.cwnd);
     }
 
-    /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). Returns whether
-    /// that lowered the window.
+    /// Sending resumes after an idle period (`spec: sharma §1.5 B-IDLE`). A window of before a
+    /// long one is not to be restored either. Returns whether that lowered the window.
     pub fn idle(&mut self, base: &Base, idle: &IdleRestart) -> bool {
-        let restarts = base.idle_restart && idle.is_long() && self.cwnd > base.iw;
+        if !base.idle_restart || !idle.is_long() {
+            return false;
+        }
+        self.discard_undo();
+        let initial = base.initial_window(self.mtu);
+        let restarts = self.cwnd > initial;
         if restarts {
-            self.cwnd = base.iw;
+            self.cwnd = initial;
         }
         restarts
     }
 
-    /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`).
+    /// The datagram size changes; the window keeps its bytes (`spec: arumaithurai §3.9`). The
+    /// initial one is computed anew, and is the window as long as nothing has been acknowledged
+    /// (`RFC 9002 §7.2`).
     pub fn resize(&mut self, base: &Base, mtu: u32) {
-        let ratio = self.mtu / datagram(mtu);
+        let (before, ratio) = (base.initial_window(self.mtu), self.mtu / datagram(mtu));
         self.mtu = datagram(mtu);
+        self.undo = None;
+        if !self.any_acked && !self.ever_reduced && self.cwnd == before {
+            self.cwnd = base.initial_window(self.mtu);
+            return;
+        }
         self.cwnd = (self.cwnd * ratio).max(base.min_window.min(base.timeout_window)).min(base.max_window);
         self.ssthresh = (self.ssthresh * ratio).max(2.0);
-        self.undo = None;
     }
 
     /// A number of packets in bytes, rounded down.

@@ -81,7 +81,8 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
     /// what siblings have to give.
     fn on_congestion(flow: &mut Flow<'_, Self>);
 
-    /// Persistent congestion; returns the new threshold, packets.
+    /// Persistent congestion; returns the new threshold, packets, which counts unless the flight
+    /// was [answered](Flow::answered).
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         0.5 * flow.cwnd
     }
@@ -249,13 +250,43 @@ impl<S: WindowScheme> Flow<'_, S> {
         Flow { params, window, state, group, now: *now, event, last_ack, start_up }
     }
 
+    /// Whether the event is persistent congestion of packets that were all sent before the latest
+    /// response: the window starts over, the threshold stays (`RFC 9002 §7.3.2, §B.8`).
+    #[must_use]
+    pub fn answered(&self) -> bool {
+        let EventKind::PersistentCongestion(lost) = &self.event.kind else { return false };
+        !self.params.as_ref().timeout_reduces_again && !self.window.recovery.accepts(lost.newest_sent_at)
+    }
+
+    /// Packets to add for `acked` packets, by what the window is in.
     #[inline(always)]
-    fn grow(&mut self, acked: f64) {
-        let base = self.params.as_ref();
+    fn growth(&mut self, acked: f64) -> f64 {
         let added =
             if self.window.in_slow_start() { S::on_ack_in_slow_start(self, acked) } else { S::on_ack(self, acked) };
-        let added = self.start_up.on_ack(base, self.window, acked, added);
-        self.window.grow(base, added);
+        self.start_up.on_ack(self.params.as_ref(), self.window, acked, added)
+    }
+
+    #[inline(always)]
+    fn grow(&mut self, acked: f64) {
+        let added = self.growth(acked);
+        if acked > 1.0 && self.window.in_slow_start() && self.window.cwnd + added > self.window.ssthresh {
+            self.reborrow().grow_past_threshold(acked, added);
+        } else {
+            self.window.grow(self.params.as_ref(), added);
+        }
+    }
+
+    /// One ACK of several packets is slow start up to the threshold and congestion avoidance from
+    /// there (`RFC 9002 §B.5`, which goes packet by packet).
+    #[cold]
+    #[inline(never)]
+    fn grow_past_threshold(&mut self, acked: f64, added: f64) {
+        let base = self.params.as_ref();
+        let rest = self.window.grow_to_threshold(base, acked, added);
+        if rest > 0.0 {
+            let added = self.growth(rest);
+            self.window.grow(base, added);
+        }
     }
 
     /// Packet-by-packet growth; returns what is left for one last step. The rarer kind,
@@ -323,7 +354,9 @@ impl<S: WindowScheme> Flow<'_, S> {
     }
 
     fn start_over(&mut self) {
+        let answered = self.answered();
         let ssthresh = S::on_persistent_congestion(self);
+        let ssthresh = if answered { self.window.ssthresh } else { ssthresh };
         self.window.start_over(self.params.as_ref(), ssthresh);
     }
 
@@ -351,8 +384,13 @@ impl<S: WindowScheme> Flow<'_, S> {
     }
 
     fn restart_after_idle(&mut self, idle: &IdleRestart) {
-        S::on_underutilized(self, idle.idle);
+        // ACKs came since the latest packet left, and grew the window.
+        let span = idle.idle.min(self.now.since(*self.last_ack));
+        S::on_underutilized(self, span);
         *self.last_ack = self.now;
+        if idle.is_long() {
+            self.start_up.on_idle();
+        }
         if self.window.idle(self.params.as_ref(), idle) {
             S::on_idle_restart(self);
         }

@@ -85,7 +85,7 @@ impl WindowScheme for ATcp {
 
     /// `spec: cho §7 A-RTO, AT-4`.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
-        if !flow.recovery.in_recovery() {
+        if !flow.recovery.in_recovery() && !flow.answered() {
             flow.state.detector.lost(&flow.params.detector, flow.now);
         }
         flow.state.detector.k = 1;

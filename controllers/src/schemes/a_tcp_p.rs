@@ -119,7 +119,7 @@ impl WindowScheme for ATcpP {
 
     /// `spec: cho §8 Timeout, AP-4`.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
-        if !flow.recovery.in_recovery() && !guarded(flow) {
+        if !flow.recovery.in_recovery() && !flow.answered() && !guarded(flow) {
             detect_loss(flow);
         }
         detector(flow).k = 1;

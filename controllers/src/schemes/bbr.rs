@@ -18,7 +18,7 @@ pub use state::State;
 parameters! {
     /// Parameters of [`Bbr`]: `bbr:NAME=VALUE,…`.
     pub struct Params {
-        /// Initial window.
+        /// Initial window; of each datagram 1472 bytes count, of the first two all.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Largest window.
         max_window: f64 = 1_048_576.0, in 4.0, 1_048_576.0, unit "packets", source "choice";
@@ -144,7 +144,7 @@ impl State {
             EventKind::PersistentCongestion(lost) => self.on_enter_rto(now, lost.in_flight as f64),
             EventKind::SpuriousLoss(spurious) => self.handle_spurious_loss_detection(spurious.newest_sent_at),
             EventKind::IdleRestart(_) => self.handle_restart_from_idle(params, now),
-            EventKind::MtuUpdated(mtu) => self.mtu = state::datagram(*mtu),
+            EventKind::MtuUpdated(mtu) => self.resize(params, *mtu),
             _ => {}
         }
     }

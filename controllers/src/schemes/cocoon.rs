@@ -44,7 +44,7 @@ impl WindowScheme for Cocoon {
     /// starts over is no reason for them to.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
         let half = 0.5 * flow.cwnd;
-        if !flow.recovery.in_recovery() {
+        if !flow.recovery.in_recovery() && !flow.answered() {
             adjust(flow, half.max(flow.params.base.min_window));
         }
         half

@@ -19,7 +19,7 @@ const LARGEST_RTTS: u64 = 4;
 parameters! {
     /// Parameters of [`Copa`]: `copa:NAME=VALUE,…`.
     pub struct Params {
-        /// Congestion window at the start of a flow.
+        /// Initial window; of each datagram 1472 bytes count, of the first two all.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Largest congestion window.
         max_window: f64 = 1_048_576.0, in 2.0, 1_048_576.0, unit "packets", source "choice";
@@ -213,7 +213,7 @@ impl State {
 
     #[inline]
     fn acknowledged(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
-        self.window.recovery.acked(acked.newest_sent_at);
+        self.window.acked(acked.newest_sent_at);
         let Some(standing) = self.delays.standing() else { return };
         // λ ≤ λt = 1/(δ·dq), without the division.
         let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;

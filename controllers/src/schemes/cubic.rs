@@ -142,11 +142,14 @@ impl WindowScheme for Cubic {
         flow.reduce_to(decreased(flow));
     }
 
-    /// K is 0 in the epoch after a timeout (`RFC 9438 §4.8`).
+    /// K is 0 in the epoch after a timeout (`RFC 9438 §4.8`). `cwnd_prior` is of the response that
+    /// set the threshold (§4.1.2).
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
-        let cwnd = flow.cwnd;
+        let (cwnd, answered) = (flow.cwnd, flow.answered());
         let variables = &mut flow.state.variables.current;
-        variables.cwnd_prior = cwnd;
+        if !answered {
+            variables.cwnd_prior = cwnd;
+        }
         variables.epoch = CurrentEpoch::EndedAtPlateau;
         // As a factor of the window, rounded as such.
         decreased(flow) / cwnd * cwnd

@@ -137,10 +137,14 @@ impl WindowScheme for Cubic2005 {
 
     /// `spec: sharma §6 rule 3`, `B-RTO`.
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
-        let (params, cwnd) = (flow.params, flow.cwnd);
+        let (params, cwnd, answered) = (flow.params, flow.cwnd, flow.answered());
         let variables = &mut flow.state.variables.current;
         variables.epoch = CurrentEpoch::EndedAtPlateau;
-        variables.last_max = if params.forget { 0.0 } else { cwnd };
+        variables.last_max = match (params.forget, answered) {
+            (true, _) => 0.0,
+            (false, true) => variables.last_max,
+            (false, false) => cwnd,
+        };
         variables.loss_ever &= !params.forget;
         0.5 * cwnd
     }

@@ -97,7 +97,9 @@ impl WindowScheme for Dctcp {
     }
 
     fn on_persistent_congestion(flow: &mut Flow<'_, Self>) -> f64 {
-        flow.state.cwnd_before_mark = None;
+        if let Some(before) = flow.state.cwnd_before_mark.take().filter(|_| flow.answered()) {
+            flow.window.reduce_further(&flow.params.base, 0.5 * before);
+        }
         flow.state.fraction.clear(flow.now);
         0.5 * flow.cwnd
     }

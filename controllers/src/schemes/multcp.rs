@@ -1,6 +1,7 @@
 #![doc = include_str!("multcp.md")]
 
 use crate::parts::base::Base;
+use crate::parts::window::Window;
 use crate::parts::window_scheme::{Flow, WindowScheme};
 use crate::{Info, Path, parameters};
 
@@ -45,8 +46,9 @@ impl WindowScheme for MulTcp {
     type State = State;
     type Group = ();
 
-    fn start(params: &Params, _: &Path) -> State {
-        State { quick_until: caught_up(params.n, params.slow_start_gain, params.base.iw) }
+    fn start(params: &Params, path: &Path) -> State {
+        let initial = Window::start(&params.base, path).cwnd;
+        State { quick_until: caught_up(params.n, params.slow_start_gain, initial) }
     }
 
     #[inline]

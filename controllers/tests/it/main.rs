@@ -7,6 +7,7 @@ mod equivalences;
 mod flows;
 mod fuzz;
 mod loss_based;
+mod rfc9002;
 mod script;
 mod sender;
 mod spurious;

@@ -73,7 +73,7 @@ impl Group {
             }
             EventKind::PacketsLost(lost) => self.congestion(i, event.now, lost.newest_sent_at),
             EventKind::EcnCe(marked) => self.congestion(i, event.now, marked.newest_sent_at),
-            EventKind::PersistentCongestion(_) => self.timeout(i, event.now),
+            EventKind::PersistentCongestion(lost) => self.timeout(i, event.now, lost.newest_sent_at),
             _ => {}
         }
     }
@@ -88,6 +88,15 @@ impl Group {
             (false, true) => u / flow.cwnd,
             (false, false) => u * k / (n * flow.cwnd + (n - 1.0) / 2.0),
         };
+        // As many packets as it takes are slow start's, the others avoidance's (RFC 9002 §B.5).
+        if u > 1.0 && flow.cwnd < flow.ssthresh && flow.cwnd + added > flow.ssthresh {
+            let used = ((flow.ssthresh - flow.cwnd) * u / added).ceil().min(u);
+            flow.cwnd = (flow.cwnd + added * (used / u)).max(flow.ssthresh);
+            if used < u {
+                self.grow(i, u - used);
+            }
+            return;
+        }
         flow.cwnd = (flow.cwnd + added).min(1_048_576.0);
     }
 
@@ -137,12 +146,16 @@ impl Group {
         }
     }
 
-    fn timeout(&mut self, i: usize, now: Time) {
-        if !self.flows[i].in_recovery && !self.guarded(i, now) {
+    fn timeout(&mut self, i: usize, now: Time, sent_at: Time) {
+        let again = self.params.base.timeout_reduces_again;
+        let answered = !again && self.flows[i].recovery_start.is_some_and(|start| sent_at <= start);
+        if !self.flows[i].in_recovery && !answered && !self.guarded(i, now) {
             self.scale_others(i, now);
         }
         let flow = &mut self.flows[i];
-        flow.ssthresh = (flow.cwnd / 2.0).max(2.0);
+        if !answered {
+            flow.ssthresh = (flow.cwnd / 2.0).max(2.0);
+        }
         flow.cwnd = self.params.base.timeout_window;
         flow.recovery_start = None;
         flow.in_recovery = false;

@@ -253,9 +253,12 @@ proptest! {
                     prop_assert_eq!(bench.state.scheme.guide.available(), Some(0.0));
                 }
                 Act::Timeout => {
-                    let now = bench.report(EventKind::PersistentCongestion(lost(bench.now)), Signal::TimedOut, None);
+                    let lost = lost(bench.now);
+                    let now = bench.report(EventKind::PersistentCongestion(lost), Signal::TimedOut, None);
                     prop_assert_eq!(now, params.base.timeout_window);
-                    prop_assert_eq!(bench.state.window.ssthresh, ((1.0 - params.b) * was).max(2.0));
+                    let answered = !params.base.timeout_reduces_again && !before.window.recovery.accepts(lost.newest_sent_at);
+                    let ssthresh = if answered { before.window.ssthresh } else { (1.0 - params.b) * was };
+                    prop_assert_eq!(bench.state.window.ssthresh, ssthresh.max(2.0));
                     timed_out = true;
                 }
                 Act::Estimate(available) => {

@@ -1,5 +1,6 @@
 //! Pacing rate and window (§5.6).
 
+use super::state::initial_cwnd;
 use super::{Ack, BbrState, Params, State};
 use crate::decision::{Ecn, Phase};
 use crate::{Decision, Span};
@@ -31,7 +32,7 @@ impl State {
 
     /// `InitPacingRate`, §5.6.2.
     pub(super) fn init_pacing_rate(&mut self, params: &Params, rtt: Span) {
-        self.pacing_rate = params.startup_pacing_gain * params.iw * self.mtu / rtt.secs();
+        self.pacing_rate = params.startup_pacing_gain * initial_cwnd(params, self.mtu) / rtt.secs();
     }
 
     /// `SetPacingRateWithGain`, §5.6.2; one packet per second at least.
@@ -97,7 +98,7 @@ impl State {
         let most = self.quantization_budget(gain * self.bdp_multiple(params, self.bw) + self.extra_acked);
         if self.full_bw_reached {
             self.cwnd = (self.cwnd + ack.newly_acked).min(most);
-        } else if self.cwnd < most || (self.delivered as f64) < params.iw * self.mtu {
+        } else if self.cwnd < most || (self.delivered as f64) < initial_cwnd(params, self.mtu) {
             self.cwnd += ack.newly_acked;
         }
         let mut cap = match self.state {
@@ -122,8 +123,10 @@ impl State {
         } else {
             Phase::CongestionAvoidance
         };
-        // The floor holds for the datagrams of now, whatever they were at the last ACK.
-        let cwnd = self.cwnd.max(self.min_pipe_cwnd()).min(params.max_window * self.mtu);
+        // The floor holds for the datagrams of now, whatever they were at the last ACK; before the
+        // first one there is none (§5.6.4.6).
+        let least = if self.delivered == 0 { self.cwnd } else { self.min_pipe_cwnd() };
+        let cwnd = self.cwnd.max(least).min(params.max_window * self.mtu);
         Decision {
             cwnd: cwnd as u64,
             ssthresh: None,

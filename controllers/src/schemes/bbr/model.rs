@@ -109,7 +109,7 @@ impl State {
     #[inline]
     pub(super) fn bdp_multiple(&self, params: &Params, bw: f64) -> f64 {
         if self.min_rtt.0 == u64::MAX {
-            return params.iw * self.mtu;
+            return super::state::initial_cwnd(params, self.mtu);
         }
         bw * self.min_rtt.secs()
     }

@@ -2,6 +2,7 @@
 //! bound that is not set.
 
 use super::Params;
+use crate::parts::base::initial_window;
 use crate::parts::recovery::RecoveryPeriod;
 use crate::parts::splitmix::SplitMix64;
 use crate::parts::windowed::WindowedMax;
@@ -145,6 +146,11 @@ pub(super) fn datagram(mtu: u32) -> f64 {
     f64::from(mtu.clamp(1, 65_527))
 }
 
+/// `InitialCwnd`, bytes (`RFC 9002 §7.2`).
+pub(super) fn initial_cwnd(params: &Params, mtu: f64) -> f64 {
+    initial_window(params.iw.min(params.max_window), mtu) * mtu
+}
+
 impl State {
     /// Initialization, §5.2.1.
     pub(super) fn start(params: &Params, path: &Path) -> State {
@@ -155,7 +161,7 @@ impl State {
         let mut state = State {
             mtu,
             state: BbrState::Startup,
-            cwnd: (params.iw.min(params.max_window) * mtu).max(super::control::MIN_PIPE_CWND * mtu),
+            cwnd: initial_cwnd(params, mtu),
             prior_cwnd: 0.0,
             pacing_rate: 0.0,
             delivered: 0,
@@ -216,6 +222,19 @@ impl State {
         };
         state.init_pacing_rate(params, Span::from_millis(1));
         state
+    }
+
+    /// The datagram size changes. As long as nothing was delivered the window is the initial one,
+    /// computed anew (`RFC 9002 §7.2`).
+    pub(super) fn resize(&mut self, params: &Params, mtu: u32) {
+        let starts = self.delivered == 0 && self.cwnd == initial_cwnd(params, self.mtu);
+        self.mtu = datagram(mtu);
+        if starts {
+            self.cwnd = initial_cwnd(params, self.mtu);
+        }
+        if starts && !self.has_rtt_sample {
+            self.init_pacing_rate(params, Span::from_millis(1));
+        }
     }
 
     /// `StartRound`, §5.5.1.

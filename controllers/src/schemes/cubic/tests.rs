@@ -489,3 +489,42 @@ proptest! {
         prop_assert!(grown.window.cwnd <= (1.5 * w).max(estimate) * (1.0 + 1e-12));
     }
 }
+
+/// Rounds of `rtt_ms` in which the whole window is acknowledged packet by packet, from `ms` on; the
+/// windows at their ends.
+fn rounds(params: &Params, state: &mut State, ms: u64, rtt_ms: u64, count: u64) -> std::vec::Vec<f64> {
+    let mut windows = std::vec::Vec::new();
+    for round in 1..=count {
+        let now = ms + round * rtt_ms;
+        let sent_at = Time((now - rtt_ms) * MS + 1);
+        for _ in 0..state.window.cwnd as u32 {
+            let rtt = Some(testkit::rtt(Span::from_millis(rtt_ms)));
+            *state = at(params, *state, now, EventKind::PacketsAcked(PacketsAcked { rtt, ..acked(1, sent_at) }));
+        }
+        windows.push(state.window.cwnd);
+    }
+    windows
+}
+
+/// `RFC 9406 §4.2, §4.3`: the window after an idle period starts up anew. Rounds of before are no
+/// reference for those after it, and conservative slow start is over.
+#[test]
+fn hystart_begins_anew_after_an_idle_period() {
+    let params = Params::default();
+    let idle = EventKind::IdleRestart(IdleRestart::new(Span::from_millis(5000), Span::from_millis(200)));
+    for conservative in [false, true] {
+        let mut flow = state(&params, 10.0, f64::INFINITY);
+        assert_eq!(rounds(&params, &mut flow, 0, 50, 4), [20.0, 40.0, 80.0, 160.0]);
+        if conservative {
+            assert_eq!(rounds(&params, &mut flow, 200, 60, 1), [160.0 + 8.0 + 152.0 / 4.0]);
+        }
+        flow = at(&params, flow, 5300, idle);
+        assert_eq!(rounds(&params, &mut flow, 5300, 60, 4), [20.0, 40.0, 80.0, 160.0]);
+    }
+    // A short pause is none.
+    let mut flow = state(&params, 10.0, f64::INFINITY);
+    rounds(&params, &mut flow, 0, 50, 4);
+    let pause = EventKind::IdleRestart(IdleRestart::new(Span::from_millis(100), Span::from_millis(200)));
+    flow = at(&params, flow, 300, pause);
+    assert!(rounds(&params, &mut flow, 300, 60, 1)[0] < 210.0);
+}

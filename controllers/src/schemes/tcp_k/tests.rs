@@ -71,7 +71,7 @@ fn no_k_below_one() {
     }
     assert_eq!(
         crate::Algorithm::read("tcp-k:profile=paper,k=9").unwrap().to_string(),
-        "tcp-k:iw=2,timeout_window=1,growth=acks,k=9,slow_start_cap=inf"
+        "tcp-k:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks,k=9,slow_start_cap=inf"
     );
 }
 

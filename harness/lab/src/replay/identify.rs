@@ -3,6 +3,7 @@
 use std::io::Read;
 
 use serde::Serialize;
+use windlass_controllers::parts::base::iw_of;
 use windlass_controllers::{Algorithm, ConfiguredController, EventKind, Path};
 
 use super::contents::Missing;
@@ -379,8 +380,7 @@ struct Candidate {
 
 /// `algorithm` with an initial window of `bytes`, `None` if it has no such parameter.
 fn starting_at(mut algorithm: Algorithm, bytes: u64, mtu: u32) -> Option<Algorithm> {
-    let packets = bytes as f64 / f64::from(mtu.max(1));
-    algorithm.set("iw", &packets.to_string()).ok()?;
+    algorithm.set("iw", &iw_of(bytes, mtu).to_string()).ok()?;
     Some(algorithm)
 }
 

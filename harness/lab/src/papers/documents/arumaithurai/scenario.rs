@@ -7,7 +7,7 @@ use std::fmt::Write;
 use crate::papers::Scale;
 
 /// Reno of the document (`§1`: `ssthresh0 = 100`), which is not ECN-capable.
-pub(super) const RENO: &str = "reno:iw=1,ssthresh=100,timeout_window=1,grow_on_exit=false";
+pub(super) const RENO: &str = "reno:iw=1,ssthresh=100,timeout_window=1,timeout_reduces_again=on,grow_on_exit=false";
 /// Delay of an access link, ms; they are ten times as fast as the bottleneck.
 const ACCESS: f64 = 1.0;
 

@@ -231,7 +231,7 @@ pub(super) fn products(scale: Scale) -> Vec<Cell> {
 const BUFFER: u32 = 1250;
 
 pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
-    let schemes = [QUICK[0], QUICK[1], ("newreno", "reno:iw=1,timeout_window=1,growth=acks")];
+    let schemes = [QUICK[0], QUICK[1], ("newreno", "reno:iw=1,timeout_window=1,timeout_reduces_again=on,growth=acks")];
     let of = |(scheme, controller): (&str, &str)| {
         let text =
             Text::fast(500.0, scale).link("forth", 1000.0, 48.0, Some(BUFFER.into())).link("back", 1000.0, 48.0, None);
@@ -264,7 +264,7 @@ pub(super) fn sixty(scale: Scale) -> Vec<Cell> {
 /// Windows and thresholds as the document has them; Reno starts with one packet and halves.
 const MOBILE: [(&str, &str); 3] = [
     ("vegas", "vegas:profile=paper"),
-    ("reno", "reno:iw=1,timeout_window=1,growth=acks"),
+    ("reno", "reno:iw=1,timeout_window=1,timeout_reduces_again=on,growth=acks"),
     ("red-vegas", "red-vegas:profile=paper"),
 ];
 

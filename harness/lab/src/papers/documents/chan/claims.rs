@@ -324,7 +324,10 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.at(Scale::Part(50)),
         mutant: Mutant {
             what: "NewReno in place of Vegas",
-            replace: &[("vegas:profile=paper,alpha=2,beta=4,gamma=1", "reno:iw=1,timeout_window=1,growth=acks")],
+            replace: &[(
+                "vegas:profile=paper,alpha=2,beta=4,gamma=1",
+                "reno:iw=1,timeout_window=1,timeout_reduces_again=on,growth=acks",
+            )],
         },
         why: None,
     },

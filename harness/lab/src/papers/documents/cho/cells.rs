@@ -28,7 +28,7 @@ fn cell(settings: Settings, scenario: String, step_ms: f64, measure: Measure) ->
 /// hosts do. FAST's α is what the bottleneck sends in 4 ms (`spec: sharma §7`).
 fn hosted(bed: Bed, controller: &str) -> String {
     let alpha = if controller == "fast" { format!(",alpha={:.2}", 4.0 * bed.packets_per_ms()) } else { String::new() };
-    format!("{controller}:iw=2,timeout_window=1,growth=acks{alpha}")
+    format!("{controller}:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks{alpha}")
 }
 
 // Chapter II.
@@ -243,7 +243,10 @@ fn joined(bed: Bed, with_a_tcp: bool, scale: Scale) -> Vec<Cell> {
     let mut schemes = vec![("SACK", STANDARD.to_owned())];
     schemes.extend(HIGH_SPEED.map(|(name, controller)| (name, hosted(bed, controller))));
     // The other reading of FAST's α: that of 622 Mbit/s, whatever the bed.
-    schemes.push(("FAST alpha 312", "fast:iw=2,timeout_window=1,growth=acks,alpha=312".to_owned()));
+    schemes.push((
+        "FAST alpha 312",
+        "fast:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks,alpha=312".to_owned(),
+    ));
     if with_a_tcp {
         schemes.push(("A-TCP", A_TCP.to_owned()));
     }

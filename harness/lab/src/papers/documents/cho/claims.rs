@@ -271,7 +271,10 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["scheme=SACK", "scheme=BIC"]),
         mutant: Mutant {
             what: "standard TCP in place of BIC",
-            replace: &[("bic:iw=2,timeout_window=1", "reno:iw=2,timeout_window=1")],
+            replace: &[(
+                "bic:iw=2,timeout_window=1,timeout_reduces_again=on",
+                "reno:iw=2,timeout_window=1,timeout_reduces_again=on",
+            )],
         },
         why: Some(FAST_YIELDS),
     },
@@ -359,7 +362,7 @@ pub(super) const ALL: &[Claim] = &[
             .with(FASTS_ALPHA, &[("alpha=32.51", "alpha=312")]),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
-            replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
+            replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: Some(FAST_YIELDS),
     },
@@ -372,7 +375,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=SACK"]).times(30),
         mutant: Mutant {
             what: "H-TCP in place of A-TCP",
-            replace: &[("a-tcp:profile=paper", "h-tcp:iw=2,timeout_window=1")],
+            replace: &[("a-tcp:profile=paper", "h-tcp:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: None,
     },
@@ -388,7 +391,7 @@ pub(super) const ALL: &[Claim] = &[
             .with(FASTS_ALPHA, &[("alpha=3.25", "alpha=312")]),
         mutant: Mutant {
             what: "BIC in place of A-TCP",
-            replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1")],
+            replace: &[("a-tcp:profile=paper", "bic:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: Some(FAST_YIELDS),
     },
@@ -401,7 +404,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["scheme=A-TCP", "scheme=SACK"]).times(10),
         mutant: Mutant {
             what: "H-TCP in place of A-TCP",
-            replace: &[("a-tcp:profile=paper", "h-tcp:iw=2,timeout_window=1")],
+            replace: &[("a-tcp:profile=paper", "h-tcp:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: None,
     },
@@ -417,7 +420,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.with("a tenth of the rate and of the queue", TENTH_OF_NS6),
         mutant: Mutant {
             what: "Scalable in place of A-TCP",
-            replace: &[("a-tcp:profile=paper", "scalable:iw=2,timeout_window=1")],
+            replace: &[("a-tcp:profile=paper", "scalable:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: Some(
             "the first gives up a tenth at a loss until two knees differ by a tenth, 120 s after the second has come, and has 550 and 520 Mbit/s until then; from 800 s on they share, 269 and 313; one run",
@@ -438,7 +441,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.with("a twentieth of the rate and of the queue", TWENTIETH_OF_NS6),
         mutant: Mutant {
             what: "BIC in its place",
-            replace: &[("tcp-africa:profile=paper", "bic:iw=2,timeout_window=1")],
+            replace: &[("tcp-africa:profile=paper", "bic:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: Some(
             "TCP-Africa gives up 0.27 of a window of 3000 packets where the other flow halves its own, by which alone it is 1.65 times as fast; A-TCP has weights up to 22 in the first 100 s and 1 from 400 s on, and four runs with other starts do not tell it from a standard flow in its place; on a twentieth of the rate and of the queue, where windows are below two hundred packets, TCP-Africa leaves 0.86 of half and A-TCP 0.95",
@@ -462,7 +465,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["scheme=TCP-Africa", "scheme=BIC"]).at(Scale::Part(4)),
         mutant: Mutant {
             what: "Scalable in place of TCP-Africa",
-            replace: &[("tcp-africa:profile=paper", "scalable:iw=2,timeout_window=1")],
+            replace: &[("tcp-africa:profile=paper", "scalable:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: None,
     },
@@ -505,7 +508,10 @@ pub(super) const ALL: &[Claim] = &[
             .with("a floor of noise of 10 ms", &[("a-tcp-p:profile=paper", "a-tcp-p:profile=paper,noise_floor=10")]),
         mutant: Mutant {
             what: "standard flows",
-            replace: &[("a-tcp-p:profile=paper,noise_floor=10", "reno:iw=2,timeout_window=1,growth=acks")],
+            replace: &[(
+                "a-tcp-p:profile=paper,noise_floor=10",
+                "reno:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks",
+            )],
         },
         why: Some(
             "after an early loss the receiver's delay of ACKs is taken for a queue; with a floor of noise of 10 ms the group is ahead",
@@ -542,7 +548,10 @@ pub(super) const ALL: &[Claim] = &[
             Some(())
         },
         trial: Trial::FULL.of(&["kind=CM,n=1,start=early loss", "kind=CM,n=10,start=early loss"]).times(10),
-        mutant: Mutant { what: "no group", replace: &[("cm:profile=paper", "reno:iw=2,timeout_window=1,growth=acks")] },
+        mutant: Mutant {
+            what: "no group",
+            replace: &[("cm:profile=paper", "reno:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks")],
+        },
         why: Some(
             "from an undisturbed start all three leave what one leaves to a fifth (A-TCP-P 42 and 47 Mbit/s); \
              after the early loss one flow of A-TCP-P takes 59 Mbit/s, where a standard one takes 40, and a group of ten 31",
@@ -580,7 +589,7 @@ pub(super) const ALL: &[Claim] = &[
         trial: Trial::FULL.of(&["kind=A-TCP-P,start=early loss", "kind=A-TCP,start=early loss"]).times(5),
         mutant: Mutant {
             what: "standard flows in place of the group",
-            replace: &[("a-tcp-p:profile=paper", "scalable:iw=2,timeout_window=1")],
+            replace: &[("a-tcp-p:profile=paper", "scalable:iw=2,timeout_window=1,timeout_reduces_again=on")],
         },
         why: None,
     },
@@ -610,7 +619,7 @@ pub(super) const ALL: &[Claim] = &[
 
 const NO_GROUP: Mutant = Mutant {
     what: "flows without a group",
-    replace: &[("tcp-p:profile=paper,k=1", "reno:iw=2,timeout_window=1,growth=acks")],
+    replace: &[("tcp-p:profile=paper,k=1", "reno:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks")],
 };
 
 /// Statements that no run of ours decides.

@@ -267,7 +267,8 @@ impl Bed {
 }
 
 /// Reno of chapter II, with its cap of 200 packets.
-pub(super) const RENO_II: &str = "reno:iw=2,timeout_window=1,growth=acks,ssthresh=200,max_window=200";
+pub(super) const RENO_II: &str =
+    "reno:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks,ssthresh=200,max_window=200";
 const WEB: &str = RENO_II;
 /// NewReno and SACK of the test bed.
-pub(super) const STANDARD: &str = "reno:iw=2,timeout_window=1,growth=acks";
+pub(super) const STANDARD: &str = "reno:iw=2,timeout_window=1,timeout_reduces_again=on,growth=acks";
