@@ -104,7 +104,15 @@ impl fmt::Display for NotAnAlgorithm {
 
 impl core::error::Error for NotAnAlgorithm {}
 
-const PROFILES: crate::param::Range = crate::param::Range::Words(&["quic", "paper"]);
+/// The profiles of a controller, whose document may be a draft and of which Linux may have a module.
+const fn profiles(draft: bool, linux: bool) -> crate::param::Range {
+    crate::param::Range::Words(match (draft, linux) {
+        (false, false) => &["quic", "paper"],
+        (false, true) => &["quic", "paper", "linux"],
+        (true, false) => &["quic", "paper", "draft"],
+        (true, true) => &["quic", "paper", "draft", "linux"],
+    })
+}
 
 /// A controller's functions, compiled once, here: as generic functions they would be compiled anew, for
 /// all controllers, in every crate that steps an [`Algorithm`]. None is inlined, or the largest
@@ -195,11 +203,14 @@ macro_rules! catalogue {
                 match self {
                     $(Algorithm::$variant(params) => {
                         if name == "profile" {
-                            *params = match value {
-                                "quic" => Default::default(),
-                                "paper" => Parameters::paper(),
-                                "linux" => Parameters::linux().ok_or(ParamError::Expected(PROFILES))?,
-                                _ => return Err(ParamError::Expected(PROFILES)),
+                            let draft = <$controller as Controller>::INFO.source.starts_with("draft-");
+                            let linux = Parameters::linux();
+                            *params = match (value, linux) {
+                                ("quic", _) => Default::default(),
+                                ("paper", _) => Parameters::paper(),
+                                ("draft", _) if draft => Parameters::paper(),
+                                ("linux", Some(linux)) => linux,
+                                _ => return Err(ParamError::Expected(profiles(draft, linux.is_some()))),
                             };
                             return Ok(());
                         }
@@ -416,7 +427,7 @@ impl Algorithm {
     }
 
     /// Reads `name` or `name:parameter=value,…`, also with [`PREFIX`](Self::PREFIX). `profile=paper` takes the document's
-    /// parameter values, `profile=quic` the defaults, `profile=linux` those of Linux' module where the
+    /// parameter values, as does `profile=draft` where it is a draft, `profile=quic` the defaults, `profile=linux` those of Linux' module where the
     /// catalogue knows them; parameters after it change it.
     ///
     /// # Errors

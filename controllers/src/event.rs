@@ -6,7 +6,8 @@
 //! the RTT sample inside. A frame that also marks or loses packets is delivered
 //! as `RttSampled`, then `EcnCe`, then `PacketsLost` (or `PersistentCongestion`), then
 //! `PacketsAcked` with `rtt: None`: estimators first, then congestion, then growth
-//! (`RFC 9002 §A.7`, `spec: cho §1.7`, `spec: arumaithurai §1.3`). A stack that
+//! (`RFC 9002 §A.7`, `spec: cho §1.7`, `spec: arumaithurai §1.3`). A `SpuriousLoss` that the frame shows comes
+//! before all of these: it is about an earlier response, not about one that the frame asks for. A stack that
 //! cannot keep that order says so in its adapter's documentation.
 
 use crate::{Span, Time};
@@ -275,7 +276,8 @@ pub struct PacketsAcked {
     /// Bytes in flight after the event.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub in_flight: u64,
-    /// Bytes acknowledged on this path since it started, these included.
+    /// Bytes acknowledged on this path since it started, these included, and those of packets declared lost that
+    /// were acknowledged after all, where the stack reports them.
     #[cfg_attr(feature = "serde", serde(with = "crate::exact::unsigned"))]
     pub delivered: u64,
     /// The sender did not use its window: it had nothing to send or was held back

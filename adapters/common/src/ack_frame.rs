@@ -13,7 +13,7 @@ pub struct AckedPackets {
     /// processor would wait for both sums to copy them together.
     stale_bytes: u64,
     newest_sent_at: Time,
-    /// Bytes that earlier frames acknowledged, and after [`finish`](Self::finish) this one.
+    /// Bytes that earlier frames or late acknowledgements delivered, and after [`finish`](Self::finish) this one.
     delivered: u64,
 }
 
@@ -36,6 +36,13 @@ impl AckedPackets {
             self.stale_bytes = self.stale_bytes.wrapping_add(bytes);
         }
         self.newest_sent_at = self.newest_sent_at.max(sent_at);
+    }
+
+    /// Adds a packet of `bytes` that was declared lost before: it was delivered, though it had left the flight already
+    /// (`draft-ietf-ccwg-bbr §2.2`: `C.delivered` includes what was sent again for nothing).
+    #[inline]
+    pub fn add_late(&mut self, bytes: u64) {
+        self.delivered = self.delivered.saturating_add(bytes);
     }
 
     /// Marks the frame as limited by the application, if `limited`.

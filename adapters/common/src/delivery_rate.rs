@@ -141,15 +141,15 @@ impl DeliveryRateState {
         });
     }
 
-    /// `bytes` were acknowledged at `now`, the newest of them sent at `newest_sent_at`, and
-    /// left `in_flight`; whether the application has nothing to send although the window has
+    /// Packets were acknowledged at `now`, the newest of them sent at `newest_sent_at`, which makes it `delivered`
+    /// bytes delivered on the path, with `in_flight` left; whether the application has nothing to send although the window has
     /// room. Returns the snapshot of the newest, if there is one, and drops earlier ones, those of
     /// packets lost among them.
     pub fn acknowledged(
         &mut self,
         now: Time,
         newest_sent_at: Time,
-        bytes: u64,
+        delivered: u64,
         in_flight: u64,
         app_limited: bool,
     ) -> Option<SendSnapshot> {
@@ -161,7 +161,7 @@ impl DeliveryRateState {
         if snapshot.is_some() {
             self.first_sent_at = newest_sent_at;
         }
-        self.delivered = self.delivered.saturating_add(bytes);
+        self.delivered = self.delivered.max(delivered);
         self.delivered_at = now;
         if app_limited {
             self.limited_until = Some(self.delivered.saturating_add(in_flight));
@@ -184,7 +184,8 @@ mod tests {
     const PACKET: u64 = 1000;
 
     fn acked(state: &mut DeliveryRateState, now: u64, sent: u64, packets: u64, left: u64) -> Option<SendSnapshot> {
-        state.acknowledged(Time(now), Time(sent), packets * PACKET, left * PACKET, false)
+        let delivered = state.delivered + packets * PACKET;
+        state.acknowledged(Time(now), Time(sent), delivered, left * PACKET, false)
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl InFlight {
         in_flight: u64,
         app_limited: bool,
     ) {
-        let newest = delivery_rate.acknowledged(now, acked.newest_sent_at, acked.bytes, in_flight, app_limited);
+        let newest = delivery_rate.acknowledged(now, acked.newest_sent_at, acked.delivered, in_flight, app_limited);
         if let Some(snapshot) = newest {
             snapshot.apply_to(acked);
         }

@@ -18,6 +18,7 @@ mod group;
 mod in_flight;
 #[cfg(feature = "qlog")]
 mod log_writer;
+mod loss_episode;
 mod pacing;
 mod peer;
 #[cfg(feature = "qlog")]
@@ -42,6 +43,7 @@ pub use group::{Group, Groups, MAX_MEMBERS};
 pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
+pub use loss_episode::LossEpisode;
 pub use pacing::{default_pacing, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
 #[cfg(feature = "qlog")]

@@ -50,6 +50,8 @@ parameters! {
         min_rtt_window: f64 = 10.0, in 0.1, 1000.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.5.7.2";
         /// Share by which it paces below the bandwidth.
         pacing_margin: f64 = 0.01, in 0.0, 0.5, source "draft-ietf-ccwg-bbr-06 §5.6.2";
+        /// Whether what an undo restores is saved in every round with a loss and not once, when recovery begins.
+        save_each_round: bool = false, paper true, source "draft-ietf-ccwg-bbr-06 §5.5.10.2 NoteLoss, §5.5.11.1";
         /// Whether to run on a stack that paces by rules of its own.
         fallback: bool = false, source "choice";
     }
@@ -138,10 +140,10 @@ impl State {
             EventKind::PacketsLost(lost) => {
                 self.is_loss_unhandled = true;
                 self.loss_events = self.loss_events.saturating_add(1);
-                self.note_loss(now, lost.newest_sent_at, false);
+                self.note_loss(params, now, lost.newest_sent_at, false);
             }
-            EventKind::EcnCe(marked) => self.note_loss(now, marked.newest_sent_at, true),
-            EventKind::PersistentCongestion(lost) => self.on_enter_rto(now, lost.in_flight as f64),
+            EventKind::EcnCe(marked) => self.note_loss(params, now, marked.newest_sent_at, true),
+            EventKind::PersistentCongestion(lost) => self.on_enter_rto(params, now, lost.in_flight as f64),
             EventKind::SpuriousLoss(spurious) => self.handle_spurious_loss_detection(spurious.newest_sent_at),
             EventKind::IdleRestart(_) => self.handle_restart_from_idle(params, now),
             EventKind::MtuUpdated(mtu) => self.resize(params, *mtu),

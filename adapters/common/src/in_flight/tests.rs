@@ -10,9 +10,9 @@ fn flight(remember: bool) -> InFlight {
     InFlight::new(&controller)
 }
 
-/// The snapshot for `bytes` sent at `sent` and acknowledged at `now`.
-fn departed(flight: &mut InFlight, now: u64, sent: u64, bytes: u64) -> Option<(u64, Delivery)> {
-    let mut batch = AckedPackets::default();
+/// The snapshot for `bytes` sent at `sent` and acknowledged at `now`, after `before` bytes.
+fn departed(flight: &mut InFlight, now: u64, sent: u64, before: u64, bytes: u64) -> Option<(u64, Delivery)> {
+    let mut batch = AckedPackets::after(before);
     batch.add(Time(sent), bytes, None);
     let mut acked = batch.take(flight.bytes(), None);
     flight.fill_delivery_rate(Time(now), &mut acked, false);
@@ -60,15 +60,15 @@ fn remembers_departures_where_they_are_needed() {
     }
     flight.lost(1000);
     flight.acknowledged(Time(9), 1000);
-    let (in_flight, delivery) = departed(&mut flight, 9, 1, 2000).unwrap();
+    let (in_flight, delivery) = departed(&mut flight, 9, 1, 0, 2000).unwrap();
     assert_eq!((in_flight, delivery.lost), (2000, 1000));
     flight.acknowledged(Time(12), 0);
-    assert_eq!(departed(&mut flight, 12, 5, 1000).unwrap().1.delivered, 0);
+    assert_eq!(departed(&mut flight, 12, 5, 2000, 1000).unwrap().1.delivered, 0);
     flight.sent(Time(20), 1000, 1200);
     flight.acknowledged(Time(30), 0);
-    let (_, delivery) = departed(&mut flight, 30, 20, 1000).unwrap();
+    let (_, delivery) = departed(&mut flight, 30, 20, 3000, 1000).unwrap();
     assert_eq!((delivery.delivered, delivery.delivered_at), (3000, Time(20)), "a flight of its own");
-    assert_eq!(departed(&mut self::flight(false), 30, 20, 1000), None);
+    assert_eq!(departed(&mut self::flight(false), 30, 20, 0, 1000), None);
 }
 
 /// A peer that acknowledges nothing but sends on asks for any number of ACKs.
@@ -80,5 +80,5 @@ fn bare_acks_leave_no_snapshots() {
         flight.sent(Time(at), 45, 1200);
     }
     flight.acknowledged(Time(1000), 0);
-    assert_eq!(departed(&mut flight, 1000, 999, 45), None);
+    assert_eq!(departed(&mut flight, 1000, 999, 0, 45), None);
 }

@@ -7,9 +7,13 @@ use crate::Time;
 impl State {
     /// Packets lost, or `marked`, the newest of them sent at `newest_sent_at`: `NoteLoss`
     /// (§5.5.10.2) and `OnEnterFastRecovery` (§5.6.4.4).
-    pub(super) fn note_loss(&mut self, now: Time, newest_sent_at: Time, marked: bool) {
+    ///
+    /// The pseudocode saves the state once more in every round with a loss, and `HandleInflightTooHigh` begins such a
+    /// round in the midst of a recovery: what an undo then restores is the bound just cut. By the text of §5.5.11 it is
+    /// saved when recovery starts.
+    pub(super) fn note_loss(&mut self, params: &Params, now: Time, newest_sent_at: Time, marked: bool) {
         let enters = self.recovery.accepts(newest_sent_at);
-        if !self.is_loss_in_round || (enters && !self.recovery.in_recovery()) {
+        if enters || (params.save_each_round && !self.is_loss_in_round) {
             self.save_state_upon_loss();
         }
         self.is_undo_final |= marked;
@@ -25,8 +29,8 @@ impl State {
 
     /// `OnEnterRTO`, §5.6.4.4: persistent congestion leaves room for one packet more than
     /// is in flight, and for the least pipe.
-    pub(super) fn on_enter_rto(&mut self, now: Time, in_flight: f64) {
-        self.note_loss(now, now, false);
+    pub(super) fn on_enter_rto(&mut self, params: &Params, now: Time, in_flight: f64) {
+        self.note_loss(params, now, now, false);
         self.save_state_upon_loss();
         self.recovery.begin(now);
         self.cwnd = (in_flight + self.mtu).min(self.cwnd).max(self.min_pipe_cwnd());

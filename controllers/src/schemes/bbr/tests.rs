@@ -2,6 +2,7 @@
 
 mod invariants;
 mod path;
+mod undo;
 
 use super::state::{AckPhase, BbrState};
 use super::*;
@@ -265,16 +266,6 @@ fn too_much_loss_in_a_probe_bounds_what_is_in_flight() {
     assert_eq!((state.state, state.inflight_longterm), (BbrState::ProbeBwUp, f64::INFINITY), "two per cent are borne");
     let state = acks(&params, cruising(&params, BbrState::ProbeBwCruise), 1300, three_lost);
     assert_eq!(state.inflight_longterm, f64::INFINITY, "only in a probe");
-}
-
-/// §5.5.11.2.
-#[test]
-fn an_unfounded_end_of_a_probe_is_taken_back() {
-    let params = Params::default();
-    let state = acks(&params, probing(&params, BbrState::ProbeBwUp), 1300, three_lost);
-    let newest_sent_at = Time(1150 * MS);
-    let back = step(&params, state, 1310, EventKind::SpuriousLoss(SpuriousLoss { newest_sent_at }));
-    assert_eq!((back.state, back.inflight_longterm), (BbrState::ProbeBwRefill, f64::INFINITY));
 }
 
 /// §5.3.3.6: the probe after one that lost too much ends at the bound, and the next

@@ -211,12 +211,15 @@ impl Rebuild {
 
     /// Takes the packets that `ranges` acknowledge out of flight.
     fn acked(&mut self, index: usize, ranges: &[(u64, u64)]) {
-        let Rebuild { frame, losses, in_flight, .. } = self;
+        let Rebuild { frame, losses, in_flight, delivered, .. } = self;
         for &range in ranges {
             self.spaces[index].flight.range(range, |number, sent| {
                 match sent.status {
                     PacketStatus::Acked => return true,
-                    PacketStatus::Lost => losses.on_late_ack(sent.extra),
+                    PacketStatus::Lost => {
+                        *delivered = delivered.saturating_add(u64::from(sent.bytes));
+                        losses.on_late_ack(sent.extra);
+                    }
                     PacketStatus::InFlight => {
                         *in_flight = in_flight.saturating_sub(u64::from(sent.bytes));
                         let at = Time(u64::try_from(sent.time).unwrap_or(0));
@@ -324,15 +327,15 @@ impl Rebuild {
         if let Some(lost) = &lost {
             self.delivery_rate.lost(lost.bytes);
         }
-        self.losses.on_ce_marks(now, self.frame.marks, newest);
+        let spurious = self.losses.spurious();
         self.losses.on_losses(now, lost.as_ref(), persistent);
         if persistent {
             self.rtt.restart_min();
         }
-        let spurious = self.losses.spurious();
         let app_limited = self.limited.is_limited();
         if let Some(newest) = newest
-            && let Some(delivered) = self.delivery_rate.acknowledged(now, newest, bytes, self.in_flight, app_limited)
+            && let Some(delivered) =
+                self.delivery_rate.acknowledged(now, newest, self.delivered, self.in_flight, app_limited)
         {
             self.frame.newest_in_flight = Some(delivered.in_flight);
             self.frame.delivery = Some(delivered.delivery);
@@ -342,7 +345,7 @@ impl Rebuild {
         }
         self.frame.lost = lost;
         self.frame.persistent = persistent;
-        self.frame.spurious = spurious.map(|newest| SpuriousLoss::new(Time(newest)));
+        self.frame.spurious = spurious.map(SpuriousLoss::new);
         self.frame.in_flight = self.in_flight;
         self.frame.delivered = self.delivered;
         self.frame.app_limited = app_limited;

@@ -125,7 +125,10 @@ impl Rerun {
     fn on_frame(&mut self, frame: &Frame) {
         let mut rtt: Option<RttSample> = frame.rtt;
         let marked = frame.marked();
-        if marked.is_some() || frame.lost.is_some() || frame.spurious.is_some() {
+        if let Some(spurious) = frame.spurious {
+            self.emit(frame.now, EventKind::SpuriousLoss(spurious));
+        }
+        if marked.is_some() || frame.lost.is_some() {
             if let Some(rtt) = rtt.take() {
                 self.emit(frame.now, EventKind::RttSampled(rtt));
             }
@@ -136,9 +139,6 @@ impl Rerun {
                 let kind =
                     if frame.persistent { EventKind::PersistentCongestion(lost) } else { EventKind::PacketsLost(lost) };
                 self.emit(frame.now, kind);
-            }
-            if let Some(spurious) = frame.spurious {
-                self.emit(frame.now, EventKind::SpuriousLoss(spurious));
             }
         }
         let recovery_start = self.flow.recovery_start();

@@ -2,11 +2,11 @@
 //! in which the controller hears of things.
 
 use windlass_adapter::rfc9002::RttEstimator;
-use windlass_adapter::{AckedPackets, DeliveryRateState, Flow};
+use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode};
 use windlass_controllers::event::PacketSent as SentEvent;
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
-use ack::{AckOutcome, NewestAcked, Period};
+use ack::{AckOutcome, NewestAcked};
 
 use super::counts::LossClassification;
 use super::data::{Chunk, Data};
@@ -98,7 +98,7 @@ pub(super) struct Sender<E: ConfiguredController> {
     batch: AckedPackets,
     /// Kept for controllers that need delivery rates.
     departures: Option<DeliveryRateState>,
-    period: Period,
+    episode: LossEpisode,
     /// The wake-up the controller got last; it is not called twice for one.
     woken_for: Option<Time>,
     /// The window has room and there is nothing to send.
@@ -141,7 +141,7 @@ impl<E: ConfiguredController> Sender<E> {
             data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes),
             trains: Trains::default(),
             batch: AckedPackets::default(),
-            period: Period::default(),
+            episode: LossEpisode::default(),
             woken_for: None,
             app_limited: false,
             told: Vec::new(),

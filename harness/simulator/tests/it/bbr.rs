@@ -37,3 +37,14 @@ fn a_path_of_two_hundred_thousand_packets_is_filled() {
         assert_eq!(run.lost, 0, "{rtt_ms} ms");
     }
 }
+
+/// §5.5.11: 5 % of the packets are overtaken by up to 10 ms and none is lost; every loss is spurious, and what the
+/// flow gave up for it comes back.
+#[test]
+fn packets_overtaken_are_not_taken_for_a_bound() {
+    let text = "[dumbbell]\nrate_mbps = 20\nrtt_ms = 50\nbuffer_bdp = 1\n[[dumbbell.fault]]\nkind = \"reordering\"\nat_s = 0.001\n\
+                for_ms = 60000\npercent = 5\nby_ms = 10\n[[flow]]\ncontroller = \"under-test\"\n";
+    let goodput = |controller| stretch(text, controller, 0.0, 60.0).goodput;
+    assert!(goodput("bbr") > 17.0, "{}", goodput("bbr"));
+    assert!(goodput("bbr:profile=draft") < 15.0, "by the letter: {}", goodput("bbr:profile=draft"));
+}

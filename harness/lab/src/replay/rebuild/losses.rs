@@ -4,28 +4,17 @@ use windlass_controllers::event::{LossTrigger, PacketsLost};
 use windlass_controllers::{Span, Time};
 use windlass_qlog_analysis::flight::Sent;
 
+use windlass_adapter::LossEpisode;
 use windlass_adapter::rfc9002::RttEstimator;
 use windlass_simulator::sim::LossRun;
-
-/// The latest recovery period, and whether its losses may turn out spurious.
-#[derive(Clone, Copy, Debug, Default)]
-struct Period {
-    /// Its start, ns: a packet sent later begins another one if it is lost (`RFC 9002 §7.3.2`).
-    /// `None` before the first one.
-    start: Option<u64>,
-    /// Packets declared lost since and not acknowledged late; `None` if CE marks began the
-    /// period.
-    outstanding: Option<u32>,
-    newest_sent_at: u64,
-}
 
 #[derive(Debug, Default)]
 pub(super) struct Losses {
     batch: Option<PacketsLost>,
     persistent: bool,
     run: LossRun,
-    period: Period,
-    /// Packets of the latest period acknowledged after all, by the present frame.
+    episode: LossEpisode,
+    /// Packets of the latest episode acknowledged after all, by the present frame.
     late: u32,
 }
 
@@ -71,39 +60,21 @@ impl Losses {
 
     /// A packet that was declared lost at `lost_at` is acknowledged.
     pub fn on_late_ack(&mut self, lost_at: u64) {
-        self.late += u32::from(self.period.start.is_some_and(|start| lost_at >= start));
+        self.late += u32::from(self.episode.includes(Time(lost_at)));
     }
 
-    /// CE marks came with a frame whose newest packet was sent at `newest`; `None` if it
-    /// acknowledges nothing new.
-    pub fn on_ce_marks(&mut self, now: Time, marks: u32, newest: Option<Time>) {
-        let newest = newest.unwrap_or(now).0;
-        if marks > 0 && self.period.start.is_none_or(|start| newest > start) {
-            self.period = Period { start: Some(now.0), outstanding: None, newest_sent_at: newest };
-        }
-    }
-
-    /// The losses of a frame begin a recovery period or belong to the present one.
+    /// The losses of a frame.
     pub fn on_losses(&mut self, now: Time, lost: Option<&PacketsLost>, persistent: bool) {
-        let Some(lost) = lost else { return };
-        let newest = lost.newest_sent_at.0;
         if persistent {
-            self.period = Period::default();
-        } else if self.period.start.is_none_or(|start| newest > start) {
-            self.period = Period { start: Some(now.0), outstanding: Some(lost.packets), newest_sent_at: newest };
-        } else if let Some(outstanding) = &mut self.period.outstanding {
-            *outstanding = outstanding.saturating_add(lost.packets);
-            self.period.newest_sent_at = self.period.newest_sent_at.max(newest);
+            self.episode = LossEpisode::default();
+        } else if let Some(lost) = lost {
+            self.episode.on_packets_lost(now, lost.newest_sent_at, lost.packets);
         }
     }
 
-    /// `Some` with the time the newest of the latest losses was sent, ns, if all of them have been
-    /// acknowledged after all.
-    pub fn spurious(&mut self) -> Option<u64> {
-        let late = std::mem::take(&mut self.late);
-        let outstanding = self.period.outstanding.filter(|_| late > 0)?;
-        let left = outstanding.saturating_sub(late);
-        self.period.outstanding = (left > 0).then_some(left);
-        (left == 0).then_some(self.period.newest_sent_at)
+    /// When the newest of the latest losses was sent, if all of them have been acknowledged
+    /// after all; to be asked before the frame's own losses are counted.
+    pub fn spurious(&mut self) -> Option<Time> {
+        self.episode.on_late_acks(std::mem::take(&mut self.late))
     }
 }

@@ -1,7 +1,7 @@
 //! What an ACK reports to a sender that recovers as QUIC does (`RFC 9002`), and the order in which the
 //! controller hears of it.
 
-use windlass_adapter::AckedPackets;
+use windlass_adapter::{AckedPackets, LossEpisode};
 use windlass_controllers::event::{
     EcnCe, LossTrigger, OneWay, PacketsAcked, PacketsLost, Place, ProbeReceived, Queueing, RttSample, SpuriousLoss,
 };
@@ -15,40 +15,6 @@ use crate::sim::tcp::Flavour;
 use crate::sim::train::{PROBE, of_handle};
 use windlass_network::{Codepoint, Packet};
 
-/// The latest response of the controller, and the latest loss episode, which may turn out
-/// spurious whatever marks came since.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Period {
-    /// When the response was taken; a packet sent later deserves one of its own
-    /// (`RFC 9002 §7.3.2`).
-    start: Option<u64>,
-    /// When the first loss of the episode was found; `None` before the first episode.
-    found_at: Option<u64>,
-    /// Packets of the episode declared lost and not acknowledged late; `None` if all were
-    /// acknowledged.
-    outstanding: Option<u32>,
-    newest_sent_at: u64,
-}
-
-impl Period {
-    /// Packets were declared lost at `now`.
-    fn on_packets_lost(&mut self, now: u64, lost: &LostBatch) {
-        let responds = self.start.is_none_or(|start| lost.newest_sent_at > start);
-        if responds {
-            self.start = Some(now);
-        }
-        let later = self.found_at.is_none_or(|found_at| lost.newest_sent_at > found_at);
-        if responds || (later && self.outstanding.is_some()) {
-            self.found_at = Some(now);
-            self.outstanding = Some(lost.packets);
-            self.newest_sent_at = lost.newest_sent_at;
-        } else if let Some(outstanding) = &mut self.outstanding {
-            *outstanding += lost.packets;
-            self.newest_sent_at = self.newest_sent_at.max(lost.newest_sent_at);
-        }
-    }
-}
-
 /// What an ACK brought besides its sample.
 pub(super) struct AckOutcome {
     /// CE marks the ACK newly reports.
@@ -57,8 +23,6 @@ pub(super) struct AckOutcome {
     pub newest: Option<(u64, Time)>,
     pub bytes: u64,
     pub lost: Option<LostBatch>,
-    /// Packets of the latest response that were declared lost and are acknowledged now.
-    pub late: u32,
 }
 
 /// The newest packet that an ACK newly acknowledges.
@@ -123,8 +87,8 @@ impl<E: ConfiguredController> Sender<E> {
                 }
                 Acknowledged::Late(packet) => {
                     self.data.acked(packet, true);
-                    late +=
-                        u32::from(self.period.found_at.is_some_and(|found_at| packet.in_flight_or_lost_at >= found_at));
+                    batch.add_late(u64::from(packet.bytes));
+                    late += u32::from(self.episode.includes(Time(packet.in_flight_or_lost_at)));
                 }
                 Acknowledged::Known => {}
             }
@@ -143,23 +107,29 @@ impl<E: ConfiguredController> Sender<E> {
             context.meter.rtt.add(latest);
             rtt = Some(self.rtt.sample(Time(now), Span(latest), ack_delay));
         }
+        if let Some(newest_sent_at) = self.episode.on_late_acks(late) {
+            self.emit_rare(now, EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)), context);
+        }
         let lost = self.detect(now, context);
-        if marks > 0 || lost.is_some() || late > 0 {
+        if marks > 0 || lost.is_some() {
             let newest = newest.map(|newest| (newest.arrival.id, newest_sent_at));
-            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost, late };
+            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost };
             self.congestion(now, rtt.take(), &news, context);
         }
-        if let Some(newest) = &newest {
-            let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
-            acked.congestion_indication = self.ci_path.then_some(ci);
-            if self.active.recovery_start() != recovery_start {
-                // A response was taken just now; whatever is acknowledged left before it.
-                acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
-            }
-            self.emit(now, EventKind::PacketsAcked(acked), context);
-            self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay).0);
-            self.trains.forget_before(self.recovery.sent.first());
+        let Some(newest) = &newest else {
+            // Bytes acknowledged late are of the next frame's.
+            self.batch = batch;
+            return;
+        };
+        let mut acked = self.finish_batch(now, batch, newest, rtt, ack);
+        acked.congestion_indication = self.ci_path.then_some(ci);
+        if self.active.recovery_start() != recovery_start {
+            // A response was taken just now; whatever is acknowledged left before it.
+            acked.fresh_bytes = if self.active.recovery_start().is_some() { 0 } else { acked.bytes };
         }
+        self.emit(now, EventKind::PacketsAcked(acked), context);
+        self.recovery.reclaim(now, 2 * self.rtt.pto(self.max_ack_delay).0);
+        self.trains.forget_before(self.recovery.sent.first());
     }
 
     /// The acknowledgements of an ACK, for the controller: their sums, the delivery rate where it is
@@ -174,14 +144,15 @@ impl<E: ConfiguredController> Sender<E> {
         rtt: Option<RttSample>,
         ack: &Packet,
     ) -> PacketsAcked {
-        let (bytes, in_flight) = (batch.bytes(), self.recovery.in_flight);
+        let in_flight = self.recovery.in_flight;
         let sent_at = batch.newest_sent_at().unwrap_or_default();
         batch.app_limited(self.app_limited);
+        let mut acked = batch.take(in_flight, rtt);
+        let delivered = acked.delivered;
         let departure = self
             .departures
             .as_mut()
-            .and_then(|departures| departures.acknowledged(Time(now), sent_at, bytes, in_flight, self.app_limited));
-        let mut acked = batch.take(in_flight, rtt);
+            .and_then(|departures| departures.acknowledged(Time(now), sent_at, delivered, in_flight, self.app_limited));
         self.batch = batch;
         acked.newest_pn = Some(newest.arrival.id);
         acked.newest_in_flight = Some(newest.in_flight);
@@ -222,23 +193,12 @@ impl<E: ConfiguredController> Sender<E> {
         if let Some(lost) = &news.lost {
             self.lost(now, lost, news.bytes, context);
         }
-        if let Some(outstanding) = self.period.outstanding.filter(|_| news.late > 0) {
-            let left = outstanding.saturating_sub(news.late);
-            self.period.outstanding = (left > 0).then_some(left);
-            if left == 0 {
-                let newest_sent_at = Time(self.period.newest_sent_at);
-                self.emit_rare(now, EventKind::SpuriousLoss(SpuriousLoss::new(newest_sent_at)), context);
-            }
-        }
     }
 
     pub(super) fn marked(&mut self, now: u64, news: &AckOutcome, context: &mut Context<'_>) {
         // Marks on packets taken for lost come with nothing newly acknowledged: they are
         // answered as news of this moment.
         let (newest_pn, newest_sent_at) = news.newest.map_or((None, Time(now)), |(number, at)| (Some(number), at));
-        if self.period.start.is_none_or(|start| newest_sent_at.0 > start) {
-            self.period.start = Some(now);
-        }
         let in_flight = self.recovery.in_flight + news.lost.map_or(0, |lost| lost.bytes) + news.bytes;
         self.emit_rare(
             now,
@@ -260,13 +220,13 @@ impl<E: ConfiguredController> Sender<E> {
             .with_trigger(lost.trigger)
             .with_transmissions(u32::from(lost.transmissions));
         if lost.persistent {
-            self.period = Period::default();
+            self.episode = LossEpisode::default();
             self.rtt.restart_min();
             context.meter.congestion_events += 1;
             self.emit_rare(now, EventKind::PersistentCongestion(body), context);
             return;
         }
-        self.period.on_packets_lost(now, lost);
+        self.episode.on_packets_lost(Time(now), Time(lost.newest_sent_at), lost.packets);
         self.emit_rare(now, EventKind::PacketsLost(body), context);
     }
 

@@ -69,6 +69,7 @@ impl<E: ConfiguredController> Sender<E> {
                 }
                 Acknowledged::Late(packet) => {
                     self.data.acked(packet, true);
+                    batch.add_late(u64::from(packet.bytes));
                     (packet.chunk, true)
                 }
                 Acknowledged::Known => continue,
@@ -107,7 +108,7 @@ impl<E: ConfiguredController> Sender<E> {
             // In recovery a mark is of the window that was reduced already (`RFC 3168 §6.1.2`).
             let held = |at: Time| if in_recovery { recovery_start.map_or(at, |start| at.min(start)) } else { at };
             let newest = newest.map(|newest| (newest.arrival.id, held(newest_sent_at)));
-            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost, late: 0 };
+            let news = AckOutcome { marks, newest, bytes: batch.bytes(), lost };
             self.congestion(now, rtt.take(), &news, context);
         }
         if let Some(newest) = &newest {

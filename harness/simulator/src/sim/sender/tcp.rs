@@ -138,7 +138,7 @@ impl<E: ConfiguredController> Sender<E> {
     /// time: one response per window (`RFC 3168 §6.1.2`), which is the controller's to count.
     #[cold]
     fn marked_tcp(&mut self, now: u64, marks: u32, newest: (u64, Time), bytes: u64, context: &mut Context<'_>) {
-        self.marked(now, &AckOutcome { marks, newest: Some(newest), bytes, lost: None, late: 0 }, context);
+        self.marked(now, &AckOutcome { marks, newest: Some(newest), bytes, lost: None }, context);
     }
 
     /// Makes an acknowledgement in recovery one that ends no recovery and lets nothing grow
