@@ -8,12 +8,11 @@ mod probe_rtt;
 mod startup;
 mod state;
 
-use crate::event::RttSample;
 use crate::{Controller, Decision, Event, EventKind, Info, Path, Signals, Span, Table, Time, View, parameters};
 
 use model::Ack;
-use state::BbrState;
 pub use state::State;
+use state::{BbrState, NO_RTT};
 
 parameters! {
     /// Parameters of [`Bbr`]: `bbr:NAME=VALUE,…`.
@@ -46,6 +45,8 @@ parameters! {
         probe_rtt_duration: f64 = 0.2, in 0.0, 10.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.3.4";
         /// Window gain of ProbeRTT.
         probe_rtt_cwnd_gain: f64 = 0.5, in 0.1, 1.0, source "draft-ietf-ccwg-bbr-06 §5.3.4";
+        /// Whether that window is of the minimum RTT and the rate of delivery found when ProbeRTT begins.
+        probe_rtt_at_entry: bool = true, paper false, source "ccwg-bbr issue 109";
         /// How long a minimum RTT is believed.
         min_rtt_window: f64 = 10.0, in 0.1, 1000.0, unit "s", source "draft-ietf-ccwg-bbr-06 §5.5.7.2";
         /// Share by which it paces below the bandwidth.
@@ -109,8 +110,9 @@ impl State {
         if self.recovery.acked(ack.newest_sent_at) {
             self.restore_cwnd();
         }
-        if let Some(rtt) = &ack.rtt {
+        if let Some(rtt) = ack.rtt {
             self.on_first_rtt_sample(params, rtt);
+            self.rtt_ahead = NO_RTT;
         }
         self.handle_lost_packets(params, ack);
         self.update_latest_delivery_signals(ack);
@@ -120,7 +122,7 @@ impl State {
         self.check_startup_done(params, ack);
         self.check_drain_done(params, ack);
         self.update_probe_bw_cycle_phase(params, ack);
-        self.update_min_rtt(params, ack.now, ack.rtt.map(|rtt| rtt.latest));
+        self.update_min_rtt(params, ack.now, ack.rtt);
         self.check_probe_rtt(params, ack);
         self.advance_latest_delivery_signals(ack);
         self.bound_bw_for_model();
@@ -134,14 +136,10 @@ impl State {
         let now = event.now;
         match &event.kind {
             EventKind::RttSampled(rtt) => {
-                self.on_first_rtt_sample(params, rtt);
-                self.lower_min_rtt(now, rtt.latest);
+                self.on_first_rtt_sample(params, rtt.latest);
+                self.rtt_ahead = rtt.latest;
             }
-            EventKind::PacketsLost(lost) => {
-                self.is_loss_unhandled = true;
-                self.loss_events = self.loss_events.saturating_add(1);
-                self.note_loss(params, now, lost.newest_sent_at, false);
-            }
+            EventKind::PacketsLost(lost) => self.on_packets_lost(params, now, lost.newest_sent_at),
             EventKind::EcnCe(marked) => self.note_loss(params, now, marked.newest_sent_at, true),
             EventKind::PersistentCongestion(lost) => self.on_enter_rto(params, now, lost.in_flight as f64),
             EventKind::SpuriousLoss(spurious) => self.handle_spurious_loss_detection(spurious.newest_sent_at),
@@ -154,10 +152,10 @@ impl State {
     /// The first RTT sample makes the initial pacing rate more than a guess (§5.6.2
     /// `InitPacingRate`).
     #[inline]
-    fn on_first_rtt_sample(&mut self, params: &Params, rtt: &RttSample) {
-        if !self.has_rtt_sample && rtt.latest > Span::ZERO {
+    fn on_first_rtt_sample(&mut self, params: &Params, rtt: Span) {
+        if !self.has_rtt_sample && rtt > Span::ZERO {
             self.has_rtt_sample = true;
-            self.init_pacing_rate(params, rtt.latest);
+            self.init_pacing_rate(params, rtt);
         }
     }
 

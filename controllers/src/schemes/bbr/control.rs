@@ -77,7 +77,8 @@ impl State {
 
     /// `ProbeRTTCwnd`, §5.6.4.5.
     pub(super) fn probe_rtt_cwnd(&self, params: &Params) -> f64 {
-        (params.probe_rtt_cwnd_gain * self.bdp_multiple(params, self.bw)).max(self.min_pipe_cwnd())
+        let bdp = if params.probe_rtt_at_entry { self.probe_rtt_bdp } else { self.bdp_multiple(params, self.bw) };
+        (params.probe_rtt_cwnd_gain * bdp).max(self.min_pipe_cwnd())
     }
 
     /// `SaveCwnd`, §5.6.4.4.
@@ -147,7 +148,7 @@ impl State {
         visit("bw_mbps", 8e-6 * self.bw);
         visit("max_bw_mbps", 8e-6 * self.max_bw);
         visit("bw_shortterm_mbps", 8e-6 * self.bw_shortterm);
-        if self.min_rtt.0 != u64::MAX {
+        if self.min_rtt != super::state::NO_RTT {
             visit("min_rtt_ms", self.min_rtt.millis());
         }
         visit("bdp", self.bdp_multiple(params, self.bw) / self.mtu);

@@ -5,6 +5,14 @@ use super::{Ack, BbrState, Params, State};
 use crate::Time;
 
 impl State {
+    /// Packets lost, the newest of them sent at `newest_sent_at`: `HandleLostPacket` (§5.5.10.2), as far as it goes without
+    /// a sample.
+    pub(super) fn on_packets_lost(&mut self, params: &Params, now: Time, newest_sent_at: Time) {
+        self.is_loss_unhandled = true;
+        self.loss_events = self.loss_events.saturating_add(1);
+        self.note_loss(params, now, newest_sent_at, false);
+    }
+
     /// Packets lost, or `marked`, the newest of them sent at `newest_sent_at`: `NoteLoss`
     /// (§5.5.10.2) and `OnEnterFastRecovery` (§5.6.4.4).
     ///
@@ -30,7 +38,7 @@ impl State {
     /// `OnEnterRTO`, §5.6.4.4: persistent congestion leaves room for one packet more than
     /// is in flight, and for the least pipe.
     pub(super) fn on_enter_rto(&mut self, params: &Params, now: Time, in_flight: f64) {
-        self.note_loss(params, now, now, false);
+        self.on_packets_lost(params, now, now);
         self.save_state_upon_loss();
         self.recovery.begin(now);
         self.cwnd = (in_flight + self.mtu).min(self.cwnd).max(self.min_pipe_cwnd());
@@ -49,7 +57,8 @@ impl State {
     /// `HandleLostPacket`, §5.5.10.2, with what the first ACK after a loss tells.
     #[inline]
     pub(super) fn handle_lost_packets(&mut self, params: &Params, ack: &Ack<'_>) {
-        if !self.is_loss_unhandled {
+        // An ACK of older packets only has no sample to judge by.
+        if !self.is_loss_unhandled || ack.delivery.is_none() {
             return;
         }
         self.is_loss_unhandled = false;

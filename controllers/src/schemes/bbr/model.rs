@@ -3,6 +3,7 @@
 
 use core::ops::Deref;
 
+use super::state::NO_RTT;
 use super::{Params, State};
 use crate::event::PacketsAcked;
 use crate::parts::rate_sample::RateSample;
@@ -30,14 +31,17 @@ pub(super) struct Ack<'a> {
     pub in_flight: f64,
     /// Bytes in flight before.
     pub flight: f64,
+    /// `RS.rtt`, wherever in the frame it came.
+    pub rtt: Option<Span>,
     acked: &'a PacketsAcked,
 }
 
 impl<'a> Ack<'a> {
     #[inline]
     pub fn of(state: &State, now: Time, acked: &'a PacketsAcked) -> Ack<'a> {
-        let min_rtt = acked.rtt.map_or(state.min_rtt, |rtt| rtt.min);
-        let min_rtt = if min_rtt.0 == u64::MAX { Span::ZERO } else { min_rtt };
+        let ahead = state.rtt_ahead;
+        let min_rtt = acked.rtt.map_or(state.min_rtt.min(ahead), |rtt| rtt.min);
+        let min_rtt = if min_rtt == NO_RTT { Span::ZERO } else { min_rtt };
         let mut sample = RateSample::of(acked, now, min_rtt).unwrap_or(NO_SAMPLE);
         sample.app_limited |= state.is_probe_rtt_limited(sample.prior_delivered);
         Ack {
@@ -46,6 +50,7 @@ impl<'a> Ack<'a> {
             newly_acked: acked.bytes as f64,
             in_flight: acked.in_flight as f64,
             flight: acked.in_flight_before as f64,
+            rtt: acked.rtt.map_or((ahead != NO_RTT).then_some(ahead), |rtt| Some(rtt.latest)),
             acked,
         }
     }
@@ -67,8 +72,11 @@ impl State {
         if self.round_start {
             self.start_round();
             self.round_count += 1;
+            self.cwnd_limited = (false, self.cwnd_limited.0);
             self.rounds_since_probe_up = self.rounds_since_probe_up.saturating_add(1);
         }
+        // No further packet fitted the window.
+        self.cwnd_limited.0 |= !ack.app_limited && ack.flight + self.mtu > self.cwnd;
     }
 
     /// `UpdateMaxBw`, §5.5.5.
@@ -108,7 +116,7 @@ impl State {
     /// `BDPMultiple`, §5.6.4.2, of gain 1 at bandwidth `bw`, bytes; the initial window before an RTT sample.
     #[inline]
     pub(super) fn bdp_multiple(&self, params: &Params, bw: f64) -> f64 {
-        if self.min_rtt.0 == u64::MAX {
+        if self.min_rtt == NO_RTT {
             return super::state::initial_cwnd(params, self.mtu);
         }
         bw * self.min_rtt.secs()

@@ -95,10 +95,10 @@ impl State {
         ack.in_flight <= self.inflight_with_headroom(params) && ack.in_flight <= self.inflight(params, self.max_bw, 1.0)
     }
 
-    /// `C.is_cwnd_limited`: no further packet fitted the window.
+    /// `C.is_cwnd_limited`, §2.2: at any point in the last round trip.
     #[inline]
-    fn is_cwnd_limited(&self, ack: &Ack<'_>) -> bool {
-        !ack.app_limited && ack.flight + self.mtu > self.cwnd
+    fn is_cwnd_limited(&self) -> bool {
+        self.cwnd_limited.0 || self.cwnd_limited.1
     }
 
     /// `IsTimeToGoDown`, §5.3.3.9. What was in flight before the ACK is what reaches the
@@ -109,7 +109,7 @@ impl State {
             self.prev_probe_precautionary = true;
             return true;
         }
-        if self.is_cwnd_limited(ack) && self.cwnd >= self.inflight_longterm {
+        if self.is_cwnd_limited() && self.cwnd >= self.inflight_longterm {
             self.reset_full_bw(ack.sample.rate);
             return false;
         }
@@ -125,7 +125,7 @@ impl State {
 
     /// `ProbeInflightLongtermUpward`, §5.3.3.9.
     fn probe_inflight_longterm_upward(&mut self, ack: &Ack<'_>) {
-        if !self.is_cwnd_limited(ack) || self.cwnd < self.inflight_longterm {
+        if !self.is_cwnd_limited() || self.cwnd < self.inflight_longterm {
             return;
         }
         self.bw_probe_up_acked += ack.newly_acked;

@@ -1,39 +1,36 @@
 //! The minimum RTT, and the drains that let it be seen (§5.3.4).
 
-use super::state::AckPhase;
+use super::state::{AckPhase, NO_RTT};
 use super::{Ack, BbrState, Params, State};
 use crate::{Span, Time};
 
 impl State {
-    /// Takes an RTT sample into the minima, §5.3.4.3; the part of `UpdateMinRTT` that also holds for
-    /// samples that arrive ahead of losses or marks.
+    /// `UpdateMinRTT`, §5.3.4.3. Before the first sample there is nothing to expire, however late it comes.
     #[inline]
-    pub(super) fn lower_min_rtt(&mut self, now: Time, rtt: Span) {
-        if rtt < self.probe_rtt_min_delay {
+    pub(super) fn update_min_rtt(&mut self, params: &Params, now: Time, rtt: Option<Span>) {
+        self.probe_rtt_expired = self.probe_rtt_min_delay != NO_RTT
+            && now > self.probe_rtt_min_stamp + Span::from_secs_f64(params.probe_rtt_interval);
+        if self.probe_rtt_expired && self.state != BbrState::ProbeRtt {
+            self.probe_rtt_bdp = self.bdp_before_probe_rtt(params);
+        }
+        if let Some(rtt) = rtt.filter(|rtt| *rtt < self.probe_rtt_min_delay || self.probe_rtt_expired) {
             self.probe_rtt_min_delay = rtt;
             self.probe_rtt_min_stamp = now;
         }
-        if self.probe_rtt_min_delay < self.min_rtt {
+        let min_rtt_expired = now > self.min_rtt_stamp + Span::from_secs_f64(params.min_rtt_window);
+        if self.probe_rtt_min_delay < self.min_rtt || min_rtt_expired {
             self.min_rtt = self.probe_rtt_min_delay;
             self.min_rtt_stamp = self.probe_rtt_min_stamp;
         }
     }
 
-    /// `UpdateMinRTT`, §5.3.4.3.
-    #[inline]
-    pub(super) fn update_min_rtt(&mut self, params: &Params, now: Time, rtt: Option<Span>) {
-        self.probe_rtt_expired = now > self.probe_rtt_min_stamp + Span::from_secs_f64(params.probe_rtt_interval);
-        if let (true, Some(rtt)) = (self.probe_rtt_expired, rtt) {
-            self.probe_rtt_min_delay = rtt;
-            self.probe_rtt_min_stamp = now;
-        }
-        if now > self.min_rtt_stamp + Span::from_secs_f64(params.min_rtt_window) {
-            self.min_rtt = self.probe_rtt_min_delay;
-            self.min_rtt_stamp = self.probe_rtt_min_stamp;
-        }
-        if let Some(rtt) = rtt {
-            self.lower_min_rtt(now, rtt);
-        }
+    /// What ProbeRTT is to halve: the product of the minimum RTT, which may expire with this very ACK, and of what the
+    /// path delivered in the latest round. A bandwidth that fell is believed for two cycles more, and a window
+    /// of half of what it was would leave the queue standing, whose delay then became the minimum.
+    #[cold]
+    fn bdp_before_probe_rtt(&self, params: &Params) -> f64 {
+        let latest = if self.bw_latest > 0.0 { self.bw_latest } else { f64::INFINITY };
+        self.bdp_multiple(params, self.bw.min(latest))
     }
 
     /// `CheckProbeRTT`, §5.3.4.3.

@@ -64,6 +64,8 @@ pub struct State {
     pub(super) round_count: u64,
     /// The latest ACK started a round.
     pub(super) round_start: bool,
+    /// The window was in full use in this round so far, and in the one before (`C.is_cwnd_limited`, §2.2).
+    pub(super) cwnd_limited: (bool, bool),
 
     // Whether the pipe is full (§5.3.1.2).
     pub(super) full_bw: f64,
@@ -86,7 +88,9 @@ pub struct State {
     pub(super) inflight_shortterm: f64,
     pub(super) inflight_latest: f64,
 
-    // The minimum RTT and when to look for it (§5.3.4.3); `Span(u64::MAX)` before a sample.
+    // The minimum RTT and when to look for it (§5.3.4.3).
+    /// The sample of the frame under way, if its marks or losses came ahead of its acknowledgements.
+    pub(super) rtt_ahead: Span,
     pub(super) min_rtt: Span,
     pub(super) min_rtt_stamp: Time,
     pub(super) probe_rtt_min_delay: Span,
@@ -124,6 +128,8 @@ pub struct State {
     pub(super) prev_probe_precautionary: bool,
 
     // ProbeRTT (§5.3.4).
+    /// BDP when ProbeRTT became due, before the minimum RTT could expire.
+    pub(super) probe_rtt_bdp: f64,
     pub(super) probe_rtt_done_stamp: Option<Time>,
     pub(super) probe_rtt_round_done: bool,
     /// Packets that left between these counts of delivered bytes left while ProbeRTT held
@@ -141,6 +147,9 @@ pub struct State {
     pub(super) undo_inflight_longterm: f64,
 }
 
+/// Stands for an RTT before a sample.
+pub(super) const NO_RTT: Span = Span(u64::MAX);
+
 /// A datagram size as a divisor.
 pub(super) fn datagram(mtu: u32) -> f64 {
     f64::from(mtu.clamp(1, 65_527))
@@ -157,7 +166,6 @@ impl State {
         let mtu = datagram(path.mtu);
         let infinity = f64::INFINITY;
         let now = path.now;
-        let unknown = Span(u64::MAX);
         let mut state = State {
             mtu,
             state: BbrState::Startup,
@@ -172,6 +180,7 @@ impl State {
             next_round_delivered: 0,
             round_count: 0,
             round_start: false,
+            cwnd_limited: (false, false),
             full_bw: 0.0,
             full_bw_count: 0,
             full_bw_now: false,
@@ -185,9 +194,10 @@ impl State {
             inflight_longterm: infinity,
             inflight_shortterm: infinity,
             inflight_latest: 0.0,
-            min_rtt: unknown,
+            rtt_ahead: NO_RTT,
+            min_rtt: NO_RTT,
             min_rtt_stamp: now,
-            probe_rtt_min_delay: unknown,
+            probe_rtt_min_delay: NO_RTT,
             probe_rtt_min_stamp: now,
             probe_rtt_expired: false,
             loss_round_delivered: 0,
@@ -210,6 +220,7 @@ impl State {
             is_bw_probe_sample: false,
             prev_probe_too_high: false,
             prev_probe_precautionary: false,
+            probe_rtt_bdp: 0.0,
             probe_rtt_done_stamp: None,
             probe_rtt_round_done: false,
             probe_rtt_limited: (0, 0),

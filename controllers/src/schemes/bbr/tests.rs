@@ -2,6 +2,7 @@
 
 mod invariants;
 mod path;
+mod samples;
 mod undo;
 
 use super::state::{AckPhase, BbrState};
@@ -353,45 +354,6 @@ fn persistent_congestion_leaves_the_least_and_recovers_at_once() {
         EventKind::PacketsAcked(PacketsAcked { newest_sent_at: Time(1400 * MS), ..ack(1500, after.delivered) }),
     );
     assert!(after.cwnd >= 0.7 * 200.0 * PACKET, "{}", after.cwnd);
-}
-
-/// §5.3.4.3.
-#[test]
-fn the_minimum_rtt_is_looked_for_every_five_seconds() {
-    let params = Params::default();
-    let mut state = cruising(&params, BbrState::ProbeBwCruise);
-    state.bw_probe_wait = Span::from_millis(100_000);
-    state.rounds_since_probe_up = 0;
-    let slow = |frame: &mut PacketsAcked| frame.rtt = Some(testkit::rtt(Span::from_millis(110)));
-    state = acks(&params, state, 6000, slow);
-    assert_eq!(state.state, BbrState::ProbeBwCruise, "five seconds are not more than five");
-    state = acks(&params, state, 6001, slow);
-    assert_eq!(state.state, BbrState::ProbeRtt);
-    assert_eq!(state.cwnd, 50.0 * PACKET);
-    assert_eq!(state.min_rtt, Span::from_millis(100), "still believed");
-    let low = |frame: &mut PacketsAcked| frame.in_flight = 50 * u64::from(MTU);
-    state = acks(&params, state, 6100, low);
-    for ms in [6200, 6300] {
-        state = acks(&params, state, ms, low);
-        assert_eq!(state.state, BbrState::ProbeRtt, "{ms}");
-    }
-    state = acks(&params, state, 6301, low);
-    assert_eq!(state.state, BbrState::ProbeBwCruise);
-    assert!(state.cwnd >= 200.0 * PACKET, "the window is restored: {}", state.cwnd / PACKET);
-    assert_eq!(state.probe_rtt_min_stamp, Time(6301 * MS));
-}
-
-/// §5.3.4.3 `MarkConnectionAppLimited`: what leaves in ProbeRTT says nothing of the path.
-#[test]
-fn samples_of_probe_rtt_do_not_count_as_the_paths() {
-    let params = Params::default();
-    let mut state = cruising(&params, BbrState::ProbeBwCruise);
-    state = acks(&params, state, 6100, |frame| frame.rtt = Some(testkit::rtt(Span::from_millis(110))));
-    assert_eq!(state.state, BbrState::ProbeRtt);
-    let frame = ack(6200, state.delivered);
-    assert!(Ack::of(&state, Time(6200 * MS), &frame).sample.app_limited);
-    let frame = ack(6200, state.delivered - 1);
-    assert!(!Ack::of(&state, Time(6200 * MS), &frame).sample.app_limited, "left before");
 }
 
 /// §5.4.1.

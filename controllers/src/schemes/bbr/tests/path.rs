@@ -113,7 +113,7 @@ impl Path {
                     newest_in_flight: Some(packet.in_flight),
                     in_flight_before: left + size,
                     in_flight: left,
-                    rtt: Some(RttSample { min: Span(least), ..testkit::rtt(Span(rtt)) }),
+                    rtt: Some(crate::event::RttSample { min: Span(least), ..testkit::rtt(Span(rtt)) }),
                     delivery: Some(delivery),
                     ..acked(1, Time(packet.sent))
                 })
