@@ -39,6 +39,8 @@ pub(crate) struct Path<E: ConfiguredController> {
     max_ack_delay: Duration,
     mtu: u32,
     app_limited: bool,
+    /// The application had nothing to send after the packet that left last.
+    out_of_data: bool,
     wants_packet_sent: bool,
     limited: AppLimited,
     first_rtt_sample: Option<Time>,
@@ -92,6 +94,7 @@ impl<E: ConfiguredController> Path<E> {
             variation: Span::ZERO,
             max_ack_delay: Duration::ZERO,
             app_limited: false,
+            out_of_data: false,
         }
     }
 
@@ -172,6 +175,7 @@ impl<E: ConfiguredController> Path<E> {
             emitted = true;
         }
         let in_flight = self.in_flight.bytes();
+        self.out_of_data = false;
         self.limited.on_packet_sent(packet.number, self.app_limited);
         if self.app_limited && !self.leaves_room(in_flight) {
             self.app_limited = false;
@@ -201,7 +205,8 @@ impl<E: ConfiguredController> Path<E> {
 
     /// The application has nothing to send.
     pub(crate) fn on_app_limited(&mut self, in_flight: u64) {
-        self.app_limited |= self.leaves_room(in_flight);
+        self.out_of_data = self.leaves_room(in_flight);
+        self.app_limited |= self.out_of_data;
     }
 
     /// An ACK frame came; returns whether that changed the decision.
@@ -321,7 +326,8 @@ impl<E: ConfiguredController> Path<E> {
         let mut frame = acked.finish(event.in_flight as u64, rtt);
         self.delivered = frame.acked().delivered;
         frame.acked().newest_pn = Some(newest);
-        self.in_flight.fill_delivery_rate(now, frame.acked(), app_limited);
+        // By now, not when the newest packet left (`draft-ietf-ccwg-bbr §4.1.2.4`).
+        self.in_flight.fill_delivery_rate(now, frame.acked(), self.out_of_data);
         frame.emit_acked(now, |event| {
             self.flow.on_event(event);
         });

@@ -74,6 +74,8 @@ pub(crate) struct Path<C: ConfiguredController> {
     wants_packet_sent: bool,
     /// The flow runs and needs no events of packets sent.
     plain: bool,
+    /// The application had nothing to send after the packet that left last, where snapshots are kept.
+    app_limited: bool,
 }
 
 /// What was decided, carried out.
@@ -144,6 +146,7 @@ impl<C: ConfiguredController> Path<C> {
             datagrams,
             grouped: false,
             plain: false,
+            app_limited: false,
         }
     }
 
@@ -325,6 +328,7 @@ impl<C: ConfiguredController> Path<C> {
             self.count_sent(now, bytes);
         }
         let app_limited = self.is_app_limited(app_limited);
+        self.app_limited = app_limited;
         if self.wants_packet_sent && bytes > 0 {
             let in_flight = self.in_flight.bytes();
             self.on_event(now, EventKind::PacketSent(PacketSent::new(bytes, in_flight).with_app_limited(app_limited)));
@@ -409,7 +413,8 @@ impl<C: ConfiguredController> Path<C> {
         acked.app_limited = newest.app_limited();
         if self.in_flight.keeps_snapshots() {
             acked.delivery = None;
-            self.in_flight.fill_delivery_rate(now, acked, newest.app_limited());
+            // By now, not when the newest packet left (`draft-ietf-ccwg-bbr §4.1.2.4`).
+            self.in_flight.fill_delivery_rate(now, acked, self.app_limited);
         }
         // Its own, not that of the last packet of its instant.
         acked.newest_in_flight = Some(newest.in_flight());

@@ -258,6 +258,23 @@ fn a_flow_with_room_and_nothing_to_send_is_limited_by_its_application() {
     assert!(!limited(&mut driver, full - 1, Some(true)), "it used its window");
 }
 
+/// `draft-ietf-ccwg-bbr §4.1.2.4`: what counts is whether the application has something to send when the ACK comes, not when
+/// the packet left that it acknowledges.
+#[test]
+fn a_bubble_begins_with_the_ack_that_finds_nothing_to_send() {
+    let (mut driver, recorded) = driven("bbr");
+    driver.burst(1);
+    driver.now = 10;
+    driver.send(MTU.into(), Some(true));
+    driver.now = 40_000;
+    driver.ack(1);
+    assert!(!acked(recorded.take().last().unwrap()).delivery.unwrap().app_limited);
+    driver.burst(1);
+    driver.now = 80_000;
+    driver.ack(2);
+    assert!(acked(recorded.take().last().unwrap()).delivery.unwrap().app_limited);
+}
+
 #[test]
 fn a_larger_mtu_is_told_and_heeded() {
     let (mut driver, recorded) = driven("reno");
