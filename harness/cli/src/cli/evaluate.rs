@@ -35,7 +35,7 @@ pub(super) struct Evaluate {
     /// Stacks, separated by commas [default: all]
     #[arg(long, value_name = "STACK", value_delimiter = ',')]
     stacks: Vec<String>,
-    /// Scenarios, built-in names or files, separated by commas [default: the eight that
+    /// Scenarios, built-in names or files, separated by commas [default: those that
     /// `windlass scenarios` marks]
     #[arg(long, value_name = "SCENARIO", value_delimiter = ',')]
     scenarios: Vec<String>,

@@ -137,6 +137,13 @@ pub(super) fn of_ranking(results: &Results) -> String {
         if ranked.len() > BEST {
             text.push_str(&format!("      and {} more\n", ranked.len() - BEST));
         }
+        let collapses = ranked.iter().filter(|standing| !standing.collapses.is_empty());
+        let collapses: Vec<String> =
+            collapses.map(|standing| format!("{} ({})", standing.controller, standing.collapses.join(", "))).collect();
+        if !collapses.is_empty() {
+            let text_of = format!("ranked last, since they collapse: {}", collapses.join("; "));
+            text.push_str(&wrapped(&text_of, 6, width()));
+        }
         if !others.is_empty() {
             let names: Vec<&str> = others.iter().map(|standing| standing.controller.as_str()).collect();
             text.push_str(&wrapped(&format!("without a rank: {}", names.join(", ")), 6, width()));

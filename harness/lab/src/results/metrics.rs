@@ -80,6 +80,24 @@ impl Metrics {
     }
 }
 
+/// Loss beyond which a run is a collapse: more than a tenth of what a sender sends is thrown away on the way, where
+/// scenarios themselves lose a hundredth at most. Work that is done and thrown away is what congestion collapse is
+/// (`RFC 2914 §5`); a tenth is a choice.
+const COLLAPSED_LOSS: f64 = 0.1;
+
+/// Share of the link below which a run is a collapse; a choice.
+const COLLAPSED_SHARE: f64 = 0.1;
+
+impl Metrics {
+    /// How the run collapsed, in words; `None` if it did not.
+    #[must_use]
+    pub fn collapse(&self) -> Option<String> {
+        let lost = self.loss.filter(|loss| *loss > COLLAPSED_LOSS).map(|loss| format!("{:.0} % lost", 100.0 * loss));
+        let share = self.utilisation.filter(|share| *share < COLLAPSED_SHARE);
+        lost.or_else(|| share.map(|share| format!("{:.1} % of the link used", 100.0 * share)))
+    }
+}
+
 /// The mean; `None` of nothing.
 pub(super) fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0u32, 0.0), |(n, sum), x| (n + 1, sum + x));

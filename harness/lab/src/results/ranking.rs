@@ -34,9 +34,13 @@ pub struct Standing {
     pub runs_planned: u32,
     /// Why runs were not done: each reason once.
     pub reasons: Vec<String>,
+    /// The scenarios in which it collapsed ([`Metrics::collapse`]), each with how.
+    #[serde(default)]
+    pub collapses: Vec<String>,
 }
 
-/// Ranks what ran, best first; those without a rank come last, by name.
+/// Ranks what ran, best first: those that collapse nowhere, then those that do, as a mean hides it; those without a rank
+/// come last, by name.
 #[must_use]
 pub fn rank(runs: &[Run]) -> Vec<Standing> {
     let mut entrants: Vec<(&str, &str)> = Vec::new();
@@ -48,7 +52,12 @@ pub fn rank(runs: &[Run]) -> Vec<Standing> {
     let mut standings: Vec<Standing> = entrants.into_iter().map(|(c, s)| standing(runs, c, s)).collect();
     standings.sort_by(|a, b| {
         let key = |s: &Standing| if complete(s) { s.score.unwrap_or(f64::NEG_INFINITY) } else { f64::NEG_INFINITY };
-        key(b).total_cmp(&key(a)).then_with(|| (&a.controller, &a.stack).cmp(&(&b.controller, &b.stack)))
+        let collapses = |s: &Standing| complete(s) && !s.collapses.is_empty();
+        let last = |s: &Standing| (!complete(s), collapses(s));
+        last(a)
+            .cmp(&last(b))
+            .then_with(|| key(b).total_cmp(&key(a)))
+            .then_with(|| (&a.controller, &a.stack).cmp(&(&b.controller, &b.stack)))
     });
     let mut places: Vec<(String, u32)> = Vec::new();
     for standing in standings.iter_mut().filter(|s| complete(s)) {
@@ -95,5 +104,9 @@ fn standing(runs: &[Run], controller: &str, stack: &str) -> Standing {
         runs_done: own.iter().filter(|r| r.status == Status::Done).count() as u32,
         runs_planned: own.len() as u32,
         reasons,
+        collapses: own
+            .iter()
+            .filter_map(|run| run.metrics.as_ref()?.collapse().map(|how| format!("{}: {how}", run.scenario)))
+            .collect(),
     }
 }

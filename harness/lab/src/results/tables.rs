@@ -42,6 +42,7 @@ fn ranking(rows: &[Standing]) -> Table {
         .count("runs_done", each().map(|s| Some(s.runs_done.into())))
         .count("runs_planned", each().map(|s| Some(s.runs_planned.into())))
         .text("reasons", each().map(|s| word(&s.reasons.join("; "))))
+        .text("collapses", each().map(|s| word(&s.collapses.join("; "))))
 }
 
 /// The columns that say which run a row belongs to.

@@ -76,6 +76,28 @@ fn ranks_within_a_stack_and_leaves_out_the_incomplete() {
     assert_eq!(vegas.reasons, ["it broke"]);
 }
 
+/// A mean over many scenarios hides one in which nearly all is lost, or the link stands idle.
+#[test]
+fn a_collapse_is_named_and_ranks_last() {
+    let mut results = sample();
+    let order = |runs: &[Run]| -> Vec<(Option<u32>, String)> {
+        rank(runs).into_iter().filter(|s| s.stack == "sim").map(|s| (s.rank, s.controller)).collect()
+    };
+    let first = order(&results.runs).remove(0);
+    let run = results.runs.iter_mut().find(|run| run.controller == first.1 && run.stack == "sim").unwrap();
+    let metrics = run.metrics.as_mut().unwrap();
+    (metrics.loss, metrics.score) = (Some(0.1), Some(99.0));
+    assert_eq!(metrics.collapse(), None);
+    metrics.loss = Some(0.96);
+    assert_eq!(metrics.collapse().unwrap(), "96 % lost");
+    let scenario = run.scenario.clone();
+    assert_eq!(order(&results.runs).last().unwrap(), &(Some(2), first.1.clone()));
+    let standing = rank(&results.runs).into_iter().find(|s| s.controller == first.1 && s.stack == "sim").unwrap();
+    assert_eq!(standing.collapses, [format!("{scenario}: 96 % lost")]);
+    let idle = Metrics { utilisation: Some(0.03), loss: Some(0.0), ..results.runs[0].metrics.clone().unwrap() };
+    assert_eq!(idle.collapse().unwrap(), "3.0 % of the link used");
+}
+
 #[test]
 fn numbers_are_rounded_before_anything_is_computed_from_them() {
     let run = &sample().runs[0];

@@ -39,6 +39,8 @@ builtin! {
     "against-cubic" true,
     "ecn-queue" true,
     "halved-capacity" true,
+    "many-flows" true,
+    "slow-link" true,
     "capacity-drop" false,
     "dumbbell" false,
     "parallel" false,

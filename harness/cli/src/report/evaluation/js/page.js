@@ -29,6 +29,7 @@ function rankingSection() {
     ...metrics.map((metric) => metricColumn(metric)),
     { label: "Runs", value: (row) => row.runs_done, text: (row) => `${row.runs_done} of ${row.runs_planned}`, numeric: true, better: "high",
       help: "Runs done, of those asked for" },
+    wordColumn("Collapses", (row) => (row.collapses ?? []).join("; "), { className: "reason", help: "Scenarios with more than a tenth lost or less than a tenth of the link used" }),
   ];
   const partly = results.ranking.filter((row) => row.runs_done > 0 && row.reasons.length > 0);
   const map = el("div", { class: "plot map", role: "group", "aria-roledescription": "chart", tabindex: "0", "aria-label":
@@ -38,8 +39,9 @@ function rankingSection() {
     el("h2", { id: "ranking-title" }, "Ranking"),
     el("p", {}, "The score of a run is ", el("strong", {}, "100 × utilisation × (1 − loss) × fairness × base RTT ÷ mean RTT"),
       ": a sender that fills the link, adds no delay, loses nothing and shares evenly gets 100. A row is the mean over all scenarios; ",
-      "ranks are among controllers of the same stack, and only for those that ran every scenario."),
-    sortableTable({ caption: "Ranking", columns, rows: results.ranking, sortBy: "Score",
+      "ranks are among controllers of the same stack, and only for those that ran every scenario. ",
+      "One that collapses in a scenario, with more than a tenth lost or less than a tenth of the link used, ranks behind all that do not."),
+    sortableTable({ caption: "Ranking", columns, rows: results.ranking,
       note: (row) => (row.runs_done === 0 ? row.reasons.join("; ") : null) }),
     ...(partly.length ? [el("p", { class: "hint" }, "Runs that are missing: ", partly.map((row) =>
       `${called(row.controller)} on ${row.stack}: ${row.reasons.join("; ")}`).join(". "))] : []),
