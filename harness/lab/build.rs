@@ -7,12 +7,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Sources that decide what a simulated run yields.
-const SOURCES: [&str; 6] = [
+const SOURCES: [&str; 7] = [
     "../../controllers/src",
     "../../adapters/common/src",
     "../network/src",
     "../simulator/src",
     "src/papers",
+    "src/regimes/measure.rs",
     "build.rs",
 ];
 

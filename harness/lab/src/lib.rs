@@ -10,6 +10,7 @@ pub mod grid;
 pub mod output;
 pub mod papers;
 pub mod plot;
+pub mod regimes;
 pub mod replay;
 pub mod response;
 pub mod results;

@@ -11,6 +11,7 @@ mod list;
 mod markdown;
 mod paper;
 mod qlog;
+mod regimes;
 mod run;
 mod summary;
 mod text;
@@ -45,6 +46,7 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     Conformance(conformance::Compare),
     Paper(paper::Paper),
+    Regimes(regimes::Regimes),
     Report(evaluate::Report),
     Book(explain::Book),
 }
@@ -69,6 +71,7 @@ pub fn main_with(stacks: &[&'static dyn Stack]) -> ExitCode {
         Command::Evaluate(command) => command.run(),
         Command::Conformance(command) => command.run(),
         Command::Paper(command) => command.run(),
+        Command::Regimes(command) => command.run(),
         Command::Report(command) => command.run(),
         Command::Book(command) => command.run(),
     };

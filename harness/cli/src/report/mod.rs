@@ -9,4 +9,5 @@ pub mod figure;
 mod frame;
 pub mod live;
 pub mod papers;
+pub mod regimes;
 pub mod traces;

@@ -13,4 +13,5 @@ mod outputs;
 mod papers;
 mod qlog_commands;
 mod qlog_pages;
+mod regimes;
 mod writer;

@@ -9,6 +9,7 @@ mod run;
 mod store;
 
 pub use cell::{CODE, Cell};
+pub(crate) use run::cpu_seconds;
 pub use run::{Cores, Done, Engine, Failure, Keep, Reading, Tally, Watch, run};
 pub use store::{Record, Store};
 

@@ -319,6 +319,12 @@ impl<E: ConfiguredController> Simulation<E> {
     #[must_use]
     pub fn finish(mut self) -> Outcome {
         self.run_until(self.scenario.end());
+        self.break_off()
+    }
+
+    /// The result of what was run so far, as of a scenario that ends here.
+    #[must_use]
+    pub fn break_off(self) -> Outcome {
         let end = self.now;
         let (traffic, queues) = self.meter.finish(end, &self.scenario, &self.network);
         let flows = self.flows.into_iter().map(|flow| flow.outcome(end.0)).collect();
@@ -327,7 +333,7 @@ impl<E: ConfiguredController> Simulation<E> {
             scenario: self.scenario.name,
             stack: "sim".to_owned(),
             seed: self.scenario.seed,
-            duration_s: self.scenario.duration.secs(),
+            duration_s: end.since(Time(0)).secs(),
             queues,
         }
     }

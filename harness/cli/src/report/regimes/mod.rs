@@ -1,0 +1,82 @@
+//! The page of regimes: a map of each controller, and what is outside of its bounds.
+
+use serde::Serialize;
+
+use super::frame::{Data, Page, packed};
+use windlass_lab::grid::CODE;
+use windlass_lab::regimes::{AXES, Broken, Case, Judged, Measured, Results, Row, Verdict};
+
+const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
+const STYLE: &str = include_str!("page.css");
+
+/// The page of `results`, of short runs if `quick`.
+#[must_use]
+pub fn page(results: &Results, quick: bool) -> String {
+    #[derive(Serialize)]
+    struct One<'a> {
+        /// Numbers of its values.
+        at: [u8; 6],
+        /// Number of its verdict.
+        verdict: usize,
+        #[serde(skip_serializing_if = "str::is_empty")]
+        reason: &'a str,
+        #[serde(skip_serializing_if = "<[Broken]>::is_empty")]
+        broken: &'a [Broken],
+    }
+    #[derive(Serialize)]
+    struct Controller<'a> {
+        controller: &'a str,
+        stack: &'a str,
+        cells: Vec<One<'a>>,
+    }
+    #[derive(Serialize)]
+    struct All<'a> {
+        windlass: &'a str,
+        code: &'a str,
+        quick: bool,
+        axes: Vec<(&'a str, &'a [&'a str])>,
+        verdicts: [&'a str; 4],
+        rows: Vec<Controller<'a>>,
+    }
+    let number = |verdict| Verdict::ALL.iter().position(|one| *one == verdict).unwrap_or_default();
+    fn cells<'a>(row: &'a Row, number: &dyn Fn(Verdict) -> usize) -> Vec<One<'a>> {
+        let one = |((case, _), judged): &'a ((Case, Option<Measured>), Judged)| One {
+            at: case.regime.0,
+            verdict: number(judged.verdict),
+            reason: &judged.reason,
+            broken: &judged.broken,
+        };
+        row.judged.iter().map(one).collect()
+    }
+    let rows = results.rows.iter().map(|row| Controller {
+        controller: &row.controller,
+        stack: &row.stack,
+        cells: cells(row, &number),
+    });
+    let all = All {
+        windlass: env!("CARGO_PKG_VERSION"),
+        code: CODE,
+        quick,
+        axes: AXES.iter().map(|axis| (axis.name, axis.values)).collect(),
+        verdicts: Verdict::ALL.map(Verdict::name),
+        rows: rows.collect(),
+    };
+    // Texts and finite numbers only: this cannot fail.
+    let json = serde_json::to_string(&all).unwrap_or_default();
+    let packed = packed(json.as_bytes());
+    let page = Page {
+        title: "Regimes",
+        skip: "Skip to the maps",
+        contents: "Controllers",
+        noscript: "The maps and tables of this page are built by its own script from the data it contains. \
+            Allow scripts, or read regimes.csv beside it.",
+        style: STYLE,
+        scripts: &SCRIPTS,
+        data: &[Data::Packed { id: "regimes", text: &packed }],
+        asks: false,
+    };
+    page.html()
+}
+
+#[cfg(test)]
+mod tests;

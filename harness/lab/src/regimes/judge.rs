@@ -1,0 +1,120 @@
+//! Verdicts: what was read off a run, held against its bounds.
+
+use serde::{Deserialize, Serialize};
+
+use super::bounds::{Bound, Kind, bounds};
+use super::measure::Measured;
+use super::plan::Case;
+use super::told::told;
+
+/// What becomes of a regime.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It was not run, or could not be.
+    NotRun,
+    /// Every bound holds.
+    Inside,
+    /// A bound does not hold, for a reason that the controller's page tells.
+    Told,
+    /// A bound does not hold.
+    Outside,
+}
+
+impl Verdict {
+    /// All of them, the worst last.
+    pub const ALL: [Verdict; 4] = [Verdict::NotRun, Verdict::Inside, Verdict::Told, Verdict::Outside];
+
+    /// Its word in tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::NotRun => "not run",
+            Verdict::Inside => "inside",
+            Verdict::Told => "told",
+            Verdict::Outside => "outside",
+        }
+    }
+}
+
+/// A bound that does not hold.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Broken {
+    /// What is bounded.
+    pub kind: Kind,
+    /// What was read off; `None` of a run that did not end.
+    pub value: Option<f64>,
+    /// The bound.
+    pub limit: f64,
+    /// Where the bound comes from.
+    pub source: String,
+    /// What the controller's page says to it.
+    pub told: Option<&'static str>,
+}
+
+/// A regime with its verdict.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Judged {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why it was not run or did not end; empty otherwise.
+    pub reason: String,
+    /// What it is held against.
+    #[serde(skip)]
+    pub bounds: Vec<Bound>,
+    /// The bounds that do not hold.
+    pub broken: Vec<Broken>,
+}
+
+/// Holds `own`, `controller`'s run of `case`, against its bounds; `reference` is Reno's there.
+#[must_use]
+pub fn judge(controller: &str, case: &Case, own: Option<&Measured>, reference: Option<&Measured>) -> Judged {
+    let regime = &case.regime;
+    // Bounds and pages are of a controller, whatever its parameters.
+    let controller = controller.split_once(':').map_or(controller, |(name, _)| name);
+    let without =
+        |verdict, reason: &str| Judged { verdict, reason: reason.to_owned(), bounds: Vec::new(), broken: Vec::new() };
+    let own = match (&case.duration, own) {
+        (Err(reason), _) => return without(Verdict::NotRun, reason),
+        (_, None) => return without(Verdict::NotRun, "it is not done yet"),
+        (_, Some(Measured::Not { not_run })) => return without(Verdict::NotRun, not_run),
+        (_, Some(Measured::Endless { endless })) => return without(Verdict::Outside, endless),
+        (_, Some(own)) => own,
+    };
+    let Measured::Run { ended, .. } = own else { return without(Verdict::NotRun, "") };
+    let bounds = bounds(controller, regime, own, reference);
+    let broken = bounds.iter().filter_map(|bound| {
+        let Bound { kind, limit, source } = *bound;
+        let value = own.value(kind)?;
+        let told = told(controller, regime, kind);
+        (!bound.holds(value)).then(|| Broken { kind, value: Some(value), limit, source: source.to_owned(), told })
+    });
+    let broken: Vec<Broken> = broken.collect();
+    let verdict = if broken.iter().any(|broken| broken.told.is_none()) {
+        Verdict::Outside
+    } else if broken.is_empty() {
+        if ended.is_some() { Verdict::Outside } else { Verdict::Inside }
+    } else {
+        Verdict::Told
+    };
+    let reason = ended.as_ref().map(|ended| format!("ended {ended}")).unwrap_or_default();
+    Judged { verdict, reason, bounds, broken }
+}
+
+impl Measured {
+    /// What a bound of that kind is held against; `None` if it was not told.
+    #[must_use]
+    pub fn value(&self, kind: Kind) -> Option<f64> {
+        let Measured::Run { forwarded, dropped, utilisation, jain, least_packets, queue, window, .. } = self else {
+            return None;
+        };
+        match kind {
+            Kind::Utilisation => Some(*utilisation),
+            Kind::Loss => Some(*dropped as f64 / (forwarded + dropped).max(1) as f64),
+            Kind::Queue => Some(*queue),
+            Kind::Fairness => *jain,
+            Kind::Window => Some(*window),
+            Kind::Standstill => Some(least_packets.1),
+        }
+    }
+}
