@@ -40,13 +40,11 @@ struct Latest {
     /// When each came.
     times: [Time; MOST_SAMPLES],
     next: u8,
-    /// How many of the latest are not forgotten.
-    held: u8,
 }
 
 impl Default for Latest {
     fn default() -> Self {
-        Latest { slots: [i64::MAX; MOST_SAMPLES], times: [Time::ZERO; MOST_SAMPLES], next: 0, held: 0 }
+        Latest { slots: [i64::MAX; MOST_SAMPLES], times: [Time::ZERO; MOST_SAMPLES], next: 0 }
     }
 }
 
@@ -56,18 +54,24 @@ impl Latest {
         let next = usize::from(self.next) % MOST_SAMPLES;
         (self.slots[next], self.times[next]) = (ns, now);
         self.next = (self.next + 1) % MOST_SAMPLES as u8;
-        self.held = (self.held + 1).min(MOST_SAMPLES as u8);
     }
 
+    /// Forgets those of the latest `samples` that came before `since`.
     #[inline]
-    fn forget_before(&mut self, since: Time) {
-        while self.held > 0 {
-            let oldest = (usize::from(self.next) + MOST_SAMPLES - usize::from(self.held)) % MOST_SAMPLES;
-            if self.times[oldest] >= since {
-                return;
+    fn forget_before(&mut self, samples: usize, since: Time) {
+        // The usual case: that many came since.
+        let oldest = (usize::from(self.next) + MOST_SAMPLES - samples.min(MOST_SAMPLES)) % MOST_SAMPLES;
+        if self.times[oldest] < since {
+            self.forget(since);
+        }
+    }
+
+    #[cold]
+    fn forget(&mut self, since: Time) {
+        for (slot, time) in self.slots.iter_mut().zip(self.times) {
+            if time < since {
+                *slot = i64::MAX;
             }
-            self.slots[oldest] = i64::MAX;
-            self.held -= 1;
         }
     }
 
@@ -130,11 +134,11 @@ impl QueueingDelay {
         Some(current.saturating_sub(base).max(0))
     }
 
-    /// Forgets samples that came before `since`: none may be older than a round trip
-    /// (`RFC 6817 §2.4.2`), and what was acknowledged last tells when that began.
+    /// Forgets those of the latest `samples` that came before `since`: none may be older than a
+    /// round trip (`RFC 6817 §2.4.2`), and what was acknowledged last tells when that began.
     #[inline]
-    pub fn forget_before(&mut self, since: Time) {
-        self.current.forget_before(since);
+    pub fn forget_before(&mut self, samples: u32, since: Time) {
+        self.current.forget_before(samples as usize, since);
     }
 
     /// Forgets the current delay and keeps the base (`spec: arumaithurai §5.2` 3, after idle

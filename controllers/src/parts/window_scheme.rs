@@ -258,22 +258,26 @@ impl<S: WindowScheme> Flow<'_, S> {
         !self.params.as_ref().timeout_reduces_again && !self.window.recovery.accepts(lost.newest_sent_at)
     }
 
-    /// Packets to add for `acked` packets, by what the window is in.
     #[inline(always)]
-    fn growth(&mut self, acked: f64) -> f64 {
-        let added =
-            if self.window.in_slow_start() { S::on_ack_in_slow_start(self, acked) } else { S::on_ack(self, acked) };
-        self.start_up.on_ack(self.params.as_ref(), self.window, acked, added)
+    fn grow(&mut self, acked: f64) {
+        if self.window.in_slow_start() {
+            let added = S::on_ack_in_slow_start(self, acked);
+            let added = self.start_up.on_ack(self.params.as_ref(), self.window, acked, added);
+            if acked > 1.0 && self.window.cwnd + added > self.window.ssthresh {
+                self.reborrow().grow_past_threshold(acked, added);
+            } else {
+                self.window.grow(self.params.as_ref(), added);
+            }
+        } else {
+            self.avoid_congestion(acked);
+        }
     }
 
     #[inline(always)]
-    fn grow(&mut self, acked: f64) {
-        let added = self.growth(acked);
-        if acked > 1.0 && self.window.in_slow_start() && self.window.cwnd + added > self.window.ssthresh {
-            self.reborrow().grow_past_threshold(acked, added);
-        } else {
-            self.window.grow(self.params.as_ref(), added);
-        }
+    fn avoid_congestion(&mut self, acked: f64) {
+        let added = S::on_ack(self, acked);
+        let added = self.start_up.on_ack(self.params.as_ref(), self.window, acked, added);
+        self.window.grow(self.params.as_ref(), added);
     }
 
     /// One ACK of several packets is slow start up to the threshold and congestion avoidance from
@@ -281,11 +285,9 @@ impl<S: WindowScheme> Flow<'_, S> {
     #[cold]
     #[inline(never)]
     fn grow_past_threshold(&mut self, acked: f64, added: f64) {
-        let base = self.params.as_ref();
-        let rest = self.window.grow_to_threshold(base, acked, added);
+        let rest = self.window.grow_to_threshold(self.params.as_ref(), acked, added);
         if rest > 0.0 {
-            let added = self.growth(rest);
-            self.window.grow(base, added);
+            self.avoid_congestion(rest);
         }
     }
 

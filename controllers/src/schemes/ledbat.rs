@@ -110,15 +110,16 @@ impl FlightSize {
     /// is any; a sender that has nothing to send will not send it again.
     #[inline]
     fn on_packets_acked(&mut self, acked: &PacketsAcked) -> u64 {
-        if self.lost | self.to_resend > 0 {
-            let sent = acked.in_flight_before.saturating_sub(self.in_flight.saturating_sub(self.lost));
-            self.to_resend = self.to_resend.saturating_sub(sent).saturating_add(self.lost);
-            self.lost = 0;
+        let in_flight = core::mem::replace(&mut self.in_flight, acked.in_flight);
+        if self.lost | self.to_resend == 0 {
+            return acked.in_flight_before;
         }
+        let sent = acked.in_flight_before.saturating_sub(in_flight.saturating_sub(self.lost));
+        self.to_resend = self.to_resend.saturating_sub(sent).saturating_add(self.lost);
+        self.lost = 0;
         if acked.app_limited {
             self.to_resend = 0;
         }
-        self.in_flight = acked.in_flight;
         acked.in_flight_before.saturating_add(self.to_resend)
     }
 }
@@ -149,7 +150,7 @@ impl State {
             self.delay.sample(params.rollover(), now, sample.ns);
         }
         if params.variant == Variant::Rfc6817 {
-            self.delay.forget_before(acked.newest_sent_at);
+            self.delay.forget_before(params.samples(), acked.newest_sent_at);
         }
         self.off_target = self.delay.get(params.samples(), params.base_history).map(|queued| {
             let off_target = 1.0 - queued as f64 / (params.target * 1e6);

@@ -153,7 +153,7 @@ impl State {
                 self.gain = base.map_or(self.gain, |base| params.gain(base as f64));
             }
         }
-        self.delay.forget_before(newest_sent_at);
+        self.delay.forget_before(params.current_filter, newest_sent_at);
         self.delay.over(params.current_filter, self.base?).map(|queued| queued as f64)
     }
 

@@ -88,22 +88,22 @@ const STICKY: f64 = 16.0;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 struct Classic {
     score: f64,
-    /// Queueing delay by the smoothed RTT, ns.
-    depth: f64,
-    /// Variation of the RTT, ns.
-    variation: f64,
+    /// Queueing delay by the smoothed RTT.
+    depth: Span,
+    /// Variation of the RTT.
+    variation: Span,
 }
 
 impl Classic {
     fn on_rtt_sample(&mut self, rtt: &RttSample) {
-        self.depth = (rtt.smoothed - rtt.min).0 as f64;
-        self.variation = rtt.variation.0 as f64;
+        self.depth = rtt.smoothed - rtt.min;
+        self.variation = rtt.variation;
     }
 
     /// A round trip with marks is over.
     #[cold]
     fn end_round(&mut self) {
-        let score = |weight: f64, value: f64, threshold: f64| weight * libm::log2(value.max(1.0) / threshold);
+        let score = |weight: f64, span: Span, threshold: f64| weight * libm::log2((span.0 as f64).max(1.0) / threshold);
         self.score += score(WEIGHTS.0, self.depth, DEPTH) + score(WEIGHTS.1, self.variation, VARIATION);
         self.score = self.score.clamp(-STICKY, STICKY);
     }

@@ -36,7 +36,7 @@ fn a_pause_forgets_the_current_delay_only() {
 fn samples_older_than_a_round_trip_are_forgotten() {
     let mut delay = fed(Rollover::Clock, &[(0, 10), (1, 50), (2, 40), (3, 60), (4, 70)]);
     let mut current = |since: u64| {
-        delay.forget_before(Time(since));
+        delay.forget_before(8, Time(since));
         delay.get(8, 10).map(|queued| queued + 10)
     };
     assert_eq!([0, 1, 2, 3, 4, 5].map(&mut current), [Some(10), Some(40), Some(40), Some(60), Some(70), None]);
@@ -44,10 +44,10 @@ fn samples_older_than_a_round_trip_are_forgotten() {
     for at in 5..30 {
         delay.sample(Rollover::Clock, Time(at), 100 - at as i64);
     }
-    delay.forget_before(Time(27));
+    delay.forget_before(8, Time(27));
     assert_eq!(delay.get(8, 10), Some(71 - 10));
     assert_eq!(delay.get(2, 10), Some(71 - 10));
-    delay.forget_before(Time(30));
+    delay.forget_before(8, Time(30));
     delay.sample(Rollover::Clock, Time(30), 99);
     assert_eq!(delay.get(8, 10), Some(99 - 10), "what was forgotten does not come back");
 }
