@@ -11,6 +11,7 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { after, test } from "node:test";
 import { pathToFileURL } from "node:url";
+import { deflateRawSync } from "node:zlib";
 import { assertNamed, assertReadable, inBrowser, overflow, PHONE, shot, undrawn } from "./page.mjs";
 
 const { VIEWER, WINDLASS, TRACES, LONG } = process.env;
@@ -278,12 +279,25 @@ test("a link carries the scenario, the form and the file say the same", () => vi
   const link = await page.locator("#link").evaluate((element) => element.href);
   assert.equal(link, page.url());
   await viewer({ hash: new URL(link).hash }, async (other) => {
+    await other.waitForFunction(() => /from a link/.test(document.getElementById("play-status").textContent));
+    assert.equal(await other.locator("#outcome tbody tr").count(), 0, "nothing runs unasked");
+    await other.getByRole("button", { name: "Run", exact: true }).click();
     await played(other);
     assert.equal(await other.locator("#scenario").inputValue(), text);
     assert.equal(await other.locator("#form").evaluate((form) => form.disabled), false);
     assert.equal(await other.locator("#flows .controller").nth(1).inputValue(), "tcp-k:k=4");
     assert.equal(await other.locator("#outcome tbody tr").count(), 4);
   });
+}));
+
+test("a link that inflates without end and a run without bounds are refused", () => viewer({ hash: `#scenario=${deflateRawSync(Buffer.alloc(1 << 26, "#")).toString("base64url")}` }, async (page) => {
+  assert.match(await page.locator("#play-status").textContent(), /no scenario/);
+  const text = await page.locator("#scenario").inputValue();
+  await page.fill("#scenario", `sample_ms = 0.005\n${text.replace(/^sample_ms.*\n/m, "")}`);
+  await page.locator("#scenario").blur();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.waitForSelector("#problems li");
+  assert.match((await page.locator("#problems li").allTextContents()).join("\n"), /more than the 4000000/);
 }));
 
 test("mistakes in a scenario are told where they are; a broken link says so", () => viewer({ hash: "#scenario=!" }, async (page) => {

@@ -29,7 +29,7 @@ pub struct Entry {
 }
 
 /// Why the text of an algorithm could not be read.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq)]
 pub enum ParseError<'a> {
     /// There is no controller of that name.
     UnknownController(&'a str),
@@ -51,8 +51,22 @@ pub enum ParseError<'a> {
         /// The values it accepts.
         expected: crate::param::Range,
     },
+    /// A parameter stands there twice.
+    Twice {
+        /// Name of the controller.
+        controller: &'static str,
+        /// Name of the parameter.
+        parameter: &'a str,
+    },
     /// A part of the text is not `parameter=value`.
     NotAnAssignment(&'a str),
+}
+
+impl fmt::Debug for ParseError<'_> {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 impl fmt::Display for ParseError<'_> {
@@ -81,6 +95,9 @@ impl fmt::Display for ParseError<'_> {
             }
             ParseError::BadValue { controller, parameter, value, expected } => {
                 write!(f, "{controller}: {parameter} is {value:?}; expected {expected}")
+            }
+            ParseError::Twice { controller, parameter } => {
+                write!(f, "{controller}: {parameter} is given twice; expected one value")
             }
             ParseError::NotAnAssignment(text) => {
                 write!(f, "{text:?} is not of the form parameter=value")
@@ -445,6 +462,11 @@ impl Algorithm {
                 ParamError::Unknown => ParseError::UnknownParameter { controller, parameter },
                 ParamError::Expected(expected) => ParseError::BadValue { controller, parameter, value, expected },
             })?;
+            // A name that is not refused is one of the controller's few.
+            let name = |other: &str| other.split_once('=').is_some_and(|(name, _)| name == parameter);
+            if assignments.split(',').filter(|other| name(other)).count() > 1 {
+                return Err(ParseError::Twice { controller, parameter });
+            }
         }
         if let Some((parameter, expected)) = algorithm.limit() {
             let mut assigned = assignments.rsplit(',').filter_map(|a| a.split_once('='));

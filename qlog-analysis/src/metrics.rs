@@ -17,6 +17,7 @@ pub use fairness::{Shares, shares};
 pub use limited::{LimitedBy, LimitedTimes};
 pub use measures::{Level, LossSource, Measures};
 pub use meter::{FlowControlProgress, Meter, Progress};
+pub(crate) use meter::{OTHER_STATE, STATES};
 pub use rates::Rates;
 pub use statistics::Quantiles;
 

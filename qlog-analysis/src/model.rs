@@ -238,6 +238,34 @@ impl MeasuredRtts {
     }
 }
 
+/// Fields of metrics whose largest numbers stand for none, as stacks log them:
+///
+/// | field | number | of |
+/// | --- | --- | --- |
+/// | slow start threshold | 2⁶⁴ − 1 | quinn, noq, quiche |
+/// | | 2⁶² and what follows | varints and signed numbers |
+/// | | 2³² − 1 | loggers with 32-bit numbers |
+/// | pacing rate | 2⁶¹ − 1 | quiche before its first decision: 2⁶⁴ − 1 bit/s, in bytes |
+/// | | 2⁶⁴ − 1 | the same of those that log bits |
+/// | congestion window | 2⁶¹ − 1 and what follows | windows without a bound |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Unbounded {
+    /// The slow start threshold.
+    Ssthresh,
+    /// Pacing rates, in whatever unit, and congestion windows.
+    Other,
+}
+
+impl Unbounded {
+    /// Whether `number` stands for none.
+    pub(crate) fn is_none(self, number: u64) -> bool {
+        match self {
+            Unbounded::Ssthresh => number >= 1 << 62 || number == u64::from(u32::MAX),
+            Unbounded::Other => number >= u64::MAX >> 3,
+        }
+    }
+}
+
 /// Recovery metrics of one event; `None` for those it does not mention.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Metrics {

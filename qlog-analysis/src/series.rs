@@ -19,7 +19,7 @@ use packets::Packets;
 use requests::Requests;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
-use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, Progress};
+use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, OTHER_STATE, Progress, STATES};
 use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
 use crate::read::{Options, ReadError, Summary};
 
@@ -327,6 +327,12 @@ impl Series {
             }
             EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
+                // As the meter tells them apart, so that neither the search nor what is drawn grows without bound.
+                let name = if self.states.len() < STATES || self.states.iter().any(|state| state == name) {
+                    name
+                } else {
+                    OTHER_STATE
+                };
                 let known = self.states.iter().position(|state| state == name);
                 let index = known.unwrap_or_else(|| {
                     self.states.push(name.to_owned());

@@ -1,5 +1,7 @@
 //! From what a user typed to a controller the stack can run.
 
+use std::fmt;
+
 use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 /// A stack as far as choosing a controller for it goes.
@@ -12,13 +14,13 @@ pub struct Stack {
 }
 
 /// Why a controller cannot be used.
-#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, thiserror::Error)]
 pub enum ChoiceError {
     /// The text is not a controller of the catalogue with valid parameters.
     #[error("{0}")]
     Unreadable(String),
     /// The stack does not provide what the controller needs.
-    #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback))]
+    #[error("{controller} needs {missing}; {stack} does not report {them}; {remedy}", them = if missing.names().count() > 1 { "them" } else { "it" }, remedy = remedy(controller, *fallback, *advice))]
     MissingSignals {
         /// Name and parameters as the user typed them.
         controller: String,
@@ -28,22 +30,51 @@ pub enum ChoiceError {
         stack: &'static str,
         /// What the controller's documented fallback does, if it has one.
         fallback: Option<&'static str>,
+        /// What the program can do to have the signals reported, if anything.
+        advice: Option<&'static str>,
     },
 }
 
-fn remedy(controller: &str, fallback: Option<&str>) -> String {
-    match fallback {
-        Some(does) => {
-            let text = with_fallback(controller);
-            format!("ask for its fallback by name, \"{text}\" ({does}), or run it in the simulator")
+impl ChoiceError {
+    /// The same, with the advice `text` how a program has the signals reported, where any of `signals` is missing.
+    #[must_use]
+    pub fn advised(mut self, signals: Signals, text: &'static str) -> Self {
+        if let ChoiceError::MissingSignals { missing, advice, .. } = &mut self {
+            if *missing != missing.without(signals) {
+                *advice = Some(text);
+            }
         }
-        None => "run it in the simulator".to_owned(),
+        self
+    }
+}
+
+impl fmt::Debug for ChoiceError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+fn remedy(controller: &str, fallback: Option<&str>, advice: Option<&str>) -> String {
+    let fallback =
+        fallback.map(|does| format!("ask for its fallback by name, \"{}\" ({does})", with_fallback(controller)));
+    let all: Vec<String> = advice.map(str::to_owned).into_iter().chain(fallback).collect();
+    match all.as_slice() {
+        [] => "run it in the simulator".to_owned(),
+        all => format!("{}, or run it in the simulator", all.join(", or ")),
     }
 }
 
 /// `controller`, as a user types it, with its documented fallback asked for.
 #[must_use]
 pub fn with_fallback(controller: &str) -> String {
+    if let Some((name, parameters)) = controller.split_once(':') {
+        let others: Vec<&str> = parameters.split(',').filter(|one| !one.starts_with("fallback=")).collect();
+        if others.len() < parameters.split(',').count() {
+            let others = others.iter().map(|one| format!("{one},")).collect::<String>();
+            return format!("{name}:{others}fallback=on");
+        }
+    }
     let separator = if controller.contains(':') { ',' } else { ':' };
     format!("{controller}{separator}fallback=on")
 }
@@ -73,7 +104,10 @@ pub fn require<C: ConfiguredController>(
     if missing.is_empty() {
         return Ok(());
     }
-    Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback: controller.fallback() })
+    // A fallback that is asked for already, or that the stack cannot run either, is no remedy.
+    let helps = || Algorithm::read(&with_fallback(text)).map_or(true, |other| provides.contains(other.needs()));
+    let fallback = controller.fallback().filter(|_| helps());
+    Err(ChoiceError::MissingSignals { controller: text.to_owned(), missing, stack, fallback, advice: None })
 }
 
 #[cfg(test)]
@@ -84,6 +118,33 @@ mod tests {
     fn missing_signals_are_named() {
         let error = choose("reno", "a stack", Signals::ACKS).unwrap_err();
         assert_eq!(error.to_string(), "reno needs loss; a stack does not report it; run it in the simulator");
+    }
+
+    #[test]
+    fn a_fallback_that_is_no_remedy_is_not_advised() {
+        let both = Signals::ALL.without(Signals::PROBE_TRAINS);
+        let error = choose("nf-tcp:profile=paper", "a stack", both).unwrap_err().to_string();
+        assert!(error.contains("\"nf-tcp:profile=paper,fallback=on\""), "{error}");
+        let error = choose("nf-tcp:fallback=off", "a stack", both).unwrap_err().to_string();
+        assert!(error.contains("\"nf-tcp:fallback=on\""), "{error}");
+        for asked in ["nf-tcp", "nf-tcp:fallback=on"] {
+            let error = choose(asked, "a stack", Signals::ACKS).unwrap_err().to_string();
+            assert!(!error.contains("ask for") && error.ends_with("; run it in the simulator"), "{error}");
+        }
+    }
+
+    #[test]
+    fn advice_is_given_where_it_helps() {
+        let error = choose("dctcp", "a stack", Signals::ALL.without(Signals::ECN.and(Signals::CE_COUNT))).unwrap_err();
+        let advised = error.clone().advised(Signals::ECN, "call sets_ect()").to_string();
+        assert!(advised.contains("; call sets_ect(), or ask for its fallback by name"), "{advised}");
+        assert_eq!(error.clone().advised(Signals::PROBE_TRAINS, "call sets_ect()"), error);
+    }
+
+    #[test]
+    fn what_main_prints_is_the_text() {
+        let error = choose("renno", "a stack", Signals::ALL).unwrap_err();
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
 
     #[test]

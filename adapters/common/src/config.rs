@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use windlass_controllers::{Algorithm, Path, Signals};
 
-use crate::{Flow, Groups, Recorder, require};
+use crate::{ChoiceError, Flow, Groups, Recorder, require};
 
 mod destination;
 mod file;
@@ -126,20 +126,42 @@ impl Config {
     /// # Errors
     /// A controller needs another signal.
     pub fn check(&self, stack: &'static str, provides: Signals) -> Result<(), ConfigError> {
-        let chosen = std::iter::once(&self.0.otherwise).chain(self.0.rules.iter().map(|rule| &rule.chosen));
-        let problems = chosen.filter_map(|chosen| {
-            let error = require(&chosen.algorithm, &chosen.text, stack, provides).err()?;
-            Some(self.problem(chosen.place, error.to_string()))
-        });
-        ConfigError::unless_empty(problems.collect())
+        ConfigError::unless_empty(self.missing(stack, provides, &|error| error).collect())
     }
 
-    /// Checks that no rule goes by the peer's name, for `stack`, which reports addresses only.
+    /// As [`Config::check`] for a `stack` that reports addresses only: no rule may go by the peer's name either. `advised`
+    /// adds to an error what a program can do ([`ChoiceError::advised`]).
     ///
     /// # Errors
-    /// A rule does.
-    pub fn check_addresses_suffice(&self, stack: &str) -> Result<(), ConfigError> {
-        let problems = self.0.rules.iter().flat_map(|rule| {
+    /// A controller needs another signal, or a rule goes by a name: all such mistakes, in the file's order.
+    pub fn check_with_addresses(
+        &self,
+        stack: &'static str,
+        provides: Signals,
+        advised: impl Fn(ChoiceError) -> ChoiceError,
+    ) -> Result<(), ConfigError> {
+        let mut problems: Vec<Problem> = self.names(stack).chain(self.missing(stack, provides, &advised)).collect();
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        ConfigError::unless_empty(problems)
+    }
+
+    /// Controllers of the file that need a signal `stack` does not report.
+    fn missing(
+        &self,
+        stack: &'static str,
+        provides: Signals,
+        advised: &dyn Fn(ChoiceError) -> ChoiceError,
+    ) -> impl Iterator<Item = Problem> {
+        let chosen = std::iter::once(&self.0.otherwise).chain(self.0.rules.iter().map(|rule| &rule.chosen));
+        chosen.filter_map(move |chosen| {
+            let error = require(&chosen.algorithm, &chosen.text, stack, provides).err()?;
+            Some(self.problem(chosen.place, advised(error).to_string()))
+        })
+    }
+
+    /// Rules that go by the peer's name.
+    fn names(&self, stack: &str) -> impl Iterator<Item = Problem> {
+        self.0.rules.iter().flat_map(move |rule| {
             rule.to.iter().filter_map(move |to| {
                 let name = to.name()?;
                 let message = format!(
@@ -148,8 +170,7 @@ impl Config {
                 );
                 Some(self.problem(rule.place, message))
             })
-        });
-        ConfigError::unless_empty(problems.collect())
+        })
     }
 
     fn problem(&self, place: Place, message: String) -> Problem {

@@ -11,7 +11,7 @@ use quiche::external::{Controller, NewPath};
 use windlass_adapter::config::{Config, ConfigError};
 use windlass_adapter::std_time::Clock;
 use windlass_adapter::{ChoiceError, FlowBuilder, Groups, NewFlow, Recorder, Stack};
-use windlass_controllers::{Algorithm, ConfiguredController};
+use windlass_controllers::{Algorithm, ConfiguredController, Signals};
 
 use crate::STACK;
 use crate::guard::Guarded;
@@ -25,6 +25,12 @@ pub struct Definition<E: ConfiguredController = Algorithm> {
 }
 
 /// quiche with the signals it provides in this program.
+/// What a program can do where marks are missing.
+fn advised(error: ChoiceError) -> ChoiceError {
+    let marks = Signals::ECN.and(Signals::CE_COUNT);
+    error.advised(marks, "set ECT(0) or ECT(1) on the program's sockets and call windlass_quiche::sets_ect()")
+}
+
 fn stack() -> Stack {
     Stack { name: STACK, provides: provides() }
 }
@@ -35,7 +41,7 @@ impl Definition {
     /// # Errors
     /// The text cannot be read, or the controller needs a signal quiche does not report.
     pub fn named(text: &str) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::named(text, &stack())?))
+        Ok(Self::of(FlowBuilder::named(text, &stack()).map_err(advised)?))
     }
 
     /// The controllers of `config`, chosen by each peer's address, with its groups and recordings.
@@ -46,7 +52,7 @@ impl Definition {
     /// written.
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        config.check_addresses_suffice(STACK)?;
+        config.check_with_addresses(STACK, stack().provides, advised)?;
         let flows = FlowBuilder::from_config(config, &stack())?.recorded_by(config, &stack())?;
         Ok(Self::of(flows).origin(config.origin()))
     }
@@ -59,7 +65,7 @@ impl<E: ConfiguredController> Definition<E> {
     /// # Errors
     /// The controller needs a signal quiche does not report.
     pub fn new(controller: E) -> Result<Self, ChoiceError> {
-        Ok(Self::of(FlowBuilder::new(controller, &stack())?))
+        Ok(Self::of(FlowBuilder::new(controller, &stack()).map_err(advised)?))
     }
 
     fn of(flows: FlowBuilder<E>) -> Self {

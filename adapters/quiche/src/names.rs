@@ -15,7 +15,7 @@ use crate::{Definition, PROVIDES, PROVIDES_WITH_ECT};
 pub const PREFIX: &str = Algorithm::PREFIX;
 
 /// Why a name could not be registered.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq)]
 pub enum RegisterError {
     /// The controller cannot be used.
     Choice(ChoiceError),
@@ -41,6 +41,13 @@ impl std::fmt::Display for RegisterError {
             }
             RegisterError::Full(error) => error.fmt(f),
         }
+    }
+}
+
+impl std::fmt::Debug for RegisterError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        std::fmt::Display::fmt(self, f)
     }
 }
 
@@ -100,12 +107,16 @@ pub fn register_as<E: ConfiguredController>(name: &str, definition: Definition<E
     external::register(name, Arc::new(definition)).map(drop).map_err(RegisterError::Full)
 }
 
-/// Checks a controller's name and parameters.
+/// Checks what is to be given to quiche as a controller: a name and parameters. A name without parameters that is
+/// quiche's own (`cubic`) is always taken, for quiche's own controller; `windlass/cubic` is ours.
 ///
 /// # Errors
 /// They cannot be read, or the controller needs a signal quiche does not report: the reason that
 /// quiche's own error does not carry.
 pub fn check(text: &str) -> Result<(), ChoiceError> {
+    if is_native(text) {
+        return Ok(());
+    }
     Definition::named(text.strip_prefix(PREFIX).unwrap_or(text)).map(drop)
 }
 

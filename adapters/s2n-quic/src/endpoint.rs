@@ -46,7 +46,7 @@ impl Endpoint {
     /// host names, which s2n-quic does not give a congestion controller.
     #[cfg(feature = "config")]
     pub fn from_config(config: &Config) -> Result<Self, ConfigError> {
-        config.check_addresses_suffice(STACK)?;
+        config.check_with_addresses(STACK, THIS.provides, |error| error)?;
         Ok(Self::of(FlowBuilder::from_config(config, &THIS)?))
     }
 }

@@ -40,7 +40,10 @@ pub fn svg(size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Result<(), DrawEr
         draw(&canvas)?;
         canvas.present()?;
     }
-    Ok(text)
+    // Names come from files; these are in no XML document, escaped or not (XML 1.0 §2.2).
+    let forbidden =
+        |c: char| matches!(c, '\0'..='\u{8}' | '\u{b}' | '\u{c}' | '\u{e}'..='\u{1f}' | '\u{fffe}' | '\u{ffff}');
+    Ok(if text.contains(forbidden) { text.replace(forbidden, "\u{fffd}") } else { text })
 }
 
 /// The style of text of `size` pixels.
@@ -64,4 +67,15 @@ pub fn braille(lines: &[Vec<(f32, f32)>], columns: usize, height: u32, (end, top
     drawn.axis();
     drawn.figures();
     drawn.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_holds_no_character_that_xml_forbids() {
+        let drawn = svg((100, 50), |canvas| canvas.draw_text("a\0b\u{1b}<c>", &ink(10), (1, 1))).unwrap();
+        assert!(drawn.contains("a\u{fffd}b\u{fffd}&lt;c&gt;"), "{drawn}");
+    }
 }

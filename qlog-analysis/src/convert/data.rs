@@ -6,12 +6,8 @@ use windlass_qlog::MAX_SAFE_INTEGER;
 
 use super::Omitted;
 use super::node::{Node, millis};
-use crate::model::SchemaVersion;
+use crate::model::{SchemaVersion, Unbounded};
 use crate::read::encoding::Encoding;
-
-/// From here on a slow start threshold stands for infinity, as in the reader.
-const INFINITE: u64 = 1 << 62;
-const INFINITE_32: u64 = u32::MAX as u64;
 
 /// Bytes that qvis takes for a packet's header and its authentication tag, beside a byte each frame.
 const HEADER: u64 = 4;
@@ -40,6 +36,12 @@ pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVer
             {
                 *limited = Node::Scalar(Cow::Borrowed(if word.starts_with(b"app_l") { b"true" } else { b"false" }));
             }
+            for name in ["ssthresh", "pacing_rate", "congestion_window"] {
+                let field = if name == "ssthresh" { Unbounded::Ssthresh } else { Unbounded::Other };
+                if data.get(name).and_then(Node::whole).is_some_and(|number| field.is_none(number)) {
+                    data.take(name);
+                }
+            }
             if encoding.pacing_factor != 1
                 && let Some(rate) = data.get_mut("pacing_rate")
                 && let Some(bytes) = rate.whole()
@@ -47,10 +49,6 @@ pub(super) fn to_ietf(kind: &str, data: &mut Node<'_>, schema_version: SchemaVer
                 *rate = Node::number(bytes.saturating_mul(encoding.pacing_factor));
             }
             data.rename("rttvar", "rtt_variance");
-            let infinite = |bytes: u64| bytes >= INFINITE || bytes == INFINITE_32;
-            if data.get("ssthresh").and_then(Node::whole).is_some_and(infinite) {
-                data.take("ssthresh");
-            }
             delays(data, encoding);
         }
         "recovery_parameters_set" => delays(data, encoding),

@@ -27,8 +27,10 @@ const ALTOGETHER: usize = 1 << 19;
 /// Connections whose rates and quantiles are as fine as those of one alone.
 const FINE: usize = 64;
 
-/// Congestion states that are told apart; further ones are `other`.
-const STATES: usize = 64;
+/// Congestion states that are told apart; further ones are [`OTHER_STATE`].
+pub(crate) const STATES: usize = 64;
+/// What congestion states beyond [`STATES`] are called.
+pub(crate) const OTHER_STATE: &str = "other";
 
 /// Size of a datagram as long as none was sent, bytes (`RFC 9000 §14.1`).
 const DATAGRAM: u32 = 1200;
@@ -226,7 +228,7 @@ impl Meter {
             EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
                 let known = self.measures.states.len() < STATES || self.measures.states.contains_key(name);
-                let name = if known { name } else { "other" }.to_owned();
+                let name = if known { name } else { OTHER_STATE }.to_owned();
                 self.enter(now, Some(name));
             }
             EventKind::Controller(name) => {

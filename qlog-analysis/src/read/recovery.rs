@@ -4,13 +4,7 @@ use super::Options;
 use super::encoding::Encoding;
 use super::event;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable, TransportParameters};
-
-/// From here on a slow start threshold stands for infinity.
-const INFINITE: u64 = 1 << 62;
-
-/// The same of loggers with 32-bit numbers.
-const INFINITE_32: u64 = u32::MAX as u64;
+use crate::model::{Batch, EventKind, Metrics, Name, State, StateVariable, TransportParameters, Unbounded};
 
 /// Reads recovery metrics; their place in the table.
 pub(super) fn metrics(
@@ -20,23 +14,25 @@ pub(super) fn metrics(
     batch: &mut Batch,
 ) -> Result<u32, Malformed> {
     let mut metrics = Metrics::default();
+    let told = |number: Option<u64>, field: Unbounded| number.filter(|&number| !field.is_none(number));
     let rtt = |value: &mut Cursor<'_>| {
         value.decimal().map(|rtt| rtt.and_then(|rtt| rtt.scaled(encoding.rtt_places)).filter(|&rtt| rtt >= 0))
     };
     value.object(|key, value| {
         match key {
-            b"congestion_window" | b"cwnd" | b"current_cwnd" => metrics.cwnd = value.whole()?,
+            b"congestion_window" | b"cwnd" | b"current_cwnd" => metrics.cwnd = told(value.whole()?, Unbounded::Other),
             b"bytes_in_flight" => metrics.bytes_in_flight = value.whole()?,
             b"packets_in_flight" => metrics.packets_in_flight = value.whole()?,
             b"ssthresh" => {
-                metrics.ssthresh = value.whole()?.filter(|&bytes| bytes < INFINITE && bytes != INFINITE_32);
+                metrics.ssthresh = told(value.whole()?, Unbounded::Ssthresh);
             }
             b"min_rtt" => metrics.min_rtt = rtt(value)?,
             b"smoothed_rtt" => metrics.smoothed_rtt = rtt(value)?,
             b"latest_rtt" => metrics.latest_rtt = rtt(value)?,
             b"rtt_variance" | b"rttvar" => metrics.rtt_variance = rtt(value)?,
             b"pacing_rate" => {
-                metrics.pacing_rate = value.whole()?.map(|rate| rate.saturating_mul(encoding.pacing_factor));
+                let rate = told(value.whole()?, Unbounded::Other);
+                metrics.pacing_rate = rate.map(|rate| rate.saturating_mul(encoding.pacing_factor));
             }
             b"pto_count" => metrics.pto_count = value.whole()?.and_then(|count| u32::try_from(count).ok()),
             b"app_limited" | b"cf_app_limited" => metrics.app_limited = app_limited(value)?,

@@ -1,7 +1,7 @@
 use std::io::Write;
 
 use super::*;
-use crate::model::{EventKind, PacketType};
+use crate::model::{EventKind, Metrics, PacketType};
 
 fn all(bytes: &[u8], jobs: usize) -> Result<(Summary, Vec<Batch>), ReadError> {
     let mut batches = Vec::new();
@@ -167,6 +167,25 @@ fn what_is_no_qlog_is_refused_with_the_reason() {
         let error = all(bytes, 1).unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[test]
+fn numbers_without_bound_are_none_in_every_field() {
+    let metrics = |data: &str| {
+        let record = format!(r#"{{"time":1,"name":"quic:recovery_metrics_updated","data":{{{data}}}}}"#);
+        let (_, batches) = all(&sequence(&[&record]), 1).unwrap();
+        let Metrics { ssthresh, pacing_rate, cwnd, .. } = batches[0].metrics[0];
+        (ssthresh, pacing_rate, cwnd)
+    };
+    // quiche's rate before its first decision, in bytes; then the same in bits.
+    for number in [(1_u64 << 61) - 1, u64::MAX, i64::MAX as u64] {
+        assert_eq!(metrics(&format!(r#""pacing_rate":{number},"congestion_window":{number}"#)), (None, None, None));
+    }
+    for number in [u64::MAX, i64::MAX as u64, 1 << 62, u64::from(u32::MAX)] {
+        assert_eq!(metrics(&format!(r#""ssthresh":{number}"#)), (None, None, None));
+    }
+    let large = r#""ssthresh":1000000000000,"pacing_rate":1000000000000,"congestion_window":4294967295"#;
+    assert_eq!(metrics(large), (Some(1_000_000_000_000), Some(1_000_000_000_000), Some(4_294_967_295)));
 }
 
 #[test]

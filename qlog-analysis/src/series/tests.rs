@@ -88,6 +88,20 @@ fn what_is_not_told_is_worked_out() {
 }
 
 #[test]
+fn states_beyond_those_that_are_told_apart_are_one() {
+    let state = |n: usize| {
+        format!(r#"{{"time":{n},"name":"quic:congestion_state_updated","data":{{"new":"state {}"}}}}"#, n % 5000)
+    };
+    let records: Vec<String> = (0..20_000).map(state).collect();
+    let series = only(&records.iter().map(String::as_str).collect::<Vec<_>>());
+    assert_eq!(series.states.len(), 65);
+    assert_eq!((series.states[63].as_str(), series.states[64].as_str()), ("state 63", "other"));
+    let about = About::new("file", &series, 0);
+    // The meter has one more: the time before the first.
+    assert_eq!((about.states.len(), about.time_in_states_s.len()), (65, 66));
+}
+
+#[test]
 fn what_is_told_takes_precedence() {
     let series = only(&[SENT[0], SENT[1], ACKED, METRICS]);
     assert_eq!(points_of(&series, Quantity::InFlight), [(70, 777)]);

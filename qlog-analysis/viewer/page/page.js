@@ -12,8 +12,9 @@ async function follow() {
   if (location.hash.startsWith(SCENARIO_LINK) && text === null) {
     field("play-status").textContent = "the link carries no scenario that could be read";
   } else if (text !== null && (text !== field("scenario").value || changed)) {
+    // Who follows a link has not seen what it runs.
     setScenario(text);
-    play();
+    field("play-status").textContent = "a scenario from a link; Run runs it";
   } else if (view === "playground" && changed && !playground.series) play();
 }
 

@@ -61,13 +61,25 @@ async function linkOf(text) {
   return SCENARIO_LINK + base64.replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** The scenario that a link carries; null if it carries none or is broken. */
+/** Bytes of a scenario that a link carries at most. */
+const MOST_SCENARIO_BYTES = 1 << 20;
+
+/** The scenario that a link carries; null if it carries none, is broken or is too large. */
 async function scenarioOf(hash) {
   if (!hash.startsWith(SCENARIO_LINK)) return null;
   try {
     const binary = atob(hash.slice(SCENARIO_LINK.length).replaceAll("-", "+").replaceAll("_", "/"));
     const stream = new Blob([Uint8Array.from(binary, (letter) => letter.charCodeAt(0))]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return await new Response(stream).text();
+    const decoder = new TextDecoder();
+    let [text, bytes] = ["", 0];
+    for (const reader = stream.getReader(); ;) {
+      const { done, value } = await reader.read();
+      if (done) return text + decoder.decode();
+      bytes += value.length;
+      // A few letters inflate to gigabytes.
+      if (bytes > MOST_SCENARIO_BYTES) { await reader.cancel(); return null; }
+      text += decoder.decode(value, { stream: true });
+    }
   } catch {
     return null;
   }

@@ -17,6 +17,9 @@ const FILE: &str = "scenario";
 /// Parts that a run is shown in.
 const PARTS: u64 = 120;
 
+/// Points of series that a run keeps at most: what a page holds without harm, some 200 MB.
+const MOST_POINTS: u64 = 4_000_000;
+
 /// Flows whose traces are written at most.
 const MOST_RECORDED: usize = 32;
 
@@ -81,6 +84,13 @@ fn scenario(text: &str, output: &mut Output<impl Write>) -> Result<Scenario, Fai
 /// Runs the scenario in `text` and writes the points of its series as they come, then the outcome.
 pub(crate) fn run(text: &str, output: &mut Output<impl Write>) -> Result<(), Failure> {
     let scenario = scenario(text, output)?;
+    if scenario.points() > MOST_POINTS {
+        return Err(Failure::Usage(format!(
+            "its series would hold {} points, more than the {MOST_POINTS} there is room for in a page: a longer sample_ms, a shorter duration_s \
+             or fewer flows take less, and `windlass run` has no such bound",
+            scenario.points()
+        )));
+    }
     let mut simulation = Simulation::new(&scenario)?;
     let topology = &scenario.topology;
     output.message(&Message::Started {

@@ -10,7 +10,7 @@ use toml::{Spanned, Value};
 use windlass_controllers::{Algorithm, ConfiguredController, param::ParamError};
 
 use super::destination::{Destination, FORMS};
-use super::problem::Place;
+use super::problem::Lines;
 use super::{Chosen, Config, ConfigError, Contents, Problem, Recording, Rule};
 use crate::Groups;
 use crate::qlog::Level;
@@ -56,7 +56,7 @@ struct RecordingTable {
 
 /// Reads the text of the file `name`, which lies in `directory`.
 pub(super) fn read(name: &str, directory: Option<&File>, text: &str) -> Result<Config, ConfigError> {
-    let mut reader = Reader { name, text, problems: Vec::new() };
+    let mut reader = Reader { name, lines: Lines::of(text), problems: Vec::new() };
     let document: Document = match toml::from_str(text) {
         Ok(document) => document,
         Err(error) => {
@@ -95,13 +95,13 @@ pub(super) fn read(name: &str, directory: Option<&File>, text: &str) -> Result<C
 
 struct Reader<'a> {
     name: &'a str,
-    text: &'a str,
+    lines: Lines<'a>,
     problems: Vec<Problem>,
 }
 
 impl Reader<'_> {
     fn problem(&self, span: &std::ops::Range<usize>, message: String) -> Problem {
-        let place = Place::of(self.text, span);
+        let place = self.lines.place(span);
         Problem { file: self.name.to_owned(), line: place.line, column: place.column, message }
     }
 
@@ -136,7 +136,7 @@ impl Reader<'_> {
                 format!("{name}: {limited} is {value:?}; expected {expected}, as the other parameters are"),
             );
         }
-        let place = Place::of(self.text, &controller.span());
+        let place = self.lines.place(&controller.span());
         (self.problems.len() == before).then(|| Chosen { algorithm, text: algorithm.to_string(), place })
     }
 
@@ -186,7 +186,7 @@ impl Reader<'_> {
             }
         }
         let chosen = self.chosen(&rule.controller, &rule.parameters)?;
-        let place = Place::of(self.text, &rule.to.span());
+        let place = self.lines.place(&rule.to.span());
         (self.problems.len() == before).then_some(Rule { to, place, chosen })
     }
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 /// Why a configuration file cannot be used.
-#[derive(Debug, thiserror::Error)]
+#[derive(thiserror::Error)]
 pub enum ConfigError {
     /// The file cannot be read.
     #[error("cannot read the configuration {}: {source}", path.display())]
@@ -27,6 +27,13 @@ pub enum ConfigError {
     /// The file has mistakes: all of them, a line each.
     #[error("{}", lines(.0))]
     Wrong(Vec<Problem>),
+}
+
+impl fmt::Debug for ConfigError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
 }
 
 fn lines(problems: &[Problem]) -> String {
@@ -65,15 +72,26 @@ pub(super) struct Place {
     pub column: usize,
 }
 
-impl Place {
-    /// The beginning of `span` in `text`; a span outside the text is moved into it.
-    pub fn of(text: &str, span: &Range<usize>) -> Place {
-        let mut start = span.start.min(text.len());
-        while !text.is_char_boundary(start) {
+/// A text whose places are looked up.
+pub(super) struct Lines<'a> {
+    text: &'a str,
+    /// Where each line begins, bytes.
+    starts: Vec<usize>,
+}
+
+impl<'a> Lines<'a> {
+    pub fn of(text: &'a str) -> Lines<'a> {
+        let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Lines { text, starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    /// The beginning of `span`; a span outside the text is moved into it.
+    pub fn place(&self, span: &Range<usize>) -> Place {
+        let mut start = span.start.min(self.text.len());
+        while !self.text.is_char_boundary(start) {
             start -= 1;
         }
-        let before = &text[..start];
-        let line = before.rfind('\n').map_or(0, |newline| newline + 1);
-        Place { line: before.matches('\n').count() + 1, column: before[line..].chars().count() + 1 }
+        let line = self.starts.partition_point(|&line| line <= start);
+        Place { line, column: self.text[self.starts[line - 1]..start].chars().count() + 1 }
     }
 }

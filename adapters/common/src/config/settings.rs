@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 
-use super::problem::Place;
+use super::problem::{Lines, Place};
 use super::{Config, ConfigError, Problem};
 
 /// Sections of stacks.
@@ -211,7 +211,7 @@ fn parse<T>(
     }
     let quiche = parts.stacks.get("quiche").map_or("", String::as_str);
     let quiche: QuicheTable = toml::from_str(quiche).unwrap_or_else(|error| {
-        let Place { line, column } = Place::of(quiche, &error.span().unwrap_or_default());
+        let Place { line, column } = Lines::of(quiche).place(&error.span().unwrap_or_default());
         let message = format!("[quiche]: {}", error.message().trim_end().replace('\n', "; "));
         problems.push(Problem { file: file.display().to_string(), line, column, message });
         QuicheTable::default()

@@ -148,7 +148,13 @@ fn controllers_that_need_ecn_run_where_the_program_sets_ect() {
     }
     register_all();
     assert_eq!(config().set_cc_algorithm_name("dctcp"), Err(Error::CongestionControl));
+    let error = check("dctcp").unwrap_err();
+    assert!(error.to_string().contains("call windlass_quiche::sets_ect()"), "{error}");
+    // quiche's own, and ours of that name.
+    check("cubic").unwrap();
+    check("windlass/cubic").unwrap();
     sets_ect();
+    check("dctcp").unwrap();
     config().set_cc_algorithm_name("dctcp").unwrap();
     config().set_cc_algorithm_name("nf-tcp:fallback=on").unwrap();
 }

@@ -19,6 +19,9 @@ use windlass_lab::results::{Contender, Results, Run, SCHEMA, Saved, Status, Stor
 use windlass_simulator::scenario::Scenario;
 use windlass_stacks::stack::{LogSettings, Runner};
 
+/// Memory for results from which on it is told before the runs, bytes.
+const TOLD_BYTES: u64 = 2_000_000_000;
+
 /// The runs of a command: every combination of scenarios, controllers and stacks.
 pub(super) struct Batch<'a> {
     /// Title of the results, one line.
@@ -79,6 +82,15 @@ impl Batch<'_> {
                     )));
                 }
             }
+        }
+        let each = self.combinations().len() / scenarios.len().max(1);
+        let all = scenarios.iter().map(|one| one.result_bytes().saturating_mul(each as u64));
+        let bytes = all.fold(0, u64::saturating_add);
+        if bytes > TOLD_BYTES {
+            let (runs, gigabytes) = (each * scenarios.len(), bytes as f64 / 1e9);
+            warn(&format!(
+                "the results of {runs} runs take up to {gigabytes:.0} GB of memory; a longer sample_ms, fewer flows or fewer runs take less"
+            ));
         }
         Ok(scenarios)
     }

@@ -38,6 +38,9 @@ pub enum CliError {
     Closed,
 }
 
+/// Mistakes of a scenario that are shown with their lines; each shows the file anew, so further ones are told in a line.
+const DRAWN: usize = 20;
+
 impl CliError {
     /// Prints the error to standard error and gives the exit code.
     #[must_use]
@@ -57,7 +60,11 @@ impl CliError {
                 };
                 let file = problems.first().map_or_else(String::new, |problem| shown(Path::new(&problem.file)));
                 warn(&format!("error: {count} in the scenario {file}"));
-                for problem in problems {
+                for (number, problem) in problems.into_iter().enumerate() {
+                    if number >= DRAWN {
+                        warn(&problem.line());
+                        continue;
+                    }
                     // It has colours of its own, so that nothing can be escaped any more.
                     eprintln!(
                         "{:?}",

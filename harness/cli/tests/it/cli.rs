@@ -162,3 +162,28 @@ fn every_controller_runs_on_the_scenario_taken_by_default() {
         assert!(goodput > 1.0, "{controller}: {goodput} Mbit/s");
     }
 }
+
+/// All but those that evaluate everything, in the guide's order.
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_guide_run_as_they_are_written() {
+    let guide = include_str!("../../../../docs/guide.md");
+    let place = crate::command::Place::new();
+    let programs = std::path::Path::new(env!("CARGO_BIN_EXE_windlass")).parent().unwrap();
+    let path = format!("{}:{}", programs.display(), std::env::var("PATH").unwrap());
+    let lines = guide.lines().filter(|line| line.starts_with("windlass ") && !line.starts_with("windlass evaluate"));
+    let mut commands = 0;
+    for line in lines {
+        // What follows three spaces says what it does.
+        let command = line.split("   ").next().unwrap();
+        let shell =
+            std::process::Command::new("sh").args(["-c", command]).env("PATH", &path).current_dir(place.dir()).output();
+        let output = shell.unwrap();
+        assert!(output.status.success(), "{command}: {}", crate::command::stderr(&output));
+        commands += 1;
+    }
+    assert!(commands >= 13, "{commands}");
+    for made in ["bic.svg", "result/report.html", "report.html", "comparison.html"] {
+        assert!(place.dir().join(made).exists(), "{made}");
+    }
+}

@@ -2,6 +2,7 @@
 //! should be.
 
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use toml::Spanned;
@@ -28,6 +29,11 @@ pub(super) struct Bounds {
 /// From `low` to `high`, both included.
 pub(super) const fn within(low: f64, high: f64, unit: &'static str) -> Bounds {
     Bounds { low, high, open: false, unit }
+}
+
+/// A rate that carries a packet within the longest run: a bit per second, up to 100 Tbit/s; in Mbit/s.
+pub(super) const fn rate_bounds() -> Bounds {
+    within(1e-6, 1e8, "Mbit/s")
 }
 
 /// More than 0, up to `high`.
@@ -236,21 +242,17 @@ impl<'t> Section<'t> {
 
     /// Adds a problem for every unknown key.
     pub fn finish(&self) {
-        let asked = self.asked.borrow();
-        self.problems.borrow_mut().asked.extend(asked.iter().copied());
+        let asked: BTreeSet<&str> = self.asked.borrow().iter().copied().collect();
+        self.problems.borrow_mut().asked.extend(self.asked.borrow().iter().copied());
+        let known = asked.iter().copied().collect::<Vec<_>>().join(", ");
         for (key, _) in self.table {
             let name = key.get_ref().as_ref();
-            if asked.contains(&name) {
+            if asked.contains(name) {
                 continue;
             }
             let help = match nearest(name, asked.iter().copied()) {
                 Some(known) => format!("did you mean {known}?"),
-                None => {
-                    let mut known = asked.clone();
-                    known.sort_unstable();
-                    known.dedup();
-                    format!("known keys are {}", known.join(", "))
-                }
+                None => format!("known keys are {known}"),
             };
             self.problem(&key.span(), "unknown key", format!("{} has no key {name}", self.name), Some(help));
         }

@@ -6,8 +6,8 @@ use windlass_adapter::choose;
 use windlass_controllers::{Algorithm, Signals, Span, Time};
 
 use super::faults;
-use super::fields::{Found, Section, above_zero, within};
-use super::links::{MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
+use super::fields::{Found, Section, above_zero, rate_bounds, within};
+use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
 use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
@@ -80,7 +80,7 @@ pub(super) fn read(
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
-    let write_rate = section.number("application_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let write_rate = section.number("application_mbps", rate_bounds());
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
@@ -257,7 +257,7 @@ pub(super) struct Access {
 
 /// Reads a flow's access link.
 pub(super) fn access(section: &Section<'_>) -> Access {
-    let rate = section.number("access_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let rate = section.number("access_mbps", rate_bounds());
     let delay = section.number_or("access_delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0);
     let buffer = section.whole("access_buffer_packets", 0, 1 << 32, "packets");
     if let (Some(buffer), None) = (&buffer, &rate) {

@@ -5,12 +5,10 @@ use std::ops::Range;
 use windlass_controllers::{Span, Time};
 
 use super::faults;
-use super::fields::{Found, Section, above_zero, within};
+use super::fields::{Found, Section, above_zero, rate_bounds, within};
 use super::queues::QueueDraft;
 use windlass_network::{Change, Jitter, Limit, LinkSpec, Set};
 
-/// Rates up to 100 Tbit/s, in Mbit/s.
-pub(super) const MAX_RATE: f64 = 1e8;
 /// Delays up to an hour, in ms.
 pub(super) const MAX_DELAY: f64 = 3.6e6;
 /// Instants up to half a year, in s.
@@ -112,7 +110,7 @@ fn changes(section: &Section<'_>) -> Vec<Change> {
     for change in section.tables("change") {
         let at = change.required_number("at_s", within(0.0, MAX_TIME, "s"));
         let set = Set {
-            rate: change.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s")).map(|found| found.value * 1e6),
+            rate: change.number("rate_mbps", rate_bounds()).map(|found| found.value * 1e6),
             delay: change.number("delay_ms", within(0.0, MAX_DELAY, "ms")).map(|found| ms(found.value)),
             loss: change.number("loss_percent", within(0.0, 100.0, "%")).map(|found| found.value / 100.0),
             jitter: change.number("jitter_ms", within(0.0, MAX_DELAY, "ms")).map(|found| ms(found.value)),

@@ -9,9 +9,9 @@ use windlass_controllers::Span;
 
 use super::dynamic_flow_sections;
 use super::dynamic_flows::DynamicFlows;
-use super::fields::{Section, above_zero, within};
+use super::fields::{Section, above_zero, rate_bounds, within};
 use super::flows::{self, Defaults, UnderTest};
-use super::links::{LinkDraft, MAX_DELAY, MAX_RATE, MAX_TIME, at_s, ms};
+use super::links::{LinkDraft, MAX_DELAY, MAX_TIME, at_s, ms};
 use super::model::{Control, FlowSpec, Scenario};
 use super::problem::{Problems, ScenarioError, nearest};
 use super::traffic;
@@ -172,7 +172,7 @@ struct Plan {
 impl Plan {
     /// Reads the dumbbell; returns the section of its way back, if it has one.
     fn dumbbell<'t>(&mut self, section: &Section<'t>) -> Option<Section<'t>> {
-        let rate = section.required_number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+        let rate = section.required_number("rate_mbps", rate_bounds());
         let rtt = section.required_number("rtt_ms", above_zero(MAX_DELAY, "ms"));
         let rtt = ms(rtt.map_or(1.0, |found| found.value));
         let rate = rate.map_or(1e6, |found| found.value * 1e6);
@@ -182,7 +182,7 @@ impl Plan {
         self.rtt = Some(rtt);
         self.add_link(draft);
         if let Some(back) = &back {
-            let rate = back.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s")).map_or(rate, |found| found.value * 1e6);
+            let rate = back.number("rate_mbps", rate_bounds()).map_or(rate, |found| found.value * 1e6);
             let draft = LinkDraft::read(back, "back", rate, Span(rtt.0 - rtt.0 / 2));
             back.finish();
             self.back = Some(LinkId(self.drafts.len() as u32));
@@ -202,7 +202,7 @@ impl Plan {
             }
             Some(_) => {}
         }
-        let rate = section.number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+        let rate = section.number("rate_mbps", rate_bounds());
         let rate = rate.map_or(f64::INFINITY, |found| found.value * 1e6);
         let delay = ms(section.number_or("delay_ms", within(0.0, MAX_DELAY, "ms"), 0.0));
         let name = name.map_or(format!("link {}", self.drafts.len()), |name| name.value);

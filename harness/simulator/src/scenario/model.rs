@@ -41,6 +41,19 @@ impl Scenario {
     pub fn end(&self) -> Time {
         Time(self.duration.0)
     }
+
+    /// Points that the series of a run hold: of each flow that the file names and of each queue one a [`sample`](Self::sample).
+    #[must_use]
+    pub fn points(&self) -> u64 {
+        let each = 1 + self.duration.0 / self.sample.0.max(1);
+        each.saturating_mul((self.flows.len() + self.queues.len()) as u64)
+    }
+
+    /// Memory that the results of a run take at most, bytes, roughly: a flow 8 kB, a point 48.
+    #[must_use]
+    pub fn result_bytes(&self) -> u64 {
+        self.points().saturating_mul(48).saturating_add(self.flows.len() as u64 * 8000)
+    }
 }
 
 /// Bytes of a request ([`FlowSpec::requests`]), on a stream of its own.

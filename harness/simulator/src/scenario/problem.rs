@@ -8,7 +8,7 @@ use std::sync::Arc;
 use miette::{Diagnostic, NamedSource, SourceSpan};
 
 /// Why a scenario cannot be used.
-#[derive(Debug, thiserror::Error, Diagnostic)]
+#[derive(thiserror::Error, Diagnostic)]
 pub enum ScenarioError {
     /// The file cannot be read.
     #[error("cannot read the scenario {path}")]
@@ -25,6 +25,16 @@ pub enum ScenarioError {
         #[related]
         problems: Vec<Problem>,
     },
+}
+
+impl fmt::Debug for ScenarioError {
+    /// What `?` in `main` prints: the text.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScenarioError::Unreadable { source, .. } => write!(f, "{self}: {source}"),
+            ScenarioError::Wrong { .. } => fmt::Display::fmt(self, f),
+        }
+    }
 }
 
 fn summary(problems: &[Problem]) -> String {
@@ -102,15 +112,13 @@ impl Problems {
         Problems { file: file.to_owned(), text: text.into(), list: Vec::new(), asked: Default::default() }
     }
 
-    /// Adds one. A span outside the text is moved into it.
+    /// Adds one. A span outside the text is moved into it. Which line it is on is found out at the end, for all at once.
     pub fn add(&mut self, span: Range<usize>, label: &str, message: String, help: Option<String>) {
         let mut start = span.start.min(self.text.len());
         while !self.text.is_char_boundary(start) {
             start -= 1;
         }
         let end = span.end.clamp(start, self.text.len());
-        let before = &self.text[..start];
-        let line_start = before.rfind('\n').map_or(0, |i| i + 1);
         self.list.push(Problem {
             message,
             text: NamedSource::new(&self.file, Arc::clone(&self.text)).with_language("toml"),
@@ -118,8 +126,8 @@ impl Problems {
             label: label.to_owned(),
             help,
             file: self.file.clone(),
-            at_line: before.matches('\n').count() + 1,
-            at_column: before[line_start..].chars().count() + 1,
+            at_line: 1,
+            at_column: 1,
         });
     }
 
@@ -128,7 +136,15 @@ impl Problems {
     }
 
     pub fn into_error(mut self) -> ScenarioError {
-        self.list.sort_by_key(|problem| (problem.at_line, problem.at_column));
+        self.list.sort_by_key(|problem| problem.span.offset());
+        let (mut at, mut line, mut column) = (0, 1, 1);
+        for problem in &mut self.list {
+            for c in self.text[at..problem.span.offset()].chars() {
+                (line, column) = if c == '\n' { (line + 1, 1) } else { (line, column + 1) };
+            }
+            at = problem.span.offset();
+            (problem.at_line, problem.at_column) = (line, column);
+        }
         ScenarioError::Wrong { problems: self.list }
     }
 }

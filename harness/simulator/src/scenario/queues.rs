@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use windlass_controllers::Span;
 
-use super::fields::{Found, Section, above_zero, within};
-use super::links::{MAX_DELAY, MAX_RATE, ms};
+use super::fields::{Found, Section, above_zero, rate_bounds, within};
+use super::links::{MAX_DELAY, ms};
 use windlass_network::{BucketSpec, CoDelSpec, Marks, PcnSpec, Queue, RedSpec, StepSpec};
 
 /// A queue whose thresholds may still depend on the buffer or on packet sizes.
@@ -126,8 +126,8 @@ fn codel(table: &Section<'_>) -> Queue {
 }
 
 fn pcn(table: &Section<'_>) -> Queue {
-    let rate = || above_zero(MAX_RATE, "Mbit/s");
-    let (ac, ft) = (table.required_number("ac_rate_mbps", rate()), table.required_number("ft_rate_mbps", rate()));
+    let (ac, ft) =
+        (table.required_number("ac_rate_mbps", rate_bounds()), table.required_number("ft_rate_mbps", rate_bounds()));
     let depth = |key, rate: f64, default: f64| {
         let depth = table.number(key, above_zero(1e6, "ms"));
         rate / 8.0 * depth.map_or(default, |found| found.value) / 1e3

@@ -2,8 +2,8 @@
 
 use windlass_controllers::Time;
 
-use super::fields::{Found, Section, above_zero, within};
-use super::links::{MAX_RATE, MAX_TIME, at_s};
+use super::fields::{Found, Section, above_zero, rate_bounds, within};
+use super::links::{MAX_TIME, at_s};
 use windlass_network::{Pattern, Redraw, RouteId, TrafficSpec};
 
 /// Reads one traffic source. `None` if something decisive is missing; the problem is noted.
@@ -15,9 +15,9 @@ pub(super) fn read(section: &Section<'_>, name: &str, route: RouteId, end: Time)
             Some("add kind = \"cbr\", \"poisson\", \"exponential-on-off\" or \"pareto-on-off\"".to_owned()),
         );
     }
-    let rate = section.required_number("rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let rate = section.required_number("rate_mbps", rate_bounds());
     let on_off = kind.ends_with("on-off");
-    let mean = on_off.then(|| section.required_number("mean_rate_mbps", above_zero(MAX_RATE, "Mbit/s"))).flatten();
+    let mean = on_off.then(|| section.required_number("mean_rate_mbps", rate_bounds())).flatten();
     let on = on_off.then(|| section.number_or("on_ms", above_zero(1e9, "ms"), 8.0) / 1e3);
     let shape = (kind == "pareto-on-off").then(|| section.number_or("shape", within(1.001, 100.0, ""), 1.5));
     let jitter = (kind == "cbr").then(|| section.number_or("gap_jitter", within(0.0, 1.0, "of the gap"), 0.0));
@@ -54,7 +54,7 @@ pub(super) fn read(section: &Section<'_>, name: &str, route: RouteId, end: Time)
 /// How often a Poisson source draws its rate, if it does.
 fn redraw(section: &Section<'_>, rate: Option<&Found<f64>>) -> Option<Redraw> {
     let every = section.number("redraw_s", above_zero(MAX_TIME, "s"));
-    let max = section.number("max_rate_mbps", above_zero(MAX_RATE, "Mbit/s"));
+    let max = section.number("max_rate_mbps", rate_bounds());
     match (&every, &max) {
         (Some(every), max) => {
             if let Some(rate) = rate.filter(|rate| rate.value > 1e5) {

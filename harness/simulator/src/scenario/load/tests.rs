@@ -108,6 +108,31 @@ fn start_jitter_depends_on_seed_and_name() {
     assert!(a.starts(1) < at_s(1.0));
 }
 
+#[test]
+fn a_scenario_tells_how_much_its_results_take() {
+    let scenario = |sample: &str| Scenario::read("s", &format!("sample_ms = {sample}{DUMBBELL}"), None).unwrap();
+    // 10 s, one flow and one queue.
+    assert_eq!((scenario("100").points(), scenario("1").points()), (202, 20_002));
+    assert_eq!(scenario("100").result_bytes(), 202 * 48 + 8000);
+}
+
+/// Work grows with the file, not with its square: mistakes keep the place they have where the file has one only.
+#[test]
+fn every_one_of_many_mistakes_has_its_place() {
+    let many = |n: usize| {
+        let unknown: String = (0..n).map(|i| format!("unknown_{i} = \"ä\"\n")).collect();
+        let text = format!("{unknown}list = [{}]\n{DUMBBELL}", "\"ä\", ".repeat(n));
+        let mistakes = match Scenario::read("s", &text, None) {
+            Err(ScenarioError::Wrong { problems }) => problems,
+            other => panic!("{other:?}"),
+        };
+        let places = mistakes.iter().map(|one| (one.at_line, one.at_column));
+        assert!(places.eq((1..=n + 1).map(|line| (line, 1))), "{n}");
+    };
+    many(1);
+    many(20_000);
+}
+
 /// One mistake each: what is put into the dumbbell's file, where, and what is said.
 #[test]
 fn mistakes_are_named_with_their_place() {
@@ -120,17 +145,17 @@ fn mistakes_are_named_with_their_place() {
         (
             "rate_mbps = 100",
             "rate_mbps = \"fast\"",
-            "4:13: [dumbbell]: rate_mbps is \"fast\"; expected a number above 0 and up to 100000000 Mbit/s",
+            "4:13: [dumbbell]: rate_mbps is \"fast\"; expected a number from 0.000001 to 100000000 Mbit/s",
         ),
         (
             "rate_mbps = 100",
             "rate_mbps = 0",
-            "4:13: [dumbbell]: rate_mbps is 0; expected a number above 0 and up to 100000000 Mbit/s",
+            "4:13: [dumbbell]: rate_mbps is 0; expected a number from 0.000001 to 100000000 Mbit/s",
         ),
         (
             "rate_mbps = 100",
             "rate_mbps = nan",
-            "4:13: [dumbbell]: rate_mbps is nan; expected a number above 0 and up to 100000000 Mbit/s",
+            "4:13: [dumbbell]: rate_mbps is nan; expected a number from 0.000001 to 100000000 Mbit/s",
         ),
         (
             "buffer_bdp = 1",
@@ -232,7 +257,7 @@ fn mistakes_are_named_with_their_place() {
         (
             "\"reno\"",
             "\"reno\"\n[[traffic]]\nkind = \"cbr\"",
-            "9:1: traffic \"traffic1\" has no rate_mbps (add rate_mbps = a number above 0 and up to 100000000 Mbit/s)",
+            "9:1: traffic \"traffic1\" has no rate_mbps (add rate_mbps = a number from 0.000001 to 100000000 Mbit/s)",
         ),
         ("[dumbbell]", "[dumbbell", "3:10: not valid TOML: unclosed table, expected `]`"),
     ] {
