@@ -51,44 +51,45 @@ impl Departure {
     }
 }
 
-/// Departures, the oldest first, in blocks: no block moves when others come, and those whose
-/// packets are all acknowledged are freed.
+/// Departures, the oldest first, in blocks: none moves when others come, and those whose packets are
+/// all acknowledged are freed. Most flights have one.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Departures(VecDeque<VecDeque<Departure>>);
+struct Departures {
+    /// The oldest block, which grows as it is needed; empty only if there is no departure.
+    first: VecDeque<Departure>,
+    later: VecDeque<VecDeque<Departure>>,
+}
 
 impl Departures {
     /// Departures of a block: enough for its head not to count.
-    const BLOCK: usize = 256;
+    const BLOCK: usize = 1024;
 
     #[inline]
     fn front(&self) -> Option<&Departure> {
-        self.0.front()?.front()
+        self.first.front()
     }
 
     #[inline]
     fn back_mut(&mut self) -> Option<&mut Departure> {
-        self.0.back_mut()?.back_mut()
+        self.later.back_mut().unwrap_or(&mut self.first).back_mut()
     }
 
     #[inline]
     fn push(&mut self, departure: Departure) {
-        match self.0.back_mut() {
-            Some(block) if block.len() < Self::BLOCK => block.push_back(departure),
-            last => {
-                // The first block grows as it is needed: most flights are short.
-                let mut block = VecDeque::with_capacity(if last.is_some() { Self::BLOCK } else { 0 });
-                block.push_back(departure);
-                self.0.push_back(block);
-            }
+        let last = self.later.back_mut().unwrap_or(&mut self.first);
+        if last.len() < Self::BLOCK {
+            return last.push_back(departure);
         }
+        let mut block = VecDeque::with_capacity(Self::BLOCK);
+        block.push_back(departure);
+        self.later.push_back(block);
     }
 
     #[inline]
     fn pop(&mut self) {
-        let Some(block) = self.0.front_mut() else { return };
-        block.pop_front();
-        if block.is_empty() && self.0.len() > 1 {
-            self.0.pop_front();
+        self.first.pop_front();
+        if self.first.is_empty() {
+            self.first = self.later.pop_front().unwrap_or(std::mem::take(&mut self.first));
         }
     }
 }
@@ -252,8 +253,9 @@ mod tests {
 
     /// The instants remembered, and the room for them.
     fn size(state: &DeliveryRateState) -> (usize, usize) {
-        let blocks = &state.departures.0;
-        (blocks.iter().map(VecDeque::len).sum(), blocks.iter().map(VecDeque::capacity).sum())
+        let Departures { first, later } = &state.departures;
+        let blocks = || later.iter().chain([first]);
+        (blocks().map(VecDeque::len).sum(), blocks().map(VecDeque::capacity).sum())
     }
 
     /// `draft-ietf-ccwg-bbr §4.1.2.1.2`: every packet in flight carries its state, on a path of 10 Gbit/s and
