@@ -10,6 +10,7 @@ use crate::recovery::{
 use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status, close};
 
 pub(crate) const SCHEME: Scheme = Scheme {
+    name: "cubic",
     text: "cubic",
     document: "RFC 9438 §4, §5.8; RFC 9406 §4; RFC 9002 §7, B",
     source: concat!(include_str!("cubic.rs"), include_str!("hystart.rs")),
@@ -67,7 +68,6 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("twice", "the target may be twice the window"),
         ("time runs on", "t counts while the application limits the sender"),
         ("nine samples", "HyStart++ waits for nine samples"),
-        ("no most threshold", "no upper bound of RttThresh"),
         ("no way back", "CSS never goes back to slow start"),
         ("filter a round too old", "HyStart++ compares with the first round"),
         ("six rounds", "CSS lasts six rounds"),
@@ -83,6 +83,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("RFC 9438 §4.2", "an idle restart took out the time since the latest packet left, in which ACKs came"),
         ("RFC 9406 §4.3", "the rounds of before an idle period were the reference for those after"),
     ],
+    scope: |_| true,
     start: |changes, path| Box::new(Cubic::new(changes, path)),
 };
 

@@ -7,6 +7,8 @@ use proptest::prelude::*;
 pub struct History {
     /// The first maximum datagram size, bytes.
     pub mtu: u16,
+    /// How long the path takes for a packet, so that the ACKs of a round are as far apart.
+    pub service_us: u16,
     /// What happens, one after the other.
     pub actions: Vec<Action>,
 }
@@ -92,8 +94,22 @@ fn actions() -> impl Strategy<Value = Action> {
     ]
 }
 
+/// Rounds in which nothing else happens, mostly.
+fn calm_actions() -> impl Strategy<Value = Action> {
+    let calm = (1u8..=2, prop_oneof![4 => Just(50_000u32), 1 => 30_000u32..60_000]).prop_map(|(stretch, rtt_us)| {
+        let sends = 64;
+        Action::Round(Round { rtt_us, ack_delay_us: 0, stretch, lost: (0, 0), marked: 0, swapped: false, sends })
+    });
+    prop_oneof![20 => calm, 1 => actions()]
+}
+
 /// Histories of up to `most` actions.
 pub fn histories(most: usize) -> impl Strategy<Value = History> {
-    (prop_oneof![Just(1200u16), Just(1000u16), 1000u16..9000], prop::collection::vec(actions(), 1..=most))
-        .prop_map(|(mtu, actions)| History { mtu, actions })
+    let actions = prop_oneof![
+        2 => prop::collection::vec(actions(), 1..=most),
+        1 => prop::collection::vec(calm_actions(), 1..=most),
+    ];
+    let service = prop_oneof![2 => Just(0u16), 1 => Just(500u16), 1 => 0u16..2000];
+    (prop_oneof![Just(1200u16), Just(1000u16), 1000u16..9000], service, actions)
+        .prop_map(|(mtu, service_us, actions)| History { mtu, service_us, actions })
 }

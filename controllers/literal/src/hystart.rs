@@ -65,8 +65,7 @@ impl HyStart {
             if enough && self.current_round_min_rtt.is_finite() && self.last_round_min_rtt.is_finite() {
                 // §4.2 "RttThresh = max(MIN_RTT_THRESH, min(lastRoundMinRTT / MIN_RTT_DIVISOR, MAX_RTT_THRESH))"; §4.3
                 // they are 4 ms, 8 and 16 ms.
-                let most = if changes.has("no most threshold") { f64::INFINITY } else { 16e6 };
-                let rtt_thresh = (self.last_round_min_rtt / 8.0).min(most).max(4e6);
+                let rtt_thresh = (self.last_round_min_rtt / 8.0).clamp(4e6, 16e6);
                 // §4.2 "if (currentRoundMinRTT >= (lastRoundMinRTT + RttThresh)) cssBaselineMinRtt =
                 // currentRoundMinRTT; exit slow start and enter CSS".
                 if self.current_round_min_rtt >= self.last_round_min_rtt + rtt_thresh {

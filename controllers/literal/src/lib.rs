@@ -6,7 +6,10 @@
 //! it departs from; a reference takes them in as changes of its rules, so that with all of them it equals ours and
 //! without any one of them it does not. Its mutants are changes of the same kind that nobody wants.
 
+mod bbr;
 mod cubic;
+mod dctcp;
+mod delivery_rate;
 mod history;
 mod hystart;
 mod recovery;
@@ -19,11 +22,16 @@ pub use history::{Action, History, Round, histories};
 pub use sender::{Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME];
+pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, delivery_rate::SCHEME];
+
+/// What is written down and does not equal ours yet: `survey` shows where.
+pub const UNFINISHED: &[Scheme] = &[dctcp::SCHEME, bbr::SCHEME];
 
 /// A controller and its documents.
 #[derive(Debug)]
 pub struct Scheme {
+    /// What it is called.
+    pub name: &'static str,
     /// Of the controller, with the parameters that are compared.
     pub text: &'static str,
     /// The document and its sections.
@@ -36,17 +44,13 @@ pub struct Scheme {
     pub mutants: &'static [(&'static str, &'static str)],
     /// Differences that were found and are gone: section and what it was.
     pub mended: &'static [(&'static str, &'static str)],
+    /// Which actions are compared; the others are left out of its histories.
+    pub scope: fn(&Action) -> bool,
     /// The reference at the start of a path.
     pub start: fn(Changes, &Path) -> Box<dyn Reference>,
 }
 
 impl Scheme {
-    /// The controller's name.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        self.text.split(':').next().unwrap_or(self.text)
-    }
-
     /// How many sentences stand in the reference, each in a comment that begins with its section.
     #[must_use]
     pub fn sentences(&self) -> usize {
@@ -198,7 +202,7 @@ pub(crate) fn close(one: f64, other: f64) -> bool {
 /// What a document lets a sender do.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Expected {
-    /// The congestion window, bytes.
+    /// The congestion window, bytes; NaN where only variables are compared.
     pub cwnd: f64,
     /// The threshold, bytes; `None` while it is infinite.
     pub ssthresh: Option<f64>,
@@ -206,6 +210,8 @@ pub struct Expected {
     pub pacing: Option<f64>,
     /// The state, where the document has these three.
     pub phase: Option<Phase>,
+    /// How far ours may be off, as a part of the value, where it counts in whole units.
+    pub rounding: f64,
     /// A comparison of the document's is between values that rounding alone tells apart: the history ends here.
     pub undecided: bool,
     /// State variables, as ours names them.

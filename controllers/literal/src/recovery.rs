@@ -5,6 +5,13 @@ use windlass_controllers::{Span, Time};
 use crate::{Changes, Frame, Packet, Reading, Sample, Status};
 
 /// Readings of all window schemes.
+pub(crate) const UNDO: Reading = Reading {
+    change: "undo",
+    section: "RFC 9002 §7.3.2",
+    says: "a response stays",
+    ours: "a spurious loss takes the latest response back, as RFC 9438 §4.9.2 has it",
+    status: Status::Told,
+};
 pub(crate) const IDLE_RESTART: Reading = Reading {
     change: "idle restart",
     section: "RFC 9002 §7.8",

@@ -4,27 +4,16 @@ use windlass_controllers::{Path, Phase, Span, Time};
 
 use crate::recovery::{
     BYTES_KEPT, FLOOR_OF_THE_NEW_SIZE, IDLE_RESTART, MENDED, ONE_STEP, Period, REDUCED_AGAIN, TEN_DATAGRAMS,
-    THRESHOLD_FLOOR, initial_window, one_step,
+    THRESHOLD_FLOOR, UNDO, initial_window, one_step,
 };
-use crate::{Changes, Expected, Frame, Reading, Reference, Scheme, Status, close};
+use crate::{Changes, Expected, Frame, Reference, Scheme, close};
 
 pub(crate) const SCHEME: Scheme = Scheme {
+    name: "reno",
     text: "reno",
     document: "RFC 9002 §5, §7, B",
     source: include_str!("reno.rs"),
-    readings: &[
-        Reading {
-            change: "undo",
-            section: "RFC 9002 §7.3.2",
-            says: "a response stays",
-            ours: "a spurious loss takes the latest response back, as RFC 9438 §4.9.2 has it",
-            status: Status::Told,
-        },
-        IDLE_RESTART,
-        THRESHOLD_FLOOR,
-        FLOOR_OF_THE_NEW_SIZE,
-        ONE_STEP,
-    ],
+    readings: &[UNDO, IDLE_RESTART, THRESHOLD_FLOOR, FLOOR_OF_THE_NEW_SIZE, ONE_STEP],
     mutants: &[
         REDUCED_AGAIN,
         TEN_DATAGRAMS,
@@ -43,6 +32,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("undo after marks", "a response that met marks too is taken back"),
     ],
     mended: &MENDED,
+    scope: |_| true,
     start: |changes, path| Box::new(Reno::new(changes, path)),
 };
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
 use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets};
-use windlass_controllers::event::{IdleRestart, OneWay, PacketSent, RttSample, SpuriousLoss};
+use windlass_controllers::event::{IdleRestart, OneWay, PacketSent, PacketsAcked, RttSample, SpuriousLoss};
 use windlass_controllers::{Algorithm, Event, EventKind, Path, Phase, Span, Time};
 
 use crate::{Action, Changes, Expected, Frame, History, Packet, Reference, Round, Sample, Scheme};
@@ -46,10 +46,12 @@ pub fn compare(scheme: &Scheme, changes: &Changes, history: &History) -> Result<
     let path = Path::new(Time(1_000_000), u32::from(history.mtu), 7);
     let mut sender = Sender {
         undecided: false,
+        latest: None,
         in_flight: InFlight::new(&algorithm),
         flow: Flow::ungrouped(algorithm, &path),
         reference: (scheme.start)(changes.clone(), &path),
         mtu: u64::from(history.mtu),
+        service_us: u64::from(history.service_us),
         now: path.now,
         next_pn: 0,
         outstanding: BTreeMap::new(),
@@ -69,7 +71,9 @@ pub fn compare(scheme: &Scheme, changes: &Changes, history: &History) -> Result<
             break;
         }
         sender.at = at;
-        sender.act(action)?;
+        if (scheme.scope)(action) {
+            sender.act(action)?;
+        }
     }
     Ok(())
 }
@@ -87,6 +91,7 @@ struct Sender {
     reference: Box<dyn Reference>,
     in_flight: InFlight,
     mtu: u64,
+    service_us: u64,
     now: Time,
     next_pn: u64,
     outstanding: BTreeMap<u64, Packet>,
@@ -100,6 +105,8 @@ struct Sender {
     episode: Episode,
     at: usize,
     undecided: bool,
+    /// The latest acknowledgements as ours was told.
+    latest: Option<(Time, PacketsAcked)>,
 }
 
 type Outcome = Result<(), Difference>;
@@ -229,7 +236,8 @@ impl Sender {
             pending.extend(lost);
             let Some(&last) = acked.last() else { continue };
             if let Some(newest) = places.last().map(|place| flight[*place]) {
-                self.now = self.now.max(newest.sent_at + Span::from_micros(u64::from(round.rtt_us)));
+                let service = Span::from_micros(self.service_us * places.len() as u64);
+                self.now = (self.now + service).max(newest.sent_at + Span::from_micros(u64::from(round.rtt_us)));
             }
             let (found, rest): (Vec<u64>, Vec<u64>) = pending.iter().partition(|pn| **pn < last);
             pending = rest;
@@ -299,6 +307,8 @@ impl Sender {
             in_flight: self.in_flight.bytes(),
             app_limited,
         };
+        let flow = &self.flow;
+        self.reference.take_chances(&|name| variable(flow, name));
         self.reference.on_frame(&frame);
         self.check(if lost.is_empty() { "a frame" } else { "a frame with losses" })?;
         self.note_episode(&lost, &late)
@@ -359,6 +369,7 @@ impl Sender {
         event.one_way = sample.map(|sample| OneWay::new(sample.forward, 1_000_000));
         self.in_flight.acknowledged(now, after);
         self.in_flight.fill_delivery_rate(now, &mut event, app_limited);
+        self.latest = Some((now, event));
         self.tell(EventKind::PacketsAcked(event));
     }
 
@@ -399,26 +410,32 @@ impl Sender {
         Ok(())
     }
 
+    /// A field of the rate sample that the common adapter makes of the latest acknowledgements.
+    fn sampled(&self, name: &str) -> Option<f64> {
+        let (at, acked) = self.latest?;
+        let delivery = acked.delivery?;
+        let elapsed = [at.since(delivery.delivered_at), acked.newest_sent_at.since(delivery.first_sent_at)];
+        Some(match name {
+            "RS.prior_delivered" => delivery.delivered as f64,
+            "RS.delivered" => (acked.delivered - delivery.delivered) as f64,
+            "RS.interval" => elapsed[0].max(elapsed[1]).secs(),
+            "RS.tx_in_flight" => acked.newest_in_flight? as f64,
+            "RS.lost" => delivery.lost as f64,
+            "RS.is_app_limited" => f64::from(u8::from(delivery.app_limited)),
+            _ => return None,
+        })
+    }
+
     /// Compares what both let the sender do.
     fn check(&mut self, event: &'static str) -> Outcome {
-        let variable = |flow: &Flow<Algorithm>, name: &str| {
-            let mut found = None;
-            flow.inspect(&mut |other, value| {
-                if other == name {
-                    found = Some(value);
-                }
-            });
-            found
-        };
-        let flow = &self.flow;
         if self.undecided {
             return Ok(());
         }
-        self.reference.take_chances(&|name| variable(flow, name));
-        let Expected { cwnd, ssthresh, pacing, phase, variables, undecided } = self.reference.expected(self.now);
+        let Expected { cwnd, ssthresh, pacing, phase, variables, undecided, rounding } =
+            self.reference.expected(self.now);
         let after = (self.at, event);
         let differs = |what: &str, ours: f64, text: f64, by: f64| {
-            if (ours - text).abs() <= by + 1e-7 * text.abs() || ours == text {
+            if (ours - text).abs() <= by + rounding.max(1e-7) * text.abs() || ours == text {
                 Ok(())
             } else {
                 Err(Difference { after, what: what.to_owned(), ours, text })
@@ -426,19 +443,41 @@ impl Sender {
         };
         let ours = self.flow.decision();
         self.undecided = undecided;
+        if cwnd.is_nan() {
+            for (name, value) in variables {
+                differs(name, self.sampled(name).unwrap_or(f64::NAN), value, 1e-9)?;
+            }
+            return Ok(());
+        }
         differs("cwnd", ours.cwnd as f64, cwnd, 1.0)?;
         let infinite = |bytes: Option<f64>| bytes.unwrap_or(f64::INFINITY);
         differs("ssthresh", infinite(ours.ssthresh.map(|bytes| bytes as f64)), infinite(ssthresh), 1.0)?;
         if let Some(pacing) = pacing {
-            differs("pacing rate", ours.pacing_rate.map_or(f64::NAN, |rate| rate as f64), pacing, 1.0)?;
+            differs("pacing rate", ours.pacing_rate.map_or(f64::NAN, |rate| rate as f64), pacing, 100.0)?;
         }
         if let Some(phase) = phase.filter(|_| !undecided) {
             let number = |phase: Phase| f64::from(phase as u8);
             differs("phase", number(ours.phase), number(phase), 0.0)?;
         }
         for (name, value) in variables {
-            differs(name, variable(&self.flow, name).unwrap_or(f64::NAN), value, 1e-6)?;
+            differs(
+                name,
+                variable(&self.flow, name).unwrap_or(f64::NAN),
+                value,
+                if rounding > 0.0 { 1e-3 } else { 1e-6 },
+            )?;
         }
         Ok(())
     }
+}
+
+/// A state variable of ours.
+fn variable(flow: &Flow<Algorithm>, name: &str) -> Option<f64> {
+    let mut found = None;
+    flow.inspect(&mut |other, value| {
+        if other == name {
+            found = Some(value);
+        }
+    });
+    found
 }
