@@ -573,19 +573,20 @@ impl SpuriousLoss {
     }
 }
 
-/// A period without anything in flight that ends now.
+/// Sending goes on after a time with nothing in flight and nothing to send that was longer than a probe
+/// timeout. A sender that waited for its pacer was not idle, nor one whose whole flight was just acknowledged.
 #[derive(Clone, Copy, PartialEq, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[non_exhaustive]
 pub struct IdleRestart {
-    /// Time since the latest packet was sent.
+    /// How long that time was.
     pub idle: Span,
     /// The sender's probe timeout (`RFC 9002 §6.2.1`).
     pub pto: Span,
 }
 
 impl IdleRestart {
-    /// A period of `idle` with nothing in flight, of a sender whose probe timeout is `pto`.
+    /// A time of `idle` with nothing in flight and nothing to send, of a sender whose probe timeout is `pto`.
     #[must_use]
     #[inline]
     pub const fn new(idle: Span, pto: Span) -> IdleRestart {

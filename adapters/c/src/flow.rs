@@ -5,7 +5,7 @@ use windlass_adapter::{
     AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, to_f64, to_u64,
 };
 use windlass_controllers::Ecn;
-use windlass_controllers::event::{Delivery, IdleRestart, PacketSent, RttSample, SpuriousLoss};
+use windlass_controllers::event::{Delivery, PacketSent, RttSample, SpuriousLoss};
 use windlass_controllers::{Algorithm, ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::abi::{self, Packet};
@@ -72,9 +72,9 @@ impl<C: ConfiguredController> PathFlow<C> {
         self.numbers.then_some(number)
     }
 
-    /// The probe timeout (`RFC 9002 §6.2.1`); zero before there was a sample.
+    /// The probe timeout (`RFC 9002 §6.2.1`); that of the initial RTT before there was a sample.
     fn pto(&self) -> Span {
-        self.latest_rtt.map_or(Span::ZERO, |_| self.rtt.pto(rfc9002::DEFAULT_MAX_ACK_DELAY))
+        self.rtt.pto(rfc9002::DEFAULT_MAX_ACK_DELAY)
     }
 
     /// A packet was sent.
@@ -91,14 +91,17 @@ impl<C: ConfiguredController> PathFlow<C> {
         let before = sent.in_flight - bytes;
         if self.in_flight.bytes() != before {
             if before > 0 {
-                self.in_flight.acknowledged(self.now, before);
+                self.in_flight.acknowledged(self.now, before, Time::ZERO);
             } else {
                 // Not every packet is reported; these were lost or discarded.
                 self.in_flight.lost(self.in_flight.bytes());
             }
         }
-        if let Some(idle) = self.in_flight.sent(Time(sent.now_ns), bytes, 0) {
-            self.emit(EventKind::IdleRestart(IdleRestart::new(idle, self.pto())));
+        if let Some(silence) = self.in_flight.sent(self.now, bytes, 0) {
+            let smoothed = self.latest_rtt.map_or(Span::ZERO, |rtt| rtt.smoothed);
+            if let Some(restart) = silence.end_of(&self.flow, self.now, smoothed, self.mtu, self.pto()) {
+                self.emit(EventKind::IdleRestart(restart));
+            }
         }
         if self.wants_packet_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
@@ -198,7 +201,11 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// A frame acknowledged `packets`.
     pub fn on_acked(&mut self, acked: &abi::Acked, packets: &[Packet]) {
         self.at(acked.now_ns);
-        self.in_flight.acknowledged(self.now, acked.in_flight);
+        self.in_flight.acknowledged(
+            self.now,
+            acked.in_flight,
+            packets.last().map_or(Time::ZERO, |newest| Time(newest.sent_ns)),
+        );
         let Some(newest) = packets.last() else { return self.end_frame() };
         let recovery_start = self.flow.recovery_start();
         for packet in packets {
@@ -240,7 +247,7 @@ impl<C: ConfiguredController> PathFlow<C> {
     pub fn on_discarded(&mut self, now_ns: u64, in_flight: u64) {
         self.end_frame();
         self.at(now_ns);
-        self.in_flight.acknowledged(self.now, in_flight);
+        self.in_flight.acknowledged(self.now, in_flight, Time::ZERO);
     }
 
     /// Datagrams have up to `mtu` bytes from here on.

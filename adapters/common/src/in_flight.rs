@@ -1,16 +1,16 @@
 //! Bytes in flight for stacks that report them only now and then.
 
 use windlass_controllers::event::PacketsAcked;
-use windlass_controllers::{ConfiguredController, Span, Time};
+use windlass_controllers::{ConfiguredController, Time};
 
-use crate::DeliveryRateState;
+use crate::{DeliveryRateState, Silence};
 
 /// Bytes in flight of one flow, between the exact figures a stack gives with its
 /// acknowledgements: what was sent since is added, what was lost since is taken out.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct InFlight {
     bytes: u64,
-    idle_since: Option<Time>,
+    silence: Option<Silence>,
     delivery_rate: Option<Box<DeliveryRateState>>,
 }
 
@@ -30,18 +30,18 @@ impl InFlight {
         self.bytes
     }
 
-    /// `bytes` left at `now` on a path of datagrams of `mtu` bytes. Returns how long
+    /// `bytes` left at `now` on a path of datagrams of `mtu` bytes. Returns since when
     /// nothing had been in flight, when that ends here.
     ///
     /// Stacks that do not distinguish a bare ACK from data call this for both. While nothing is
     /// in flight, a packet of less than half a datagram is taken for a bare ACK and
-    /// does not end the idle period; while something is, no snapshot is kept of it
+    /// does not end the silence; while something is, no snapshot is kept of it
     /// (`draft-ietf-ccwg-bbr §2.2`: `C.inflight` holds no bare ACK), since a peer that acknowledges
     /// nothing could have any number of them sent.
     #[inline]
-    pub fn sent(&mut self, now: Time, bytes: u64, mtu: u32) -> Option<Span> {
+    pub fn sent(&mut self, now: Time, bytes: u64, mtu: u32) -> Option<Silence> {
         let may_be_bare_ack = bytes < u64::from(mtu / 2);
-        if self.idle_since.is_some() && may_be_bare_ack {
+        if self.silence.is_some() && may_be_bare_ack {
             return None;
         }
         let first = self.bytes == 0;
@@ -49,7 +49,7 @@ impl InFlight {
         if let Some(delivery_rate) = self.delivery_rate.as_mut().filter(|_| first || !may_be_bare_ack) {
             delivery_rate.sent(now, self.bytes, first);
         }
-        self.idle_since.take().map(|since| now.since(since))
+        self.silence.take()
     }
 
     /// Whether sending a packet changes no more than a count: something is in flight, or nothing
@@ -57,7 +57,7 @@ impl InFlight {
     #[must_use]
     #[inline]
     pub fn counts_only(&self) -> bool {
-        self.idle_since.is_none() && self.delivery_rate.is_none()
+        self.silence.is_none() && self.delivery_rate.is_none()
     }
 
     /// `bytes` left, where it [`counts_only`](Self::counts_only); [`sent`](Self::sent) for
@@ -76,14 +76,15 @@ impl InFlight {
         self.delivery_rate.is_some()
     }
 
-    /// At `now`, after acknowledgements, the stack counts `bytes` in flight.
+    /// At `now`, after acknowledgements of packets of which the newest was sent at `newest_sent_at` (zero if
+    /// there were none), the stack counts `bytes` in flight.
     #[inline]
-    pub fn acknowledged(&mut self, now: Time, bytes: u64) {
+    pub fn acknowledged(&mut self, now: Time, bytes: u64, newest_sent_at: Time) {
         self.bytes = bytes;
         if bytes > 0 {
-            self.idle_since = None;
+            self.silence = None;
         } else {
-            self.idle_since.get_or_insert(now);
+            self.silence.get_or_insert(Silence { since: now, newest_sent_at });
         }
     }
 

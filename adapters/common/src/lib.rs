@@ -27,6 +27,7 @@ mod recorder;
 #[cfg(feature = "qlog")]
 pub mod replay;
 pub mod rfc9002;
+mod silence;
 pub mod std_time;
 #[cfg(feature = "qlog")]
 pub mod step;
@@ -44,11 +45,12 @@ pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use loss_episode::LossEpisode;
-pub use pacing::{default_pacing, to_f64, to_u64, windows_per_rtt};
+pub use pacing::{default_pacing, longest_pacing_delay, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
 #[cfg(feature = "qlog")]
 pub use qlog::{QlogRecorder, SharedTrace};
 pub use recorder::{GroupStep, Recorder, StateVariables};
+pub use silence::Silence;
 
 pub use windlass_controllers;
 pub use windlass_controllers::{

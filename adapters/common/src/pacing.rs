@@ -20,6 +20,20 @@ pub fn default_pacing(decision: &Decision, smoothed: Span) -> Option<u64> {
     (smoothed > Span::ZERO).then(|| to_u64(windows * to_f64(decision.cwnd) * 8e9 / to_f64(smoothed.0)))
 }
 
+/// Datagrams that a sender may let go at once without pacing (`RFC 9002 §7.7`, the initial window of §7.2).
+const BURST: u64 = 10;
+
+/// The longest a pacer may hold the next packet after one left, on a path of datagrams of `mtu` bytes with
+/// this smoothed RTT: a bucket of a burst fills before it goes on. A pacer that does not ask the
+/// controller goes by the window, so the slower of both counts.
+#[must_use]
+pub fn longest_pacing_delay(decision: &Decision, smoothed: Span, mtu: u32) -> Span {
+    let spread = to_f64(decision.cwnd.max(1)) * windows_per_rtt(Phase::CongestionAvoidance) * 8e9;
+    let spread = if smoothed > Span::ZERO { spread / to_f64(smoothed.0) } else { f64::INFINITY };
+    let rate = decision.pacing_rate.map_or(spread, |rate| spread.min(to_f64(rate.max(1))));
+    Span(to_u64(to_f64(BURST * u64::from(mtu)) * 8e9 / rate))
+}
+
 /// The whole part of what is not negative, through `i64`: fewer instructions. Beyond 2⁶³ it
 /// saturates.
 #[must_use]
@@ -54,5 +68,22 @@ mod tests {
         assert_eq!(default_pacing(&decision, Span::ZERO), None);
         decision.cwnd = u64::MAX;
         assert_eq!(default_pacing(&decision, Span(1)), Some(i64::MAX.cast_unsigned()));
+    }
+
+    #[test]
+    fn a_pacer_holds_a_packet_for_a_burst_at_the_slower_rate() {
+        let controller = FixedWindow::configured(10);
+        let state = controller.start(&Path::new(Time::ZERO, 1000, 0));
+        let mut decision = controller.decide(&state, View::solo(&()));
+        let delay = |decision: &Decision| longest_pacing_delay(decision, Span::from_millis(100), 1000);
+        assert_eq!(delay(&decision), Span::from_millis(80));
+        decision.pacing_rate = Some(80_000);
+        assert_eq!(delay(&decision), Span::from_millis(1000));
+        decision.pacing_rate = Some(80_000_000);
+        assert_eq!(delay(&decision), Span::from_millis(80));
+        assert_eq!(longest_pacing_delay(&decision, Span::ZERO, 1000), Span::from_millis(1));
+        (decision.cwnd, decision.pacing_rate) = (0, None);
+        assert_eq!(longest_pacing_delay(&decision, Span::ZERO, 1000), Span::ZERO);
+        assert!(longest_pacing_delay(&decision, Span(u64::MAX), u32::MAX) > Span::from_millis(1 << 40));
     }
 }

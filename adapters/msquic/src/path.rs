@@ -1,7 +1,7 @@
 //! One path of a connection as a windlass flow.
 
 use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, rfc9002};
-use windlass_controllers::event::{self, IdleRestart, SpuriousLoss};
+use windlass_controllers::event::{self, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
 
@@ -52,7 +52,7 @@ impl<E: ConfiguredController> Path<E> {
     pub(crate) fn new(flow: Flow<E>, now: Time, mtu: u32, in_flight: u32) -> Self {
         let mut counted = InFlight::new(flow.controller());
         if in_flight > 0 {
-            counted.acknowledged(now, in_flight.into());
+            counted.acknowledged(now, in_flight.into(), Time::ZERO);
         }
         Path {
             wants_packet_sent: flow.wants_packet_sent(),
@@ -63,7 +63,7 @@ impl<E: ConfiguredController> Path<E> {
             mtu,
             acked: AckedPackets::default(),
             smoothed: None,
-            pto: Span::ZERO,
+            pto: rfc9002::RttEstimator::new().pto(rfc9002::DEFAULT_MAX_ACK_DELAY),
         }
     }
 
@@ -121,15 +121,18 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         let before = in_flight.saturating_sub(bytes);
         if self.in_flight.bytes() != before {
             if before > 0 {
-                self.in_flight.acknowledged(self.now, before);
+                self.in_flight.acknowledged(self.now, before, Time::ZERO);
             } else {
                 // Without `EVERY_SENT` not every packet is reported; these are known to be lost.
                 self.in_flight.lost(self.in_flight.bytes());
             }
         }
-        let idle = self.in_flight.sent(self.time(sent.now_us), bytes, 0);
-        if let Some(idle) = idle {
-            self.emit(EventKind::IdleRestart(IdleRestart::new(idle, self.pto)));
+        let at = self.time(sent.now_us);
+        let (smoothed, pto) = (self.smoothed.unwrap_or_default(), self.pto);
+        let silence = self.in_flight.sent(at, bytes, 0);
+        let restart = silence.and_then(|silence| silence.end_of(&self.flow, at, smoothed, self.mtu, pto));
+        if let Some(restart) = restart {
+            self.emit(EventKind::IdleRestart(restart));
         }
         if self.wants_packet_sent {
             let app_limited = sent.flags & abi::sent::APP_LIMITED != 0;
@@ -137,14 +140,15 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
                 event::PacketSent::new(bytes, in_flight).with_pn(Some(sent.number)).with_app_limited(app_limited),
             ));
         }
-        mtu_changed || idle.is_some() || self.wants_packet_sent
+        mtu_changed || restart.is_some() || self.wants_packet_sent
     }
 
     fn on_acked(&mut self, acked: &abi::Acked, packets: &[abi::Packet]) {
         self.at(acked.now_us, acked.mtu);
         let in_flight = u64::from(acked.in_flight);
         let rtt = self.sample(acked);
-        self.in_flight.acknowledged(self.now, in_flight);
+        let newest_sent_at = packets.last().map(|newest| self.time(newest.sent_us));
+        self.in_flight.acknowledged(self.now, in_flight, newest_sent_at.unwrap_or_default());
         let Some(newest) = packets.last() else {
             if let Some(rtt) = rtt {
                 self.emit(EventKind::RttSampled(rtt));
@@ -206,7 +210,7 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
 
     fn on_discarded(&mut self, now_us: u64, in_flight: u32) {
         self.at(now_us, self.mtu);
-        self.in_flight.acknowledged(self.now, in_flight.into());
+        self.in_flight.acknowledged(self.now, in_flight.into(), Time::ZERO);
     }
 
     fn control(&self) -> abi::Control {

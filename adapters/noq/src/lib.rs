@@ -31,8 +31,10 @@
 //!   one packet per such frame. Outgoing packets carry ECT(0) or nothing; a controller
 //!   cannot choose the codepoint or a DSCP.
 //! * **The pacer sends bursts**: 2 ms worth of the rate or 10 datagrams, whichever is more,
-//!   but not more than 10 ms worth. Without a decided rate it sends 1.25 windows per smoothed
-//!   RTT.
+//!   but not more than 10 ms worth. Without a decided rate the adapter gives it that of the window
+//!   ([`windlass_adapter::default_pacing`]).
+//! * **A restart after idle is reported when its first packet has left.** Whether the application has data is derived:
+//!   an idle sender lets more than a probe timeout pass with nothing in flight, beyond what its pacer may have held.
 //! * **No smoothed RTT of this frame, no RTT variation, no ACK delay.** `PacketsAcked` carries the
 //!   sample measured from send times; the smoothed RTT is noq's of the frame before with
 //!   the sample folded in as RFC 9002 §5.3 does, the variation is the adapter's own.

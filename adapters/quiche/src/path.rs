@@ -6,7 +6,7 @@ use quiche::external::{self, CongestionEvent, Decision, PacketSent, Space};
 use windlass_adapter::rfc9002::GRANULARITY;
 use windlass_adapter::std_time::{Clock, span};
 use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, default_pacing, rfc9002, to_f64, to_u64};
-use windlass_controllers::event::{self, IdleRestart, SpuriousLoss};
+use windlass_controllers::event::{self, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 
 use crate::app_limited::AppLimited;
@@ -164,15 +164,17 @@ impl<E: ConfiguredController> Path<E> {
         let before = packet.in_flight as u64;
         if self.in_flight.bytes() != before {
             // quiche reports neither packets whose keys are discarded nor losses of a path change.
-            self.in_flight.acknowledged(previous, before);
+            self.in_flight.acknowledged(previous, before, Time::ZERO);
         }
         let mut emitted = self.wants_packet_sent;
         if self.in_flight.counts_only() {
             self.in_flight.add(bytes);
-        } else if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-            let pto = self.pto();
-            self.emit(now, EventKind::IdleRestart(IdleRestart::new(idle, pto)));
-            emitted = true;
+        } else if let Some(silence) = self.in_flight.sent(now, bytes, 0) {
+            let (smoothed, pto) = (self.smoothed.unwrap_or_default(), self.pto());
+            if let Some(restart) = silence.end_of(&self.flow, now, smoothed, self.mtu, pto) {
+                self.emit(now, EventKind::IdleRestart(restart));
+                emitted = true;
+            }
         }
         let in_flight = self.in_flight.bytes();
         self.out_of_data = false;
@@ -187,10 +189,11 @@ impl<E: ConfiguredController> Path<E> {
         emitted
     }
 
-    /// The probe timeout (`RFC 9002 §6.2.1`); zero before there was a sample.
+    /// The probe timeout (`RFC 9002 §6.2.1`); that of the initial RTT before there was a sample.
     fn pto(&self) -> Span {
-        let timeout = |smoothed| rfc9002::probe_timeout(smoothed, self.variation, span(self.max_ack_delay));
-        self.smoothed.map_or(Span::ZERO, timeout)
+        let max_ack_delay = span(self.max_ack_delay);
+        let timeout = |smoothed| rfc9002::probe_timeout(smoothed, self.variation, max_ack_delay);
+        self.smoothed.map_or_else(|| rfc9002::RttEstimator::new().pto(max_ack_delay), timeout)
     }
 
     /// The span of `count` probe timeouts.
@@ -317,7 +320,7 @@ impl<E: ConfiguredController> Path<E> {
     #[inline(always)]
     fn on_acked(&mut self, now: Time, event: &CongestionEvent<'_>, rtt: Option<event::RttSample>) {
         let (mut acked, newest) = self.acked_packets(event.acked, rtt.as_ref());
-        self.in_flight.acknowledged(now, event.in_flight as u64);
+        self.in_flight.acknowledged(now, event.in_flight as u64, acked.newest_sent_at().unwrap_or_default());
         if acked.is_empty() {
             return self.on_rtt_sample(now, rtt);
         }

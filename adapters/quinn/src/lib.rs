@@ -39,7 +39,8 @@
 //!   made, with the reason.
 //! * **A window below two datagrams is taken for two**: with less, a quinn server deadlocks
 //!   in the handshake.
-//! * **A resumption after idle is seen when its first burst has left.**
+//! * **A restart after idle is reported when its first burst has left.** Whether the application has data is derived:
+//!   an idle sender lets more than a probe timeout pass with nothing in flight, beyond what its pacer may have held.
 
 mod controller;
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use s2n_quic::provider::congestion_controller::{RttEstimator, Timestamp};
 use windlass_adapter::{AckFrame, Flow, InFlight, rfc9002};
-use windlass_controllers::event::{IdleRestart, PacketSent, RttSample};
+use windlass_controllers::event::{PacketSent, RttSample};
 use windlass_controllers::{ConfiguredController, Decision, Event, EventKind, Span, Time};
 
 use crate::PacketInfo;
@@ -255,7 +255,7 @@ impl<C: ConfiguredController> Path<C> {
         });
         if lost_bytes.is_some() && acked == 0 {
             // No event follows that could report that the path fell silent.
-            self.in_flight.acknowledged(now, in_flight);
+            self.in_flight.acknowledged(now, in_flight, newest_sent_at);
         }
     }
 
@@ -322,8 +322,11 @@ impl<C: ConfiguredController> Path<C> {
             if matches!(self.flow_state, FlowState::Pending(_)) {
                 self.start(now);
             }
-            if let Some(idle) = self.in_flight.sent(now, bytes, 0) {
-                self.on_event(now, EventKind::IdleRestart(IdleRestart::new(idle, pto(rtt))));
+            if let Some(silence) = self.in_flight.sent(now, bytes, 0)
+                && let FlowState::Running(flow) = &self.flow_state
+                && let Some(restart) = silence.end_of(flow, now, self.sending.smoothed, self.sending.mtu, pto(rtt))
+            {
+                self.on_event(now, EventKind::IdleRestart(restart));
             }
             self.count_sent(now, bytes);
         }
@@ -400,7 +403,7 @@ impl<C: ConfiguredController> Path<C> {
         self.frame_open = false;
         let in_flight_before = self.in_flight.bytes();
         let in_flight = in_flight_before.saturating_sub(bytes);
-        self.in_flight.acknowledged(now, in_flight);
+        self.in_flight.acknowledged(now, in_flight, newest.sent_at);
         self.delivered = self.delivered.saturating_add(bytes);
         let acked = self.frame.acked();
         acked.bytes = bytes;
@@ -440,7 +443,7 @@ impl<C: ConfiguredController> Path<C> {
     /// `bytes` are in flight no more, for no reason of the network's.
     pub(crate) fn discarded(&mut self, bytes: u64) {
         let left = self.in_flight.bytes().saturating_sub(bytes);
-        self.in_flight.acknowledged(self.now(), left);
+        self.in_flight.acknowledged(self.now(), left, Time::ZERO);
     }
 }
 

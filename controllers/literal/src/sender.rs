@@ -367,7 +367,7 @@ impl Sender {
         self.delivered = event.delivered;
         event.newest_pn = acked.last().map(|packet| packet.pn);
         event.one_way = sample.map(|sample| OneWay::new(sample.forward, 1_000_000));
-        self.in_flight.acknowledged(now, after);
+        self.in_flight.acknowledged(now, after, Time::ZERO);
         self.in_flight.fill_delivery_rate(now, &mut event, app_limited);
         self.latest = Some((now, event));
         self.tell(EventKind::PacketsAcked(event));

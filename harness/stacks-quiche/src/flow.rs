@@ -12,7 +12,7 @@ use windlass_simulator::scenario::{AckPolicy, FlowSpec};
 use windlass_stacks::driver::datagrams::{Datagram, Role};
 use windlass_stacks::driver::liveness::receiver_probe_timeout;
 use windlass_stacks::driver::sender_log::{SenderLog, lock};
-use windlass_stacks::payload::{Hash, Transfer, WriteRate};
+use windlass_stacks::payload::{Hash, Transfer, Writer};
 use windlass_stacks::sans_io;
 
 use crate::controller::{ClientConfig, Kind, Observed};
@@ -32,7 +32,7 @@ pub struct Flow {
     controller: Observed,
     sender_log: Arc<Mutex<SenderLog>>,
     transfer: Transfer,
-    write_rate: WriteRate,
+    writer: Writer,
     finished: bool,
     ended: bool,
     /// An end ran into its idle timeout.
@@ -70,7 +70,7 @@ impl Flow {
             sender_log,
             // It answers no requests, so there is one.
             transfer: Transfer::of(seed, spec).remove(0),
-            write_rate: WriteRate::new(spec.write_rate),
+            writer: Writer::new(spec.writes),
             finished: false,
             ended: false,
             timed_out: false,
@@ -116,7 +116,7 @@ impl Flow {
                     Ok(_) | Err(quiche::Error::InvalidStreamState(_)) => {}
                     Err(error) => return Err(error.to_string()),
                 }
-                self.transfer.make(self.write_rate.room(now, self.transfer.made()));
+                self.transfer.make(self.writer.room(now, self.transfer.made()));
                 if self.transfer.unwritten.is_empty() {
                     return Ok(());
                 }
@@ -252,7 +252,7 @@ impl sans_io::Connection for Flow {
     fn timeout(&mut self, role: Role) -> Option<Instant> {
         let due = self.acks.due.filter(|_| role == Role::Receiver);
         let writes = role == Role::Sender && !self.ended && !self.finished;
-        let write = self.write_rate.next().filter(|_| writes);
+        let write = self.writer.next().filter(|_| writes);
         [self.end(role).timeout(), due, write].into_iter().flatten().min()
     }
 

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use sha2::{Digest, Sha256};
 use windlass_network::Stream;
 pub use windlass_simulator::measure::{Hash, hex};
-use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES};
+use windlass_simulator::scenario::{FlowSpec, REQUEST_BYTES, Writes};
 
 /// Bytes made at a time.
 const CHUNK: usize = 1 << 15;
@@ -76,37 +76,33 @@ impl Source {
     }
 }
 
-/// The rate of an application that writes at a pace of its own.
+/// An application that writes at a pace of its own.
 #[derive(Debug)]
-pub struct WriteRate {
-    /// Bit/s; `None` if there is always more than fits.
-    rate: Option<u64>,
+pub struct Writer {
+    /// `None` if there is always more than fits.
+    writes: Option<Writes>,
     began: Option<Instant>,
     next: Option<Instant>,
 }
 
-/// Time between two writes of an application with a rate.
-const WRITE_EVERY: Duration = Duration::from_millis(10);
-
-impl WriteRate {
-    /// Of `rate`, bit/s; `None` for an application that has always more than fits.
+impl Writer {
+    /// One that `writes`; `None` if it has always more than fits.
     #[must_use]
-    pub fn new(rate: Option<u64>) -> WriteRate {
-        WriteRate { rate, began: None, next: None }
+    pub fn new(writes: Option<Writes>) -> Writer {
+        Writer { writes, began: None, next: None }
     }
 
     /// Bytes it writes at `now`, having made `made`; the first call begins.
     pub fn room(&mut self, now: Instant, made: u64) -> u64 {
-        let Some(rate) = self.rate else { return u64::MAX };
+        let Some(writes) = self.writes else { return u64::MAX };
         let began = *self.began.get_or_insert(now);
-        let writes = now.saturating_duration_since(began).as_nanos() / WRITE_EVERY.as_nanos() + 1;
-        let until = u64::try_from(writes * WRITE_EVERY.as_nanos()).unwrap_or(u64::MAX);
-        self.next = Some(began + Duration::from_nanos(until));
-        let all = u128::from(rate) * u128::from(until) / 8_000_000_000;
-        u64::try_from(all).unwrap_or(u64::MAX).saturating_sub(made)
+        let since = u64::try_from(now.saturating_duration_since(began).as_nanos()).unwrap_or(u64::MAX);
+        let count = since / writes.every.0 + 1;
+        self.next = Some(began + Duration::from_nanos(count.saturating_mul(writes.every.0)));
+        writes.total(count).saturating_sub(made)
     }
 
-    /// When it writes next; `None` before the first write and without a rate.
+    /// When it writes next; `None` before the first write and where there is always more than fits.
     #[must_use]
     pub fn next(&self) -> Option<Instant> {
         self.next

@@ -174,6 +174,7 @@ fn an_idle_period_ends_with_the_next_packet() {
     let (mut path, events) = path("reno", 0);
     let sent = |at: u64| abi::Sent { now_ns: at * MS, number: at, in_flight: 1000, bytes: 1000, flags: 0 };
     path.on_sent(&sent(1)).unwrap();
+    path.on_rtt(50 * MS, &rtt(49)).unwrap();
     path.on_acked(&acked(50, 1000, 0), &[packet(1, 1)]);
     events.try_iter().for_each(drop);
     path.on_sent(&sent(950)).unwrap();

@@ -22,10 +22,10 @@ fn departed(flight: &mut InFlight, now: u64, sent: u64, before: u64, bytes: u64)
 #[test]
 fn adds_what_was_sent_since_the_stack_last_told() {
     let mut flight = self::flight(false);
-    assert_eq!(flight.sent(Time(1), 1200, 1200), None, "a start is no idle period");
+    assert_eq!(flight.sent(Time(1), 1200, 1200), None, "a start ends no silence");
     flight.sent(Time(2), 1200, 1200);
     assert_eq!(flight.bytes(), 2400);
-    flight.acknowledged(Time(3), 1200);
+    flight.acknowledged(Time(3), 1200, Time::ZERO);
     flight.sent(Time(4), 1200, 1200);
     flight.lost(1200);
     assert_eq!(flight.bytes(), 1200);
@@ -34,18 +34,19 @@ fn adds_what_was_sent_since_the_stack_last_told() {
 }
 
 #[test]
-fn tells_how_long_nothing_was_in_flight_once() {
+fn tells_since_when_nothing_was_in_flight_once() {
     let mut flight = self::flight(false);
     flight.sent(Time(1), 1200, 1200);
-    flight.acknowledged(Time(10), 0);
+    flight.acknowledged(Time(10), 0, Time(1));
+    flight.acknowledged(Time(12), 0, Time::ZERO);
     assert_eq!(flight.sent(Time(20), 45, 1200), None, "a bare ACK");
     assert_eq!(flight.bytes(), 0);
-    assert_eq!(flight.sent(Time(50), 1200, 1200), Some(Span(40)));
+    assert_eq!(flight.sent(Time(50), 1200, 1200), Some(Silence { since: Time(10), newest_sent_at: Time(1) }));
     assert_eq!(flight.sent(Time(60), 1200, 1200), None);
 }
 
 #[test]
-fn a_flight_lost_whole_is_no_idle_period() {
+fn a_flight_lost_whole_is_no_silence() {
     let mut flight = self::flight(false);
     flight.sent(Time(1), 1200, 1200);
     flight.lost(1200);
@@ -59,13 +60,13 @@ fn remembers_departures_where_they_are_needed() {
         flight.sent(Time(at), 1000, 1200);
     }
     flight.lost(1000);
-    flight.acknowledged(Time(9), 1000);
+    flight.acknowledged(Time(9), 1000, Time::ZERO);
     let (in_flight, delivery) = departed(&mut flight, 9, 1, 0, 2000).unwrap();
     assert_eq!((in_flight, delivery.lost), (2000, 1000));
-    flight.acknowledged(Time(12), 0);
+    flight.acknowledged(Time(12), 0, Time::ZERO);
     assert_eq!(departed(&mut flight, 12, 5, 2000, 1000).unwrap().1.delivered, 0);
     flight.sent(Time(20), 1000, 1200);
-    flight.acknowledged(Time(30), 0);
+    flight.acknowledged(Time(30), 0, Time::ZERO);
     let (_, delivery) = departed(&mut flight, 30, 20, 3000, 1000).unwrap();
     assert_eq!((delivery.delivered, delivery.delivered_at), (3000, Time(20)), "a flight of its own");
     assert_eq!(departed(&mut self::flight(false), 30, 20, 0, 1000), None);
@@ -79,6 +80,6 @@ fn bare_acks_leave_no_snapshots() {
     for at in 2..1000 {
         flight.sent(Time(at), 45, 1200);
     }
-    flight.acknowledged(Time(1000), 0);
+    flight.acknowledged(Time(1000), 0, Time::ZERO);
     assert_eq!(departed(&mut flight, 1000, 999, 0, 45), None);
 }

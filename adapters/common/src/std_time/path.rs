@@ -2,13 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use windlass_controllers::event::{IdleRestart, PacketSent, SpuriousLoss};
+use windlass_controllers::event::{PacketSent, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 
 use super::clock::Clock;
 use super::number::Number;
 use super::rtt::Sampler;
-use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets};
+use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence};
 
 /// One path: a flow with the bookkeeping between its stack's calls and its events.
 ///
@@ -134,12 +134,19 @@ impl<C: ConfiguredController> PathFlow<C> {
     fn on_packet_sent_slow(&mut self, now: Instant, bytes: u64, pn: u64, may_be_bare_ack: bool) {
         let now = self.clock.advance(now);
         let mtu = if may_be_bare_ack { self.mtu } else { 0 };
-        if let Some(idle) = self.in_flight.sent(now, bytes, mtu) {
-            self.on_rare_event(now, EventKind::IdleRestart(IdleRestart::new(idle, self.rtt.pto())));
+        if let Some(silence) = self.in_flight.sent(now, bytes, mtu) {
+            self.end_silence(now, silence);
         }
         if self.wants_packet_sent {
             let sent = PacketSent::new(bytes, self.in_flight.bytes()).with_pn(Some(pn));
             self.on_rare_event(now, EventKind::PacketSent(sent));
+        }
+    }
+
+    #[cold]
+    fn end_silence(&mut self, now: Time, silence: Silence) {
+        if let Some(restart) = silence.end_of(&self.flow, now, self.rtt.smoothed(), self.mtu, self.rtt.pto()) {
+            self.on_rare_event(now, EventKind::IdleRestart(restart));
         }
     }
 
@@ -171,10 +178,11 @@ impl<C: ConfiguredController> PathFlow<C> {
     #[inline]
     pub fn on_end_acks(&mut self, now: Instant, in_flight: u64, app_limited: bool, largest: Option<u64>) {
         let now = self.clock.advance(now);
-        self.in_flight.acknowledged(now, in_flight);
+        let newest = self.acked.newest_sent_at();
+        self.in_flight.acknowledged(now, in_flight, newest.unwrap_or_default());
         self.in_flight_before = in_flight.saturating_add(self.acked.bytes());
         // Nothing that asked for an ACK, or a path that is not validated yet.
-        let Some(newest) = self.acked.newest_sent_at() else { return };
+        let Some(newest) = newest else { return };
         let largest = largest.into();
         let rtt = self.rtt.sample(now, newest, largest);
         let reported = if rtt.is_some() { largest } else { Number::default() };

@@ -72,10 +72,16 @@ impl Sampler {
         Some(RttSample::new(latest, self.smoothed, self.variation, min))
     }
 
+    /// The smoothed RTT; before the first sample the stack's guess.
+    pub(super) fn smoothed(&self) -> Span {
+        if self.sampled { self.smoothed } else { span(self.before.0) }
+    }
+
     /// The probe timeout (`RFC 9002 §6.2.1`).
     pub(super) fn pto(&self) -> Span {
-        let smoothed = if self.sampled { self.smoothed } else { span(self.before.0) };
-        rfc9002::probe_timeout(smoothed, self.variation, self.max_ack_delay)
+        let smoothed = self.smoothed();
+        let variation = if self.sampled { self.variation } else { Span(smoothed.0 / 2) };
+        rfc9002::probe_timeout(smoothed, variation, self.max_ack_delay)
     }
 
     /// The longest the peer holds an ACK.

@@ -205,9 +205,9 @@ fn packets_that_are_no_sign_of_congestion_just_leave() {
     driver.controller.on_packet_discarded(5 * usize::from(MTU), &mut Deaf);
     assert_eq!(driver.controller.bytes_in_flight(), 0);
     assert!(recorded.take().is_empty());
-    driver.now = 500_000;
+    driver.now = 2_000_000;
     driver.burst(1);
-    assert!(matches!(recorded.take()[..], [EventKind::IdleRestart(idle)] if idle.idle == Span::from_millis(500)));
+    assert!(matches!(recorded.take()[..], [EventKind::IdleRestart(idle)] if idle.idle == Span::from_millis(2000)));
 }
 
 #[test]

@@ -1,16 +1,15 @@
 //! What happened to a sender, as its trace shows it and independent of any controller.
 
+use windlass_adapter::Silence;
 use windlass_controllers::event::{Delivery, PacketsAcked};
-use windlass_controllers::event::{
-    EcnCe, IdleRestart, OneWay, PacketSent, PacketsLost, Queueing, RttSample, SpuriousLoss,
-};
+use windlass_controllers::event::{EcnCe, OneWay, PacketSent, PacketsLost, Queueing, RttSample, SpuriousLoss};
 use windlass_controllers::{Span, Time};
 
 /// Something that happened at `now`.
 #[derive(Clone, Copy, Debug)]
 pub enum TraceEvent<'a> {
-    /// An ack-eliciting packet was sent; `Some` if nothing had been in flight before it.
-    PacketSent(Time, PacketSent, Option<IdleRestart>),
+    /// An ack-eliciting packet was sent; `Some` with the probe timeout if nothing had been in flight before it.
+    PacketSent(Time, PacketSent, Option<(Silence, Span)>),
     /// An ACK frame arrived, or losses were declared.
     Frame(&'a Frame),
     /// The datagram size changed to this many bytes.

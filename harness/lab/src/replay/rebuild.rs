@@ -1,8 +1,8 @@
 //! From the events of a trace to the [`TraceEvent`]s of its sender.
 
-use windlass_adapter::DeliveryRateState;
 use windlass_adapter::rfc9002::{DEFAULT_MAX_ACK_DELAY, PACKET_THRESHOLD, RttEstimator};
-use windlass_controllers::event::{IdleRestart, LossTrigger, PacketSent as SentEvent, SpuriousLoss};
+use windlass_adapter::{DeliveryRateState, Silence};
+use windlass_controllers::event::{LossTrigger, PacketSent as SentEvent, SpuriousLoss};
 use windlass_controllers::{Span, Time};
 use windlass_qlog_analysis::flight::{Flight, PacketStatus, Sent};
 use windlass_qlog_analysis::model::{Batch, Event, EventKind, Metrics, Packet, PacketType};
@@ -61,7 +61,7 @@ pub struct Rebuild {
     spaces: Vec<Space>,
     in_flight: u64,
     delivered: u64,
-    idle_since: Option<u64>,
+    silence: Option<Silence>,
     rtt: RttEstimator,
     delivery_rate: DeliveryRateState,
     losses: Losses,
@@ -85,7 +85,7 @@ impl Rebuild {
             spaces: Vec::new(),
             in_flight: 0,
             delivered: 0,
-            idle_since: None,
+            silence: None,
             rtt: RttEstimator::new(),
             delivery_rate: DeliveryRateState::default(),
             losses: Losses::default(),
@@ -156,12 +156,9 @@ impl Rebuild {
         self.in_flight = self.in_flight.saturating_add(u64::from(bytes));
         self.limited.on_packet_sent(self.now, self.in_flight, self.rtt.smoothed.0);
         self.delivery_rate.sent(now, self.in_flight, first);
-        let idle = self
-            .idle_since
-            .take()
-            .map(|since| IdleRestart::new(Span(self.now.saturating_sub(since)), self.rtt.pto(MAX_ACK_DELAY)));
+        let silence = self.silence.take().map(|silence| (silence, self.rtt.pto(MAX_ACK_DELAY)));
         let sent = SentEvent::new(u64::from(bytes), self.in_flight).with_pn(Some(number));
-        visit(&TraceEvent::PacketSent(now, sent, idle));
+        visit(&TraceEvent::PacketSent(now, sent, silence));
     }
 
     /// Opens a frame at the present time unless one is open.
@@ -341,7 +338,7 @@ impl Rebuild {
             self.frame.delivery = Some(delivered.delivery);
         }
         if self.in_flight == 0 && bytes > 0 {
-            self.idle_since = self.idle_since.or(Some(now.0));
+            self.silence.get_or_insert(Silence { since: now, newest_sent_at: newest.unwrap_or_default() });
         }
         self.frame.lost = lost;
         self.frame.persistent = persistent;

@@ -25,6 +25,7 @@ pub struct Rerun {
     /// Since when more is in flight than its window allows.
     over_since: Option<Time>,
     smoothed_rtt: Span,
+    mtu: u32,
 }
 
 /// A sender reduces its flight to a smaller window within a round trip. After this many round
@@ -44,6 +45,7 @@ impl Rerun {
             last: path.now,
             over_since: None,
             smoothed_rtt: Span::ZERO,
+            mtu: path.mtu,
         }
     }
 
@@ -63,16 +65,21 @@ impl Rerun {
     pub fn on_trace_event(&mut self, event: &TraceEvent<'_>) {
         self.wake(event.now());
         match event {
-            TraceEvent::PacketSent(now, sent, idle) => {
-                if let Some(idle) = idle {
-                    self.emit(*now, EventKind::IdleRestart(*idle));
+            TraceEvent::PacketSent(now, sent, silence) => {
+                let restart = silence
+                    .and_then(|(silence, pto)| silence.end_of(&self.flow, *now, self.smoothed_rtt, self.mtu, pto));
+                if let Some(restart) = restart {
+                    self.emit(*now, EventKind::IdleRestart(restart));
                 }
                 if self.wants_packet_sent {
                     self.emit(*now, EventKind::PacketSent(*sent));
                 }
             }
             TraceEvent::Frame(frame) => self.frame(frame),
-            TraceEvent::Mtu(now, mtu) => self.emit(*now, EventKind::MtuUpdated(*mtu)),
+            TraceEvent::Mtu(now, mtu) => {
+                self.mtu = *mtu;
+                self.emit(*now, EventKind::MtuUpdated(*mtu));
+            }
             TraceEvent::Metrics(..) => {}
         }
     }

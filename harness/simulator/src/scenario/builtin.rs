@@ -41,6 +41,7 @@ builtin! {
     "halved-capacity" true,
     "many-flows" true,
     "slow-link" true,
+    "bursts" true,
     "capacity-drop" false,
     "dumbbell" false,
     "parallel" false,

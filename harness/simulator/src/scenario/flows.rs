@@ -8,7 +8,7 @@ use windlass_controllers::{Algorithm, Signals, Span, Time};
 use super::faults;
 use super::fields::{Found, Section, above_zero, rate_bounds, within};
 use super::links::{MAX_DELAY, MAX_TIME, at_s, ms};
-use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery};
+use super::model::{AckPolicy, Control, FlowSpec, NATIVE, Recovery, Writes};
 use super::traffic::stops_after_start;
 use windlass_network::{Limit, RouteId};
 
@@ -80,7 +80,7 @@ pub(super) fn read(
     let transfer_bytes = section.whole("transfer_bytes", 1, 1 << 50, "bytes").map(|found| found.value);
     let requests = section.whole("requests", 1, MAX_REQUESTS, "requests");
     let receive_window = section.whole("receive_window_bytes", 1, MAX_WINDOW, "bytes").map(|found| found.value);
-    let write_rate = section.number("application_mbps", rate_bounds());
+    let writes = writes(section);
     let vanishes = section.number("vanishes_s", within(0.0, MAX_TIME, "s")).map(|found| at_s(found.value));
     let idle_timeout = section.number("idle_timeout_s", above_zero(MAX_TIME, "s"));
     if let (Some(timeout), None) = (&idle_timeout, &vanishes) {
@@ -130,7 +130,7 @@ pub(super) fn read(
         transfer_bytes,
         requests: requests.map(|found| found.value as u32),
         receive_window,
-        write_rate: write_rate.map(|found| ((found.value * 1e6) as u64).max(1)),
+        writes,
         packet_bytes,
         discover_packet_bytes,
         header_bytes,
@@ -150,6 +150,34 @@ pub(super) fn read(
         forward: RouteId(0),
         backward: RouteId(0),
     })
+}
+
+/// How the application writes.
+fn writes(section: &Section<'_>) -> Option<Writes> {
+    let rate = section.number("application_mbps", rate_bounds());
+    let bytes = section.whole("burst_bytes", 1, 1 << 50, "bytes");
+    let every = section.number("burst_every_s", above_zero(MAX_TIME, "s"));
+    let name = &section.name;
+    if let (Some(found), Some(_)) = (&rate, bytes.as_ref().map(|_| ()).or(every.as_ref().map(|_| ()))) {
+        let message = format!("{name} has application_mbps and bursts");
+        section.problem(&found.span, "one or the other", message, Some("leave out one of them".to_owned()));
+    }
+    match (bytes, every) {
+        (Some(bytes), Some(every)) => {
+            Some(Writes { bytes: bytes.value as f64, every: Span(at_s(every.value).0.max(1)) })
+        }
+        (Some(found), None) => {
+            let message = format!("{name} has burst_bytes, but not how often they come");
+            section.problem(&found.span, "how often?", message, Some("add burst_every_s".to_owned()));
+            None
+        }
+        (None, Some(found)) => {
+            let message = format!("{name} has burst_every_s, but not how much a burst is");
+            section.problem(&found.span, "how much?", message, Some("add burst_bytes".to_owned()));
+            None
+        }
+        (None, None) => rate.map(|found| Writes::at_rate(found.value)),
+    }
 }
 
 fn ack(section: &Section<'_>) -> AckPolicy {

@@ -91,8 +91,8 @@ pub struct FlowSpec {
     /// What the receiver grants beyond what its application has read, of the connection and of each stream
     /// (`RFC 9000 §4.1`), bytes; `None` for as much as the stack can.
     pub receive_window: Option<u64>,
-    /// Rate at which the sender's application writes, bit/s; `None` if it always has more than fits.
-    pub write_rate: Option<u64>,
+    /// How the sender's application writes; `None` if it always has more than fits.
+    pub writes: Option<Writes>,
     /// Size of a packet as the window counts it: the UDP payload, bytes.
     pub packet_bytes: u32,
     /// Up to what size a real stack may raise its packets by path MTU discovery, bytes of
@@ -161,7 +161,7 @@ impl FlowSpec {
         let keys = [
             ("requests", self.requests.is_some()),
             ("receive_window_bytes", self.receive_window.is_some()),
-            ("application_mbps", self.write_rate.is_some()),
+            (WRITES, self.writes.is_some()),
         ];
         keys.into_iter().find(|(key, given)| *given && !known.contains(key)).map(|(key, _)| key)
     }
@@ -170,6 +170,35 @@ impl FlowSpec {
     #[must_use]
     pub fn wire_bytes(&self) -> u32 {
         self.packet_bytes + self.overhead_bytes
+    }
+}
+
+/// The keys of [`FlowSpec::writes`], as messages name them.
+pub const WRITES: &str = "application_mbps or burst_bytes";
+
+/// An application that writes so much now and again, and at first when it begins.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Writes {
+    /// Mean bytes of a write.
+    pub bytes: f64,
+    /// Time from one to the next.
+    pub every: Span,
+}
+
+impl Writes {
+    /// Time between two writes of an application with a rate.
+    const OFTEN: Span = Span::from_millis(10);
+
+    /// Of an application with a rate of `mbps`, Mbit/s.
+    #[must_use]
+    pub fn at_rate(mbps: f64) -> Writes {
+        Writes { bytes: mbps * 1e6 * Writes::OFTEN.secs() / 8.0, every: Writes::OFTEN }
+    }
+
+    /// Bytes that `count` writes make.
+    #[must_use]
+    pub fn total(&self, count: u64) -> u64 {
+        (self.bytes * count as f64) as u64
     }
 }
 

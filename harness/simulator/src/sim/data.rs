@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use windlass_controllers::Span;
 use windlass_controllers::event::LossTrigger;
 
 use super::recovery::Sent;
+use crate::scenario::Writes;
 
 /// A piece of data as large as a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,7 +20,8 @@ pub(super) struct Chunk {
     pub lost_by: Option<LossTrigger>,
 }
 
-/// A transfer of a given size, or one without end.
+/// A transfer of a given size, or one without end; of an application that writes it now and again,
+/// or at once. A packet leaves when it is full, or the last.
 #[derive(Clone, Debug)]
 pub(super) struct Data {
     chunk_bytes: u32,
@@ -27,6 +30,10 @@ pub(super) struct Data {
     total: Option<u64>,
     /// How many chunks there are.
     chunks: u64,
+    /// How many of them are written.
+    written: u64,
+    /// How the application goes on writing, and how often it has; `None` if everything is written.
+    writes: Option<(Writes, u64)>,
     /// The first chunk never sent.
     fresh: u64,
     /// Lost chunks to send again, with how often they were sent and the rule by which they
@@ -41,19 +48,42 @@ pub(super) struct Data {
 }
 
 impl Data {
-    pub fn new(packet_bytes: u32, header: u32, total: Option<u64>) -> Data {
+    pub fn new(packet_bytes: u32, header: u32, total: Option<u64>, writes: Option<Writes>) -> Data {
         let chunk_bytes = packet_bytes - header;
-        Data {
+        let chunks = total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes)));
+        let mut data = Data {
             chunk_bytes,
             header,
             total,
-            chunks: total.map_or(u64::MAX, |total| total.div_ceil(u64::from(chunk_bytes))),
+            chunks,
+            written: chunks,
+            writes: writes.map(|writes| (writes, 0)),
             fresh: 0,
             again: VecDeque::new(),
             repeats: BTreeMap::new(),
             acked: 0,
             arrived_bytes: 0,
+        };
+        data.write();
+        data
+    }
+
+    /// The application writes, if there is anything left to write.
+    pub fn write(&mut self) {
+        let Some((writes, count)) = &mut self.writes else { return };
+        *count += 1;
+        let written = writes.total(*count);
+        if self.total.is_some_and(|total| written >= total) {
+            self.written = self.chunks;
+            self.writes = None;
+        } else {
+            self.written = written / u64::from(self.chunk_bytes);
         }
+    }
+
+    /// How long after a write the next one comes; `None` if everything is written.
+    pub fn next_write(&self) -> Option<Span> {
+        self.writes.map(|(writes, _)| writes.every)
     }
 
     fn size(&self, chunk: u64) -> u32 {
@@ -86,7 +116,7 @@ impl Data {
             // It was acknowledged after all.
             self.again.pop_front();
         }
-        (self.fresh < self.chunks).then(|| Chunk {
+        (self.fresh < self.written).then(|| Chunk {
             number: self.fresh,
             bytes: self.size(self.fresh),
             transmissions: 1,

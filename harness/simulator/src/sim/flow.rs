@@ -243,6 +243,7 @@ impl<E: ConfiguredController> FlowRun<E> {
                     }
                 }
                 Timer::Wake => sender.wake(now, &mut context),
+                Timer::Write => sender.write(now, &mut context),
                 Timer::Train => {
                     while let Some((plan, index)) = sender.trains.pop(now) {
                         let probe = sender.probe(&plan, index, &mut context);

@@ -2,7 +2,7 @@
 //! in which the controller hears of things.
 
 use windlass_adapter::rfc9002::RttEstimator;
-use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode};
+use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode, Silence};
 use windlass_controllers::event::PacketSent as SentEvent;
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
@@ -103,6 +103,8 @@ pub(super) struct Sender<E: ConfiguredController> {
     woken_for: Option<Time>,
     /// The window has room and there is nothing to send.
     app_limited: bool,
+    /// Nothing is in flight and there is nothing to send.
+    silence: Option<Silence>,
     /// For the observer: packets an ACK tells of, and the counts by codepoint.
     told: Vec<u64>,
     told_ecn: [u64; 3],
@@ -138,12 +140,13 @@ impl<E: ConfiguredController> Sender<E> {
             recovery: Recovery::new(),
             rtt: RttEstimator::new(),
             pacer: Pacer::new(spec.burst_packets),
-            data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes),
+            data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes, spec.writes),
             trains: Trains::default(),
             batch: AckedPackets::default(),
             episode: LossEpisode::default(),
             woken_for: None,
             app_limited: false,
+            silence: None,
             told: Vec::new(),
             told_ecn: [0; 3],
             told_acks: 0,
@@ -157,6 +160,36 @@ impl<E: ConfiguredController> Sender<E> {
         let decision = self.host.decision();
         context.meter.start(now, decision.cwnd);
         self.apply(now, ActiveDecision::of(&decision, self.ecn), decision.wake_at, decision.train, context);
+        self.wait_for_write(now, context);
+    }
+
+    fn wait_for_write(&self, now: u64, context: &mut Context<'_>) {
+        let next = self.data.next_write();
+        context.timers.set(Timer::Write, next.map_or(NEVER, |next| now.saturating_add(next.0)));
+    }
+
+    /// The application writes. A sender that was idle until now tells its controller before the first
+    /// packet leaves.
+    #[cold]
+    pub fn write(&mut self, now: u64, context: &mut Context<'_>) {
+        self.data.write();
+        self.wait_for_write(now, context);
+        if self.data.peek().is_none() {
+            return;
+        }
+        let pto = self.rtt.pto(self.max_ack_delay);
+        // It knows what there is to send, and need not guess whether the pacer held it.
+        let restart = self.silence.take().and_then(|silence| silence.end(Time(now), Time::ZERO, pto));
+        if let Some(restart) = restart {
+            self.emit_rare(now, EventKind::IdleRestart(restart), context);
+        }
+    }
+
+    #[cold]
+    fn falls_silent(&mut self, now: u64) {
+        if self.rtt.first_sample.is_some() {
+            self.silence.get_or_insert(Silence { since: Time(now), newest_sent_at: Time::ZERO });
+        }
     }
 
     /// Gives the controller an event that comes rarely and starts carrying out what it decides.
@@ -225,6 +258,9 @@ impl<E: ConfiguredController> Sender<E> {
             || self.recovery.in_flight == 0
             || self.tcp.as_ref().is_some_and(|tcp| tcp.lets(self.recovery.in_flight + bytes, bytes, self.active.cwnd));
         self.app_limited = room && chunk.is_none();
+        if self.app_limited && self.recovery.in_flight == 0 {
+            self.falls_silent(now);
+        }
         let chunk = chunk.filter(|_| room)?;
         let due = self.trains.carries_at().unwrap_or(self.pacer.next);
         if now < due {

@@ -20,11 +20,22 @@ pub(super) enum Timer {
     Pace,
     /// What an ACK permitted leaves, after its random time.
     Send,
+    /// The application writes.
+    Write,
 }
 
-const COUNT: usize = 8;
-const ALL: [Timer; COUNT] =
-    [Timer::Start, Timer::Stop, Timer::Ack, Timer::Recovery, Timer::Wake, Timer::Train, Timer::Pace, Timer::Send];
+const COUNT: usize = 9;
+const ALL: [Timer; COUNT] = [
+    Timer::Start,
+    Timer::Stop,
+    Timer::Ack,
+    Timer::Recovery,
+    Timer::Wake,
+    Timer::Train,
+    Timer::Pace,
+    Timer::Send,
+    Timer::Write,
+];
 
 /// A time after all others.
 pub(super) const NEVER: u64 = u64::MAX;

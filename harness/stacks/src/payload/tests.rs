@@ -1,3 +1,5 @@
+use windlass_controllers::Span;
+
 use super::*;
 
 #[test]
@@ -42,4 +44,16 @@ fn streams_differ_by_name_and_seed() {
     assert_eq!(bytes(1, "a"), bytes(1, "a"));
     assert_ne!(bytes(1, "a"), bytes(1, "b"));
     assert_ne!(bytes(1, "a"), bytes(2, "a"));
+}
+
+#[test]
+fn an_application_writes_when_it_has_its_data() {
+    let origin = Instant::now();
+    let at = |ms| origin + Duration::from_millis(ms);
+    let mut writer = Writer::new(Some(Writes { bytes: 1000.5, every: Span::from_millis(500) }));
+    assert_eq!((writer.room(at(3), 0), writer.next()), (1000, Some(at(503))));
+    assert_eq!((writer.room(at(502), 1000), writer.next()), (0, Some(at(503))));
+    assert_eq!((writer.room(at(503), 1000), writer.next()), (1001, Some(at(1003))));
+    assert_eq!((writer.room(at(3503), 0), writer.next()), (8004, Some(at(4003))));
+    assert_eq!(Writer::new(None).room(at(0), 7), u64::MAX);
 }

@@ -13,7 +13,7 @@ use super::{ConnectionEvent, QuinnApi, Way};
 use crate::driver::datagrams::{Datagram, Role};
 use crate::driver::liveness::receiver_probe_timeout;
 use crate::driver::sender_log::{SenderLog, lock};
-use crate::payload::{Hash, Transfer, WriteRate, request};
+use crate::payload::{Hash, Transfer, Writer, request};
 use crate::sans_io::Connection;
 
 /// Unsent bytes the application keeps ready: more than a pacer lets go at once
@@ -29,7 +29,7 @@ pub struct Flow<S: QuinnApi> {
     sender_log: Arc<Mutex<SenderLog>>,
     streams: Vec<StreamState<S>>,
     transfers: Vec<Transfer>,
-    write_rate: WriteRate,
+    writer: Writer,
     /// The receiver connects and asks; else the sender connects.
     asks: bool,
     /// Limit of the receiver's flow control that the log was not told yet.
@@ -70,7 +70,7 @@ impl<S: QuinnApi> Flow<S> {
             sender_log,
             streams: (0..spec.requests.unwrap_or(1)).map(stream).collect(),
             transfers: Transfer::of(seed, spec),
-            write_rate: WriteRate::new(spec.write_rate),
+            writer: Writer::new(spec.writes),
             asks,
             granted: spec.receive_window,
             ended: false,
@@ -103,7 +103,7 @@ impl<S: QuinnApi> Flow<S> {
         }
         let ready = READY / self.streams.len() as u64;
         let mut room = match self.streams.iter().any(|stream| stream.sending.is_some() && stream.is_requested) {
-            true => self.write_rate.room(now, self.transfers.iter().map(Transfer::made).sum()),
+            true => self.writer.room(now, self.transfers.iter().map(Transfer::made).sum()),
             false => return Ok(()),
         };
         for (stream, transfer) in self.streams.iter_mut().zip(&mut self.transfers) {
@@ -217,7 +217,7 @@ impl<S: QuinnApi> Connection for Flow<S> {
     }
 
     fn timeout(&mut self, role: Role) -> Option<Instant> {
-        let write = self.write_rate.next().filter(|_| {
+        let write = self.writer.next().filter(|_| {
             role == Role::Sender && !self.ended && self.transfers.iter().any(|transfer| !transfer.is_written())
         });
         [self.end(role).timeout(), write].into_iter().flatten().min()

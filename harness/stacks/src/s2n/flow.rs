@@ -22,7 +22,7 @@ use super::observe::Notifier;
 use crate::driver::liveness::{Liveness, Progress, pacing_gap};
 use crate::driver::sender_log::lock;
 use crate::identity::SERVER_NAME;
-use crate::payload::{Hash, Transfer, WriteRate, request};
+use crate::payload::{Hash, Transfer, Writer, request};
 use windlass_simulator::measure::Meter;
 use windlass_simulator::scenario::FlowSpec;
 
@@ -67,7 +67,7 @@ pub struct Flow {
     transfers: Vec<Transfer>,
     /// Whether they answer requests.
     answers: bool,
-    write_rate: WriteRate,
+    writer: Writer,
     /// Instant that stands for time 0.
     origin: Instant,
     /// Bytes of each stream that were sent at least once.
@@ -90,7 +90,7 @@ impl Flow {
             sent: vec![0; transfers.len()],
             transfers,
             answers: spec.requests.is_some(),
-            write_rate: WriteRate::new(spec.write_rate),
+            writer: Writer::new(spec.writes),
             origin: Instant::now(),
             ended: 0,
             vanishes: spec.vanishes,
@@ -140,10 +140,10 @@ impl Flow {
     /// The next bytes of stream `number`; or when there are some, where the application has a rate.
     fn make(&mut self, number: usize, now: Time) -> Result<Bytes, Time> {
         let instant = self.origin + Duration::from_nanos(now.0);
-        let room = self.write_rate.room(instant, self.transfers.iter().map(Transfer::made).sum());
+        let room = self.writer.room(instant, self.transfers.iter().map(Transfer::made).sum());
         let transfer = &mut self.transfers[number];
         transfer.make(room);
-        match self.write_rate.next().filter(|_| !transfer.is_written() && transfer.unwritten.is_empty()) {
+        match self.writer.next().filter(|_| !transfer.is_written() && transfer.unwritten.is_empty()) {
             Some(next) => Err(now + Span(next.saturating_duration_since(instant).as_nanos() as u64)),
             None => Ok(std::mem::take(&mut transfer.unwritten)),
         }

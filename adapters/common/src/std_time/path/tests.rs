@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use windlass_controllers::event::{Delivery, EcnCe, LossTrigger, PacketsAcked, PacketsLost};
+use windlass_controllers::event::{Delivery, EcnCe, IdleRestart, LossTrigger, PacketsAcked, PacketsLost};
 use windlass_controllers::{Decision, Info, Path, Phase, Signals, Span, Table, View};
 
 use super::*;
@@ -262,6 +262,41 @@ fn resuming_after_a_silence_is_told() {
     // Smoothed 40 ms, variation 20 ms, ACK delay 25 ms.
     let idle = IdleRestart::new(Span::from_millis(500), Span::from_millis(40 + 4 * 20 + 25));
     assert_eq!(bench.events(), [Event::new(ms(541), EventKind::IdleRestart(idle))]);
+}
+
+#[test]
+fn a_sender_whose_flight_an_ack_emptied_is_not_idle() {
+    let mut bench = Bench::new(|_| {});
+    bench.sent(1, 1200, 0);
+    bench.ack(1, 1200);
+    bench.end(41, 0, 0);
+    bench.events();
+    bench.sent(41, 1200, 1);
+    bench.ack(41, 1200);
+    bench.end(81, 0, 1);
+    bench.events();
+    // Less than a probe timeout: 40 ms smoothed, 60 ms of variation, 25 ms of ACK delay.
+    bench.sent(81 + 120, 1200, 2);
+    assert!(bench.events().is_empty());
+}
+
+#[test]
+fn a_sender_that_waits_for_its_pacer_is_not_idle() {
+    // A datagram each second, bursts of ten.
+    let mut bench = Bench::new(|spy| spy.decision.pacing_rate = Some(9_600));
+    bench.sent(1, 1200, 0);
+    bench.ack(1, 1200);
+    bench.end(41, 0, 0);
+    bench.events();
+    bench.sent(10_001, 1200, 1);
+    assert!(bench.events().is_empty());
+    bench.ack(10_001, 1200);
+    bench.end(10_041, 0, 1);
+    bench.events();
+    bench.sent(22_001, 1200, 2);
+    assert!(
+        matches!(bench.events()[..], [Event { kind: EventKind::IdleRestart(restart), .. }] if restart.idle == Span::from_millis(2000))
+    );
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn packet(chunk: Chunk) -> Sent {
 
 #[test]
 fn a_transfer_ends_with_what_is_left() {
-    let mut data = Data::new(1000, 0, Some(2500));
+    let mut data = Data::new(1000, 0, Some(2500), None);
     let mut packets: Vec<Sent> = std::iter::from_fn(|| send(&mut data)).collect();
     assert_eq!(packets.iter().map(|packet| packet.bytes).collect::<Vec<_>>(), [1000, 1000, 500]);
     for packet in &mut packets {
@@ -35,7 +35,7 @@ fn a_transfer_ends_with_what_is_left() {
 
 #[test]
 fn lost_data_goes_first_and_counts_once() {
-    let mut data = Data::new(1000, 0, None);
+    let mut data = Data::new(1000, 0, None, None);
     let first = send(&mut data).unwrap();
     data.lost(&first, LossTrigger::PacketThreshold);
     let mut again = send(&mut data).unwrap();
@@ -49,7 +49,7 @@ fn lost_data_goes_first_and_counts_once() {
 
 #[test]
 fn an_original_that_arrives_late_makes_the_copy_a_duplicate() {
-    let mut data = Data::new(1000, 0, Some(1000));
+    let mut data = Data::new(1000, 0, Some(1000), None);
     let mut first = send(&mut data).unwrap();
     data.lost(&first, LossTrigger::PacketThreshold);
     assert_eq!(data.arrived(&mut first, true), 1000);
@@ -64,7 +64,7 @@ fn an_original_that_arrives_late_makes_the_copy_a_duplicate() {
 
 #[test]
 fn data_acknowledged_before_it_goes_out_again_does_not() {
-    let mut data = Data::new(1000, 0, Some(2000));
+    let mut data = Data::new(1000, 0, Some(2000), None);
     let mut first = send(&mut data).unwrap();
     data.arrived(&mut first, false);
     data.lost(&first, LossTrigger::PacketThreshold);
@@ -75,7 +75,7 @@ fn data_acknowledged_before_it_goes_out_again_does_not() {
 #[test]
 fn a_probe_timeout_copy_and_its_original_count_once_whoever_comes_first() {
     for copy_first in [true, false] {
-        let mut data = Data::new(1000, 0, Some(1000));
+        let mut data = Data::new(1000, 0, Some(1000), None);
         let mut first = send(&mut data).unwrap();
         let mut copy = packet(data.duplicate(&mut first));
         let mut order = [&mut first, &mut copy];
@@ -90,4 +90,20 @@ fn a_probe_timeout_copy_and_its_original_count_once_whoever_comes_first() {
         data.lost(later, LossTrigger::PacketThreshold);
         assert_eq!(data.peek(), None, "what is acknowledged is not sent again");
     }
+}
+
+#[test]
+fn an_application_that_writes_now_and_again_has_nothing_to_send_between() {
+    let writes = Writes { bytes: 1500.0, every: Span::from_millis(10) };
+    let mut data = Data::new(1000, 0, Some(3200), Some(writes));
+    let mut sent = |data: &mut Data| std::iter::from_fn(|| send(data)).map(|packet| packet.bytes).collect::<Vec<_>>();
+    assert_eq!(sent(&mut data), [1000], "the rest of the write fills no packet");
+    assert_eq!(data.next_write(), Some(Span::from_millis(10)));
+    data.write();
+    assert_eq!(sent(&mut data), [1000, 1000]);
+    data.write();
+    assert_eq!(sent(&mut data), [200]);
+    assert_eq!(data.next_write(), None);
+    data.write();
+    assert_eq!(sent(&mut data), [0; 0]);
 }
