@@ -85,6 +85,7 @@ pub fn watch(
                 return Err(WatchError::Stopped);
             }
             check(&mut simulation, link, limit)?;
+            simulation.check().map_err(SimError::from)?;
         }
         time.push(at.0 as f64 / 1e9);
         let stats = simulation.network().stats(link, at);

@@ -53,6 +53,7 @@ pub fn record(golden: &GoldenScenario, controller: &str, scenario: &Scenario) ->
             line.phase.push(decision.map(|decision| decision.phase));
         }
     }
+    simulation.check()?;
     let outcome = simulation.finish();
     for line in &mut trace.flows {
         if let Some(flow) = outcome.flows.iter().find(|flow| flow.name == line.name) {

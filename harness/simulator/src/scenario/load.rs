@@ -73,6 +73,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
     let (packet_bytes, overhead_bytes, ack_bytes) = flows::sizes(top, (1200, 28, 40));
     let header_bytes = flows::header(top, packet_bytes, 0);
     let burst_packets = flows::burst(top, 1);
+    let under_way = top.whole("max_packets_under_way", 1, 1 << 32, "packets");
     let in_file = top.text("under_test");
     let under_test = match (controller, &in_file) {
         (Some(text), _) => UnderTest::Given(text),
@@ -145,6 +146,7 @@ fn read(top: &Section<'_>, controller: Option<&str>) -> Option<Scenario> {
         flows: plan.flows,
         dynamic_flows: plan.dynamic_flows,
         weight_changes: plan.weight_changes,
+        max_packets_under_way: under_way.map_or(Scenario::MAX_PACKETS_UNDER_WAY, |found| found.value),
     })
 }
 

@@ -38,6 +38,6 @@ pub use builtin::{BUILTIN, Builtin};
 pub use dynamic_flows::{ArrivalPattern, Arrivals, DynamicFlows, Size, Web};
 pub use faults::{EndFault, EndFaultKind};
 pub use flow_set::{FlowSet, StartSchedule};
-pub use model::{AckPolicy, Control, FlowSpec, NATIVE, REQUEST_BYTES, Recovery, Scenario, WRITES, Writes};
+pub use model::{AckPolicy, Control, FlowSpec, NATIVE, REQUEST_BYTES, Recovery, Runaway, Scenario, WRITES, Writes};
 pub use problem::{Problem, ScenarioError};
 pub use weight::{WeightChange, WeightChanges, set_weight};

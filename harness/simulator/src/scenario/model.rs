@@ -33,9 +33,38 @@ pub struct Scenario {
     pub dynamic_flows: Vec<DynamicFlows>,
     /// What changes of the groups' shared facts, ascending in time.
     pub weight_changes: Vec<WeightChange>,
+    /// So many packets under way end a run: sent, and neither acknowledged nor taken for lost.
+    pub max_packets_under_way: u64,
+}
+
+/// A run has more packets under way than its scenario allows.
+#[derive(Clone, Copy, PartialEq, Debug, thiserror::Error)]
+#[error(
+    "{packets} packets are under way {at_s:.3} s into the run, sent and neither acknowledged nor taken for lost: more than max_packets_under_way = \
+     {bound}, which the scenario may set higher if its paths hold so many"
+)]
+pub struct Runaway {
+    /// Time since the start of the run, s.
+    pub at_s: f64,
+    /// Packets under way.
+    pub packets: u64,
+    /// [`Scenario::max_packets_under_way`].
+    pub bound: u64,
 }
 
 impl Scenario {
+    /// Packets under way that end a run unless the file says so.
+    pub const MAX_PACKETS_UNDER_WAY: u64 = 10_000_000;
+
+    /// Ends a run at `now` whose flows have so many `packets` under way.
+    ///
+    /// # Errors
+    /// They are more than allowed.
+    pub fn allows(&self, now: Time, packets: u64) -> Result<(), Runaway> {
+        let bound = self.max_packets_under_way;
+        if packets <= bound { Ok(()) } else { Err(Runaway { at_s: now.0 as f64 / 1e9, packets, bound }) }
+    }
+
     /// When it is over; it begins at 0.
     #[must_use]
     pub fn end(&self) -> Time {

@@ -22,6 +22,8 @@ const REQUEST: u64 = ACK | 1 << 62;
 const REQUEST_FRAME: u32 = 4;
 /// Before it has an RTT sample an end waits so long for an answer, and twice as long each further time
 /// (`RFC 9002 §6.2.2`): three times the initial RTT.
+/// What a window may let go at one instant; the rest leaves with the next ACK or timer. More is a window that runs away.
+const MOST_AT_ONCE: u32 = 1 << 24;
 const INITIAL_PTO: u64 = 999_000_000;
 
 /// One flow of a simulation, sender and receiver.
@@ -208,7 +210,7 @@ impl<E: ConfiguredController> FlowRun<E> {
     fn send(&mut self, now: u64, network: &mut Network) {
         let Some(sender) = &mut self.sender else { return };
         let mut context = Context { timers: &mut self.timers, meter: &mut self.meter, observer: &mut self.observer };
-        let mut left = self.spec.ack_burst_packets.unwrap_or(u32::MAX);
+        let mut left = self.spec.ack_burst_packets.unwrap_or(MOST_AT_ONCE);
         while left > 0
             && let Some(departure) = sender.next_packet(now, &mut context)
         {
@@ -293,6 +295,12 @@ impl<E: ConfiguredController> FlowRun<E> {
             self.meter.sample(now, self.arrived_bytes);
         }
         self.timers.clear();
+    }
+
+    /// Packets sent and neither acknowledged nor taken for lost.
+    pub fn under_way(&self) -> u64 {
+        let in_flight = self.sender.as_ref().map_or(0, |sender| sender.recovery.in_flight);
+        in_flight / u64::from(self.spec.packet_bytes)
     }
 
     pub fn has_started(&self) -> bool {

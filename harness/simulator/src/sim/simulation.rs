@@ -8,7 +8,7 @@ use super::flow::FlowRun;
 use super::observer::FlowObserver;
 use crate::measure::{NetworkMeter, gather};
 use crate::outcome::{FlowSeries, Outcome, QueueSeries};
-use crate::scenario::{FlowSet, FlowSpec, Scenario, StartSchedule, WRITES, WeightChanges, set_weight};
+use crate::scenario::{FlowSet, FlowSpec, Runaway, Scenario, StartSchedule, WRITES, WeightChanges, set_weight};
 use windlass_network::{Delivery, EventQueue, Fate, LinkId, Network, TopologyError};
 
 /// Why a scenario cannot be simulated.
@@ -33,6 +33,9 @@ pub enum SimError {
         /// The key.
         key: &'static str,
     },
+    /// Too many packets were under way.
+    #[error(transparent)]
+    Runaway(#[from] Runaway),
     /// A flow has a fault of its ends, which only real stacks have.
     #[error("flow {flow:?}: the simulator has no {fault}: its ends have neither addresses nor clocks that jump")]
     EndFault {
@@ -46,10 +49,19 @@ pub enum SimError {
 /// Runs a scenario from beginning to end.
 ///
 /// # Errors
-/// Its topology is inconsistent, which that of a scenario read from a file never is.
+/// Its topology is inconsistent, which that of a scenario read from a file never is; or too many packets were
+/// [under way](Scenario::max_packets_under_way).
 pub fn run(scenario: &Scenario) -> Result<Outcome, SimError> {
-    Ok(Simulation::new(scenario)?.finish())
+    let mut simulation = Simulation::new(scenario)?;
+    simulation.run_until(scenario.end());
+    simulation.check()?;
+    Ok(simulation.finish())
 }
+
+/// Events between two looks at how many packets are under way.
+const LOOK: u32 = 1 << 16;
+/// Events between two looks at those of one flow.
+const LOOK_AT_ONE: u32 = 1 << 8;
 
 /// A scenario being run. Equal scenarios, seeds and engines give equal outcomes to the bit.
 pub struct Simulation<E: ConfiguredController = Algorithm> {
@@ -66,6 +78,9 @@ pub struct Simulation<E: ConfiguredController = Algorithm> {
     now: Time,
     samples: u64,
     meter: NetworkMeter,
+    /// Events until the next look at how many packets are under way.
+    until_look: u32,
+    runaway: Option<Runaway>,
 }
 
 impl Simulation<Algorithm> {
@@ -83,7 +98,9 @@ impl Simulation<Algorithm> {
             return Err(SimError::EndFault { flow, fault: fault.kind.name() });
         }
         let mut flows = scenario.flow_set().flows.into_iter();
-        if let Some((flow, key)) = flows.find_map(|flow| flow.key_beyond(&["requests", WRITES]).map(|key| (flow.name, key))) {
+        if let Some((flow, key)) =
+            flows.find_map(|flow| flow.key_beyond(&["requests", WRITES]).map(|key| (flow.name, key)))
+        {
             return Err(SimError::Key { flow, key });
         }
         // There are no others.
@@ -127,6 +144,8 @@ impl<E: ConfiguredController> Simulation<E> {
             start_schedule,
             now: Time::ZERO,
             samples: 0,
+            until_look: LOOK,
+            runaway: None,
             scenario: scenario.clone(),
         };
         for number in 0..simulation.flows.len() {
@@ -207,6 +226,33 @@ impl<E: ConfiguredController> Simulation<E> {
         &self.network
     }
 
+    /// Whether it goes on as it should.
+    ///
+    /// # Errors
+    /// Too many packets were [under way](Scenario::max_packets_under_way); it stands still since then.
+    pub fn check(&self) -> Result<(), Runaway> {
+        self.runaway.map_or(Ok(()), Err)
+    }
+
+    /// Counts an event of flow `number`, and now and again what all have under way. Returns whether to stop.
+    #[inline]
+    fn runs_away(&mut self, number: usize, now: u64) -> bool {
+        self.until_look -= 1;
+        self.until_look.is_multiple_of(LOOK_AT_ONE) && self.look(number, now)
+    }
+
+    #[cold]
+    fn look(&mut self, number: usize, now: u64) -> bool {
+        let own = self.flows.get(number).map_or(0, FlowRun::under_way);
+        if self.until_look > 0 && own <= self.scenario.max_packets_under_way {
+            return false;
+        }
+        self.until_look = LOOK;
+        let under_way = self.flows.iter().map(FlowRun::under_way).sum();
+        self.runaway = self.scenario.allows(Time(now), under_way).err();
+        self.runaway.is_some()
+    }
+
     #[inline]
     fn arm(&mut self, number: usize) {
         let flow = &mut self.flows[number];
@@ -245,7 +291,7 @@ impl<E: ConfiguredController> Simulation<E> {
             let in_network = self.network.next().map_or(u64::MAX, |at| at.0);
             let (in_flows, number) = self.event_queue.first();
             let now = in_network.min(in_flows);
-            if now > end.0 || now == u64::MAX {
+            if now > end.0 || now == u64::MAX || self.runaway.is_some() {
                 return;
             }
             if in_network <= in_flows {
@@ -258,6 +304,9 @@ impl<E: ConfiguredController> Simulation<E> {
                     self.flows[number].delivered(now, &delivery.packet, &mut self.network);
                     self.arm(number);
                     self.call(number, now);
+                    if self.runs_away(number, now) {
+                        return;
+                    }
                 }
             } else {
                 if !self.weight_changes.is_empty() && self.change(number, now) {
@@ -270,6 +319,9 @@ impl<E: ConfiguredController> Simulation<E> {
                 self.event_queue.set(number, u64::MAX);
                 self.arm(number);
                 self.call(number, now);
+                if self.runs_away(number, now) {
+                    return;
+                }
             }
         }
     }

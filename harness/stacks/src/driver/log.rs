@@ -9,7 +9,7 @@ use windlass_qlog::{Header, RecoveryParameters, Trace, Vantage};
 use super::native::NoNative;
 use super::sender_log::Output;
 use windlass_network::TopologyError;
-use windlass_simulator::scenario::{FlowSpec, Scenario};
+use windlass_simulator::scenario::{FlowSpec, Runaway, Scenario};
 use windlass_simulator::sim::{QlogSettings, SimError};
 
 /// The smallest datagram QUIC allows (`RFC 9000 §14`), bytes of UDP payload.
@@ -123,6 +123,9 @@ pub enum RunError {
     /// The simulator cannot run it.
     #[error(transparent)]
     Simulator(#[from] SimError),
+    /// Too many packets were under way.
+    #[error(transparent)]
+    Runaway(Runaway),
     /// The stack runs over UDP sockets only.
     #[error("{0} has no virtual time; give --wire for real sockets")]
     NoVirtualTime(&'static str),

@@ -40,6 +40,8 @@ pub struct SenderLog {
     streams: Vec<(u64, u64)>,
     /// Packets with stream data, retransmissions included.
     pub data_packets: u64,
+    /// Bytes in flight after the latest ACK frame or loss that one of our controllers heard of, and `data_packets` then.
+    in_flight: Option<(u64, u64)>,
     /// The decision after the latest event.
     pub decision: Decision,
     /// Whether the transfer is over and nothing is measured any more.
@@ -67,6 +69,7 @@ impl SenderLog {
             server: false,
             streams: Vec::new(),
             data_packets: 0,
+            in_flight: None,
             decision,
             over: false,
             frames: Frames::default(),
@@ -108,6 +111,11 @@ impl SenderLog {
             }
         }
         self.decision = *decision;
+        match &event.kind {
+            EventKind::PacketsAcked(acked) => self.in_flight = Some((acked.in_flight, self.data_packets)),
+            EventKind::PacketsLost(lost) => self.in_flight = Some((lost.in_flight, self.data_packets)),
+            _ => {}
+        }
         if let (EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost), Some(log)) =
             (&event.kind, &mut self.log)
         {
@@ -117,6 +125,13 @@ impl SenderLog {
             });
             log.unexplained += u64::from(!told);
         }
+    }
+}
+
+impl SenderLog {
+    /// Packets of `bytes` under way; of a native controller, which tells nothing, none.
+    pub fn under_way(&self, bytes: u32) -> u64 {
+        self.in_flight.map_or(0, |(in_flight, then)| in_flight / u64::from(bytes.max(1)) + self.data_packets - then)
     }
 }
 

@@ -57,6 +57,8 @@ pub fn run<S: SansIo>(
         groups: context.groups.clone(),
         weight_changes: WeightChanges::new(&scenario.weight_changes, set_weight),
         now: Time::ZERO,
+        scenario,
+        until_look: EVENTS,
     };
     let changes = world.flows.len() * SOURCES;
     world.event_queue.set(changes, world.weight_changes.next(Time::ZERO));
@@ -105,10 +107,15 @@ struct World<'a, C: Connection> {
     weight_changes: WeightChanges<Algorithm>,
     /// Virtual time.
     now: Time,
+    scenario: &'a Scenario,
+    /// Steps until the next look at how many packets are under way.
+    until_look: u32,
 }
 
 /// Virtual time between two looks at whether to stop.
 const LOOK: Span = Span::from_millis(50);
+/// Steps between two looks at how many packets are under way.
+const EVENTS: u32 = 1 << 16;
 
 impl<C: Connection> World<'_, C> {
     /// [`advance`](Self::advance)s in steps, unless told to stop.
@@ -121,10 +128,19 @@ impl<C: Connection> World<'_, C> {
             self.advance(self.now)?;
             let now = self.now;
             self.flows.iter_mut().try_for_each(|flow| flow.check(now))?;
+            self.look(now)?;
             if self.now == end {
                 return Ok(());
             }
         }
+    }
+
+    /// # Errors
+    /// Too many packets are under way.
+    fn look(&mut self, now: Time) -> Result<(), RunError> {
+        self.until_look = EVENTS;
+        let under_way = self.flows.iter().map(ScheduledFlow::under_way).sum();
+        self.scenario.allows(now, under_way).map_err(RunError::Runaway)
     }
 
     /// Handles everything until `end`. At one instant the network comes first, then the
@@ -136,6 +152,10 @@ impl<C: Connection> World<'_, C> {
             let now = Time(in_network.min(in_flows));
             if now > end || now.0 == u64::MAX {
                 return Ok(());
+            }
+            self.until_look -= 1;
+            if self.until_look == 0 {
+                self.look(now)?;
             }
             if in_network <= in_flows {
                 while let Some(arrival) = self.datagrams.poll(now) {

@@ -56,6 +56,7 @@ impl Stack for Simulator {
             }
             until += LOOK;
             simulation.run_until(until);
+            simulation.check().map_err(RunError::Runaway)?;
         }
         let outcome = simulation.finish();
         for trace in traces {
