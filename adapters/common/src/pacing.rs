@@ -1,4 +1,5 @@
-//! Pacing where a controller leaves it to the stack and the stack leaves it to the adapter.
+//! How fast packets leave where a controller decides a window alone: the one rule of all adapters, of
+//! libwindlass and of the simulator.
 
 use windlass_controllers::{Decision, Phase, Span};
 
@@ -16,8 +17,15 @@ pub fn windows_per_rtt(phase: Phase) -> f64 {
 #[must_use]
 #[inline]
 pub fn default_pacing(decision: &Decision, smoothed: Span) -> Option<u64> {
-    let windows = windows_per_rtt(decision.phase);
-    (smoothed > Span::ZERO).then(|| to_u64(windows * to_f64(decision.cwnd) * 8e9 / to_f64(smoothed.0)))
+    spread(decision.cwnd, windows_per_rtt(decision.phase), smoothed)
+}
+
+/// The rate in bit/s, at most 2⁶³ − 1, at which so many `windows` of `cwnd` bytes leave in a smoothed RTT;
+/// `None` for an RTT of nothing.
+#[must_use]
+#[inline]
+pub fn spread(cwnd: u64, windows: f64, smoothed: Span) -> Option<u64> {
+    (smoothed > Span::ZERO).then(|| to_u64(windows * to_f64(cwnd) * 8e9 / to_f64(smoothed.0)))
 }
 
 /// Datagrams that a sender may let go at once without pacing (`RFC 9002 §7.7`, the initial window of §7.2).

@@ -89,14 +89,14 @@ impl<C: ConfiguredController> congestion::Controller for Controller<C> {
         self.path.window()
     }
 
-    /// The decision. The pacing rate, in bytes/s, drives noq's pacer; without one it sends
-    /// 1.25 windows per smoothed RTT.
+    /// The decision. The pacing rate, in bytes/s, drives noq's pacer; where none is decided it is that of the
+    /// window, as on every stack ([`windlass_adapter::default_pacing`]), once there is an RTT sample.
     fn metrics(&self) -> ControllerMetrics {
         let mut metrics = ControllerMetrics::default();
         self.flow().with_decision(|decision| {
             metrics.congestion_window = decision.cwnd.max(self.path.least_window());
             metrics.ssthresh = decision.ssthresh;
-            metrics.pacing_rate = decision.pacing_rate.map(|bits| (bits / 8).max(1));
+            metrics.pacing_rate = self.path.pacing_rate().map(|bits| (bits / 8).max(1));
         });
         metrics
     }

@@ -8,7 +8,7 @@ use windlass_controllers::{ConfiguredController, Event, EventKind, Time};
 use super::clock::Clock;
 use super::number::Number;
 use super::rtt::Sampler;
-use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence};
+use crate::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, Silence, default_pacing};
 
 /// One path: a flow with the bookkeeping between its stack's calls and its events.
 ///
@@ -116,6 +116,15 @@ impl<C: ConfiguredController> PathFlow<C> {
     #[inline]
     pub fn least_window(&self) -> u64 {
         2 * u64::from(self.mtu)
+    }
+
+    /// The rate at which packets are to leave, bit/s: the decided one, or that of the window
+    /// ([`default_pacing`]); `None` before the first RTT sample.
+    #[must_use]
+    #[inline]
+    pub fn pacing_rate(&self) -> Option<u64> {
+        let smoothed = self.rtt.sampled();
+        self.flow.with_decision(|decision| decision.pacing_rate.or_else(|| default_pacing(decision, smoothed?)))
     }
 
     /// `bytes` left, the last packet of them numbered `pn`. Whether they may be a bare ACK:

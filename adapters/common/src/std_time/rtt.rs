@@ -72,6 +72,12 @@ impl Sampler {
         Some(RttSample::new(latest, self.smoothed, self.variation, min))
     }
 
+    /// The smoothed RTT; `None` before the first sample.
+    #[inline]
+    pub(super) fn sampled(&self) -> Option<Span> {
+        self.sampled.then_some(self.smoothed)
+    }
+
     /// The smoothed RTT; before the first sample the stack's guess.
     pub(super) fn smoothed(&self) -> Span {
         if self.sampled { self.smoothed } else { span(self.before.0) }

@@ -1,8 +1,5 @@
 //! When the next packet may leave.
 
-/// `RFC 9002 §7.7`: a factor over cwnd/smoothed RTT that leaves the window in charge.
-const FACTOR: f64 = 1.25;
-
 /// A burst is at least this much time's worth at the pacing rate, ns: what quinn's pacer
 /// lets go at once.
 const BURST_NS: f64 = 2e6;
@@ -28,17 +25,12 @@ impl Pacer {
         Pacer { next: 0, burst, tokens: f64::INFINITY, filled: 0 }
     }
 
-    /// A packet of `bytes` leaves at `now`. `rate` is the controller's, bit/s; without one
-    /// the window is spread over the RTT, once there is a sample, if `spread` says so.
+    /// A packet of `bytes` leaves at `now`, at `rate` in bit/s if there is one.
     #[inline]
-    pub fn sent(&mut self, now: u64, bytes: u32, rate: Option<u64>, spread: Option<(u64, u64)>) {
+    pub fn sent(&mut self, now: u64, bytes: u32, rate: Option<u64>) {
         let bytes = f64::from(bytes);
         // ns per byte
-        let pace = match (rate, spread) {
-            (Some(rate), _) => 8e9 / rate.max(1) as f64,
-            (None, Some((cwnd, smoothed))) => smoothed as f64 / (FACTOR * cwnd.max(1) as f64),
-            (None, None) => 0.0,
-        };
+        let pace = rate.map_or(0.0, |rate| 8e9 / rate.max(1) as f64);
         if self.burst > 1 && pace > 0.0 {
             self.drain(now, bytes, pace);
         } else {
@@ -62,23 +54,18 @@ mod tests {
     #[test]
     fn a_rate_decides_the_gap_and_a_pause_earns_nothing() {
         let mut pacer = Pacer::new(1);
-        pacer.sent(0, 1200, Some(9_600_000), None);
+        pacer.sent(0, 1200, Some(9_600_000));
         assert_eq!(pacer.next, 1_000_000);
-        pacer.sent(1_000_000, 1200, Some(9_600_000), None);
+        pacer.sent(1_000_000, 1200, Some(9_600_000));
         assert_eq!(pacer.next, 2_000_000);
-        pacer.sent(9_000_000, 1200, Some(9_600_000), None);
+        pacer.sent(9_000_000, 1200, Some(9_600_000));
         assert_eq!(pacer.next, 10_000_000);
     }
 
     #[test]
-    fn without_a_rate_the_window_leaves_in_four_fifths_of_an_rtt() {
-        let mut pacer = Pacer::new(1);
-        for i in 0..10 {
-            assert_eq!(pacer.next, i * 8_000_000);
-            pacer.sent(pacer.next, 1200, None, Some((12_000, 100_000_000)));
-        }
+    fn without_a_rate_nothing_waits() {
         let mut free = Pacer::new(1);
-        free.sent(5, 1200, None, None);
+        free.sent(5, 1200, None);
         assert_eq!(free.next, 5);
     }
 
@@ -86,12 +73,12 @@ mod tests {
     fn a_bucket_empties_at_once_and_fills_before_it_goes_on() {
         let mut pacer = Pacer::new(10);
         for _ in 0..9 {
-            pacer.sent(0, 1200, Some(9_600_000), None);
+            pacer.sent(0, 1200, Some(9_600_000));
             assert_eq!(pacer.next, 0);
         }
-        pacer.sent(0, 1200, Some(9_600_000), None);
+        pacer.sent(0, 1200, Some(9_600_000));
         assert_eq!(pacer.next, 10_000_000, "ten packets of a millisecond each");
-        pacer.sent(10_000_000, 1200, Some(9_600_000), None);
+        pacer.sent(10_000_000, 1200, Some(9_600_000));
         assert_eq!(pacer.next, 10_000_000, "nine left");
     }
 }

@@ -2,7 +2,7 @@
 //! in which the controller hears of things.
 
 use windlass_adapter::rfc9002::RttEstimator;
-use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode, Silence};
+use windlass_adapter::{AckedPackets, DeliveryRateState, Flow, LossEpisode, Silence, spread, windows_per_rtt};
 use windlass_controllers::event::PacketSent as SentEvent;
 use windlass_controllers::{ConfiguredController, Decision, Ecn, Event, EventKind, Signals, Span, Time, TrainPlan};
 
@@ -32,6 +32,8 @@ struct ActiveDecision {
     cwnd: u64,
     /// Bit/s; 0 without one.
     pacing_rate: u64,
+    /// What leaves in a smoothed RTT without one.
+    windows_per_rtt: f64,
     ecn: Codepoint,
     class: Class,
     /// [`NEVER`] before the first one.
@@ -50,6 +52,7 @@ impl ActiveDecision {
         ActiveDecision {
             cwnd: decision.cwnd,
             pacing_rate: decision.pacing_rate.map_or(0, |rate| rate.max(1)),
+            windows_per_rtt: windows_per_rtt(decision.phase),
             ecn,
             class: Class::of_dscp(decision.dscp),
             recovery_start: decision.recovery_start.map_or(NEVER, |start| start.0),
@@ -272,6 +275,15 @@ impl<E: ConfiguredController> Sender<E> {
         Some(self.depart(now, chunk, reason, context))
     }
 
+    /// The pacing rate of the window, bit/s, where the controller decides none.
+    #[inline]
+    fn spread(&self) -> Option<u64> {
+        if !self.pacing || self.rtt.first_sample.is_none() {
+            return None;
+        }
+        spread(self.active.cwnd, self.active.windows_per_rtt, self.rtt.smoothed)
+    }
+
     // Packets are put together where they go on the network, and not moved there.
     #[inline(always)]
     fn depart(&mut self, now: u64, chunk: Chunk, reason: SendReason, context: &mut Context<'_>) -> OutgoingPacket {
@@ -294,9 +306,8 @@ impl<E: ConfiguredController> Sender<E> {
         }
         // A probe timeout's packet waits for no train and leaves in none.
         let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };
-        let spread =
-            (self.pacing && self.rtt.first_sample.is_some()).then_some((self.active.cwnd, self.rtt.smoothed.0));
-        self.pacer.sent(now, chunk.bytes, self.active.pacing_rate(), spread);
+        let rate = self.active.pacing_rate().or_else(|| self.spread());
+        self.pacer.sent(now, chunk.bytes, rate);
         context.meter.packets_sent += 1;
         if let Some(observer) = context.observer {
             let (offset, payload) = (self.data.offset(chunk), self.data.payload(chunk));
