@@ -90,6 +90,7 @@ pub(super) fn read(
     let ack = ack(section);
     let recovery = recovery(section);
     let dupthresh_frac = dupthresh_frac(section, recovery);
+    let adaptive_loss_detection = adaptive_loss_detection(section, recovery);
     let ecn = section.flag("ecn");
     let pacing = section.flag("pacing").unwrap_or(true);
     let drop_packets = section.ascending("drop_packets");
@@ -142,6 +143,7 @@ pub(super) fn read(
         ack,
         recovery,
         dupthresh_frac,
+        adaptive_loss_detection,
         ecn,
         pacing,
         clock_offset: (clock_offset * 1e6) as i64,
@@ -210,6 +212,16 @@ fn dupthresh_frac(section: &Section<'_>, recovery: Recovery) -> Option<u32> {
         section.problem(&found.span, "of no effect", message, help);
     }
     Some(found.value as u32)
+}
+
+fn adaptive_loss_detection(section: &Section<'_>, recovery: Recovery) -> bool {
+    let kind = section.word("loss_thresholds", &["fixed", "adaptive"]);
+    if kind == "adaptive" && recovery != Recovery::Quic {
+        let message = format!("{} has adaptive loss_thresholds, but recovers as TCP does", section.name);
+        let help = Some("leave out loss_thresholds, or recovery".to_owned());
+        section.lacks(message, help);
+    }
+    kind == "adaptive"
 }
 
 fn recovery(section: &Section<'_>) -> Recovery {

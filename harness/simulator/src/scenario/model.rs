@@ -149,6 +149,8 @@ pub struct FlowSpec {
     /// three at least, are acknowledged, as ns-2's `numdupacksFrac_` had it (`spec: sharma §12
     /// A-17`); `None` for three.
     pub dupthresh_frac: Option<u32>,
+    /// Whether the simulator's loss detection adapts to a path that reorders packets (`RFC 9002 §6.1.1`).
+    pub adaptive_loss_detection: bool,
     /// `Some(true)`: ECT(0) unless the controller decides otherwise; `Some(false)`: never
     /// ECN-capable; `None`: as the controller decides.
     pub ecn: Option<bool>,

@@ -40,6 +40,7 @@ mod pacer;
 mod qlog;
 mod receiver;
 mod recovery;
+mod reordering;
 mod scoreboard;
 mod sender;
 mod simulation;

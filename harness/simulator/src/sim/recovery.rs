@@ -4,6 +4,7 @@ use windlass_adapter::rfc9002::{self, RttEstimator};
 use windlass_controllers::event::LossTrigger;
 use windlass_controllers::{Span, Time};
 
+use super::reordering::Thresholds;
 use super::timers::NEVER;
 use windlass_network::ring::Ring;
 
@@ -101,12 +102,14 @@ pub(super) struct Recovery {
     pto_count: u32,
     last_sent_at: u64,
     run: LossRun,
-    /// A packet is lost when so many later ones are acknowledged.
+    /// A packet is lost when so many later ones are acknowledged, unless the thresholds have adapted.
     pub packet_threshold: u64,
+    thresholds: Thresholds,
 }
 
 impl Recovery {
-    pub fn new() -> Recovery {
+    /// Nothing sent yet. Whether loss detection adapts to reordering.
+    pub fn new(adaptive: bool) -> Recovery {
         Recovery {
             sent: Ring::new(),
             oldest: 0,
@@ -117,6 +120,7 @@ impl Recovery {
             last_sent_at: 0,
             run: LossRun::default(),
             packet_threshold: PACKET_THRESHOLD,
+            thresholds: Thresholds::new(adaptive),
         }
     }
 
@@ -133,15 +137,22 @@ impl Recovery {
     /// Takes note that packet `number` is acknowledged.
     #[inline]
     pub fn acked(&mut self, number: u64) -> Acknowledged<'_> {
+        let next = self.sent.next();
         let Some(packet) = self.sent.get_mut(number) else { return Acknowledged::Known };
         let before = packet.state;
         packet.state = State::Acked;
         match before {
             State::InFlight => {
                 self.in_flight -= u64::from(packet.bytes);
+                if self.largest_acked.is_some_and(|largest| number < largest) {
+                    self.thresholds.on_overtaken();
+                }
                 Acknowledged::New(packet)
             }
-            State::Lost => Acknowledged::Late(packet),
+            State::Lost => {
+                self.thresholds.on_spurious_loss(number, next);
+                Acknowledged::Late(packet)
+            }
             State::Acked => Acknowledged::Known,
         }
     }
@@ -171,13 +182,14 @@ impl Recovery {
         self.loss_time = NEVER;
         let largest = self.largest_acked?;
         let mut batch: Option<LostBatch> = None;
-        let delay = rtt.loss_delay().0;
+        let delay = self.thresholds.delay(rtt).0;
+        let packets = self.thresholds.packets(self.packet_threshold);
         let mut number = self.oldest;
         while number < largest {
             // Packets in flight are never forgotten.
             let Some(packet) = self.sent.get_mut(number) else { break };
             if packet.state == State::InFlight {
-                let trigger = if largest - number >= self.packet_threshold {
+                let trigger = if largest - number >= packets {
                     LossTrigger::PacketThreshold
                 } else if packet.sent_at.saturating_add(delay) <= now {
                     LossTrigger::TimeThreshold
@@ -206,6 +218,9 @@ impl Recovery {
             number += 1;
         }
         self.oldest = number;
+        if let Some(batch) = &batch {
+            self.thresholds.on_losses(now, batch.newest_sent_at);
+        }
         batch
     }
 

@@ -140,7 +140,7 @@ impl<E: ConfiguredController> Sender<E> {
             bytes_per_duplicate: spec.dupthresh_frac.map(|frac| u64::from(frac) * u64::from(spec.packet_bytes)),
             clock_offset: spec.clock_offset,
             ci_path,
-            recovery: Recovery::new(),
+            recovery: Recovery::new(spec.adaptive_loss_detection),
             rtt: RttEstimator::new(),
             pacer: Pacer::new(spec.burst_packets),
             data: Data::new(spec.packet_bytes, spec.header_bytes, spec.transfer_bytes, spec.writes),

@@ -8,6 +8,7 @@ mod golden;
 mod nf_tcp;
 mod oracle;
 mod sim_flows;
+mod sim_idle;
 mod sim_marks;
 mod sim_recovery;
 mod sim_sack;

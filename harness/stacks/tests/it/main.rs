@@ -2,6 +2,7 @@
 
 mod agreement;
 mod faults;
+mod hard_regimes;
 mod link;
 mod paths;
 mod s2n_paths;

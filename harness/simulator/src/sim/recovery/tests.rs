@@ -14,7 +14,7 @@ impl Fixture {
         for _ in 0..50 {
             rtt.sample(Time(0), Span(100 * MS), Span::ZERO);
         }
-        Fixture { recovery: Recovery::new(), rtt }
+        Fixture { recovery: Recovery::new(false), rtt }
     }
 
     fn send(&mut self, at: u64) -> u64 {

@@ -1,0 +1,79 @@
+//! Round-trip times of a data centre, applications that pause, ways back that lose most ACKs, windows that run away.
+
+use windlass_simulator::outcome::FlowOutcome;
+use windlass_simulator::scenario::Scenario;
+use windlass_stacks::RunError;
+use windlass_stacks::noq::Noq;
+use windlass_stacks::quinn::Quinn;
+use windlass_stacks::stack::Stack;
+use windlass_stacks::testkit::Logs;
+
+/// The flow of `text` under `controller`, and how often its sender was idle.
+fn run(stack: &dyn Stack, text: &str, controller: &str) -> Result<(FlowOutcome, usize), RunError> {
+    let scenario = Scenario::read("test", text, Some(controller)).unwrap_or_else(|error| panic!("{error}"));
+    let logs = Logs::default();
+    let outcome = stack.run(&scenario, &mut |spec| logs.open(spec), &|_| false)?;
+    let log = String::from_utf8(logs.of("flow1").unwrap_or_default()).unwrap();
+    Ok((outcome.flows[0].clone(), log.matches("\"idle_restart\":{").count()))
+}
+
+const FLOW: &str = "[[flow]]\ncontroller = \"under-test\"\n";
+
+#[test]
+fn twenty_microseconds_are_enough() {
+    let _shared = crate::shared();
+    let text = format!("duration_s = 0.02\n[dumbbell]\nrate_mbps = 10000\nrtt_ms = 0.02\nbuffer_packets = 250\n{FLOW}");
+    let scenario = |controller| Scenario::read("test", &text, Some(controller)).unwrap();
+    let stacks: [&dyn Stack; 2] = [&Quinn, &Noq];
+    for (stack, controller) in
+        stacks.into_iter().flat_map(|stack| ["cubic", "native:cubic", "native:newreno"].map(|name| (stack, name)))
+    {
+        let outcome = stack.run(&scenario(controller), &mut |_| Ok(None), &|_| false).unwrap();
+        let goodput = outcome.flows[0].goodput_mbps;
+        assert!(goodput > 9000.0, "{controller} on {}: {goodput}", stack.name());
+    }
+}
+
+#[test]
+fn a_sender_with_data_is_never_idle() {
+    let _shared = crate::shared();
+    let lossy = format!(
+        "duration_s = 20\n[dumbbell]\nrate_mbps = 2\nrtt_ms = 4\nbuffer_packets = 50\n[dumbbell.back]\nrate_mbps = 100\n\
+         loss_percent = 70\n{FLOW}"
+    );
+    assert_eq!(run(&Noq, &lossy, "bbr").unwrap().1, 0);
+    // Its pacer's gap is longer than a probe timeout for a while.
+    let longer = format!(
+        "duration_s = 80\nsample_ms = 1000\n[dumbbell]\nrate_mbps = 20\nrtt_ms = 40\nbuffer_bdp = 1\n[[dumbbell.change]]\nat_s = 10\n\
+         delay_ms = 60\n[[dumbbell.change]]\nat_s = 13\ndelay_ms = 20\n{FLOW}"
+    );
+    let (flow, idle) = run(&Noq, &longer, "nice").unwrap();
+    let last = &flow.series.goodput_mbps[60..];
+    assert_eq!(idle, 0);
+    assert!(last.iter().sum::<f64>() / last.len() as f64 > 18.0, "{last:?}");
+}
+
+#[test]
+fn a_sender_whose_application_pauses_is_idle() {
+    let _shared = crate::shared();
+    let text = format!(
+        "duration_s = 9.5\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n{FLOW}burst_bytes = 250000\nburst_every_s = 2\n"
+    );
+    for (stack, controller) in [(&Quinn as &dyn Stack, "reno"), (&Noq, "reno"), (&Noq, "bbr")] {
+        let (flow, idle) = run(stack, &text, controller).unwrap();
+        assert_eq!(idle, 4, "{controller} on {}", stack.name());
+        let expected = 5.0 * 2.0 / 9.5;
+        assert!((flow.goodput_mbps / expected - 1.0).abs() < 0.1, "{} of {expected}", flow.goodput_mbps);
+    }
+}
+
+#[test]
+fn a_window_that_runs_away_ends_the_run() {
+    let _shared = crate::shared();
+    let text = format!(
+        "duration_s = 5\nmax_packets_under_way = 20\n[dumbbell]\nrate_mbps = 10\nrtt_ms = 40\nbuffer_bdp = 1\n{FLOW}"
+    );
+    let stopped = run(&Noq, &text, "reno").map(|_| ()).unwrap_err();
+    assert!(matches!(stopped, RunError::Runaway(runaway) if runaway.packets > 20), "{stopped}");
+    assert!(stopped.to_string().contains("more than max_packets_under_way = 20"), "{stopped}");
+}
