@@ -13,8 +13,21 @@
  * payload, rates are bit/s. Texts are UTF-8 and end with NUL. Structures are to be zeroed before
  * they are filled in: 0, NULL and a flag that is not set mean unknown.
  *
- * Threads. A controller may be used by several threads at once. A flow belongs to one thread at a
- * time; it may move between calls. Flows of one group share state behind a lock.
+ * Threads. A controller may be used by several threads at once, and so may a flow, whose calls wait
+ * for each other. Only windlass_free and windlass_stop must be the last call for their pointer, and
+ * the only one: a second is as fatal as a second free(). Flows of one group share state behind a lock.
+ *
+ * Mistakes of the stack. A time before that of an earlier call of the flow counts as that one. The
+ * library does not remember packets: one that is acknowledged twice counts twice, but an ACK of more
+ * bytes than are in flight, as windlass_acked.in_flight_before or the packets reported as sent have
+ * it, is refused with WINDLASS_INVALID, as is an RTT of more than a day.
+ *
+ * Pacing. A controller that decides no pacing rate gets that of its window: two windows per smoothed
+ * RTT in slow start, 1.25 after (RFC 9002 section 7.7), as in the simulator.
+ *
+ * Idle. A sender is idle that lets more than a probe timeout pass with nothing in flight, beyond what
+ * its pacer may have held a packet (ten datagrams at the pacing rate). The controller hears of it with
+ * the first packet, so report that one before it leaves, and decide anew.
  *
  * Errors. Functions that return a pointer return NULL after an error and write its text to
  * `error`, at most `size` bytes with the NUL. Functions that return int return WINDLASS_OK or one
@@ -101,7 +114,7 @@ typedef struct windlass_packet {
 /* An RTT sample with the stack's estimates, the sample included. Estimates that are 0 are worked
  * out by the library (RFC 9002 section 5). */
 typedef struct windlass_rtt {
-    uint64_t latest_ns; /* includes the acknowledgement delay */
+    uint64_t latest_ns; /* includes the acknowledgement delay; 1 to a day, as the others at most */
     uint64_t smoothed_ns;
     uint64_t variation_ns;
     uint64_t min_ns;
@@ -131,7 +144,8 @@ typedef struct windlass_acked {
     uint64_t in_flight;
     int64_t one_way_ns; /* peer's clock when the ACK was sent less ours when the packet was sent */
     uint64_t delivered; /* with WINDLASS_PACKET_DELIVERY: bytes acknowledged on the path so far */
-    const windlass_packet *packets; /* ascending; none that was declared lost before */
+    /* Ascending; none that was acknowledged or declared lost before. No more bytes than were in flight. */
+    const windlass_packet *packets;
     uint32_t packet_count;
     uint32_t flags;
 } windlass_acked;
@@ -205,7 +219,7 @@ WINDLASS_API void windlass_free(windlass_controller *controller);
 /* Starts a flow on a path. */
 WINDLASS_API windlass_flow *windlass_start(windlass_controller *controller,
                                            const windlass_path *path, char *error, size_t size);
-/* Ends a flow, which leaves its group. NULL is ignored. */
+/* Ends a flow, which leaves its group; no call for it may follow or be under way. NULL is ignored. */
 WINDLASS_API void windlass_stop(windlass_flow *flow);
 /* Returns the flow's controller as a user types it, valid until the flow ends; NULL for NULL. */
 WINDLASS_API const char *windlass_name(const windlass_flow *flow);

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use windlass_adapter::Peer;
 use windlass_controllers::{Algorithm, Time};
@@ -98,6 +98,16 @@ pub extern "C" fn windlass_names() -> *const *const c_char {
         Names(Algorithm::ALL.iter().map(name).chain([std::ptr::null()]).collect())
     });
     names.0.as_ptr()
+}
+
+/// A `windlass_flow`: calls of several threads wait for each other.
+pub struct Handle(Mutex<GuardedFlow>);
+
+impl Handle {
+    fn with<R>(&self, call: impl FnOnce(&mut GuardedFlow) -> R) -> R {
+        // No call unwinds, so that nothing is ever poisoned.
+        call(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 type Define = fn(&str, Option<&str>, u32) -> Result<Definition, String>;
@@ -206,7 +216,7 @@ pub unsafe extern "C" fn windlass_start(
     path: *const abi::Path,
     error: *mut c_char,
     size: usize,
-) -> *mut GuardedFlow {
+) -> *mut Handle {
     let make = || {
         if controller.is_null() {
             return Err("controller is NULL; expected one of windlass_new or windlass_read".to_owned());
@@ -219,7 +229,7 @@ pub unsafe extern "C" fn windlass_start(
             Arc::increment_strong_count(controller);
             Arc::from_raw(controller)
         };
-        Ok(Box::into_raw(Box::new(GuardedFlow::start(definition, &path))))
+        Ok(Box::into_raw(Box::new(Handle(Mutex::new(GuardedFlow::start(definition, &path))))))
     };
     // SAFETY: the caller promises it.
     unsafe { pointer(make, error, size) }
@@ -231,7 +241,7 @@ pub unsafe extern "C" fn windlass_start(
 /// `flow` is null, or came from [`windlass_start`] and is not used again.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_stop(flow: *mut GuardedFlow) {
+pub unsafe extern "C" fn windlass_stop(flow: *mut Handle) {
     if !flow.is_null() {
         // SAFETY: the caller promises that it came from `windlass_start`; its drop catches panics.
         drop(unsafe { Box::from_raw(flow) });
@@ -244,22 +254,22 @@ pub unsafe extern "C" fn windlass_stop(flow: *mut GuardedFlow) {
 /// `flow` is null, or came from [`windlass_start`] and was not stopped.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_name(flow: *const GuardedFlow) -> *const c_char {
+pub unsafe extern "C" fn windlass_name(flow: *const Handle) -> *const c_char {
     // SAFETY: the caller promises it.
-    unsafe { flow.as_ref() }.map_or(std::ptr::null(), |flow| flow.name().as_ptr())
+    unsafe { flow.as_ref() }.map_or(std::ptr::null(), |flow| flow.with(|flow| flow.name().as_ptr()))
 }
 
 /// Writes what the flow may do.
 ///
 /// # Safety
 /// `flow` is null, or came from [`windlass_start`] and was not stopped; `decision` is null or
-/// writable; no other call for the flow is under way.
+/// writable.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_decide(flow: *mut GuardedFlow, decision: *mut abi::Decision) -> c_int {
+pub unsafe extern "C" fn windlass_decide(flow: *const Handle, decision: *mut abi::Decision) -> c_int {
     // SAFETY: the caller promises it.
-    let (Some(flow), false) = (unsafe { flow.as_mut() }, decision.is_null()) else { return INVALID };
-    let decided = flow.decision();
+    let (Some(flow), false) = (unsafe { flow.as_ref() }, decision.is_null()) else { return INVALID };
+    let decided = flow.with(GuardedFlow::decision);
     // SAFETY: it is not null, and the caller promises that it is writable.
     unsafe { decision.write(decided) };
     if decided.flags & abi::decision::ENDED == 0 { OK } else { PANICKED }
@@ -268,12 +278,11 @@ pub unsafe extern "C" fn windlass_decide(flow: *mut GuardedFlow, decision: *mut 
 /// Passes an event to a flow.
 ///
 /// # Safety
-/// `flow` is null, or came from [`windlass_start`] and was not stopped, and no other call for it is
-/// under way.
-unsafe fn on_event(flow: *mut GuardedFlow, event: impl FnOnce(&mut PathFlow) -> Result<(), Invalid>) -> c_int {
+/// `flow` is null, or came from [`windlass_start`] and was not stopped.
+unsafe fn on_event(flow: *const Handle, event: impl FnOnce(&mut PathFlow) -> Result<(), Invalid>) -> c_int {
     // SAFETY: the caller promises it.
-    let Some(flow) = (unsafe { flow.as_mut() }) else { return INVALID };
-    code(flow.on_event(event))
+    let Some(flow) = (unsafe { flow.as_ref() }) else { return INVALID };
+    code(flow.with(|flow| flow.on_event(event)))
 }
 
 /// The `count` packets at `packets`; an error if there should be some and it is null.
@@ -295,7 +304,7 @@ unsafe fn packets_at<'a>(packets: *const abi::Packet, count: u32) -> Result<&'a 
 /// As for [`windlass_decide`]; `sent` is null or valid.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_sent(flow: *mut GuardedFlow, sent: *const abi::Sent) -> c_int {
+pub unsafe extern "C" fn windlass_on_sent(flow: *const Handle, sent: *const abi::Sent) -> c_int {
     // SAFETY: the caller promises it.
     unsafe { on_event(flow, |path| path.on_sent(sent.as_ref().ok_or(Invalid)?)) }
 }
@@ -306,7 +315,7 @@ pub unsafe extern "C" fn windlass_on_sent(flow: *mut GuardedFlow, sent: *const a
 /// As for [`windlass_decide`]; `rtt` is null or valid.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_rtt(flow: *mut GuardedFlow, now_ns: u64, rtt: *const abi::Rtt) -> c_int {
+pub unsafe extern "C" fn windlass_on_rtt(flow: *const Handle, now_ns: u64, rtt: *const abi::Rtt) -> c_int {
     // SAFETY: the caller promises it.
     unsafe { on_event(flow, |path| path.on_rtt(now_ns, rtt.as_ref().ok_or(Invalid)?)) }
 }
@@ -318,7 +327,7 @@ pub unsafe extern "C" fn windlass_on_rtt(flow: *mut GuardedFlow, now_ns: u64, rt
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn windlass_on_ecn_ce(
-    flow: *mut GuardedFlow,
+    flow: *const Handle,
     now_ns: u64,
     packets: u32,
     newest_sent_ns: u64,
@@ -336,7 +345,7 @@ pub unsafe extern "C" fn windlass_on_ecn_ce(
 /// As for [`windlass_decide`]; `lost` is null or valid, and so is the list it points to.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_lost(flow: *mut GuardedFlow, lost: *const abi::Lost) -> c_int {
+pub unsafe extern "C" fn windlass_on_lost(flow: *const Handle, lost: *const abi::Lost) -> c_int {
     let event = |path: &mut PathFlow| {
         // SAFETY: the caller promises it.
         let lost = unsafe { lost.as_ref() }.ok_or(Invalid)?;
@@ -353,13 +362,12 @@ pub unsafe extern "C" fn windlass_on_lost(flow: *mut GuardedFlow, lost: *const a
 /// As for [`windlass_on_lost`].
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_acked(flow: *mut GuardedFlow, acked: *const abi::Acked) -> c_int {
+pub unsafe extern "C" fn windlass_on_acked(flow: *const Handle, acked: *const abi::Acked) -> c_int {
     let event = |path: &mut PathFlow| {
         // SAFETY: the caller promises it.
         let acked = unsafe { acked.as_ref() }.ok_or(Invalid)?;
         // SAFETY: as above.
-        path.on_acked(acked, unsafe { packets_at(acked.packets, acked.packet_count)? });
-        Ok(())
+        path.on_acked(acked, unsafe { packets_at(acked.packets, acked.packet_count)? })
     };
     // SAFETY: as above.
     unsafe { on_event(flow, event) }
@@ -371,7 +379,7 @@ pub unsafe extern "C" fn windlass_on_acked(flow: *mut GuardedFlow, acked: *const
 /// As for [`windlass_decide`].
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_spurious_loss(flow: *mut GuardedFlow, now_ns: u64, newest_sent_ns: u64) -> c_int {
+pub unsafe extern "C" fn windlass_on_spurious_loss(flow: *const Handle, now_ns: u64, newest_sent_ns: u64) -> c_int {
     let event = |path: &mut PathFlow| {
         path.on_spurious_loss(now_ns, newest_sent_ns);
         Ok(())
@@ -386,7 +394,7 @@ pub unsafe extern "C" fn windlass_on_spurious_loss(flow: *mut GuardedFlow, now_n
 /// As for [`windlass_decide`].
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_discarded(flow: *mut GuardedFlow, now_ns: u64, in_flight: u64) -> c_int {
+pub unsafe extern "C" fn windlass_on_discarded(flow: *const Handle, now_ns: u64, in_flight: u64) -> c_int {
     let event = |path: &mut PathFlow| {
         path.on_discarded(now_ns, in_flight);
         Ok(())
@@ -401,7 +409,7 @@ pub unsafe extern "C" fn windlass_on_discarded(flow: *mut GuardedFlow, now_ns: u
 /// As for [`windlass_decide`].
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_mtu(flow: *mut GuardedFlow, now_ns: u64, mtu: u32) -> c_int {
+pub unsafe extern "C" fn windlass_on_mtu(flow: *const Handle, now_ns: u64, mtu: u32) -> c_int {
     // SAFETY: the caller promises it.
     unsafe { on_event(flow, |path| path.on_mtu(now_ns, mtu)) }
 }
@@ -412,7 +420,7 @@ pub unsafe extern "C" fn windlass_on_mtu(flow: *mut GuardedFlow, now_ns: u64, mt
 /// As for [`windlass_decide`].
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_timer(flow: *mut GuardedFlow, now_ns: u64) -> c_int {
+pub unsafe extern "C" fn windlass_on_timer(flow: *const Handle, now_ns: u64) -> c_int {
     let event = |path: &mut PathFlow| {
         path.on_timer(now_ns);
         Ok(())
@@ -427,8 +435,8 @@ pub unsafe extern "C" fn windlass_on_timer(flow: *mut GuardedFlow, now_ns: u64) 
 /// As for [`windlass_decide`]; `path` is null or valid, and so is what it points to.
 // SAFETY: as for `windlass_abi`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn windlass_on_path_change(flow: *mut GuardedFlow, path: *const abi::Path) -> c_int {
+pub unsafe extern "C" fn windlass_on_path_change(flow: *const Handle, path: *const abi::Path) -> c_int {
     // SAFETY: the caller promises it.
-    let (Some(flow), Ok(path)) = (unsafe { (flow.as_mut(), new_path(path)) }) else { return INVALID };
-    code(flow.restart(&path))
+    let (Some(flow), Ok(path)) = (unsafe { (flow.as_ref(), new_path(path)) }) else { return INVALID };
+    code(flow.with(|flow| flow.restart(&path)))
 }

@@ -13,6 +13,9 @@ use crate::abi::{self, Packet};
 /// The largest send quantum, bytes (`draft-ietf-ccwg-bbr §4.6.3`).
 const MAX_SEND_QUANTUM: u64 = 64 << 10;
 
+/// The longest RTT that is believed, a day: no path is longer, and what follows from a longer one is no rate.
+const LONGEST_RTT: u64 = 86_400_000_000_000;
+
 /// An argument is out of its range; nothing changed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Invalid;
@@ -114,9 +117,10 @@ impl<C: ConfiguredController> PathFlow<C> {
     /// A frame brings an RTT sample. Estimates that are 0 are worked out (`RFC 9002 §5`).
     ///
     /// # Errors
-    /// The sample is 0.
+    /// The sample is 0, or it or an estimate is longer than a day.
     pub fn on_rtt(&mut self, now_ns: u64, rtt: &abi::Rtt) -> Result<(), Invalid> {
-        if rtt.latest_ns == 0 {
+        let spans = [rtt.latest_ns, rtt.smoothed_ns, rtt.variation_ns, rtt.min_ns];
+        if rtt.latest_ns == 0 || spans.into_iter().any(|span| span > LONGEST_RTT) {
             return Err(Invalid);
         }
         self.end_frame();
@@ -199,14 +203,24 @@ impl<C: ConfiguredController> PathFlow<C> {
     }
 
     /// A frame acknowledged `packets`.
-    pub fn on_acked(&mut self, acked: &abi::Acked, packets: &[Packet]) {
+    ///
+    /// # Errors
+    /// They have more bytes than were in flight.
+    pub fn on_acked(&mut self, acked: &abi::Acked, packets: &[Packet]) -> Result<(), Invalid> {
+        let bytes = packets.iter().fold(0, |sum: u64, packet| sum.saturating_add(packet.bytes));
+        if bytes > self.in_flight.bytes().max(acked.in_flight_before) {
+            return Err(Invalid);
+        }
         self.at(acked.now_ns);
         self.in_flight.acknowledged(
             self.now,
             acked.in_flight,
             packets.last().map_or(Time::ZERO, |newest| Time(newest.sent_ns)),
         );
-        let Some(newest) = packets.last() else { return self.end_frame() };
+        let Some(newest) = packets.last() else {
+            self.end_frame();
+            return Ok(());
+        };
         let recovery_start = self.flow.recovery_start();
         for packet in packets {
             self.acked.add(Time(packet.sent_ns), packet.bytes, recovery_start);
@@ -234,6 +248,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         frame.emit_acked(self.now, |event| {
             self.flow.on_event(event);
         });
+        Ok(())
     }
 
     /// The last losses were spurious; the newest of their packets was sent at `newest_sent_ns`.
@@ -284,7 +299,8 @@ impl<C: ConfiguredController> PathFlow<C> {
             abi::Decision {
                 cwnd: decision.cwnd,
                 ssthresh: decision.ssthresh.unwrap_or(u64::MAX),
-                pacing_rate: pacing_rate.unwrap_or(0),
+                // 0 says that there is none.
+                pacing_rate: pacing_rate.map_or(0, |rate| rate.max(1)),
                 send_quantum: send_quantum(pacing_rate, self.mtu),
                 wake_ns: decision.wake_at.map_or(u64::MAX, |at| at.0),
                 flags: shared | decided,

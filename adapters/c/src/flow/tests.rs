@@ -60,7 +60,7 @@ fn lost(now_ms: u64, before: u64, after: u64) -> abi::Lost {
 fn a_frame_reaches_the_controller_in_the_contracts_order() {
     let (mut path, events) = path("reno", abi::PACKET_NUMBERS);
     path.on_rtt(50 * MS, &rtt(50)).unwrap();
-    path.on_acked(&acked(50, 4000, 3000), &[packet(0, 0)]);
+    path.on_acked(&acked(50, 4000, 3000), &[packet(0, 0)]).unwrap();
     let [Event { kind: EventKind::PacketsAcked(acks), .. }] = events.try_iter().collect::<Vec<_>>()[..] else {
         panic!("the sample rides in the acknowledgement")
     };
@@ -68,7 +68,7 @@ fn a_frame_reaches_the_controller_in_the_contracts_order() {
     path.on_rtt(60 * MS, &rtt(50)).unwrap();
     path.on_ecn_ce(60 * MS, 2, (10 * MS, 3), 3000).unwrap();
     path.on_lost(&lost(60, 3000, 2000), &[packet(1, 1)]).unwrap();
-    path.on_acked(&acked(60, 2000, 0), &[packet(2, 2), packet(3, 10)]);
+    path.on_acked(&acked(60, 2000, 0), &[packet(2, 2), packet(3, 10)]).unwrap();
     let kinds: Vec<EventKind> = events.try_iter().map(|event| event.kind).collect();
     let [
         EventKind::RttSampled(_),
@@ -143,7 +143,7 @@ fn a_stack_reports_deliveries_itself_or_each_packet_sent() {
         let in_flight = (number + 1) * 1000;
         path.on_sent(&abi::Sent { now_ns: at * MS, number, in_flight, bytes: 1000, flags: 0 }).unwrap();
     }
-    path.on_acked(&acked(50, 2000, 0), &[packet(0, 1), packet(1, 2)]);
+    path.on_acked(&acked(50, 2000, 0), &[packet(0, 1), packet(1, 2)]).unwrap();
     let expected = Delivery::new(0, Time(MS), Time(MS));
     assert_eq!(delivery(&events), Some((Some(expected), Some(2000), 2000)));
     let reported = Packet {
@@ -156,7 +156,7 @@ fn a_stack_reports_deliveries_itself_or_each_packet_sent() {
         count: 3,
         ..packet(4, 45)
     };
-    path.on_acked(&abi::Acked { delivered: 9000, ..acked(90, 2000, 0) }, &[reported]);
+    path.on_acked(&abi::Acked { delivered: 9000, ..acked(90, 2000, 0) }, &[reported]).unwrap();
     let expected = Delivery::new(7000, Time(40 * MS), Time(3 * MS)).with_lost(500).with_app_limited(true);
     assert_eq!(delivery(&events), Some((Some(expected), Some(4000), 9000)));
 }
@@ -175,11 +175,45 @@ fn an_idle_period_ends_with_the_next_packet() {
     let sent = |at: u64| abi::Sent { now_ns: at * MS, number: at, in_flight: 1000, bytes: 1000, flags: 0 };
     path.on_sent(&sent(1)).unwrap();
     path.on_rtt(50 * MS, &rtt(49)).unwrap();
-    path.on_acked(&acked(50, 1000, 0), &[packet(1, 1)]);
+    path.on_acked(&acked(50, 1000, 0), &[packet(1, 1)]).unwrap();
     events.try_iter().for_each(drop);
     path.on_sent(&sent(950)).unwrap();
     let EventKind::IdleRestart(idle) = events.try_recv().unwrap().kind else { panic!("an idle restart") };
     assert_eq!(idle.idle, Span::from_millis(900));
     assert_eq!(path.on_sent(&abi::Sent { bytes: 0, ..sent(951) }), Err(Invalid));
     assert_eq!(path.on_sent(&abi::Sent { in_flight: 999, ..sent(951) }), Err(Invalid));
+}
+
+#[test]
+fn an_ack_of_more_than_was_in_flight_is_refused_and_changes_nothing() {
+    let (mut path, events) = path("reno", 0);
+    let before = path.decision();
+    let much = Packet { bytes: 1 << 30, ..packet(1, 1) };
+    assert_eq!(path.on_acked(&acked(50, 12_000, 0), &[much]), Err(Invalid));
+    assert_eq!((path.decision(), events.try_iter().count()), (before, 0));
+    let sent = abi::Sent { now_ns: 1, number: 1, in_flight: 1000, bytes: 1000, flags: 0 };
+    path.on_sent(&sent).unwrap();
+    path.on_acked(&acked(50, 0, 0), &[packet(1, 1)]).unwrap();
+    assert_eq!(path.on_acked(&acked(51, 0, 0), &[packet(1, 1)]), Err(Invalid), "acknowledged twice");
+}
+
+#[test]
+fn no_rtt_is_longer_than_a_day_and_no_rate_is_none() {
+    let (mut path, _) = path("reno", 0);
+    for latest_ns in [0, LONGEST_RTT + 1, u64::MAX] {
+        assert_eq!(path.on_rtt(MS, &abi::Rtt { latest_ns, ..abi::Rtt::default() }), Err(Invalid));
+    }
+    assert_eq!(path.on_rtt(MS, &abi::Rtt { min_ns: u64::MAX, ..rtt(40) }), Err(Invalid));
+    path.on_rtt(MS, &abi::Rtt { latest_ns: LONGEST_RTT, ..abi::Rtt::default() }).unwrap();
+    assert_eq!(path.decision().pacing_rate, 1);
+}
+
+#[test]
+fn time_that_goes_back_stands_still() {
+    let (mut path, events) = path("reno", 0);
+    path.on_timer(50 * MS);
+    path.on_timer(20 * MS);
+    path.on_sent(&abi::Sent { now_ns: 10, number: 1, in_flight: 1000, bytes: 1000, flags: 0 }).unwrap();
+    path.on_acked(&acked(30, 1000, 0), &[packet(1, 90)]).unwrap();
+    assert_eq!(events.try_iter().map(|event| event.now.0 / MS).collect::<Vec<_>>(), [50, 50, 50]);
 }

@@ -102,6 +102,13 @@ static void nonsense(void) {
     CHECK(windlass_on_sent(flow, &sent) == WINDLASS_INVALID);
     CHECK(windlass_on_rtt(flow, 0, NULL) == WINDLASS_INVALID);
     CHECK(windlass_on_rtt(flow, 0, &rtt) == WINDLASS_INVALID);
+    rtt.latest_ns = UINT64_MAX;
+    CHECK(windlass_on_rtt(flow, 0, &rtt) == WINDLASS_INVALID);
+    windlass_packet much;
+    memset(&much, 0, sizeof much);
+    much.bytes = 1u << 30;
+    windlass_acked more = {MS, 10 * MTU, 0, 0, 0, &much, 1, 0};
+    CHECK(windlass_on_acked(flow, &more) == WINDLASS_INVALID);
     CHECK(windlass_on_ecn_ce(flow, 0, 0, 0, 0, 0) == WINDLASS_INVALID);
     CHECK(windlass_on_acked(flow, NULL) == WINDLASS_INVALID);
     CHECK(windlass_on_acked(flow, &acked) == WINDLASS_INVALID);
@@ -288,12 +295,39 @@ static void threads(void) {
     windlass_free(controller);
 }
 
+static void *acknowledge(void *flow) {
+    windlass_packet packet;
+    memset(&packet, 0, sizeof packet);
+    packet.bytes = MTU;
+    windlass_acked acked = {MS, 10 * MTU, 9 * MTU, 0, 0, &packet, 1, 0};
+    for (int i = 0; i < 1000; i++)
+        CHECK(windlass_on_acked(flow, &acked) == WINDLASS_OK);
+    return NULL;
+}
+
+/* Threads share a flow: in slow start every acknowledgement counts. */
+static void threads_of_one_flow(void) {
+    windlass_controller *controller = windlass_new("reno:iw=10", &EVERYTHING, NULL, 0);
+    windlass_path path = path_to(1);
+    windlass_flow *flow = windlass_start(controller, &path, NULL, 0);
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_create(&thread[i], NULL, acknowledge, flow) == 0);
+    for (int i = 0; i < 4; i++)
+        CHECK(pthread_join(thread[i], NULL) == 0);
+    windlass_decision decision;
+    CHECK(windlass_decide(flow, &decision) == WINDLASS_OK && decision.cwnd == 4010u * MTU);
+    windlass_stop(flow);
+    windlass_free(controller);
+}
+
 int main(int count, char **arguments) {
     CHECK(count == 3);
     names_and_errors(arguments[1], arguments[2]);
     nonsense();
     groups();
     threads();
+    threads_of_one_flow();
     printf("%d controllers\n", every_controller());
     return 0;
 }
