@@ -124,6 +124,9 @@ fn simulate(scenario: &Scenario, regime: &Regime, stop: &dyn Fn(f64) -> bool) ->
         }
         until = Time((until + step).0.min(scenario.end().0));
         simulation.run_until(until);
+        if let Err(runaway) = simulation.check() {
+            return Ok((simulation.break_off(), Some(runaway.to_string())));
+        }
         let sent: u64 = (0..scenario.flows.len()).map(|number| simulation.counts(number).sent).sum();
         if sent > most {
             let at = until.0 as f64 / 1e9;
