@@ -80,7 +80,7 @@ impl Regimes {
         let csv = self.out.join("regimes.csv");
         replace(&csv, table(&results).csv()?)?;
         let html = self.out.join("regimes.html");
-        replace(&html, &regimes::page(&results, self.quick))?;
+        replace(&html, regimes::page(&results, self.quick))?;
         let rows = &results.rows;
         print(&if controllers.len() * stacks.len() > MAPS { lines(rows) } else { maps(rows, effort) })?;
         print(&format!("report: {}; every number: {}\n", html.display(), csv.display()))?;

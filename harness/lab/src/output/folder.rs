@@ -184,7 +184,7 @@ impl Folder {
 
     /// Where the files will be, as the user gave it.
     #[must_use]
-    pub fn target(&self) -> &Path {
+    pub fn shown(&self) -> &Path {
         &self.path
     }
 

@@ -47,7 +47,7 @@ impl Store {
     pub fn qlog_dir(&self) -> Result<PathBuf, StoreError> {
         let dir = self.folder.path().join(QLOG_DIR);
         fs::create_dir_all(&dir)
-            .map_err(|source| StoreError::Unwritable { path: self.folder.target().join(QLOG_DIR), source })?;
+            .map_err(|source| StoreError::Unwritable { path: self.folder.shown().join(QLOG_DIR), source })?;
         Ok(dir)
     }
 
@@ -80,7 +80,7 @@ impl Store {
     /// # Errors
     /// Something cannot be moved.
     pub fn finish(self) -> Result<Saved, StoreError> {
-        let target = self.folder.target().to_owned();
+        let target = self.folder.shown().to_owned();
         let is_good = |text: String| !text.contains("\"status\":\"failed\"");
         if !self.failed || !fs::read_to_string(target.join(RESULTS)).is_ok_and(is_good) {
             self.folder.finish()?;

@@ -51,7 +51,7 @@ impl Report {
                 }
             }
             let path = dir.join(format!("{}.html", document.name));
-            replace(&path, &papers::page(document, scale, &results, &others))?;
+            replace(&path, papers::page(document, scale, &results, &others))?;
             pages.push_str(&format!("{}\n", path.display()));
         }
         if pages.is_empty() {

@@ -107,7 +107,7 @@ fn figures(folder: Folder, inputs: &[PathBuf], all: &[Made]) -> Result<(), CliEr
         };
         folder.refuse_inputs(&name, inputs)?;
         folder.write(&name, figure)?;
-        written.push_str(&format!("{}\n", shown(&folder.target().join(&name))));
+        written.push_str(&format!("{}\n", shown(&folder.shown().join(&name))));
     }
     folder.finish()?;
     print(&written)
