@@ -14,7 +14,7 @@ use windlass_qlog::Profile;
 use crate::lint::names;
 use crate::model::{Batch, SchemaVersion};
 use crate::read::block::{Block, Piece};
-use crate::read::{Options, ReadError, UnitSource, read, sequence};
+use crate::read::{Options, ReadError, UnitSource, read, sequence, twice};
 
 mod acks;
 mod data;
@@ -78,6 +78,8 @@ pub struct Converted {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
+    /// Sources, counted from 0, that were cut or are no JSON in part, and in which way.
+    pub damaged: Vec<(usize, String)>,
     /// Events that came so late that they got the time of the one before.
     pub late: u64,
     /// What was left out or changed, how often each.
@@ -138,8 +140,10 @@ pub fn count(sources: &[&dyn Source]) -> Result<usize, ConvertError> {
 
 fn surveys(sources: &[&dyn Source], units: UnitSource) -> Result<Vec<Survey>, ConvertError> {
     let one = |(source_index, source): (usize, &&dyn Source)| {
-        let opened = source.open().map_err(ReadError::Io);
-        opened.and_then(|input| survey(input, units)).map_err(|error| ConvertError::Read { source_index, error })
+        let options = Options { jobs: 1, units, ..Options::default() };
+        let open = || source.open().map_err(ReadError::from);
+        let found = twice(open, &options, |input, options| survey(input, options));
+        found.map_err(|error| ConvertError::Read { source_index, error })
     };
     sources.iter().enumerate().map(one).collect()
 }
@@ -168,6 +172,7 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
     let mut done = Converted::default();
     let mut first = 0;
     for (source_index, (source, survey)) in sources.iter().zip(&surveys).enumerate() {
+        done.damaged.extend(survey.damage.clone().map(|damage| (source_index, damage)));
         let only = target.only.map(|only| only.checked_sub(first));
         let mut file =
             File { survey, target, top: &top, sink: &mut sink, omitted: &mut omitted, done: &mut done, only, at: None };
@@ -234,7 +239,8 @@ impl<'a> File<'a, '_> {
         let mut failed = None;
         let through_model = self.survey.traces.iter().any(Surveyed::is_modelled);
         let result = if through_model {
-            let options = Options { frames: true, state_variables: false, jobs: 1, units: self.target.units };
+            let headers = self.survey.headers.clone();
+            let options = Options { jobs: 1, units: self.target.units, headers, ..Options::default() };
             read(input, &options, &mut |trace, batch| {
                 self.batch(trace.index as usize, &batch).map_err(|error| stop(error, &mut failed))
             })
@@ -242,7 +248,7 @@ impl<'a> File<'a, '_> {
         } else {
             sequence::split(input, &mut |piece| match piece {
                 Piece::Block(block) => self.block(&block).map_err(|error| stop(error, &mut failed)),
-                Piece::Framing(_) | Piece::Header { .. } => Ok(()),
+                Piece::Framing(_) | Piece::Header { .. } | Piece::Document => Ok(()),
             })
             .map(drop)
         };

@@ -6,6 +6,7 @@
 //! and is counted.
 
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use crate::model::{Batch, Framing, Trace};
 
@@ -29,14 +30,14 @@ mod zstd_frames;
 
 #[cfg(feature = "files")]
 pub use file::{Search, is_stream, open, open_raw};
-pub use input::{Input, Limits, TooLarge};
+pub use input::{Damaged, Input, Limits, TooLarge};
 pub use netlog::Check;
 
 use block::Piece;
-use state::ReadState;
+use state::{Header, ReadState};
 
 /// What of a trace is wanted, and how hard to work for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// Read the frames of packets.
     pub frames: bool,
@@ -46,7 +47,13 @@ pub struct Options {
     pub jobs: usize,
     /// Units to read values in.
     pub units: UnitSource,
+    /// What the file says of its traces, where it was read before ([`ReadError::Late`]).
+    pub headers: Headers,
 }
+
+/// What a file says of its traces as a whole, known before it is read; nothing by default.
+#[derive(Clone, Default, PartialEq, Debug)]
+pub struct Headers(Option<Arc<Vec<Header>>>);
 
 /// Whose word is taken for the units of values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -60,7 +67,13 @@ pub enum UnitSource {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { frames: true, state_variables: false, jobs: 0, units: UnitSource::Evidence }
+        Options {
+            frames: true,
+            state_variables: false,
+            jobs: 0,
+            units: UnitSource::Evidence,
+            headers: Headers::default(),
+        }
     }
 }
 
@@ -77,6 +90,8 @@ pub struct Summary {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
+    /// Why there is less than the file should have: it was cut, or a part is no JSON.
+    pub damage: Option<String>,
     /// Events of connections beyond those that were followed
     /// ([`crate::connections::MAX_CONNECTIONS`]), where connections were.
     pub unfollowed: u64,
@@ -90,6 +105,9 @@ impl Summary {
     #[must_use]
     pub fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
+        if let Some(damage) = &self.damage {
+            doubts.push(format!("{damage}; what could be read of it is taken"));
+        }
         if self.bad_records > 0 {
             doubts.push(format!("{} records could not be read; `windlass qlog lint` says why", self.bad_records));
         }
@@ -118,6 +136,10 @@ pub enum ReadError {
     /// The input is empty.
     #[error("nothing is in it; a qlog file begins with a header")]
     Empty,
+    /// Behind its events it says how they are to be read (`common_fields`, units, the order of fields); reading it
+    /// a second time with these headers honours that ([`twice`]).
+    #[error("it says behind its events how they are to be read, and it can be read only once; give it as a file")]
+    Late(Headers),
     /// Who was reading wants no more.
     #[error("{0}")]
     Stopped(String),
@@ -125,23 +147,42 @@ pub enum ReadError {
 
 /// Reads a qlog file from `input` and hands over what is in it, in order.
 ///
-/// `visit` gets each batch with what is known of its trace by then. A file whose header
-/// comes after the events (as some JSON writers sort fields) is understood as far as the
-/// events themselves tell; [`Summary::traces`] has all that was said.
+/// `visit` gets each batch with what is known of its trace by then; [`Summary::traces`] has all that was said.
 ///
 /// # Errors
-/// If the input cannot be read, is no qlog, or `visit` fails.
+/// If the input cannot be read, is no qlog, or `visit` fails. [`ReadError::Late`] where what stands behind events
+/// changes their meaning.
 pub fn read(
     input: impl Read,
     options: &Options,
     visit: &mut dyn FnMut(&Trace, Batch) -> Result<(), ReadError>,
 ) -> Result<Summary, ReadError> {
-    let mut reading = Reading { state: ReadState::new(*options), summary: Summary::default(), visit };
-    let bytes = sequence::split(input, &mut |piece| reading.piece(piece))?;
+    let mut reading = Reading { state: ReadState::new(options), summary: Summary::default(), visit };
+    let ended = sequence::split(input, &mut |piece| reading.piece(piece))?;
     reading.finish()?;
-    reading.summary.bytes = bytes;
+    if reading.state.is_late() {
+        return Err(ReadError::Late(reading.state.headers()));
+    }
+    (reading.summary.bytes, reading.summary.damage) = (ended.bytes, ended.damage);
     (reading.summary.traces, reading.summary.checks) = reading.state.into_traces();
     Ok(reading.summary)
+}
+
+/// Calls `read` with what `open` opens, and where members behind the events say how to read those, once more with
+/// them: the members of a JSON object may stand in any order.
+///
+/// # Errors
+/// Those of `open` and `read`.
+pub fn twice<R: Read, T, E: From<ReadError>>(
+    open: impl Fn() -> Result<R, E>,
+    options: &Options,
+    mut read: impl FnMut(R, &Options) -> Result<T, ReadError>,
+) -> Result<T, E> {
+    let done = match read(open()?, options) {
+        Err(ReadError::Late(headers)) => read(open()?, &Options { headers, ..options.clone() }),
+        done => done,
+    };
+    done.map_err(E::from)
 }
 
 struct Reading<'a> {
@@ -155,10 +196,22 @@ impl Reading<'_> {
         match piece {
             Piece::Framing(framing) => self.summary.framing = framing,
             Piece::Header { trace, text } => {
-                self.flush()?;
+                // The first block of a trace waits for what may follow it.
+                if !self.state.is_waiting_for(trace) {
+                    self.flush()?;
+                }
                 self.state.header(trace, &text, self.summary.framing)?;
             }
+            Piece::Document => {
+                self.flush()?;
+                self.state.document();
+            }
+            // What was read has to be read again, so only headers still count.
+            Piece::Block(_) if self.state.is_late() => {}
             Piece::Block(block) => {
+                if self.state.has_first() {
+                    self.flush()?;
+                }
                 if self.state.push(block) {
                     self.flush()?;
                 }

@@ -17,7 +17,7 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use windlass_qlog_analysis::metrics::{Measured, measure};
 use windlass_qlog_analysis::model::{Batch, Trace};
-use windlass_qlog_analysis::read::{Options, ReadError, Summary, read};
+use windlass_qlog_analysis::read::{Options, ReadError, Summary, read, twice};
 
 use crate::{Error, Labels, Table, Tables, connections};
 
@@ -71,8 +71,7 @@ impl Dataset {
         Ok(Dataset { target: target.to_owned(), staging: Some(staging), made, names: Mutex::default() })
     }
 
-    /// Adds the traces of a file, which is read twice: `first` and `again` both give it from
-    /// its start. `said` comes before what the traces themselves tell. State variables are read
+    /// Adds the traces of a file, which is read twice or more: `open` gives it from its start. `said` comes before what the traces themselves tell. State variables are read
     /// whatever `options` say.
     ///
     /// The rows replace those of an earlier file called `file`.
@@ -82,12 +81,19 @@ impl Dataset {
     pub fn add<R: Read>(
         &self,
         file: &str,
-        first: impl Read,
-        again: impl FnOnce() -> io::Result<R>,
+        open: impl Fn() -> io::Result<R>,
         said: &Labels,
         options: &Options,
     ) -> Result<Added, Error> {
-        let (summary, measured) = measure(first, options)?;
+        let mut known = options.clone();
+        let (summary, measured) = twice(
+            || open().map_err(ReadError::from),
+            options,
+            |input, options| {
+                known = Options { state_variables: true, ..options.clone() };
+                measure(input, options)
+            },
+        )?;
         let name = file_name(file);
         let mut filling = Filling {
             root: self.staging.as_ref().map_or_else(|| self.target.clone(), |staging| staging.path().to_owned()),
@@ -101,9 +107,9 @@ impl Dataset {
             unknown: BTreeMap::new(),
             added: Added { connections: measured.len(), ..Added::default() },
         };
-        let again = again().map_err(ReadError::Io)?;
+        let again = open().map_err(ReadError::Io)?;
         let mut failed = None;
-        let read = read(again, &Options { state_variables: true, ..*options }, &mut |trace, batch| {
+        let read = read(again, &known, &mut |trace, batch| {
             filling.add(trace, &batch).map_err(|error| {
                 let text = error.to_string();
                 failed = Some(error);

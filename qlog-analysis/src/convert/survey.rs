@@ -10,13 +10,17 @@ use crate::model::{Framing, SchemaVersion, Trace};
 use crate::read::block::{Block, Piece};
 use crate::read::encoding::Encoding;
 use crate::read::state::ReadState;
-use crate::read::{Options, ReadError, UnitSource, block, sequence};
+use crate::read::{Headers, Options, ReadError, block, sequence};
 
 /// What the first pass finds in a file.
 pub(super) struct Survey {
     /// What its header says beside the traces.
     pub(super) top: Node<'static>,
     pub(super) traces: Vec<Surveyed>,
+    /// What it says of its traces behind their events, where it does.
+    pub(super) headers: Headers,
+    /// Why there is less than the file should have.
+    pub(super) damage: Option<String>,
 }
 
 /// What the first pass finds in a trace.
@@ -56,14 +60,15 @@ impl Surveyed {
 }
 
 /// Reads a file for what it says of itself.
-pub(super) fn survey(input: impl Read, units: UnitSource) -> Result<Survey, ReadError> {
-    let mut state = ReadState::new(Options { frames: true, state_variables: false, jobs: 1, units });
+pub(super) fn survey(input: impl Read, options: &Options) -> Result<Survey, ReadError> {
+    let mut state = ReadState::new(options);
     let mut framing = Framing::default();
     let mut top = Node::empty();
     let mut traces: Vec<Surveyed> = Vec::new();
-    sequence::split(input, &mut |piece| {
+    let ended = sequence::split(input, &mut |piece| {
         match piece {
             Piece::Framing(found) => framing = found,
+            Piece::Document => state.document(),
             Piece::Header { trace, text } => {
                 state.header(trace, &text, framing)?;
                 let Ok(node) = Node::of(&text) else { return Ok(()) };
@@ -78,6 +83,9 @@ pub(super) fn survey(input: impl Read, units: UnitSource) -> Result<Survey, Read
             }
             Piece::Block(block) => {
                 ensure_trace(&mut traces, block.trace);
+                if state.is_late() {
+                    return Ok(());
+                }
                 let surveyed = &mut traces[block.trace as usize];
                 state.ensure(block.trace);
                 let modelled =
@@ -92,18 +100,25 @@ pub(super) fn survey(input: impl Read, units: UnitSource) -> Result<Survey, Read
         }
         Ok(())
     })?;
-    if matches!(framing, Framing::Sequence | Framing::Lines)
-        && let Some(first) = traces.first_mut()
-    {
-        // The header of a sequence holds that of its only trace.
-        top = std::mem::replace(&mut first.header, Node::empty());
-        first.header = top.take("trace").unwrap_or(Node::empty());
+    if state.is_late() {
+        return Err(ReadError::Late(state.headers()));
+    }
+    if matches!(framing, Framing::Sequence | Framing::Lines) {
+        // The header of a sequence holds that of its trace.
+        for (index, surveyed) in traces.iter_mut().enumerate() {
+            let mut whole = std::mem::replace(&mut surveyed.header, Node::empty());
+            surveyed.header = whole.take("trace").unwrap_or(Node::empty());
+            if index == 0 {
+                top = whole;
+            }
+        }
     }
     if framing == Framing::Netlog {
         // Constants and the state of a browser are no header of a trace.
         top = Node::empty();
         traces.iter_mut().for_each(|surveyed| surveyed.header = Node::empty());
     }
+    let headers = options.headers.clone();
     for (index, surveyed) in traces.iter_mut().enumerate() {
         state.ensure(index as u32);
         surveyed.trace = state.trace(index as u32).clone();
@@ -112,7 +127,7 @@ pub(super) fn survey(input: impl Read, units: UnitSource) -> Result<Survey, Read
             surveyed.namespaces.insert("quic".to_owned());
         }
     }
-    Ok(Survey { top, traces })
+    Ok(Survey { top, traces, headers, damage: ended.damage })
 }
 
 /// Lets the reader look at the first events of a trace for their units, and at all of one
@@ -123,6 +138,7 @@ fn read_first(state: &mut ReadState, block: &Block, surveyed: &mut Surveyed, mod
         None => block::read(block, state.encoding(block.trace), &state.options),
     };
     batch.trace = block.trace;
+    state.begin(block.trace);
     state.complete(&mut batch);
     surveyed.first = surveyed.first.or(batch.events.first().map(|event| event.time));
     if modelled && !batch.http.is_empty() {

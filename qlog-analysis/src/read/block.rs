@@ -25,6 +25,8 @@ pub(crate) enum Piece {
         /// Text of the object.
         text: Vec<u8>,
     },
+    /// Another document begins, of which no trace was handed over.
+    Document,
     /// Records to be parsed.
     Block(Block),
 }
@@ -50,6 +52,25 @@ impl Block {
         let first = self.first;
         let records = self.bounds.iter().zip(first..);
         records.map(|(&(from, to), number)| (number, &self.text[from as usize..to as usize]))
+    }
+
+    /// Takes the first record out.
+    pub(crate) fn take_first(&mut self) -> Option<Vec<u8>> {
+        if self.bounds.is_empty() {
+            return None;
+        }
+        let (from, to) = self.bounds.remove(0);
+        self.first += 1;
+        Some(self.text[from as usize..to as usize].to_vec())
+    }
+
+    /// The records before the one at `at`, and those from it on.
+    pub(crate) fn split(mut self, at: usize) -> (Block, Block) {
+        let mut bounds = self.bounds.split_off(at);
+        let begin = bounds.first().map_or(self.text.len(), |&(from, _)| from as usize);
+        bounds.iter_mut().for_each(|(from, to)| (*from, *to) = (*from - begin as u32, *to - begin as u32));
+        let rest = Block { trace: self.trace, first: self.next(), text: self.text.split_off(begin), bounds };
+        (self, rest)
     }
 
     /// The number of the record after the last.

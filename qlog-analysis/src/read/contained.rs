@@ -18,7 +18,10 @@ type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
 /// What a file that begins with an object turned out to be.
 pub(super) enum Start {
     /// A document, which was read to its end.
-    Document,
+    Document {
+        /// What is wrong with it as JSON.
+        damage: Option<String>,
+    },
     /// The first of many records, which is the header.
     Lines(Vec<u8>),
 }
@@ -61,13 +64,22 @@ pub(super) fn split<R: Read>(window: &mut Window<R>, emit: &mut Emit<'_>) -> Res
         window.at += 1;
         passed += 1;
     }
-    let mut document = Document { window, emit, traces: 0, framing: None, fields: Fields::default() };
+    let mut document =
+        Document { window, emit, traces: 0, framing: None, fields: Fields::default(), cut: false, junk: 0 };
     document.top()?;
+    // Documents that were appended to each other.
+    while document.framing == Some(Framing::Contained) && document.another()? {
+        let text = document.fields.take();
+        (document.emit)(Piece::Header { trace: None, text })?;
+        (document.emit)(Piece::Document)?;
+        document.top()?;
+    }
+    let damage = document.damage(passed > 0)?;
     let Document { framing, mut fields, .. } = document;
     if framing.is_some() {
         let text = fields.take();
         emit(Piece::Header { trace: None, text })?;
-        return Ok(Start::Document);
+        return Ok(Start::Document { damage });
     }
     Ok(Start::Lines(fields.take()))
 }
@@ -78,6 +90,10 @@ struct Document<'a, 'e, R> {
     traces: u32,
     framing: Option<Framing>,
     fields: Fields,
+    /// Whether it breaks off.
+    cut: bool,
+    /// Bytes that stand where JSON has none.
+    junk: u64,
 }
 
 /// What comes after a value of an object or array.
@@ -93,6 +109,30 @@ impl<R: Read> Document<'_, '_, R> {
             (self.emit)(Piece::Framing(framing))?;
         }
         Ok(())
+    }
+
+    /// Whether a document follows.
+    fn another(&mut self) -> Result<bool, ReadError> {
+        let complete = !self.cut;
+        let follows = self.blank()? == Some(b'{');
+        self.cut = !complete;
+        Ok(complete && follows)
+    }
+
+    /// What is wrong with it as JSON, after its end; something may follow where it is `wrapped`.
+    fn damage(&mut self, wrapped: bool) -> Result<Option<String>, ReadError> {
+        if self.framing.is_none() {
+            return Ok(None);
+        }
+        Ok(if self.cut {
+            Some("the document breaks off".to_owned())
+        } else if self.junk > 0 {
+            Some(format!("{} bytes of the document stand where JSON has none", self.junk))
+        } else {
+            self.blank()?
+                .filter(|_| !wrapped)
+                .map(|_| "the document has an end, and what follows is not read".to_owned())
+        })
     }
 
     /// Reads the outermost object.
@@ -112,9 +152,10 @@ impl<R: Read> Document<'_, '_, R> {
                     self.is(if netlog { Framing::Netlog } else { Framing::Contained })?;
                     let text = self.fields.take();
                     self.fields = Fields::default();
-                    (self.emit)(Piece::Header { trace: Some(0), text })?;
-                    self.events(0)?;
-                    self.traces = 1;
+                    let index = self.traces;
+                    self.traces += 1;
+                    (self.emit)(Piece::Header { trace: Some(index), text })?;
+                    self.events(index)?;
                 }
                 _ => {
                     if key == b"constants" {
@@ -199,6 +240,7 @@ impl<R: Read> Document<'_, '_, R> {
             }
             self.window.at += 1;
         }
+        self.cut = true;
         Ok(None)
     }
 
@@ -212,7 +254,10 @@ impl<R: Read> Document<'_, '_, R> {
                 }
                 Some(b'"') => break,
                 // What is neither key nor end is passed over: the rest may still be read.
-                Some(_) => self.window.at += 1,
+                Some(_) => {
+                    self.window.at += 1;
+                    self.junk += 1;
+                }
                 None => return Ok(None),
             }
         }
@@ -241,9 +286,11 @@ impl<R: Read> Document<'_, '_, R> {
             }
             if matches!(byte, b'"' | b'{' | b'[') {
                 // A comma was forgotten.
+                self.junk += 1;
                 return Ok(After::More);
             }
             self.window.at += 1;
+            self.junk += 1;
         }
         Ok(After::End)
     }

@@ -72,6 +72,22 @@ pub enum TooLarge {
     },
 }
 
+/// A compressed stream was cut or damaged; what was decompressed before that is right. [`Input`] gives it inside an
+/// [`io::Error`] of the kind [`io::ErrorKind::InvalidData`].
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the compressed stream is cut or damaged ({0})")]
+pub struct Damaged(String);
+
+impl Damaged {
+    /// The error of a decompressor, unless it is that of what it reads from.
+    fn of(error: io::Error) -> io::Error {
+        if error.raw_os_error().is_some() || error.kind() == io::ErrorKind::Interrupted {
+            return error;
+        }
+        io::Error::new(io::ErrorKind::InvalidData, Damaged(error.to_string()))
+    }
+}
+
 /// A stream that counts what was read of it.
 struct Counted<R> {
     reader: Chain<Cursor<Vec<u8>>, R>,
@@ -150,9 +166,9 @@ impl<R: Read> Read for Input<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let (read, compressed) = match &mut self.stream {
             Stream::Plain(reader) => return reader.read(buffer),
-            Stream::Gzip(reader) => (reader.read(buffer)?, reader.get_ref().bytes),
+            Stream::Gzip(reader) => (reader.read(buffer).map_err(Damaged::of)?, reader.get_ref().bytes),
             #[cfg(any(feature = "zstd", feature = "ruzstd"))]
-            Stream::Zstd(reader) => (reader.read(buffer)?, reader.get_ref().get_ref().bytes),
+            Stream::Zstd(reader) => (reader.read(buffer).map_err(Damaged::of)?, reader.get_ref().get_ref().bytes),
         };
         self.bytes += read as u64;
         let checked = self.limits.check(self.bytes, compressed);

@@ -2,12 +2,13 @@
 
 use std::io::{self, Read};
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 use windlass_qlog::RECORD_SEPARATOR;
 
 use super::ReadError;
 use super::block::{BLOCK, Block, LONGEST, Piece};
 use super::contained::{self, Start};
+use super::input::Damaged;
 use crate::model::Framing;
 
 type Emit<'a> = dyn FnMut(Piece) -> Result<(), ReadError> + 'a;
@@ -21,11 +22,13 @@ pub(crate) struct Window<R> {
     pub(crate) ended: bool,
     /// Bytes read since the start.
     pub(crate) total: u64,
+    /// Why there is no more, where the stream did not end.
+    pub(crate) damage: Option<String>,
 }
 
 impl<R: Read> Window<R> {
     pub(crate) fn new(reader: R) -> Self {
-        Window { reader, text: Vec::new(), at: 0, ended: false, total: 0 }
+        Window { reader, text: Vec::new(), at: 0, ended: false, total: 0, damage: None }
     }
 
     /// Reads more, at least one byte if there is one.
@@ -45,7 +48,15 @@ impl<R: Read> Window<R> {
                 }
                 Ok(bytes) => read += bytes,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                Err(error) => {
+                    let damage = error.get_ref().and_then(|inner| inner.downcast_ref::<Damaged>());
+                    self.damage = damage.filter(|_| self.total + read as u64 > 0).map(ToString::to_string);
+                    if self.damage.is_none() {
+                        return Err(error);
+                    }
+                    self.ended = true;
+                    break;
+                }
             }
         }
         self.text.truncate(length + read);
@@ -67,12 +78,22 @@ impl<R: Read> Window<R> {
     }
 }
 
-/// Cuts a file into pieces. Returns how many bytes it had.
-pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadError> {
+/// How a file ended.
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
+pub(crate) struct Ended {
+    /// Bytes read.
+    pub(crate) bytes: u64,
+    /// Why it ended before it was complete.
+    pub(crate) damage: Option<String>,
+}
+
+/// Cuts a file into pieces.
+pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, ReadError> {
     let mut window = Window::new(reader);
     while window.peek()?.is_some_and(|byte| byte.is_ascii_whitespace() || matches!(byte, 0xef | 0xbb | 0xbf)) {
         window.at += 1;
     }
+    let mut wrong = None;
     match window.peek()? {
         None => return Err(ReadError::Empty),
         Some(RECORD_SEPARATOR) => {
@@ -80,46 +101,49 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<u64, ReadE
             records(&mut window, RECORD_SEPARATOR, None, emit)?;
         }
         Some(_) => match contained::split(&mut window, emit)? {
-            Start::Document => {}
+            Start::Document { damage } => wrong = damage,
             Start::Lines(header) => {
                 emit(Piece::Framing(Framing::Lines))?;
                 records(&mut window, b'\n', Some(header), emit)?;
             }
         },
     }
-    Ok(window.total)
+    let damage = window.damage.or(wrong);
+    Ok(Ended { bytes: window.total, damage })
 }
 
-/// Records that end with `delimiter`, after `header` or with the header as the first of them.
-/// A second line that describes the trace belongs to the header.
+/// Records that end with `delimiter`, after `header` or with the header as the first of them. A header among them
+/// begins another trace, as in files that were appended to each other.
 fn records<R: Read>(
     window: &mut Window<R>,
     delimiter: u8,
-    mut header: Option<Vec<u8>>,
+    header: Option<Vec<u8>>,
     emit: &mut Emit<'_>,
 ) -> Result<(), ReadError> {
     let mut next = if header.is_some() { 2 } else { 1 };
-    let mut started = false;
+    let mut trace = 0;
+    let mut begun = header.is_some();
+    if let Some(text) = header {
+        emit(Piece::Header { trace: Some(trace), text })?;
+    }
     loop {
-        let mut block = Block::new(0, next);
+        let mut block = Block::new(trace, next);
         let end = cut(window, delimiter, &mut block)?;
         next = block.next();
-        if !started {
-            if header.is_none() {
-                header = take_first(&mut block);
+        if !begun && let Some(text) = block.take_first() {
+            begun = true;
+            emit(Piece::Header { trace: Some(trace), text })?;
+        }
+        for (at, part) in header_records(&block) {
+            let (before, mut rest) = block.split(at);
+            if !before.bounds.is_empty() {
+                emit(Piece::Block(before))?;
             }
-            // Whether the header goes on is known by the record after it, or the end.
-            if let (Some(first), true) = (&mut header, end || !block.bounds.is_empty()) {
-                if let Some(trace) = block.bounds.first().map(|&(from, to)| &block.text[from as usize..to as usize])
-                    && describes_trace(trace)
-                    && let Some(joined) = with_trace(first, trace)
-                {
-                    *first = joined;
-                    take_first(&mut block);
-                }
-                emit(Piece::Header { trace: Some(0), text: std::mem::take(first) })?;
-                started = true;
-            }
+            let text = rest.take_first().unwrap_or_default();
+            let text = if part == HeaderPart::Trace { [b"{\"trace\":", text.as_slice(), b"}"].concat() } else { text };
+            trace += u32::from(part == HeaderPart::Whole);
+            emit(Piece::Header { trace: Some(trace), text })?;
+            block = Block { trace, ..rest };
         }
         if !block.bounds.is_empty() {
             emit(Piece::Block(block))?;
@@ -130,46 +154,50 @@ fn records<R: Read>(
     }
 }
 
-/// Takes the first record out of `block`, which then begins with the next one.
-fn take_first(block: &mut Block) -> Option<Vec<u8>> {
-    if block.bounds.is_empty() {
-        return None;
-    }
-    let (from, to) = block.bounds.remove(0);
-    block.first += 1;
-    Some(block.text[from as usize..to as usize].to_vec())
+/// What a record that is no event says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum HeaderPart {
+    /// What a file begins with.
+    Whole,
+    /// What a header has as `trace`, as quicX writes it on a line of its own.
+    Trace,
 }
 
-/// Whether `record` is no event but what a header says of its trace, as quicX writes it on a
-/// line of its own.
-fn describes_trace(record: &[u8]) -> bool {
+/// The records of `block` that are parts of headers, and by how many each is behind the one before.
+fn header_records(block: &Block) -> Vec<(usize, HeaderPart)> {
+    // Events have none of these keys, so that few records are looked at.
+    const KEYS: [&[u8]; 4] = [b"\"qlog_version\"", b"\"file_schema\"", b"\"common_fields\"", b"\"vantage_point\""];
+    let mut places: Vec<usize> = KEYS.iter().flat_map(|key| memmem::find_iter(&block.text, key)).collect();
+    places.sort_unstable();
+    let mut found: Vec<(usize, HeaderPart)> = Vec::new();
+    let mut from = 0;
+    for place in places {
+        let at = block.bounds.partition_point(|&(_, to)| to as usize <= place);
+        let Some(&(begin, end)) = block.bounds.get(at).filter(|_| at >= from) else { continue };
+        if let Some(part) = header_part(&block.text[begin as usize..end as usize]) {
+            found.push((at - from, part));
+            from = at + 1;
+        }
+    }
+    found
+}
+
+/// What a record says, if it is no event.
+fn header_part(record: &[u8]) -> Option<HeaderPart> {
     #[derive(serde::Deserialize)]
     struct Keys {
         time: Option<serde::de::IgnoredAny>,
         name: Option<serde::de::IgnoredAny>,
+        qlog_version: Option<serde::de::IgnoredAny>,
+        file_schema: Option<serde::de::IgnoredAny>,
         vantage_point: Option<serde::de::IgnoredAny>,
         common_fields: Option<serde::de::IgnoredAny>,
-        configuration: Option<serde::de::IgnoredAny>,
     }
-    serde_json::from_slice::<Keys>(record).is_ok_and(|keys| {
-        let event = keys.time.is_some() || keys.name.is_some();
-        !event && (keys.vantage_point.is_some() || keys.common_fields.is_some() || keys.configuration.is_some())
-    })
-}
-
-/// The header with `trace` in its place; `None` if the header has one already or is no object.
-fn with_trace(header: &[u8], trace: &[u8]) -> Option<Vec<u8>> {
-    #[derive(serde::Deserialize)]
-    struct Keys {
-        trace: Option<serde::de::IgnoredAny>,
+    let keys = serde_json::from_slice::<Keys>(record).ok().filter(|keys| keys.time.is_none() && keys.name.is_none())?;
+    if keys.qlog_version.is_some() || keys.file_schema.is_some() {
+        return Some(HeaderPart::Whole);
     }
-    let keys: Keys = serde_json::from_slice(header).ok()?;
-    let open = header.trim_ascii_end().strip_suffix(b"}")?;
-    if keys.trace.is_some() {
-        return None;
-    }
-    let comma: &[u8] = if open.trim_ascii_end().ends_with(b"{") { b"" } else { b"," };
-    Some([open, comma, b"\"trace\":", trace, b"}"].concat())
+    (keys.vantage_point.is_some() || keys.common_fields.is_some()).then_some(HeaderPart::Trace)
 }
 
 /// Moves whole records from the window into `block`. Says whether that was the end.

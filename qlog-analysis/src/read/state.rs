@@ -1,5 +1,7 @@
 //! What is known of the traces of a file, and the blocks that wait to be read.
 
+use std::sync::Arc;
+
 #[cfg(feature = "parallel")]
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use serde_json::{Map, Value};
@@ -8,7 +10,7 @@ use super::block::{self, BLOCK, Block, HEADER};
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
 use super::units::Judgement;
-use super::{Options, ReadError, UnitSource, encoding};
+use super::{Headers, Options, ReadError, UnitSource, encoding};
 use crate::model::{Batch, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
@@ -18,13 +20,51 @@ const AHEAD: usize = 4;
 /// Traces that a file may contain.
 const TRACES: u32 = 1 << 16;
 
-pub(crate) struct TraceState {
+/// What a file says of a trace as a whole.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Header {
     trace: Trace,
     encoding: Encoding,
+}
+
+impl Header {
+    /// Whether events mean the same by both.
+    fn reads_as(&self, other: &Header) -> bool {
+        let meaning = |header: &Header| (header.trace.vantage, header.trace.flow, header.trace.schema_version);
+        self.encoding == other.encoding && meaning(self) == meaning(other)
+    }
+}
+
+pub(crate) struct TraceState {
+    trace: Trace,
+    /// As it is declared, with what the first events show.
+    encoding: Encoding,
+    declared: Header,
+    /// Whether events of it were read.
+    begun: bool,
     /// The time of the last event, for traces that write differences; ns.
     last: i64,
     /// Whether the first events were looked at for their units.
     unit_checked: bool,
+}
+
+impl TraceState {
+    fn new(declared: Header) -> Self {
+        let Header { trace, encoding } = declared.clone();
+        TraceState { trace, encoding, declared, begun: false, last: 0, unit_checked: false }
+    }
+
+    /// Takes over what a part of the header says; whether that changes the meaning of events that were read.
+    fn apply(&mut self, fields: &Map<String, Value>) -> bool {
+        let before = self.declared.clone();
+        encoding::apply(fields, &mut self.declared.trace, &mut self.declared.encoding);
+        if !self.begun {
+            self.encoding = self.declared.encoding.clone();
+        }
+        let (controller, units) = (std::mem::take(&mut self.trace.controller), self.trace.units);
+        self.trace = Trace { controller, units, ..self.declared.trace.clone() };
+        self.begun && !self.declared.reads_as(&before)
+    }
 }
 
 pub(crate) struct ReadState {
@@ -33,28 +73,54 @@ pub(crate) struct ReadState {
     pool: Option<ThreadPool>,
     /// What the file says of all its traces.
     top: Map<String, Value>,
+    /// The first trace that this is about.
+    first: usize,
     traces: Vec<TraceState>,
     waiting: Vec<Block>,
     framing: Framing,
+    /// Whether what stands behind events that were read changes their meaning.
+    late: bool,
     /// What puts packets together again, if it is a network log.
     pub(crate) netlog: Option<Netlog>,
 }
 
 impl ReadState {
-    pub(crate) fn new(options: Options) -> Self {
+    pub(crate) fn new(options: &Options) -> Self {
         ReadState {
-            options,
+            options: options.clone(),
             #[cfg(feature = "parallel")]
             pool: match options.jobs {
                 1 => None,
                 jobs => ThreadPoolBuilder::new().num_threads(jobs).build().ok(),
             },
             top: Map::new(),
+            first: 0,
             traces: Vec::new(),
             waiting: Vec::new(),
             framing: Framing::default(),
+            late: false,
             netlog: None,
         }
+    }
+
+    /// Whether the file has to be read again.
+    pub(crate) fn is_late(&self) -> bool {
+        self.late
+    }
+
+    /// What the file says of its traces.
+    pub(crate) fn headers(self) -> Headers {
+        Headers(Some(Arc::new(self.traces.into_iter().map(|known| known.declared).collect())))
+    }
+
+    /// Whether the first block of a trace waits, unread.
+    pub(crate) fn has_first(&self) -> bool {
+        self.waiting.first().is_some_and(|block| !self.traces[block.trace as usize].begun)
+    }
+
+    /// Whether the first block of the trace waits for a part of its header.
+    pub(crate) fn is_waiting_for(&self, trace: Option<u32>) -> bool {
+        self.has_first() && trace.is_none_or(|trace| self.waiting.iter().all(|block| block.trace == trace))
     }
 
     /// Takes over a part of the header.
@@ -75,10 +141,11 @@ impl ReadState {
             self.network_log(&fields);
             return Ok(());
         }
+        let informed = self.options.headers.0.is_some();
         match trace {
             None => {
-                for known in &mut self.traces {
-                    encoding::apply(&fields, &mut known.trace, &mut known.encoding);
+                for known in self.traces.iter_mut().skip(self.first).filter(|_| !informed) {
+                    self.late |= known.apply(&fields);
                 }
                 self.top.extend(fields);
             }
@@ -91,10 +158,16 @@ impl ReadState {
                     return Err(ReadError::NotQlog(format!("there are more than {TRACES} traces in it")));
                 }
                 let known = self.ensure(index);
-                encoding::apply(&fields, &mut known.trace, &mut known.encoding);
+                self.late |= !informed && known.apply(&fields);
             }
         }
         Ok(())
+    }
+
+    /// Another document begins.
+    pub(crate) fn document(&mut self) {
+        self.top.clear();
+        self.first = self.traces.len();
     }
 
     fn network_log(&mut self, fields: &Map<String, Value>) {
@@ -117,10 +190,15 @@ impl ReadState {
 
     pub(crate) fn ensure(&mut self, index: u32) -> &mut TraceState {
         while self.traces.len() <= index as usize {
-            let mut trace = Trace { index: self.traces.len() as u32, framing: self.framing, ..Trace::default() };
-            let mut encoding = Encoding::default();
-            encoding::apply(&self.top, &mut trace, &mut encoding);
-            self.traces.push(TraceState { trace, encoding, last: 0, unit_checked: false });
+            let at = self.traces.len();
+            let told = self.options.headers.0.as_ref().and_then(|headers| headers.get(at)).cloned();
+            let declared = told.unwrap_or_else(|| {
+                let mut trace = Trace { index: at as u32, framing: self.framing, ..Trace::default() };
+                let mut encoding = Encoding::default();
+                encoding::apply(&self.top, &mut trace, &mut encoding);
+                Header { trace, encoding }
+            });
+            self.traces.push(TraceState::new(declared));
         }
         &mut self.traces[index as usize]
     }
@@ -141,12 +219,16 @@ impl ReadState {
     /// Takes a block; says whether it is time to read those that wait. The first block of a
     /// trace is read alone, for it decides how the others are read.
     pub(crate) fn push(&mut self, block: Block) -> bool {
-        let unit_checked = self.ensure(block.trace).unit_checked;
+        let begun = self.ensure(block.trace).begun;
         self.waiting.push(block);
         let most = self.blocks_at_once();
         // Blocks of very long records are larger than others.
         let bytes: usize = self.waiting.iter().map(|block| block.text.len()).sum();
-        !unit_checked || self.waiting.len() >= most || bytes > 2 * most * BLOCK
+        // That of a document waits for what stands behind it.
+        if !begun && self.framing == Framing::Contained {
+            return false;
+        }
+        !begun || self.waiting.len() >= most || bytes > 2 * most * BLOCK
     }
 
     /// Blocks that are read together.
@@ -169,7 +251,14 @@ impl ReadState {
     }
 
     pub(crate) fn take(&mut self) -> Vec<Block> {
-        std::mem::take(&mut self.waiting)
+        let waiting = std::mem::take(&mut self.waiting);
+        waiting.iter().for_each(|block| self.begin(block.trace));
+        waiting
+    }
+
+    /// Events of a trace are read from now on.
+    pub(crate) fn begin(&mut self, trace: u32) {
+        self.traces[trace as usize].begun = true;
     }
 
     /// Gives back the place of blocks that were read.

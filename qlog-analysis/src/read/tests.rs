@@ -49,9 +49,7 @@ fn a_header_may_go_on_in_a_second_line() {
         assert_eq!((summary.events, summary.bad_records), (1, 0));
         assert_eq!(batches[0].events[0].time, 1_500_000, "microseconds");
     }
-    // One header is enough, and what has a name is an event.
-    let whole = format!("{HEADER}\n{second}\n{event}\n").into_bytes();
-    assert_eq!(all(&whole, 1).unwrap().0.bad_records, 1);
+    // What has a name is an event.
     let named = format!("{first}\n{{\"name\":\"a:b\",\"vantage_point\":{{}}}}\n").into_bytes();
     assert_eq!(all(&named, 1).unwrap().0.bad_records, 1);
 }
@@ -304,4 +302,51 @@ mod hostile {
             }
         }
     }
+}
+
+/// What `bytes` holds when it is cut to nine tenths: events, records that cannot be read, what is said.
+fn of_cut(bytes: &[u8]) -> (u64, u64, Vec<String>) {
+    let cut = Input::new(&bytes[..bytes.len() * 9 / 10]).unwrap();
+    let summary = read(cut, &Options::default(), &mut |_, _| Ok(())).unwrap();
+    (summary.events, summary.bad_records, summary.doubts())
+}
+
+#[test]
+fn a_compressed_file_that_was_cut_gives_what_decompresses_before_its_end() {
+    // Different numbers, so that it does not compress to nothing.
+    let events: Vec<String> =
+        (0..40_000_u64).map(|n| format!(r#"{{"time":{n},"name":"a:b","data":{{"x":{}}}}}"#, n * n % 8191)).collect();
+    let text = sequence(&events.iter().map(String::as_str).collect::<Vec<_>>());
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    gzip.write_all(&text).unwrap();
+    let mut packed = vec![gzip.finish().unwrap()];
+    #[cfg(feature = "zstd")]
+    packed.push(zstd::encode_all(text.as_slice(), 1).unwrap());
+    for bytes in packed {
+        let (found, bad, doubts) = of_cut(&bytes);
+        assert!((20_000..40_000).contains(&found) && bad <= 1, "{found} events, {bad} bad records");
+        assert!(doubts[0].starts_with("the compressed stream is cut or damaged ("), "{doubts:?}");
+        // Nothing at all is no trace.
+        let nothing = Input::new(&bytes[..8]).and_then(|mut input| io::read_to_string(&mut input));
+        assert!(nothing.is_err());
+        let whole = Input::new(bytes.as_slice()).unwrap();
+        assert_eq!(read(whole, &Options::default(), &mut |_, _| Ok(())).unwrap().doubts(), [""; 0]);
+    }
+}
+
+#[test]
+fn a_document_that_is_no_whole_json_says_so() {
+    let event = r#"{"time":1,"name":"a:b","data":{}}"#;
+    let whole = format!(r#"{{"qlog_version":"0.3","traces":[{{"events":[{event},{event}]}}]}}"#);
+    let doubts = |text: &str| {
+        let (summary, _) = all(text.as_bytes(), 1).unwrap();
+        (summary.events, summary.doubts())
+    };
+    assert_eq!(doubts(&whole), (2, vec![]));
+    let (_, said) = doubts(&whole[..whole.len() - 4]);
+    assert_eq!(said, ["the document breaks off; what could be read of it is taken"], "between two events");
+    let (_, said) = doubts(&whole.replace(&format!("{event},"), &format!("{event} torn , ")));
+    assert_eq!(said[0], "4 bytes of the document stand where JSON has none; what could be read of it is taken");
+    let (_, said) = doubts(&format!("{whole} more"));
+    assert!(said[0].contains("what follows is not read"), "{said:?}");
 }

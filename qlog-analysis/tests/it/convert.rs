@@ -25,7 +25,7 @@ fn converted(file: &[u8], target: Target) -> (Vec<u8>, Converted) {
     (out, done)
 }
 
-struct Bytes<'a>(&'a [u8]);
+pub struct Bytes<'a>(pub &'a [u8]);
 
 impl Source for Bytes<'_> {
     fn open(&self) -> std::io::Result<Box<dyn std::io::Read + '_>> {

@@ -8,5 +8,7 @@ mod lint_hostile;
 mod lint_recorded;
 mod lint_rules;
 mod lint_traces;
+mod order;
 mod read_recorded;
 mod recorded;
+mod reference;

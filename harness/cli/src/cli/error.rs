@@ -22,6 +22,17 @@ pub enum CliError {
     /// The work failed, as the text says.
     #[error("{0}")]
     Failed(String),
+    /// A file cannot be read. Commands go on without it where others are left.
+    #[error("{reason}")]
+    Unreadable {
+        /// Which file, and what is wrong with it.
+        reason: String,
+        /// Exit code where nothing is left: 2 if there is no such file, 1 otherwise.
+        code: u8,
+    },
+    /// The work is done, but for files that were left out.
+    #[error("{0} files could not be read and are left out")]
+    LeftOut(usize),
     /// The user asked to stop.
     #[error("interrupted; nothing was written")]
     Interrupted,
@@ -48,6 +59,8 @@ impl CliError {
         let code = match &self {
             CliError::Usage(_) | CliError::Scenario(_) => 2,
             CliError::Store(_) | CliError::Failed(_) => 1,
+            CliError::Unreadable { code, .. } => *code,
+            CliError::LeftOut(_) => 3,
             CliError::Interrupted | CliError::Paused { .. } => 130,
             CliError::Closed => 0,
         };
@@ -75,6 +88,7 @@ impl CliError {
             CliError::Scenario(ScenarioError::Unreadable { path, source }) => {
                 warn(&format!("error: cannot read the scenario {}: {source}", shown(&path)));
             }
+            CliError::LeftOut(1) => warn("error: 1 file could not be read and is left out"),
             other => warn(&format!("error: {other}")),
         }
         ExitCode::from(code)

@@ -12,6 +12,7 @@ mod interrupt;
 mod outputs;
 mod papers;
 mod qlog_commands;
+mod qlog_inputs;
 mod qlog_pages;
 mod regimes;
 mod writer;

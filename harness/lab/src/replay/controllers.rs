@@ -120,7 +120,7 @@ impl Running {
 }
 
 /// Runs `controllers`, each with the name the user gave it, on the connection called `asked`, or
-/// without a name on the one that sends most. `open` is called twice and opens the trace. With
+/// without a name on the one that sends most. `open` is called twice or more and opens the trace. With
 /// `estimates`, controllers that need one-way delays or queueing times run on guesses of them.
 ///
 /// # Errors
@@ -132,7 +132,7 @@ pub fn replay_controllers<R: Read>(
     controllers: &[(String, Algorithm)],
     estimates: bool,
 ) -> Result<ControllerReplay, ReplayError> {
-    let connection = Connection::choose(open()?, asked)?;
+    let connection = Connection::choose(open, asked)?;
     let stack = connection.contents.provides(estimates);
     let path = connection.path();
     let mut flows = Vec::new();

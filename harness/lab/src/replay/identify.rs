@@ -127,7 +127,7 @@ fn score(distance: f64) -> f64 {
 }
 
 /// Compares the window of every controller of the catalogue with the one that a trace logs.
-/// `open` is called twice and opens the trace.
+/// `open` is called twice or more and opens the trace.
 ///
 /// # Errors
 /// The trace cannot be read, has no connection `asked`, is a receiver's, lacks what events are made of, or
@@ -136,7 +136,7 @@ pub fn identify<R: Read>(
     open: &dyn Fn() -> Result<R, ReplayError>,
     asked: Option<&str>,
 ) -> Result<Identified, ReplayError> {
-    let connection = Connection::choose(open()?, asked)?;
+    let connection = Connection::choose(open, asked)?;
     if connection.contents.received > connection.contents.bytes {
         return Err(ReplayError::Missing(Missing::Sender));
     }

@@ -5,7 +5,7 @@ use std::io::Read;
 
 use windlass_controllers::{Path, Time};
 use windlass_qlog_analysis::model::{Batch, Event, Trace};
-use windlass_qlog_analysis::read::{Options, ReadError, read};
+use windlass_qlog_analysis::read::{Headers, Options, ReadError, read, twice};
 
 use super::contents::{Missing, TraceContents};
 use super::event::TraceEvent;
@@ -47,24 +47,32 @@ pub struct Connection {
     pub contents: TraceContents,
     /// How many other connections the file has.
     pub others: usize,
+    /// What the file says of its traces behind their events, where it does.
+    headers: Headers,
 }
 
 impl Connection {
-    /// The connection called `asked`, or the one that sends most, of what `input` gives.
+    /// The connection called `asked`, or the one that sends most, of what `open` gives.
     ///
     /// # Errors
     /// The trace cannot be read, has no such connection, or lacks what events are made of.
-    pub fn choose(input: impl Read, asked: Option<&str>) -> Result<Connection, ReplayError> {
-        let mut found: BTreeMap<(u32, String), TraceContents> = BTreeMap::new();
-        let summary = read(input, &options(), &mut |trace, batch| {
-            for run in batch.events.chunk_by(|one, next| one.group == next.group) {
-                let key = (trace.index, batch.name(run[0].group).to_owned());
-                if found.len() < CONNECTIONS || found.contains_key(&key) {
-                    let contents = found.entry(key).or_default();
-                    run.iter().for_each(|event| contents.count(&batch, event));
+    pub fn choose<R: Read>(
+        open: &dyn Fn() -> Result<R, ReplayError>,
+        asked: Option<&str>,
+    ) -> Result<Connection, ReplayError> {
+        let (summary, found, headers) = twice(open, &options(), |input, options| {
+            let mut found: BTreeMap<(u32, String), TraceContents> = BTreeMap::new();
+            let summary = read(input, options, &mut |trace, batch| {
+                for run in batch.events.chunk_by(|one, next| one.group == next.group) {
+                    let key = (trace.index, batch.name(run[0].group).to_owned());
+                    if found.len() < CONNECTIONS || found.contains_key(&key) {
+                        let contents = found.entry(key).or_default();
+                        run.iter().for_each(|event| contents.count(&batch, event));
+                    }
                 }
-            }
-            Ok(())
+                Ok(())
+            })?;
+            Ok((summary, found, options.headers.clone()))
         })?;
         let name = |(index, group): &(u32, String)| match group.as_str() {
             "" => summary.traces.get(*index as usize).map_or(String::new(), |trace| trace.group.clone()),
@@ -89,7 +97,7 @@ impl Connection {
         };
         contents.suffice().map_err(ReplayError::Missing)?;
         let trace = summary.traces.get(*index as usize).cloned().unwrap_or_default();
-        Ok(Connection { trace, group: group.clone(), contents: contents.clone(), others })
+        Ok(Connection { trace, group: group.clone(), contents: contents.clone(), others, headers })
     }
 
     /// The path as a flow knows it at its start.
@@ -109,7 +117,7 @@ impl Connection {
         visit: &mut dyn FnMut(&TraceEvent<'_>),
     ) -> Result<LossSource, ReplayError> {
         let mut rebuild = Rebuild::new(&self.contents);
-        read(input, &options(), &mut |trace, batch| {
+        read(input, &Options { headers: self.headers.clone(), ..options() }, &mut |trace, batch| {
             if trace.index == self.trace.index {
                 for event in &batch.events {
                     if self.is_of(&batch, event) {

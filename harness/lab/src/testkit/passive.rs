@@ -96,7 +96,8 @@ pub fn flows(stacks: &[Runner], controllers: &[&'static str], natives: bool) -> 
     }
     let run = |(stack, network, path, typed, name): &(Runner, &'static str, &str, String, &str)| {
         let text = logged(&scenario(network, path), typed, *stack)?;
-        let (connection, _) = observe(text.as_bytes(), None).unwrap_or_else(|error: ReplayError| panic!("{error}"));
+        let (connection, _) =
+            observe(&|| Ok(text.as_bytes()), None).unwrap_or_else(|error: ReplayError| panic!("{error}"));
         let observed = connection.follower;
         let features = features(observed.arrivals(), observed.min_rtt());
         let features = features.unwrap_or_else(|error| panic!("{typed} on {network}, {}: {error}", stack.name()));

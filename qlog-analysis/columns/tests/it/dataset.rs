@@ -25,7 +25,7 @@ fn trace(controller: &str, packets: u64) -> Vec<u8> {
 }
 
 fn add(dataset: &Dataset, file: &str, text: &[u8], said: &Labels) -> Result<Added, Error> {
-    dataset.add(file, text, || Ok(text), said, &Options { jobs: 1, ..Options::default() })
+    dataset.add(file, || Ok(text), said, &Options { jobs: 1, ..Options::default() })
 }
 
 fn tree(directory: &Path) -> Vec<String> {

@@ -40,13 +40,7 @@ fn dataset() -> tempfile::TempDir {
         let text = trace(controller, peer, lost);
         let file = format!("{controller}-{peer}.sqlog");
         dataset
-            .add(
-                &file,
-                text.as_slice(),
-                || Ok(text.as_slice()),
-                &Labels::default(),
-                &Options { jobs: 1, ..Options::default() },
-            )
+            .add(&file, || Ok(text.as_slice()), &Labels::default(), &Options { jobs: 1, ..Options::default() })
             .unwrap();
     }
     dataset.finish().unwrap();
@@ -128,7 +122,7 @@ fn answers_are_escaped() {
     let text = trace(hostile, hostile, 3);
     let labels = Labels { scenario: Some(hostile.to_owned()), ..Labels::default() };
     let again = || Ok(text.as_slice());
-    dataset.add(hostile, text.as_slice(), again, &labels, &Options { jobs: 1, ..Options::default() }).unwrap();
+    dataset.add(hostile, again, &labels, &Options { jobs: 1, ..Options::default() }).unwrap();
     dataset.finish().unwrap();
     for question in [
         "SELECT * FROM connections",

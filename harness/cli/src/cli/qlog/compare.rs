@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{Measured, measure};
+use windlass_qlog_analysis::read::{ReadError, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
 use super::files::{Files, Reading, unreadable};
@@ -113,12 +114,14 @@ impl Compare {
     fn read(&self) -> Result<Vec<One>, CliError> {
         let most = most_points(self.files.paths()?.len());
         let drawing = self.out.is_some();
-        let results = self.files.each(|path, input, jobs| {
+        let results = self.files.each(|file, open, jobs| {
+            let path = file.path();
             let options = self.reading.options(jobs);
             let file = path.display().to_string();
-            let failed = |error| unreadable(path, &error);
+            let failed = |error: ReadError| unreadable(path, &error);
             if drawing {
-                let (summary, series) = read_series(input, &options, most).map_err(failed)?;
+                let (summary, series) =
+                    twice(open, &options, |input, options| read_series(input, options, most)).map_err(failed)?;
                 super::print_doubts(path, &summary);
                 let one = |series: ConnectionSeries| One {
                     file: file.clone(),
@@ -127,7 +130,8 @@ impl Compare {
                 };
                 return Ok(series.into_iter().map(one).collect::<Vec<_>>());
             }
-            let (summary, measured) = measure(input, &options).map_err(failed)?;
+            let (summary, measured) =
+                twice(open, &options, |input, options| measure(input, options)).map_err(failed)?;
             super::print_doubts(path, &summary);
             Ok(measured.into_iter().map(|measured| One { file: file.clone(), measured, section: None }).collect())
         })?;

@@ -12,7 +12,7 @@ use windlass_qlog::Profile;
 use windlass_qlog_analysis::convert::{ConvertError, Converted, OutputFraming, Source, Target, convert, count};
 use windlass_qlog_analysis::escape;
 
-use super::files::{Again, Files, Reading, open, unreadable};
+use super::files::{Again, Files, Reading, readable, unreadable};
 use super::output::{Compression, Output, Stoppable, unless_stopped, unwritable};
 use crate::cli::CliError;
 use crate::cli::batch::interrupt;
@@ -76,19 +76,25 @@ impl Source for Named {
 impl Convert {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let stop = interrupt()?;
-        let mut sources = Vec::new();
-        for path in self.files.paths()? {
-            let file = Again::of(&path, open(&path)?).map_err(|error| unreadable(&path, &error))?;
-            sources.push(Named { file, stop: stop.clone() });
-        }
+        let named = |path: PathBuf| Ok(Named { file: Again::at(&path)?, stop: stop.clone() });
+        let sources = readable(self.files.paths()?.into_iter().map(named))?;
         unless_stopped(&stop, self.write(&sources, &self.files.inputs()?))
     }
 
     fn write(&self, sources: &[Named], inputs: &[PathBuf]) -> Result<(), CliError> {
         let directory =
             self.out.as_deref().filter(|out| out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/'));
+        // Files that cannot be read are left out before anything is written.
+        let counted = |source| match count(&[source as &dyn Source]) {
+            Ok(traces) => Ok((source, traces)),
+            Err(error) => Err(self.failed(&[source], error)),
+        };
+        let sources = match sources {
+            [_] if directory.is_none() => sources.iter().map(|source| (source, 1)).collect(),
+            _ => readable(sources.iter().map(counted))?,
+        };
         let Some(directory) = directory else {
-            let all: Vec<&Named> = sources.iter().collect();
+            let all: Vec<&Named> = sources.iter().map(|(source, _)| *source).collect();
             let out = self.out.as_deref();
             let compression = self.compress.unwrap_or_else(|| out.map_or(Compression::None, Compression::of));
             if compression != Compression::None {
@@ -103,8 +109,7 @@ impl Convert {
         let folder = Folder::shared(directory)?;
         let mut names = BTreeSet::new();
         let mut planned = Vec::new();
-        for source in sources {
-            let traces = count(&[source]).map_err(|error| self.failed(&[source], error))?;
+        for (source, traces) in sources {
             for index in 0..traces {
                 let name = self.name(source.file.path(), (traces > 1).then_some(index));
                 if !names.insert(name.clone()) {
@@ -176,6 +181,10 @@ impl Convert {
             other => self.failed(sources, other),
         })?;
         output.finish()?;
+        for (source, damage) in &done.damaged {
+            let path = shown(sources[*source].file.path());
+            warn(&format!("{path}: {}; what could be read of it is taken", escape::line(damage)));
+        }
         let name = match (sources, out) {
             (_, Some(out)) if out != Path::new("-") => shown(out),
             ([single], _) => shown(single.file.path()),

@@ -2,13 +2,13 @@
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Once, OnceLock};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use windlass_qlog_analysis::escape;
-use windlass_qlog_analysis::read::{self, Input, Limits, Options, Search, UnitSource};
+use windlass_qlog_analysis::read::{self, Input, Limits, Options, ReadError, Search, UnitSource};
 
 use super::capture;
 use crate::cli::CliError;
@@ -27,6 +27,9 @@ pub(super) struct Files {
     /// for each byte of the file]
     #[arg(long, value_name = "BYTES")]
     max_decompressed: Option<u64>,
+    /// What `paths` lead to.
+    #[arg(skip)]
+    found: OnceLock<Vec<PathBuf>>,
     /// Key log (SSLKEYLOGFILE) that decrypts captures (pcap, pcapng), which are read with tshark
     #[arg(long, value_name = "FILE")]
     keys: Option<PathBuf>,
@@ -37,6 +40,46 @@ static LIMITS: OnceLock<Limits> = OnceLock::new();
 
 fn limits() -> Limits {
     LIMITS.get().copied().unwrap_or_default()
+}
+
+/// Files that were left out so far.
+static LEFT_OUT: AtomicUsize = AtomicUsize::new(0);
+
+/// Names a file that is left out, and why, on standard error.
+fn leave_out(reason: &str) {
+    LEFT_OUT.fetch_add(1, Ordering::Relaxed);
+    warn(&format!("{reason}; it is left out"));
+}
+
+/// Says by its error that files were left out.
+pub(super) fn complete() -> Result<(), CliError> {
+    match LEFT_OUT.load(Ordering::Relaxed) {
+        0 => Ok(()),
+        files => Err(CliError::LeftOut(files)),
+    }
+}
+
+/// What is left of `results` without the files that cannot be read, which are named on standard error.
+///
+/// # Errors
+/// Any other error of a result. Of files that cannot be read, the first if no result is left.
+pub(super) fn readable<T>(results: impl IntoIterator<Item = Result<T, CliError>>) -> Result<Vec<T>, CliError> {
+    let (mut left, mut wrong) = (Vec::new(), Vec::new());
+    for result in results {
+        match result {
+            Ok(result) => left.push(result),
+            Err(CliError::Unreadable { reason, code }) => wrong.push((reason, code)),
+            Err(other) => return Err(other),
+        }
+    }
+    if left.is_empty()
+        && let Some((reason, code)) = wrong.first()
+    {
+        wrong[1..].iter().for_each(|(reason, _)| warn(reason));
+        return Err(CliError::Unreadable { reason: reason.clone(), code: *code });
+    }
+    wrong.iter().for_each(|(reason, _)| leave_out(reason));
+    Ok(left)
 }
 
 /// What values are read in.
@@ -56,23 +99,22 @@ enum Units {
     Declared,
 }
 
-/// A stream whose bytes are counted, and that ends when `stop` is raised.
+/// A stream whose bytes are counted.
 pub(super) struct Watched<'a> {
     input: Box<dyn Read + Send>,
     bar: &'a ProgressBar,
-    stop: &'a AtomicBool,
 }
 
 impl Read for Watched<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.stop.load(Ordering::Relaxed) {
-            return Err(io::Error::other("another file could not be read"));
-        }
         let read = self.input.read(buffer)?;
         self.bar.inc(read as u64);
         Ok(read)
     }
 }
+
+/// Opens a file from its start.
+pub(super) type Open<'a> = dyn Fn() -> Result<Input<Watched<'a>>, ReadError> + 'a;
 
 impl Reading {
     /// Options to read a file with on so many threads.
@@ -95,18 +137,15 @@ impl Files {
         if let Some(keys) = &self.keys {
             capture::set_keys(keys)?;
         }
-        let mut search = Search::default();
-        for path in &self.paths {
-            collect(path, &mut search)?;
+        if let Some(found) = self.found.get() {
+            return Ok(found.clone());
         }
-        // Some commands ask twice.
-        static REPORTED: Once = Once::new();
-        REPORTED.call_once(|| {
-            for (path, reason) in search.skipped() {
-                warn(&format!("{} is left out: {reason}", shown(path)));
-            }
-        });
-        Ok(search.files().to_owned())
+        let mut search = Search::default();
+        readable(self.paths.iter().map(|path| collect(path, &mut search)))?;
+        for (path, reason) in search.skipped() {
+            leave_out(&format!("cannot read {}: {reason}", shown(path)));
+        }
+        Ok(self.found.get_or_init(|| search.files().to_owned()).clone())
     }
 
     /// All files the command reads, none of which it may overwrite.
@@ -120,48 +159,38 @@ impl Files {
         pool.map_err(|error| CliError::Failed(format!("cannot start threads: {error}")))
     }
 
-    /// Does `work` with every file, several at a time, and gives the results in order. A
-    /// single file gets all threads. The last argument of `work` is how many
-    /// it may use.
+    /// Does `work` with every file, several at a time, and gives the results in order, without those of files
+    /// that cannot be read ([`readable`]). A single file gets all threads. `work` gets what opens the file, as often
+    /// as it is called, and how many threads it may use.
     pub(super) fn each<T: Send>(
         &self,
-        work: impl Fn(&Path, Input<Watched<'_>>, usize) -> Result<T, CliError> + Sync,
+        work: impl Fn(&Again, &Open<'_>, usize) -> Result<T, CliError> + Sync,
     ) -> Result<Vec<(PathBuf, T)>, CliError> {
         let files = self.paths()?;
         let bytes = files.iter().filter_map(|file| file.metadata().ok()).map(|data| data.len()).sum();
         let bar = ProgressBar::new(bytes);
         let style = ProgressStyle::with_template("{wide_bar:.blue} {bytes}/{total_bytes} {bytes_per_sec} (left {eta})");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        let stop = AtomicBool::new(false);
         let one = |file: &PathBuf, jobs: usize| {
-            let opened = open(file)?;
-            let input = Input::limited(Watched { input: opened, bar: &bar, stop: &stop }, limits());
-            let result = input.map_err(|error| unreadable(file, &error)).and_then(|input| work(file, input, jobs));
-            if result.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-            result.map(|result| (file.clone(), result))
+            let again = Again::at(file)?;
+            let open = || Ok(Input::limited(Watched { input: again.open_raw()?, bar: &bar }, limits())?);
+            work(&again, &open, jobs).map(|result| (file.clone(), result))
+        };
+        // A file that cannot be read does not end the work, any other error does.
+        let kept = |result| match result {
+            Err(error) if !matches!(error, CliError::Unreadable { .. }) => Err(error),
+            result => Ok(result),
         };
         let results = match files.as_slice() {
-            [file] => one(file, self.jobs).map(|result| vec![result]),
+            [file] => kept(one(file, self.jobs)).map(|result| vec![result]),
             files => {
                 let pool = self.pool()?;
-                let results = pool.install(|| files.par_iter().map(|file| one(file, 1)).collect::<Vec<_>>());
-                // The first mistake in order of the files, not in order of time.
-                let failed = results.iter().position(|result| result.as_ref().is_err_and(|error| !is_stop(error)));
-                match failed {
-                    Some(at) => results.into_iter().nth(at).map_or(Ok(Vec::new()), |error| error.map(|one| vec![one])),
-                    None => results.into_iter().collect(),
-                }
+                pool.install(|| files.par_iter().map(|file| kept(one(file, 1))).collect::<Result<Vec<_>, _>>())
             }
         };
         bar.finish_and_clear();
-        results
+        readable(results?)
     }
-}
-
-fn is_stop(error: &CliError) -> bool {
-    matches!(error, CliError::Failed(text) if text.ends_with("another file could not be read"))
 }
 
 /// A file that is read more than once. Standard input and pipes are copied to
@@ -196,10 +225,15 @@ impl Again {
 
     /// Opens it from its start. Readers share one position, so only one at a time may be used.
     pub(super) fn open(&self) -> io::Result<Input<Box<dyn Read + Send>>> {
-        let Some(kept) = &self.kept else { return Input::limited(read::open_raw(&self.path)?, limits()) };
+        Input::limited(self.open_raw()?, limits())
+    }
+
+    /// The same, compressed as it is.
+    fn open_raw(&self) -> io::Result<Box<dyn Read + Send>> {
+        let Some(kept) = &self.kept else { return read::open_raw(&self.path) };
         let mut kept = kept.try_clone()?;
         io::Seek::rewind(&mut kept)?;
-        Input::limited(Box::new(kept), limits())
+        Ok(Box::new(kept))
     }
 }
 
@@ -209,7 +243,7 @@ pub(super) fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> CliError
     // The library's error names its own option.
     let text =
         text.replace("Limits::max_bytes", "--max-decompressed").replace("Limits::max_ratio", "--max-decompressed");
-    CliError::Failed(format!("cannot read {}: {}", shown(path), escape::line(&text)))
+    CliError::Unreadable { reason: format!("cannot read {}: {}", shown(path), escape::line(&text)), code: 1 }
 }
 
 /// A file, or the standard input if it is called `-`; a capture of packets as qlog.
@@ -217,7 +251,12 @@ pub(super) fn open(path: &Path) -> Result<Box<dyn Read + Send>, CliError> {
     if capture::is_capture(path) {
         return capture::open(path);
     }
-    read::open_raw(path).map_err(|error| CliError::Usage(format!("cannot read {}: {error}", shown(path))))
+    read::open_raw(path).map_err(|error| absent(format!("cannot read {}: {error}", shown(path))))
+}
+
+/// The error of a path that leads to no file.
+fn absent(reason: String) -> CliError {
+    CliError::Unreadable { reason, code: 2 }
 }
 
 /// A file, decompressed if its first bytes are those of gzip or Zstandard.
@@ -236,12 +275,12 @@ fn collect(path: &Path, search: &mut Search) -> Result<(), CliError> {
             collect(&found.map_err(|error| wrong(&error))?, search)?;
             any = true;
         }
-        return if any { Ok(()) } else { Err(CliError::Usage(format!("no file matches {pattern:?}"))) };
+        return if any { Ok(()) } else { Err(absent(format!("no file matches {pattern:?}"))) };
     }
     match search.add(path) {
         Ok(true) => Ok(()),
-        Ok(false) => Err(CliError::Usage(format!("no .sqlog, .qlog or .netlog file in {}", shown(path)))),
-        Err(error) => Err(CliError::Usage(format!("cannot read {}: {error}", shown(path)))),
+        Ok(false) => Err(absent(format!("no .sqlog, .qlog or .netlog file in {}", shown(path)))),
+        Err(error) => Err(absent(format!("cannot read {}: {error}", shown(path)))),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 use serde_json::Value;
 
-use super::files::{Again, Files};
+use super::files::{Again, Files, readable};
 use super::replay::{failed, opener};
 use crate::cli::CliError;
 use crate::cli::error::{print, shown};
@@ -59,13 +59,13 @@ impl Identify {
             answer(&opener(&file), self.connection.as_deref()).map_err(|error| failed(file.path(), &error))
         };
         let pool = self.files.pool()?;
-        let found: Vec<_> = pool.install(|| files.par_iter().map(|file| one(file)).collect());
+        let found: Vec<_> =
+            pool.install(|| files.par_iter().map(|file| one(file).map(|answer| (file.clone(), answer))).collect());
+        let (files, found): (Vec<PathBuf>, Vec<Answer>) = readable(found)?.into_iter().unzip();
         if self.one_sender {
-            let found = found.into_iter().collect::<Result<Vec<Answer>, CliError>>()?;
             return self.one_sender(&files, &found);
         }
         for (file, identified) in files.iter().zip(found) {
-            let identified = identified?;
             print(&if self.json {
                 format!("{}\n", self.json(file, &identified))
             } else {

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::io::Read;
-use std::path::Path;
 
 use serde::Serialize;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::model::{Batch, EventKind, SchemaVersion, Trace};
-use windlass_qlog_analysis::read::{Check, Options, Summary, read};
+use windlass_qlog_analysis::read::{Check, Options, ReadError, Summary, read, twice};
 
 use super::files::{Files, Reading, unreadable};
 use crate::cli::CliError;
@@ -82,7 +81,12 @@ struct About {
 
 impl Info {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        let results = self.files.each(|path, input, jobs| contents(path, input, self.reading.options(jobs)))?;
+        let results = self.files.each(|file, open, jobs| {
+            let done = twice(open, &self.reading.options(jobs), contents);
+            let (summary, contents) = done.map_err(|error: ReadError| unreadable(file.path(), &error))?;
+            super::print_doubts(file.path(), &Summary { bad_records: 0, ..summary });
+            Ok(contents)
+        })?;
         for (path, contents) in results {
             print(&if self.json {
                 format!("{}\n", serde_json::json!({ "file": path.display().to_string(), "contents": contents }))
@@ -94,10 +98,10 @@ impl Info {
     }
 }
 
-fn contents(path: &Path, input: impl Read, options: Options) -> Result<Contents, CliError> {
+fn contents(input: impl Read, options: &Options) -> Result<(Summary, Contents), ReadError> {
     let mut found = Contents::default();
     let mut connections: Vec<BTreeMap<String, Content>> = Vec::new();
-    let summary = read(input, &options, &mut |trace, batch| {
+    let summary = read(input, options, &mut |trace, batch| {
         let index = trace.index as usize;
         connections.resize_with(connections.len().max(index + 1), BTreeMap::new);
         count(&batch, &mut connections[index]);
@@ -107,13 +111,11 @@ fn contents(path: &Path, input: impl Read, options: Options) -> Result<Contents,
         let room = 20_usize.saturating_sub(found.bad.len());
         found.bad.extend(batch.bad.iter().take(room).map(|bad| (bad.record, bad.reason.clone())));
         Ok(())
-    })
-    .map_err(|error| unreadable(path, &error))?;
+    })?;
     found.framing = summary.framing.name();
     found.bytes = summary.bytes;
     found.events = summary.events;
     found.bad_records = summary.bad_records;
-    super::print_doubts(path, &Summary { bad_records: 0, ..summary.clone() });
     let checked = |check: &Check| Checked {
         connection: check.connection.clone(),
         counter: check.counter,
@@ -122,9 +124,9 @@ fn contents(path: &Path, input: impl Read, options: Options) -> Result<Contents,
     };
     found.checks = summary.checks.iter().map(checked).collect();
     connections.resize_with(summary.traces.len(), BTreeMap::new);
-    found.traces =
-        summary.traces.into_iter().zip(connections).map(|(trace, connections)| about(trace, connections)).collect();
-    Ok(found)
+    let about = |(trace, connections): (&Trace, _)| about(trace.clone(), connections);
+    found.traces = summary.traces.iter().zip(connections).map(about).collect();
+    Ok((summary, found))
 }
 
 fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {

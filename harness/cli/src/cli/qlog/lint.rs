@@ -1,12 +1,12 @@
 //! `windlass qlog lint`: mistakes in qlog files.
 
 use std::io::{BufReader, Cursor, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::lint::{Profile, Report, lint};
 
-use super::files::{Files, decompressed, unreadable};
+use super::files::{Files, decompressed, readable, unreadable};
 use crate::cli::CliError;
 use crate::cli::error::print;
 
@@ -43,16 +43,15 @@ impl From<Against> for Profile {
 impl Lint {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let files = self.files.paths()?;
-        let mut wrong = 0;
-        for file in &files {
-            let report = self.one(file)?;
-            wrong += usize::from(report.errors() > 0);
-            let file = file.display().to_string();
+        let one = |path: &PathBuf| {
+            let report = self.one(path)?;
+            let file = path.display().to_string();
             print(&if self.json { json(&file, &report) } else { format!("{}: {report}\n", escape::line(&file)) })?;
-        }
-        match wrong {
+            Ok(report.errors() > 0)
+        };
+        match readable(files.iter().map(one))?.into_iter().filter(|&wrong| wrong).count() {
             0 => Ok(()),
-            _ => Err(CliError::Failed(format!("{wrong} of {} files with errors", files.len()))),
+            wrong => Err(CliError::Failed(format!("{wrong} of {} files with errors", files.len()))),
         }
     }
 

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, shares};
+use windlass_qlog_analysis::read::{ReadError, twice};
 
 use super::files::{Files, Reading, unreadable};
 use super::output::{Compression, Csv, Output, cell, unwritable};
@@ -54,8 +55,9 @@ impl Metrics {
             Output::refuse_terminal(path, "a Parquet file")?;
         }
         let mut output = Output::open(path, Compression::None, &self.files.inputs()?)?;
-        let results = self.files.each(|path, input, jobs| {
-            measure(input, &self.reading.options(jobs)).map_err(|error| unreadable(path, &error))
+        let results = self.files.each(|file, open, jobs| {
+            let done = twice(open, &self.reading.options(jobs), |input, options| measure(input, options));
+            done.map_err(|error: ReadError| unreadable(file.path(), &error))
         })?;
         let mut rows = Vec::new();
         for (path, (summary, measured)) in results {

@@ -48,7 +48,7 @@ enum Command {
 
 impl Qlog {
     pub(super) fn run(&self) -> Result<(), CliError> {
-        match &self.command {
+        let done = match &self.command {
             Command::Compare(command) => command.run(),
             Command::Identify(command) => command.run(),
             Command::Info(command) => command.run(),
@@ -60,7 +60,8 @@ impl Qlog {
             Command::Replay(command) => command.run(),
             Command::Report(command) => command.run(),
             Command::Watch(command) => command.run(),
-        }
+        };
+        done.and_then(|()| files::complete())
     }
 }
 

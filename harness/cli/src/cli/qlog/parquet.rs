@@ -45,11 +45,9 @@ impl Parquet {
 
     #[cfg(feature = "parquet")]
     pub(super) fn run(&self) -> Result<(), CliError> {
-        use std::io::Read;
-
         use windlass_qlog_columns::{Dataset, Labels};
 
-        use super::files::{Again, unreadable};
+        use super::files::unreadable;
         use super::output::{Stoppable, unless_stopped};
         use crate::cli::batch::interrupt;
         use crate::cli::error::{print, shown, warn};
@@ -62,19 +60,14 @@ impl Parquet {
         let LabelOptions { controller, stack, scenario } = &self.labels;
         let said = Labels { controller: controller.clone(), stack: stack.clone(), scenario: scenario.clone() };
         let stop = interrupt()?;
-        let results = self.files.each(|path, mut input, jobs| {
-            let file = path.display().to_string();
-            let again = Again::of(path, &mut input).map_err(|error| unreadable(path, &error))?;
-            let first: Box<dyn Read + '_> = if path.is_file() {
-                Box::new(input)
-            } else {
-                Box::new(again.open().map_err(|error| unreadable(path, &error))?)
-            };
-            let first = Stoppable { input: first, stop: stop.clone() };
-            let again = || again.open().map(|input| Stoppable { input, stop: stop.clone() });
-            dataset.add(&file, first, again, &said, &self.reading.options(jobs)).map_err(|error| match error {
-                windlass_qlog_columns::Error::Read(error) => unreadable(path, &error),
-                other => wrong(other),
+        let results = self.files.each(|file, _, jobs| {
+            let path = file.path();
+            let open = || file.open().map(|input| Stoppable { input, stop: stop.clone() });
+            dataset.add(&path.display().to_string(), open, &said, &self.reading.options(jobs)).map_err(|error| {
+                match error {
+                    windlass_qlog_columns::Error::Read(error) => unreadable(path, &error),
+                    other => wrong(other),
+                }
             })
         });
         let results = unless_stopped(&stop, results)?;

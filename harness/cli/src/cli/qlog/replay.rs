@@ -10,7 +10,7 @@ use windlass_lab::replay::{ControllerReplay, LossSource, ReplayError, WindowStat
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{Input, ReadError};
 
-use super::files::{Again, Files, unreadable};
+use super::files::{Again, Files, readable, unreadable};
 use super::output::Csv;
 use crate::cli::CliError;
 use crate::cli::choice;
@@ -43,14 +43,14 @@ impl Replay {
     pub(super) fn run(&self) -> Result<(), CliError> {
         let inputs = self.files.inputs()?;
         let svg = self.others.svg.as_deref().map(|path| OutputFile::open(path, &inputs)).transpose()?;
-        let files = self.files.paths()?.iter().map(|path| Again::at(path)).collect::<Result<Vec<_>, _>>()?;
+        let files = readable(self.files.paths()?.iter().map(|path| Again::at(path)))?;
         if self.others.is_asked_for() {
             return self.others.run(&files, svg);
         }
         let mut ours = Vec::new();
         let mut foreign = Vec::new();
-        for file in files {
-            if is_ours(&file)? { ours.push(file) } else { foreign.push(file) }
+        for (file, is_ours) in readable(files.into_iter().map(|file| is_ours(&file).map(|ours| (file, ours))))? {
+            if is_ours { ours.push(file) } else { foreign.push(file) }
         }
         // Other traces first: if they fail, they do so before a long replay.
         if !foreign.is_empty() {
@@ -128,10 +128,11 @@ impl OtherControllers {
 
     fn run(&self, files: &[Again], mut svg: Option<OutputFile>) -> Result<(), CliError> {
         let controllers = self.algorithms()?;
-        for (index, file) in files.iter().enumerate() {
-            let found = replay_controllers(&opener(file), self.connection.as_deref(), &controllers, self.estimate)
-                .map_err(|error| failed(file.path(), &error))?;
-            let file = file.path();
+        let one = |file| {
+            let found = replay_controllers(&opener(file), self.connection.as_deref(), &controllers, self.estimate);
+            found.map(|found| (file.path(), found)).map_err(|error| failed(file.path(), &error))
+        };
+        for (index, (file, found)) in readable(files.iter().map(one))?.into_iter().enumerate() {
             if self.csv {
                 warn(&format!("{}: {}", shown(file), caveat(found.losses_from)));
             }
@@ -239,11 +240,12 @@ pub(super) fn opener(file: &Again) -> impl Fn() -> Opened + '_ {
 /// The error of a command that could not replay a file.
 pub(super) fn failed(file: &Path, error: &ReplayError) -> CliError {
     match error {
-        ReplayError::Read(error) => CliError::Failed(format!("cannot read {}: {error}", shown(file))),
-        ReplayError::NoConnection { .. } | ReplayError::Controller(_) => {
-            CliError::Usage(format!("{}: {error}", shown(file)))
+        ReplayError::Read(error) => unreadable(file, error),
+        ReplayError::NoConnection { .. } => {
+            CliError::Unreadable { reason: format!("{}: {error}", shown(file)), code: 2 }
         }
-        ReplayError::Missing(_) => CliError::Failed(format!("{}: {error}", shown(file))),
+        ReplayError::Controller(_) => CliError::Usage(format!("{}: {error}", shown(file))),
+        ReplayError::Missing(_) => CliError::Unreadable { reason: format!("{}: {error}", shown(file)), code: 1 },
     }
 }
 

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::escape;
+use windlass_qlog_analysis::read::{ReadError, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
 
 use super::files::{Files, Reading, unreadable};
@@ -55,11 +56,13 @@ impl Report {
         let out = self.out.as_deref().or_else(|| self.svg.is_none().then_some(Path::new("report.html")));
         let page_file = out.map(|out| OutputFile::open(out, &inputs)).transpose()?;
         let most = most_points(files);
-        let results = self.files.each(|path, input, jobs| {
+        let results = self.files.each(|file, open, jobs| {
+            let path = file.path();
             let file = path.display().to_string();
-            let options = self.reading.options(jobs);
-            let (summary, series) =
-                read_series_and_packets(input, &options, most, most / 4).map_err(|error| unreadable(path, &error))?;
+            let (summary, series) = twice(open, &self.reading.options(jobs), |input, options| {
+                read_series_and_packets(input, options, most, most / 4)
+            })
+            .map_err(|error: ReadError| unreadable(path, &error))?;
             super::print_doubts(path, &summary);
             let made = |series: ConnectionSeries| {
                 let wanted = self.svg.is_some() && drawable(&series);

@@ -4,7 +4,7 @@ use std::io::Read;
 
 use windlass_qlog_analysis::connections::{Connection, connections};
 use windlass_qlog_analysis::identify::{Declared, End, Match, Model, Observed, features};
-use windlass_qlog_analysis::read::Options;
+use windlass_qlog_analysis::read::{Options, twice};
 
 use super::{Identified, identify};
 use crate::replay::{Missing, ReplayError};
@@ -74,7 +74,7 @@ pub struct Answer {
 /// # Errors
 /// The trace cannot be read, or has no such connection.
 pub fn answer<R: Read>(open: &dyn Fn() -> Result<R, ReplayError>, asked: Option<&str>) -> Result<Answer, ReplayError> {
-    let (connection, others) = observe(open()?, asked)?;
+    let (connection, others) = observe(open, asked)?;
     let Connection { group, follower: observed, .. } = connection;
     let by_window = match identify(open, asked) {
         Ok(found) => Ok(found),
@@ -101,13 +101,16 @@ pub fn by_arrivals(observed: &Observed) -> Result<Match, String> {
     Ok(model.classify(&features))
 }
 
-/// Follows the connection called `asked`, or the one with most arrivals, of what `input` gives; with the number of others.
+/// Follows the connection called `asked`, or the one with most arrivals, of what `open` gives; with the number of others.
 ///
 /// # Errors
 /// The trace cannot be read, or has no such connection.
-pub fn observe(input: impl Read, asked: Option<&str>) -> Result<(Connection<Observed>, usize), ReplayError> {
+pub fn observe<R: Read>(
+    open: &dyn Fn() -> Result<R, ReplayError>,
+    asked: Option<&str>,
+) -> Result<(Connection<Observed>, usize), ReplayError> {
     let options = Options { jobs: 1, ..Options::default() };
-    let (_, found) = connections(input, &options, Observed::default)?;
+    let (_, found) = twice(open, &options, |input, options| connections(input, options, Observed::default))?;
     let others = found.len().saturating_sub(1);
     let known: Vec<String> = found.iter().take(20).map(|one| format!("#{} {}", one.trace.index, one.group)).collect();
     let is_asked = |one: &Connection<Observed>| {

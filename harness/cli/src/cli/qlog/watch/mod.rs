@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use windlass_qlog_analysis::escape;
-use windlass_qlog_analysis::read::{Options, Search, open};
+use windlass_qlog_analysis::read::{Options, ReadError, Search, open, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
 use super::name::unique;
@@ -116,8 +116,9 @@ impl Followed {
         self.seen = seen;
         let began = Instant::now();
         let options = Options::default();
-        let read = open(path).map_err(|error| error.to_string());
-        let read = read.and_then(|input| read_series(input, &options, most).map_err(|error| error.to_string()));
+        let open = || open(path).map_err(ReadError::from);
+        let read = twice(open, &options, |input, options| read_series(input, options, most));
+        let read = read.map_err(|error: ReadError| error.to_string());
         match read {
             Ok((summary, connections)) => {
                 self.connections = connections;
