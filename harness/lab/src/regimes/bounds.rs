@@ -181,8 +181,10 @@ const LOSS_OF_BBR: &str = "2 %, and what Reno's bound is (draft-ietf-ccwg-bbr-06
 
 fn loss(controller: &str, regime: &Regime, packets: u64, reference: Option<&Measured>) -> Option<Bound> {
     let (room, flows) = (regime.room(), f64::from(regime.flows()));
-    // In the round trip before it learns of the first loss it doubles once more, in the next at most again.
-    let slow_start = (2.0 * room + INITIAL_WINDOW * flows) / packets.max(1) as f64;
+    // In the round trip before it learns of the first loss it doubles once more, in the next at most again; flows that
+    // start one after the other do so in turn.
+    let starts = if regime.stagger() > 0.0 { flows } else { 1.0 };
+    let slow_start = ((1.0 + starts) * room + INITIAL_WINDOW * flows) / packets.max(1) as f64;
     let (share, source) = match reference {
         Some(Measured::Run { forwarded, dropped, .. }) if controller != REFERENCE => {
             (*dropped as f64 / (forwarded + dropped).max(1) as f64, LOSS)

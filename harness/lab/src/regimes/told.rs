@@ -29,6 +29,13 @@ fn holds_less(regime: &Regime, packets: f64) -> bool {
 /// What is told.
 pub const TOLD: &[Told] = &[
     Told {
+        controllers: &["reno"],
+        kinds: USE,
+        // The first flight is a burst, of which such a buffer loses a part: slow start ends there.
+        holds: |regime| regime.buffer() < 10,
+        says: "On a fast, long path one packet per round trip takes minutes to hours to fill it",
+    },
+    Told {
         controllers: &["cubic", "cubic-2005", "h-tcp"],
         kinds: HARM,
         holds: |regime| regime.longest_round() > 1.0,
