@@ -6,14 +6,16 @@
 //! has no place for is left out and counted. Chromium's network logs and traces from before
 //! the drafts, whose events are none of qlog's, go through the [model](crate::model).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Read, Write};
 
 use windlass_qlog::Profile;
 
+use crate::connections::MAX_CONNECTIONS;
 use crate::lint::names;
-use crate::model::{Batch, SchemaVersion};
+use crate::model::{Batch, ClockFaults, SchemaVersion};
 use crate::read::block::{Block, Piece};
+use crate::read::clock::Clock;
 use crate::read::{Options, ReadError, UnitSource, read, sequence, twice};
 
 mod acks;
@@ -78,8 +80,8 @@ pub struct Converted {
     pub events: u64,
     /// Records that could not be read.
     pub bad_records: u64,
-    /// Sources, counted from 0, that were cut or are no JSON in part, and in which way.
-    pub damaged: Vec<(usize, String)>,
+    /// What is doubtful about sources, counted from 0: that they were cut, or their clock was set.
+    pub doubts: Vec<(usize, String)>,
     /// Events that came so late that they got the time of the one before.
     pub late: u64,
     /// What was left out or changed, how often each.
@@ -172,10 +174,19 @@ pub fn convert(sources: &[&dyn Source], target: Target, out: &mut dyn Write) -> 
     let mut done = Converted::default();
     let mut first = 0;
     for (source_index, (source, survey)) in sources.iter().zip(&surveys).enumerate() {
-        done.damaged.extend(survey.damage.clone().map(|damage| (source_index, damage)));
+        done.doubts.extend(survey.damage.clone().map(|damage| (source_index, damage)));
         let only = target.only.map(|only| only.checked_sub(first));
-        let mut file =
-            File { survey, target, top: &top, sink: &mut sink, omitted: &mut omitted, done: &mut done, only, at: None };
+        let mut file = File {
+            source_index,
+            survey,
+            target,
+            top: &top,
+            sink: &mut sink,
+            omitted: &mut omitted,
+            done: &mut done,
+            only,
+            at: None,
+        };
         file.convert(*source).map_err(|error| match error {
             Stop::Read(error) => ConvertError::Read { source_index, error },
             Stop::Write(error) => ConvertError::Write(error),
@@ -208,6 +219,7 @@ impl From<io::Error> for Stop {
 
 /// One file on its way.
 struct File<'a, 'w> {
+    source_index: usize,
     survey: &'a Survey,
     target: Target,
     top: &'a Node<'static>,
@@ -227,7 +239,9 @@ struct Current<'a> {
     acks: Acks,
     writer: model::Writer,
     /// The time of the event before, for traces that write differences.
-    clock: i64,
+    latest: i64,
+    /// The clocks of its connections, as they are written.
+    clocks: HashMap<Vec<u8>, Clock>,
     /// Subtracted from all times, ns.
     origin: i64,
     drawn: bool,
@@ -271,6 +285,8 @@ impl<'a> File<'a, '_> {
         };
         if let Some(current) = self.at.take().filter(|current| self.wants(current.index)) {
             self.done.empty += usize::from(!current.drawn);
+            let clock = current.clocks.values().map(Clock::faults).fold(ClockFaults::default(), ClockFaults::and);
+            self.done.doubts.extend(clock.doubts().map(|doubt| (self.source_index, doubt)));
             self.sink.end_trace()?;
         }
         while next <= index && next < self.survey.traces.len() {
@@ -290,7 +306,8 @@ impl<'a> File<'a, '_> {
                     surveyed,
                     acks: Acks::default(),
                     writer: model::Writer::new(surveyed.trace.schema_version == SchemaVersion::Netlog),
-                    clock: 0,
+                    latest: 0,
+                    clocks: HashMap::new(),
                     origin: header::origin(surveyed, self.target.profile),
                     drawn: false,
                 });
@@ -317,8 +334,15 @@ impl<'a> File<'a, '_> {
             };
             let mut time = raw.time;
             if current.surveyed.encoding.delta {
-                time = current.clock.saturating_add(time);
-                current.clock = time;
+                time = current.latest.saturating_add(time);
+                current.latest = time;
+            }
+            let group = raw.group.unwrap_or_default();
+            if !current.clocks.contains_key(group) && current.clocks.len() < MAX_CONNECTIONS {
+                current.clocks.insert(group.to_vec(), Clock::default());
+            }
+            if let Some(clock) = current.clocks.get_mut(group) {
+                time = clock.bridge(time);
             }
             let event = Named { time, name: &raw.name, group: raw.group, rest: &raw.rest, data: raw.data };
             self.event(&event)?;

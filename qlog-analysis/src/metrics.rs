@@ -9,6 +9,7 @@ mod fairness;
 mod limited;
 mod measures;
 mod meter;
+pub(crate) mod paths;
 mod rates;
 mod space;
 mod statistics;
@@ -18,6 +19,7 @@ pub use limited::{LimitedBy, LimitedTimes};
 pub use measures::{Level, LossSource, Measures};
 pub use meter::{FlowControlProgress, Meter, Progress};
 pub(crate) use meter::{OTHER_STATE, STATES};
+pub use paths::path_name;
 pub use rates::Rates;
 pub use statistics::Quantiles;
 
@@ -38,6 +40,8 @@ pub struct Measured {
     pub measures: Measures,
     /// Bytes delivered per time bin.
     pub rates: Rates,
+    /// The same of each path, where there are several: its number and measures.
+    pub paths: Vec<(u32, Measures)>,
 }
 
 /// Measures every connection of every trace in a file.
@@ -61,12 +65,13 @@ impl Follower for Meter {
 
 impl From<Connection<Meter>> for Measured {
     fn from(Connection { trace, group, follower }: Connection<Meter>) -> Self {
+        let paths = follower.paths().map(|(path, meter)| (path, meter.clone().finish().0)).collect();
         let (mut measures, rates) = follower.finish();
         if measures.controller.is_none() && !trace.controller.is_empty() {
             measures.controller = Some(trace.controller.clone());
         }
         measures.peer = measures.peer.or_else(|| trace.recorded().peer.map(str::to_owned));
-        Measured { trace, group, measures, rates }
+        Measured { trace, group, measures, rates, paths }
     }
 }
 
@@ -81,6 +86,9 @@ impl Measured {
             "title": self.trace.title,
             "vantage": self.trace.vantage.name(),
             "measures": self.measures,
+            "paths": self.paths.iter().map(|(path, measures)| {
+                serde_json::json!({ "path": path, "name": path_name(*path), "measures": measures })
+            }).collect::<Vec<_>>(),
         })
     }
 }

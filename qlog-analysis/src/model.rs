@@ -16,7 +16,7 @@ mod trace;
 
 pub use flow_control::{FlowControl, FlowControlKind, FrameTypes, TransportParameters};
 pub use http::{HttpField, HttpFrame, HttpFrameKind};
-pub use trace::{Framing, Recorded, SchemaVersion, Trace, Units, Vantage};
+pub use trace::{ClockFaults, Framing, Recorded, SchemaVersion, Trace, Units, Vantage};
 
 /// Bad records of a batch that are kept; the others are counted.
 const KEPT: usize = 20;
@@ -36,6 +36,10 @@ pub struct Batch {
     pub packets: Vec<Packet>,
     /// Acknowledged ranges of the packets' ACK frames, both ends included, lower end first.
     pub ranges: Vec<(u64, u64)>,
+    /// ACK frames that name the path whose packets they are about.
+    pub path_acks: Vec<PathAck>,
+    /// Acknowledged ranges of those, as [`Batch::ranges`].
+    pub path_ranges: Vec<(u64, u64)>,
     /// Data frames of the packets.
     pub streams: Vec<Stream>,
     /// Flow control limits that packets and events tell.
@@ -52,6 +56,8 @@ pub struct Batch {
     pub states: Vec<State>,
     /// Numbers that a controller tells of itself.
     pub state_variables: Vec<StateVariable>,
+    /// The version of QUIC that the first event tells it of the batch.
+    pub quic_version: Option<Name>,
     /// Addresses of the other end, where events tell one that was not told just before.
     pub peers: Vec<Peer>,
     /// The texts that names stand for.
@@ -94,10 +100,14 @@ pub enum EventKind {
     Controller(Name),
     /// Packets were reported CE-marked; how many.
     EcnCe(u32),
+    /// Packets were acknowledged, told without the packet of the ACK frame: [`Batch::packets`], its ranges.
+    PacketsAcked(u32),
     /// Packets declared lost together, told without their numbers; how many.
     PacketsLost(u32),
     /// A congestion response turned out to be unfounded, or a lost packet arrived.
     SpuriousLoss,
+    /// The connection went over to another path, whose number is not told.
+    Migrated,
     /// The datagram size changed; bytes.
     MtuUpdated(u32),
     /// Bytes were delivered to the application.
@@ -174,6 +184,8 @@ pub struct Packet {
     pub acks: bool,
     /// Acknowledged ranges, a part of [`Batch::ranges`]: first and number.
     pub ranges: (u32, u32),
+    /// ACK frames that name their path, a part of [`Batch::path_acks`]: first and number.
+    pub path_acks: (u32, u32),
     /// The receiver's delay of the ACK, ns.
     pub ack_delay: Option<i64>,
     /// CE-marked packets reported so far by the ACK.
@@ -188,6 +200,15 @@ pub struct Packet {
     pub trigger: Option<Name>,
     /// The path, where there are several.
     pub path: u32,
+}
+
+/// An ACK frame of one path (`draft-ietf-quic-multipath §4.1`).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PathAck {
+    /// The path whose packets it acknowledges.
+    pub path: u32,
+    /// Acknowledged ranges, a part of [`Batch::path_ranges`]: first and number.
+    pub ranges: (u32, u32),
 }
 
 /// A data frame of a packet.
@@ -342,6 +363,18 @@ impl Batch {
         part(&self.ranges, packet.ranges)
     }
 
+    /// The ACK frames of a packet that name their path.
+    #[must_use]
+    pub fn path_acks_of(&self, packet: &Packet) -> &[PathAck] {
+        part(&self.path_acks, packet.path_acks)
+    }
+
+    /// The acknowledged ranges of such a frame.
+    #[must_use]
+    pub fn ranges_of_path_ack(&self, ack: &PathAck) -> &[(u64, u64)] {
+        part(&self.path_ranges, ack.ranges)
+    }
+
     /// The data frames of a packet.
     #[must_use]
     pub fn streams_of(&self, packet: &Packet) -> &[Stream] {
@@ -365,8 +398,29 @@ impl Batch {
     /// Notes where the other end is, told by the event that is added next.
     pub(crate) fn add_peer(&mut self, address: &str) {
         let address = self.names.add(address);
-        if self.peers.last().is_none_or(|last| last.address != address) {
-            self.peers.push(Peer { event: self.events.len() as u32, address });
+        self.peers.push(Peer { event: self.events.len() as u32, address });
+    }
+
+    /// Takes a version of QUIC, unless one was told before.
+    pub(crate) fn tell_version(&mut self, version: &str) {
+        if self.quic_version.is_none() && !version.is_empty() {
+            self.quic_version = Some(self.names.add(version));
+        }
+    }
+
+    /// Forgets what the latest event tells of the other end if its connection told the same just before.
+    #[inline]
+    pub(crate) fn join_peers(&mut self) {
+        if self.peers.len() < 2 {
+            return;
+        }
+        let [.., before, last] = self.peers[..] else { return };
+        let group = |peer: Peer| self.events.get(peer.event as usize).map(|event| event.group);
+        if last.event as usize + 1 == self.events.len()
+            && before.address == last.address
+            && group(before) == group(last)
+        {
+            self.peers.pop();
         }
     }
 
@@ -390,6 +444,13 @@ fn part<T>(all: &[T], (first, number): (u32, u32)) -> &[T] {
 /// A text of a batch; 0 is the empty one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Name(u32);
+
+impl Name {
+    /// Its place among the names of its batch, from 0.
+    pub(crate) const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The texts of a batch.
 #[derive(Clone, Default, PartialEq, Debug)]

@@ -12,6 +12,7 @@ use crate::model::{Batch, Framing, Trace};
 
 mod array;
 pub(crate) mod block;
+pub(crate) mod clock;
 mod contained;
 pub(crate) mod encoding;
 mod event;
@@ -110,6 +111,13 @@ impl Summary {
         }
         if self.bad_records > 0 {
             doubts.push(format!("{} records could not be read; `windlass qlog lint` says why", self.bad_records));
+        }
+        for trace in &self.traces {
+            let which = if self.traces.len() > 1 { format!("trace {}: ", trace.index) } else { String::new() };
+            let units = trace.units.named().map(|(values, unit)| {
+                format!("its {values} are in {unit} by its events, and read as such (--units declared takes its word)")
+            });
+            doubts.extend(units.chain(trace.clock.doubts()).map(|doubt| format!("{which}{doubt}")));
         }
         if self.unfollowed > 0 {
             let (most, events) = (crate::connections::MAX_CONNECTIONS, self.unfollowed);

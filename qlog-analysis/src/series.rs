@@ -4,11 +4,13 @@
 //! value up to a bound; beyond it, the least and the largest of several values in a row.
 
 mod about;
+mod clocks;
 mod line;
 mod packets;
 mod requests;
 
 pub use about::{About, LineInfo};
+pub use clocks::{End, Handshake, align};
 pub use line::{Line, Point, at, rate, visible};
 pub use packets::{PacketInfo, PacketLog, read_packets};
 pub use requests::RequestInfo;
@@ -19,7 +21,8 @@ use packets::Packets;
 use requests::Requests;
 
 use crate::connections::{self, Connection, Follower, connections_watched};
-use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, OTHER_STATE, Progress, STATES};
+use crate::metrics::paths::Paths;
+use crate::metrics::{FlowControlProgress, LimitedBy, Measured, Meter, OTHER_STATE, Progress, STATES, path_name};
 use crate::model::{Batch, Event, EventKind, MeasuredRtts, Metrics};
 use crate::read::{Options, ReadError, Summary};
 
@@ -151,6 +154,10 @@ impl Quantity {
 /// What is drawn of one connection.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ConnectionSeries {
+    /// The path, where it is that of one alone.
+    pub path: Option<u32>,
+    /// When its first Initial packets were sent and received.
+    pub handshake: Handshake,
     /// What is measured of it.
     pub measured: Measured,
     /// When it begins and ends, ns of the trace's clock.
@@ -212,6 +219,12 @@ pub struct Series {
     states: Vec<String>,
     requests: Requests,
     packets: Option<Packets>,
+    handshake: Handshake,
+    paths: Paths,
+    /// The only path that is followed, if one is.
+    only: Option<u32>,
+    /// The series of each path, once there are several.
+    of_paths: Vec<Series>,
 }
 
 /// Reads a file and follows every connection, with at most `most` points a line.
@@ -253,7 +266,7 @@ pub fn read_series_watched(
 ) -> Result<(Summary, Vec<ConnectionSeries>), ReadError> {
     let new = || packets.map_or_else(|| Series::new(most), |packets| Series::with_packets(most, packets));
     let (summary, found) = connections_watched(input, options, new, watch)?;
-    Ok((summary, found.into_iter().map(Series::finish).collect()))
+    Ok((summary, found.into_iter().flat_map(Series::finish).collect()))
 }
 
 /// The series of a file that is being read, as if it ended here, without packets.
@@ -263,7 +276,7 @@ pub fn so_far(progress: &connections::Progress<'_, Series>) -> Vec<ConnectionSer
         connection.follower.packets = None;
         Series::finish(connection)
     };
-    progress.connections().into_iter().map(lines).collect()
+    progress.connections().into_iter().flat_map(lines).collect()
 }
 
 impl Follower for Series {
@@ -274,6 +287,7 @@ impl Follower for Series {
     fn share_memory(&mut self, followers: usize) {
         self.meter.share_memory(followers);
         self.requests.share_memory(followers);
+        self.of_paths.iter_mut().for_each(|series| series.share_memory(followers * 2));
         if let Some(packets) = &mut self.packets {
             packets.share_memory(followers);
         }
@@ -298,6 +312,10 @@ impl Series {
             states: Vec::new(),
             requests: Requests::new(),
             packets: None,
+            handshake: Handshake::default(),
+            paths: Paths::default(),
+            only: None,
+            of_paths: Vec::new(),
         }
     }
 
@@ -309,11 +327,55 @@ impl Series {
 
     /// Reads the connection's next event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
+        let path = self.paths.on_event(batch, event);
+        let parted = self.of_paths.len();
+        if let Some(path) = path {
+            self.part_paths(path);
+        }
+        for (index, series) in self.of_paths.iter_mut().enumerate() {
+            // The meter of one that is new has taken note of the event's path already.
+            if index < parted {
+                series.meter.event(batch, event);
+            } else {
+                series.meter.measure(batch, event, path);
+            }
+            series.draw(batch, event, path);
+        }
+        self.meter.event(batch, event);
+        self.draw(batch, event, path);
+    }
+
+    /// Follows each path on its own as soon as `path` is not the only one.
+    fn part_paths(&mut self, path: u32) {
+        let known = self.paths.known();
+        if known.len() < 2 || known.len() == self.of_paths.len() {
+            return;
+        }
+        if self.of_paths.is_empty() {
+            let meter = self.meter.limited_to(known[0]);
+            let only = Some(known[0]);
+            self.of_paths.push(Series { only, meter, packets: None, requests: Requests::new(), ..self.clone() });
+            if self.paths.simultaneous() {
+                // Those of several paths are no one line.
+                for quantity in [Quantity::SmoothedRtt, Quantity::MinRtt] {
+                    self.lines[quantity as usize].clear();
+                }
+            }
+        }
+        let meter = Meter::of_path(path, &self.paths);
+        let most = self.counted_flight.most();
+        self.of_paths.push(Series { only: Some(path), meter, first: self.first, ..Series::new(most) });
+    }
+
+    /// Draws what the meter has measured of an event.
+    fn draw(&mut self, batch: &Batch, event: &Event, path: Option<u32>) {
         let now = event.time;
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
-        self.meter.event(batch, event);
-        self.requests.event(batch, event);
+        if self.only.is_none() {
+            self.requests.event(batch, event);
+            self.handshake.on_event(batch, event);
+        }
         if let Some(packets) = &mut self.packets {
             packets.event(batch, event);
         }
@@ -321,11 +383,11 @@ impl Series {
             self.measured_rtts.sampled();
         }
         match event.kind {
-            EventKind::MetricsUpdated(index) => {
+            EventKind::MetricsUpdated(index) if self.only.is_none() || self.only == path => {
                 let metrics = self.measured_rtts.of(&batch.metrics[index as usize]);
                 self.metrics(now, &metrics);
             }
-            EventKind::CongestionState(index) => {
+            EventKind::CongestionState(index) if self.only.is_none() => {
                 let name = batch.name(batch.states[index as usize].new);
                 // As the meter tells them apart, so that neither the search nor what is drawn grows without bound.
                 let name = if self.states.len() < STATES || self.states.iter().any(|state| state == name) {
@@ -351,13 +413,15 @@ impl Series {
 
     fn metrics(&mut self, now: i64, metrics: &Metrics) {
         let time = |time: Option<i64>| time.filter(|&time| time > 0).map(|time| time as u64);
+        let [cwnd, in_flight] = self.meter.in_use();
+        let of_one = |rtt| time(rtt).filter(|_| !self.paths.simultaneous() || self.only.is_some());
         let logged = [
-            (Quantity::Cwnd, metrics.cwnd),
+            (Quantity::Cwnd, metrics.cwnd.and(cwnd)),
             (Quantity::Ssthresh, metrics.ssthresh),
-            (Quantity::InFlight, metrics.bytes_in_flight),
+            (Quantity::InFlight, metrics.bytes_in_flight.and(in_flight)),
             (Quantity::LatestRtt, time(metrics.latest_rtt)),
-            (Quantity::SmoothedRtt, time(metrics.smoothed_rtt)),
-            (Quantity::MinRtt, time(metrics.min_rtt)),
+            (Quantity::SmoothedRtt, of_one(metrics.smoothed_rtt)),
+            (Quantity::MinRtt, of_one(metrics.min_rtt)),
             (Quantity::PacingRate, metrics.pacing_rate),
         ];
         for (quantity, value) in logged {
@@ -445,7 +509,20 @@ impl Series {
         }
     }
 
-    fn finish(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
+    /// The series of the connection, and those of its paths where there are several.
+    fn finish(mut connection: Connection<Series>) -> Vec<ConnectionSeries> {
+        let (trace, group) = (connection.trace.clone(), connection.group.clone());
+        let of_path = |series: Series| {
+            let name = series.only.map_or_else(String::new, path_name);
+            let group = format!("{group}{}{name}", if group.is_empty() { "" } else { " " });
+            Series::lines(Connection { trace: trace.clone(), group, follower: series })
+        };
+        let paths: Vec<_> = std::mem::take(&mut connection.follower.of_paths).into_iter().map(of_path).collect();
+        std::iter::once(Series::lines(connection)).chain(paths).collect()
+    }
+
+    fn lines(Connection { trace, group, follower }: Connection<Series>) -> ConnectionSeries {
+        let (path, handshake) = (follower.only, follower.handshake);
         let Series { meter, first, last, mut lines, counted_flight, sampled_rtt, received, states, .. } = follower;
         let (requests, packets) = (follower.requests, follower.packets);
         let start = first.unwrap_or(0);
@@ -463,6 +540,8 @@ impl Series {
             (quantity, points, values)
         });
         ConnectionSeries {
+            path,
+            handshake,
             measured: Connection { trace, group, follower: meter }.into(),
             span: (start, last),
             lines: lines.collect(),

@@ -111,6 +111,12 @@ fn other_row(kind: EventKind, batch: &Batch, index: usize) -> OtherRow<'_> {
         EventKind::HttpFrameParsed(index) => {
             text("http_frame_parsed", batch.http_frame_json(&batch.http[index as usize]))
         }
+        EventKind::PacketsAcked(index) => {
+            let ranges = batch.ranges_of(&batch.packets[index as usize]).iter();
+            let ranges: Vec<String> = ranges.map(|(low, high)| format!("{low}-{high}")).collect();
+            text("packets_acked", ranges.join(" "))
+        }
+        EventKind::Migrated => OtherRow { event: "migrated", ..OtherRow::default() },
         EventKind::SpuriousLoss => OtherRow { event: "spurious_loss", ..OtherRow::default() },
         EventKind::Other(name) => {
             let at = batch.peers.binary_search_by_key(&(index as u32), |peer| peer.event);

@@ -35,6 +35,8 @@ pub(super) struct Packet {
     long: Option<u64>,
     version_2: bool,
     version_negotiation: bool,
+    /// Whether it is no packet but what fills the datagram behind the last one (`RFC 9000 §14.1`, `§12.2`).
+    padding: bool,
     frames: Vec<String>,
     /// Flow control limits among transport parameters, as JSON fields, each with a comma before it.
     pub(super) parameters: Option<String>,
@@ -111,7 +113,9 @@ pub(super) fn read(text: &[u8]) -> Result<Datagram, Malformed> {
                         }
                         Ok(())
                     })?,
-                    b"quic" if value.peek() == Some(b'{') => datagram.packets.push(packet(value)?),
+                    b"quic" if value.peek() == Some(b'{') => {
+                        datagram.packets.extend(Some(packet(value)?).filter(|packet| !packet.padding));
+                    }
                     _ => value.skip()?,
                 }
                 Ok(())
@@ -165,7 +169,10 @@ fn fields(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> 
                 let frame = frame(value, &mut packet.parameters)?;
                 packet.frames.push(frame);
             }
-            b"QUIC Connection information" | b"quic.short" if value.peek() == Some(b'{') => fields(value, packet)?,
+            b"quic.coalesced_padding_data" => packet.padding = text_of(value).map(|_| true)?,
+            b"QUIC Connection information" | b"quic.short" | b"_ws.expert" if value.peek() == Some(b'{') => {
+                fields(value, packet)?
+            }
             _ => value.skip()?,
         }
         Ok(())

@@ -117,6 +117,15 @@ fn what_is_not_decrypted_has_a_size_and_no_number() {
     assert!(text.contains(r#""data":{"header":{"packet_type":"unknown"},"raw":{"length":77}}"#), "{text}");
 }
 
+/// aioquic fills a datagram behind its last packet; tshark makes a layer of it.
+#[test]
+fn padding_behind_the_last_packet_is_no_packet() {
+    let padding = r#""_ws.expert": {"quic.coalesced_padding_data": "", "_ws.expert.message": "(Random) padding data appended to the datagram"}"#;
+    let (capture, text) = trace(&[datagram("1", true, &[&initial(""), padding])]);
+    assert_eq!((capture.packets, capture.encrypted, capture.other), (1, 0, 0));
+    assert_eq!(text.matches("packet_sent").count(), 1, "{text}");
+}
+
 #[test]
 fn what_is_not_tshark_s_is_an_error_and_what_is_cut_is_read_up_to_there() {
     let wrong = super::events(&b"[{\"a\" 1}]"[..], &mut Vec::new()).unwrap_err();

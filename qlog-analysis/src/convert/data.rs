@@ -171,7 +171,7 @@ fn packet_to_ietf(data: &mut Node<'_>, encoding: &Encoding) {
             header.set(new, value);
         }
     }
-    let mut size = data.take("packet_size");
+    let mut size = data.take("packet_size").or_else(|| data.take("length"));
     if let Some(header) = data.get_mut("header") {
         if let Some(word) = header.get("packet_type").and_then(Node::text).and_then(packet_type) {
             header.set("packet_type", Node::word(word));
@@ -218,6 +218,7 @@ fn frame_to_ietf(frame: &mut Node<'_>, encoding: &Encoding) {
         }
         b"padding" => length_in(frame, "payload_length"),
         b"ack" => {
+            frame.rename("ack_ranges", "acked_ranges");
             if let Some(Node::Array(ranges)) = frame.get_mut("acked_ranges") {
                 ranges.iter_mut().for_each(one_or_two);
             }

@@ -60,7 +60,7 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
                 b"name" | b"type" | b"event" | b"event_type" => Role::Type,
                 b"category" => Role::Category,
                 b"data" => Role::Data,
-                b"group_id" | b"ODCID" => Role::Group,
+                b"group_id" | b"ODCID" | b"odcid" => Role::Group,
                 _ => Role::Other,
             };
             take(role, key, value)
@@ -88,12 +88,13 @@ pub(super) fn read<'a>(text: &'a [u8], encoding: &Encoding) -> Result<RawEvent<'
     Ok(event)
 }
 
-/// What an event of mvfst's own is called elsewhere.
+/// What an event of mvfst's or erlang_quic's own is called elsewhere.
 fn renamed(name: &str) -> Option<&'static str> {
     Some(match name {
         "metric_update:congestion_metric_update" | "app_limited_update:app_limited_update" => {
             "recovery:metrics_updated"
         }
+        "quic:metrics_updated" => "quic:recovery_metrics_updated",
         "loss:packets_lost" => "windlass:lost",
         _ => return None,
     })

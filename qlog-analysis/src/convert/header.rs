@@ -73,6 +73,7 @@ pub(super) fn trace(surveyed: &Surveyed, profile: Profile, omitted: &mut Omitted
     match profile {
         Profile::Ietf => {
             common.rename("ODCID", "group_id");
+            common.rename("odcid", "group_id");
             if !common.has("group_id") && surveyed.groups.is_empty() && !surveyed.trace.group.is_empty() {
                 common.set_first("group_id", Node::word(&surveyed.trace.group));
             }
@@ -82,6 +83,7 @@ pub(super) fn trace(surveyed: &Surveyed, profile: Profile, omitted: &mut Omitted
         }
         Profile::Qvis => {
             common.rename("group_id", "ODCID");
+            common.rename("odcid", "ODCID");
             group(&mut common, surveyed);
             common_qvis(&mut common, surveyed, omitted);
             header.set("common_fields", common);

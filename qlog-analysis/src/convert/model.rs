@@ -13,6 +13,9 @@ use super::node::millis;
 use crate::flight::{Flight, PacketStatus, Sent};
 use crate::model::{Batch, Event, EventKind, FlowControl, Metrics, Name, Packet, PacketType};
 
+/// Packets of one event that are written as acknowledged.
+const ACKED: usize = 1 << 16;
+
 /// Takes an event: its name, connection and data.
 type EmitEvent<'a> = dyn FnMut(&str, Option<&[u8]>, &[u8]) + 'a;
 
@@ -100,6 +103,22 @@ impl Writer {
                 };
                 let json = batch.http_frame_json(&batch.http[index as usize]);
                 return emit(name, group.as_deref(), json.as_bytes());
+            }
+            EventKind::PacketsAcked(index) => {
+                let packet = &batch.packets[index as usize];
+                let numbers: Vec<String> = batch
+                    .ranges_of(packet)
+                    .iter()
+                    .flat_map(|&(low, high)| low..=high)
+                    .take(ACKED)
+                    .map(|one| one.to_string())
+                    .collect();
+                data.raw("packet_numbers", &format!("[{}]", numbers.join(",")));
+                "quic:packets_acked"
+            }
+            EventKind::Migrated => {
+                data.text("new", "migration_complete");
+                "quic:migration_state_updated"
             }
             EventKind::EcnCe(_) | EventKind::PacketsLost(_) | EventKind::SpuriousLoss | EventKind::DataDelivered(_) => {
                 return;

@@ -11,6 +11,7 @@ use super::credit::Credit;
 use super::delivered::Delivered;
 use super::limited::{Condition, Limited, Pace};
 use super::measures::Measures;
+use super::paths::Paths;
 use super::rates::Rates;
 use super::space::Space;
 use super::statistics::{Distribution, TimeWeighted};
@@ -35,6 +36,9 @@ pub(crate) const OTHER_STATE: &str = "other";
 /// Size of a datagram as long as none was sent, bytes (`RFC 9000 §14.1`).
 const DATAGRAM: u32 = 1200;
 
+/// Addresses of a batch among which that of a connection is looked for.
+const PEERS: usize = 1024;
+
 /// The congestion state of a sender that has too little to send (`draft-ietf-quic-qlog-quic-events`).
 const APP_LIMITED: &str = "application_limited";
 
@@ -47,7 +51,15 @@ pub struct Meter {
     first_packet: Option<i64>,
     last_packet: i64,
     sizes: [u64; 2],
+    /// Packet number spaces; one each path that has numbers of its own ([`Paths::numbering`]).
     spaces: BTreeMap<(PacketType, u32), Space>,
+    paths: Paths,
+    /// The only path that is measured, if one is.
+    only: Option<u32>,
+    /// A meter for each path, once there are several.
+    of_paths: Vec<Meter>,
+    /// The latest window and bytes in flight of each path in use, as told.
+    in_use: Vec<(u32, Option<u64>, Option<u64>)>,
     /// Data frames of packets in flight, and the number of the first.
     streams: VecDeque<Stream>,
     first_stream: u64,
@@ -139,6 +151,10 @@ impl Meter {
             last_packet: 0,
             sizes: [0; 2],
             spaces: BTreeMap::new(),
+            paths: Paths::default(),
+            only: None,
+            of_paths: Vec::new(),
+            in_use: Vec::new(),
             streams: VecDeque::new(),
             first_stream: 0,
             most: PACKETS,
@@ -198,6 +214,8 @@ impl Meter {
         self.streams.shrink_to_fit();
         self.acknowledged.limit(most);
         self.received.limit(most);
+        let of_paths = meters * (self.of_paths.len() + 1);
+        self.of_paths.iter_mut().for_each(|meter| meter.share_memory(of_paths));
         if meters > FINE {
             self.logged_rtt.coarsen();
             self.measured_rtt.coarsen();
@@ -208,6 +226,23 @@ impl Meter {
 
     /// Measures the connection's next event.
     pub fn event(&mut self, batch: &Batch, event: &Event) {
+        let path = self.paths.on_event(batch, event);
+        let parted = self.of_paths.len();
+        if let Some(path) = path {
+            self.part_paths(path);
+        }
+        for (index, meter) in self.of_paths.iter_mut().enumerate() {
+            // One that is new has taken note of the event already.
+            if index < parted { meter.event(batch, event) } else { meter.measure(batch, event, path) }
+        }
+        self.measure(batch, event, path);
+    }
+
+    /// Measures an event that belongs to `path`, or to the connection as a whole.
+    pub(crate) fn measure(&mut self, batch: &Batch, event: &Event, path: Option<u32>) {
+        if self.only.is_some() && self.only != path {
+            return self.of_another_path(batch, event);
+        }
         let now = event.time;
         self.first.get_or_insert(now);
         self.last = self.last.max(now);
@@ -223,7 +258,7 @@ impl Meter {
             EventKind::PacketLost(index) => self.packet_lost(now, &batch.packets[index as usize]),
             EventKind::MetricsUpdated(index) => {
                 let metrics = self.measured_rtts.of(&batch.metrics[index as usize]);
-                self.metrics(now, &metrics);
+                self.metrics(now, &metrics, path.unwrap_or(0));
             }
             EventKind::CongestionState(index) => {
                 let name = batch.name(batch.states[index as usize].new);
@@ -257,14 +292,88 @@ impl Meter {
                 self.find_peer(batch, event)
             }
             EventKind::PacketDropped(_)
+            | EventKind::PacketsAcked(_)
             | EventKind::SpuriousLoss
             | EventKind::MtuUpdated(_)
+            | EventKind::Migrated
             | EventKind::DataDelivered(_)
             | EventKind::HttpFrameCreated(_)
             | EventKind::HttpFrameParsed(_)
             | EventKind::Other(_) => {}
         }
         self.judge(now);
+    }
+
+    /// Measures each path on its own as soon as `path` is not the only one: what was before is of the first.
+    fn part_paths(&mut self, path: u32) {
+        let known = self.paths.known();
+        if self.only.is_some() || known.len() < 2 || known.len() == self.of_paths.len() {
+            return;
+        }
+        let new = |path: u32| Meter::of_path(path, &self.paths);
+        if self.of_paths.is_empty() {
+            let before = known[0];
+            let first = self.limited_to(before);
+            let bytes = |level: &TimeWeighted| level.last().map(|bytes| bytes as u64);
+            self.in_use = vec![(before, bytes(&self.cwnd), bytes(&self.logged_in_flight))];
+            self.of_paths = vec![first, new(path)];
+        } else {
+            self.of_paths.push(new(path));
+        }
+        self.share_memory(ALTOGETHER / self.most.max(1));
+    }
+
+    /// The same for events of `path` alone from now on.
+    pub(crate) fn limited_to(&self, path: u32) -> Meter {
+        Meter { only: Some(path), of_paths: Vec::new(), ..self.clone() }
+    }
+
+    /// A meter of a further path, which has no event yet.
+    pub(crate) fn of_path(path: u32, paths: &Paths) -> Meter {
+        Meter { only: Some(path), paths: paths.clone(), ..Meter::new() }
+    }
+
+    /// Of events of another path, an ACK may be about packets of this one.
+    fn of_another_path(&mut self, batch: &Batch, event: &Event) {
+        if let EventKind::PacketReceived(index) = event.kind {
+            self.latest_sample = None;
+            self.acks(event.time, batch, &batch.packets[index as usize]);
+            if self.measures.events > 0 {
+                self.judge(event.time);
+            }
+        }
+    }
+
+    /// Window and bytes in flight of all paths in use, after `metrics` of one; `None` for what those do not tell.
+    fn of_paths_in_use(&mut self, path: u32, metrics: &Metrics) -> (Option<u64>, Option<u64>) {
+        if self.of_paths.is_empty() {
+            return (metrics.cwnd, metrics.bytes_in_flight);
+        }
+        if !self.paths.simultaneous() {
+            self.in_use.retain(|(of, ..)| *of == path);
+        }
+        if !self.in_use.iter().any(|(of, ..)| *of == path) {
+            self.in_use.push((path, None, None));
+        }
+        let (mut cwnd, mut in_flight) = (0_u64, 0_u64);
+        for (of, window, bytes) in &mut self.in_use {
+            if *of == path {
+                (*window, *bytes) = (metrics.cwnd.or(*window), metrics.bytes_in_flight.or(*bytes));
+            }
+            cwnd = cwnd.saturating_add(window.unwrap_or(0));
+            in_flight = in_flight.saturating_add(bytes.unwrap_or(0));
+        }
+        (metrics.cwnd.map(|_| cwnd), metrics.bytes_in_flight.map(|_| in_flight))
+    }
+
+    /// The meters of its paths with their numbers, where there are several.
+    pub fn paths(&self) -> impl Iterator<Item = (u32, &Meter)> {
+        self.of_paths.iter().filter_map(|meter| Some((meter.only?, meter)))
+    }
+
+    /// Congestion window and bytes in flight of all paths in use, as told; `None` where they are not.
+    pub(crate) fn in_use(&self) -> [Option<u64>; 2] {
+        [&self.cwnd, &self.logged_in_flight].map(|level| level.last().map(|bytes| bytes as u64))
     }
 
     /// What the trace as a whole says.
@@ -318,12 +427,13 @@ impl Meter {
         }
     }
 
-    fn metrics(&mut self, now: i64, metrics: &Metrics) {
-        if let Some(cwnd) = metrics.cwnd {
+    fn metrics(&mut self, now: i64, metrics: &Metrics, path: u32) {
+        let (cwnd, in_flight) = self.of_paths_in_use(path, metrics);
+        if let Some(cwnd) = cwnd {
             self.window(now, cwnd as f64);
         }
         self.ssthresh = metrics.ssthresh.or(self.ssthresh);
-        if let Some(bytes) = metrics.bytes_in_flight {
+        if let Some(bytes) = in_flight {
             self.logged_in_flight.set(now, bytes as f64);
         }
         self.told_smoothed = metrics.smoothed_rtt.filter(|&rtt| rtt > 0).or(self.told_smoothed);
@@ -367,7 +477,7 @@ impl Meter {
     /// Notes where the other end is, as the batch first tells it of the event's connection.
     fn find_peer(&mut self, batch: &Batch, event: &Event) {
         let of_this = |index: u32| batch.events.get(index as usize).is_some_and(|other| other.group == event.group);
-        let peer = batch.peers.iter().find(|peer| of_this(peer.event));
+        let peer = batch.peers.iter().take(PEERS).find(|peer| of_this(peer.event));
         self.measures.peer = peer.map(|peer| batch.name(peer.address).to_owned());
     }
 

@@ -86,6 +86,19 @@ impl Distribution {
         (self.count > 0).then_some(self.least)
     }
 
+    /// Adds to `others` what each sample exceeds the least by.
+    pub(super) fn add_excess_to(&self, others: &mut Distribution) {
+        match &self.samples {
+            Samples::Few(few) => few.iter().for_each(|delay| others.add(delay - self.least)),
+            Samples::Many(many) => {
+                for value in many.iter_recorded() {
+                    let excess = (value.value_iterated_to() as i64).saturating_sub(self.least);
+                    (0..value.count_at_value()).for_each(|_| others.add(excess));
+                }
+            }
+        }
+    }
+
     /// The quantiles of what the samples exceed `base`, ns, by.
     pub(super) fn above(&self, base: i64) -> Option<Quantiles> {
         let samples = self.count;
@@ -149,6 +162,8 @@ impl TimeWeighted {
         }
         self.least = self.least.min(value);
         self.most = self.most.max(value);
+        // A time that goes back is no reason to count a span twice.
+        let now = self.current.map_or(now, |(since, _)| now.max(since));
         self.current = Some((now, value));
     }
 

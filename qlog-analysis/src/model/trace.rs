@@ -129,8 +129,67 @@ pub struct Trace {
     pub group: String,
     /// The congestion controller, where the trace names it early.
     pub controller: String,
+    /// The version of QUIC, as the first event that tells it writes it.
+    pub quic_version: String,
     /// What values are in, where the events show that it is not what it should be.
     pub units: Units,
+    /// What is wrong with its clock; known when all of it was read.
+    pub clock: ClockFaults,
+}
+
+/// What is wrong with the clock of a trace's events, as they stand in the file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ClockFaults {
+    /// Number of events.
+    pub events: u64,
+    /// How often the clock was set back, by a second or more; times are bridged.
+    pub steps: u32,
+    /// The largest such step, ns.
+    pub largest: i64,
+    /// Events that are earlier than one before, by less.
+    pub late: u64,
+    /// By how much at most, ns.
+    pub furthest: i64,
+    /// The longest wait between two events, ns, if it is so long that the clock may have been set forward; else 0.
+    pub wait: i64,
+}
+
+impl ClockFaults {
+    /// Those of two connections together.
+    #[must_use]
+    pub fn and(self, other: ClockFaults) -> ClockFaults {
+        ClockFaults {
+            events: self.events + other.events,
+            steps: self.steps.saturating_add(other.steps),
+            largest: self.largest.max(other.largest),
+            late: self.late + other.late,
+            furthest: self.furthest.max(other.furthest),
+            wait: self.wait.max(other.wait),
+        }
+    }
+
+    /// What a user should know, a sentence each. Disorder below a millisecond is not worth telling while it is
+    /// rare, as threads that write a trace together cause it.
+    pub fn doubts(&self) -> impl Iterator<Item = String> + use<> {
+        let ClockFaults { events, steps, largest, late, furthest, wait } = *self;
+        let ms = |ns: i64| ns as f64 / 1e6;
+        let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+        let step = (steps > 0).then(|| {
+            let (often, by) = (times(steps.into()), largest as f64 / 1e9);
+            format!("its times go back {often}, by {by:.3} s at most: the clock was set back; they are read as if it had gone on")
+        });
+        let disorder = (furthest >= 1_000_000 || late.saturating_mul(50) > events).then(|| {
+            format!(
+                "its times go back {} by {:.3} ms at most; what is measured by time may be wrong",
+                times(late),
+                ms(furthest)
+            )
+        });
+        let wait = (wait > 0).then(|| {
+            format!("nothing happens for {:.0} s in it: it was idle, or its clock was set forward", wait as f64 / 1e9)
+        });
+        [step, disorder, wait].into_iter().flatten()
+    }
 }
 
 /// Units that the events of a trace show, where they are not those of the schema; `None`

@@ -84,7 +84,7 @@ impl Block {
 }
 
 /// The lengths of a batch's tables.
-struct Lengths([usize; 12]);
+struct Lengths([usize; 14]);
 
 impl Lengths {
     fn of(batch: &Batch) -> Self {
@@ -101,6 +101,8 @@ impl Lengths {
             batch.parameters.len(),
             batch.http.len(),
             batch.fields.len(),
+            batch.path_acks.len(),
+            batch.path_ranges.len(),
         ])
     }
 
@@ -118,6 +120,8 @@ impl Lengths {
         batch.parameters.truncate(self.0[9]);
         batch.http.truncate(self.0[10]);
         batch.fields.truncate(self.0[11]);
+        batch.path_acks.truncate(self.0[12]);
+        batch.path_ranges.truncate(self.0[13]);
     }
 }
 

@@ -130,7 +130,7 @@ pub(super) fn apply(fields: &Map<String, Value>, trace: &mut Trace, encoding: &m
         encoding.rtt_places = places;
     }
     if let Some(Value::Object(common)) = fields.get("common_fields") {
-        if let Some(group) = common.get("group_id").or_else(|| common.get("ODCID")).and_then(text_of) {
+        if let Some(group) = ["group_id", "ODCID", "odcid"].iter().find_map(|key| common.get(*key)).and_then(text_of) {
             trace.group = group;
         }
         if let Some(format) = common.get("time_format").and_then(Value::as_str) {

@@ -14,6 +14,7 @@ pub(super) enum Kind {
     Sent,
     Received,
     Lost,
+    Acked,
     Dropped,
     Metrics,
     State,
@@ -23,6 +24,9 @@ pub(super) enum Kind {
     FramesReceived,
     HttpCreated,
     HttpParsed,
+    Migration,
+    /// Tells the version of QUIC.
+    Version,
     Mtu,
     Moved,
     /// Tells where the other end is.
@@ -51,6 +55,7 @@ impl Kind {
             (_, b"packet_sent") => Kind::Sent,
             (_, b"packet_received") => Kind::Received,
             (_, b"packet_lost") => Kind::Lost,
+            (_, b"packets_acked") => Kind::Acked,
             (_, b"packet_dropped") => Kind::Dropped,
             (_, b"metrics_updated" | b"metric_update" | b"recovery_metrics_updated") => Kind::Metrics,
             // mvfst's.
@@ -65,6 +70,8 @@ impl Kind {
             // Drafts and stacks name the namespace differently.
             (b"http3" | b"http" | b"h3", b"frame_created") => Kind::HttpCreated,
             (b"http3" | b"http" | b"h3", b"frame_parsed") => Kind::HttpParsed,
+            (_, b"migration_state_updated") => Kind::Migration,
+            (_, b"version_information") => Kind::Version,
             (_, b"mtu_updated") => Kind::Mtu,
             (_, b"stream_data_moved" | b"data_moved") => Kind::Moved,
             (_, b"connection_started" | b"tuple_assigned" | b"datagram_received" | b"datagram_sent") => Kind::Peer,
@@ -106,11 +113,11 @@ fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch
                 }
                 _ => late = Some(value.raw()?),
             },
-            b"group_id" | b"ODCID" => {
+            b"group_id" | b"ODCID" | b"odcid" => {
                 let text = value.string()?;
                 group = text.map_or(Name::default(), |text| batch.names.add(&text));
             }
-            b"path" | b"path_id" => path = value.whole()?.unwrap_or(0),
+            b"path" | b"path_id" | b"tuple" => path = path_of(value)?,
             _ => value.skip()?,
         }
         Ok(())
@@ -135,6 +142,18 @@ fn object(cursor: &mut Cursor<'_>, encoding: &Encoding, options: &Options, batch
     Ok(())
 }
 
+/// The number of a path: as it stands, or one that its name alone has.
+fn path_of(value: &mut Cursor<'_>) -> Result<u64, Malformed> {
+    if value.peek() != Some(b'"') {
+        return Ok(value.whole()?.unwrap_or(0));
+    }
+    let name = value.string()?.unwrap_or_default();
+    let number = if name.is_empty() { Ok(0) } else { name.parse() };
+    // FNV-1a, below the numbers that stand for migrations.
+    let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    Ok(number.unwrap_or_else(|_| u64::from(name.bytes().fold(0x811c_9dc5, hash) >> 3 | 1 << 28)))
+}
+
 /// Adds an event whose tables were filled.
 pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u64, batch: &mut Batch) {
     if path > 0 {
@@ -143,11 +162,13 @@ pub(super) fn push(time: i64, group: Name, kind: EventKind, path: u64, batch: &m
             EventKind::PacketSent(index) | EventKind::PacketReceived(index) | EventKind::PacketLost(index) => {
                 batch.packets[index as usize].path = path
             }
+            EventKind::PacketsAcked(index) => batch.packets[index as usize].path = path,
             EventKind::MetricsUpdated(index) => batch.metrics[index as usize].path = path,
             _ => {}
         }
     }
     batch.events.push(Event { time, group, kind });
+    batch.join_peers();
 }
 
 /// Reads the data of an event into their table.
@@ -163,10 +184,11 @@ pub(super) fn data(
     Ok(match kind {
         Kind::Sent => EventKind::PacketSent(packet(value, batch)?),
         Kind::Received => EventKind::PacketReceived(packet(value, batch)?),
-        Kind::Lost => EventKind::PacketLost(packet(value, batch)?),
+        Kind::Lost => packet::lost(value, encoding, options, batch)?,
+        Kind::Acked => EventKind::PacketsAcked(packet::acked(value, batch)?),
         Kind::Dropped => EventKind::PacketDropped(packet(value, batch)?),
         Kind::Metrics => EventKind::MetricsUpdated(recovery::metrics(value, encoding, options, batch)?),
-        Kind::State => EventKind::CongestionState(recovery::state(value, batch)?),
+        Kind::State => recovery::state(value, name, batch)?,
         Kind::Parameters | Kind::Started => match recovery::controller(value, batch)? {
             Some(controller) => EventKind::Controller(controller),
             None => EventKind::Other(other(name, batch)),
@@ -188,6 +210,11 @@ pub(super) fn data(
             (Some(index), Kind::HttpCreated) => EventKind::HttpFrameCreated(index),
             (Some(index), _) => EventKind::HttpFrameParsed(index),
         },
+        Kind::Migration => match value.field(&[b"new"], Cursor::word)? {
+            // As the drafts spell it.
+            Some(b"migration_complete") => EventKind::Migrated,
+            _ => EventKind::Other(other(name, batch)),
+        },
         Kind::Mtu => EventKind::MtuUpdated(number(value, &[b"new", b"mtu"])?),
         Kind::Moved => recovery::moved(value, name, batch)?,
         Kind::Losses => EventKind::PacketsLost(number(value, &[b"packets", b"lost_packets"])?),
@@ -198,6 +225,12 @@ pub(super) fn data(
         }
         Kind::Stepped => {
             recovery::state_variables(value, options, batch)?;
+            EventKind::Other(other(name, batch))
+        }
+        Kind::Version => {
+            if let Some(version) = value.field(&[b"chosen_version"], Cursor::string)? {
+                batch.tell_version(&version);
+            }
             EventKind::Other(other(name, batch))
         }
         Kind::Peer => {

@@ -3,7 +3,7 @@
 use super::Options;
 use super::encoding::Encoding;
 use crate::json::{Cursor, Malformed};
-use crate::model::{Batch, FlowControl, FlowControlKind, Packet, PacketType, Stream};
+use crate::model::{Batch, EventKind, FlowControl, FlowControlKind, Packet, PacketType, PathAck, Stream};
 
 /// Reads the data of a packet event; its place in the table.
 pub(super) fn read(
@@ -12,10 +12,61 @@ pub(super) fn read(
     options: &Options,
     batch: &mut Batch,
 ) -> Result<u32, Malformed> {
-    let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
+    let (packet, _) = fields(value, encoding, options, batch)?;
+    batch.packets.push(packet);
+    Ok(batch.packets.len() as u32 - 1)
+}
+
+/// Reads a packet that was lost. mvfst tells several with one event, without their numbers.
+pub(super) fn lost(
+    value: &mut Cursor<'_>,
+    encoding: &Encoding,
+    options: &Options,
+    batch: &mut Batch,
+) -> Result<EventKind, Malformed> {
+    let (packet, together) = fields(value, encoding, options, batch)?;
+    if let (None, Some(packets)) = (packet.number, together) {
+        return Ok(EventKind::PacketsLost(u32::try_from(packets).unwrap_or(u32::MAX)));
+    }
+    batch.packets.push(packet);
+    Ok(EventKind::PacketLost(batch.packets.len() as u32 - 1))
+}
+
+/// Reads numbers of packets that were acknowledged; their place in the table.
+pub(super) fn acked(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
+    let first = batch.ranges.len();
+    let mut packet = Packet { acks: true, ..Packet::default() };
     value.object(|key, value| {
         match key {
-            b"header" => header(value, &mut packet)?,
+            b"packet_number_space" => kind(value, &mut packet)?,
+            b"packet_numbers" if value.peek() == Some(b'[') => ranges(value, batch)?,
+            b"path_id" => packet.path = path(value)?,
+            _ => value.skip()?,
+        }
+        Ok(())
+    })?;
+    packet.ranges = (first as u32, (batch.ranges.len() - first) as u32);
+    batch.packets.push(packet);
+    Ok(batch.packets.len() as u32 - 1)
+}
+
+/// A path's number.
+fn path(value: &mut Cursor<'_>) -> Result<u32, Malformed> {
+    Ok(value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)))
+}
+
+/// Reads what is said of a packet, and how many packets it is said of where that is told instead.
+fn fields(
+    value: &mut Cursor<'_>,
+    encoding: &Encoding,
+    options: &Options,
+    batch: &mut Batch,
+) -> Result<(Packet, Option<u64>), Malformed> {
+    let mut packet = Packet { kind: PacketType::Unknown, ..Packet::default() };
+    let mut together = None;
+    value.object(|key, value| {
+        match key {
+            b"header" => header(value, &mut packet, batch)?,
             b"raw" if value.peek() == Some(b'{') => raw(value, &mut packet)?,
             b"frames" if options.frames && value.peek() == Some(b'[') => {
                 frames(value, encoding, &mut packet, batch)?;
@@ -23,17 +74,19 @@ pub(super) fn read(
             b"packet_type" | b"type" => kind(value, &mut packet)?,
             b"packet_number" | b"packet_nr" => packet.number = value.whole()?.or(packet.number),
             b"packet_size" | b"size" => size(value, &mut packet)?,
+            // erlang_quic's place for it.
+            b"length" if packet.bytes.is_none() => size(value, &mut packet)?,
+            b"lost_packets" => together = value.whole()?,
             b"trigger" => packet.trigger = value.word()?.map(|word| batch.names.add(&String::from_utf8_lossy(word))),
-            b"path_id" => packet.path = value.whole()?.map_or(0, |path| u32::try_from(path).unwrap_or(u32::MAX)),
+            b"path_id" => packet.path = path(value)?,
             _ => value.skip()?,
         }
         Ok(())
     })?;
-    batch.packets.push(packet);
-    Ok(batch.packets.len() as u32 - 1)
+    Ok((packet, together))
 }
 
-fn header(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> {
+fn header(value: &mut Cursor<'_>, packet: &mut Packet, batch: &mut Batch) -> Result<(), Malformed> {
     value.object(|key, value| {
         match key {
             b"packet_type" | b"type" => kind(value, packet),
@@ -42,6 +95,16 @@ fn header(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> 
                 Ok(())
             }
             b"packet_size" => size(value, packet),
+            b"path_id" => {
+                packet.path = path(value)?;
+                Ok(())
+            }
+            b"version" if batch.quic_version.is_none() => {
+                if let Some(version) = value.string()? {
+                    batch.tell_version(&version);
+                }
+                Ok(())
+            }
             // quinn's place for the packet's size.
             b"length" if packet.bytes.is_none() => size(value, packet),
             _ => value.skip(),
@@ -70,7 +133,7 @@ fn kind(value: &mut Cursor<'_>, packet: &mut Packet) -> Result<(), Malformed> {
 /// A packet type in the words of any version.
 fn kind_of(word: &[u8]) -> PacketType {
     match word {
-        b"1RTT" | b"onertt" | b"1rtt" | b"short" => PacketType::OneRtt,
+        b"1RTT" | b"onertt" | b"1rtt" | b"short" | b"SHORT_HEADER" | b"short_header" => PacketType::OneRtt,
         b"initial" | b"INITIAL" => PacketType::Initial,
         b"handshake" | b"HANDSHAKE" => PacketType::Handshake,
         b"0RTT" | b"zerortt" | b"0rtt" => PacketType::ZeroRtt,
@@ -93,6 +156,7 @@ struct Frame<'a> {
     fin: bool,
     ack_delay: Option<i64>,
     ce: Option<u64>,
+    path: Option<u32>,
     /// The limit of a flow control frame.
     limit: Option<u64>,
     unidirectional: bool,
@@ -110,6 +174,7 @@ fn frames(
     let first_stream = batch.streams.len();
     let first_range = batch.ranges.len();
     let first_limit = batch.flow_control.len();
+    let first_path_ack = batch.path_acks.len();
     let mut eliciting = false;
     value.array(|value| {
         if value.peek() != Some(b'{') {
@@ -123,6 +188,13 @@ fn frames(
                 packet.acks = true;
                 packet.ack_delay = frame.ack_delay;
                 packet.ce = frame.ce;
+                return Ok(());
+            }
+            b"path_ack" | b"PATH_ACK" | b"ack_mp" | b"ACK_MP" | b"mp_ack" | b"MP_ACK" => {
+                let first = batch.path_ranges.len();
+                batch.path_ranges.extend(batch.ranges.drain(frame.ranges.0..));
+                let ranges = (first as u32, (batch.path_ranges.len() - first) as u32);
+                batch.path_acks.push(PathAck { path: frame.path.unwrap_or(0), ranges });
                 return Ok(());
             }
             b"stream" | b"STREAM" => batch.streams.push(Stream {
@@ -144,6 +216,7 @@ fn frames(
         Ok(())
     })?;
     packet.ack_eliciting = Some(eliciting);
+    packet.path_acks = (first_path_ack as u32, (batch.path_acks.len() - first_path_ack) as u32);
     packet.ranges = (first_range as u32, (batch.ranges.len() - first_range) as u32);
     packet.streams = (first_stream as u32, (batch.streams.len() - first_stream) as u32);
     packet.flow_control = (first_limit as u32, (batch.flow_control.len() - first_limit) as u32);
@@ -152,7 +225,7 @@ fn frames(
 
 /// Reads frames that an event tells without their packet; of them, limits stay in the batch.
 pub(super) fn lone_frames(value: &mut Cursor<'_>, encoding: &Encoding, batch: &mut Batch) -> Result<(), Malformed> {
-    let (streams, ranges) = (batch.streams.len(), batch.ranges.len());
+    let (streams, ranges, acks) = (batch.streams.len(), batch.ranges.len(), batch.path_acks.len());
     let mut packet = Packet::default();
     value.object(|key, value| match key {
         b"frames" if value.peek() == Some(b'[') => frames(value, encoding, &mut packet, batch),
@@ -160,6 +233,7 @@ pub(super) fn lone_frames(value: &mut Cursor<'_>, encoding: &Encoding, batch: &m
     })?;
     batch.streams.truncate(streams);
     batch.ranges.truncate(ranges);
+    batch.path_acks.truncate(acks);
     Ok(())
 }
 
@@ -200,12 +274,13 @@ fn frame<'a>(value: &mut Cursor<'a>, encoding: &Encoding, batch: &mut Batch) -> 
                     _ => value.skip(),
                 })?;
             }
+            b"path_id" | b"path_identifier" => frame.path = Some(path(value)?),
             b"fin" => frame.fin = value.flag()? == Some(true),
             b"ack_delay" => frame.ack_delay = value.decimal()?.and_then(|delay| delay.scaled(encoding.rtt_places)),
             b"ce" => frame.ce = value.whole()?,
             b"maximum" | b"limit" => frame.limit = value.whole()?,
             b"stream_type" => frame.unidirectional = value.word()? == Some(b"unidirectional"),
-            b"acked_ranges" | b"blocks" if value.peek() == Some(b'[') => ranges(value, batch)?,
+            b"acked_ranges" | b"ack_ranges" | b"blocks" if value.peek() == Some(b'[') => ranges(value, batch)?,
             _ => value.skip()?,
         }
         Ok(())

@@ -96,19 +96,31 @@ fn private(key: &[u8], value: &mut Cursor<'_>, options: &Options, batch: &mut Ba
     Ok(())
 }
 
-/// Reads a change of the congestion state; its place in the table.
-pub(super) fn state(value: &mut Cursor<'_>, batch: &mut Batch) -> Result<u32, Malformed> {
+/// Reads a change of the congestion state. mvfst tells with this event, too, that it is limited by the application;
+/// that is no new state.
+pub(super) fn state(value: &mut Cursor<'_>, name: &[u8], batch: &mut Batch) -> Result<EventKind, Malformed> {
     let mut state = State { new: Name::default(), trigger: None };
+    let mut limited = None;
     value.object(|key, value| {
         match key {
             b"new" => state.new = value.string()?.map_or(Name::default(), |new| batch.names.add(&new)),
             b"trigger" => state.trigger = value.string()?.map(|trigger| batch.names.add(&trigger)),
+            b"app_limited" => limited = app_limited(value)?,
             _ => value.skip()?,
         }
         Ok(())
     })?;
-    batch.states.push(state);
-    Ok(batch.states.len() as u32 - 1)
+    Ok(match (state.new == Name::default(), limited) {
+        (false, _) => {
+            batch.states.push(state);
+            EventKind::CongestionState(batch.states.len() as u32 - 1)
+        }
+        (true, Some(_)) => {
+            batch.metrics.push(Metrics { app_limited: limited, ..Metrics::default() });
+            EventKind::MetricsUpdated(batch.metrics.len() as u32 - 1)
+        }
+        (true, None) => EventKind::Other(event::other(name, batch)),
+    })
 }
 
 /// The name of the congestion controller among the parameters of recovery.

@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 
-use memchr::{memchr, memmem};
+use memchr::memchr;
 use windlass_qlog::RECORD_SEPARATOR;
 
 use super::ReadError;
@@ -94,6 +94,11 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, Rea
         window.at += 1;
     }
     let mut wrong = None;
+    window.peek()?;
+    if matches!(window.rest(), [0xff, 0xfe, ..] | [0xfe, 0xff, ..]) {
+        let message = "it is UTF-16, and JSON is UTF-8 (`RFC 8259 §8.1`); `iconv -f UTF-16 -t UTF-8` makes it so";
+        return Err(ReadError::NotQlog(message.to_owned()));
+    }
     match window.peek()? {
         None => return Err(ReadError::Empty),
         Some(RECORD_SEPARATOR) => {
@@ -165,21 +170,27 @@ enum HeaderPart {
 
 /// The records of `block` that are parts of headers, and by how many each is behind the one before.
 fn header_records(block: &Block) -> Vec<(usize, HeaderPart)> {
-    // Events have none of these keys, so that few records are looked at.
-    const KEYS: [&[u8]; 4] = [b"\"qlog_version\"", b"\"file_schema\"", b"\"common_fields\"", b"\"vantage_point\""];
-    let mut places: Vec<usize> = KEYS.iter().flat_map(|key| memmem::find_iter(&block.text, key)).collect();
-    places.sort_unstable();
-    let mut found: Vec<(usize, HeaderPart)> = Vec::new();
+    let mut found = Vec::new();
     let mut from = 0;
-    for place in places {
-        let at = block.bounds.partition_point(|&(_, to)| to as usize <= place);
-        let Some(&(begin, end)) = block.bounds.get(at).filter(|_| at >= from) else { continue };
-        if let Some(part) = header_part(&block.text[begin as usize..end as usize]) {
+    for (at, &(begin, end)) in block.bounds.iter().enumerate() {
+        let record = &block.text[begin as usize..end as usize];
+        if !is_event(record)
+            && let Some(part) = header_part(record)
+        {
             found.push((at - from, part));
             from = at + 1;
         }
     }
     found
+}
+
+/// Whether the first key of a record is one that headers do not have, or an array. Few records are looked at beyond it.
+fn is_event(record: &[u8]) -> bool {
+    const KEYS: [&[u8]; 9] =
+        [b"time", b"name", b"data", b"group_id", b"path", b"category", b"type", b"relative_time", b"delta_time"];
+    let Some(rest) = record.strip_prefix(b"{") else { return true };
+    let Some(key) = rest.trim_ascii_start().strip_prefix(b"\"") else { return false };
+    KEYS.iter().any(|event| key.starts_with(event))
 }
 
 /// What a record says, if it is no event.

@@ -1,5 +1,6 @@
 //! What is known of the traces of a file, and the blocks that wait to be read.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 #[cfg(feature = "parallel")]
@@ -7,11 +8,13 @@ use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 use serde_json::{Map, Value};
 
 use super::block::{self, BLOCK, Block, HEADER};
+use super::clock::Clock;
 use super::encoding::Encoding;
 use super::netlog::{Check, Netlog};
 use super::units::Judgement;
 use super::{Headers, Options, ReadError, UnitSource, encoding};
-use crate::model::{Batch, EventKind, Framing, SchemaVersion, Trace, Vantage};
+use crate::connections::MAX_CONNECTIONS;
+use crate::model::{Batch, ClockFaults, EventKind, Framing, Name, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
 #[cfg(feature = "parallel")]
@@ -46,12 +49,24 @@ pub(crate) struct TraceState {
     last: i64,
     /// Whether the first events were looked at for their units.
     unit_checked: bool,
+    /// The clock of each connection, and which one a connection has.
+    clocks: Vec<Clock>,
+    clock_of: HashMap<String, usize>,
 }
 
 impl TraceState {
     fn new(declared: Header) -> Self {
         let Header { trace, encoding } = declared.clone();
-        TraceState { trace, encoding, declared, begun: false, last: 0, unit_checked: false }
+        TraceState {
+            trace,
+            encoding,
+            declared,
+            begun: false,
+            last: 0,
+            unit_checked: false,
+            clocks: Vec::new(),
+            clock_of: HashMap::new(),
+        }
     }
 
     /// Takes over what a part of the header says; whether that changes the meaning of events that were read.
@@ -61,9 +76,33 @@ impl TraceState {
         if !self.begun {
             self.encoding = self.declared.encoding.clone();
         }
-        let (controller, units) = (std::mem::take(&mut self.trace.controller), self.trace.units);
-        self.trace = Trace { controller, units, ..self.declared.trace.clone() };
+        let Trace { controller, quic_version, units, .. } = std::mem::take(&mut self.trace);
+        self.trace = Trace { controller, quic_version, units, ..self.declared.trace.clone() };
         self.begun && !self.declared.reads_as(&before)
+    }
+
+    /// Bridges times over steps of the clocks.
+    fn bridge(&mut self, batch: &mut Batch) {
+        // Which clock each name of the batch has.
+        let mut known: Vec<Option<usize>> = Vec::new();
+        let names = &batch.names;
+        for run in batch.events.chunk_by_mut(|one, next| one.group == next.group) {
+            let group = run[0].group;
+            known.resize(known.len().max(group.index() + 1), None);
+            let name = names.get(group);
+            let at = match known[group.index()].or_else(|| self.clock_of.get(name).copied()) {
+                Some(at) => at,
+                None if self.clocks.len() < MAX_CONNECTIONS => {
+                    self.clock_of.insert(name.to_owned(), self.clocks.len());
+                    self.clocks.push(Clock::default());
+                    self.clocks.len() - 1
+                }
+                None => continue,
+            };
+            known[group.index()] = Some(at);
+            let clock = &mut self.clocks[at];
+            run.iter_mut().for_each(|event| event.time = clock.bridge(event.time));
+        }
     }
 }
 
@@ -212,7 +251,11 @@ impl ReadState {
     }
 
     pub(crate) fn into_traces(self) -> (Vec<Trace>, Vec<Check>) {
-        let traces = self.traces.into_iter().map(|known| known.trace).collect();
+        let trace = |known: TraceState| {
+            let clock = known.clocks.iter().map(Clock::faults).fold(ClockFaults::default(), ClockFaults::and);
+            Trace { clock, ..known.trace }
+        };
+        let traces = self.traces.into_iter().map(trace).collect();
         (traces, self.netlog.map(Netlog::into_checks).unwrap_or_default())
     }
 
@@ -288,6 +331,14 @@ impl ReadState {
                 known.trace.units = judgement.units();
                 known.last = batch.events.last().map_or(known.last, |event| event.time);
             }
+        }
+        if known.trace.framing != Framing::Netlog {
+            known.bridge(batch);
+        }
+        if known.trace.quic_version.is_empty()
+            && let Some(version) = batch.quic_version
+        {
+            known.trace.quic_version = encoding::short(batch.name(version));
         }
         if known.trace.controller.is_empty() {
             let name = batch.events.iter().find_map(|event| match event.kind {

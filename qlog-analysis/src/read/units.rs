@@ -120,27 +120,34 @@ enum Mismatch {
 /// An RTT that is longer than this by the times of the events shows that those are wrong, ns.
 const LONGEST: i64 = 10_000_000_000;
 
+/// No stack begins with an RTT as long as this, ns.
+const BEYOND: i64 = 5_000_000_000;
+
 /// The same for one that is shorter, ns.
 const SHORTEST: i64 = 5_000;
 
 /// Judges the RTTs of the first events of a trace by its acknowledgements, or where there
 /// are none, by the initial RTT.
 fn thousandfold(batch: &Batch) -> Option<Mismatch> {
-    let mut sent: HashMap<(PacketType, u64), i64> = HashMap::new();
+    let mut sent: HashMap<(PacketType, u32, u64), i64> = HashMap::new();
     let mut sample = None;
     let (mut right, mut larger, mut smaller) = (0, 0, 0);
     let mut least = i64::MAX;
+    let began = batch.events.first().map_or(0, |event| event.time);
+    // RTTs that are longer than the trace, and in microseconds are not; and other ones.
+    let (mut beyond, mut within) = (0, 0);
     for event in &batch.events {
         match event.kind {
             EventKind::PacketSent(index) => {
                 let packet = &batch.packets[index as usize];
                 if let Some(number) = packet.number {
-                    sent.insert((packet.kind.space(), number), event.time);
+                    sent.insert((packet.kind.space(), packet.path, number), event.time);
                 }
             }
-            EventKind::PacketReceived(index) => {
+            EventKind::PacketReceived(index) | EventKind::PacketsAcked(index) => {
                 let packet = &batch.packets[index as usize];
-                let left = largest(batch, packet).and_then(|largest| sent.remove(&(packet.kind.space(), largest)));
+                let left = largest(batch, packet)
+                    .and_then(|largest| sent.remove(&(packet.kind.space(), packet.path, largest)));
                 if let Some(left) = left {
                     sample = Some(event.time.saturating_sub(left));
                 }
@@ -149,6 +156,12 @@ fn thousandfold(batch: &Batch) -> Option<Mismatch> {
                 let Some(latest) = batch.metrics[index as usize].latest_rtt.filter(|&latest| latest > 0) else {
                     continue;
                 };
+                let elapsed = event.time.saturating_sub(began);
+                if latest > elapsed.max(BEYOND) && latest / 1000 <= elapsed {
+                    beyond += 1;
+                } else {
+                    within += 1;
+                }
                 let Some(sample) = sample.take() else { continue };
                 let ratio = sample as f64 / latest as f64;
                 right += u32::from((0.33..=3.0).contains(&ratio));
@@ -169,6 +182,9 @@ fn thousandfold(batch: &Batch) -> Option<Mismatch> {
     if smaller >= 3 && smaller > right {
         let times = rtts_are_right || least < SHORTEST;
         return Some(if times { Mismatch::Time(Unit::Larger) } else { Mismatch::Rtt(Unit::Smaller) });
+    }
+    if right == 0 && beyond >= 3 && within == 0 {
+        return Some(Mismatch::Rtt(Unit::Smaller));
     }
     (right == 0 && first == Some(INITIAL_RTT / 1000)).then_some(Mismatch::Rtt(Unit::Larger))
 }

@@ -28,6 +28,12 @@ pub struct About {
     pub implementation: String,
     /// Where it was taken, as qlog spells it.
     pub vantage: &'static str,
+    /// The version of QUIC, as the trace writes it; empty if it does not.
+    pub quic_version: String,
+    /// When it begins on a clock that other connections share, s.
+    pub later_s: f64,
+    /// By how much its clock is ahead of that of the other end, s, where that is there.
+    pub ahead_s: Option<f64>,
     /// From the first event to the last, s.
     pub duration_s: f64,
     /// Names of congestion states, by the index points hold.
@@ -89,6 +95,9 @@ impl About {
             controller: measures.controller.clone(),
             implementation: measured.trace.implementation.clone(),
             vantage: measured.trace.vantage.name(),
+            quic_version: measured.trace.quic_version.clone(),
+            later_s: 0.0,
+            ahead_s: None,
             duration_s: series.span.1.saturating_sub(series.span.0) as f64 / 1e9,
             states: series.states.clone(),
             lines: lines.collect(),

@@ -39,6 +39,12 @@ impl Line {
         }
     }
 
+    /// The points it keeps at most.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// A value from `time` on. Times that go back are taken as the latest.
     pub fn add(&mut self, time: i64, value: i64) {
         let latest = self.latest().map_or(time, |latest| latest.time);

@@ -93,3 +93,49 @@ fn a_compressed_log_that_was_cut_is_measured_and_said_to_be() {
         assert!(stderr(&done).contains("cut.sqlog.gz: the compressed stream is cut or damaged"), "{}", stderr(&done));
     }
 }
+
+/// One end of a connection: packets sent and received, with their times, ms.
+fn end(vantage: &str, sent: f64, received: f64) -> String {
+    let header = format!(
+        r#"{{"qlog_version":"0.3","qlog_format":"JSON-SEQ","trace":{{"vantage_point":{{"type":"{vantage}"}},"common_fields":{{"ODCID":"c1"}}}}}}"#
+    );
+    let event = |time: f64, name: &str, kind: &str, path: u64| {
+        format!(
+            r#"{{"time":{time},"name":"transport:{name}","data":{{"header":{{"packet_type":"{kind}","packet_number":0,"version":"00000001","path_id":{path}}},"raw":{{"length":1200}}}}}}"#
+        )
+    };
+    let mut events = vec![
+        (sent, event(sent, "packet_sent", "initial", 0)),
+        (received, event(received, "packet_received", "initial", 0)),
+        (sent.max(received) + 9.0, event(sent.max(received) + 9.0, "packet_sent", "1RTT", 0)),
+        (sent.max(received) + 9.5, event(sent.max(received) + 9.5, "packet_sent", "1RTT", 1)),
+    ];
+    events.sort_by(|one, other| one.0.total_cmp(&other.0));
+    let records = std::iter::once(header).chain(events.into_iter().map(|(_, event)| event));
+    records.map(|record| format!("\u{1e}{record}\n")).collect()
+}
+
+/// 10 ms each way, the server's clock 2 s ahead; two paths.
+#[test]
+fn both_ends_of_a_connection_are_told_apart_and_drawn_on_one_clock() {
+    let place = Place::new();
+    let client = place.file("a.sqlog", &end("client", 0.0, 21.0));
+    let server = place.file("b.sqlog", &end("server", 2011.0, 2010.0));
+    let page = place.path("page.html");
+    let report = windlass(&["qlog", "report", &client, &server, "--out", &page]);
+    assert!(report.status.success(), "{}", stderr(&report));
+    let html = std::fs::read_to_string(&page).unwrap();
+    for text in [r#""name":"a#c1 (client)""#, r#""name":"b#c1 (server)""#, r#""later_s":0.01,"ahead_s":2.0"#] {
+        assert!(html.contains(text), "{text}");
+    }
+    assert!(html.contains(r#""group":"c1 path 1""#) && html.contains(r#""quic_version":"00000001""#));
+    let csv = windlass(&["qlog", "metrics", &client, &server, "--format", "csv"]);
+    let rows: Vec<Vec<&str>> = stdout(&csv).lines().map(|line| line.split(',').collect()).collect();
+    let at = |head: &str| rows[0].iter().position(|one| *one == head).unwrap();
+    let shown: Vec<_> =
+        rows[1..].iter().map(|row| [row[at("vantage")], row[at("path")], row[at("packets_sent")]]).collect();
+    let of_end = |end| [[end, "", "3"], [end, "0", "2"], [end, "1", "1"]];
+    assert_eq!(shown, [of_end("client"), of_end("server")].concat());
+    let info = windlass(&["qlog", "info", &client]);
+    assert!(stdout(&info).contains("QUIC version 00000001"), "{}", stdout(&info));
+}

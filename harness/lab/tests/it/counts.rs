@@ -9,7 +9,7 @@ use serde_json::Value;
 use windlass_lab::evaluation::Source;
 use windlass_lab::testkit::{limits, logged, recorded_traces};
 use windlass_qlog_analysis::metrics::{Measured, measure};
-use windlass_qlog_analysis::read::{Options, open};
+use windlass_qlog_analysis::read::{Options, ReadError, open, twice};
 use windlass_stacks::stack::Runner;
 
 const SCENARIO: &str = "duration_s = 2\n[dumbbell]\nrate_mbps = 8\nrtt_ms = 40\nbuffer_bdp = 0.5\nloss_percent = 1\n\
@@ -112,7 +112,10 @@ fn an_independent_count_of_recorded_traces_agrees() {
 
 /// What is measured of `files`, which the script has to find as well.
 fn counted(files: &[PathBuf]) -> Vec<Vec<Measured>> {
-    let measured = files.iter().map(|path| measure(open(path).unwrap(), &Options::default()).unwrap().1);
+    let open = |path: &Path| open(path).map_err(ReadError::from);
+    let measured = files
+        .iter()
+        .map(|path| twice(|| open(path), &Options::default(), |input, options| measure(input, options)).unwrap().1);
     let measured: Vec<Vec<Measured>> = measured.collect();
     let of_file = |found: &Vec<Measured>| Value::from(found.iter().map(|one| one.to_json("")).collect::<Vec<_>>());
     let ours: String = measured.iter().map(|found| format!("{}\n", of_file(found))).collect();

@@ -9,7 +9,7 @@ use windlass_qlog_analysis::model::{
     Batch, Event, EventKind, FlowControl, FlowControlKind, HttpField, HttpFrame, HttpFrameKind, Metrics, Packet,
     PacketType, Peer, State, StateVariable, Stream, TransportParameters,
 };
-use windlass_qlog_analysis::read::{Options, open, read};
+use windlass_qlog_analysis::read::{Options, ReadError, open, read, twice};
 use windlass_qlog_columns::{Table, Tables};
 
 const LIMITS: [FlowControlKind; 8] = [
@@ -71,6 +71,12 @@ fn said(batch: &Batch, index: usize) -> Vec<String> {
             other("congestion_state_updated", Some(batch.name(state.new)), None, trigger)
         }
         EventKind::Controller(name) => other("congestion_controller", Some(batch.name(name)), None, None),
+        EventKind::PacketsAcked(index) => {
+            let ranges = batch.ranges_of(&batch.packets[index as usize]).iter();
+            let ranges: Vec<String> = ranges.map(|(low, high)| format!("{low}-{high}")).collect();
+            other("packets_acked", Some(&ranges.join(" ")), None, None)
+        }
+        EventKind::Migrated => other("migrated", None, None, None),
         EventKind::EcnCe(number) => other("marked", None, Some(number), None),
         EventKind::PacketsLost(number) => other("losses", None, Some(number), None),
         EventKind::MtuUpdated(number) => other("mtu_updated", None, Some(number), None),
@@ -402,20 +408,27 @@ fn recorded() -> Vec<std::path::PathBuf> {
 fn recorded_traces_are_in_their_tables() {
     for path in recorded() {
         let options = Options { state_variables: true, ..Options::default() };
-        let mut before: BTreeMap<u32, u64> = BTreeMap::new();
-        let mut count = 0;
-        let summary = read(open(&path).unwrap(), &options, &mut |trace, batch| {
-            let before = before.entry(trace.index).or_default();
-            let mut tables = Tables::default();
-            (0..batch.events.len()).for_each(|index| tables.add("f", "c", *before, &batch, index));
-            let tabled = tabled(&tables.take().unwrap());
-            for index in 0..batch.events.len() {
-                assert_eq!(tabled[&(*before + index as u64)], said(&batch, index), "{}", path.display());
-                count += 1;
-            }
-            *before += batch.events.len() as u64;
-            Ok(())
-        })
+        let (summary, count) = twice(
+            || open(&path).map_err(ReadError::from),
+            &options,
+            |input, options| {
+                let mut before: BTreeMap<u32, u64> = BTreeMap::new();
+                let mut count = 0;
+                let summary = read(input, options, &mut |trace, batch| {
+                    let before = before.entry(trace.index).or_default();
+                    let mut tables = Tables::default();
+                    (0..batch.events.len()).for_each(|index| tables.add("f", "c", *before, &batch, index));
+                    let tabled = tabled(&tables.take().unwrap());
+                    for index in 0..batch.events.len() {
+                        assert_eq!(tabled[&(*before + index as u64)], said(&batch, index), "{}", path.display());
+                        count += 1;
+                    }
+                    *before += batch.events.len() as u64;
+                    Ok(())
+                })?;
+                Ok((summary, count))
+            },
+        )
         .unwrap();
         assert_eq!(summary.events, count, "{}", path.display());
     }

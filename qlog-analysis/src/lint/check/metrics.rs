@@ -6,6 +6,8 @@ use crate::lint::{Place, Rule};
 
 /// From here on a slow start threshold stands for infinity, bytes.
 const INFINITE: u64 = 1 << 62;
+/// No stack begins with an RTT as long as this, ms.
+const BEYOND: f64 = 5000.0;
 /// Samples of one kind that tell the unit of RTTs.
 const TELLING: u32 = 3;
 
@@ -36,7 +38,7 @@ impl RttWatch {
 
     fn written(&mut self, rtt: f64, now: f64, elapsed: f64, place: Place) {
         let (_, first) = *self.initial.get_or_insert((place, rtt));
-        if rtt <= 0.0 || rtt == first {
+        if rtt <= 0.0 || rtt == first && rtt < BEYOND {
             return;
         }
         let vote = match self.seen.take() {

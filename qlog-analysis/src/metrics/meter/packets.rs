@@ -41,7 +41,7 @@ impl Meter {
         let pace = self.pace();
         self.limited.sent(now, bytes, &pace);
         let Some(number) = packet.number else { return };
-        let key = (packet.kind.space(), packet.path);
+        let key = (packet.kind.space(), self.paths.numbering(packet.path));
         if !self.spaces.contains_key(&key) {
             if self.spaces.len() >= SPACES {
                 return;
@@ -113,16 +113,24 @@ impl Meter {
                 self.deliver(now, new);
             }
         }
+        self.acks(now, batch, packet);
+    }
+
+    /// What the ACK frames of a packet that came say.
+    pub(super) fn acks(&mut self, now: i64, batch: &Batch, packet: &Packet) {
+        let space = packet.kind.space();
+        for ack in batch.path_acks_of(packet) {
+            self.acked(now, (space, self.paths.numbering(ack.path)), batch.ranges_of_path_ack(ack));
+        }
         if !packet.acks {
             return;
         }
-        let space = packet.kind.space();
         if let Some(ce) = packet.ce {
             let before = self.ce.insert(space, ce).unwrap_or(0);
             self.coverage.marks = true;
             self.marks += ce.saturating_sub(before);
         }
-        self.acked(now, (space, packet.path), batch.ranges_of(packet));
+        self.acked(now, (space, self.paths.numbering(packet.path)), batch.ranges_of(packet));
         self.forget();
     }
 
@@ -224,7 +232,7 @@ impl Meter {
         self.on_logged_loss();
         self.lost += 1;
         let Some(number) = packet.number else { return };
-        let space = (packet.kind.space(), packet.path);
+        let space = (packet.kind.space(), self.paths.numbering(packet.path));
         if let Some(sent) = self.spaces.get_mut(&space).and_then(|space| space.flight.get(number))
             && sent.status != PacketStatus::Acked
         {

@@ -5,7 +5,7 @@ use crate::metrics::credit::Credit;
 use crate::metrics::limited::LimitedBy;
 use crate::metrics::measures::{Level, LossSource, Measures};
 use crate::metrics::rates::Rates;
-use crate::metrics::statistics::TimeWeighted;
+use crate::metrics::statistics::{Distribution, TimeWeighted};
 
 /// Counts of a connection so far, and what its latest event showed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -81,6 +81,11 @@ impl Meter {
         }
     }
 
+    /// RTTs as told, or else taken from acknowledgements.
+    fn rtts(&self) -> &Distribution {
+        if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt }
+    }
+
     /// What limited the sender in gaps that the latest event ended, and since when each, ns.
     pub fn limited(&self) -> impl Iterator<Item = (i64, LimitedBy)> {
         self.limited.changes()
@@ -91,15 +96,15 @@ impl Meter {
     pub fn finish(mut self) -> (Measures, Rates) {
         let last = self.last;
         self.enter(last, None);
+        let mut measures = std::mem::take(&mut self.measures);
         let first = self.first.unwrap_or(0);
         let active = self.first_packet.map(|first| self.last_packet.saturating_sub(first) as f64);
         let rate = |bytes: u64| active.filter(|&span| span > 0.0).map(|span| bytes as f64 * 8e3 / span);
         let known = |count: u64| (count > 0).then_some(count);
         let level = |weighted: TimeWeighted| weighted.finish(last).map(|(mean, min, max)| Level { mean, min, max });
-        let rtt = if self.logged_rtt.least().is_some() { &self.logged_rtt } else { &self.measured_rtt };
+        let rtt = self.rtts();
         let losses = self.losses();
         let pace = self.pace();
-        let mut measures = self.measures;
         measures.duration = last.saturating_sub(first) as f64 / 1e9;
         measures.packets_sent = known(self.sent);
         measures.packets_received = known(self.received_packets);
@@ -125,11 +130,23 @@ impl Meter {
         };
         measures.burst_mean = (self.bursts > 0).then(|| self.sent as f64 / self.bursts as f64);
         measures.rtt = rtt.above(0);
-        measures.queueing = rtt.least().and_then(|least| rtt.above(least));
-        measures.reductions = self.cwnd.last().map(|_| self.reductions);
+        measures.queueing = match self.of_paths.as_slice() {
+            [] => rtt.least().and_then(|least| rtt.above(least)),
+            // Each path has a least RTT of its own.
+            paths => {
+                let mut queueing = Distribution::new();
+                paths.iter().for_each(|path| path.rtts().add_excess_to(&mut queueing));
+                queueing.above(0)
+            }
+        };
+        // The window of another path is no smaller one, nor is what follows a migration.
+        let (paths, reductions) = (&self.of_paths, self.reductions);
+        let reductions = if paths.is_empty() { reductions } else { paths.iter().map(|path| path.reductions).sum() };
+        measures.reductions = self.cwnd.last().map(|_| reductions);
         measures.cwnd = level(self.cwnd);
         measures.ssthresh = self.ssthresh.map(|bytes| bytes as f64);
-        measures.in_flight = level(self.logged_in_flight).or(level(self.counted_in_flight));
+        let sized = self.sizes[0] > 0;
+        measures.in_flight = level(self.logged_in_flight).or(level(self.counted_in_flight).filter(|_| sized));
         measures.pacing_rate = level(self.pacing);
         measures.app_limited = level(self.app_limited).map(|share| 100.0 * share.mean).or_else(|| {
             let limited = measures.states.get(APP_LIMITED)?;
@@ -140,7 +157,12 @@ impl Meter {
         measures.blocked = self.coverage.frames.then_some(self.blocked);
         let recovering = measures.states.get("recovery").copied();
         measures.recovery_time = recovering.filter(|_| self.recoveries > 0).map(|time| time / self.recoveries as f64);
-        let (regained, after) = self.regained;
+        let (regained, after) = match self.of_paths.as_slice() {
+            [] => self.regained,
+            paths => {
+                paths.iter().fold((0, 0.0), |(count, after), path| (count + path.regained.0, after + path.regained.1))
+            }
+        };
         measures.regain_time = (regained > 0).then(|| after / regained as f64 / 1e9);
         let rates = self.rates.unwrap_or_else(|| Rates::new(first));
         measures.settled_after = rates.settled_after();

@@ -218,16 +218,18 @@ impl Session {
 
     /// The session tells its connection ID.
     fn begin(&mut self, now: i64, name: &str, params: &mut Cursor<'_>, batch: &mut Batch) -> Result<(), Malformed> {
-        let (mut id, mut host, mut port) = (None, None, None);
+        let (mut id, mut host, mut port, mut version) = (None, None, None, None);
         params.object(|key, value| {
             match key {
                 b"connection_id" => id = value.string()?.filter(|id| !id.is_empty()),
                 b"host" => host = value.string()?,
                 b"port" => port = value.whole()?,
+                b"version" => version = value.string()?,
                 _ => value.skip()?,
             }
             Ok(())
         })?;
+        batch.tell_version(&version.unwrap_or_default());
         // The end of a session is told under the same name, without these.
         let Some(id) = id else { return Ok(()) };
         self.id = id.into_owned();

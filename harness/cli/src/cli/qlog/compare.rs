@@ -79,6 +79,14 @@ struct One {
     section: Option<Section>,
 }
 
+impl One {
+    /// What it is called by: file, connection, and where it was taken.
+    fn named(&self) -> (&str, &str, &str) {
+        let Measured { group, trace, .. } = &self.measured;
+        (&self.file, group, trace.vantage.name())
+    }
+}
+
 impl Compare {
     pub(super) fn run(&self) -> Result<(), CliError> {
         if !(self.confidence > 0.0 && self.confidence < 100.0) {
@@ -128,7 +136,8 @@ impl Compare {
                     measured: series.measured.clone(),
                     section: Some(Section::new(&file, series, summary.bad_records)),
                 };
-                return Ok(series.into_iter().map(one).collect::<Vec<_>>());
+                // Paths are no members of a group.
+                return Ok(series.into_iter().filter(|series| series.path.is_none()).map(one).collect::<Vec<_>>());
             }
             let (summary, measured) =
                 twice(open, &options, |input, options| measure(input, options)).map_err(failed)?;
@@ -136,7 +145,7 @@ impl Compare {
             Ok(measured.into_iter().map(|measured| One { file: file.clone(), measured, section: None }).collect())
         })?;
         let mut all: Vec<One> = results.into_iter().flat_map(|(_, all)| all).collect();
-        let names = unique(all.iter().map(|one| (one.file.as_str(), one.measured.group.as_str())));
+        let names = unique(all.iter().map(One::named));
         for (one, name) in all.iter_mut().zip(names) {
             if let Some(section) = &mut one.section {
                 section.call(name);
@@ -161,7 +170,7 @@ impl Compare {
                 let directories: Vec<String> = all.iter().map(directory).collect();
                 short(&directories.iter().map(String::as_str).collect::<Vec<_>>())
             }
-            By::File => unique(all.iter().map(|one| (one.file.as_str(), one.measured.group.as_str()))),
+            By::File => unique(all.iter().map(One::named)),
         }
     }
 

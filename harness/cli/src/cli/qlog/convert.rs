@@ -181,9 +181,9 @@ impl Convert {
             other => self.failed(sources, other),
         })?;
         output.finish()?;
-        for (source, damage) in &done.damaged {
+        for (source, doubt) in &done.doubts {
             let path = shown(sources[*source].file.path());
-            warn(&format!("{path}: {}; what could be read of it is taken", escape::line(damage)));
+            warn(&format!("{path}: {}", escape::line(doubt)));
         }
         let name = match (sources, out) {
             (_, Some(out)) if out != Path::new("-") => shown(out),

@@ -70,6 +70,8 @@ struct About {
     vantage: &'static str,
     implementation: String,
     controller: String,
+    /// The version of QUIC, as the trace writes it.
+    quic_version: String,
     /// What RTTs are in, if not in milliseconds.
     rtt_unit: Option<&'static str>,
     /// What times are in, if not in the unit that the trace declares.
@@ -146,6 +148,7 @@ fn about(trace: Trace, mut connections: BTreeMap<String, Content>) -> About {
         vantage: trace.vantage.name(),
         implementation: trace.implementation,
         controller: trace.controller,
+        quic_version: trace.quic_version,
         rtt_unit: trace.units.rtt,
         time_unit: trace.units.time,
         pacing_rate_unit: trace.units.pacing_rate,
@@ -163,6 +166,8 @@ fn count(batch: &Batch, connections: &mut BTreeMap<String, Content>) {
             EventKind::PacketSent(_) => "packet_sent",
             EventKind::PacketReceived(_) => "packet_received",
             EventKind::PacketLost(_) => "packet_lost",
+            EventKind::PacketsAcked(_) => "packets_acked",
+            EventKind::Migrated => "migration to another path",
             EventKind::PacketDropped(_) => "packet_dropped",
             EventKind::MetricsUpdated(_) => "recovery_metrics_updated",
             EventKind::CongestionState(_) => "congestion_state_updated",
@@ -201,13 +206,14 @@ fn text(file: &str, contents: &Contents) -> String {
             value => format!(", {label} {}", escape::line(value)),
         };
         text.push_str(&format!(
-            "  {} ({}), seen at the {}{}{}{}\n",
+            "  {} ({}), seen at the {}{}{}{}{}\n",
             if trace.version.is_empty() { "no version".into() } else { escape::line(&trace.version) },
             trace.schema_version,
             trace.vantage,
             quoted("by", &trace.implementation),
             quoted("title", &trace.title),
             quoted("controller", &trace.controller),
+            quoted("QUIC version", &trace.quic_version),
         ));
         let units = [("RTTs", trace.rtt_unit), ("times", trace.time_unit), ("pacing rates", trace.pacing_rate_unit)];
         for (values, unit) in units.iter().filter_map(|(values, unit)| Some((values, (*unit)?))) {

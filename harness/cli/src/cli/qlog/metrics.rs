@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 use windlass_qlog_analysis::escape;
-use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, shares};
+use windlass_qlog_analysis::metrics::{LossSource, Measured, Measures, Shares, measure, path_name, shares};
 use windlass_qlog_analysis::read::{ReadError, twice};
 
 use super::files::{Files, Reading, unreadable};
@@ -99,11 +99,18 @@ fn table(rows: &[Row], shares: Option<&Shares>) -> String {
     ];
     let mut heads = vec![("connection", Align::Left), ("controller", Align::Left)];
     heads.extend(SHOWN.iter().map(|(_, head, _)| (*head, Align::Right)));
-    let lines: Vec<Vec<String>> = rows
-        .iter()
-        .map(|row| {
-            let measures = &row.measured.measures;
-            let mut cells = vec![name(row, rows), measures.controller.clone().unwrap_or_else(|| "–".to_owned())];
+    // Each path of a connection that has several comes after it.
+    let named = rows.iter().flat_map(|row| {
+        let name = name(row, rows);
+        let of_path =
+            |(path, measures): &'_ (u32, Measures)| (format!("{name} {}", path_name(*path)), measures.clone());
+        let paths: Vec<_> = row.measured.paths.iter().map(of_path).collect();
+        std::iter::once((name, row.measured.measures.clone())).chain(paths)
+    });
+    let lines: Vec<Vec<String>> = named
+        .map(|(name, measures)| {
+            let measures = &measures;
+            let mut cells = vec![name, measures.controller.clone().unwrap_or_else(|| "–".to_owned())];
             cells.extend(SHOWN.iter().map(|&(column, _, decimals)| {
                 let get = Measures::COLUMNS.iter().find(|(name, _)| *name == column);
                 let value = get.and_then(|(_, get)| get(measures));
@@ -128,13 +135,16 @@ fn table(rows: &[Row], shares: Option<&Shares>) -> String {
     text
 }
 
-/// The file, and the connection where a file has several.
+/// The file, the connection where a file has several, and the end where it has both.
 fn name(row: &Row, rows: &[Row]) -> String {
-    let several = rows.iter().filter(|other| other.file == row.file).count() > 1;
+    let of_file = || rows.iter().filter(|other| other.file == row.file);
     let index = row.measured.trace.index;
-    match (several, row.measured.group.as_str()) {
+    match (of_file().count() > 1, row.measured.group.as_str()) {
         (false, _) => row.file.clone(),
         (true, "") => format!("{}#{index}", row.file),
+        (true, group) if of_file().filter(|other| other.measured.group == group).count() > 1 => {
+            format!("{}#{group} ({}, trace {index})", row.file, row.measured.trace.vantage.name())
+        }
         (true, group) => format!("{}#{group}", row.file),
     }
 }
@@ -173,7 +183,7 @@ fn parquet(rows: &[Row], shares: Option<&Shares>) -> Result<Vec<u8>, CliError> {
 fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<String, CliError> {
     let mut csv = Csv::new();
     let shared = shares.map(Shares::columns);
-    let mut heads = vec!["file", "trace", "connection", "controller", "peer", "losses"];
+    let mut heads = vec!["file", "trace", "connection", "vantage", "path", "controller", "peer", "losses"];
     heads.extend(Measures::COLUMNS.iter().map(|(name, _)| *name));
     if let Some(shared) = &shared {
         heads.extend(shared.iter().map(|(name, _)| *name));
@@ -181,17 +191,23 @@ fn csv(rows: &[Row], shares: Option<&Shares>) -> Result<String, CliError> {
     }
     csv.row(heads)?;
     for (index, row) in rows.iter().enumerate() {
-        let Measured { trace, group, measures, .. } = &row.measured;
-        let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
-        cells.push(measures.controller.clone().unwrap_or_default());
-        cells.push(measures.peer.clone().unwrap_or_default());
-        cells.push(measures.losses.map_or("", LossSource::name).to_owned());
-        cells.extend(Measures::COLUMNS.iter().map(|(_, get)| cell(get(measures))));
-        if let Some(shared) = &shared {
-            cells.extend(shared.iter().map(|(_, value)| cell(*value)));
-            cells.push(cell(shares.and_then(|shares| shares.goodput.get(index).copied())));
+        let Measured { trace, group, measures, paths, .. } = &row.measured;
+        let whole = std::iter::once((None, measures));
+        for (path, measures) in whole.chain(paths.iter().map(|(path, measures)| (Some(*path), measures))) {
+            let mut cells = vec![row.file.clone(), trace.index.to_string(), group.clone()];
+            cells.push(trace.vantage.name().to_owned());
+            cells.push(path.map_or_else(String::new, |path| path.to_string()));
+            cells.push(measures.controller.clone().unwrap_or_default());
+            cells.push(measures.peer.clone().unwrap_or_default());
+            cells.push(measures.losses.map_or("", LossSource::name).to_owned());
+            cells.extend(Measures::COLUMNS.iter().map(|(_, get)| cell(get(measures))));
+            if let Some(shared) = &shared {
+                let of_whole = |value: Option<f64>| cell(value.filter(|_| path.is_none()));
+                cells.extend(shared.iter().map(|(_, value)| of_whole(*value)));
+                cells.push(of_whole(shares.and_then(|shares| shares.goodput.get(index).copied())));
+            }
+            csv.row(&cells)?;
         }
-        csv.row(&cells)?;
     }
     csv.finish()
 }

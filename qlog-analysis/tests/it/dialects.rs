@@ -1,0 +1,190 @@
+//! What stacks write in ways of their own, and clocks that were set.
+
+use serde_json::{Value, json};
+use windlass_qlog_analysis::convert::{OutputFraming, Target, convert};
+use windlass_qlog_analysis::lint::{Profile, Rule, lint};
+
+use crate::convert::Bytes;
+use crate::reference::{Happening, assert_near, object, one, plain, sequence, trace, transfer};
+
+fn objects(events: &[Happening]) -> Vec<Value> {
+    events.iter().map(object).collect()
+}
+
+/// An hour back in the middle of a trace whose times count from 1970.
+#[test]
+fn a_clock_that_was_set_back_is_bridged_and_told() {
+    let mut events = transfer();
+    for (index, event) in events.iter_mut().enumerate() {
+        event.time += if index < 20 { 1_780_003_600_000.0 } else { 1_780_000_000_000.0 };
+    }
+    let bytes = sequence(&trace("aa"), &objects(&events));
+    let (right, _) = one(&plain("aa"));
+    let (found, doubts) = one(&bytes);
+    assert_eq!(doubts.len(), 1);
+    assert!(
+        doubts[0].starts_with("its times go back once, by 3600.000 s at most: the clock was set back"),
+        "{doubts:?}"
+    );
+    let (right, found) = (&right.measures, &found.measures);
+    assert_near(Some(found.duration), 0.0641, 4);
+    assert_near(found.throughput, 2.546, 3);
+    assert_near(found.cwnd.map(|cwnd| cwnd.mean), right.cwnd.unwrap().mean, 0);
+    // Converted, it says so too, and the times go on.
+    let mut out = Vec::new();
+    let target = Target { framing: OutputFraming::Contained, ..Target::default() };
+    let done = convert(&[&Bytes(&bytes)], target, &mut out).unwrap();
+    assert!(done.doubts[0].1.contains("3600.000 s") && done.late == 0, "{:?}", done.doubts);
+    let (again, doubts) = one(&out);
+    assert_eq!(doubts, [""; 0]);
+    assert_near(again.measures.throughput, 2.546, 3);
+}
+
+/// Haskell's quic writes 1 ms 9 µs as 1.9.
+#[test]
+fn times_without_leading_zeros_are_told() {
+    let times = [1.9, 1.210, 1.409, 1.610, 1.809, 2.10, 2.209, 2.410, 2.609, 2.810, 3.9, 3.210];
+    let events: Vec<Value> =
+        times.iter().map(|time| json!({"time": time, "name": "loglevel:info", "data": {}})).collect();
+    let (_, doubts) = one(&sequence(&trace("aa"), &events));
+    assert!(doubts[0].starts_with("its times go back 5 times by 0.690 ms at most"), "{doubts:?}");
+}
+
+#[test]
+fn a_wait_of_an_hour_may_be_a_clock_set_forward() {
+    let mut events = transfer();
+    events.iter_mut().skip(20).for_each(|event| event.time += 3_600_000.0);
+    let (_, doubts) = one(&sequence(&trace("aa"), &objects(&events)));
+    assert!(doubts[0].starts_with("nothing happens for 3600 s in it"), "{doubts:?}");
+}
+
+/// mvfst: several losses in one event, a state event that is none, `odcid`, Hystart.
+#[test]
+fn losses_states_and_names_of_mvfst_are_read() {
+    let mut events = vec![json!({"time": 0.0, "name": "quic:congestion_state_updated", "data": {"new": "Hystart"}})];
+    events
+        .push(json!({"time": 0.001, "name": "quic:congestion_state_updated", "data": {"app_limited": "app limited"}}));
+    events.extend(objects(&transfer()).into_iter().filter(|event| event["name"] != "recovery:packet_lost"));
+    for (packets, largest, time) in [(2, 6, 38.05), (1, 9, 44.05)] {
+        let data = json!({"largest_lost_packet_num": largest, "lost_bytes": 1200 * packets, "lost_packets": packets});
+        events.push(json!({"time": time, "name": "quic:packet_lost", "data": data}));
+    }
+    events.sort_by(|one, other| one["time"].as_f64().unwrap().total_cmp(&other["time"].as_f64().unwrap()));
+    let about = json!({"vantage_point": {"type": "server"}, "common_fields": {"odcid": "c1c2", "scid": ""}});
+    let bytes = sequence(&about, &events);
+    let check = |bytes: &[u8]| {
+        let (found, doubts) = one(bytes);
+        assert_eq!((found.group.as_str(), doubts), ("c1c2", vec![]));
+        let measures = &found.measures;
+        assert_eq!(measures.packets_lost, Some(3));
+        assert_near(measures.loss, 17.65, 2);
+        assert_near(measures.states.get("Hystart").copied(), 0.0641, 4);
+        assert_near(measures.app_limited, 100.0, 6);
+        assert_eq!(measures.states.len(), 1);
+    };
+    check(&bytes);
+    let mut out = Vec::new();
+    let target = Target { profile: Profile::Qvis, framing: OutputFraming::Contained, ..Target::default() };
+    convert(&[&Bytes(&bytes)], target, &mut out).unwrap();
+    check(&out);
+}
+
+/// xquic's parser: RTTs in µs, no ACK frames, but `packets_acked`.
+#[test]
+fn the_unit_of_rtts_is_seen_in_packets_acked_and_in_the_length_of_the_trace() {
+    for acked in [true, false] {
+        let mut events = Vec::new();
+        for happening in transfer() {
+            let mut event = object(&happening);
+            let data = &mut event["data"];
+            match happening.name {
+                "transport:packet_sent" => {
+                    data["header"]["packet_type"] = "SHORT_HEADER".into();
+                    data.as_object_mut().unwrap().remove("frames");
+                }
+                "transport:packet_received" => {
+                    let ranges = data["frames"][0]["acked_ranges"].clone();
+                    let largest = ranges[0][1].clone();
+                    *data = json!({"packet_number_space": "application data", "packet_numbers": [largest]});
+                    event["name"] = "quic:packets_acked".into();
+                }
+                "recovery:metrics_updated" => {
+                    for key in ["latest_rtt", "min_rtt", "smoothed_rtt"] {
+                        data[key] = 20_000.into();
+                    }
+                }
+                _ => {}
+            }
+            if acked || event["name"] != "quic:packets_acked" {
+                events.push(event);
+            }
+        }
+        let bytes = sequence(&trace("aa"), &events);
+        let (found, doubts) = one(&bytes);
+        assert_eq!(found.measures.rtt.unwrap().max, 20.0, "{acked}");
+        assert!(doubts[0].starts_with("its RTTs are in us by its events"), "{doubts:?}");
+        assert!(lint(&bytes[..], Profile::Qvis).counts.contains_key(&Rule::RttUnit), "{acked}");
+    }
+}
+
+/// erlang_quic: what others have in `header` and `raw` stands in `data` itself.
+#[test]
+fn flat_data_of_erlang_quic_are_read_and_converted() {
+    let mut events = Vec::new();
+    for happening in transfer() {
+        let mut event = object(&happening);
+        let kind = happening.name.split_once(':').unwrap().1;
+        event["name"] = format!("quic:{kind}").into();
+        let data = event["data"].as_object_mut().unwrap();
+        if let Some(header) = data.remove("header") {
+            data.insert("packet_number".to_owned(), header["packet_number"].clone());
+            data.insert("packet_type".to_owned(), "1rtt".into());
+        }
+        if let Some(raw) = data.remove("raw") {
+            data.insert("length".to_owned(), raw["length"].clone());
+        }
+        if let Some(ack) = data.get_mut("frames").and_then(|frames| frames[0].as_object_mut())
+            && let Some(ranges) = ack.remove("acked_ranges")
+        {
+            ack.insert("ack_ranges".to_owned(), ranges);
+        }
+        events.push(event);
+    }
+    let bytes = sequence(&trace("aa"), &events);
+    let right = one(&plain("aa")).0.measures;
+    let found = one(&bytes).0.measures;
+    assert_eq!((found.bytes_sent, found.goodput, found.cwnd), (right.bytes_sent, right.goodput, right.cwnd));
+    for profile in [Profile::Qvis, Profile::Ietf] {
+        let mut out = Vec::new();
+        let target = Target { profile, framing: OutputFraming::Contained, ..Target::default() };
+        let done = convert(&[&Bytes(&bytes)], target, &mut out).unwrap();
+        assert_eq!(done.omitted, Default::default(), "nothing is lost, no length made up");
+        let again = one(&out).0.measures;
+        assert_eq!((again.bytes_sent, again.goodput, again.cwnd), (right.bytes_sent, right.goodput, right.cwnd));
+    }
+}
+
+/// quicly tells no sizes of packets: what needs them is not known.
+#[test]
+fn without_sizes_there_are_no_bytes_in_flight() {
+    let mut events = objects(&transfer());
+    for event in &mut events {
+        event["data"].as_object_mut().unwrap().remove("raw");
+    }
+    let (found, _) = one(&sequence(&trace("aa"), &events));
+    let measures = &found.measures;
+    assert_eq!((measures.bytes_sent, measures.throughput, measures.in_flight), (None, None, None));
+    assert_eq!(measures.packets_sent, Some(17));
+}
+
+/// Two connections of one trace to one address have it both.
+#[test]
+fn a_second_connection_to_one_address_has_its_name() {
+    let started = |group: &str| {
+        json!({"time": 0.0, "name": "quic:connection_started", "group_id": group,
+            "data": {"remote": {"ip_v4": "192.0.2.1", "port_v4": 443}}})
+    };
+    let (_, found) = crate::reference::measured(&sequence(&trace("aa"), &[started("a"), started("b")])).unwrap();
+    let peers: Vec<_> = found.iter().map(|one| one.measures.peer.as_deref()).collect();
+    assert_eq!(peers, [Some("192.0.2.1:443"); 2]);
+}
