@@ -5,8 +5,6 @@ const MOST_POINTS = 2 ** 19;
 const MOST_POINTS_OF_ALL = 2 ** 21;
 /** Connections of a file that get a section of their own; the others are in the summary. */
 const MOST_SECTIONS = 48;
-/** Traces in one overlay: more cannot be told apart. */
-const MOST_OVERLAID = 16;
 
 /** Packets of some times of a connection that are read at once. */
 const MOST_PACKETS = 2 ** 16;
@@ -179,7 +177,7 @@ function drawTogether() {
   const parts = [];
   if (traces.length) parts.push(openedSummary(traces));
   const drawable = traces.filter(({ duration_s: duration, lines }) => duration > 0 && lines.length);
-  if (drawable.length > 1) parts.push(openedOverlay(drawable));
+  if (drawable.length > 1) parts.push(togetherSection(drawable, opened.hidden));
   together.replaceChildren(...parts);
   const entries = opened.files.filter(({ memory }) => memory);
   const sum = (of) => entries.reduce((all, entry) => all + of(entry), 0);
@@ -200,29 +198,6 @@ function openedSummary(traces) {
     el("div", { class: "tools" }, el("span", { class: "hint" }, "The numbers of ", el("code", {}, "windlass qlog metrics"), "."),
       el("button", { type: "button", onclick: save }, "Save all measures (JSON)")),
     sortableTable({ caption: "Summary", columns, rows: traces, link: (trace) => `#${trace.id}` }));
-}
-
-function openedOverlay(traces) {
-  const all = traces.slice(0, MOST_OVERLAID);
-  const shown = () => all.flatMap((trace, i) => (opened.hidden.has(trace.id) ? []
-    : [{ trace, lines: trace.decoded, name: trace.name, colour: lineColour(i), width: 1.5, dash: Object.keys(DASHES)[Math.floor(i / SLOTS)] }]));
-  const holder = figureHolder("Chart of all traces: window, bytes in flight, round-trip time and rate over time", "overlay-caption");
-  const spec = () => overlaySpec(all, shown());
-  const figure = new Figure(holder, spec());
-  const legend = el("ul", { class: "legend", "aria-label": "Traces" }, ...all.map((trace, i) => {
-    const button = el("button", { type: "button", class: "toggle", "aria-pressed": String(!opened.hidden.has(trace.id)), onclick: () => {
-      if (!opened.hidden.delete(trace.id)) opened.hidden.add(trace.id);
-      button.setAttribute("aria-pressed", String(!opened.hidden.has(trace.id)));
-      figure.set(spec());
-      announce(`${trace.name} ${opened.hidden.has(trace.id) ? "hidden" : "shown"}`);
-    } }, sample({ colour: lineColour(i), dash: Object.keys(DASHES)[Math.floor(i / SLOTS)] }), trace.name);
-    return el("li", {}, button);
-  }));
-  const left = traces.length - all.length;
-  return el("section", { id: "overlay", "aria-labelledby": "overlay-title" }, el("h2", { id: "overlay-title" }, "Over each other"),
-    el("div", { class: "tools" }, legend, figure.controls()),
-    el("figure", {}, holder, el("figcaption", { id: "overlay-caption", class: "hint" },
-      `${plural(all.length, "trace")}, each from its own beginning${left > 0 ? `; ${left} more are not drawn here` : ""}. The summary holds what each measures.`)));
 }
 
 /** Offers a text as a file. */

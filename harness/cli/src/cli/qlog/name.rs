@@ -2,17 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each connection, a file and the connection's own name, as short a name as tells it
+/// For each connection, a file, the connection's own name and where it was taken, as short a name as tells it
 /// from the others: its [`short`] path, and the connection or its number where a file has
 /// several.
-pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
-    let connections: Vec<(&str, &str)> = connections.collect();
-    let files: Vec<&str> = connections.iter().map(|(file, _)| *file).collect();
+pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str, &'a str)>) -> Vec<String> {
+    let connections: Vec<(&str, &str, &str)> = connections.collect();
+    let files: Vec<&str> = connections.iter().map(|(file, ..)| *file).collect();
     let mut all: BTreeMap<&str, usize> = BTreeMap::new();
     files.iter().for_each(|file| *all.entry(file).or_default() += 1);
+    let mut ends: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (_, group, vantage) in &connections {
+        ends.entry(group).or_default().insert(vantage);
+    }
     let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
     let mut names = short(&files);
-    for (name, &(file, group)) in names.iter_mut().zip(&connections) {
+    for (name, &(file, group, vantage)) in names.iter_mut().zip(&connections) {
         let several = all[file] > 1;
         let number = seen.entry(file).or_default();
         *number += 1;
@@ -20,6 +24,10 @@ pub(super) fn unique<'a>(connections: impl Iterator<Item = (&'a str, &'a str)>) 
             (false, _) => {}
             (true, "") => name.push_str(&format!("#{number}")),
             (true, group) => name.push_str(&format!("#{group}")),
+        }
+        // Both ends of a connection, in one file or in two.
+        if !group.is_empty() && ends[group].len() > 1 {
+            name.push_str(&format!(" ({vantage})"));
         }
     }
     distinct(names, "#")
@@ -80,7 +88,7 @@ mod tests {
     use super::*;
 
     fn of(connections: &[(&str, &str)]) -> Vec<String> {
-        unique(connections.iter().copied())
+        unique(connections.iter().map(|&(file, group)| (file, group, "unknown")))
     }
 
     #[test]
@@ -92,5 +100,12 @@ mod tests {
         assert_eq!(of(&flows), ["first", "second"]);
         assert_eq!(of(&[("x.qlog", "c1"), ("x.qlog", "c2"), ("y.qlog", "")]), ["x#c1", "x#c2", "y"]);
         assert_eq!(of(&[("x.qlog", ""), ("x.qlog", "")]), ["x#1", "x#2"]);
+    }
+
+    #[test]
+    fn both_ends_of_a_connection_are_told_apart() {
+        let names = |files: [&str; 2]| unique([(files[0], "c1", "client"), (files[1], "c1", "server")].into_iter());
+        assert_eq!(names(["x.qlog", "x.qlog"]), ["x#c1 (client)", "x#c1 (server)"]);
+        assert_eq!(names(["a.qlog", "b.qlog"]), ["a (client)", "b (server)"]);
     }
 }

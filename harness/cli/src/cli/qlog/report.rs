@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use windlass_qlog_analysis::escape;
 use windlass_qlog_analysis::read::{ReadError, twice};
-use windlass_qlog_analysis::series::{ConnectionSeries, read_series_and_packets};
+use windlass_qlog_analysis::series::{ConnectionSeries, End, align, read_series_and_packets};
 
 use super::files::{Files, Reading, unreadable};
 use super::name::{file_names, short, unique};
@@ -45,6 +45,7 @@ pub(super) struct Report {
 /// A connection as it is written.
 struct Made {
     section: Section,
+    end: Option<End>,
     figure: Option<String>,
 }
 
@@ -68,7 +69,7 @@ impl Report {
                 let wanted = self.svg.is_some() && drawable(&series);
                 let figure = wanted.then(|| svg(&caption(&file, &series), &series)).transpose();
                 let figure = figure.map_err(|error| CliError::Failed(format!("cannot draw {file}: {error}")))?;
-                Ok(Made { figure, section: Section::new(&file, series, summary.bad_records) })
+                Ok(Made { figure, end: series.end(), section: Section::new(&file, series, summary.bad_records) })
             };
             series.into_iter().map(made).collect::<Result<Vec<Made>, CliError>>()
         })?;
@@ -76,8 +77,13 @@ impl Report {
         if all.is_empty() {
             return Err(CliError::Failed("nothing to draw: no file has any event".to_owned()));
         }
-        let names = unique(all.iter().map(|made| (made.section.file(), made.section.group())));
+        let names = unique(all.iter().map(|made| {
+            let section = &made.section;
+            (section.file(), section.group(), section.vantage())
+        }));
         all.iter_mut().zip(names).for_each(|(made, name)| made.section.call(name));
+        let ends: Vec<_> = all.iter().map(|made| made.end.clone()).collect();
+        all.iter_mut().zip(align(&ends)).for_each(|(made, aligned)| made.section.align(aligned));
         if let Some(folder) = folder {
             figures(folder, &inputs, &all)?;
         }

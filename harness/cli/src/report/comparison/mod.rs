@@ -3,11 +3,10 @@
 use serde::Serialize;
 
 use super::frame::Page;
-use super::traces::{HELD, LINES, STYLE, Section, data};
+use super::traces::{HELD, LINES, OVERLAY, STYLE, Section, data};
 use windlass_lab::compare::Comparison;
 
-const SCRIPTS: [&str; 3] =
-    [include_str!("../traces/js/overlay.js"), include_str!("js/figure.js"), include_str!("js/page.js")];
+const SCRIPTS: [&str; 3] = [OVERLAY, include_str!("js/figure.js"), include_str!("js/page.js")];
 
 /// The page titled `title` of a comparison and the traces it is of, each with its group.
 #[must_use]

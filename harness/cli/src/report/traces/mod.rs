@@ -18,7 +18,9 @@ pub(super) const SECTION: [&str; 3] =
     [include_str!("js/packets.js"), include_str!("js/requests.js"), include_str!("js/section.js")];
 /// The script of pages that hold traces.
 pub(super) const HELD: [&str; 1] = [include_str!("js/data.js")];
-const SCRIPTS: [&str; 1] = [include_str!("js/page.js")];
+/// The script that draws traces over each other.
+pub(super) const OVERLAY: &str = include_str!("js/overlay.js");
+const SCRIPTS: [&str; 2] = [OVERLAY, include_str!("js/page.js")];
 
 /// A connection as the page holds it.
 #[derive(Clone, Debug)]
@@ -48,10 +50,21 @@ impl Section {
         &self.about.group
     }
 
+    /// Where it was taken, as qlog spells it.
+    #[must_use]
+    pub fn vantage(&self) -> &str {
+        self.about.vantage
+    }
+
     /// What it is called on the page.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.about.name
+    }
+
+    /// Puts it on a clock that others share: when it begins, s, and by how much its own is ahead, s.
+    pub fn align(&mut self, (later_s, ahead_s): (f64, Option<f64>)) {
+        (self.about.later_s, self.about.ahead_s) = (later_s, ahead_s);
     }
 
     /// Calls it `name` on the page.

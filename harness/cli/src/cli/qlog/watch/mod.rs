@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use windlass_qlog_analysis::escape;
+use windlass_qlog_analysis::metrics::Measured;
 use windlass_qlog_analysis::read::{Options, ReadError, Search, open, twice};
 use windlass_qlog_analysis::series::{ConnectionSeries, read_series};
 
@@ -164,14 +165,17 @@ fn update_page(files: &mut BTreeMap<PathBuf, Followed>, ids: &mut Vec<(PathBuf, 
 
 /// What the connections of all files are called, in their order.
 fn names(files: &BTreeMap<PathBuf, Followed>) -> Vec<String> {
-    let all: Vec<(String, &str)> = files
+    let all: Vec<(String, &str, &str)> = files
         .iter()
         .flat_map(|(path, followed)| {
             let file = path.display().to_string();
-            followed.connections.iter().map(move |series| (file.clone(), series.measured.group.as_str()))
+            followed.connections.iter().map(move |series| {
+                let Measured { group, trace, .. } = &series.measured;
+                (file.clone(), group.as_str(), trace.vantage.name())
+            })
         })
         .collect();
-    unique(all.iter().map(|(file, group)| (file.as_str(), *group)))
+    unique(all.iter().map(|(file, group, vantage)| (file.as_str(), *group, *vantage)))
 }
 
 /// What is waited for, where nothing can be shown yet.

@@ -5,6 +5,7 @@ const columnsShown = Object.keys(METRICS).filter((name) => traces.some((trace) =
 function summarySection() {
   const columns = [
     wordColumn("Trace", (trace) => trace.name, { header: true, className: "who" }),
+    ...(traces.some(({ vantage }) => vantage !== "unknown") ? [wordColumn("Seen at", (trace) => (trace.vantage === "unknown" ? "–" : trace.vantage))] : []),
     wordColumn("Controller", (trace) => trace.controller ?? "–"),
     ...columnsShown.map((name) => metricColumn(name, (trace) => measure(trace, name))),
   ];
@@ -16,7 +17,10 @@ function summarySection() {
 function start() {
   document.getElementById("facts").textContent = [plural(traces.length, "connection"), plural(new Set(traces.map(({ file }) => file)).size, "file"), `windlass ${windlass}`].join(" · ");
   const content = document.getElementById("content");
-  content.append(summarySection(), ...traces.map(traceSection));
+  const drawable = traces.filter(({ duration_s: duration, lines }) => duration > 0 && lines.length);
+  const load = async (all) => { for (const trace of all) trace.decoded = await trace.load(); };
+  const together = drawable.length > 1 ? [togetherSection(drawable, new Set(), load)] : [];
+  content.append(summarySection(), ...together, ...traces.map(traceSection));
   document.getElementById("contents").append(...traces.map((trace) => el("a", { href: `#${trace.id}` }, trace.name)));
   theme.start();
   figures.start();

@@ -83,8 +83,9 @@ function valuesTable(trace, figure) {
  */
 function traceSection(trace) {
   const [title, caption] = [`${trace.id}-title`, `${trace.id}-caption`];
-  const facts = () => [trace.controller, trace.implementation && `by ${trace.implementation}`, trace.vantage !== "unknown" && `seen at the ${trace.vantage}`,
-    trace.group && `connection ${trace.group}`, lossText(trace), trace.file, trace.bad_records > 0 && `${plural(trace.bad_records, "record")} could not be read`].filter(Boolean).join(" · ");
+  const facts = () => [trace.controller, trace.implementation && `by ${trace.implementation}`, trace.vantage !== "unknown" && `seen at the ${trace.vantage}`, trace.quic_version && `QUIC ${trace.quic_version}`,
+    trace.group && `connection ${trace.group}`,
+    trace.ahead_s != null && `its clock is ${Math.abs(trace.ahead_s * 1e3).toFixed(3)} ms ${trace.ahead_s < 0 ? "behind" : "ahead of"} that of the other end, by the handshake`, lossText(trace), trace.file, trace.bad_records > 0 && `${plural(trace.bad_records, "record")} could not be read`].filter(Boolean).join(" · ");
   const told = el("p", { class: "facts" }, facts());
   const head = [el("h2", { id: title, class: "as-is" }, trace.name), told, ...thinned(trace)];
   const spec = traceSpec(trace, null);
