@@ -3,12 +3,15 @@
 
 mod completeness;
 mod convert;
+mod dialects;
+mod disorder;
 mod lint_framings;
 mod lint_hostile;
 mod lint_recorded;
 mod lint_rules;
 mod lint_traces;
 mod order;
+mod paths;
 mod read_recorded;
 mod recorded;
 mod reference;
