@@ -14,7 +14,7 @@ use super::netlog::{Check, Netlog};
 use super::units::Judgement;
 use super::{Headers, Options, ReadError, UnitSource, encoding};
 use crate::connections::MAX_CONNECTIONS;
-use crate::model::{Batch, ClockFaults, EventKind, Framing, Name, SchemaVersion, Trace, Vantage};
+use crate::model::{Batch, ClockFaults, EventKind, Framing, SchemaVersion, Trace, Vantage};
 
 /// Blocks per thread that are read together.
 #[cfg(feature = "parallel")]

@@ -270,7 +270,7 @@ mod tests {
         let (_, found) =
             connections(file(records).as_slice(), &Options::default(), || Series::with_packets(100, most)).unwrap();
         let connection: Vec<Connection<Series>> = found;
-        Series::finish(connection.into_iter().next().unwrap()).packets.unwrap()
+        Series::finish(connection.into_iter().next().unwrap()).remove(0).packets.unwrap()
     }
 
     const TRACE: [&str; 5] = [
