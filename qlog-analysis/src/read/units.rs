@@ -157,7 +157,8 @@ fn thousandfold(batch: &Batch) -> Option<Mismatch> {
                     continue;
                 };
                 let elapsed = event.time.saturating_sub(began);
-                if latest > elapsed.max(BEYOND) && latest / 1000 <= elapsed {
+                let told = batch.metrics[index as usize].min_rtt.is_some();
+                if told && latest > elapsed.max(BEYOND) && latest / 1000 <= elapsed {
                     beyond += 1;
                 } else {
                     within += 1;
@@ -183,7 +184,8 @@ fn thousandfold(batch: &Batch) -> Option<Mismatch> {
         let times = rtts_are_right || least < SHORTEST;
         return Some(if times { Mismatch::Time(Unit::Larger) } else { Mismatch::Rtt(Unit::Smaller) });
     }
-    if right == 0 && beyond >= 3 && within == 0 {
+    let acknowledged = !batch.ranges.is_empty();
+    if !acknowledged && beyond >= 3 && within == 0 {
         return Some(Mismatch::Rtt(Unit::Smaller));
     }
     (right == 0 && first == Some(INITIAL_RTT / 1000)).then_some(Mismatch::Rtt(Unit::Larger))

@@ -169,7 +169,7 @@ fn disorder(kind: &str, trace: &Trace, other: &Trace, framing: Framing, random: 
             // Of records, those that are whole are a trace of their own.
             let whole = bytes.iter().rposition(|byte| *byte == b'\n').map(|end| bytes[..=end].to_vec());
             // The newline may be all that is missing.
-            let complete = bytes.len() + 1 < plain.len() && plain[bytes.len()] == b'\n';
+            let complete = plain[bytes.len()] == b'\n';
             let same_as = if complete { Some([&bytes[..], b"\n"].concat()) } else { whole };
             Disorder { bytes, same_as: same_as.filter(|_| framing != Framing::Document) }
         }
