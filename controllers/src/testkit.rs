@@ -11,7 +11,7 @@ use crate::parts::base::Base;
 use crate::parts::window::Window;
 use crate::parts::window_controller::{State, WindowController};
 use crate::parts::window_scheme::WindowScheme;
-use crate::{Controller, Event, EventKind, Path, Span, Table, Time, View};
+use crate::{Controller, Event, EventKind, Parameters, Path, Span, Table, Time, View};
 
 #[path = "../tests/it/cases.rs"]
 mod cases;
@@ -43,6 +43,12 @@ pub fn lost(sent_at: Time) -> PacketsLost {
 /// One CE mark on a frame whose newest packet was sent at `sent_at`.
 pub fn marked(sent_at: Time) -> EcnCe {
     EcnCe::new(1, sent_at, 10 * u64::from(MTU))
+}
+
+/// `params` without the bound that losses put on windows, for the document's own rules.
+pub fn unbounded<P: Parameters>(mut params: P) -> P {
+    params.set("loss_bound", "0").unwrap();
+    params
 }
 
 /// A sample of `latest`, which is also the smoothed and the minimum RTT.

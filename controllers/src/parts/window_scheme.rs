@@ -10,6 +10,7 @@ use core::fmt::Debug;
 use core::ops::Deref;
 
 use crate::event::{EcnCe, IdleRestart, PacketsAcked, PacketsLost, RttSample};
+use crate::parts::backstop::{Backstop, Settings};
 use crate::parts::base::{Base, Growth};
 use crate::parts::recovery::Reduction;
 use crate::parts::start_up::SelectedStartUp;
@@ -50,6 +51,13 @@ pub trait WindowScheme: Debug + Send + Sync + Sized + 'static {
     fn start(params: &Self::Params, path: &Path) -> Self::State {
         let _ = (params, path);
         Self::State::default()
+    }
+
+    /// What losses bound the window by, for schemes whose growth is not ruled by loss.
+    #[inline]
+    fn backstop<'a>(params: &'a Self::Params, state: &'a mut Self::State) -> Option<(&'a Settings, &'a mut Backstop)> {
+        let _ = (params, state);
+        None
     }
 
     /// Any event, before anything is made of it: delay rules, detectors (`spec: cho §1.7`).
@@ -403,6 +411,9 @@ impl<S: WindowScheme> Flow<'_, S> {
     // A function of its own would be handed the flow in memory.
     #[inline(always)]
     pub(super) fn handle(&mut self, congestion: Option<bool>) {
+        if let Some((settings, backstop)) = S::backstop(self.params, self.state) {
+            backstop.on_event(settings, self.params.as_ref(), self.window, self.event);
+        }
         S::on_event(&mut self.reborrow());
         if let Some(rtt) = self.event.rtt() {
             S::on_rtt_sample(&mut self.reborrow(), &rtt);
@@ -420,6 +431,9 @@ impl<S: WindowScheme> Flow<'_, S> {
         }
         if S::rollback(self.params) > 0.0 {
             self.window.count_lost(&self.event.kind);
+        }
+        if let Some((_, backstop)) = S::backstop(self.params, self.state) {
+            backstop.hold(self.params.as_ref(), self.window);
         }
     }
 

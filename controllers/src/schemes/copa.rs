@@ -2,6 +2,7 @@
 
 use crate::decision::Phase;
 use crate::event::{PacketsAcked, RttSample};
+use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::window::Window;
 use crate::parts::windowed::{WindowedMax, WindowedMin};
@@ -13,12 +14,21 @@ const STEADY_ROUNDS: u32 = 3;
 const MOST_VELOCITY: f64 = 65_536.0;
 /// Share of the RTT's range below which the queue counts as nearly empty (Copa §2.2).
 const NEARLY_EMPTY: f64 = 0.1;
+/// Pacing gain at most while losses bound the window: bursts at twice the rate meet no queue there (RFC 9002 §7.7).
+const BOUNDED_GAIN: f64 = 1.25;
+/// A smallest RTT so many times below the one before is another path's.
+const SHORTER: f64 = 2.0;
+/// A window that moves by this is enough to tell whether the rate follows.
+const WINDOWS_MOVED: f64 = 1.5;
+/// A rate that moves by no more stays.
+const RATES_STAYED: f64 = 1.1;
 /// RTTs the largest RTT is kept for (Copa §2.2).
 const LARGEST_RTTS: u64 = 4;
 
 parameters! {
     /// Parameters of [`Copa`]: `copa:NAME=VALUE,…`.
     pub struct Params {
+        @with bound: backstop::Settings, "What losses bound the window to.";
         /// Initial window; of each datagram 1472 bytes count, of the first two all.
         iw: f64 = 10.0, in 1.0, 10_000.0, unit "packets", source "RFC 9002 §7.2";
         /// Largest congestion window.
@@ -29,6 +39,12 @@ parameters! {
         competitive: bool = true, source "Copa (NSDI 2018) §2.2";
         /// Round trips without a nearly empty queue that show such flows.
         competitive_rtts: f64 = 5.0, in 1.0, 1000.0, unit "smoothed RTTs", source "Copa (NSDI 2018) §2.2";
+        /// Whether a flow whose rate stays while its window moves is taken to be alone, and does not compete.
+        alone: bool = true, paper false, source "choice; Copa (NSDI 2018) §2.2 presumes that a flow alone drains the queue";
+        /// Whether the rate stays, instead of the window, when the path becomes less than half as long.
+        keep_rate: bool = true, paper false, source "choice";
+        /// Share of the window that a velocity above one moves it by in a round trip at most.
+        most_step: f64 = 0.25, paper 1.0, in 0.01, 1.0, source "choice";
         /// How long the smallest RTT is believed.
         min_rtt_window: f64 = 10.0, in 0.1, 10_000.0, unit "s", source "Copa (NSDI 2018) §2";
         /// Pacing rate, as a multiple of the window per standing RTT.
@@ -80,12 +96,68 @@ struct Velocity {
     since: Option<Time>,
     /// The window at the start of the round, packets.
     cwnd: f64,
+    /// The smallest RTT at the start of the round, ns; 0 before the first sample.
+    least: i64,
+}
+
+impl Velocity {
+    /// Packets per round trip the window moves by (Copa §2.1 step 3): what the queue says of a step is
+    /// known a round trip later, so a fast one must not be most of the window.
+    #[inline]
+    fn speed(&self, params: &Params, inverse_delta: f64, cwnd: f64) -> f64 {
+        (self.value * inverse_delta).min((params.most_step * cwnd).max(inverse_delta))
+    }
+}
+
+/// Whether a flow is alone on its path: where nobody else sends, a queue that never empties gives out a
+/// flow's packets at the link's rate, however many wait; where others do, the rate follows the window.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Company {
+    /// Bytes acknowledged since the round began.
+    bytes: u64,
+    /// Least and largest rate of a round, bytes/s, in the stretch under way.
+    rates: (f64, f64),
+    /// Least and largest window in it, packets.
+    windows: (f64, f64),
+    /// When the stretch began; `None` before the first round.
+    since: Option<Time>,
+    /// What the latest stretch in which the window moved showed.
+    alone: bool,
+}
+
+const NO_RANGE: (f64, f64) = (f64::INFINITY, 0.0);
+
+impl Default for Company {
+    fn default() -> Self {
+        Company { bytes: 0, rates: NO_RANGE, windows: NO_RANGE, since: None, alone: false }
+    }
+}
+
+impl Company {
+    /// A round of `length` with a window of `cwnd` packets is over.
+    fn end_round(&mut self, now: Time, length: Span, cwnd: f64) {
+        let rate = core::mem::take(&mut self.bytes) as f64 / length.secs();
+        self.since.get_or_insert(now);
+        if rate > 0.0 && rate < f64::INFINITY {
+            self.rates = (self.rates.0.min(rate), self.rates.1.max(rate));
+            self.windows = (self.windows.0.min(cwnd), self.windows.1.max(cwnd));
+        }
+    }
+
+    /// A stretch without an empty queue is over.
+    fn end_stretch(&mut self, now: Time) {
+        if self.windows.1 >= WINDOWS_MOVED * self.windows.0 {
+            self.alone = self.rates.1 <= RATES_STAYED * self.rates.0;
+        }
+        *self = Company { bytes: self.bytes, since: Some(now), alone: self.alone, ..Company::default() };
+    }
 }
 
 /// State of one flow.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct State {
     window: Window,
+    backstop: Backstop,
     delays: Delays,
     velocity: Velocity,
     /// 1/δ in force, packets: what the flow keeps queued (Copa §2.1).
@@ -93,6 +165,7 @@ pub struct State {
     /// When the queue was last nearly empty; `None` before the first sample.
     drained_at: Option<Time>,
     competing: bool,
+    company: Company,
     slow_start: bool,
 }
 
@@ -127,39 +200,58 @@ impl Controller for Copa {
         let window = Window::start(&params.base(), path);
         State {
             window,
+            backstop: Backstop::default(),
             delays: Delays {
                 min: WindowedMin::default(),
                 standing: WindowedMin::default(),
                 max: WindowedMax::default(),
             },
-            velocity: Velocity { value: 1.0, direction: Direction::Up, rounds: 0, since: None, cwnd: window.cwnd },
+            velocity: Velocity {
+                value: 1.0,
+                direction: Direction::Up,
+                rounds: 0,
+                since: None,
+                cwnd: window.cwnd,
+                least: 0,
+            },
             inverse_delta: 1.0 / params.delta,
             drained_at: None,
             competing: false,
+            company: Company::default(),
             slow_start: true,
         }
     }
 
     #[inline]
     fn step(params: &Params, state: &mut State, _: Table<'_, ()>, event: &Event) {
+        if state.backstop.on_event(&params.bound, &params.base(), &mut state.window, event) {
+            state.bounded();
+        }
         if let Some(rtt) = event.rtt() {
             state.sampled(params, event.now, &rtt);
         }
         match &event.kind {
             EventKind::PacketsAcked(acked) => state.acknowledged(params, event.now, acked),
             EventKind::PacketsLost(lost) => state.lost(params, event.now, lost.newest_sent_at),
-            EventKind::EcnCe(marked) => state.lost(params, event.now, marked.newest_sent_at),
+            EventKind::EcnCe(marked) => {
+                state.lost(params, event.now, marked.newest_sent_at);
+                state.window.discard_undo();
+            }
             EventKind::PersistentCongestion(_) => state.timeout(params),
             EventKind::MtuUpdated(mtu) => state.window.resize(&params.base(), *mtu),
+            EventKind::SpuriousLoss(spurious) => {
+                state.window.on_spurious_loss(spurious);
+            }
             _ => {}
         }
+        state.backstop.hold(&params.base(), &mut state.window);
     }
 
     #[inline]
     fn decide(params: &Params, state: &State, _: View<'_, ()>) -> Decision {
         let standing = state.delays.standing();
-        let pacing =
-            standing.map(|standing| params.pacing_gain * state.window.cwnd * state.window.mtu * 8.0 / standing);
+        let gain = if state.backstop.is_bounding() { params.pacing_gain.min(BOUNDED_GAIN) } else { params.pacing_gain };
+        let pacing = standing.map(|standing| gain * state.window.cwnd * state.window.mtu * 8.0 / standing);
         let phase = if state.slow_start { Phase::SlowStart } else { Phase::CongestionAvoidance };
         Decision {
             pacing_rate: pacing.map(|rate| (rate as u64).max(1)),
@@ -170,6 +262,7 @@ impl Controller for Copa {
 
     fn inspect(_: &Params, state: &State, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
         visit("window", state.window.cwnd);
+        state.backstop.inspect(visit);
         visit("delta", 1.0 / state.inverse_delta);
         visit("velocity", state.velocity.value);
         visit("competitive", f64::from(u8::from(state.competing)));
@@ -199,21 +292,41 @@ impl State {
         let largest = delays.max.update(now.0, srtt.saturating_mul(LARGEST_RTTS), ns);
         let queue = standing.saturating_sub(least) as f64;
         let range = largest.saturating_sub(least) as f64;
+        if params.keep_rate && SHORTER * (least as f64) < self.velocity.least as f64 {
+            self.shortened(params, least);
+        }
         let drained_at = *self.drained_at.get_or_insert(now);
         if queue <= NEARLY_EMPTY * range {
             self.drained_at = Some(now);
         }
         let patience = Span::from_secs_f64(1e-9 * params.competitive_rtts * srtt as f64);
-        let competing = params.competitive && !self.slow_start && now.since(drained_at) > patience && queue > 0.0;
+        if self.company.since.is_some_and(|since| now.since(since) > patience) {
+            self.company.end_stretch(now);
+        }
+        let alone = params.alone && self.company.alone;
+        let competing =
+            params.competitive && !alone && !self.slow_start && now.since(drained_at) > patience && queue > 0.0;
         if !competing {
             self.inverse_delta = 1.0 / params.delta;
         }
         self.competing = competing;
     }
 
+    /// The path's RTT is `least` now, less than half of what it was when the round began: the rate
+    /// stays, which is what Copa steers, and of the window what carries it on the shorter path.
+    #[cold]
+    fn shortened(&mut self, params: &Params, least: i64) {
+        let ratio = least as f64 / self.velocity.least as f64;
+        self.window.lower(&params.base(), ratio * self.window.cwnd);
+        self.velocity.least = least;
+        self.velocity.value = 1.0;
+        self.velocity.rounds = 0;
+    }
+
     #[inline]
     fn acknowledged(&mut self, params: &Params, now: Time, acked: &PacketsAcked) {
         self.window.acked(acked.newest_sent_at);
+        self.company.bytes = self.company.bytes.saturating_add(acked.bytes);
         let Some(standing) = self.delays.standing() else { return };
         // λ ≤ λt = 1/(δ·dq), without the division.
         let below = self.window.cwnd * self.delays.queueing() <= self.inverse_delta * standing;
@@ -242,7 +355,8 @@ impl State {
             self.velocity.rounds = 0;
             self.velocity.direction = direction;
         }
-        let step = (self.velocity.value * self.inverse_delta / self.window.cwnd).min(1.0) * packets;
+        let step =
+            (self.velocity.speed(params, self.inverse_delta, self.window.cwnd) / self.window.cwnd).min(1.0) * packets;
         if !below {
             self.window.lower(&params.base(), self.window.cwnd - step);
         } else if !app_limited {
@@ -257,6 +371,8 @@ impl State {
     /// Once per window: velocity (Copa §2.1 step 2), and δ while competing (§2.2).
     fn end_round(&mut self, now: Time) {
         let velocity = &mut self.velocity;
+        let began = velocity.since.unwrap_or(now);
+        self.company.end_round(now, now.since(began), velocity.cwnd);
         let direction = if self.window.cwnd > velocity.cwnd { Direction::Up } else { Direction::Down };
         if direction == velocity.direction {
             velocity.rounds = velocity.rounds.saturating_add(1);
@@ -270,6 +386,7 @@ impl State {
         velocity.direction = direction;
         velocity.since = Some(now);
         velocity.cwnd = self.window.cwnd;
+        velocity.least = self.delays.min.get().unwrap_or(0);
         if self.competing && !self.window.recovery.in_recovery() {
             self.inverse_delta += 1.0;
         }
@@ -282,6 +399,13 @@ impl State {
             self.window.recovery.begin(now);
             self.inverse_delta = (0.5 * self.inverse_delta).max(1.0 / params.delta);
         }
+    }
+
+    /// Losses have bounded the window: what was gathered upwards is void.
+    fn bounded(&mut self) {
+        self.velocity.value = 1.0;
+        self.velocity.rounds = 0;
+        self.slow_start = false;
     }
 
     fn timeout(&mut self, params: &Params) {

@@ -1,6 +1,7 @@
 #![doc = include_str!("ctcp.md")]
 
 use crate::event::RttSample;
+use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::recovery::Undoable;
 use crate::parts::vegas::{Delays, Round, backlog};
@@ -12,6 +13,7 @@ parameters! {
     /// Parameters of [`Ctcp`]: `ctcp:NAME=VALUE,…`.
     pub struct Params {
         @base Base, paper Base::arumaithurai();
+        @with bound: backstop::Settings, "What losses bound the window to.";
         /// Size of the delay window's steps.
         alpha: f64 = 0.125, in 0.001, 10.0, source "spec: arumaithurai §6.6; draft-sridharan-tcpm-ctcp-02 §3";
         /// Decrease factor: fraction of the window given up on congestion.
@@ -53,6 +55,7 @@ pub struct State {
     round: Round,
     /// The round trip that has just ended, until the ACK that ended it is through.
     ended: Option<Delays>,
+    backstop: Backstop,
 }
 
 impl State {
@@ -104,6 +107,11 @@ impl WindowScheme for Ctcp {
     type Params = Params;
     type State = State;
     type Group = ();
+
+    #[inline]
+    fn backstop<'a>(params: &'a Params, state: &'a mut State) -> Option<(&'a backstop::Settings, &'a mut Backstop)> {
+        Some((&params.bound, &mut state.backstop))
+    }
 
     /// The sample of the ACK that ends a round trip belongs to the next.
     #[inline]
@@ -175,6 +183,7 @@ impl WindowScheme for Ctcp {
         _: View<'_, ()>,
         visit: &mut dyn FnMut(&'static str, f64),
     ) {
+        state.backstop.inspect(visit);
         visit("dwnd", state.dwnd(params, window.cwnd));
         visit("base_rtt_ms", state.base_rtt.map_or(0.0, Span::millis));
     }

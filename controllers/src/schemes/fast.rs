@@ -1,6 +1,7 @@
 #![doc = include_str!("fast.md")]
 
 use crate::event::RttSample;
+use crate::parts::backstop::{self, Backstop};
 use crate::parts::base::Base;
 use crate::parts::recovery::Reduction;
 use crate::parts::window::Window;
@@ -25,6 +26,7 @@ parameters! {
     pub struct Params {
         @base Base = Base { ssthresh: LEAST, ..Base::default() },
             paper Base { ssthresh: LEAST, min_window: LEAST, timeout_window: LEAST, ..Base::sharma() };
+        @with bound: backstop::Settings, "What losses bound the window to.";
         /// Which published form of FAST it follows.
         variant: Variant = Variant::Paper, paper Variant::Ns2, source "spec: sharma §7, §9.1, A-10";
         /// Packets to keep queued; the document's is 4 ms of its 622 Mb/s.
@@ -105,6 +107,7 @@ pub struct State {
     last_update: Time,
     /// `F_s`: packets in flight when the newest acknowledged packet was sent.
     flight: f64,
+    backstop: Backstop,
 }
 
 impl State {
@@ -147,6 +150,11 @@ impl WindowScheme for Fast {
 
     fn start(_: &Params, path: &Path) -> State {
         State { last_update: path.now, ..State::default() }
+    }
+
+    #[inline]
+    fn backstop<'a>(params: &'a Params, state: &'a mut State) -> Option<(&'a backstop::Settings, &'a mut Backstop)> {
+        Some((&params.bound, &mut state.backstop))
     }
 
     /// `spec: sharma §7` rules 1, 5.
@@ -210,6 +218,7 @@ impl WindowScheme for Fast {
     }
 
     fn inspect(_: &Params, state: &State, window: &Window, _: View<'_, ()>, visit: &mut dyn FnMut(&'static str, f64)) {
+        state.backstop.inspect(visit);
         let Some(delays) = state.delays else { return };
         visit("base_rtt_ms", delays.base.millis());
         visit("avg_rtt_ms", 1e3 * delays.average);

@@ -1,5 +1,6 @@
 #![doc = include_str!("nice.md")]
 
+use crate::parts::backstop;
 use crate::parts::base::Base;
 use crate::parts::vegas::{
     self, ByOne, Common, Delays, DeltaWindow, Every, Frame, Limits, RoundMeasurement, RoundTrip, RoundTripMemory,
@@ -19,6 +20,7 @@ parameters! {
         @base Common = Common { first_loss: 0.5, ..Common::default() },
             paper Common {
                 base: Limits(Base::arumaithurai()),
+                bound: backstop::Settings::paper(),
                 first_loss: 0.5,
                 delta_window: DeltaWindow::Cwnd,
                 ..Common::default()

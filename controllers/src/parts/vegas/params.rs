@@ -2,6 +2,7 @@
 
 use super::{GrowthGate, LossArith, Rounding};
 use crate::param::{Param, ParamError, Parameters};
+use crate::parts::backstop;
 use crate::parts::base::Base;
 use crate::{choice, parameters};
 
@@ -64,6 +65,7 @@ parameters! {
     /// which its simulations and a QUIC stack differ.
     pub struct Common {
         @base Limits, paper Limits::paper();
+        @with bound: backstop::Settings, "What losses bound the window to.";
         /// Backlog below which the window grows; not above `beta`.
         alpha: f64 = 1.0, in 0.0, 10_000.0, unit "packets", source "spec: chan §3.4";
         /// Backlog above which the window shrinks.

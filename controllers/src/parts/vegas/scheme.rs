@@ -3,6 +3,7 @@
 use core::fmt::Debug;
 
 use super::{Common, Delays, LossRule, Round, Source, StepRule};
+use crate::parts::backstop::Backstop;
 use crate::parts::window::Window;
 use crate::{Decision, Ecn, Info, Parameters, Signals, Span};
 
@@ -67,6 +68,8 @@ pub struct State<B, T, L> {
     pub step: T,
     /// State of the scheme's [`LossRule`].
     pub loss: L,
+    /// What losses bound the window to.
+    pub(super) backstop: Backstop,
     /// The step rule's state before the latest reduction, for when its loss turns out spurious.
     pub(super) saved: T,
     /// The RTT sample of a frame whose acknowledgements are still to come.

@@ -261,6 +261,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
             source: Default::default(),
             step: Default::default(),
             loss: Default::default(),
+            backstop: Default::default(),
             saved: Default::default(),
             sampled: None,
         }
@@ -268,10 +269,15 @@ impl<S: Scheme> Controller for VegasBased<S> {
 
     #[inline]
     fn step(params: &S::Params, state: &mut StateOf<S>, _: Table<'_, ()>, event: &Event) {
+        let common = params.as_ref();
+        if state.backstop.on_event(&common.bound, common.limits(), &mut state.window, event) {
+            Self::unlearn(state);
+        }
         match &event.kind {
             EventKind::PacketsAcked(acked) => Self::acknowledged(params, state, event.now, acked),
             _ => Self::turn(params, state, event),
         }
+        state.backstop.hold(common.limits(), &mut state.window);
     }
 
     #[inline]
@@ -293,6 +299,7 @@ impl<S: Scheme> Controller for VegasBased<S> {
         S::Source::inspect(&state.source, visit);
         S::Step::inspect(&state.step, visit);
         S::Loss::inspect(&state.loss, visit);
+        state.backstop.inspect(visit);
     }
 }
 

@@ -45,7 +45,50 @@ fn a_packet_moves_the_window_by_v_over_delta_cwnd() {
     fast.velocity.value = 8.0;
     testkit::assert_close(ack(&params, fast, 1010, 100).window.cwnd, 100.0 + 16.0 / 100.0, 1e-12);
     fast.velocity.value = 65_536.0;
-    testkit::assert_close(ack(&params, fast, 1010, 100).window.cwnd, 101.0, 1e-12);
+    testkit::assert_close(ack(&Params { most_step: 1.0, ..params }, fast, 1010, 100).window.cwnd, 101.0, 1e-12);
+    testkit::assert_close(ack(&params, fast, 1010, 100).window.cwnd, 100.25, 1e-12);
+}
+
+/// A window that fills the path by itself, whose queue never empties, gets the link's rate however large
+/// it is: nobody is there to compete with.
+#[test]
+fn a_flow_whose_rate_stays_while_its_window_moves_does_not_compete() {
+    let compete = |params: &Params, rtt_of: fn(u64) -> u64| {
+        let mut state = steering(params, 4.0);
+        let mut now = 1000;
+        for round in 0..60 {
+            let packets = 2 + 2 * (round % 2);
+            state.window.cwnd = packets as f64;
+            now += rtt_of(packets);
+            let frame = acked(packets as u32, Time((now - rtt_of(packets)) * MS));
+            let sample = RttSample::new(Span(rtt_of(packets) * MS), Span(200 * MS), Span(0), Span(50 * MS));
+            state.delays.min.update(Time(now * MS), None, 50 * MS as i64);
+            state.velocity.since = Some(Time((now - rtt_of(packets)) * MS));
+            state = step(params, state, now, EventKind::PacketsAcked(frame.with_rtt(Some(sample))));
+        }
+        (state.company.alone, state.competing)
+    };
+    let params = Params { min_rtt_window: 1000.0, ..Params::default() };
+    assert_eq!(
+        compete(&params, |packets| 50 * packets),
+        (true, false),
+        "20 packets a second, however many are in flight"
+    );
+    assert_eq!(compete(&params, |_| 150), (false, true), "the rate follows the window");
+    assert_eq!(compete(&Params { alone: false, ..params }, |packets| 50 * packets), (true, true));
+}
+
+/// The smallest RTT falls to a twentieth: the rate stays, so a twentieth of the window does.
+#[test]
+fn on_a_path_that_became_shorter_the_rate_stays() {
+    let params = Params::default();
+    let mut state = steering(&params, 100.0);
+    state = ack(&params, state, 1010, 5);
+    testkit::assert_close(state.window.cwnd, 5.0 + 0.4, 1e-9);
+    assert_eq!(state.velocity.value, 1.0);
+    let mut state = steering(&params, 100.0);
+    state = ack(&params, state, 1010, 60);
+    assert!(state.window.cwnd > 100.0, "less than half of it may be a queue that empties");
 }
 
 /// §2.1: the velocity doubles from the third round of a direction on, and starts over
@@ -124,7 +167,7 @@ fn a_queue_that_never_drains_makes_it_compete() {
 
 #[test]
 fn loss_moves_nothing_in_the_default_mode() {
-    let params = Params::default();
+    let params = testkit::unbounded(Params::default());
     let state = steering(&params, 100.0);
     assert_eq!(step(&params, state, 1010, EventKind::PacketsLost(lost(Time(1005 * MS)))), state);
 }

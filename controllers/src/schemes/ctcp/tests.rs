@@ -148,7 +148,7 @@ proptest! {
     /// With a queue it is Reno: a backlog above gamma leaves the delay window empty.
     #[test]
     fn with_gamma_zero_it_is_reno(script in testkit::trace::scripts(40)) {
-        let params = Params { gamma: 0.0, ..Params::default() };
+        let params = testkit::unbounded(Params { gamma: 0.0, ..Params::default() });
         let ctcp = testkit::trace::run::<Ctcp>(&params, 1, &script, |_, _, _| {});
         let reno = testkit::trace::run::<WindowController<reno::Reno>>(&reno::Params { base: params.base }, 1, &script, |_, _, _| {});
         prop_assert_eq!(ctcp.window, reno.window);

@@ -6,7 +6,7 @@ use std::vec::Vec;
 use super::*;
 use crate::schemes::vegas;
 use crate::testkit::driven::{Driven, MS, TestEvent, outcome, profiles, test_events, trip};
-use crate::testkit::{acked, cases, lost, marked};
+use crate::testkit::{acked, cases, lost, marked, unbounded};
 use crate::{Controller, EventKind, Parameters, Time, View};
 
 type Flow = Driven<Choices>;
@@ -83,7 +83,7 @@ fn a_loss_at_a_large_backlog_is_congestion() {
 /// D4: nothing changes, not even the time of the last reduction.
 #[test]
 fn a_random_loss_leaves_everything_alone() {
-    let mut flow = Flow::avoiding(Params::default(), 40.0, BASE);
+    let mut flow = Flow::avoiding(unbounded(Params::default()), 40.0, BASE);
     flow.decide();
     flow.apply(EventKind::PacketsAcked(PacketsAcked { newest_sent_at: Time(1), app_limited: true, ..echo(90, true) }));
     let before = flow.state;
@@ -201,7 +201,7 @@ proptest! {
     /// P16, first half; the guard is ours.
     #[test]
     fn p16_without_marks_no_loss_is_congestion(params in profiles(), stretches in stretches()) {
-        let params = Params { guard: false, ..params };
+        let params = unbounded(Params { guard: false, ..params });
         let mut flow = Flow::new(params);
         live(&mut flow, &stretches, Some(false), true);
         let losses: usize = stretches.iter().map(|stretch| stretch.losses.len()).sum();

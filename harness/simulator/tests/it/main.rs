@@ -5,6 +5,7 @@ mod bbr;
 mod common;
 mod equilibria;
 mod golden;
+mod loss_bound;
 mod nf_tcp;
 mod oracle;
 mod sim_flows;

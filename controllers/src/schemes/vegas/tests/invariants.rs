@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::{Flow, MS, Vegas, paper};
 use crate::Controller;
 use crate::parts::vegas::{Common, LossArith, Rounding};
-use crate::testkit::cases;
 use crate::testkit::driven::{test_events, trip};
 use crate::testkit::pipe::Pipe;
+use crate::testkit::{cases, unbounded};
 
 const BASE: u64 = 100 * MS;
 
@@ -81,7 +81,7 @@ proptest! {
         cwnd in 2.0..3000.0f64,
         losses in prop::collection::vec((0u64..60, 1u32..4, prop::bool::ANY), 1..20),
     ) {
-        let mut flow = Flow::avoiding(params, cwnd, BASE);
+        let mut flow = Flow::avoiding(unbounded(params), cwnd, BASE);
         let mut cut_at = None;
         for (age, transmissions, ack) in losses {
             if ack {
