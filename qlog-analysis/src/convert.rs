@@ -144,7 +144,7 @@ fn surveys(sources: &[&dyn Source], units: UnitSource) -> Result<Vec<Survey>, Co
     let one = |(source_index, source): (usize, &&dyn Source)| {
         let options = Options { jobs: 1, units, ..Options::default() };
         let open = || source.open().map_err(ReadError::from);
-        let found = twice(open, &options, |input, options| survey(input, options));
+        let found = twice(open, &options, survey);
         found.map_err(|error| ConvertError::Read { source_index, error })
     };
     sources.iter().enumerate().map(one).collect()
