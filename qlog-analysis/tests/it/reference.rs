@@ -78,7 +78,7 @@ pub fn plain(connection: &str) -> Vec<u8> {
 /// What the commands measure of a file.
 pub fn measured(bytes: &[u8]) -> Result<(Summary, Vec<Measured>), ReadError> {
     let options = Options { jobs: 1, ..Options::default() };
-    twice(|| Input::new(bytes).map_err(ReadError::from), &options, |input, options| measure(input, options))
+    twice(|| Input::new(bytes).map_err(ReadError::from), &options, measure)
 }
 
 /// The one connection of a file, and what is doubtful about it.

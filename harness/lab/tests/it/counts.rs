@@ -113,9 +113,7 @@ fn an_independent_count_of_recorded_traces_agrees() {
 /// What is measured of `files`, which the script has to find as well.
 fn counted(files: &[PathBuf]) -> Vec<Vec<Measured>> {
     let open = |path: &Path| open(path).map_err(ReadError::from);
-    let measured = files
-        .iter()
-        .map(|path| twice(|| open(path), &Options::default(), |input, options| measure(input, options)).unwrap().1);
+    let measured = files.iter().map(|path| twice(|| open(path), &Options::default(), measure).unwrap().1);
     let measured: Vec<Vec<Measured>> = measured.collect();
     let of_file = |found: &Vec<Measured>| Value::from(found.iter().map(|one| one.to_json("")).collect::<Vec<_>>());
     let ours: String = measured.iter().map(|found| format!("{}\n", of_file(found))).collect();

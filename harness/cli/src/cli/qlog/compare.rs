@@ -139,8 +139,7 @@ impl Compare {
                 // Paths are no members of a group.
                 return Ok(series.into_iter().filter(|series| series.path.is_none()).map(one).collect::<Vec<_>>());
             }
-            let (summary, measured) =
-                twice(open, &options, |input, options| measure(input, options)).map_err(failed)?;
+            let (summary, measured) = twice(open, &options, measure).map_err(failed)?;
             super::print_doubts(path, &summary);
             Ok(measured.into_iter().map(|measured| One { file: file.clone(), measured, section: None }).collect())
         })?;

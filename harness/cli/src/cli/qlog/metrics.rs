@@ -56,7 +56,7 @@ impl Metrics {
         }
         let mut output = Output::open(path, Compression::None, &self.files.inputs()?)?;
         let results = self.files.each(|file, open, jobs| {
-            let done = twice(open, &self.reading.options(jobs), |input, options| measure(input, options));
+            let done = twice(open, &self.reading.options(jobs), measure);
             done.map_err(|error: ReadError| unreadable(file.path(), &error))
         })?;
         let mut rows = Vec::new();
