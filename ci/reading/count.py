@@ -19,7 +19,9 @@ import sys
 from collections import OrderedDict
 
 INITIAL_RTT = 333.0
-NOT_ELICITING = {"ack", "padding", "connection_close"}
+# The frame of draft-ietf-quic-multipath, and its name in the drafts before.
+PATH_ACKS = {"path_ack", "ack_mp"}
+NOT_ELICITING = {"ack", "padding", "connection_close"} | PATH_ACKS
 ONE_RTT, INITIAL, HANDSHAKE, NONE = "1RTT", "initial", "handshake", "none"
 
 
@@ -139,6 +141,7 @@ class Connection:
         self.logged = []
         self.smoothed = None
         self.windows = []
+        self.of_paths = {}
         self.last = 0.0
         self.acks = False
 
@@ -162,6 +165,8 @@ class Connection:
                 add(self.received_data, frame)
             elif frame["type"] == "ack":
                 self.ack(now, (kind, path), frame["ranges"])
+            elif frame["type"] in PATH_ACKS:
+                self.ack(now, (kind, frame["path"]), frame["ranges"])
 
     def ack(self, now, space, ranges):
         if not ranges:
@@ -190,10 +195,12 @@ class Connection:
                 entry["lost"] = True
                 self.inferred += 1
 
-    def metrics(self, now, data):
+    def metrics(self, now, data, path, multipath):
         window = next((whole(data[key]) for key in ("congestion_window", "cwnd", "current_cwnd") if key in data), None)
         if window is not None:
-            self.windows.append((now, window))
+            # Paths that are used at a time have a window each, and the connection has all of them.
+            self.of_paths[path] = window
+            self.windows.append((now, sum(self.of_paths.values()) if multipath else window))
         latest = number(data.get("latest_rtt"))
         if latest is not None and latest > 0:
             self.logged.append((latest, bool(self.samples)))
@@ -286,7 +293,8 @@ def frames_of(data):
                 other = ends[1] if len(ends) > 1 and ends[1] is not None else ends[0]
                 ranges.append((min(ends[0], other), max(ends[0], other)))
         found.append({"type": name, "id": whole(frame.get("stream_id", frame.get("id"))),
-                      "offset": whole(frame.get("offset", 0)) or 0, "length": length or 0, "ranges": ranges})
+                      "offset": whole(frame.get("offset", 0)) or 0, "length": length or 0, "ranges": ranges,
+                      "path": whole(frame.get("path_id")) or 0})
     return found
 
 
@@ -337,13 +345,15 @@ def pre_draft(connection, now, kind, data, trigger):
         connection.told = True
         connection.lost += 1
     elif kind in ("bytes_in_flight_update", "cwnd_update", "rtt_update", "metric_update"):
-        connection.metrics(now, data)
+        connection.metrics(now, data, 0, False)
 
 
 def one(head, events):
     """The connections of a trace."""
     found = OrderedDict()
     units = []
+    text = json.dumps(events)
+    multipath = any(kind in text for kind in PATH_ACKS)
     old = head.get("qlog_version") == "0.1" or "quic_version" in head
     for now, name, data, group, path, trigger, scale in events_of(head, events):
         connection = found.setdefault(group, Connection())
@@ -365,7 +375,7 @@ def one(head, events):
             connection.told = True
             connection.lost_together += whole(data.get("lost_packets", data.get("packets"))) or 0
         elif kind in ("metrics_updated", "metric_update", "recovery_metrics_updated", "congestion_metric_update"):
-            connection.metrics(now, data)
+            connection.metrics(now, data, path, multipath)
         elif kind in ("recovery_parameters_set", "parameters_set") and "congestion_controller" in data:
             connection.told = True
         elif name == "windlass:started":
