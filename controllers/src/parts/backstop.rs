@@ -7,8 +7,9 @@
 //!
 //! Round trip by round trip, the packets lost are held against the share `loss_bound` of those that
 //! were lost or acknowledged. What exceeds it adds up, what falls short of it is taken off, and once
-//! the sum exceeds [`EXCESS`] packets ([`EXCESS_BOUND`] while it is bounded) the window carries too much: it falls to half of what was in
-//! flight, as Reno's does (`RFC 5681 §3.1` eq. 4), or to what arrived of it, whichever is less.
+//! the sum exceeds two packets (one while a bound holds) the window carries too much: it falls to
+//! half of what was in flight, as Reno's does (`RFC 5681 §3.1` eq. 4), or to what arrived of it,
+//! whichever is less.
 //! That is a bound from then on. It rises by a packet per round trip, as Reno's window does (`RFC
 //! 5681 §3.1`), but not in a round trip that loses more than the share, and is lifted once it has
 //! passed twice the flight that was too much. Below it the scheme rules.
