@@ -23,7 +23,12 @@ pub(super) enum Start {
         damage: Option<String>,
     },
     /// The first of many records, which is the header.
-    Lines(Vec<u8>),
+    Lines {
+        /// Its text.
+        header: Vec<u8>,
+        /// Whether it breaks off.
+        cut: bool,
+    },
 }
 
 /// An object as it is put together again.
@@ -75,13 +80,13 @@ pub(super) fn split<R: Read>(window: &mut Window<R>, emit: &mut Emit<'_>) -> Res
         document.top()?;
     }
     let damage = document.damage(passed > 0)?;
-    let Document { framing, mut fields, .. } = document;
+    let Document { framing, mut fields, cut, .. } = document;
     if framing.is_some() {
         let text = fields.take();
         emit(Piece::Header { trace: None, text })?;
         return Ok(Start::Document { damage });
     }
-    Ok(Start::Lines(fields.take()))
+    Ok(Start::Lines { header: fields.take(), cut })
 }
 
 struct Document<'a, 'e, R> {

@@ -107,7 +107,8 @@ pub(crate) fn split(reader: impl Read, emit: &mut Emit<'_>) -> Result<Ended, Rea
         }
         Some(_) => match contained::split(&mut window, emit)? {
             Start::Document { damage } => wrong = damage,
-            Start::Lines(header) => {
+            Start::Lines { header, cut } => {
+                wrong = cut.then(|| "the header breaks off".to_owned());
                 emit(Piece::Framing(Framing::Lines))?;
                 records(&mut window, b'\n', Some(header), emit)?;
             }

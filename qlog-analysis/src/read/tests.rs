@@ -347,6 +347,9 @@ fn a_document_that_is_no_whole_json_says_so() {
     assert_eq!(said, ["the document breaks off; what could be read of it is taken"], "between two events");
     let (_, said) = doubts(&whole.replace(&format!("{event},"), &format!("{event} torn , ")));
     assert_eq!(said[0], "4 bytes of the document stand where JSON has none; what could be read of it is taken");
+    let header = r#"{"qlog_version":"0.3","trace":{}"#;
+    assert_eq!(doubts(header), (0, vec!["the header breaks off; what could be read of it is taken".to_owned()]));
+    assert_eq!(doubts(&format!("{header}}}")), (0, vec![]), "a log without events");
     let (_, said) = doubts(&format!("{whole} more"));
     assert!(said[0].contains("what follows is not read"), "{said:?}");
 }
