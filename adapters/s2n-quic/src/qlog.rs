@@ -373,6 +373,6 @@ impl Subscriber for Qlog {
             ack_delay_exponent: Some(sent.ack_delay_exponent.into()),
             max_udp_payload_size: Some(sent.max_udp_payload_size),
         };
-        connection.write(nanos(meta), |now, trace| trace.parameters_set(now, Side::Remote, &parameters));
+        connection.aside(nanos(meta), move |now, trace| trace.parameters_set(now, Side::Remote, &parameters));
     }
 }

@@ -73,9 +73,11 @@ impl Contents {
 struct Receiving {
     at: u64,
     packet: Packet,
-    lost: Vec<(PacketType, u64)>,
+    aside: Vec<Box<Write>>,
     metrics: Option<Metrics>,
 }
+
+type Write = dyn FnOnce(u64, &mut Trace<Output>) + Send;
 
 #[derive(Serialize)]
 struct Dropped {
@@ -96,7 +98,7 @@ impl Connection {
     }
 
     /// Writes something of its own, after what is still to be written.
-    pub(super) fn write(&mut self, now: u64, write: impl FnOnce(u64, &mut Trace<Output>)) {
+    fn write(&mut self, now: u64, write: impl FnOnce(u64, &mut Trace<Output>)) {
         self.flush();
         let mut trace = self.trace.lock();
         let dropped = self.lost.0.load(Ordering::Relaxed);
@@ -107,14 +109,22 @@ impl Connection {
         write(now, &mut trace);
     }
 
+    /// Writes what a packet led to, after it: more of its frames may follow.
+    pub(super) fn aside(&mut self, now: u64, write: impl FnOnce(u64, &mut Trace<Output>) + Send + 'static) {
+        match self.reading(now) {
+            Some(receiving) => receiving.aside.push(Box::new(write)),
+            None => self.write(now, write),
+        }
+    }
+
     /// Writes the packet that was being read.
     fn flush(&mut self) {
         let Some(receiving) = self.receiving.take() else { return };
         let mut trace = self.trace.lock();
         trace.packet_received(receiving.at, &receiving.packet, &self.receiving_contents.frames());
         self.receiving_contents.clear();
-        for (kind, number) in receiving.lost {
-            trace.packet_lost(receiving.at, kind, number, None);
+        for write in receiving.aside {
+            write(receiving.at, &mut trace);
         }
         if let Some(metrics) = receiving.metrics {
             trace.recovery_metrics(receiving.at, &metrics);
@@ -150,7 +160,7 @@ impl Connection {
         let Some((kind, number)) = packet(&event.packet_header) else { return };
         self.receiving_contents.of(&event.packet_header);
         let packet = Packet { kind, number, bytes: event.packet_len as u64, trigger: None };
-        self.receiving = Some(Receiving { at: now, packet, lost: Vec::new(), metrics: None });
+        self.receiving = Some(Receiving { at: now, packet, aside: Vec::new(), metrics: None });
     }
 
     pub(super) fn frame_received(&mut self, header: &PacketHeader, frame: &events::Frame) {
@@ -168,10 +178,7 @@ impl Connection {
 
     pub(super) fn packet_lost(&mut self, now: u64, event: &events::PacketLost<'_>) {
         let Some((kind, number)) = packet(&event.packet_header) else { return };
-        match self.reading(now) {
-            Some(receiving) => receiving.lost.push((kind, number)),
-            None => self.write(now, |now, trace| trace.packet_lost(now, kind, number, None)),
-        }
+        self.aside(now, move |now, trace| trace.packet_lost(now, kind, number, None));
     }
 
     pub(super) fn metrics(&mut self, now: u64, event: &events::RecoveryMetrics<'_>) {
@@ -217,7 +224,7 @@ impl Connection {
             return;
         }
         let controller = self.controller.take();
-        self.write(now, |now, trace| match (old, controller) {
+        self.aside(now, move |now, trace| match (old, controller) {
             // The first is the size the connection starts with.
             (None, Some(name)) => trace.recovery_parameters_set(now, &RecoveryParameters::rfc9002(&name, new)),
             (None, None) => {}
@@ -229,5 +236,49 @@ impl Connection {
 impl Drop for Connection {
     fn drop(&mut self) {
         self.flush();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use windlass_qlog::{Detail, Header, Profile};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Text(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Text {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// s2n-quic reports a change of the MTU between the frames of the packet that acknowledges
+    /// its probe, and the peer's parameters between those of the one that brought them.
+    #[test]
+    fn a_packet_keeps_the_frames_that_follow_what_it_led_to() {
+        let text = Text::default();
+        let output: Output = Box::new(text.clone());
+        let trace = Trace::new(output, Profile::Ietf, Detail::Packets, &Header::default());
+        let mut connection = Connection::new(SharedTrace::from(trace), Lost::default(), None);
+        connection.mtu = Some(1200);
+        let packet = Packet { kind: PacketType::OneRtt, number: 7, bytes: 50, trigger: None };
+        connection.receiving = Some(Receiving { at: 5, packet, aside: Vec::new(), metrics: None });
+        connection.receiving_contents.of = Some((PacketType::OneRtt, 7));
+        connection.receiving_contents.seen.push(Seen::Other(Frame::Ping));
+        connection.mtu(5, 1452);
+        connection.receiving_contents.seen.push(Seen::Other(Frame::HandshakeDone));
+        drop(connection);
+        let text = String::from_utf8(text.0.lock().unwrap().clone()).unwrap();
+        let events: Vec<&str> = text.lines().filter(|line| line.contains("\"data\"")).collect();
+        assert!(events[0].contains("packet_received") && events[0].contains("ping"), "{text}");
+        assert!(events[0].contains("handshake_done") && events[1].contains("mtu_updated"), "{text}");
     }
 }
