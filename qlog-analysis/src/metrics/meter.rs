@@ -86,7 +86,8 @@ pub struct Meter {
     spurious: u64,
     /// Packets inferred to be lost, and those of them that arrived.
     inferred: (u64, u64),
-    marks: u64,
+    /// CE marks by the ACKs' counts, and as a recorder tells them.
+    marks: [u64; 2],
     timeouts: u64,
     /// When the latest probe left, and timeouts by probes.
     probes: (i64, u64),
@@ -174,7 +175,7 @@ impl Meter {
             total_lost: 0,
             spurious: 0,
             inferred: (0, 0),
-            marks: 0,
+            marks: [0; 2],
             timeouts: 0,
             probes: (i64::MIN, 0),
             reductions: 0,
@@ -276,7 +277,7 @@ impl Meter {
             }
             EventKind::EcnCe(packets) => {
                 self.coverage.marks = true;
-                self.marks += u64::from(packets);
+                self.marks[1] += u64::from(packets);
             }
             EventKind::PacketsLost(packets) => {
                 self.on_logged_loss();

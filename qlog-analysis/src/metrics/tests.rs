@@ -44,6 +44,17 @@ fn as_strs(records: &[String]) -> Vec<&str> {
 }
 
 #[test]
+fn marks_that_acks_and_a_recorder_tell_count_once() {
+    let marked = |packets: u64| format!(r#"{{"time":50,"name":"windlass:marked","data":{{"packets":{packets}}}}}"#);
+    let marks = |records: &[String]| one(&as_strs(records)).marks;
+    let acks = [sent(0, 0, 0), acked(50, "[[0]]")];
+    assert_eq!(marks(&acks), Some(1));
+    assert_eq!(marks(&[sent(0, 0, 0), marked(1)]), Some(1));
+    assert_eq!(marks(&[sent(0, 0, 0), marked(1), acked(50, "[[0]]")]), Some(1));
+    assert_eq!(marks(&[sent(0, 0, 0), acked(50, "[[0]]"), marked(3)]), Some(3));
+}
+
+#[test]
 fn packets_and_their_fates_are_counted() {
     let records = [
         sent(0, 0, 0),

@@ -128,7 +128,7 @@ impl Meter {
         if let Some(ce) = packet.ce {
             let before = self.ce.insert(space, ce).unwrap_or(0);
             self.coverage.marks = true;
-            self.marks += ce.saturating_sub(before);
+            self.marks[0] += ce.saturating_sub(before);
         }
         self.acked(now, (space, self.paths.numbering(packet.path)), batch.ranges_of(packet));
         self.forget();

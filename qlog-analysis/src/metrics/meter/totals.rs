@@ -72,13 +72,18 @@ impl Meter {
             received: self.received_goodput,
             lost: self.losses().map_or(0, |(lost, _)| lost),
             inferred: !self.coverage.losses,
-            marks: self.marks,
+            marks: self.marks(),
             in_flight: self.in_flight,
             rtt: self.latest_sample,
             app_limited: self.app_limited_now,
             blocked: self.blocked,
             flow_control: [flow_control(&self.credit[0]), flow_control(&self.credit[1])],
         }
+    }
+
+    /// The larger count where ACKs and a recorder tell of the same marks.
+    fn marks(&self) -> u64 {
+        self.marks[0].max(self.marks[1])
     }
 
     /// RTTs as told, or else taken from acknowledgements.
@@ -122,7 +127,7 @@ impl Meter {
         };
         measures.loss = share(measures.packets_lost, measures.packets_sent);
         measures.spurious = share(measures.packets_spurious, measures.packets_lost);
-        measures.marks = self.coverage.marks.then_some(self.marks);
+        measures.marks = self.coverage.marks.then_some(self.marks());
         measures.timeouts = match self.coverage {
             Coverage { pto_count: true, .. } => Some(self.timeouts),
             Coverage { timeouts: true, .. } => Some(self.probes.1),
