@@ -22,6 +22,11 @@
  * bytes than are in flight, as windlass_acked.in_flight_before or the packets reported as sent have
  * it, is refused with WINDLASS_INVALID, as is an RTT of more than a day.
  *
+ * One-way delays that do not come. A controller that needs them (WINDLASS_SIGNAL_ONE_WAY_DELAY) starts
+ * anew with its documented fallback after eight round trips without WINDLASS_ACKED_ONE_WAY: a line on
+ * standard error says so, windlass_name() is another, and the flow's recording ends. A flow in a group
+ * and a controller without a fallback go on, with the line.
+ *
  * Pacing. A controller that decides no pacing rate gets that of its window: two windows per smoothed
  * RTT in slow start, 1.25 after (RFC 9002 section 7.7), as in the simulator.
  *
@@ -221,7 +226,8 @@ WINDLASS_API windlass_flow *windlass_start(windlass_controller *controller,
                                            const windlass_path *path, char *error, size_t size);
 /* Ends a flow, which leaves its group; no call for it may follow or be under way. NULL is ignored. */
 WINDLASS_API void windlass_stop(windlass_flow *flow);
-/* Returns the flow's controller as a user types it, valid until the flow ends; NULL for NULL. */
+/* Returns the flow's controller as a user types it; NULL for NULL. It is valid until the flow ends or its
+ * path changes. */
 WINDLASS_API const char *windlass_name(const windlass_flow *flow);
 /* Writes what the flow may do now. */
 WINDLASS_API int windlass_decide(windlass_flow *flow, windlass_decision *decision);

@@ -2,7 +2,8 @@
 
 use windlass_adapter::rfc9002::{self, LossRun, RttEstimator};
 use windlass_adapter::{
-    AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, to_f64, to_u64,
+    AckFrame, AckedPackets, FellBack, Flow, InFlight, LostPackets, OneWayWatch, default_pacing, one_way_delays, to_f64,
+    to_u64,
 };
 use windlass_controllers::Ecn;
 use windlass_controllers::event::{Delivery, PacketSent, RttSample, SpuriousLoss};
@@ -34,6 +35,7 @@ pub struct PathFlow<C: ConfiguredController = Algorithm> {
     /// The sample of the frame that is under way.
     pending_rtt: Option<RttSample>,
     wants_packet_sent: bool,
+    one_way: OneWayWatch,
     /// Whether the stack reports packet numbers.
     numbers: bool,
 }
@@ -44,6 +46,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         PathFlow {
             wants_packet_sent: flow.wants_packet_sent() && signals & abi::SENT != 0,
             in_flight: InFlight::new(flow.controller()),
+            one_way: OneWayWatch::new(flow.controller()),
             flow,
             now,
             mtu,
@@ -237,6 +240,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         acks.newest_pn = newest_pn;
         acks.one_way = one_way;
         acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before);
+        self.one_way.on_acked(self.now, one_way.is_some(), self.rtt.smoothed);
         self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
         if newest.flags & abi::packet::DELIVERY != 0 {
             acks.delivered = acked.delivered.max(newest.delivered);
@@ -249,6 +253,11 @@ impl<C: ConfiguredController> PathFlow<C> {
             self.flow.on_event(event);
         });
         Ok(())
+    }
+
+    /// Has the flow go on with its fallback if the one-way delays that it needs do not come.
+    pub fn fall_back(&mut self) -> Option<FellBack> {
+        self.one_way.fall_back(&mut self.flow, self.now, self.mtu)
     }
 
     /// The last losses were spurious; the newest of their packets was sent at `newest_sent_ns`.

@@ -1,9 +1,11 @@
 //! Catches panics of a flow: a panic must not unwind into another language.
 
 use std::ffi::{CStr, CString};
+use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use windlass_adapter::FellBack;
 use windlass_controllers::{Algorithm, ConfiguredController};
 
 use crate::abi;
@@ -31,6 +33,8 @@ pub struct GuardedFlow<C: ConfiguredController = Algorithm> {
     path: Option<PathFlow<C>>,
     last: abi::Decision,
     name: CString,
+    /// The name before the fallback, to which the stack may hold a pointer.
+    former: Option<CString>,
     definition: Option<Arc<Definition>>,
 }
 
@@ -64,7 +68,8 @@ impl<C: ConfiguredController> GuardedFlow<C> {
     pub fn new(path: PathFlow<C>, text: &str) -> Self {
         let last = path.decision();
         // No name has a NUL in it.
-        GuardedFlow { last, path: Some(path), name: CString::new(text).unwrap_or_default(), definition: None }
+        let name = CString::new(text).unwrap_or_default();
+        GuardedFlow { last, path: Some(path), name, former: None, definition: None }
     }
 
     /// The controller as a user types it.
@@ -81,13 +86,29 @@ impl<C: ConfiguredController> GuardedFlow<C> {
         let Some(path) = &mut self.path else { return Err(Failure::Panicked) };
         let done = catch_unwind(AssertUnwindSafe(|| {
             event(path)?;
-            Ok::<_, Invalid>(path.decision())
+            let fell_back = path.fall_back();
+            Ok::<_, Invalid>((path.decision(), fell_back))
         }));
         match done {
-            Ok(decided) => self.last = decided?,
+            Ok(done) => {
+                let (decided, fell_back) = done?;
+                self.last = decided;
+                if let Some(fell_back) = fell_back {
+                    self.fell_back(fell_back);
+                }
+            }
             Err(_) => return Err(self.abandon()),
         }
         Ok(())
+    }
+
+    /// Writes the line to standard error, where a failure is ignored, and takes the name of the controller.
+    #[cold]
+    fn fell_back(&mut self, fell_back: FellBack) {
+        let _ = writeln!(std::io::stderr(), "windlass: {}", fell_back.line);
+        if let Some(name) = fell_back.controller.and_then(|name| CString::new(name).ok()) {
+            self.former = Some(std::mem::replace(&mut self.name, name));
+        }
     }
 
     /// What the sender may do; after a panic the last decision, flagged as such.

@@ -82,6 +82,10 @@ impl<C: ConfiguredController> Flow<C> {
         self.recorder = Some(recorder);
     }
 
+    pub(crate) fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
+    }
+
     /// Takes an event and returns the decision that now holds.
     #[inline(always)]
     pub fn on_event(&mut self, event: &Event) -> &Decision {

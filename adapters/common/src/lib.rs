@@ -19,6 +19,7 @@ mod in_flight;
 #[cfg(feature = "qlog")]
 mod log_writer;
 mod loss_episode;
+mod one_way_watch;
 mod pacing;
 mod peer;
 #[cfg(feature = "qlog")]
@@ -45,6 +46,7 @@ pub use in_flight::InFlight;
 #[cfg(feature = "qlog")]
 pub use log_writer::{LogFile, LogWriter, Report};
 pub use loss_episode::LossEpisode;
+pub use one_way_watch::{FellBack, OneWayWatch};
 pub use pacing::{default_pacing, longest_pacing_delay, spread, to_f64, to_u64, windows_per_rtt};
 pub use peer::Peer;
 #[cfg(feature = "qlog")]

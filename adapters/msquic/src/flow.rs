@@ -4,6 +4,7 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use windlass_adapter::FellBack;
 use windlass_msquic_abi::{self as abi, Control};
 
 use crate::path::PathEvents;
@@ -30,10 +31,19 @@ impl GuardedPath {
         let Some(path) = &mut self.path else { return };
         let updated = catch_unwind(AssertUnwindSafe(|| {
             event(path.as_mut());
-            path.control()
+            let fell_back = path.fall_back();
+            (path.control(), fell_back)
         }));
         match updated {
-            Ok(decided) => *control = decided,
+            Ok((decided, fell_back)) => {
+                *control = decided;
+                if let Some(fell_back) = fell_back {
+                    warn(&fell_back.line);
+                    if let Some(controller) = fell_back.controller {
+                        self.controller = controller.into();
+                    }
+                }
+            }
             Err(_) => self.abandon(control),
         }
     }
@@ -92,6 +102,9 @@ mod tests {
         fn on_lost(&mut self, _: &abi::Lost, _: &[abi::Packet]) {}
         fn on_spurious_loss(&mut self, _: &abi::SpuriousLoss) {}
         fn on_discarded(&mut self, _: u64, _: u32) {}
+        fn fall_back(&mut self) -> Option<FellBack> {
+            None
+        }
         fn control(&self) -> Control {
             Control { cwnd: 7000, ..Control::default() }
         }

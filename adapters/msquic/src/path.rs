@@ -1,6 +1,8 @@
 //! One path of a connection as a windlass flow.
 
-use windlass_adapter::{AckFrame, AckedPackets, Flow, InFlight, LostPackets, default_pacing, one_way_delays, rfc9002};
+use windlass_adapter::{
+    AckFrame, AckedPackets, FellBack, Flow, InFlight, LostPackets, OneWayWatch, default_pacing, one_way_delays, rfc9002,
+};
 use windlass_controllers::event::{self, SpuriousLoss};
 use windlass_controllers::{ConfiguredController, Event, EventKind, Phase, Span, Time};
 use windlass_msquic_abi as abi;
@@ -27,6 +29,7 @@ pub(crate) struct Path<E: ConfiguredController> {
     smoothed: Option<Span>,
     pto: Span,
     wants_packet_sent: bool,
+    one_way: OneWayWatch,
 }
 
 /// A path with any controller.
@@ -43,6 +46,8 @@ pub(crate) trait PathEvents: Send {
     fn on_spurious_loss(&mut self, spurious_loss: &abi::SpuriousLoss);
     /// Packets were discarded (`RFC 9002 §6.4`); `in_flight` bytes remain.
     fn on_discarded(&mut self, now_us: u64, in_flight: u32);
+    /// Has the flow go on with its fallback if the one-way delays that it needs do not come.
+    fn fall_back(&mut self) -> Option<FellBack>;
     /// What the sender may do.
     fn control(&self) -> abi::Control;
 }
@@ -57,6 +62,7 @@ impl<E: ConfiguredController> Path<E> {
         Path {
             wants_packet_sent: flow.wants_packet_sent(),
             in_flight: counted,
+            one_way: OneWayWatch::new(flow.controller()),
             flow,
             origin: Time::ZERO,
             now,
@@ -167,6 +173,7 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
         let acks = frame.acked();
         (acks.newest_pn, acks.one_way) = (Some(newest.number), one_way);
         acks.in_flight_before = acks.in_flight_before.max(acked.in_flight_before.into());
+        self.one_way.on_acked(self.now, one_way.is_some(), self.smoothed.unwrap_or(rfc9002::INITIAL_RTT));
         self.in_flight.fill_delivery_rate(self.now, acks, app_limited);
         frame.emit_acked(self.now, |event| {
             self.flow.on_event(event);
@@ -211,6 +218,10 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
     fn on_discarded(&mut self, now_us: u64, in_flight: u32) {
         self.at(now_us, self.mtu);
         self.in_flight.acknowledged(self.now, in_flight.into(), Time::ZERO);
+    }
+
+    fn fall_back(&mut self) -> Option<FellBack> {
+        self.one_way.fall_back(&mut self.flow, self.now, self.mtu)
     }
 
     fn control(&self) -> abi::Control {

@@ -217,3 +217,34 @@ fn time_that_goes_back_stands_still() {
     path.on_acked(&acked(30, 1000, 0), &[packet(1, 90)]).unwrap();
     assert_eq!(events.try_iter().map(|event| event.now.0 / MS).collect::<Vec<_>>(), [50, 50, 50]);
 }
+
+/// Nine acknowledgements, one a round trip, with one-way delays or without.
+fn nine_rounds(path: &mut PathFlow, flags: u32) -> Option<FellBack> {
+    for round in 1..=9 {
+        assert_eq!(path.fall_back(), None, "round {round}");
+        path.on_rtt(50 * round * MS, &rtt(50)).unwrap();
+        let acked = abi::Acked { flags, ..acked(50 * round, 1000, 0) };
+        path.on_acked(&acked, &[packet(round, 50 * (round - 1))]).unwrap();
+    }
+    path.fall_back()
+}
+
+#[test]
+fn a_controller_whose_one_way_delays_never_come_goes_on_with_its_fallback() {
+    for controller in ["ledbat", "tcp-lp"] {
+        let (mut path, events) = path(controller, 0);
+        let fell_back = nine_rounds(&mut path, 0).unwrap();
+        assert_eq!(fell_back.controller, Some(format!("{controller}:fallback=on")));
+        assert_eq!(events.try_iter().count(), 9, "what is recorded ends with the last event before");
+        assert_eq!(path.fall_back(), None, "once");
+        let new = Path::new(Time(0), 1000, 1);
+        let new = Flow::ungrouped(Algorithm::read(&format!("{controller}:fallback=on")).unwrap(), &new);
+        assert_eq!(path.decision().cwnd, new.cwnd());
+    }
+}
+
+#[test]
+fn a_controller_keeps_its_one_way_delays() {
+    let (mut path, _events) = path("ledbat", 0);
+    assert_eq!(nine_rounds(&mut path, abi::acked::ONE_WAY), None);
+}

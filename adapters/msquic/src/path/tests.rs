@@ -249,3 +249,19 @@ fn delivery_states_are_those_when_the_packet_was_sent() {
     assert_eq!(acked.newest_in_flight, Some(MTU.into()));
     assert_eq!(acked.delivery.unwrap().first_sent_at, time(1001));
 }
+
+#[test]
+fn a_controller_whose_one_way_delays_never_come_goes_on_with_its_fallback() {
+    for flags in [abi::acked::RTT, abi::acked::RTT | abi::acked::ONE_WAY] {
+        let (mut path, _) = path("ledbat");
+        for round in 1..=9 {
+            assert_eq!(path.fall_back(), None, "round {round}");
+            let at = 50_000 * round;
+            send(&mut path, round, at - 50_000, MTU);
+            path.on_acked(&acked(at, flags, 1, 0), &[packet(round, at - 50_000)]);
+        }
+        let controller = path.fall_back().and_then(|fell_back| fell_back.controller);
+        let expected = (flags == abi::acked::RTT).then_some("ledbat:fallback=on");
+        assert_eq!(controller.as_deref(), expected);
+    }
+}
