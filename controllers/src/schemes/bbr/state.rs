@@ -242,6 +242,9 @@ impl State {
         self.mtu = datagram(mtu);
         if starts {
             self.cwnd = initial_cwnd(params, self.mtu);
+        } else if self.delivered == 0 {
+            // The floor does not wait for an ACK where persistent congestion came first.
+            self.cwnd = self.cwnd.max(self.min_pipe_cwnd());
         }
         if starts && !self.has_rtt_sample {
             self.init_pacing_rate(params, Span::from_millis(1));

@@ -216,16 +216,16 @@ fn bbr_is_known_by_rate_and_rtt_or_not_named() {
     }
 }
 
-/// With other parameters than ours, as stacks ship it: 1/δ of 25 packets, and others.
+/// With other parameters than ours, as stacks ship it: the document's rules alone, 1/δ of 25 packets, and others.
 #[test]
 fn copa_is_known_by_its_steps_whatever_its_delta() {
     let cases = [
-        ("clean-link", "copa:delta=0.04", Runner::new(&Quinn)),
-        ("deep-buffer", "copa:delta=0.2", Runner::SIMULATOR),
-        ("shallow-buffer", "copa:delta=0.1", Runner::new(&Quinn)),
+        ("clean-link", "copa:profile=paper,delta=0.04", Runner::new(&Quinn)),
+        ("deep-buffer", "copa:profile=paper,delta=0.2", Runner::SIMULATOR),
+        ("shallow-buffer", "copa:profile=paper,delta=0.1", Runner::new(&Quinn)),
         // Of short steps; and of a queue that hides the smallest RTT for more than 10 s.
-        ("ecn-queue", "copa:delta=1", Runner::new(&Quinn)),
-        ("random-loss", "copa:delta=0.02", Runner::new(&Quinn)),
+        ("ecn-queue", "copa:profile=paper,delta=1", Runner::new(&Quinn)),
+        ("random-loss", "copa:profile=paper,delta=0.02", Runner::new(&Quinn)),
     ];
     for (scenario, controller, stack) in cases {
         let found = look(&trace(scenario, controller, stack).unwrap());

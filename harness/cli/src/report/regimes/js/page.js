@@ -17,34 +17,27 @@ function command(row, at) {
   return `windlass regimes ${row.controller}${stack}${all.quick ? " --quick" : ""} --only ${settings(at)}`;
 }
 
-function drawn(name, attributes = {}, ...children) {
-  const element = document.createElementNS("http://www.w3.org/2000/svg", name);
-  Object.entries(attributes).forEach(([key, value]) => element.setAttribute(key, value));
-  element.append(...children);
-  return element;
-}
-
 /** A field for each rate and RTT, in it a stripe for each buffer: the worst of all flows, paths and packets there. */
 function mapOf(row) {
   const [left, top, stripe, high, gap] = [25, 9, 6, 17, 4];
   const buffers = valuesOf(BUFFER).length;
   const wide = stripe * buffers;
   const [width, height] = [left + valuesOf(RATE).length * (wide + gap), top + valuesOf(RTT).length * (high + gap)];
-  const parts = valuesOf(RATE).map((rate, x) => drawn("text", { x: left + x * (wide + gap) + wide / 2, y: top - 3, "text-anchor": "middle" }, rate));
+  const parts = valuesOf(RATE).map((rate, x) => svg("text", { x: left + x * (wide + gap) + wide / 2, y: top - 3, "text-anchor": "middle" }, rate));
   valuesOf(RTT).forEach((rtt, y) => {
     const at = top + y * (high + gap);
-    parts.push(drawn("text", { x: left - 3, y: at + high / 2 + 2.3, "text-anchor": "end" }, rtt));
+    parts.push(svg("text", { x: left - 3, y: at + high / 2 + 2.3, "text-anchor": "end" }, rtt));
     valuesOf(RATE).forEach((rate, x) => valuesOf(BUFFER).forEach((buffer, b) => {
       const here = row.cells.filter((one) => one.at[RATE] === x && one.at[RTT] === y && one.at[BUFFER] === b);
       if (here.length === 0) return;
       const worst = Math.max(...here.map((one) => one.verdict));
       const many = here.filter((one) => one.verdict === worst).length;
       const title = `${rate}bit/s, ${rtt}, buffer ${buffer}: ${many} of ${here.length} ${all.verdicts[worst]}${worst === 0 ? `: ${here[0].reason}` : ""}`;
-      parts.push(drawn("rect", { class: classOf(worst), x: left + x * (wide + gap) + b * stripe, y: at, width: stripe - 0.6, height: high }, drawn("title", {}, title)));
+      parts.push(svg("rect", { class: classOf(worst), x: left + x * (wide + gap) + b * stripe, y: at, width: stripe - 0.6, height: high }, svg("title", {}, title)));
     }));
   });
   const label = `${nameOf(row)}: ${all.verdicts.map((verdict, i) => `${count(row, i)} ${verdict}`).join(", ")}`;
-  return drawn("svg", { class: "regime-map", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...parts);
+  return svg("svg", { class: "regime-map", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label }, ...parts);
 }
 
 function overview() {
@@ -55,7 +48,7 @@ function overview() {
     return el("figure", {}, el("figcaption", {}, name, facts), mapOf(row));
   });
   const key = [["inside", "inside of every bound"], ["told", "outside, and the controller’s page says why"], ["outside", "outside"], ["not-run", "not run: too long, or not on this stack"]];
-  const box = (name) => drawn("svg", { width: 14, height: 14, "aria-hidden": "true" }, drawn("rect", { class: name, width: 14, height: 14 }));
+  const box = (name) => svg("svg", { width: 14, height: 14, "aria-hidden": "true" }, svg("rect", { class: name, width: 14, height: 14 }));
   return el("section", { id: "ranking", "data-label": "Maps", "aria-label": "Maps" },
     el("ul", { class: "key" }, ...key.map(([name, text]) => el("li", {}, box(name), text))),
     el("p", { class: "hint" }, `A field is a rate (from left to right) and an RTT (from top to bottom); its stripes are buffers of ${valuesOf(BUFFER).join(", ")}: none, four packets, and parts of a BDP. `
