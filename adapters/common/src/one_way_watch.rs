@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_recording_ends_and_the_log_says_so() {
-        struct Ends(std::sync::mpsc::Sender<()>);
+        struct Ends(#[expect(dead_code, reason = "its end is what the test waits for")] std::sync::mpsc::Sender<()>);
         impl crate::Recorder for Ends {
             fn record(&mut self, _: &crate::Event, _: &crate::Decision, _: &crate::StateVariables<'_>) {}
         }
