@@ -219,7 +219,7 @@ test("tables sort by mouse and by keyboard", () => opened({}, async (page) => {
   const values = () => page.locator("#ranking td[data-metric=loss]").evaluateAll((cells) =>
     cells.map((cell) => cell.dataset.value).filter((value) => value !== undefined).map(Number));
   const head = page.locator("#ranking th", { hasText: "Loss" });
-  assert.equal(await page.locator("#ranking th[aria-sort]").count(), 1, "sorted by score at first");
+  assert.equal(await page.locator("#ranking th[aria-sort]").count(), 1, "sorted by rank at first");
   await head.getByRole("button").click();
   assert.equal(await head.getAttribute("aria-sort"), "ascending", "low loss is better, so it comes first");
   const rising = await values();

@@ -41,7 +41,7 @@ function rankingSection() {
       ": a sender that fills the link, adds no delay, loses nothing and shares evenly gets 100. A row is the mean over all scenarios; ",
       "ranks are among controllers of the same stack, and only for those that ran every scenario. ",
       "One that collapses in a scenario, with more than a tenth lost or less than a tenth of the link used, ranks behind all that do not."),
-    sortableTable({ caption: "Ranking", columns, rows: results.ranking,
+    sortableTable({ caption: "Ranking", columns, rows: results.ranking, sortBy: "Rank",
       note: (row) => (row.runs_done === 0 ? row.reasons.join("; ") : null) }),
     ...(partly.length ? [el("p", { class: "hint" }, "Runs that are missing: ", partly.map((row) =>
       `${called(row.controller)} on ${row.stack}: ${row.reasons.join("; ")}`).join(". "))] : []),
