@@ -4,7 +4,6 @@ use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use windlass_adapter::FellBack;
 use windlass_msquic_abi::{self as abi, Control};
 
 use crate::path::PathEvents;
@@ -102,7 +101,7 @@ mod tests {
         fn on_lost(&mut self, _: &abi::Lost, _: &[abi::Packet]) {}
         fn on_spurious_loss(&mut self, _: &abi::SpuriousLoss) {}
         fn on_discarded(&mut self, _: u64, _: u32) {}
-        fn fall_back(&mut self) -> Option<FellBack> {
+        fn fall_back(&mut self) -> Option<windlass_adapter::FellBack> {
             None
         }
         fn control(&self) -> Control {
