@@ -22,10 +22,10 @@ pub use history::{Action, History, Round, histories};
 pub use sender::{Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, delivery_rate::SCHEME];
+pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, delivery_rate::SCHEME];
 
 /// What is written down and does not equal ours yet: `survey` shows where.
-pub const UNFINISHED: &[Scheme] = &[dctcp::SCHEME, bbr::SCHEME];
+pub const UNFINISHED: &[Scheme] = &[bbr::SCHEME];
 
 /// A controller and its documents.
 #[derive(Debug)]

@@ -36,12 +36,13 @@ pub(crate) const SCHEME: Scheme = Scheme {
     start: |changes, path| Box::new(Reno::new(changes, path)),
 };
 
-struct Reno {
-    changes: Changes,
-    max_datagram_size: f64,
-    congestion_window: f64,
-    ssthresh: f64,
-    period: Period,
+/// Windows that begin and end as Reno's, whatever a response takes.
+pub(crate) struct Reno {
+    pub changes: Changes,
+    pub max_datagram_size: f64,
+    pub congestion_window: f64,
+    pub ssthresh: f64,
+    pub period: Period,
     undo: Option<Undo>,
     /// Whether something was acknowledged or lost.
     heard: bool,
@@ -59,7 +60,7 @@ struct Undo {
 }
 
 impl Reno {
-    fn new(changes: Changes, path: &Path) -> Reno {
+    pub fn new(changes: Changes, path: &Path) -> Reno {
         let max_datagram_size = f64::from(path.mtu);
         Reno {
             max_datagram_size,
@@ -77,63 +78,85 @@ impl Reno {
     }
 
     /// §B.5 InCongestionRecovery(sent_time).
-    fn in_congestion_recovery(&self, sent_time: Time) -> bool {
+    pub fn in_congestion_recovery(&self, sent_time: Time) -> bool {
         let early = self.changes.has("recovery ends early") && self.period.start == Some(sent_time);
         self.period.contains(sent_time) && !early
     }
 
-    /// §B.6 OnCongestionEvent(sent_time).
-    fn on_congestion_event(&mut self, now: Time, sent_time: Time) {
+    /// §B.6 OnCongestionEvent(sent_time), which keeps a `part` of the window; whether it responds.
+    fn on_congestion_event(&mut self, now: Time, sent_time: Time, part: f64) -> bool {
         // §B.6 "No reaction if already in a recovery period".
         if self.in_congestion_recovery(sent_time) {
-            return;
+            return false;
         }
         // §B.6 "Enter recovery period: congestion_recovery_start_time = now()".
         self.period.enter(now);
         self.undo = Some(Undo { congestion_window: self.congestion_window, ssthresh: self.ssthresh, response: now });
-        // §7.3.2 "On entering a recovery period, a sender MUST set the slow start threshold to half the value of the
-        // congestion window when loss is detected."
         let from = if self.changes.has("from the flight") { self.in_flight } else { self.congestion_window };
-        self.ssthresh = from * if self.changes.has("seven tenths") { 0.7 } else { 0.5 };
+        self.reduce(from * part);
+        self.grown = false;
+        true
+    }
+
+    /// The threshold and the window of a response.
+    pub fn reduce(&mut self, ssthresh: f64) {
+        self.ssthresh = ssthresh;
         if self.changes.has("threshold floor") {
             self.ssthresh = self.ssthresh.max(self.minimum_window());
         }
         // §B.6 "congestion_window = max(ssthresh, kMinimumWindow)".
         self.congestion_window = self.ssthresh.max(self.minimum_window());
-        self.grown = false;
+    }
+
+    /// A response under way becomes one `to` so many bytes, for good.
+    pub fn reduce_further(&mut self, to: f64) {
+        self.ssthresh = self.ssthresh.min(to).max(self.minimum_window());
+        self.congestion_window = self.congestion_window.min(self.ssthresh).max(self.minimum_window());
+        self.undo = None;
     }
 
     /// §7.2 "The RECOMMENDED value is 2 * max_datagram_size."
-    fn minimum_window(&self) -> f64 {
+    pub fn minimum_window(&self) -> f64 {
         if self.changes.has("one datagram") { self.max_datagram_size } else { 2.0 * self.max_datagram_size }
     }
-}
 
-impl Reference for Reno {
-    fn on_frame(&mut self, frame: &Frame<'_>) {
+    /// A frame came, before anything is made of it.
+    pub fn hear(&mut self, frame: &Frame<'_>) {
         self.heard = true;
         self.in_flight = frame.in_flight_before as f64;
         if let Some(sample) = &frame.sample {
             self.period.rtt.on_sample(frame.now, sample);
         }
+    }
+
+    /// Marks keep a `part` of the window; whether they are responded to.
+    pub fn on_marks(&mut self, frame: &Frame<'_>, part: f64) -> bool {
         // §B.7 "If the ECN-CE counter reported by the peer has increased, this could be a new congestion event":
         // sent_time = sent_packets[ack.largest_acked].time_sent; OnCongestionEvent(sent_time).
-        if let Some(newest) = frame.acked.last().filter(|_| frame.ce > 0 && !self.changes.has("no marks")) {
-            self.on_congestion_event(frame.now, newest.sent_at);
-            if !self.changes.has("undo after marks") {
-                self.undo = None;
-            }
+        let Some(newest) = frame.acked.last().filter(|_| frame.ce > 0 && !self.changes.has("no marks")) else {
+            return false;
+        };
+        let responds = self.on_congestion_event(frame.now, newest.sent_at, part);
+        if !self.changes.has("undo after marks") {
+            self.undo = None;
         }
+        responds
+    }
+
+    /// Losses keep a `part` of the window, or the least window after persistent congestion; whether they are responded to.
+    pub fn on_losses(&mut self, frame: &Frame<'_>, part: f64) -> Losses {
         // §B.8 "sent_time_of_last_loss = max(sent_time_of_last_loss, lost_packet.time_sent)"; "Congestion event if
         // in-flight packets were lost".
         let before = self.period.start;
+        let mut losses = Losses::default();
         if let Some(last) = frame.lost.last() {
-            self.on_congestion_event(frame.now, last.sent_at);
+            losses.responds = self.on_congestion_event(frame.now, last.sent_at, part);
         }
         let again = self.period.start == before;
         // §7.6.2 "When persistent congestion is declared, the sender's congestion window MUST be reduced to the minimum
         // congestion window (kMinimumWindow)"; §B.8 congestion_recovery_start_time = 0.
         if self.period.establishes(frame, &self.changes) {
+            losses.persistent = true;
             if again && self.changes.has("reduced again") {
                 self.ssthresh = (self.congestion_window * 0.5).max(self.minimum_window());
             }
@@ -144,6 +167,11 @@ impl Reference for Reno {
             self.period.reset();
             self.undo = None;
         }
+        losses
+    }
+
+    /// The bytes of a frame grow the window.
+    pub fn grow(&mut self, frame: &Frame<'_>) {
         // §B.5 "Do not increase congestion_window if application limited or flow control limited."
         let grows = frame.acked.iter().filter(|_| !frame.app_limited || self.changes.has("limited growth"));
         // §B.5 "Do not increase congestion window in recovery period."
@@ -174,6 +202,25 @@ impl Reference for Reno {
         if frame.acked.iter().any(|packet| !self.in_congestion_recovery(packet.sent_at)) {
             self.period.ongoing = false;
         }
+    }
+}
+
+/// What losses did.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Losses {
+    pub responds: bool,
+    pub persistent: bool,
+}
+
+impl Reference for Reno {
+    fn on_frame(&mut self, frame: &Frame<'_>) {
+        self.hear(frame);
+        // §7.3.2 "On entering a recovery period, a sender MUST set the slow start threshold to half the value of the
+        // congestion window when loss is detected."
+        let part = if self.changes.has("seven tenths") { 0.7 } else { 0.5 };
+        self.on_marks(frame, part);
+        self.on_losses(frame, part);
+        self.grow(frame);
     }
 
     fn on_idle(&mut self, _now: Time, _idle: Span) {
