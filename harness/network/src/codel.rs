@@ -5,7 +5,9 @@ use std::collections::VecDeque;
 
 use windlass_controllers::Span;
 
-use super::packet::{Codepoint, Packet};
+use super::discipline::{Held, Scheduler};
+use super::out_of_range::{OutOfRange, check};
+use super::packet::Codepoint;
 
 /// Settings of a CoDel queue (`RFC 8289`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,26 +28,18 @@ impl CoDelSpec {
     pub const fn new(mtu: u32) -> CoDelSpec {
         CoDelSpec { target: Span::from_millis(5), interval: Span::from_millis(100), mtu, mark: true }
     }
-}
 
-/// A packet that waits for CoDel to let it go.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
-    pub packet: Packet,
-    pub hop: u32,
-    pub arrived: u64,
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        check(self.interval > Span::ZERO, "interval of CoDel", 0.0, "more than 0 s")
+    }
 }
 
 /// A CoDel queue at work.
 pub(super) struct CoDel {
     spec: CoDelSpec,
     /// Packets waiting, oldest first.
-    pub held: VecDeque<Held>,
+    held: VecDeque<Held>,
     bytes: u64,
-    /// Dropped when a packet was taken last, oldest first.
-    pub dropped: VecDeque<Held>,
-    /// Packets CE-marked so far.
-    pub marked: u64,
     first_above: Option<u64>,
     dropping: bool,
     drop_next: u64,
@@ -59,19 +53,12 @@ impl CoDel {
             spec,
             held: VecDeque::new(),
             bytes: 0,
-            dropped: VecDeque::new(),
-            marked: 0,
             first_above: None,
             dropping: false,
             drop_next: 0,
             count: 0,
             last_count: 0,
         }
-    }
-
-    pub fn push(&mut self, held: Held) {
-        self.bytes += u64::from(held.packet.bytes);
-        self.held.push_back(held);
     }
 
     /// When the next drop is due, `count` drops into an episode (`RFC 8289 §5.4`).
@@ -101,19 +88,28 @@ impl CoDel {
     }
 
     /// Marks `held` instead of dropping it, if it can be.
-    fn marks(&mut self, held: &mut Held) -> bool {
+    fn marks(&self, held: &mut Held) -> bool {
         let marks = self.spec.mark && held.packet.ecn.is_capable();
         if marks && held.packet.ecn != Codepoint::Ce {
             held.packet.ecn = Codepoint::Ce;
-            self.marked += 1;
+            held.marked = true;
         }
         marks
     }
+}
 
-    /// Takes the packet to send at `now` (`RFC 8289 §5.5`); what had to be dropped before
-    /// it is in `dropped`.
-    pub fn take(&mut self, now: u64) -> Option<Held> {
-        self.dropped.clear();
+impl Scheduler for CoDel {
+    fn enqueue(&mut self, held: Held, fits: bool, dropped: &mut VecDeque<Held>) {
+        if !fits {
+            dropped.push_back(held);
+            return;
+        }
+        self.bytes += u64::from(held.packet.bytes);
+        self.held.push_back(held);
+    }
+
+    /// `RFC 8289 §5.5`.
+    fn dequeue(&mut self, now: u64, dropped: &mut VecDeque<Held>) -> Option<Held> {
         let mut next = self.pop(now);
         if self.dropping {
             if !next.is_some_and(|(_, may)| may) {
@@ -126,7 +122,7 @@ impl CoDel {
                     self.drop_next = self.control_law(self.drop_next, self.count);
                     return Some(held);
                 }
-                self.dropped.push_back(held);
+                dropped.push_back(held);
                 next = self.pop(now);
                 if next.is_some_and(|(_, may)| may) {
                     self.drop_next = self.control_law(self.drop_next, self.count);
@@ -138,7 +134,7 @@ impl CoDel {
             if self.marks(&mut held) {
                 next = Some((held, true));
             } else {
-                self.dropped.push_back(held);
+                dropped.push_back(held);
                 next = self.pop(now);
             }
             self.dropping = true;
@@ -150,6 +146,22 @@ impl CoDel {
             self.last_count = self.count;
         }
         next.map(|(held, _)| held)
+    }
+
+    fn packets(&self) -> u64 {
+        self.held.len() as u64
+    }
+
+    fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    fn each(&mut self, visit: &mut dyn FnMut(&mut Held)) {
+        self.held.iter_mut().for_each(visit);
+    }
+
+    fn waited(&self, now: u64) -> u128 {
+        self.held.iter().map(|held| u128::from(now.saturating_sub(held.arrived))).sum()
     }
 }
 

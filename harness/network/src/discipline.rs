@@ -1,13 +1,14 @@
-//! What active queue management decides when a packet arrives. [CoDel](super::codel)
-//! decides when one leaves.
+//! What a queue discipline is: one that decides when a packet arrives ([`Admission`]), or one that owns its
+//! packets and decides which leaves ([`Scheduler`]).
+//!
+//! The first kind is served in order, so that the [link](super::link) knows all of a packet's life when it
+//! arrives and holds it itself. A discipline is a file with its description, the check of it and one of the two
+//! traits, and a variant of [`Queue`](super::Queue).
 
-use windlass_controllers::Span;
+use std::collections::VecDeque;
 
-use super::packet::{Codepoint, Packet};
-use super::pcn::Pcn;
+use super::packet::Packet;
 use super::random::Stream;
-use super::red::{Arrival, Red};
-use super::topology::{Queue, StepSpec};
 
 /// What happens to a packet.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,108 +21,57 @@ pub(super) enum Action {
     Drop,
 }
 
-/// Active queue management at work.
-pub(super) enum Discipline {
-    /// None that acts when packets arrive.
-    DropTail,
-    Red(Box<Red>),
-    Step(StepSpec),
-    L4s {
-        sojourn: u64,
-        classic: Option<Box<Red>>,
-    },
-    Pcn(Box<Pcn>),
+/// What a queue found when a packet arrived.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrival {
+    /// When, ns.
+    pub now: u64,
+    /// How long the packet will wait, ns.
+    pub wait: u64,
+    /// Packets waiting, this one not among them.
+    pub waiting: u64,
+    /// How long the link had nothing to do, ns; 0 if it is busy.
+    pub idle: u64,
+    /// Rate of the link, bit/s.
+    pub rate: f64,
 }
 
-impl Discipline {
-    pub fn new(queue: &Queue) -> Discipline {
-        match queue {
-            Queue::DropTail | Queue::CoDel(_) => Discipline::DropTail,
-            Queue::Red(spec) => Discipline::Red(Box::new(Red::new(spec.clone()))),
-            Queue::Step(spec) => Discipline::Step(*spec),
-            Queue::L4s { sojourn, classic } => Discipline::L4s {
-                sojourn: sojourn.0,
-                classic: classic.as_ref().map(|spec| Box::new(Red::new(spec.clone()))),
-            },
-            Queue::Pcn(spec) => Discipline::Pcn(Box::new(Pcn::new(spec))),
-        }
-    }
-
-    /// Whether it never does anything.
-    #[inline]
-    pub fn is_idle(&self) -> bool {
-        matches!(self, Discipline::DropTail)
-    }
-
-    /// Takes note of a packet that arrives at `now`, ns, and will wait for `wait` ns.
-    pub fn admit(&mut self, now: u64, wait: u64, arrival: Arrival, packet: &Packet, random: &mut Stream) -> Action {
-        match self {
-            Discipline::DropTail => Action::Pass,
-            Discipline::Red(red) => hit(red, arrival, packet, random),
-            Discipline::Step(step) => {
-                let over = step.threshold.is_some_and(|threshold| arrival.waiting > threshold)
-                    || step.sojourn.is_some_and(|sojourn| wait >= sojourn.0);
-                if over && step.marks.includes(packet.ecn) { Action::Mark } else { Action::Pass }
-            }
-            Discipline::L4s { sojourn, classic } => match (classic, packet.ecn) {
-                (classic, Codepoint::Ect1 | Codepoint::Ce) => {
-                    if let Some(red) = classic {
-                        red.note(arrival);
-                    }
-                    if wait >= *sojourn { Action::Mark } else { Action::Pass }
-                }
-                (Some(red), _) => hit(red, arrival, packet, random),
-                (None, _) => Action::Pass,
-            },
-            Discipline::Pcn(pcn) => {
-                if pcn.marks(now, packet) {
-                    Action::Mark
-                } else {
-                    Action::Pass
-                }
-            }
-        }
-    }
+/// Active queue management of packets that arrive.
+pub(super) trait Admission: Send {
+    /// Decides on a packet before it is known whether there is room for it.
+    fn admit(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> Action;
 }
 
-fn hit(red: &mut Red, arrival: Arrival, packet: &Packet, random: &mut Stream) -> Action {
-    if !red.hits(arrival, packet, random) {
-        Action::Pass
-    } else if red.marks() && packet.ecn.is_capable() {
-        Action::Mark
-    } else {
-        Action::Drop
-    }
+/// A packet in a queue that owns its packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Held {
+    pub packet: Packet,
+    /// Where on its route it is.
+    pub hop: u32,
+    /// When it arrived, ns.
+    pub arrived: u64,
+    /// Whether this queue CE-marked it.
+    pub marked: bool,
 }
 
-/// Which ECN-capable packets a queue marks.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Marks {
-    /// All ECN-capable packets.
-    #[default]
-    Any,
-    /// Packets with ECT(0) only.
-    Ect0,
-    /// Packets with ECT(1) only (`RFC 9331 §5.1`).
-    Ect1,
-}
+/// A queue that owns its packets.
+pub(super) trait Scheduler: Send {
+    /// Takes a packet. Unless it `fits`, this one or others go to `dropped`.
+    fn enqueue(&mut self, held: Held, fits: bool, dropped: &mut VecDeque<Held>);
 
-impl Marks {
-    fn includes(self, ecn: Codepoint) -> bool {
-        match self {
-            Marks::Any => ecn.is_capable(),
-            Marks::Ect0 => ecn == Codepoint::Ect0,
-            Marks::Ect1 => ecn == Codepoint::Ect1,
-        }
-    }
-}
+    /// The packet to send at `now`, ns; those dropped before it go to `dropped`, oldest first. There is one
+    /// if any waited, unless all were dropped.
+    fn dequeue(&mut self, now: u64, dropped: &mut VecDeque<Held>) -> Option<Held>;
 
-impl Default for StepSpec {
-    /// A queue that marks nothing.
-    fn default() -> StepSpec {
-        StepSpec { threshold: None, sojourn: None::<Span>, marks: Marks::Any }
-    }
-}
+    /// How many packets wait.
+    fn packets(&self) -> u64;
 
-#[cfg(test)]
-mod tests;
+    /// How many bytes wait.
+    fn bytes(&self) -> u64;
+
+    /// Packets that wait, in any order.
+    fn each(&mut self, visit: &mut dyn FnMut(&mut Held));
+
+    /// Sum of the waiting times until `now` of packets that wait, ns.
+    fn waited(&self, now: u64) -> u128;
+}

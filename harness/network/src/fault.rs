@@ -7,9 +7,9 @@ use std::collections::BinaryHeap;
 
 use windlass_controllers::{Span, Time};
 
+use super::out_of_range::{OutOfRange, check};
 use super::packet::{Codepoint, Packet};
 use super::random::Stream;
-use super::topology::LinkSpec;
 
 /// A fault of a link. It strikes packets that reach the link from `at` on and before `until`.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -20,6 +20,13 @@ pub struct Fault {
     pub until: Time,
     /// What it does.
     pub kind: FaultKind,
+}
+
+impl Fault {
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        let share = self.kind.share();
+        check((0.0..=1.0).contains(&share), "share of a fault", share, "0 to 1")
+    }
 }
 
 /// What a fault does. A share is a probability for each packet, 0 to 1.
@@ -142,12 +149,14 @@ pub(super) struct Faults {
 }
 
 impl Faults {
-    /// Those of `links`; `None` if there are none.
-    pub fn new(links: &[LinkSpec], seed: u64) -> Option<Box<Faults>> {
-        let of = |link: &LinkSpec| (link.faults.clone(), Stream::new(seed, &format!("faults of {}", link.name)));
-        links.iter().any(|link| !link.faults.is_empty()).then(|| {
-            Box::new(Faults { links: links.iter().map(of).collect(), held: BinaryHeap::new(), order: 0, lost: 0 })
-        })
+    /// Those of links, with their names; `None` if there are none.
+    pub fn new<'a>(links: impl Iterator<Item = (&'a str, &'a [Fault])>, seed: u64) -> Option<Box<Faults>> {
+        let of = |(name, faults): (_, &[Fault])| (faults.to_vec(), Stream::new(seed, &format!("faults of {name}")));
+        let links: Vec<_> = links.map(of).collect();
+        links
+            .iter()
+            .any(|(faults, _)| !faults.is_empty())
+            .then(|| Box::new(Faults { links, held: BinaryHeap::new(), order: 0, lost: 0 }))
     }
 
     /// `packet` reaches `link` at `now`. A damaged one is lost and copies are not made unless their

@@ -41,26 +41,31 @@ mod event_queue;
 mod fault;
 mod link;
 mod network;
+mod out_of_range;
 mod packet;
 mod pcn;
+mod queue;
 mod random;
 mod red;
 pub mod ring;
 mod stats;
+mod step;
 mod topology;
 mod traffic;
 
 pub use codel::CoDelSpec;
-pub use discipline::Marks;
 pub use event_queue::EventQueue;
 pub use fault::{Fault, FaultKind, damage};
 pub use network::Network;
-pub use packet::{Class, Codepoint, Delivery, Fate, Packet};
+pub use out_of_range::OutOfRange;
+pub use packet::{Class, Codepoint, Delivery, Fate, LinkId, Packet, RouteId};
 pub use pcn::{BucketSpec, PcnSpec};
+pub use queue::Queue;
 pub use random::Stream;
 pub use red::{Ramp, RedSpec};
 pub use stats::LinkStats;
-pub use topology::{Change, Jitter, Limit, LinkId, LinkSpec, Queue, RouteId, Set, StepSpec, Topology, TopologyError};
+pub use step::{Marks, StepSpec};
+pub use topology::{Change, Jitter, Limit, LinkSpec, Set, Topology, TopologyError};
 pub use traffic::{Pattern, Redraw, TrafficSpec};
 
 /// The README's example.

@@ -2,8 +2,8 @@
 //!
 //! The whole life of a packet on a FIFO link is known when it arrives: when its
 //! transmission starts, when it reaches the far end. So a packet is written down once,
-//! in a ring, and only the head of the ring is an event. CoDel alone decides when a packet
-//! leaves the queue, so what waits for it is not on the ring yet, and the end of each
+//! in a ring, and only the head of the ring is an event. A [`Scheduler`] decides when a packet
+//! leaves it, so that what waits there is not on the ring yet, and the end of each
 //! transmission is an event too.
 
 use std::cmp::Reverse;
@@ -11,13 +11,12 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use windlass_controllers::{Span, Time};
 
-use super::codel::{CoDel, Held};
-use super::discipline::{Action, Discipline};
+use super::discipline::{Action, Arrival, Held, Scheduler};
 use super::packet::{Codepoint, Packet};
+use super::queue::Discipline;
 use super::random::Stream;
-use super::red::Arrival;
 use super::stats::LinkStats;
-use super::topology::{Limit, LinkSpec, Queue, Set};
+use super::topology::{Limit, LinkSpec, Set};
 use crate::ring::Ring;
 
 /// Transmission times are kept in 1/1024 ns, so that rounding never adds up to anything.
@@ -38,13 +37,15 @@ pub(super) struct Entry {
     pub lost: bool,
 }
 
-/// What became of a packet that arrived.
+/// What happened to a packet that arrived.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Queued {
     /// It is on the link.
     Accepted,
     /// The queue dropped it.
     Dropped,
+    /// A queue that owns its packets has it, unless it is among those [`dropped`](Link::dropped).
+    Held,
 }
 
 /// One direction of a link.
@@ -58,7 +59,8 @@ pub(super) struct Link {
     reorders: bool,
     limit: Limit,
     discipline: Discipline,
-    codel: Option<Box<CoDel>>,
+    /// What a queue that owns its packets dropped and is not reported yet.
+    dropped: VecDeque<Held>,
     instrumented: bool,
     ci_marking: bool,
     drop_arrivals: VecDeque<u64>,
@@ -94,11 +96,8 @@ impl Link {
             jitter: spec.jitter.max.0,
             reorders: spec.jitter.reorders && ever_jitters(spec),
             limit: spec.limit,
-            discipline: Discipline::new(&spec.queue),
-            codel: match &spec.queue {
-                Queue::CoDel(spec) => Some(Box::new(CoDel::new(*spec))),
-                _ => None,
-            },
+            discipline: spec.queue.discipline(),
+            dropped: VecDeque::new(),
             instrumented: spec.instrumented,
             ci_marking: spec.ci_marking,
             drop_arrivals: spec.drop_arrivals.iter().copied().collect(),
@@ -135,7 +134,7 @@ impl Link {
         entry.start.saturating_add(self.transmission(entry.packet.bytes).div_ceil(FINE))
     }
 
-    /// Takes note of transmissions that started until `now`.
+    /// Counts transmissions that started until `now`.
     #[inline]
     fn advance(&mut self, now: u64) {
         while let Some(entry) = self.ring.get(self.first_waiting).filter(|entry| entry.start <= now) {
@@ -147,18 +146,22 @@ impl Link {
     /// Packets and bytes waiting at `now`.
     pub fn waiting(&mut self, now: Time) -> (u64, u64) {
         self.advance(now.0);
-        (self.ring.next() - self.first_waiting + self.held(), self.waiting_bytes)
+        let (packets, bytes) = self.scheduler().map_or((0, 0), |queue| (queue.packets(), queue.bytes()));
+        (self.ring.next() - self.first_waiting + packets, self.waiting_bytes + bytes)
     }
 
-    /// Packets CoDel has to decide on.
     #[inline]
-    fn held(&self) -> u64 {
-        self.codel.as_ref().map_or(0, |codel| codel.held.len() as u64)
+    fn scheduler(&self) -> Option<&dyn Scheduler> {
+        match &self.discipline {
+            Discipline::Scheduler(queue) => Some(&**queue),
+            _ => None,
+        }
     }
 
     /// Packets queued, in transmission or under way.
     pub fn holds(&self) -> usize {
-        self.ring.len() as usize + self.flying.len() + self.held() as usize
+        let held = self.scheduler().map_or(0, Scheduler::packets);
+        self.ring.len() as usize + self.flying.len() + held as usize
     }
 
     /// Packets dropped or lost so far.
@@ -173,7 +176,7 @@ impl Link {
         let arrival = self.totals.arrived;
         self.totals.arrived += 1;
         self.advance(now);
-        let waiting = self.ring.next() - self.first_waiting + self.held();
+        let waiting = self.ring.next() - self.first_waiting;
         if !self.drop_arrivals.is_empty() && self.drop_arrivals[0] == arrival {
             self.drop_arrivals.pop_front();
             self.totals.dropped_forced += 1;
@@ -181,38 +184,39 @@ impl Link {
         }
         let start_fine = self.busy_until.max(now.saturating_mul(FINE));
         let start = start_fine.div_ceil(FINE);
+        let wait = start - now;
         let mut ecn = packet.ecn;
-        if !self.discipline.is_idle() {
-            // A copy, so that a packet nobody manages need not be in memory.
-            let packet = *packet;
-            match self.manage(now, start - now, waiting, &packet) {
-                Some(codepoint) => ecn = codepoint,
-                None => {
-                    self.totals.dropped_early += 1;
-                    return Queued::Dropped;
+        match &mut self.discipline {
+            Discipline::DropTail => {}
+            Discipline::Admission(_) => {
+                // A copy, so that a packet that is not managed need not be in memory.
+                let packet = *packet;
+                match self.admit(now, wait, waiting, &packet) {
+                    Some(codepoint) => ecn = codepoint,
+                    None => {
+                        self.totals.dropped_early += 1;
+                        return Queued::Dropped;
+                    }
+                }
+            }
+            Discipline::Scheduler(queue) => {
+                if wait > 0 || queue.packets() > 0 {
+                    let packet = *packet;
+                    self.enqueue(now, &packet, hop);
+                    return Queued::Held;
                 }
             }
         }
-        let held = self.held() > 0;
-        if (start > now || held) && self.is_full(waiting, packet.bytes) {
+        if wait > 0 && self.is_full(waiting, self.waiting_bytes, packet.bytes) {
             self.totals.dropped_full += 1;
             if self.ci_marking {
                 self.mark_waiting();
             }
             return Queued::Dropped;
         }
-        if let Some(codel) = self.codel.as_mut().filter(|_| start > now || held) {
-            self.waiting_bytes += u64::from(packet.bytes);
-            self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
-            codel.push(Held { packet: *packet, hop, arrived: now });
-            return Queued::Accepted;
-        }
-        let wait = start - now;
         if wait > 0 {
             self.totals.max_waiting = self.totals.max_waiting.max(waiting + 1);
         }
-        // One that starts at once is taken out again when the queue is next looked at.
-        self.waiting_bytes += u64::from(packet.bytes);
         self.transmit(start_fine, wait, packet, hop).packet.ecn = ecn;
         Queued::Accepted
     }
@@ -224,6 +228,8 @@ impl Link {
         let start = start_fine.div_ceil(FINE);
         let depart_fine = start_fine.saturating_add(self.transmission(packet.bytes));
         self.busy_until = depart_fine;
+        // One that starts at once is taken out again when the queue is next looked at.
+        self.waiting_bytes += u64::from(packet.bytes);
         let mut deliver = depart_fine.div_ceil(FINE).saturating_add(self.delay);
         if self.jitter > 0 {
             deliver = deliver.saturating_add((self.random.uniform() * (self.jitter + 1) as f64) as u64);
@@ -244,42 +250,59 @@ impl Link {
         entry
     }
 
-    /// When CoDel decides what to send next, ns; `u64::MAX` if nothing waits for it.
+    /// Gives a packet to the queue that owns its packets.
+    fn enqueue(&mut self, now: u64, packet: &Packet, hop: u32) {
+        let (packets, bytes) = self.waiting(Time(now));
+        let fits = !self.is_full(packets, bytes, packet.bytes);
+        let Discipline::Scheduler(queue) = &mut self.discipline else { return };
+        let dropped = self.dropped.len();
+        queue.enqueue(Held { packet: *packet, hop, arrived: now, marked: false }, fits, &mut self.dropped);
+        for held in self.dropped.range(dropped..) {
+            self.totals.dropped_full += 1;
+            self.waited += u128::from(now - held.arrived);
+        }
+        let (packets, _) = self.waiting(Time(now));
+        self.totals.max_waiting = self.totals.max_waiting.max(packets);
+        if !fits && self.ci_marking {
+            self.mark_waiting();
+        }
+    }
+
+    /// When the queue that owns its packets decides what to send next, ns; `u64::MAX` if nothing waits in it.
     #[inline]
-    fn decides(&self) -> u64 {
-        match &self.codel {
-            Some(codel) if !codel.held.is_empty() => self.busy_until.div_ceil(FINE),
+    fn dequeues(&self) -> u64 {
+        match &self.discipline {
+            Discipline::Scheduler(queue) if queue.packets() > 0 => self.busy_until.div_ceil(FINE),
             _ => u64::MAX,
         }
     }
 
-    /// CoDel decides what to send at `now`.
-    fn decide(&mut self, now: u64) {
-        let Some(codel) = &mut self.codel else { return };
-        let marked = codel.marked;
-        let next = codel.take(now);
-        self.totals.marked += codel.marked - marked;
-        for held in &codel.dropped {
+    /// Sends what that queue decides on at `now`.
+    fn dequeue(&mut self, now: u64) {
+        let Discipline::Scheduler(queue) = &mut self.discipline else { return };
+        let dropped = self.dropped.len();
+        let next = queue.dequeue(now, &mut self.dropped);
+        for held in self.dropped.range(dropped..) {
             self.totals.dropped_early += 1;
-            self.waiting_bytes -= u64::from(held.packet.bytes);
             self.waited += u128::from(now - held.arrived);
         }
         if let Some(held) = next {
+            self.totals.marked += u64::from(held.marked);
             self.transmit(self.busy_until, now - held.arrived, &held.packet, held.hop);
         }
     }
 
-    /// A packet dropped when [`take`](Self::take) returned nothing, and its hop; each once.
+    /// A packet that a queue which owns its packets dropped, and its hop; each once.
     pub fn dropped(&mut self) -> Option<(u32, Packet)> {
-        self.codel.as_mut()?.dropped.pop_front().map(|held| (held.hop, held.packet))
+        self.dropped.pop_front().map(|held| (held.hop, held.packet))
     }
 
     /// The codepoint with which active queue management lets a packet pass that will wait for
     /// `wait` ns; `None` if it drops it.
-    fn manage(&mut self, now: u64, wait: u64, waiting: u64, packet: &Packet) -> Option<Codepoint> {
+    fn admit(&mut self, now: u64, wait: u64, waiting: u64, packet: &Packet) -> Option<Codepoint> {
+        let Discipline::Admission(admission) = &mut self.discipline else { return Some(packet.ecn) };
         let idle = now.saturating_sub(self.busy_until.div_ceil(FINE));
-        let arrival = Arrival { waiting, idle, rate: self.rate };
-        match self.discipline.admit(now, wait, arrival, packet, &mut self.random) {
+        match admission.admit(Arrival { now, wait, waiting, idle, rate: self.rate }, packet, &mut self.random) {
             Action::Drop => None,
             Action::Mark if packet.ecn.is_capable() && packet.ecn != Codepoint::Ce => {
                 self.totals.marked += 1;
@@ -289,12 +312,13 @@ impl Link {
         }
     }
 
+    /// Whether there is no room for `bytes` where so many packets and bytes wait.
     #[inline]
-    fn is_full(&self, waiting: u64, bytes: u32) -> bool {
+    fn is_full(&self, waiting: u64, waiting_bytes: u64, bytes: u32) -> bool {
         match self.limit {
             Limit::Unlimited => false,
             Limit::Packets(limit) => waiting >= limit,
-            Limit::Bytes(limit) => self.waiting_bytes + u64::from(bytes) > limit,
+            Limit::Bytes(limit) => waiting_bytes + u64::from(bytes) > limit,
         }
     }
 
@@ -312,16 +336,16 @@ impl Link {
                 mark(&mut entry.packet);
             }
         }
-        for held in self.codel.iter_mut().flat_map(|codel| &mut codel.held) {
-            mark(&mut held.packet);
+        if let Discipline::Scheduler(queue) = &mut self.discipline {
+            queue.each(&mut |held| mark(&mut held.packet));
         }
     }
 
     /// When the next packet reaches the far end (or, on a link that reorders, ends its
-    /// transmission), or when CoDel has to decide; `u64::MAX` if there is none.
+    /// transmission), or when a scheduler has to decide; `u64::MAX` if there is none.
     #[inline]
     pub fn next(&self) -> u64 {
-        self.on_ring().min(self.decides())
+        self.on_ring().min(self.dequeues())
     }
 
     #[inline]
@@ -334,11 +358,11 @@ impl Link {
     }
 
     /// Takes the packet that reaches the far end at `now`. On a link that reorders, or with
-    /// CoDel, there may be none: a transmission ended. Then some may have been
+    /// a scheduler, there may be none: a transmission ended. Then some may have been
     /// [`dropped`](Self::dropped).
     #[inline]
     pub fn take(&mut self, now: Time) -> Option<&Entry> {
-        if self.reorders || self.codel.is_some() {
+        if self.reorders || matches!(self.discipline, Discipline::Scheduler(_)) {
             return self.take_otherwise(now.0);
         }
         let entry = pop(&mut self.ring, &mut self.first_waiting, &mut self.waiting_bytes)?;
@@ -348,8 +372,8 @@ impl Link {
 
     /// The same of a link whose packets may come to nothing or in another order.
     fn take_otherwise(&mut self, now: u64) -> Option<&Entry> {
-        if self.decides() <= now {
-            self.decide(now);
+        if self.dequeues() <= now {
+            self.dequeue(now);
             return None;
         }
         if self.reorders && self.flying.peek().is_some_and(|Reverse(flying)| flying.entry.deliver <= now) {
@@ -442,9 +466,9 @@ impl Link {
             stats.forwarded_bytes -= u64::from(entry.packet.bytes);
             waited -= u128::from(entry.start.saturating_sub(now));
         }
-        if let Some(codel) = &self.codel {
-            stats.forwarded -= codel.held.len() as u64;
-            waited += codel.held.iter().map(|held| u128::from(now.saturating_sub(held.arrived))).sum::<u128>();
+        if let Some(queue) = self.scheduler() {
+            stats.forwarded -= queue.packets();
+            waited += queue.waited(now);
         }
         stats.waiting_packet_seconds = waited as f64 / 1e9;
         stats.capacity_bytes += self.capacity_since_change(now);

@@ -7,9 +7,9 @@ use windlass_controllers::{Span, Time};
 use super::event_queue::EventQueue;
 use super::fault::{Faults, Struck};
 use super::link::{Link, Queued};
-use super::packet::{Delivery, Fate, Packet};
+use super::packet::{Delivery, Fate, LinkId, Packet, RouteId};
 use super::stats::LinkStats;
-use super::topology::{Change, LinkId, RouteId, Topology, TopologyError};
+use super::topology::{Change, Topology, TopologyError};
 use super::traffic::Traffic;
 
 /// In `Network::hops`: the route ends here; the rest of the bits are its number.
@@ -79,7 +79,7 @@ impl Network {
             .flat_map(|(id, link)| link.changes.iter().map(move |change| (LinkId(id), *change)))
             .collect();
         changes.sort_by_key(|(id, change)| (change.at, *id));
-        let faults = Faults::new(&topology.links, seed);
+        let faults = Faults::new(topology.links.iter().map(|link| (&*link.name, &*link.faults)), seed);
         let sources = 1 + topology.links.len() + traffic.len() + usize::from(faults.is_some());
         let mut event_queue = EventQueue::new(sources);
         for (i, traffic) in traffic.iter().enumerate() {
@@ -227,12 +227,16 @@ impl Network {
     #[inline(always)]
     fn arrive(&mut self, hop: u32, target: u32, packet: &Packet) {
         let link = &mut self.links[target as usize];
-        let arrival = link.arrive(self.now, packet, hop);
-        if arrival == Queued::Dropped {
-            let packet = *packet;
-            self.report(hop, &packet, Fate::Dropped(LinkId(target)));
-        } else {
-            self.event_queue.set(1 + target as usize, link.next());
+        match link.arrive(self.now, packet, hop) {
+            Queued::Accepted => self.event_queue.set(1 + target as usize, link.next()),
+            Queued::Dropped => {
+                let packet = *packet;
+                self.report(hop, &packet, Fate::Dropped(LinkId(target)));
+            }
+            Queued::Held => {
+                self.event_queue.set(1 + target as usize, link.next());
+                self.report_dropped(LinkId(target));
+            }
         }
     }
 
@@ -295,7 +299,7 @@ impl Network {
         self.forward(self.traffic_routes[number], &packet);
     }
 
-    /// Tells of what a queue dropped when a packet should have left it.
+    /// Reports what a queue that owns its packets dropped.
     #[cold]
     fn report_dropped(&mut self, link: LinkId) {
         while let Some((hop, packet)) = self.links[link.0 as usize].dropped() {

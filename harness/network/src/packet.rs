@@ -2,7 +2,13 @@
 
 use windlass_controllers::{Span, Time};
 
-use super::RouteId;
+/// Index of a link in [`Topology::links`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LinkId(pub u32);
+
+/// Index of a route in [`Topology::routes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RouteId(pub u32);
 
 /// A packet on the wire. The network reads its size, codepoint and class and writes
 /// its marks; everything else is the caller's.
@@ -124,10 +130,10 @@ pub enum Fate {
     Delivered,
     /// A queue dropped it, for lack of room or by active queue management; told only
     /// if [asked for](super::Network::report_losses).
-    Dropped(super::LinkId),
+    Dropped(LinkId),
     /// It was lost on a link, at random or by a fault; told only if [asked for](super::Network::report_losses).
-    Lost(super::LinkId),
+    Lost(LinkId),
     /// A fault made a copy of it, which is under way as well; told only to callers that
     /// [carry bytes](super::Network::carry_bytes).
-    Copied(super::LinkId),
+    Copied(LinkId),
 }

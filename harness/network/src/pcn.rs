@@ -1,8 +1,10 @@
 //! Pre-congestion notification adapted to network-friendly flows: two token buckets
 //! (`spec: arumaithurai §4.6`; the meters are those of `RFC 5670 §2.3, §2.4`).
 
+use super::discipline::{Action, Admission, Arrival};
+use super::out_of_range::{OutOfRange, check};
 use super::packet::{Class, Packet};
-use super::topology::TopologyError;
+use super::random::Stream;
 
 /// Settings of a PCN queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -35,25 +37,15 @@ impl PcnSpec {
         PcnSpec { ac: bucket(ac_rate), ac_threshold: bucket(ac_rate).depth / 2.0, ft: bucket(ft_rate) }
     }
 
-    pub(super) fn check(
-        &self,
-        wrong: &dyn Fn(&'static str, f64, &'static str) -> TopologyError,
-    ) -> Result<(), TopologyError> {
-        for bucket in [self.ac, self.ft] {
-            if !(bucket.rate >= 1.0 && bucket.rate.is_finite()) {
-                return Err(wrong("rate of a token bucket", bucket.rate, "at least 1 bit/s"));
-            }
-            if !(bucket.depth >= 1.0 && bucket.depth.is_finite()) {
-                return Err(wrong("depth of a token bucket", bucket.depth, "at least 1 byte"));
-            }
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        for BucketSpec { rate, depth } in [self.ac, self.ft] {
+            check(rate >= 1.0 && rate.is_finite(), "rate of a token bucket", rate, "at least 1 bit/s")?;
+            check(depth >= 1.0 && depth.is_finite(), "depth of a token bucket", depth, "at least 1 byte")?;
         }
-        if self.ft.rate < self.ac.rate {
-            return Err(wrong("rate of flow termination", self.ft.rate, "at least that of admission control"));
-        }
-        if !(0.0..=self.ac.depth).contains(&self.ac_threshold) {
-            return Err(wrong("threshold of admission control", self.ac_threshold, "0 to the depth of its bucket"));
-        }
-        Ok(())
+        let (ft, threshold) = (self.ft.rate, self.ac_threshold);
+        check(ft >= self.ac.rate, "rate of flow termination", ft, "at least that of admission control")?;
+        let holds = (0.0..=self.ac.depth).contains(&threshold);
+        check(holds, "threshold of admission control", threshold, "0 to the depth of its bucket")
     }
 }
 
@@ -90,7 +82,7 @@ impl Pcn {
     }
 
     /// Meters a packet that arrives at `now` and says whether it deserves a mark.
-    pub fn marks(&mut self, now: u64, packet: &Packet) -> bool {
+    fn marks(&mut self, now: u64, packet: &Packet) -> bool {
         let bytes = f64::from(packet.bytes);
         // The threshold meter takes tokens for every packet, down to none.
         self.ac.fill = (self.ac.refill(now) - bytes).max(0.0);
@@ -101,6 +93,12 @@ impl Pcn {
             self.ft.fill -= bytes;
         }
         admission || excess
+    }
+}
+
+impl Admission for Pcn {
+    fn admit(&mut self, arrival: Arrival, packet: &Packet, _: &mut Stream) -> Action {
+        if self.marks(arrival.now, packet) { Action::Mark } else { Action::Pass }
     }
 }
 

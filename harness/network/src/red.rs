@@ -4,9 +4,10 @@
 //! friendly queue with two sets of thresholds over one average (`§4.2`) and its rule
 //! for probes (`§4.3`).
 
+use super::discipline::{Action, Admission, Arrival};
+use super::out_of_range::{OutOfRange, check};
 use super::packet::{Class, Packet};
 use super::random::Stream;
-use super::topology::TopologyError;
 
 /// Probability of a hit as a function of the average queue.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -40,17 +41,11 @@ impl Ramp {
         }
     }
 
-    fn check(&self, wrong: &dyn Fn(&'static str, f64, &'static str) -> TopologyError) -> Result<(), TopologyError> {
-        if !(self.min >= 0.0 && self.min.is_finite()) {
-            return Err(wrong("minimum threshold", self.min, "0 or more packets"));
-        }
-        if !(self.max > self.min && self.max.is_finite()) {
-            return Err(wrong("maximum threshold", self.max, "more than the minimum threshold"));
-        }
-        if !(self.max_p > 0.0 && self.max_p <= 1.0) {
-            return Err(wrong("maximum probability", self.max_p, "more than 0, at most 1"));
-        }
-        Ok(())
+    fn check(&self) -> Result<(), OutOfRange> {
+        check(self.min >= 0.0 && self.min.is_finite(), "minimum threshold", self.min, "0 or more packets")?;
+        let above = self.max > self.min && self.max.is_finite();
+        check(above, "maximum threshold", self.max, "more than the minimum threshold")?;
+        check(self.max_p > 0.0 && self.max_p <= 1.0, "maximum probability", self.max_p, "more than 0, at most 1")
     }
 }
 
@@ -105,30 +100,14 @@ impl RedSpec {
         }
     }
 
-    pub(super) fn check(
-        &self,
-        wrong: &dyn Fn(&'static str, f64, &'static str) -> TopologyError,
-    ) -> Result<(), TopologyError> {
-        if !(self.weight > 0.0 && self.weight <= 1.0) {
-            return Err(wrong("weight of the average", self.weight, "more than 0, at most 1"));
-        }
-        if !(self.mean_bytes >= 1.0 && self.mean_bytes.is_finite()) {
-            return Err(wrong("mean packet size", self.mean_bytes, "at least 1 byte"));
-        }
-        self.normal.check(wrong)?;
-        self.low_priority.as_ref().map_or(Ok(()), |ramp| ramp.check(wrong))
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        let weight = self.weight;
+        check(weight > 0.0 && weight <= 1.0, "weight of the average", weight, "more than 0, at most 1")?;
+        let bytes = self.mean_bytes;
+        check(bytes >= 1.0 && bytes.is_finite(), "mean packet size", bytes, "at least 1 byte")?;
+        self.normal.check()?;
+        self.low_priority.as_ref().map_or(Ok(()), Ramp::check)
     }
-}
-
-/// What a queue found when a packet arrived.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Arrival {
-    /// Packets waiting, this one not among them.
-    pub waiting: u64,
-    /// How long the link had nothing to do, ns; 0 if it is busy.
-    pub idle: u64,
-    /// Rate of the link, bit/s.
-    pub rate: f64,
 }
 
 /// A RED queue at work.
@@ -145,12 +124,7 @@ impl Red {
         Red { spec, avg: 0.0, normal: -1, low_priority: -1 }
     }
 
-    /// Whether to mark instead of drop.
-    pub fn marks(&self) -> bool {
-        self.spec.mark
-    }
-
-    /// Takes note of a packet that is none of its business but waits with the others.
+    /// Counts a packet that it does not manage but that waits with the others.
     pub fn note(&mut self, arrival: Arrival) {
         if arrival.idle > 0 && arrival.rate.is_finite() {
             let missed = arrival.idle as f64 / 1e9 * arrival.rate / (8.0 * self.spec.mean_bytes);
@@ -159,8 +133,8 @@ impl Red {
         self.avg = (1.0 - self.spec.weight) * self.avg + self.spec.weight * arrival.waiting as f64;
     }
 
-    /// Takes note of a packet and says whether it is hit.
-    pub fn hits(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> bool {
+    /// Counts a packet and says whether it is hit.
+    fn hits(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> bool {
         self.note(arrival);
         if let (Class::Probe, Some(threshold)) = (packet.class, self.spec.probe_threshold) {
             return arrival.waiting > threshold;
@@ -179,6 +153,18 @@ impl Red {
             *count = 0;
         }
         hit
+    }
+}
+
+impl Admission for Red {
+    fn admit(&mut self, arrival: Arrival, packet: &Packet, random: &mut Stream) -> Action {
+        if !self.hits(arrival, packet, random) {
+            Action::Pass
+        } else if self.spec.mark && packet.ecn.is_capable() {
+            Action::Mark
+        } else {
+            Action::Drop
+        }
     }
 }
 

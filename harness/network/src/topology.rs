@@ -1,21 +1,14 @@
 //! Plain data a network is built from.
 
+use std::iter;
+
 use windlass_controllers::{Span, Time};
 
-use super::codel::CoDelSpec;
-use super::discipline::Marks;
 use super::fault::Fault;
-use super::pcn::PcnSpec;
-use super::red::RedSpec;
+use super::out_of_range::{OutOfRange, check};
+use super::packet::{LinkId, RouteId};
+use super::queue::Queue;
 use super::traffic::TrafficSpec;
-
-/// Index of a link in [`Topology::links`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct LinkId(pub u32);
-
-/// Index of a route in [`Topology::routes`].
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct RouteId(pub u32);
 
 /// Links and the routes over them. Nodes are implied.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -56,7 +49,7 @@ impl Topology {
             if self.links[..i].iter().any(|other| other.name == link.name) {
                 return Err(TopologyError::TwoLinksCalled(link.name.clone()));
             }
-            link.check()?;
+            link.check().map_err(|number| TopologyError::BadValue { link: link.name.clone(), number })?;
         }
         for route in &self.routes {
             if let Some(link) = route.iter().find(|link| link.0 as usize >= self.links.len()) {
@@ -70,7 +63,7 @@ impl Topology {
             if traffic.route.0 as usize >= self.routes.len() {
                 return Err(TopologyError::NoSuchRoute { route: traffic.route.0, routes: self.routes.len() });
             }
-            traffic.check()?;
+            traffic.check().map_err(|number| TopologyError::BadTraffic { traffic: traffic.name.clone(), number })?;
         }
         Ok(())
     }
@@ -139,38 +132,27 @@ impl LinkSpec {
         LinkSpec { limit, ..self }
     }
 
-    fn check(&self) -> Result<(), TopologyError> {
-        let wrong = |what, value, expected| TopologyError::BadValue { link: self.name.clone(), what, value, expected };
-        let rates = self.changes.iter().filter_map(|change| change.set.rate);
-        if let Some(rate) = std::iter::once(self.rate).chain(rates).find(|rate| rate.is_nan() || *rate < 1.0) {
-            return Err(wrong("rate", rate, "at least 1 bit/s"));
+    fn check(&self) -> Result<(), OutOfRange> {
+        for rate in iter::once(self.rate).chain(self.changes.iter().filter_map(|change| change.set.rate)) {
+            check(rate >= 1.0, "rate", rate, "at least 1 bit/s")?;
         }
-        let losses = self.changes.iter().filter_map(|change| change.set.loss);
-        if let Some(loss) = std::iter::once(self.loss).chain(losses).find(|loss| !(0.0..=1.0).contains(loss)) {
-            return Err(wrong("loss", loss, "0 to 1"));
+        for loss in iter::once(self.loss).chain(self.changes.iter().filter_map(|change| change.set.loss)) {
+            check((0.0..=1.0).contains(&loss), "loss", loss, "0 to 1")?;
         }
-        if let Some(pair) = self.changes.windows(2).find(|pair| pair[0].at > pair[1].at) {
-            return Err(wrong(
+        for pair in self.changes.windows(2) {
+            let at = pair[1].at.0 as f64 / 1e9;
+            check(
+                pair[0].at <= pair[1].at,
                 "time of a change",
-                pair[1].at.0 as f64 / 1e9,
+                at,
                 "one not before that of the change listed before it",
-            ));
+            )?;
         }
-        if let Some(pair) = self.drop_arrivals.windows(2).find(|pair| pair[0] >= pair[1]) {
-            return Err(wrong("arrival to drop", pair[1] as f64, "ascending numbers"));
+        for pair in self.drop_arrivals.windows(2) {
+            check(pair[0] < pair[1], "arrival to drop", pair[1] as f64, "ascending numbers")?;
         }
-        let mut shares = self.faults.iter().map(|fault| fault.kind.share());
-        if let Some(share) = shares.find(|share| !(0.0..=1.0).contains(share)) {
-            return Err(wrong("share of a fault", share, "0 to 1"));
-        }
-        match &self.queue {
-            Queue::Red(red) | Queue::L4s { classic: Some(red), .. } => red.check(&wrong),
-            Queue::Pcn(pcn) => pcn.check(&wrong),
-            Queue::CoDel(codel) if codel.interval == Span::ZERO => {
-                Err(wrong("interval of CoDel", 0.0, "more than 0 s"))
-            }
-            Queue::DropTail | Queue::Step(_) | Queue::CoDel(_) | Queue::L4s { classic: None, .. } => Ok(()),
-        }
+        self.faults.iter().try_for_each(Fault::check)?;
+        self.queue.check()
     }
 }
 
@@ -192,43 +174,6 @@ pub enum Limit {
     Packets(u64),
     /// The queue holds this many bytes.
     Bytes(u64),
-}
-
-/// How a queue is managed. All of them drop what finds no room.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Queue {
-    /// Drops what does not fit.
-    DropTail,
-    /// By random early detection, for one class or two.
-    Red(RedSpec),
-    /// By a threshold that needs no average.
-    Step(StepSpec),
-    /// For two kinds of traffic in one queue: ECT(1) packets, and those marked before, are
-    /// marked if they wait for `sojourn` or longer (`RFC 9332 §2.5`, the native L4S step);
-    /// `classic` manages the others.
-    L4s {
-        /// Waiting time from which ECT(1) packets are marked.
-        sojourn: Span,
-        /// For everybody else; `None` is drop-tail.
-        classic: Option<RedSpec>,
-    },
-    /// CoDel (`RFC 8289`).
-    CoDel(CoDelSpec),
-    /// By the two token buckets of adapted pre-congestion notification.
-    Pcn(PcnSpec),
-}
-
-/// Marks every ECN-capable packet beyond a threshold and drops none (`RFC 8257 §3.1`;
-/// `spec: arumaithurai §4.5`). Either threshold will do.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct StepSpec {
-    /// Marks what finds more than so many packets waiting.
-    pub threshold: Option<u64>,
-    /// Marks what waits this long or longer. A FIFO knows that of every packet that
-    /// arrives; a change of the rate while it waits comes too late for its mark.
-    pub sojourn: Option<Span>,
-    /// The ECN-capable packets it marks.
-    pub marks: Marks,
 }
 
 /// A change of a link.
@@ -280,27 +225,19 @@ pub enum TopologyError {
         routes: usize,
     },
     /// A number of a traffic source is out of its range.
-    #[error("traffic {traffic:?}: {what} is {value}; expected {expected}")]
+    #[error("traffic {traffic:?}: {number}")]
     BadTraffic {
         /// Name of the source.
         traffic: String,
-        /// Name of the field.
-        what: &'static str,
-        /// Value of the field.
-        value: f64,
-        /// The values the field may have.
-        expected: &'static str,
+        /// What is wrong with it.
+        number: OutOfRange,
     },
-    /// A number is out of its range.
-    #[error("link {link:?}: {what} is {value}; expected {expected}")]
+    /// A number of a link is out of its range.
+    #[error("link {link:?}: {number}")]
     BadValue {
         /// Name of the link.
         link: String,
-        /// Name of the field.
-        what: &'static str,
-        /// Value of the field.
-        value: f64,
-        /// The values the field may have.
-        expected: &'static str,
+        /// What is wrong with it.
+        number: OutOfRange,
     },
 }

@@ -5,8 +5,9 @@
 
 use windlass_controllers::Time;
 
+use super::out_of_range::{OutOfRange, check};
+use super::packet::RouteId;
 use super::random::Stream;
-use super::topology::{RouteId, TopologyError};
 
 /// A source of packets that nobody acknowledges.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,57 +80,34 @@ pub struct Redraw {
 }
 
 impl TrafficSpec {
-    pub(super) fn check(&self) -> Result<(), TopologyError> {
-        let wrong = |what, value, expected| {
-            Err(TopologyError::BadTraffic { traffic: self.name.clone(), what, value, expected })
-        };
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        let finite = |value: f64, least: bool, what, expected| check(least && value.is_finite(), what, value, expected);
         let (rate, mean, on) = match self.pattern {
             Pattern::Constant { rate, jitter, period } => {
-                if !(0.0..=1.0).contains(&jitter) {
-                    return wrong("jitter", jitter, "0 to 1");
-                }
+                check((0.0..=1.0).contains(&jitter), "jitter", jitter, "0 to 1")?;
                 if let Some((off, on)) = period {
-                    if !(off >= 0.0 && off.is_finite()) {
-                        return wrong("silent time", off, "0 s or more");
-                    }
-                    if !(on > 0.0 && on.is_finite()) {
-                        return wrong("sending time", on, "more than 0 s");
-                    }
+                    finite(off, off >= 0.0, "silent time", "0 s or more")?;
+                    finite(on, on > 0.0, "sending time", "more than 0 s")?;
                 }
                 (rate, rate, 1.0)
             }
             Pattern::Poisson { rate, redraw } => {
-                if let Some(redraw) = redraw {
-                    if !(redraw.every > 0.0 && redraw.every.is_finite()) {
-                        return wrong("time between draws", redraw.every, "more than 0 s");
-                    }
-                    if redraw.max.is_nan() || redraw.max < 0.0 {
-                        return wrong("largest rate", redraw.max, "0 bit/s or more");
-                    }
-                    if rate > 1e11 {
-                        return wrong("mean of the rates drawn", rate, "at most 100 Gbit/s");
-                    }
+                if let Some(Redraw { every, max }) = redraw {
+                    finite(every, every > 0.0, "time between draws", "more than 0 s")?;
+                    check(max >= 0.0, "largest rate", max, "0 bit/s or more")?;
+                    check(rate <= 1e11, "mean of the rates drawn", rate, "at most 100 Gbit/s")?;
                 }
                 (rate, rate, 1.0)
             }
             Pattern::ExponentialOnOff { peak, mean, on } => (peak, mean, on),
             Pattern::ParetoOnOff { peak, mean, on, shape } => {
-                if !(shape > 1.0 && shape.is_finite()) {
-                    return wrong("shape", shape, "more than 1");
-                }
+                finite(shape, shape > 1.0, "shape", "more than 1")?;
                 (peak, mean, on)
             }
         };
-        if !(rate >= 1.0 && rate.is_finite()) {
-            return wrong("rate", rate, "at least 1 bit/s");
-        }
-        if !(mean >= 1.0 && mean <= rate) {
-            return wrong("mean rate", mean, "at least 1 bit/s and at most the peak rate");
-        }
-        if !(on > 0.0 && on.is_finite()) {
-            return wrong("mean sending time", on, "more than 0 s");
-        }
-        Ok(())
+        finite(rate, rate >= 1.0, "rate", "at least 1 bit/s")?;
+        check(mean >= 1.0 && mean <= rate, "mean rate", mean, "at least 1 bit/s and at most the peak rate")?;
+        finite(on, on > 0.0, "mean sending time", "more than 0 s")
     }
 }
 

@@ -1,26 +1,33 @@
 use super::*;
+use crate::Packet;
 
 const MS: u64 = 1_000_000;
+
+fn held(packet: Packet, arrived: u64) -> Held {
+    Held { packet, hop: 0, arrived, marked: false }
+}
 
 /// A queue whose packets all waited 20 ms, one leaving each millisecond: when packets were
 /// dropped or marked, ms.
 fn standing(ecn: Codepoint, spec: CoDelSpec, until: u64) -> Vec<u64> {
     let mut codel = CoDel::new(spec);
-    let held = |at: u64| Held { packet: Packet { ecn, ..Packet::new(0, 0, 1000) }, hop: 0, arrived: at };
+    let packet = Packet { ecn, ..Packet::new(0, 0, 1000) };
+    let mut dropped = VecDeque::new();
     for at in 0..20 {
-        codel.push(held(at * MS));
+        codel.enqueue(held(packet, at * MS), true, &mut dropped);
     }
     let mut hits = Vec::new();
     for now in 20..until {
-        let before = codel.marked;
-        codel.push(held(now * MS));
-        codel.take(now * MS);
-        if codel.marked > before || !codel.dropped.is_empty() {
+        codel.enqueue(held(packet, now * MS), true, &mut dropped);
+        let marked = codel.dequeue(now * MS, &mut dropped).is_some_and(|held| held.marked);
+        if marked || !dropped.is_empty() {
             hits.push(now);
         }
+        dropped.clear();
         // Drops would shorten the queue; it is to stand.
         while codel.held.len() < 20 {
-            codel.push(held(codel.held.front().map_or(now * MS, |first| first.arrived)));
+            let arrived = codel.held.front().map_or(now * MS, |first| first.arrived);
+            codel.enqueue(held(packet, arrived), true, &mut dropped);
         }
         codel.held.make_contiguous().sort_by_key(|held| held.arrived);
     }
@@ -58,13 +65,13 @@ fn less_than_the_target_or_a_packet_left_is_no_standing_queue() {
 #[test]
 fn an_empty_queue_ends_the_episode() {
     let mut codel = CoDel::new(CoDelSpec::new(0));
-    let held = |arrived| Held { packet: Packet::new(0, 0, 1000), hop: 0, arrived };
+    let mut dropped = VecDeque::new();
     for _ in 0..3 {
-        codel.push(held(0));
+        codel.enqueue(held(Packet::new(0, 0, 1000), 0), true, &mut dropped);
     }
-    assert!(codel.take(10 * MS).is_some() && codel.first_above.is_some());
-    assert!(codel.take(111 * MS).is_some(), "the last packet is sent");
-    assert_eq!((codel.dropped.len(), codel.dropping), (1, true));
-    assert!(codel.take(112 * MS).is_none());
+    assert!(codel.dequeue(10 * MS, &mut dropped).is_some() && codel.first_above.is_some());
+    assert!(codel.dequeue(111 * MS, &mut dropped).is_some(), "the last packet is sent");
+    assert_eq!((dropped.len(), codel.dropping), (1, true));
+    assert!(codel.dequeue(112 * MS, &mut dropped).is_none());
     assert_eq!((codel.first_above, codel.dropping), (None, false));
 }

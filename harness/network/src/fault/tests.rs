@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Delivery, Fate, Network, RouteId, Topology};
+use crate::{Delivery, Fate, LinkSpec, Network, RouteId, Topology};
 
 const MS: fn(u64) -> Span = Span::from_millis;
 

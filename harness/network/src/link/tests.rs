@@ -1,5 +1,5 @@
 use super::*;
-use crate::{CoDelSpec, Jitter, RedSpec, StepSpec};
+use crate::{CoDelSpec, Jitter, Queue, RedSpec, StepSpec};
 
 fn us(micros: u64) -> Time {
     Time::from_micros(micros)
@@ -244,13 +244,13 @@ fn codel_below_the_rate_is_a_plain_fifo() {
 fn codel_keeps_the_link_busy_and_every_packet_accounted_for() {
     for (ecn, marks) in [(Codepoint::NotEct, false), (Codepoint::Ect0, true)] {
         // A tenth more than the link can carry, for 5 s.
-        let (link, out) = codel(ecn, 5500, 909);
+        let (mut link, out) = codel(ecn, 5500, 909);
         let stats = link.stats(Time(10_000_000_000));
         assert_eq!(stats.marked > 0, marks);
         assert_eq!(stats.dropped_early > 0, !marks);
         assert_eq!(out.len() as u64, stats.forwarded);
         assert_eq!(stats.arrived, stats.forwarded + stats.dropped());
-        assert_eq!((link.holds(), link.waiting_bytes), (0, 0));
+        assert_eq!((link.holds(), link.waiting(Time(10_000_000_000))), (0, (0, 0)));
         let gaps: Vec<_> = out.windows(2).map(|pair| pair[1].1.0 - pair[0].1.0).collect();
         assert!(gaps.iter().all(|gap| *gap == 1_000_000), "nothing idles, nothing drifts: {gaps:?}");
         assert!(out.windows(2).all(|pair| pair[0].0 < pair[1].0));

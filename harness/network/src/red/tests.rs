@@ -8,7 +8,7 @@ fn table_5_1() -> RedSpec {
 }
 
 fn busy(waiting: u64) -> Arrival {
-    Arrival { waiting, idle: 0, rate: 600e6 }
+    Arrival { now: 0, wait: 0, waiting, idle: 0, rate: 600e6 }
 }
 
 fn of_class(class: Class) -> Packet {
@@ -57,7 +57,7 @@ fn the_average_follows_the_queue_and_decays_when_idle() {
     red.hits(busy(8), &of_class(Class::Normal), &mut random);
     assert_eq!(red.avg, 6.0);
     // 8 Mbit/s: 1000 bytes a millisecond; 3.5 ms idle count as three packets.
-    red.hits(Arrival { waiting: 0, idle: 3_500_000, rate: 8e6 }, &of_class(Class::Normal), &mut random);
+    red.hits(Arrival { idle: 3_500_000, rate: 8e6, ..busy(0) }, &of_class(Class::Normal), &mut random);
     assert_eq!(red.avg, 6.0 / 8.0 / 2.0);
 }
 

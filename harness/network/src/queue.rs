@@ -1,0 +1,63 @@
+//! The kinds of queues there are.
+
+use windlass_controllers::Span;
+
+use super::codel::{CoDel, CoDelSpec};
+use super::discipline::{Admission, Scheduler};
+use super::out_of_range::OutOfRange;
+use super::pcn::{Pcn, PcnSpec};
+use super::red::{Red, RedSpec};
+use super::step::{L4s, StepSpec};
+
+/// How a queue is managed. What finds no room is dropped in all of them.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Queue {
+    /// Drops what does not fit.
+    DropTail,
+    /// By random early detection, for one class or two.
+    Red(RedSpec),
+    /// By a threshold that needs no average.
+    Step(StepSpec),
+    /// For two kinds of traffic in one queue: ECT(1) packets, and those marked before, are
+    /// marked if they wait for `sojourn` or longer (`RFC 9332 §2.5`, the native L4S step);
+    /// `classic` manages the others.
+    L4s {
+        /// Waiting time from which ECT(1) packets are marked.
+        sojourn: Span,
+        /// For all others; `None` is drop-tail.
+        classic: Option<RedSpec>,
+    },
+    /// CoDel (`RFC 8289`).
+    CoDel(CoDelSpec),
+    /// By the two token buckets of adapted pre-congestion notification.
+    Pcn(PcnSpec),
+}
+
+/// A queue at work.
+pub(super) enum Discipline {
+    DropTail,
+    Admission(Box<dyn Admission>),
+    Scheduler(Box<dyn Scheduler>),
+}
+
+impl Queue {
+    pub(super) fn check(&self) -> Result<(), OutOfRange> {
+        match self {
+            Queue::Red(red) | Queue::L4s { classic: Some(red), .. } => red.check(),
+            Queue::Pcn(pcn) => pcn.check(),
+            Queue::CoDel(codel) => codel.check(),
+            Queue::DropTail | Queue::Step(_) | Queue::L4s { classic: None, .. } => Ok(()),
+        }
+    }
+
+    pub(super) fn discipline(&self) -> Discipline {
+        match self {
+            Queue::DropTail => Discipline::DropTail,
+            Queue::Red(spec) => Discipline::Admission(Box::new(Red::new(spec.clone()))),
+            Queue::Step(spec) => Discipline::Admission(Box::new(*spec)),
+            Queue::L4s { sojourn, classic } => Discipline::Admission(Box::new(L4s::new(*sojourn, classic.as_ref()))),
+            Queue::Pcn(spec) => Discipline::Admission(Box::new(Pcn::new(spec))),
+            Queue::CoDel(spec) => Discipline::Scheduler(Box::new(CoDel::new(*spec))),
+        }
+    }
+}
