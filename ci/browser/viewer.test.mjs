@@ -292,8 +292,9 @@ test("a link carries the scenario, the form and the file say the same", () => vi
 
 test("a link that inflates without end and a run without bounds are refused", () => viewer({ hash: `#scenario=${deflateRawSync(Buffer.alloc(1 << 26, "#")).toString("base64url")}` }, async (page) => {
   assert.match(await page.locator("#play-status").textContent(), /no scenario/);
+  await page.locator("#as-file summary").click();
   const text = await page.locator("#scenario").inputValue();
-  await page.fill("#scenario", `sample_ms = 0.005\n${text.replace(/^sample_ms.*\n/m, "")}`);
+  await page.fill("#scenario", `sample_ms = 0.01\n${text.replace(/^sample_ms.*\n/m, "")}`);
   await page.locator("#scenario").blur();
   await page.getByRole("button", { name: "Run", exact: true }).click();
   await page.waitForSelector("#problems li");
