@@ -23,9 +23,19 @@ struct Space {
 #[derive(Clone, Copy, Debug)]
 struct Packet {
     sent_at: Time,
-    /// 0 if its loss is not told: it does not count as in flight, or probes for the datagram
-    /// size.
-    bytes: u64,
+    weight: Weight,
+}
+
+/// How a packet counts where its loss is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weight {
+    /// With its bytes.
+    InFlight(u64),
+    /// Not at all.
+    NotInFlight,
+    /// It probes for a datagram size of so many bytes. The loss of the latest probe counts if the stack gave up its
+    /// search for a size meanwhile, as noq and quinn do at a black hole; that of others does not (`RFC 9000 §14.4`).
+    Probe(u64),
 }
 
 /// A packet the sender declared lost.
@@ -50,9 +60,9 @@ const fn space(kind: PacketType) -> usize {
 }
 
 impl OutstandingPackets {
-    /// A packet left; `bytes` is 0 if it does not count as in flight.
-    pub fn sent(&mut self, kind: PacketType, number: u64, sent_at: Time, bytes: u64) {
-        self.spaces[space(kind)].outstanding.insert(number, Packet { sent_at, bytes });
+    /// A packet left.
+    pub fn sent(&mut self, kind: PacketType, number: u64, sent_at: Time, weight: Weight) {
+        self.spaces[space(kind)].outstanding.insert(number, Packet { sent_at, weight });
     }
 
     /// The peer has the packets of `ranges` (lowest and highest of each).
@@ -90,19 +100,24 @@ impl OutstandingPackets {
 }
 
 impl Space {
-    /// How many of the oldest packets make up `bytes` and end with one sent at `newest`.
+    /// How many of the oldest packets make up `bytes` and end with those sent at `newest`.
     fn oldest(&self, bytes: u64, newest: Time) -> Option<usize> {
-        let (mut sum, mut count, mut last) = (0, 0, None);
-        for (&number, packet) in &self.outstanding {
-            let follows = sum < bytes || (packet.bytes == 0 && packet.sent_at <= newest);
-            if !follows || self.largest_acknowledged.is_none_or(|acked| number >= acked) {
+        let (mut sum, mut probe, mut adds_up) = (0, 0, None);
+        let below = self.outstanding.range(..self.largest_acknowledged?);
+        for (count, (_, packet)) in below.take_while(|(_, packet)| packet.sent_at <= newest).enumerate() {
+            match packet.weight {
+                Weight::InFlight(bytes) => sum += bytes,
+                Weight::Probe(bytes) => probe = bytes,
+                Weight::NotInFlight => {}
+            }
+            if sum > bytes {
                 break;
             }
-            sum += packet.bytes;
-            count += 1;
-            last = Some(packet.sent_at);
+            if packet.sent_at == newest && (sum == bytes || sum + probe == bytes) {
+                adds_up = Some(count + 1);
+            }
         }
-        (sum == bytes && last == Some(newest)).then_some(count)
+        adds_up
     }
 }
 

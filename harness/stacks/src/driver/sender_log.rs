@@ -8,7 +8,7 @@ use windlass_controllers::{Decision, Event, EventKind, Span, Time};
 use windlass_qlog::{Frame, Packet, PacketType, Side, TransportParameters};
 
 use super::liveness::Liveness;
-use super::outstanding::OutstandingPackets;
+use super::outstanding::{OutstandingPackets, Weight};
 use windlass_simulator::measure::Meter;
 
 /// Hears every packet of one end of a connection.
@@ -157,9 +157,12 @@ impl PacketObserver for SenderLog {
             log.outstanding.discard(PacketType::Handshake);
         }
         let bytes = bytes as u64;
-        // Of lost probes of the datagram size no controller is told (`RFC 9000 §14.4`).
-        let counts = self.frames.in_flight && !self.frames.probes_mtu();
-        log.outstanding.sent(kind, number, self.now, if counts { bytes } else { 0 });
+        let weight = match self.frames.in_flight {
+            true if self.frames.probes_mtu() => Weight::Probe(bytes),
+            true => Weight::InFlight(bytes),
+            false => Weight::NotInFlight,
+        };
+        log.outstanding.sent(kind, number, self.now, weight);
         let frames: Vec<_> = self.frames.logged().collect();
         log.trace.lock().packet_sent(self.now.0, &Packet { kind, number, bytes, trigger: None }, &frames);
     }

@@ -2,7 +2,8 @@ use super::*;
 
 fn sent(outstanding: &mut OutstandingPackets, packets: &[(u64, u64, u64)]) {
     for &(number, at, bytes) in packets {
-        outstanding.sent(PacketType::OneRtt, number, Time(at), bytes);
+        let weight = if bytes == 0 { Weight::NotInFlight } else { Weight::InFlight(bytes) };
+        outstanding.sent(PacketType::OneRtt, number, Time(at), weight);
     }
 }
 
@@ -34,11 +35,25 @@ fn an_account_that_does_not_add_up_changes_nothing() {
 }
 
 #[test]
+fn a_probe_for_the_datagram_size_counts_where_the_stack_gave_it_up() {
+    // Packet 1 and 3 are probes; noq forgets the latest at a black hole, and tells its loss with the next.
+    for (bytes, numbers) in [(2400, vec![0, 1, 2, 3]), (6355, vec![0, 1, 2, 3])] {
+        let mut outstanding = OutstandingPackets::default();
+        sent(&mut outstanding, &[(0, 1, 1200), (2, 2, 1200), (9, 3, 1200)]);
+        outstanding.sent(PacketType::OneRtt, 1, Time(1), Weight::Probe(2000));
+        outstanding.sent(PacketType::OneRtt, 3, Time(2), Weight::Probe(3955));
+        outstanding.acknowledged(PacketType::OneRtt, &[(9, 9)]);
+        let found = lost(&mut outstanding, bytes, 2).map(|losses| losses.iter().map(|(number, _)| *number).collect());
+        assert_eq!(found, Some(numbers), "{bytes} bytes");
+    }
+}
+
+#[test]
 fn spaces_are_apart_and_can_be_forgotten() {
     let mut outstanding = OutstandingPackets::default();
     for number in [0, 5] {
-        outstanding.sent(PacketType::Initial, number, Time(1), 1200);
-        outstanding.sent(PacketType::Handshake, number, Time(1), 1200);
+        outstanding.sent(PacketType::Initial, number, Time(1), Weight::InFlight(1200));
+        outstanding.sent(PacketType::Handshake, number, Time(1), Weight::InFlight(1200));
     }
     outstanding.acknowledged(PacketType::Initial, &[(5, 5)]);
     outstanding.acknowledged(PacketType::Handshake, &[(5, 5)]);
