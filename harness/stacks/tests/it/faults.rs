@@ -48,6 +48,20 @@ fn quinn_gets_stuck_where_its_window_is_full_of_what_nobody_acknowledges() {
     }
 }
 
+/// HANDSHAKE_DONE is lost, so that noq's client probes in the Handshake space as well, whose timeout is the earlier one.
+/// noq-proto 1.4.0 sends nothing in the Data space with it, which RFC 9002 §6.2.4 says it should, and each doubles the
+/// data's own timeout. Its own controllers run into it; none of the 10 000 schedules, each with one controller, does.
+/// Once noq probes with data beside its handshake, this fails, and is to go.
+#[test]
+fn noq_moves_late_where_the_probes_of_its_handshake_double_the_timeout_of_its_data() {
+    let _machine = crate::shared();
+    for controller in ["native:newreno", "native:cubic"] {
+        let abilities = Abilities { rebinding: false, ..Abilities::ALL };
+        let error = examine(Runner::new(&Noq), &Schedule::random(8225, controller, abilities)).unwrap_err();
+        assert!(error.contains("nothing arrived for"), "{controller}: {error}");
+    }
+}
+
 /// Schedules that were survived and found not to be, each by a rule of the run or by the network.
 #[test]
 fn what_is_no_failure_of_a_stack_is_not_taken_for_one() {
