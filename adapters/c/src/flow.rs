@@ -100,7 +100,7 @@ impl<C: ConfiguredController> PathFlow<C> {
                 self.in_flight.acknowledged(self.now, before, Time::ZERO);
             } else {
                 // Not every packet is reported; these were lost or discarded.
-                self.in_flight.lost(self.in_flight.bytes());
+                self.in_flight.lost(self.now, self.in_flight.bytes());
             }
         }
         if let Some(silence) = self.in_flight.sent(self.now, bytes, 0) {
@@ -170,7 +170,7 @@ impl<C: ConfiguredController> PathFlow<C> {
             return Err(Invalid);
         }
         self.at(lost.now_ns);
-        self.in_flight.lost(bytes);
+        self.in_flight.lost(self.now, bytes);
         let mut frame = AckFrame::default();
         *frame.rtt() = self.pending_rtt.take();
         *frame.lost() = LostPackets {

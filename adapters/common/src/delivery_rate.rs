@@ -27,7 +27,7 @@ impl SendSnapshot {
 /// `P.tx_in_flight`, `P.delivered`, `P.delivered_time`, `P.first_send_time`, and in one number
 /// `P.lost` and `P.is_app_limited`. One for each packet in flight, so that its size counts.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Departure {
+struct PacketState {
     at: Time,
     in_flight: u64,
     delivered: u64,
@@ -36,9 +36,9 @@ struct Departure {
     lost_and_limited: u64,
 }
 
-const _: () = assert!(size_of::<Departure>() <= 48);
+const _: () = assert!(size_of::<PacketState>() <= 48);
 
-impl Departure {
+impl PacketState {
     /// What the ACK of the last packet of the instant tells, where `lost` bytes are lost by now.
     #[inline]
     fn snapshot(&self, lost: u64) -> SendSnapshot {
@@ -51,43 +51,82 @@ impl Departure {
     }
 }
 
-/// Departures, the oldest first, in blocks: none moves when others come, and those whose packets are
-/// all acknowledged are freed. Most flights have one.
+/// States of packets, the oldest first, in blocks: none moves when others come. Most flights have
+/// one.
 #[derive(Clone, PartialEq, Debug, Default)]
-struct Departures {
-    /// The oldest block, which grows as it is needed; empty only if there is no departure.
-    first: VecDeque<Departure>,
-    later: VecDeque<VecDeque<Departure>>,
+struct PacketStates {
+    /// The oldest block, which grows as it is needed; empty only if there is no state.
+    first: VecDeque<PacketState>,
+    /// All of them full but the last.
+    later: VecDeque<VecDeque<PacketState>>,
+    /// How many left before the newest acknowledged.
+    overtaken: usize,
 }
 
-impl Departures {
-    /// Departures of a block: enough for its head not to count.
+impl PacketStates {
+    /// States of a block: enough for its head not to count.
     const BLOCK: usize = 1024;
 
     #[inline]
-    fn front(&self) -> Option<&Departure> {
-        self.first.front()
+    fn get(&self, index: usize) -> Option<&PacketState> {
+        match index.checked_sub(self.first.len()) {
+            None => self.first.get(index),
+            Some(rest) => self.later.get(rest / Self::BLOCK)?.get(rest % Self::BLOCK),
+        }
     }
 
     #[inline]
-    fn back_mut(&mut self) -> Option<&mut Departure> {
+    fn back_mut(&mut self) -> Option<&mut PacketState> {
         self.later.back_mut().unwrap_or(&mut self.first).back_mut()
     }
 
     #[inline]
-    fn push(&mut self, departure: Departure) {
+    fn push(&mut self, state: PacketState) {
         let last = self.later.back_mut().unwrap_or(&mut self.first);
         if last.len() < Self::BLOCK {
-            return last.push_back(departure);
+            return last.push_back(state);
         }
         let mut block = VecDeque::with_capacity(Self::BLOCK);
-        block.push_back(departure);
+        block.push_back(state);
         self.later.push_back(block);
+    }
+
+    /// The state of the packets that left at `at`, acknowledged now. One that is newer than all
+    /// acknowledged before lets those be forgotten that left before `horizon`.
+    #[inline]
+    fn acknowledged(&mut self, at: Time, horizon: Time) -> Option<PacketState> {
+        let is_old = self.get(self.overtaken).is_some_and(|newest| at < newest.at);
+        if is_old {
+            return self.overtaken_at(at);
+        }
+        while self.get(self.overtaken).is_some_and(|state| state.at < at) {
+            self.overtaken += 1;
+        }
+        while self.overtaken > 0 && self.first.front().is_some_and(|oldest| oldest.at < horizon) {
+            self.pop();
+        }
+        self.get(self.overtaken).filter(|state| state.at == at).copied()
+    }
+
+    /// Frames that come in order have no use of it.
+    #[cold]
+    fn overtaken_at(&self, at: Time) -> Option<PacketState> {
+        let (mut low, mut high) = (0, self.overtaken);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle)?.at < at {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        self.get(low).filter(|state| state.at == at).copied()
     }
 
     #[inline]
     fn pop(&mut self) {
         self.first.pop_front();
+        self.overtaken -= 1;
         if self.first.is_empty() {
             self.first = self.later.pop_front().unwrap_or(std::mem::take(&mut self.first));
         }
@@ -97,11 +136,12 @@ impl Departures {
 /// What was delivered and lost when each packet in flight on one path left, with the counts delivery
 /// rates are made of (`draft-ietf-ccwg-bbr §4.1.2`).
 ///
-/// It takes some 48 bytes for each instant at which packets left that may still be acknowledged, and
-/// O(1) time a packet.
+/// It takes some 48 bytes for each instant at which packets left that may still be acknowledged: those of
+/// a round-trip time before the newest acknowledged are, where others overtook them. O(1) time a packet in
+/// order.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeliveryRateState {
-    departures: Departures,
+    packets: PacketStates,
     /// `C.delivered`, bytes.
     delivered: u64,
     /// `C.delivered_time`.
@@ -110,6 +150,8 @@ pub struct DeliveryRateState {
     first_sent_at: Time,
     /// `C.lost`, bytes.
     lost: u64,
+    /// When the latest losses were declared, and their bytes until an ACK is taken in.
+    just_lost: (Time, u64),
     /// `C.app_limited`: the bubble has passed when more than this was delivered.
     limited_until: Option<u64>,
 }
@@ -124,7 +166,7 @@ impl DeliveryRateState {
     /// A packet left at `now` and made it `in_flight` bytes in flight; whether it was the
     /// `first` of a flight.
     pub fn sent(&mut self, now: Time, in_flight: u64, first: bool) {
-        if let Some(last) = self.departures.back_mut().filter(|last| last.at == now) {
+        if let Some(last) = self.packets.back_mut().filter(|last| last.at == now) {
             last.in_flight = in_flight;
             return;
         }
@@ -132,7 +174,7 @@ impl DeliveryRateState {
             self.delivered_at = now;
             self.first_sent_at = now;
         }
-        self.departures.push(Departure {
+        self.packets.push(PacketState {
             at: now,
             in_flight,
             delivered: self.delivered,
@@ -143,9 +185,9 @@ impl DeliveryRateState {
     }
 
     /// Packets were acknowledged at `now`, the newest of them sent at `newest_sent_at`, which makes it `delivered`
-    /// bytes delivered on the path, with `in_flight` left; whether the application has nothing to send although the window has
-    /// room. Returns the snapshot of the newest, if there is one, and drops earlier ones, those of
-    /// packets lost among them.
+    /// bytes delivered on the path, with `in_flight` left; whether the application had nothing to send although the window had
+    /// room. Returns the snapshot of the newest, if there is one, and drops those of packets that left more than a
+    /// round-trip time before it: they are taken for lost (`RFC 9002 §6.1.2`).
     pub fn acknowledged(
         &mut self,
         now: Time,
@@ -154,27 +196,31 @@ impl DeliveryRateState {
         in_flight: u64,
         app_limited: bool,
     ) -> Option<SendSnapshot> {
-        while self.departures.front().is_some_and(|departure| departure.at < newest_sent_at) {
-            self.departures.pop();
-        }
-        let newest = self.departures.front().filter(|departure| departure.at == newest_sent_at);
-        let snapshot = newest.map(|departure| departure.snapshot(self.lost));
+        let reach = if in_flight == 0 { 0 } else { now.since(newest_sent_at).0 };
+        let newest = self.packets.acknowledged(newest_sent_at, Time(newest_sent_at.0.saturating_sub(reach)));
+        let snapshot = newest.map(|newest| newest.snapshot(self.lost));
         if snapshot.is_some() {
             self.first_sent_at = newest_sent_at;
         }
         self.delivered = self.delivered.max(delivered);
         self.delivered_at = now;
+        // What the same frame let be declared lost was in flight when it came, which is when the limit is looked for
+        // (`draft-ietf-ccwg-bbr §4.1.2.4`).
+        let (lost_at, bytes) = std::mem::take(&mut self.just_lost);
+        let lost = if lost_at == now { bytes } else { 0 };
         if app_limited {
-            self.limited_until = Some(self.delivered.saturating_add(in_flight));
+            self.limited_until = Some(self.delivered.saturating_add(in_flight).saturating_add(lost));
         } else if self.limited_until.is_some_and(|until| self.delivered > until) {
             self.limited_until = None;
         }
         snapshot
     }
 
-    /// `bytes` in flight were declared lost.
-    pub fn lost(&mut self, bytes: u64) {
+    /// `bytes` in flight were declared lost at `now`.
+    pub fn lost(&mut self, now: Time, bytes: u64) {
         self.lost = self.lost.wrapping_add(bytes);
+        let (at, before) = self.just_lost;
+        self.just_lost = (now, if at == now { before.saturating_add(bytes) } else { bytes });
     }
 }
 
@@ -190,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn a_departure_carries_the_counts_of_its_instant() {
+    fn a_packet_carries_the_counts_of_its_instant() {
         let mut state = DeliveryRateState::default();
         state.sent(Time(10), PACKET, true);
         state.sent(Time(10), 2 * PACKET, false);
@@ -217,11 +263,11 @@ mod tests {
     }
 
     #[test]
-    fn what_was_lost_since_the_departure_is_told() {
+    fn what_was_lost_since_a_packet_left_is_told() {
         let mut state = DeliveryRateState::default();
-        state.lost(7 * PACKET);
+        state.lost(Time(0), 7 * PACKET);
         state.sent(Time(1), PACKET, true);
-        state.lost(2 * PACKET);
+        state.lost(Time(5), 2 * PACKET);
         assert_eq!(acked(&mut state, 9, 1, 1, 0).unwrap().delivery.lost, 2 * PACKET);
     }
 
@@ -240,20 +286,53 @@ mod tests {
         assert!(!acked(&mut state, 33, 23, 1, 0).unwrap().delivery.app_limited, "left after");
     }
 
+    /// `draft-ietf-ccwg-bbr §4.1.2.3`: every ACK has a sample, of the newest packet it acknowledges.
     #[test]
-    fn forgets_what_is_older_than_the_newest_acknowledged() {
+    fn an_ack_of_packets_that_others_overtook_has_a_sample() {
         let mut state = DeliveryRateState::default();
-        for at in [1, 2, 5] {
+        for at in [100, 101, 102, 103] {
+            state.sent(Time(at), (at - 99) * PACKET, at == 100);
+        }
+        let mut in_flight = |now, sent, left| acked(&mut state, now, sent, 1, left).map(|snapshot| snapshot.in_flight);
+        assert_eq!(in_flight(150, 102, 3), Some(3 * PACKET));
+        assert_eq!(in_flight(151, 100, 2), Some(PACKET));
+        assert_eq!(in_flight(152, 99, 2), None, "none left then");
+        assert_eq!(in_flight(152, 101, 1), Some(2 * PACKET));
+        assert_eq!(in_flight(153, 103, 0), Some(4 * PACKET));
+        state.sent(Time(153), PACKET, true);
+        assert_eq!(acked(&mut state, 200, 153, 1, 0).unwrap().delivery.first_sent_at, Time(153));
+    }
+
+    #[test]
+    fn forgets_what_left_more_than_a_round_trip_before_the_newest_acknowledged() {
+        let mut state = DeliveryRateState::default();
+        for at in [1, 50, 100] {
             state.sent(Time(at), at * PACKET, at == 1);
         }
-        assert_eq!(acked(&mut state, 9, 3, 1, 2), None);
-        assert_eq!(acked(&mut state, 9, 2, 1, 1), None);
-        assert_eq!(acked(&mut state, 9, 5, 1, 0).map(|snapshot| snapshot.in_flight), Some(5 * PACKET));
+        assert!(acked(&mut state, 160, 100, 1, 2).is_some());
+        assert_eq!(acked(&mut state, 161, 1, 1, 1), None);
+        assert!(acked(&mut state, 162, 50, 1, 0).is_some());
+    }
+
+    /// `draft-ietf-ccwg-bbr §4.1.2.4`: the limit is looked for at the beginning of ACK processing.
+    #[test]
+    fn what_an_ack_lets_be_lost_is_in_the_bubble() {
+        for (lost_at, limited) in [(11, true), (10, false)] {
+            let mut state = DeliveryRateState::default();
+            (1..=3).for_each(|at| state.sent(Time(at), at * PACKET, at == 1));
+            state.lost(Time(lost_at), PACKET);
+            state.acknowledged(Time(11), Time(2), PACKET, PACKET, true);
+            state.sent(Time(12), 2 * PACKET, false);
+            acked(&mut state, 13, 3, 1, 1);
+            acked(&mut state, 22, 12, 1, 0);
+            state.sent(Time(23), PACKET, true);
+            assert_eq!(acked(&mut state, 33, 23, 1, 0).unwrap().delivery.app_limited, limited);
+        }
     }
 
     /// The instants remembered, and the room for them.
     fn size(state: &DeliveryRateState) -> (usize, usize) {
-        let Departures { first, later } = &state.departures;
+        let PacketStates { first, later, .. } = &state.packets;
         let blocks = || later.iter().chain([first]);
         (blocks().map(VecDeque::len).sum(), blocks().map(VecDeque::capacity).sum())
     }
@@ -270,14 +349,14 @@ mod tests {
         }
         let (instants, room) = size(&state);
         assert_eq!(instants, FLIGHT as usize);
-        assert!(room <= instants + Departures::BLOCK, "{room} for {instants}");
+        assert!(room <= instants + PacketStates::BLOCK, "{room} for {instants}");
         for n in 0..FLIGHT {
             let sent_at = first + n;
             let snapshot = acked(&mut state, 2 * FLIGHT + n + first, sent_at, 1, FLIGHT - 1 - n).expect("kept");
             assert_eq!((snapshot.in_flight, snapshot.delivery.delivered), ((n + 1) * PACKET, 0));
         }
         let (instants, room) = size(&state);
-        assert!(instants <= 1 && room <= Departures::BLOCK, "{room} for {instants}");
+        assert!(instants <= 1 && room <= PacketStates::BLOCK, "{room} for {instants}");
     }
 
     /// Of a window lost but for its last packet nothing stays.
@@ -285,7 +364,7 @@ mod tests {
     fn packets_lost_leave_nothing_behind() {
         let mut state = DeliveryRateState::default();
         (1..=10_000).for_each(|at| state.sent(Time(at), at * PACKET, at == 1));
-        state.lost(9_999 * PACKET);
+        state.lost(Time(20_000), 9_999 * PACKET);
         let last = acked(&mut state, 20_000, 10_000, 1, 0).expect("kept");
         assert_eq!((last.in_flight, last.delivery.lost), (10_000 * PACKET, 9_999 * PACKET));
         assert_eq!(size(&state).0, 1);
@@ -295,9 +374,9 @@ mod tests {
     fn what_was_lost_is_told_where_its_count_wraps() {
         for before in [(1 << 63) - 1, u64::MAX] {
             let mut state = DeliveryRateState::default();
-            state.lost(before);
+            state.lost(Time(0), before);
             state.sent(Time(1), PACKET, true);
-            state.lost(3 * PACKET);
+            state.lost(Time(2), 3 * PACKET);
             let delivery = acked(&mut state, 9, 1, 1, 0).expect("kept").delivery;
             assert_eq!((delivery.lost, delivery.app_limited), (3 * PACKET, false));
         }
@@ -306,8 +385,8 @@ mod tests {
     #[test]
     fn counts_do_not_overflow() {
         let mut state = DeliveryRateState::default();
-        state.lost(u64::MAX);
-        state.lost(u64::MAX);
+        state.lost(Time(0), u64::MAX);
+        state.lost(Time(0), u64::MAX);
         state.sent(Time(u64::MAX), u64::MAX, true);
         for _ in 0..2 {
             state.acknowledged(Time(0), Time(u64::MAX), u64::MAX, u64::MAX, true);

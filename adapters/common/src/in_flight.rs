@@ -88,12 +88,12 @@ impl InFlight {
         }
     }
 
-    /// `bytes` in flight were declared lost.
+    /// `bytes` in flight were declared lost at `now`.
     #[inline]
-    pub fn lost(&mut self, bytes: u64) {
+    pub fn lost(&mut self, now: Time, bytes: u64) {
         self.bytes = self.bytes.saturating_sub(bytes);
         if let Some(delivery_rate) = &mut self.delivery_rate {
-            delivery_rate.lost(bytes);
+            delivery_rate.lost(now, bytes);
         }
     }
 

@@ -130,7 +130,7 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
                 self.in_flight.acknowledged(self.now, before, Time::ZERO);
             } else {
                 // Without `EVERY_SENT` not every packet is reported; these are known to be lost.
-                self.in_flight.lost(self.in_flight.bytes());
+                self.in_flight.lost(self.now, self.in_flight.bytes());
             }
         }
         let at = self.time(sent.now_us);
@@ -193,7 +193,7 @@ impl<E: ConfiguredController> PathEvents for Path<E> {
 
     fn on_lost(&mut self, lost: &abi::Lost, packets: &[abi::Packet]) {
         self.at(lost.now_us, lost.mtu);
-        self.in_flight.lost(lost.bytes.into());
+        self.in_flight.lost(self.now, lost.bytes.into());
         let newest = packets.last();
         let newest = (newest.map_or(self.now, |newest| self.time(newest.sent_us)), newest.map(|newest| newest.number));
         let mut frame = AckFrame::default();

@@ -295,7 +295,7 @@ impl<E: ConfiguredController> Path<E> {
         }
         let lost_bytes = frame.lost_bytes();
         if let Some(bytes) = lost_bytes {
-            self.in_flight.lost(bytes);
+            self.in_flight.lost(now, bytes);
             frame.lost().persistent = frame.lost().packets > 1 && self.is_persistent(event.lost);
         }
         let before = event.in_flight_before as u64;

@@ -377,11 +377,11 @@ impl<C: ConfiguredController> Path<C> {
     /// A packet was declared lost.
     #[inline]
     pub(crate) fn lost(&mut self, now: Timestamp, bytes: u64, packet: &PacketInfo, persistent: bool) {
-        self.open(now);
+        let now = self.open(now);
         let lost = self.frame.lost();
         lost.add(bytes, packet.sent_at);
         lost.persistent |= persistent;
-        self.in_flight.lost(bytes);
+        self.in_flight.lost(now, bytes);
     }
 
     /// More packets were reported marked.

@@ -9,16 +9,9 @@ use crate::{Changes, Expected, Frame, Packet, Reading, Reference, Scheme, Status
 pub(crate) const WRITES_UNSEEN: Reading = Reading {
     change: "writes unseen",
     section: "draft-ietf-ccwg-bbr §4.1.2.4",
-    says: "a write after there was nothing to send marks the connection as application-limited",
-    ours: "stacks do not report writes: an ACK that finds nothing to send does",
+    says: "a write or a timer after there was nothing to send marks the connection as application-limited",
+    ours: "stacks report neither: an ACK that finds nothing to send does",
     status: Status::Told,
-};
-pub(crate) const LIMIT_AT_THE_END: Reading = Reading {
-    change: "limit at the end",
-    section: "draft-ietf-ccwg-bbr §4.1.2.4",
-    says: "whether there is nothing to send is looked at before an ACK is processed",
-    ours: "after it, without what it lost",
-    status: Status::Fault,
 };
 pub(crate) const BY_INSTANT: Reading = Reading {
     change: "by instant",
@@ -27,21 +20,27 @@ pub(crate) const BY_INSTANT: Reading = Reading {
     ours: "all packets that leave at one instant are an aggregate",
     status: Status::Told,
 };
-pub(crate) const NO_SAMPLE_OF_OLD_PACKETS: Reading = Reading {
-    change: "no sample of old packets",
+pub(crate) const NONE_OF_THE_LONG_OVERTAKEN: Reading = Reading {
+    change: "none of the long overtaken",
     section: "draft-ietf-ccwg-bbr §4.1.2.3",
     says: "every ACK of new data has a sample, of the newest packet it acknowledges",
-    ours: "one that acknowledges none newer than those before has none",
-    status: Status::Fault,
+    ours: "none of a packet that left more than a round trip before one acknowledged earlier, which is taken for lost (RFC 9002 §6.1.2)",
+    status: Status::Told,
 };
+const LIMIT_AT_THE_END: (&str, &str) =
+    ("limit at the end", "the application limit is looked for after what an ACK let be lost has left the flight");
+const NO_SAMPLE_OF_OLD_PACKETS: (&str, &str) =
+    ("no sample of old packets", "an ACK of packets that others overtook has no sample");
 
 pub(crate) const SCHEME: Scheme = Scheme {
     name: "delivery-rate samples",
     text: "bbr",
     document: "draft-ietf-ccwg-bbr §4.1",
     source: include_str!("delivery_rate.rs"),
-    readings: &[WRITES_UNSEEN, LIMIT_AT_THE_END, BY_INSTANT, NO_SAMPLE_OF_OLD_PACKETS],
+    readings: &[WRITES_UNSEEN, BY_INSTANT, NONE_OF_THE_LONG_OVERTAKEN],
     mutants: &[
+        LIMIT_AT_THE_END,
+        NO_SAMPLE_OF_OLD_PACKETS,
         ("flight not begun", "the first packet of a flight keeps the times of the one before"),
         ("without the packet", "tx_in_flight leaves the packet out"),
         ("ACK rate alone", "the interval is that of the ACKs"),
@@ -53,7 +52,10 @@ pub(crate) const SCHEME: Scheme = Scheme {
         ("one packet an ACK", "C.delivered grows by a packet an ACK"),
         ("delivered when it left", "P.delivered counts the packet"),
     ],
-    mended: &[],
+    mended: &[
+        ("draft-ietf-ccwg-bbr §4.1.2.4", "the application limit was looked for without what the ACK let be lost"),
+        ("draft-ietf-ccwg-bbr §4.1.2.3", "an ACK of packets that others overtook had no sample"),
+    ],
     scope: |_| true,
     start: |changes, _| Box::new(Sampler { rate: DeliveryRate::new(changes), acked: false }),
 };
@@ -104,6 +106,8 @@ pub(crate) struct DeliveryRate {
     last_acked_packet_id: u64,
     /// Of all acknowledged yet.
     newest_send_time: Time,
+    /// What left before it is forgotten, for the reading "none of the long overtaken".
+    horizon: Time,
     packets: BTreeMap<u64, P>,
     pub rs: Rs,
 }
@@ -121,6 +125,7 @@ impl DeliveryRate {
             min_rtt: None,
             last_acked_packet_id: 0,
             newest_send_time: Time::ZERO,
+            horizon: Time::ZERO,
             packets: BTreeMap::new(),
             rs: Rs::default(),
         }
@@ -172,9 +177,11 @@ impl DeliveryRate {
         }
     }
 
-    /// §4.1.2.4 "At the beginning of ACK processing, before updating the estimated amount of data in flight".
+    /// §4.1.2.4 "At the beginning of ACK processing, before updating the estimated amount of data in flight", and "At the
+    /// beginning of connection timer processing".
     pub fn before_ack(&mut self, frame: &Frame<'_>) {
-        if frame.app_limited && !self.changes.has("limit at the end") {
+        let unseen = frame.acked.is_empty() && self.changes.has("writes unseen");
+        if frame.app_limited && !unseen && !self.changes.has("limit at the end") {
             self.mark_app_limited();
         }
     }
@@ -198,6 +205,11 @@ impl DeliveryRate {
                 self.update_rate_sample(frame.now, &p);
             }
         }
+        if let Some(newest) = frame.acked.last().filter(|newest| newest.sent_at >= self.newest_send_time) {
+            self.newest_send_time = newest.sent_at;
+            let rtt = frame.now.since(newest.sent_at);
+            self.horizon = self.horizon.max(Time(newest.sent_at.0.saturating_sub(rtt.0)));
+        }
         self.generate_rate_sample(frame.app_limited);
     }
 
@@ -211,8 +223,8 @@ impl DeliveryRate {
         let newest = p.send_time > self.first_send_time
             || (p.send_time == self.first_send_time && p.packet_id > self.last_acked_packet_id);
         // §4.1.2.3 "Update info using the newest packet: if (!RS.has_data || IsNewestPacket(P))".
-        let old = self.changes.has("no sample of old packets") && p.send_time < self.newest_send_time;
-        self.newest_send_time = self.newest_send_time.max(p.send_time);
+        let old = self.changes.has("no sample of old packets") && p.send_time < self.newest_send_time
+            || self.changes.has("none of the long overtaken") && p.send_time < self.horizon;
         let first = self.changes.has("first of the ACK") && self.rs.has_data;
         if (!self.rs.has_data || newest) && !old && !first {
             self.rs.has_data = true;

@@ -81,7 +81,7 @@ fn actions() -> impl Strategy<Value = Action> {
     let gap = prop_oneof![Just(0u16), Just(10u16), 0u16..2000];
     prop_oneof![
         6 => (packets, gap, prop::bool::weighted(0.2)).prop_map(|(packets, gap_us, short)| Action::Send { packets, gap_us, short }),
-        2 => prop_oneof![0u16..100, 0u16..3000].prop_map(|ms| Action::Wait { ms }),
+        2 => prop_oneof![2 => 0u16..100, 2 => 0u16..3000, 1 => 0u16..65_000].prop_map(|ms| Action::Wait { ms }),
         24 => rounds().prop_map(Action::Round),
         4 => (0u8..20, 1u8..=64, prop_oneof![3 => Just(0u8), 1 => 1u8..4])
             .prop_map(|(skip, packets, ce)| Action::Ack { skip, packets, ce }),

@@ -12,6 +12,7 @@ mod dctcp;
 mod delivery_rate;
 mod history;
 mod hystart;
+mod ledbat;
 mod recovery;
 mod reno;
 mod sender;
@@ -22,7 +23,7 @@ pub use history::{Action, History, Round, histories};
 pub use sender::{Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, delivery_rate::SCHEME];
+pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, ledbat::SCHEME, delivery_rate::SCHEME];
 
 /// What is written down and does not equal ours yet: `survey` shows where.
 pub const UNFINISHED: &[Scheme] = &[bbr::SCHEME];
@@ -204,7 +205,7 @@ pub(crate) fn close(one: f64, other: f64) -> bool {
 pub struct Expected {
     /// The congestion window, bytes; NaN where only variables are compared.
     pub cwnd: f64,
-    /// The threshold, bytes; `None` while it is infinite.
+    /// The threshold, bytes; `None` while it is infinite, NaN where the document has none.
     pub ssthresh: Option<f64>,
     /// The pacing rate, bit/s, where the document has one.
     pub pacing: Option<f64>,

@@ -43,7 +43,8 @@ pub(crate) struct Reno {
     pub congestion_window: f64,
     pub ssthresh: f64,
     pub period: Period,
-    undo: Option<Undo>,
+    initial_window: fn(f64, &Changes) -> f64,
+    pub undo: Option<Undo>,
     /// Whether something was acknowledged or lost.
     heard: bool,
     in_flight: f64,
@@ -53,7 +54,7 @@ pub(crate) struct Reno {
 
 /// What a response took, for the reading "undo".
 #[derive(Clone, Copy)]
-struct Undo {
+pub(crate) struct Undo {
     congestion_window: f64,
     ssthresh: f64,
     response: Time,
@@ -61,6 +62,11 @@ struct Undo {
 
 impl Reno {
     pub fn new(changes: Changes, path: &Path) -> Reno {
+        Reno::starting_with(initial_window, changes, path)
+    }
+
+    /// With another initial window of a datagram size, bytes.
+    pub fn starting_with(initial_window: fn(f64, &Changes) -> f64, changes: Changes, path: &Path) -> Reno {
         let max_datagram_size = f64::from(path.mtu);
         Reno {
             max_datagram_size,
@@ -69,6 +75,7 @@ impl Reno {
             // §B.3 "ssthresh = infinite".
             ssthresh: f64::INFINITY,
             period: Period::default(),
+            initial_window,
             undo: None,
             heard: false,
             in_flight: 0.0,
@@ -227,7 +234,8 @@ impl Reference for Reno {
         // §7.8 names RFC 7661 as a way "to update its congestion window after periods of underutilization", and none of its own.
         if self.changes.has("idle restart") {
             self.undo = None;
-            self.congestion_window = self.congestion_window.min(initial_window(self.max_datagram_size, &self.changes));
+            self.congestion_window =
+                self.congestion_window.min((self.initial_window)(self.max_datagram_size, &self.changes));
         }
     }
 
@@ -249,7 +257,7 @@ impl Reference for Reno {
         // recalculated with the new size. If the maximum datagram size is decreased in order to complete the handshake,
         // the congestion window SHOULD be set to the new initial congestion window."
         if !self.heard && !self.changes.has("bytes kept") {
-            self.congestion_window = initial_window(self.max_datagram_size, &self.changes);
+            self.congestion_window = (self.initial_window)(self.max_datagram_size, &self.changes);
         }
         // §7.2 "The minimum congestion window is the smallest value the congestion window can attain in response to
         // loss, an increase in the peer-reported ECN-CE count, or persistent congestion."

@@ -280,6 +280,9 @@ impl Sender {
 
     /// A frame that acknowledges `acked` and lets `lost` be found.
     fn frame(&mut self, acked: &[u64], lost: &[u64], ce: u32, ack_delay_us: u64) -> Outcome {
+        // A timer fires at no instant of an ACK.
+        let apart = u64::from(acked.is_empty());
+        self.wait(apart);
         let before = self.in_flight.bytes();
         // What it has leaves at once, so room means that there is none.
         let app_limited = self.has_room(self.mtu);
@@ -311,7 +314,9 @@ impl Sender {
         self.reference.take_chances(&|name| variable(flow, name));
         self.reference.on_frame(&frame);
         self.check(if lost.is_empty() { "a frame" } else { "a frame with losses" })?;
-        self.note_episode(&lost, &late)
+        self.note_episode(&lost, &late)?;
+        self.wait(apart);
+        Ok(())
     }
 
     /// Tells ours of a frame, in the contract's order.
@@ -334,7 +339,7 @@ impl Sender {
             frame.add_ecn_ce(ce);
         }
         if let Some(last) = lost.last() {
-            self.in_flight.lost(bytes(lost));
+            self.in_flight.lost(self.now, bytes(lost));
             *frame.lost() = LostPackets {
                 packets: lost.len() as u32,
                 bytes: bytes(lost),
@@ -450,8 +455,10 @@ impl Sender {
             return Ok(());
         }
         differs("cwnd", ours.cwnd as f64, cwnd, 1.0)?;
-        let infinite = |bytes: Option<f64>| bytes.unwrap_or(f64::INFINITY);
-        differs("ssthresh", infinite(ours.ssthresh.map(|bytes| bytes as f64)), infinite(ssthresh), 1.0)?;
+        let ssthresh = ssthresh.map_or(Some(f64::INFINITY), |bytes| Some(bytes).filter(|bytes| !bytes.is_nan()));
+        if let Some(ssthresh) = ssthresh {
+            differs("ssthresh", ours.ssthresh.map_or(f64::INFINITY, |bytes| bytes as f64), ssthresh, 1.0)?;
+        }
         if let Some(pacing) = pacing {
             differs("pacing rate", ours.pacing_rate.map_or(f64::NAN, |rate| rate as f64), pacing, 100.0)?;
         }

@@ -1,6 +1,6 @@
 #![doc = include_str!("ledbat.md")]
 
-use crate::event::{PacketsAcked, RttSample};
+use crate::event::{PacketsAcked, PacketsLost, RttSample};
 use crate::param::Range;
 use crate::parts::base::Base;
 use crate::parts::delay_signal::DelaySignal;
@@ -93,34 +93,36 @@ impl Params {
 /// (`RFC 6817 §2.4.2`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 struct FlightSize {
-    /// Bytes in flight after the latest ACK.
+    /// Bytes in flight after the latest ACK or loss.
     in_flight: u64,
-    /// Bytes lost since.
-    lost: u64,
-    /// Bytes lost before that were not sent again by then.
+    /// Bytes lost that were not sent again by then.
     to_resend: u64,
 }
 
 impl FlightSize {
-    fn on_packets_lost(&mut self, bytes: u64) {
-        self.lost = self.lost.saturating_add(bytes);
+    fn on_packets_lost(&mut self, lost: &PacketsLost) {
+        self.resent(lost.in_flight.saturating_add(lost.bytes));
+        self.in_flight = lost.in_flight;
+        self.to_resend = self.to_resend.saturating_add(lost.bytes);
     }
 
     /// The flight size before the ACK, bytes. What is sent counts as lost data as long as there
     /// is any; a sender that has nothing to send will not send it again.
     #[inline]
     fn on_packets_acked(&mut self, acked: &PacketsAcked) -> u64 {
-        let in_flight = core::mem::replace(&mut self.in_flight, acked.in_flight);
-        if self.lost | self.to_resend == 0 {
-            return acked.in_flight_before;
+        if self.to_resend > 0 {
+            self.resent(acked.in_flight_before);
         }
-        let sent = acked.in_flight_before.saturating_sub(in_flight.saturating_sub(self.lost));
-        self.to_resend = self.to_resend.saturating_sub(sent).saturating_add(self.lost);
-        self.lost = 0;
+        self.in_flight = acked.in_flight;
         if acked.app_limited {
             self.to_resend = 0;
         }
         acked.in_flight_before.saturating_add(self.to_resend)
+    }
+
+    /// So much is in flight before an event.
+    fn resent(&mut self, in_flight_before: u64) {
+        self.to_resend = self.to_resend.saturating_sub(in_flight_before.saturating_sub(self.in_flight));
     }
 }
 
@@ -216,7 +218,7 @@ impl WindowScheme for Ledbat {
                 }
             }
             EventKind::PacketsLost(lost) | EventKind::PersistentCongestion(lost) => {
-                flow.state.flight.on_packets_lost(lost.bytes);
+                flow.state.flight.on_packets_lost(lost);
             }
             _ => {}
         }

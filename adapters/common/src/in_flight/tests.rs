@@ -27,9 +27,9 @@ fn adds_what_was_sent_since_the_stack_last_told() {
     assert_eq!(flight.bytes(), 2400);
     flight.acknowledged(Time(3), 1200, Time::ZERO);
     flight.sent(Time(4), 1200, 1200);
-    flight.lost(1200);
+    flight.lost(Time(4), 1200);
     assert_eq!(flight.bytes(), 1200);
-    flight.lost(u64::MAX);
+    flight.lost(Time(5), u64::MAX);
     assert_eq!(flight.bytes(), 0);
 }
 
@@ -49,7 +49,7 @@ fn tells_since_when_nothing_was_in_flight_once() {
 fn a_flight_lost_whole_is_no_silence() {
     let mut flight = self::flight(false);
     flight.sent(Time(1), 1200, 1200);
-    flight.lost(1200);
+    flight.lost(Time(4), 1200);
     assert_eq!(flight.sent(Time(9), 1200, 1200), None);
 }
 
@@ -59,7 +59,7 @@ fn remembers_departures_where_they_are_needed() {
     for at in [1, 1, 2, 5] {
         flight.sent(Time(at), 1000, 1200);
     }
-    flight.lost(1000);
+    flight.lost(Time(9), 1000);
     flight.acknowledged(Time(9), 1000, Time::ZERO);
     let (in_flight, delivery) = departed(&mut flight, 9, 1, 0, 2000).unwrap();
     assert_eq!((in_flight, delivery.lost), (2000, 1000));

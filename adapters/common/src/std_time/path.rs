@@ -222,7 +222,7 @@ impl<C: ConfiguredController> PathFlow<C> {
         let (now, newest_sent_at) = (self.clock.advance(now), self.clock.time(sent));
         self.newest_lost = self.newest_lost.max(newest_sent_at);
         let before = self.in_flight.bytes();
-        self.in_flight.lost(loss.bytes);
+        self.in_flight.lost(now, loss.bytes);
         let worked_out = || u32::try_from(loss.bytes.div_ceil(u64::from(self.mtu.max(1)))).unwrap_or(u32::MAX);
         let mut frame = AckFrame::default();
         *frame.lost() = LostPackets {

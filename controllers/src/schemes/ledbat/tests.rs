@@ -285,6 +285,9 @@ fn lost_data_counts_as_in_flight_until_it_is_sent_again() {
     // A sender with nothing to send does not.
     let limited = testkit::step::<Ledbat>(&params, state, at(101), frame(&state, 101, 40, true));
     assert_eq!(limited.window.cwnd, 41.0);
+    // What a timer let be lost and was sent before the next ACK counts once: 100 in flight.
+    let resent = testkit::step::<Ledbat>(&params, state, at(131), frame(&state, 131, 100, false));
+    assert_eq!(resent.scheme.flight.to_resend, 0);
     // The draft takes what is in flight.
     let mut drafted = known(&draft(), 100.0, 30, 30);
     drafted.window.cwnd = 80.0;

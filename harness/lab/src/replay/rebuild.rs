@@ -322,7 +322,7 @@ impl Rebuild {
         self.delivered = self.delivered.saturating_add(bytes);
         let (lost, persistent) = self.losses.take_declared(self.in_flight.saturating_add(bytes));
         if let Some(lost) = &lost {
-            self.delivery_rate.lost(lost.bytes);
+            self.delivery_rate.lost(now, lost.bytes);
         }
         let spurious = self.losses.spurious();
         self.losses.on_losses(now, lost.as_ref(), persistent);

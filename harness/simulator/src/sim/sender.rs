@@ -100,7 +100,7 @@ pub(super) struct Sender<E: ConfiguredController> {
     pub trains: Trains,
     batch: AckedPackets,
     /// Kept for controllers that need delivery rates.
-    departures: Option<DeliveryRateState>,
+    delivery_rate: Option<DeliveryRateState>,
     episode: LossEpisode,
     /// The wake-up the controller got last; it is not called twice for one.
     woken_for: Option<Time>,
@@ -129,7 +129,7 @@ impl<E: ConfiguredController> Sender<E> {
         Sender {
             wants_packet_sent: host.wants_packet_sent(),
             active: ActiveDecision::of(&host.decision(), spec.ecn),
-            departures: host.controller().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
+            delivery_rate: host.controller().needs().contains(Signals::DELIVERY_RATE).then(DeliveryRateState::default),
             host,
             grouped: spec.group.is_some(),
             ecn: spec.ecn,
@@ -301,8 +301,8 @@ impl<E: ConfiguredController> Sender<E> {
         if let Some(tcp) = &mut self.tcp {
             tcp.sent(now, number, chunk.number, chunk.transmissions, before);
         }
-        if let Some(departures) = &mut self.departures {
-            departures.sent(Time(now), self.recovery.in_flight, before == 0);
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.sent(Time(now), self.recovery.in_flight, before == 0);
         }
         // A probe timeout's packet waits for no train and leaves in none.
         let place = if reason == SendReason::ProbeTimeout { None } else { self.trains.carry(now, number) };

@@ -149,15 +149,14 @@ impl<E: ConfiguredController> Sender<E> {
         batch.app_limited(self.app_limited);
         let mut acked = batch.take(in_flight, rtt);
         let delivered = acked.delivered;
-        let departure = self
-            .departures
-            .as_mut()
-            .and_then(|departures| departures.acknowledged(Time(now), sent_at, delivered, in_flight, self.app_limited));
+        let snapshot = self.delivery_rate.as_mut().and_then(|delivery_rate| {
+            delivery_rate.acknowledged(Time(now), sent_at, delivered, in_flight, self.app_limited)
+        });
         self.batch = batch;
         acked.newest_pn = Some(newest.arrival.id);
         acked.newest_in_flight = Some(newest.in_flight);
-        if let Some(departure) = departure {
-            departure.apply_to(&mut acked);
+        if let Some(snapshot) = snapshot {
+            snapshot.apply_to(&mut acked);
         }
         let arrival = &newest.arrival;
         acked.one_way = Some(self.one_way(now, arrival, sent_at.0, ack));
@@ -211,8 +210,8 @@ impl<E: ConfiguredController> Sender<E> {
     /// `acked` bytes of which it hears next.
     pub(super) fn lost(&mut self, now: u64, lost: &LostBatch, acked: u64, context: &mut Context<'_>) {
         context.meter.packets_lost += u64::from(lost.packets);
-        if let Some(departures) = &mut self.departures {
-            departures.lost(lost.bytes);
+        if let Some(delivery_rate) = &mut self.delivery_rate {
+            delivery_rate.lost(Time(now), lost.bytes);
         }
         let after = self.recovery.in_flight + acked;
         let body = PacketsLost::new(lost.bytes, lost.packets, Time(lost.newest_sent_at), after)

@@ -145,8 +145,8 @@ impl<E: ConfiguredController> Sender<E> {
             show_loss(now, number, LossTrigger::PacketThreshold, 1, context);
             if tcp.is_answered(packet.chunk) {
                 context.meter.packets_lost += 1;
-                if let Some(departures) = &mut self.departures {
-                    departures.lost(u64::from(packet.bytes));
+                if let Some(delivery_rate) = &mut self.delivery_rate {
+                    delivery_rate.lost(Time(now), u64::from(packet.bytes));
                 }
                 continue;
             }
