@@ -17,7 +17,8 @@ ADAPTER = {"windlass-controllers", "windlass-adapter"}
 
 ARROWS = {
     # controllers/, qlog-analysis/model: what everything else stands on.
-    "windlass-controllers": set(),
+    "windlass-erased": set(),
+    "windlass-controllers": {"windlass-erased"},
     "windlass-qlog": set(),
     "windlass-literal": ADAPTER,
     # adapters/

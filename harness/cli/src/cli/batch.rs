@@ -153,8 +153,7 @@ impl Batch<'_> {
 }
 
 fn contender(name: &str) -> Contender {
-    let entry = windlass_controllers::Algorithm::ALL
-        .iter()
+    let entry = windlass_controllers::Algorithm::all()
         .find(|entry| name.split(':').next() == Some(entry.name))
         .map_or(("", ""), |entry| (entry.summary, entry.source));
     Contender { name: name.to_owned(), summary: entry.0.to_owned(), source: entry.1.to_owned() }
