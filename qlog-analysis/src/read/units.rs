@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use crate::model::{Batch, EventKind, INITIAL_RTT, Packet, PacketType, Units};
+use crate::model::{Batch, EventKind, INITIAL_RTT, Name, Packet, PacketType, Units};
 
 /// A unit that values are in instead of the one they should be in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -205,7 +205,39 @@ const PACKETS: u32 = 10;
 /// per second, taken for bits, is exceeded by up to eight.
 const EXCEEDED: f64 = 2.5;
 
-/// Whether pacing rates are far below what is sent for long, so that they are bytes per second.
+/// A stack paces by its window over the RTT, times a gain of one to three while it starts (RFC 9002 §7.7), and a settled BBR, whose
+/// window is two BDP, by half of it. From this share of it on, a rate is bits per second.
+const OF_WINDOW: f64 = 0.45;
+
+/// An eighth of one to three, with a margin: bytes per second, taken for bits.
+const EIGHTH: std::ops::RangeInclusive<f64> = 0.08..=0.4;
+
+/// Rates that an eighth of the window needs to say anything, all others being no more.
+const RATES: u32 = 3;
+
+/// Whether pacing rates are an eighth of the window over the RTT, and none is more, so that they are bytes per second. That shows in
+/// traces that are too short to be held against what is sent.
+fn eighth_of_window(batch: &Batch, group: Name) -> bool {
+    let (mut window, mut rtt) = (None, None);
+    let mut eighths = 0;
+    for event in batch.events.iter().filter(|event| event.group == group) {
+        let EventKind::MetricsUpdated(index) = event.kind else { continue };
+        let told = batch.metrics[index as usize];
+        (window, rtt) = (told.cwnd.or(window), told.smoothed_rtt.or(rtt));
+        let (Some(rate), Some(window), Some(rtt)) = (told.pacing_rate, window, rtt) else { continue };
+        if rate == 0 || window == 0 || rtt <= 0 {
+            continue;
+        }
+        let share = rate as f64 / 8.0 * (rtt as f64 / 1e9) / window as f64;
+        if share >= OF_WINDOW {
+            return false;
+        }
+        eighths += u32::from(EIGHTH.contains(&share));
+    }
+    eighths >= RATES
+}
+
+/// Whether pacing rates are far below what is sent for long, or far below the window, so that they are bytes per second.
 fn paced_in_bytes(batch: &Batch) -> bool {
     let Some(first) = batch.metrics.iter().position(|metrics| metrics.pacing_rate.is_some_and(|rate| rate > 0)) else {
         return false;
@@ -213,6 +245,9 @@ fn paced_in_bytes(batch: &Batch) -> bool {
     let told = |kind: EventKind| matches!(kind, EventKind::MetricsUpdated(index) if index as usize == first);
     let Some(at) = batch.events.iter().position(|event| told(event.kind)) else { return false };
     let group = batch.events[at].group;
+    if eighth_of_window(batch, group) {
+        return true;
+    }
     let mut rate = 0.0;
     let mut before = batch.events[at].time;
     let mut begin = before;

@@ -182,6 +182,29 @@ fn a_pacing_rate_in_bytes_is_seen_by_what_is_sent() {
     assert_eq!(self::measured(&sequence(IETF, &idle)).0.traces[0].units, Units::default(), "a rate above what is sent");
 }
 
+/// A trace of 60 ms, too short for [`paced`]: a window of ten packets over 50 ms, paced at 1.25 of it.
+#[test]
+fn a_pacing_rate_in_bytes_is_seen_by_the_window_in_a_short_trace() {
+    let short = |factor: f64, gain: f64| {
+        let mut records = vec![metrics(0.0, r#""congestion_window":12000,"smoothed_rtt":50.0"#)];
+        for number in 0..20_u64 {
+            let time = 50.0 + number as f64 * 0.5;
+            records.push(metrics(time, &format!(r#""pacing_rate":{}"#, gain * 12_000.0 * 8.0 / 0.05 * factor)));
+            records.push(sent(time, number));
+        }
+        measured(&sequence(IETF, &records))
+    };
+    for gain in [1.0, 1.25, 2.885] {
+        let (summary, found) = short(1.0 / 8.0, gain);
+        assert_eq!(summary.traces[0].units.pacing_rate, Some("byte/s"), "{gain}");
+        let mean = found.measures.pacing_rate.unwrap().mean;
+        assert!((mean - gain * 1.92).abs() < 1e-6, "{gain}: {mean}");
+    }
+    for gain in [0.5, 0.75, 1.0, 2.885] {
+        assert_eq!(short(1.0, gain).0.traces[0].units, Units::default(), "{gain}");
+    }
+}
+
 /// Packets that are acknowledged after 50 ms, by a clock times `clock`, with RTTs times `rtt`.
 fn round_trips(clock: f64, rtt: f64, initial: &str) -> Vec<u8> {
     let mut records = vec![metrics(0.0, &format!(r#""smoothed_rtt":{initial}"#))];
