@@ -28,6 +28,13 @@ pub(crate) const TWO_AFTER_A_TIMEOUT: Reading = Reading {
     status: Status::Told,
 };
 
+pub(crate) const DELAYS_OF_BEFORE_AN_IDLE_PERIOD: Reading = Reading {
+    change: "delays of before an idle period",
+    section: "RFC 6817 §2.5",
+    says: "no sample is older than a round trip",
+    ours: "nor of before an idle period",
+    status: Status::Told,
+};
 const LOSSES_OF_TIMERS_LATE: (&str, &str) =
     ("losses of timers late", "what is sent before the next ACK does not count as what a timer let be lost");
 
@@ -50,13 +57,7 @@ pub(crate) const SCHEME: Scheme = Scheme {
             ours: "an ACK that finds nothing to send has nothing to be sent again either",
             status: Status::Told,
         },
-        Reading {
-            change: "delays of before an idle period",
-            section: "RFC 6817 §2.5",
-            says: "no sample is older than a round trip",
-            ours: "nor of before an idle period",
-            status: Status::Told,
-        },
+        DELAYS_OF_BEFORE_AN_IDLE_PERIOD,
     ],
     mutants: &[
         BYTES_KEPT,
@@ -82,33 +83,51 @@ pub(crate) const SCHEME: Scheme = Scheme {
 /// §2.5 "TARGET MUST be 100 milliseconds or less".
 const TARGET: f64 = 0.1;
 
-struct Ledbat {
-    /// The window, and what QUIC has beside it.
-    of: Reno,
+/// §2.4.2, the two lists of delays, seconds.
+pub(crate) struct Delays {
+    changes: Changes,
     /// When it came, and the delay.
     current_delays: Vec<(Time, f64)>,
     base_delays: Vec<f64>,
     /// The minute of last_rollover.
     last_rollover: Option<u64>,
-    /// Bytes lost that are not sent again yet.
-    to_resend: f64,
-    /// Of a mutant: those a timer let be lost, until the next ACK.
-    by_timer: f64,
 }
 
-impl Ledbat {
-    fn new(changes: Changes, path: &Path) -> Ledbat {
-        // §2.4.2 "cwnd = INIT_CWND * MSS"; §2.5 "INIT_CWND and MIN_CWND SHOULD both be 2".
-        let of = Reno::starting_with(|mss, _| 2.0 * mss, changes, path);
+impl Delays {
+    pub fn new(changes: Changes) -> Delays {
         // §2.4.2 "initialize elements in base_delays to +INFINITY"; §2.5 "The size of the base_delays list, BASE_HISTORY,
-        // SHOULD be 10", here 3.
+        // SHOULD be 10", here 3, so that histories are longer.
         let base_delays = vec![f64::INFINITY; 3];
         // §2.4.2 "initialize elements in current_delays according to FILTER()": none.
-        Ledbat { of, current_delays: Vec::new(), base_delays, last_rollover: None, to_resend: 0.0, by_timer: 0.0 }
+        Delays { changes, current_delays: Vec::new(), base_delays, last_rollover: None }
     }
 
-    fn has(&self, change: &str) -> bool {
-        self.of.changes.has(change)
+    /// An ACK, with its delay sample if it has one.
+    pub fn on_ack(&mut self, now: Time, delay: Option<f64>, newest: &Packet) {
+        // §2.4.2 "for each delay sample in the acknowledgment: update_base_delay(delay); update_current_delay(delay)".
+        if let Some(delay) = delay {
+            self.update_base_delay(now, delay);
+            self.current_delays.push((now, delay));
+        }
+        // §2.5 "CURRENT_FILTER MUST be limited such that samples in the list are not older than an RTT in the past".
+        if !self.changes.has("old samples") {
+            self.current_delays.retain(|(at, _)| *at >= newest.sent_at);
+        }
+    }
+
+    pub fn clear_current(&mut self) {
+        self.current_delays.clear();
+    }
+
+    /// §2.4.2 MIN(base_delays).
+    pub fn base(&self) -> f64 {
+        let base = if self.changes.has("base of a minute") { &self.base_delays[2..] } else { &self.base_delays[..] };
+        base.iter().copied().fold(f64::INFINITY, f64::min)
+    }
+
+    /// §2.4.2 "queuing_delay = FILTER(current_delays) - MIN(base_delays)".
+    pub fn queuing_delay(&self) -> Option<f64> {
+        Some(self.filter() - self.base()).filter(|delay| delay.is_finite())
     }
 
     /// §2.4.2 update_base_delay(delay).
@@ -129,27 +148,39 @@ impl Ledbat {
     /// §2.4.2 FILTER(current_delays), "a simple MIN filter applied over a small window"; of four samples.
     fn filter(&self) -> f64 {
         let delays = self.current_delays.iter().rev().take(4).map(|(_, delay)| *delay);
-        if self.has("the largest sample") {
+        if self.changes.has("the largest sample") {
             delays.fold(f64::NEG_INFINITY, f64::max)
         } else {
             delays.fold(f64::INFINITY, f64::min)
         }
     }
+}
+
+struct Ledbat {
+    /// The window, and what QUIC has beside it.
+    of: Reno,
+    delays: Delays,
+    /// Bytes lost that are not sent again yet.
+    to_resend: f64,
+    /// Of a mutant: those a timer let be lost, until the next ACK.
+    by_timer: f64,
+}
+
+impl Ledbat {
+    fn new(changes: Changes, path: &Path) -> Ledbat {
+        // §2.4.2 "cwnd = INIT_CWND * MSS"; §2.5 "INIT_CWND and MIN_CWND SHOULD both be 2".
+        let of = Reno::starting_with(|mss, _| 2.0 * mss, changes.clone(), path);
+        Ledbat { of, delays: Delays::new(changes), to_resend: 0.0, by_timer: 0.0 }
+    }
+
+    fn has(&self, change: &str) -> bool {
+        self.of.changes.has(change)
+    }
 
     /// §2.4.2 "on acknowledgment".
     fn on_acknowledgment(&mut self, frame: &Frame<'_>, newest: &Packet) {
-        // §2.4.2 "for each delay sample in the acknowledgment: update_base_delay(delay); update_current_delay(delay)".
-        if let Some(sample) = &frame.sample {
-            let delay = sample.forward as f64 * 1e-9;
-            self.update_base_delay(frame.now, delay);
-            self.current_delays.push((frame.now, delay));
-        }
-        // §2.5 "CURRENT_FILTER MUST be limited such that samples in the list are not older than an RTT in the past".
-        if !self.has("old samples") {
-            self.current_delays.retain(|(at, _)| *at >= newest.sent_at);
-        }
-        // §2.4.2 "queuing_delay = FILTER(current_delays) - MIN(base_delays)".
-        let queuing_delay = self.queuing_delay();
+        self.delays.on_ack(frame.now, frame.sample.map(|sample| sample.forward as f64 * 1e-9), newest);
+        let queuing_delay = self.delays.queuing_delay();
         // §2.4.2 "off_target = (TARGET - queuing_delay) / TARGET".
         let target = if self.has("twice the target") { 2.0 * TARGET } else { TARGET };
         let mut off_target = queuing_delay.map_or(0.0, |delay| (target - delay) / target);
@@ -175,13 +206,6 @@ impl Ledbat {
         if self.of.congestion_window < before {
             self.of.undo = None;
         }
-    }
-
-    fn queuing_delay(&self) -> Option<f64> {
-        let base = if self.has("base of a minute") { &self.base_delays[2..] } else { &self.base_delays[..] };
-        let base = base.iter().copied().fold(f64::INFINITY, f64::min);
-        let delay = self.filter() - base;
-        Some(delay).filter(|delay| delay.is_finite())
     }
 
     /// §2.4.2 "flightsize is the amount of data outstanding before this ACK was received"; "if data lost is not to be
@@ -235,7 +259,7 @@ impl Reference for Ledbat {
         self.of.on_idle(now, idle);
         self.to_resend = 0.0;
         if self.has("delays of before an idle period") {
-            self.current_delays.clear();
+            self.delays.clear_current();
         }
     }
 
@@ -248,7 +272,7 @@ impl Reference for Ledbat {
     }
 
     fn expected(&self, _now: Time) -> Expected {
-        let delays = self.queuing_delay().map(|delay| ("queueing_delay_ms", 1e3 * delay));
+        let delays = self.delays.queuing_delay().map(|delay| ("queueing_delay_ms", 1e3 * delay));
         // The document has no threshold.
         Expected {
             cwnd: self.of.congestion_window,

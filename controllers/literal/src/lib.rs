@@ -13,6 +13,7 @@ mod delivery_rate;
 mod history;
 mod hystart;
 mod ledbat;
+mod ledbat_plus_plus;
 mod recovery;
 mod reno;
 mod sender;
@@ -23,7 +24,8 @@ pub use history::{Action, History, Round, histories};
 pub use sender::{Difference, compare};
 
 /// Everything that is compared, in the order of docs/literal.md.
-pub const SCHEMES: &[Scheme] = &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, ledbat::SCHEME, delivery_rate::SCHEME];
+pub const SCHEMES: &[Scheme] =
+    &[reno::SCHEME, cubic::SCHEME, dctcp::SCHEME, ledbat::SCHEME, ledbat_plus_plus::SCHEME, delivery_rate::SCHEME];
 
 /// What is written down and does not equal ours yet: `survey` shows where.
 pub const UNFINISHED: &[Scheme] = &[bbr::SCHEME];

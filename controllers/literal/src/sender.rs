@@ -448,6 +448,9 @@ impl Sender {
         };
         let ours = self.flow.decision();
         self.undecided = undecided;
+        if undecided {
+            return Ok(());
+        }
         if cwnd.is_nan() {
             for (name, value) in variables {
                 differs(name, self.sampled(name).unwrap_or(f64::NAN), value, 1e-9)?;
@@ -462,7 +465,7 @@ impl Sender {
         if let Some(pacing) = pacing {
             differs("pacing rate", ours.pacing_rate.map_or(f64::NAN, |rate| rate as f64), pacing, 100.0)?;
         }
-        if let Some(phase) = phase.filter(|_| !undecided) {
+        if let Some(phase) = phase {
             let number = |phase: Phase| f64::from(phase as u8);
             differs("phase", number(ours.phase), number(phase), 0.0)?;
         }
